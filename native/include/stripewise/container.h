@@ -1,0 +1,193 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The container: one file per node and run, `<STRIPEWISE_DIRECTORY>/<host>.sw`, mode
+ * 0600, little endian, grown under flock() and preallocated (posix_fallocate), so that
+ * a store into the mapping can never meet a full disk.
+ *
+ *   file   := file header (SW_PAGE bytes) block*
+ *   block  := block header (64 bytes) payload, padded to a multiple of SW_PAGE
+ *   PROCESS block payload := struct sw_process, then records
+ *   RECORDS block payload := records (a process that needs more room adds one)
+ *   record := struct sw_record header, body, padded to 8 bytes
+ *
+ * A writer commits a record by storing its `bytes` last (release); a reader stops at
+ * the first record whose `bytes` is 0.  All integers are updated in place while the
+ * program runs, so the file is complete to the last finished call whenever the process
+ * dies.  Readers compute every summary; nothing is reduced or communicated at exit.
+ * src/stripewise/readers/_container.py mirrors these structs.
+ */
+#ifndef STRIPEWISE_CONTAINER_H
+#define STRIPEWISE_CONTAINER_H
+
+#include <stdint.h>
+
+#define SW_CONTAINER_MAGIC UINT64_C(0x314e4f435754530a) /* "\nSTWCON1" */
+#define SW_CONTAINER_VERSION 1
+#define SW_PAGE 4096
+#define SW_BLOCK_MAGIC UINT32_C(0x4b4c4253) /* "SBLK" */
+
+enum sw_block_kind { SW_BLOCK_PROCESS = 1, SW_BLOCK_RECORDS = 2 };
+
+enum sw_record_kind {
+    SW_RECORD_FILE = 1,     /* struct sw_file_record + path */
+    SW_RECORD_SETTINGS = 2, /* struct sw_settings_record + text */
+    SW_RECORD_NOTE = 3,     /* struct sw_settings_record + text: trouble, in words */
+};
+
+enum sw_layer {
+    SW_LAYER_POSIX = 0,
+    SW_LAYER_STDIO = 1,
+    SW_LAYER_MPIIO = 2,
+    SW_LAYER_PNETCDF = 3,
+    SW_LAYER_HDF5 = 4,
+    SW_LAYER_COUNT = 5,
+};
+
+/* One slot per kind of operation.  Collective and independent are told apart where
+ * the layer has the notion; POSIX and stdio use the independent slots. */
+enum sw_op {
+    SW_OP_OPEN = 0,
+    SW_OP_CLOSE = 1,
+    SW_OP_READ = 2,
+    SW_OP_WRITE = 3,
+    SW_OP_READ_COLLECTIVE = 4,
+    SW_OP_WRITE_COLLECTIVE = 5,
+    SW_OP_SYNC = 6,
+    SW_OP_META = 7, /* view, size, stat, seek, truncate, unlink, attribute, dataset */
+    SW_OP_COUNT = 8,
+};
+
+struct sw_container_header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t header_bytes; /* SW_PAGE */
+    uint64_t created_ns;   /* CLOCK_REALTIME */
+    char host[256];
+    char run_id[64];
+};
+
+struct sw_block_header {
+    uint32_t magic;
+    uint16_t kind; /* enum sw_block_kind */
+    uint16_t version;
+    uint64_t bytes; /* of the whole block, header included; multiple of SW_PAGE */
+    uint64_t process_id; /* unique in the file: offset of the PROCESS block */
+    uint32_t pid;
+    uint32_t reserved;
+    uint64_t padding[4];
+};
+
+enum sw_mpi_family { SW_MPI_NONE = 0, SW_MPI_MPICH = 1, SW_MPI_OPENMPI = 2, SW_MPI_OTHER = 3 };
+
+enum sw_plugin_state {
+    SW_PLUGIN_UNUSED = 0,  /* no MPI_Init seen */
+    SW_PLUGIN_LOADED = 1,
+    SW_PLUGIN_MISSING = 2, /* no plug-in for this MPI in STRIPEWISE_PLUGIN_PATH */
+    SW_PLUGIN_WRONG = 3,   /* a plug-in was there but is for another MPI or version */
+};
+
+/* Bits of sw_process.flags. */
+#define SW_PROCESS_MPI_INITIALIZED 0x1u
+#define SW_PROCESS_MPI_FINALIZED 0x2u
+#define SW_PROCESS_EXITED 0x4u      /* reached exit(); absent after a kill */
+#define SW_PROCESS_EXECED 0x8u      /* replaced itself by exec */
+#define SW_PROCESS_FORKED 0x10u     /* child of fork that never exec'ed */
+#define SW_PROCESS_USES_IO_URING 0x20u
+#define SW_PROCESS_USES_SHARED_MMAP 0x40u /* writable shared mapping of a regular file */
+#define SW_PROCESS_HDF5 0x80u
+#define SW_PROCESS_HDF5_PARALLEL 0x100u
+#define SW_PROCESS_CONFIG_BAD 0x200u
+#define SW_PROCESS_GUARD_HIT 0x400u /* an open was refused by STRIPEWISE_WRITABLE */
+
+struct sw_process {
+    uint32_t pid;
+    uint32_t ppid;
+    int32_t rank;       /* in MPI_COMM_WORLD; -1 without MPI */
+    int32_t world_size; /* 0 without MPI */
+    uint32_t mpi_family;
+    uint32_t plugin_state;
+    uint32_t flags;
+    uint32_t reserved;
+    uint64_t start_ns; /* CLOCK_REALTIME at load */
+    uint64_t end_ns;   /* at exit, 0 if it never came there */
+    uint64_t clock_ns; /* CLOCK_MONOTONIC at load: origin of all *_ns below */
+    /* Time in outermost calls: HDF5 > PnetCDF > MPI-IO > POSIX/stdio; sum over threads. */
+    uint64_t outermost_ns;
+    uint64_t outermost_read_bytes;
+    uint64_t outermost_write_bytes;
+    uint64_t lost_records; /* files that found no room */
+    uint64_t lost_calls;   /* calls not counted (inside a signal handler, no record) */
+    char mpi_version[256]; /* MPI_Get_library_version, first line */
+    char exe[512];
+    char command[1024]; /* arguments separated by 0x1f, cut where it is full */
+    char reserved_text[128];
+};
+
+struct sw_record {
+    uint32_t bytes; /* of header + body + padding; stored last */
+    uint16_t kind;
+    uint16_t version;
+};
+
+struct sw_op_counters {
+    uint64_t count;
+    uint64_t bytes;
+    uint64_t ns;
+};
+
+#define SW_SIZE_BINS 10  /* 0-100, -1K, -10K, -100K, -1M, -4M, -10M, -100M, -1G, more (bytes) */
+#define SW_ALIGN_BINS 32 /* bin = trailing zero bits of (offset | size), at most 31 */
+
+#define SW_FILE_READ 0x1u
+#define SW_FILE_WRITTEN 0x2u
+#define SW_FILE_CREATED 0x4u      /* this process made it (did not exist at open) */
+#define SW_FILE_OPENED_WRITE 0x8u /* opened with a mode that allows writing */
+#define SW_FILE_OPENED_READ 0x10u
+#define SW_FILE_UNLINKED 0x20u
+#define SW_FILE_TRUNCATED 0x40u
+#define SW_FILE_INTERLEAVED 0x80u /* MPI-IO: a noncontiguous file view was set */
+
+struct sw_file_record {
+    struct sw_record header;
+    uint64_t file_id; /* FNV-1a of the absolute path; joins the layers and processes */
+    uint32_t layer;
+    uint32_t flags;
+    struct sw_op_counters ops[SW_OP_COUNT];
+    uint64_t outermost_ns;
+    uint64_t outermost_read_bytes;
+    uint64_t outermost_write_bytes;
+    uint64_t first_ns; /* CLOCK_MONOTONIC - sw_process.clock_ns, first and last data call */
+    uint64_t last_ns;
+    uint64_t read_min, read_max;   /* bytes of one call */
+    uint64_t write_min, write_max;
+    uint64_t sequential_writes;  /* offset >= end of the one before */
+    uint64_t consecutive_writes; /* offset == end of the one before */
+    uint64_t sequential_reads;
+    uint64_t consecutive_reads;
+    uint64_t maximum_offset; /* end of the furthest byte written or read */
+    uint32_t read_sizes[SW_SIZE_BINS];
+    uint32_t write_sizes[SW_SIZE_BINS];
+    uint32_t write_alignment[SW_ALIGN_BINS];
+    uint32_t path_bytes; /* without the terminating zero */
+    uint32_t reserved;
+    char path[]; /* absolute, not resolved, any bytes */
+};
+
+enum sw_settings_kind {
+    SW_SETTINGS_PROGRAM = 1,  /* MPI_Info that the program passed */
+    SW_SETTINGS_APPLIED = 2,  /* what Stripewise added or replaced */
+    SW_SETTINGS_REPORTED = 3, /* MPI_File_get_info after the open */
+};
+
+struct sw_settings_record {
+    struct sw_record header;
+    uint64_t file_id; /* 0: the process */
+    uint32_t layer;
+    uint32_t kind; /* enum sw_settings_kind */
+    uint32_t text_bytes;
+    uint32_t reserved;
+    char text[]; /* "key=value\n" lines */
+};
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every environment variable that crosses from the launcher (Python) into a
+ * program (C).  src/stripewise/runtime/_environment.py names the same ones.
+ */
+#ifndef STRIPEWISE_ENVIRONMENT_H
+#define STRIPEWISE_ENVIRONMENT_H
+
+/* Directory for the containers; unset: nothing is recorded. */
+#define SW_ENV_DIRECTORY "STRIPEWISE_DIRECTORY"
+/* Identity of the run (UUID text); copied into every container. */
+#define SW_ENV_RUN_ID "STRIPEWISE_RUN_ID"
+/* The flat configuration itself, see flat.h; inherited with the environment, so
+ * that no rank reads a file and nothing is broadcast. */
+#define SW_ENV_CONFIGURATION "STRIPEWISE_CONFIGURATION"
+/* Path of a flat configuration file, for one too long for the environment. */
+#define SW_ENV_CONFIGURATION_FILE "STRIPEWISE_CONFIGURATION_FILE"
+/* Directories with MPI plug-ins, colon separated. */
+#define SW_ENV_PLUGIN_PATH "STRIPEWISE_PLUGIN_PATH"
+/* "1": fsync regular files that were written, when they are closed. */
+#define SW_ENV_SYNC "STRIPEWISE_SYNC"
+/* Path prefixes that are never recorded / always recorded, colon separated. */
+#define SW_ENV_EXCLUDE "STRIPEWISE_EXCLUDE"
+#define SW_ENV_INCLUDE "STRIPEWISE_INCLUDE"
+/* Colon separated directories: opening a file that existed before, for writing and
+ * outside of all of them, fails with EROFS (a trial must not touch the user's files). */
+#define SW_ENV_WRITABLE "STRIPEWISE_WRITABLE"
+/* "1": the library loads and does nothing (for measuring its cost). */
+#define SW_ENV_DISABLE "STRIPEWISE_DISABLE"
+/* "1": one line per trouble on stderr at exit. */
+#define SW_ENV_VERBOSE "STRIPEWISE_VERBOSE"
+/* Most bytes of container per process (default 64 MiB). */
+#define SW_ENV_MAX_BYTES "STRIPEWISE_MAX_BYTES"
+
+#endif

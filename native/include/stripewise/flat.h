@@ -1,0 +1,27 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The flat configuration: the only form that C reads.  Python compiles every other
+ * format to it (src/stripewise/formats/_flat.py).
+ *
+ *   stripewise-flat 1
+ *   file     <match> <override: 0|1>
+ *   mpiio    <key> <value>
+ *   hdf5     <property> <value>            e.g.  hdf5 alignment 1048576,1048576
+ *   dataset  <match>
+ *   hdf5     <property> <value>            inside a dataset: creation and transfer properties
+ *
+ * One statement a line, fields separated by one TAB.  Inside a field every byte below
+ * 0x21, '%' and 0x7f is written %XX.  `mpiio` and `hdf5` belong to the `file` (or
+ * `dataset`) before them.  All entries that match a file apply in order; later ones win
+ * key by key.  A match without slash is a glob (fnmatch, FNM_NOESCAPE off) on the
+ * basename; with slashes, on as many trailing path components as it has; a ROMIO prefix
+ * ("ufs:", "lustre:") of the file name is taken off first.
+ * Booleans are 0 or 1; lists are comma separated decimal integers.
+ */
+#ifndef STRIPEWISE_FLAT_H
+#define STRIPEWISE_FLAT_H
+
+#define SW_FLAT_HEADER "stripewise-flat 1"
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contract between the core (libc only) and a plug-in (compiled with one MPI's own
+ * mpi.h).  The core never sees an MPI type: a handle travels as one machine word, which
+ * holds an int (MPICH) or a pointer (Open MPI, MPI 5 ABI) as the caller passed it.
+ *
+ * A plug-in is `libstripewise-mpi-<family>-<major>.so`, exports `sw_plugin_get` and is
+ * linked with its libmpi, so that the dynamic loader binds it to the copy that is in
+ * the process already (same soname), even one that was loaded RTLD_LOCAL.
+ */
+#ifndef STRIPEWISE_PLUGIN_H
+#define STRIPEWISE_PLUGIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SW_PLUGIN_VERSION 1
+
+typedef uintptr_t sw_handle; /* MPI_Comm, MPI_Info, MPI_Datatype, MPI_File, as passed */
+
+/* One hint to add to an MPI_Info. */
+struct sw_hint {
+    const char *key;
+    const char *value;
+    int override; /* also where the program set the key itself */
+};
+
+struct sw_plugin {
+    int version;        /* SW_PLUGIN_VERSION */
+    const char *family; /* "mpich" or "openmpi" */
+    const char *library_version; /* MPI_Get_library_version at build time, first line */
+    /* Rank and size in MPI_COMM_WORLD; 0 or an MPI error code. */
+    int (*world)(int *rank, int *size);
+    /* Rank of the caller in comm. */
+    int (*comm_rank)(sw_handle comm, int *rank);
+    /* Bytes of one element of the datatype, -1 if it cannot be told. */
+    int64_t (*type_bytes)(sw_handle datatype);
+    /* 1 if a file view with this filetype is noncontiguous. */
+    int (*type_noncontiguous)(sw_handle datatype);
+    /* A new MPI_Info: `info` (may be MPI_INFO_NULL) with the hints added.  `applied`
+     * receives "key=value\n" lines of what was set.  0, or an MPI error code and
+     * *out == info.  Error handlers are as found afterwards. */
+    int (*info_merge)(sw_handle info, const struct sw_hint *hints, size_t n_hints,
+                      sw_handle *out, char *applied, size_t applied_bytes);
+    /* "key=value\n" lines of an info; of the info that MPI_File_get_info returns. */
+    int (*info_text)(sw_handle info, char *text, size_t bytes);
+    int (*file_info_text)(sw_handle file, char *text, size_t bytes);
+    void (*info_free)(sw_handle info);
+    /* Elements of the datatype that a status reports, -1 if undefined. */
+    int64_t (*status_bytes)(const void *status);
+};
+
+const struct sw_plugin *sw_plugin_get(void);
+
+#endif

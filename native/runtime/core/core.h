@@ -1,0 +1,120 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a layer needs from the core.  A layer's wrapper is 4-8 lines: resolve the real
+ * function, sw_enter, call it, sw_leave.  errno is kept by enter/leave.
+ *
+ *   ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t offset)
+ *   {
+ *       SW_REAL(ssize_t, pwrite, (int, const void *, size_t, off_t));
+ *       struct sw_call call;
+ *       if (!sw_enter(&call, SW_LAYER_POSIX))
+ *           return real(fd, buffer, bytes, offset);
+ *       ssize_t result = real(fd, buffer, bytes, offset);
+ *       sw_leave_data(&call, sw_fd_file(fd), SW_OP_WRITE, result, offset);
+ *       return result;
+ *   }
+ */
+#ifndef STRIPEWISE_CORE_H
+#define STRIPEWISE_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "stripewise/container.h"
+#include "stripewise/environment.h"
+#include "stripewise/plugin.h"
+
+#define SW_EXPORT __attribute__((visibility("default")))
+
+/* ---- symbols ------------------------------------------------------------------- */
+
+/* The next definition of `name`: RTLD_NEXT, otherwise in the scope of the object that
+ * holds `caller` (Python extensions load MPI and HDF5 RTLD_LOCAL).  NULL if none. */
+void *sw_resolve(const char *name, const void *caller);
+
+/* Declares `real`, resolved once per wrapper.  A symbol that cannot be resolved leaves
+ * `real` NULL; a wrapper of an optional symbol must check. */
+#define SW_REAL(type, name, arguments)                                                   \
+    static type(*sw_cached_##name) arguments;                                            \
+    type(*real) arguments = __atomic_load_n(&sw_cached_##name, __ATOMIC_RELAXED);        \
+    if (__builtin_expect(real == NULL, 0)) {                                             \
+        real = (type(*) arguments)sw_resolve(#name, __builtin_return_address(0));        \
+        __atomic_store_n(&sw_cached_##name, real, __ATOMIC_RELAXED);                     \
+    }
+
+/* ---- calls --------------------------------------------------------------------- */
+
+struct sw_file; /* counters of one file in one layer in this process */
+
+struct sw_call {
+    uint64_t start_ns;
+    int layer;
+    bool outermost;
+    int saved_errno; /* errno before the call */
+};
+
+/* False: pass straight through (disabled, inside our own code, in a signal handler that
+ * interrupted us, or the same layer is already active on this thread: re-entry through
+ * PMPI_).  A lower layer inside a higher one (pwrite inside MPI_File_write) is true, with
+ * `outermost` false. */
+bool sw_enter(struct sw_call *call, int layer);
+/* End of a call without data.  `file` may be NULL: only the outermost time counts. */
+void sw_leave(struct sw_call *call, struct sw_file *file, enum sw_op op);
+/* End of a data call: `bytes` < 0 is a failed call (counted in time, not in bytes);
+ * `offset` < 0: unknown, no alignment or sequence is kept. */
+void sw_leave_data(struct sw_call *call, struct sw_file *file, enum sw_op op, int64_t bytes,
+                   int64_t offset);
+
+/* Set while our own code runs on this thread, so that its calls are not counted. */
+void sw_inside_begin(void);
+void sw_inside_end(void);
+
+/* ---- files --------------------------------------------------------------------- */
+
+/* Record of `path` (made absolute, ROMIO prefix stripped, filtered by include and exclude)
+ * in a layer; NULL if it is filtered out or there is no room.  Keeps errno. */
+struct sw_file *sw_file_get(int layer, const char *path);
+void sw_file_flag(struct sw_file *file, uint32_t flags);
+uint64_t sw_file_id(const struct sw_file *file);
+/* Record of an open descriptor (NULL if not tracked). POSIX layer only. */
+struct sw_file *sw_fd_file(int fd);
+
+/* ---- the process --------------------------------------------------------------- */
+
+bool sw_active(void); /* loaded, not disabled, and still healthy */
+bool sw_recording(void); /* a container is mapped */
+struct sw_process *sw_process_get(void); /* mapped header; NULL without a container */
+void sw_process_flag(uint32_t flags);
+/* Add a settings record / a note.  Copies the text. */
+void sw_settings_add(int layer, uint64_t file_id, enum sw_settings_kind kind,
+                     const char *text);
+void sw_note(const char *text);
+
+/* ---- MPI ----------------------------------------------------------------------- */
+
+/* Called by the MPI layer after MPI_Init*: fills rank, size, version and plug-in state. */
+void sw_mpi_started(const void *caller);
+const struct sw_plugin *sw_mpi_plugin(void); /* NULL: no usable plug-in */
+
+/* ---- adopt --------------------------------------------------------------------- */
+
+/* Reads STRIPEWISE_CONFIGURATION (or its file) and MPICH_MPIIO_HINTS.  Once, at load. */
+void sw_adopt_load(void);
+bool sw_adopt_any(void);
+
+#define SW_MAX_SETTINGS 64
+struct sw_setting {
+    const char *key;
+    const char *value;
+    int override;
+};
+enum sw_setting_group { SW_SETTING_MPIIO, SW_SETTING_HDF5 };
+/* Settings for a file (dataset NULL) or for a dataset of it; later entries have won
+ * already.  Returns how many were stored in `settings`. */
+size_t sw_adopt_lookup(enum sw_setting_group group, const char *path, const char *dataset,
+                       struct sw_setting *settings, size_t room);
+
+#endif

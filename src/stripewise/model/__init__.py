@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Frozen records with units; no logic beyond invariants."""
+
+from stripewise.model._configuration import (
+    Configuration,
+    DatasetRule,
+    FileRule,
+    JobSettings,
+    Value,
+)
+from stripewise.model._facts import ProgramFacts
+from stripewise.model._measurement import Measurement, ObservedFile, RunStatus
+from stripewise.model._trial import Speedup, Trial, TrialState
+
+__all__ = [
+    "Configuration",
+    "DatasetRule",
+    "FileRule",
+    "JobSettings",
+    "Measurement",
+    "ObservedFile",
+    "ProgramFacts",
+    "RunStatus",
+    "Speedup",
+    "Trial",
+    "TrialState",
+    "Value",
+]

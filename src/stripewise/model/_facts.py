@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a first run showed of a program: it decides which knobs are tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ProgramFacts:
+    """Facts that tunables and strategies consult.
+
+    Attributes:
+        n_ranks: Ranks in MPI_COMM_WORLD; 1 without MPI.
+        n_hosts: Hosts that ranks ran on.
+        mpi_family: "mpich", "openmpi", "other" or "" without MPI.
+        mpi_version: First line of MPI_Get_library_version.
+        mpiio_implementation: "romio" or "ompio"; "" if MPI-IO was not used.
+        mpiio_alternatives: MPI-IO implementations that this MPI could use instead, as the
+            values of MCA `io` ("ompio", "romio321"); empty where there is no choice.
+        uses_hdf5: Any HDF5 file call was seen.
+        uses_parallel_hdf5: An HDF5 file was opened through MPI-IO.
+        collective_bytes / independent_bytes: Bytes of MPI-IO data calls of each kind.
+        posix_bytes: Bytes of outermost POSIX and stdio data calls.
+        noncontiguous: A noncontiguous file view was set.
+        read_bytes / write_bytes: What the program asked to move.
+        shared_files: Files that more than one rank wrote or read through MPI-IO.
+        write_calls / read_calls: Outermost data calls.
+        io_seconds: I/O time of the run, elapsed_seconds: its whole time.
+        matched_calls: All ranks made the same number of HDF5 data calls on every file
+            (what a contract setting needs).
+    """
+
+    n_ranks: int = 1
+    n_hosts: int = 1
+    mpi_family: str = ""
+    mpi_version: str = ""
+    mpiio_implementation: str = ""
+    mpiio_alternatives: tuple[str, ...] = ()
+    uses_hdf5: bool = False
+    uses_parallel_hdf5: bool = False
+    collective_bytes: int = 0
+    independent_bytes: int = 0
+    posix_bytes: int = 0
+    noncontiguous: bool = False
+    read_bytes: int = 0
+    write_bytes: int = 0
+    shared_files: int = 0
+    write_calls: int = 0
+    read_calls: int = 0
+    io_seconds: float = 0.0
+    elapsed_seconds: float = 0.0
+    matched_calls: bool = False

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contract of a search strategy."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from stripewise.model import ProgramFacts, Trial, Value
+from stripewise.tunables import Space
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A point to try.
+
+    Attributes:
+        settings: Tunable name to value; knobs not named stay at their default.
+        reason: Why this one, in plain words.
+    """
+
+    settings: Mapping[str, Value]
+    reason: str
+
+
+class Strategy(ABC):
+    """Proposes points and learns from their trials.
+
+    A strategy is deterministic: the same space, facts, seed and sequence of ask and tell
+    give the same proposals, so that a study is resumed by telling it the journal.
+    """
+
+    name: str
+
+    def __init__(self, space: Space, facts: ProgramFacts, seed: int) -> None:
+        """Keep the space; draw nothing yet."""
+        self.space = space
+        self.facts = facts
+        self.seed = seed
+
+    @abstractmethod
+    def ask(self, n: int) -> list[Proposal]:
+        """Propose up to `n` points not asked before; fewer or none when it has finished.
+
+        Every point that was asked is told before the next ask.
+        """
+
+    @abstractmethod
+    def tell(self, trial: Trial) -> None:
+        """Learn the outcome (`io_ratio`, `elapsed_ratio`; inf for a failure)."""
+
+    @property
+    @abstractmethod
+    def finished_because(self) -> str:
+        """Why there is nothing more to ask; "" while there is."""

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contract of a knob, and the space that knobs span."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from stripewise.model import ProgramFacts, Value
+
+
+class SafetyClass(StrEnum):
+    """What a knob can do to the output."""
+
+    SAFE = "safe"
+    """Cannot change what is written."""
+    LAYOUT = "layout"
+    """Same content, other bytes in the file."""
+    CONTRACT = "contract"
+    """Right only if the program meets a condition; only on request."""
+
+
+class Layer(StrEnum):
+    """Where a knob acts; the key of its table in the canonical TOML."""
+
+    MPIIO = "mpiio"
+    HDF5 = "hdf5"
+    MCA = "mca"
+
+
+class ActsAt(StrEnum):
+    """When a knob acts."""
+
+    JOB = "job start"
+    CREATE = "file creation"
+    OPEN = "file open"
+    DATASET = "dataset creation"
+    TRANSFER = "data transfer"
+
+
+class Tunable(ABC):
+    """One knob.
+
+    Attributes:
+        name: `<layer>.<key>`, e.g. "mpiio.cb_nodes"; unique.
+        layer: Table in the configuration.
+        key: Name inside the table, in the spelling of the layer's own documentation.
+        kind: "bool", "int" (bytes or a count), "float", "enum", "text" or "ints".
+        choices: Allowed values of an enum; empty otherwise.
+        default: What the stack does unasked, as text for people.
+        safety: Class.
+        acts_at: When.
+        stacks: Which stacks honour it: any of "romio", "ompio", "cray", "openmpi", "hdf5".
+        effect_order: Position in the order of likely effect; smaller is tried earlier.
+        summary: One line.
+        source: Where default and meaning come from, and whether read, measured or assumed.
+    """
+
+    name: str
+    layer: Layer
+    key: str
+    kind: str
+    choices: tuple[str, ...] = ()
+    default: str
+    safety: SafetyClass
+    acts_at: ActsAt
+    stacks: tuple[str, ...]
+    effect_order: int = 100
+    summary: str
+    source: str
+
+    @abstractmethod
+    def ladder(self, facts: ProgramFacts) -> tuple[Value, ...]:
+        """Values worth trying for such a program, in the order to try them.
+
+        Empty if the knob is not searched (it can still be set by hand).
+        """
+
+    @abstractmethod
+    def why_not(self, facts: ProgramFacts) -> str:
+        """Reason why the knob cannot act on this program; "" if it can."""
+
+    @abstractmethod
+    def check(self, value: Value) -> Value:
+        """Return the value in its canonical type.
+
+        Raises:
+            ConfigurationError: The value is of a wrong type or out of range.
+        """
+
+    def implies(self, value: Value) -> Mapping[str, Value]:
+        """Other settings (tunable name to value) without which this one has no effect."""
+        del value
+        return {}
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One searched knob: its tunable and the ladder for this program."""
+
+    tunable: Tunable
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Space:
+    """What a study searches.
+
+    Attributes:
+        dimensions: In order of likely effect.
+        left_out: Tunable name to the reason why it is not searched.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    left_out: Mapping[str, str]
+
+    @property
+    def size(self) -> int:
+        """Number of configurations, the default value of each knob included."""
+        product = 1
+        for dimension in self.dimensions:
+            product *= len(dimension.values) + 1
+        return product
+
