@@ -11,19 +11,33 @@ from stripewise.model._configuration import (
 )
 from stripewise.model._facts import ProgramFacts
 from stripewise.model._measurement import Measurement, ObservedFile, RunStatus
+from stripewise.model._result import (
+    Decision,
+    RunEntry,
+    RunRole,
+    StudyResult,
+    Verification,
+    VerificationStatus,
+)
 from stripewise.model._trial import Speedup, Trial, TrialState
 
 __all__ = [
     "Configuration",
     "DatasetRule",
+    "Decision",
     "FileRule",
     "JobSettings",
     "Measurement",
     "ObservedFile",
     "ProgramFacts",
+    "RunEntry",
+    "RunRole",
     "RunStatus",
     "Speedup",
+    "StudyResult",
     "Trial",
     "TrialState",
     "Value",
+    "Verification",
+    "VerificationStatus",
 ]

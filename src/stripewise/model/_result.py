@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a study found, and the evidence for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from stripewise.model._facts import ProgramFacts
+from stripewise.model._measurement import Measurement
+from stripewise.model._trial import Speedup, Trial
+
+
+class RunRole(StrEnum):
+    """Why a run was made."""
+
+    WARM_UP = "warm-up"
+    """Discarded as a measurement; it shows what the program does."""
+    BASELINE = "baseline"
+    TRIAL = "trial"
+    PAIR_BASELINE = "pair-baseline"
+    PAIR_WINNER = "pair-winner"
+    UNSYNCED_BASELINE = "unsynced-baseline"
+    UNSYNCED_WINNER = "unsynced-winner"
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """One run of a study, in the order in which they were made."""
+
+    role: RunRole
+    measurement: Measurement
+    trial_number: int | None = None
+    pair_number: int | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision of the study with its reason, in plain words."""
+
+    at_unix_seconds: float
+    text: str
+
+
+class VerificationStatus(StrEnum):
+    """Outcome of comparing the winner's files with the baseline's."""
+
+    IDENTICAL = "identical"
+    """Bit for bit."""
+    SAME_CONTENT = "same content"
+    """HDF5 objects, attributes, types and every element; other bytes."""
+    DIFFERENT = "different"
+    NOT_VERIFIABLE = "not verifiable"
+    """Two baselines differ from one another, or nothing is written."""
+    NOT_DONE = "not done"
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Comparison of two runs' output files.
+
+    Attributes:
+        status: Outcome over all files.
+        compared: Files found equal (relative paths).
+        not_verifiable: Files in which two baselines differ already, with the reason.
+        differences: File to what differs, where status is DIFFERENT.
+    """
+
+    status: VerificationStatus
+    compared: tuple[str, ...] = ()
+    not_verifiable: Mapping[str, str] = field(default_factory=dict)
+    differences: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """Everything that a report shows.
+
+    Attributes:
+        command: The user's command.
+        directory: The study's directory (absolute path).
+        runs: Every run, in order.
+        trials: Every trial, in order.
+        baseline: The baseline measurements (before the search).
+        winner: Trial of the winning configuration; None if nothing beat the baseline.
+        improved: Whether fresh pairs showed an I/O speed-up whose interval excludes 1 and the
+            whole time did not get worse.
+        speedup: Of I/O time, from the winner's fresh pairs; None if there were none.
+        elapsed_speedup: Of the whole time, from the same pairs.
+        pairs: (baseline, winner) measurements of the fresh pairs.
+        unsynced: (baseline, winner) run without fsync at close, for the record.
+        verification: Of the winner against the baseline.
+        rejected: Trial number to the verification that rejected it.
+        stopped_because: Why the search ended.
+        resolution: What the spread of the baseline lets such a study see, in plain words.
+        decisions: In order.
+        warnings: For the user (oversubscription, settings that cannot act, ...).
+        facts: What the first run showed.
+        searched: Tunable name to the values tried.
+        left_out: Tunable name to the reason why it was not tried.
+        provenance: Versions, host, storage, date, seed, strategy; text to text.
+    """
+
+    command: tuple[str, ...]
+    directory: str
+    runs: tuple[RunEntry, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    baseline: tuple[Measurement, ...] = ()
+    winner: Trial | None = None
+    improved: bool = False
+    speedup: Speedup | None = None
+    elapsed_speedup: Speedup | None = None
+    pairs: tuple[tuple[Measurement, Measurement], ...] = ()
+    unsynced: tuple[Measurement, Measurement] | None = None
+    verification: Verification = field(
+        default_factory=lambda: Verification(VerificationStatus.NOT_DONE)
+    )
+    rejected: Mapping[int, Verification] = field(default_factory=dict)
+    stopped_because: str = ""
+    resolution: str = ""
+    decisions: tuple[Decision, ...] = ()
+    warnings: tuple[str, ...] = ()
+    facts: ProgramFacts = field(default_factory=ProgramFacts)
+    searched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    provenance: Mapping[str, str] = field(default_factory=dict)
