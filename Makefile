@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Every target does its own set-up and is quick the second time.
+
+.PHONY: all demo test test-long lint docs bench clean setup setup-dev
+
+BIN := .venv/bin
+
+# Open MPI refuses to run as root unless told so; nobody but root is affected.
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+
+all: setup
+
+setup: ## .venv/bin/stripewise, the runtime library, plug-ins and kernels
+	@tools/bootstrap.sh system build mpi
+	@tools/bootstrap.sh venv
+	@tools/bootstrap.sh native
+
+setup-dev:
+	@tools/bootstrap.sh system build mpi test lint
+	@tools/bootstrap.sh venv dev
+	@tools/bootstrap.sh native
+
+demo: setup ## tune a kernel, verify, run it again under best.toml, write the report
+	@tools/demo.sh
+
+test: setup-dev ## everything but the tests marked long
+	$(BIN)/pytest -q -m "not long"
+
+test-long: setup-dev ## the tests that take minutes
+	@tools/bootstrap.sh system apps
+	$(BIN)/pytest -q -m long --timeout 3000
+
+lint: ## formatting, style, types, import directions, shell, C
+	@tools/bootstrap.sh system build mpi lint
+	@tools/bootstrap.sh venv dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	git ls-files '*.c' '*.h' | xargs $(BIN)/clang-format --dry-run --Werror
+	git ls-files '*.sh' .ci/run | xargs shellcheck
+
+docs: setup ## the documentation as a web site in site/
+	@tools/bootstrap.sh venv docs
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: setup ## what the library costs; figures side by side from one run
+	$(BIN)/python native/bench/cost_per_call.py
+
+clean: ## what the targets above made
+	rm -rf .venv build site demo.stripewise .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
