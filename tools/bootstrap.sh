@@ -71,7 +71,7 @@ python() {
 venv() {
     extra=$1
     stamp=.venv/.stripewise-${extra:-base}
-    if [ -e "$stamp" ] && [ ! pyproject.toml -nt "$stamp" ]; then
+    if [ -e "$stamp" ] && [ -z "$(find pyproject.toml -newer "$stamp")" ]; then
         return 0
     fi
     [ -x .venv/bin/python ] || "$(python)" -m venv .venv
