@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The product in two commands, on a program whose I/O is slow in an ordinary way: BT-IO's
+# multi-partition writes, independent, many small strided pieces.
+set -eu
+cd "$(dirname "$0")/.."
+stripewise=$PWD/.venv/bin/stripewise
+place=$PWD/build/demo
+rm -rf "$place"
+mkdir -p "$place"
+cd "$place"
+
+kernel=$("$stripewise" kernel --path --mpi mpich)
+set -- mpiexec.mpich -n 2 "$kernel" --pattern btio --backend mpiio --mode independent \
+    --size 96,96,96 --steps 2 --keep --file btio.dat
+
+say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
+
+say "stripewise tune --trials 6 -- mpiexec -n 2 stripewise-kernel --pattern btio ..."
+"$stripewise" tune --trials 6 --seed 1 --study-dir btio.stripewise -- "$@"
+
+say "stripewise run --config btio.stripewise/best.toml -- mpiexec -n 2 stripewise-kernel ..."
+"$stripewise" run --config btio.stripewise/best.toml -- "$@" --verify
+
+say "ls btio.stripewise"
+ls btio.stripewise
+echo
+echo "The report is $place/btio.stripewise/report.html"
