@@ -33,6 +33,8 @@ class Strategy(ABC):
     """
 
     name: str
+    noise: float = 0.05
+    """Relative difference of `io_ratio` that means nothing; the study sets it before `tell`."""
 
     def __init__(self, space: Space, facts: ProgramFacts, seed: int) -> None:
         """Keep the space; draw nothing yet."""

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Coordinate ladders in the order of likely effect."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from math import inf
+
+from stripewise.model import Trial, Value
+from stripewise.strategies._base import Proposal
+from stripewise.strategies._points import PointKey, describe, is_valid, key_of
+from stripewise.strategies._stepwise import Steps, StepwiseStrategy
+from stripewise.tunables import Dimension
+
+Settings = dict[str, Value]
+Climb = Generator[Proposal, Trial, None]
+_UNORDERED_KINDS = ("bool", "enum", "text")
+
+
+class RulesStrategy(StepwiseStrategy):
+    """One knob after another: up its ladder while I/O time improves, keep the best, next.
+
+    An improvement counts when it is larger than the noise.  A rung that changes nothing is
+    followed by one more rung, a rung that is clearly worse ends the ladder; the values of an
+    enumeration have no order and are all tried.  At the end the whole time is checked: while
+    the best point makes it worse, the knob that was kept last is given up.
+    """
+
+    name = "rules"
+
+    def dimensions(self) -> Sequence[Dimension]:
+        """Return the knobs in the order in which they are tried."""
+        return self.space.dimensions
+
+    def start(self) -> Climb:
+        """Try starting points before the ladders; none here."""
+        yield from ()
+
+    def why(self, name: str) -> str:
+        """Return why a knob is tried; "" where only its place in the order speaks for it."""
+        del name
+        return ""
+
+    def steps(self) -> Steps:
+        """Climb all ladders, then check the whole time."""
+        self._seen: dict[PointKey, tuple[float, float]] = {key_of({}): (1.0, 1.0)}
+        self._best: Settings = {}
+        yield from self.start()
+        for dimension in self.dimensions():
+            yield from self._climb(dimension)
+        yield from self._check_whole_time()
+        kept = describe(self._best)
+        return "all ladders were climbed; " + (f"best: {kept}" if kept else "none improved")
+
+    @property
+    def best_ratio(self) -> float:
+        """I/O time of the best point relative to the baseline."""
+        return self._seen[key_of(self._best)][0]
+
+    def try_point(
+        self, settings: Mapping[str, Value], reason: str
+    ) -> Generator[Proposal, Trial, float]:
+        """Have a point run unless it was; keep it if it is the best.
+
+        Returns:
+            Its I/O time relative to the baseline; inf for an impossible point or a failure.
+        """
+        key = key_of(settings)
+        if key not in self._seen:
+            if not is_valid(settings, self.facts):
+                return inf
+            trial = yield Proposal(dict(settings), reason)
+            self._seen[key] = (trial.io_ratio, trial.elapsed_ratio)
+        ratio = self._seen[key][0]
+        if ratio < self.best_ratio * (1 - self.noise):
+            self._best = dict(settings)
+        return ratio
+
+    def _climb(self, dimension: Dimension) -> Climb:
+        name, values = dimension.tunable.name, dimension.values
+        reason = self._reason(name)
+        current = self._best.get(name)
+        if dimension.tunable.kind in _UNORDERED_KINDS:
+            for value in values:
+                yield from self.try_point({**self._best, name: value}, reason)
+        elif current in values:
+            place = values.index(current)
+            yield from self._ladder(name, values[place + 1 :], reason)
+            if self._best.get(name) == current:
+                yield from self._ladder(name, values[:place][::-1], reason)
+        else:
+            yield from self._ladder(name, values, reason)
+
+    def _ladder(self, name: str, values: Sequence[Value], reason: str) -> Climb:
+        patience = 1
+        for value in values:
+            before = self.best_ratio
+            ratio = yield from self.try_point({**self._best, name: value}, reason)
+            if ratio < before * (1 - self.noise):
+                continue
+            if ratio > before * (1 + self.noise) or not patience:
+                return
+            patience -= 1
+
+    def _reason(self, name: str) -> str:
+        place = f"ladder of {name}"
+        why = self.why(name)
+        return f"{place}: {why}" if why else place
+
+    def _check_whole_time(self) -> Climb:
+        while self._best:
+            elapsed = self._seen[key_of(self._best)][1]
+            if elapsed <= 1 + self.noise:
+                return
+            dropped = list(self._best)[-1]
+            fewer = {name: value for name, value in self._best.items() if name != dropped}
+            self._best = fewer
+            if key_of(fewer) not in self._seen:
+                reason = f"the whole time got worse; without {dropped}"
+                trial = yield Proposal(fewer, reason)
+                self._seen[key_of(fewer)] = (trial.io_ratio, trial.elapsed_ratio)
