@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A study's result as one JSON document (docs/reference/result.schema.json)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from stripewise.model import (
+    Configuration,
+    Measurement,
+    RunEntry,
+    Speedup,
+    StudyResult,
+    Trial,
+    Verification,
+)
+from stripewise.report._digest import (
+    Digest,
+    baseline_runs,
+    best_runs,
+    digest,
+    is_verified,
+)
+from stripewise.report._text import printable
+
+FORMAT_VERSION = 1
+
+
+def result_to_json(result: StudyResult) -> dict[str, Any]:
+    r"""Convert a study's result to plain data that is always valid JSON.
+
+    Numbers that are unknown or infinite are null; text that is not UTF-8 shows its bytes
+    as `\xNN`.  Where nothing improved, `best` equals `baseline` and the speed-up is 1
+    without an interval.
+    """
+    winner = result.winner if result.improved else None
+    document = {
+        "version": FORMAT_VERSION,
+        "command": list(result.command),
+        "directory": result.directory,
+        "result": "improved" if result.improved else "no improvement",
+        "baseline": _figures(digest(baseline_runs(result))),
+        "best": _figures(digest(best_runs(result))),
+        "speedup": _speedup(result.speedup if result.improved else None),
+        "whole_program_speedup": _speedup(result.elapsed_speedup if result.improved else None),
+        "configuration": configuration_document(
+            winner.configuration if winner else Configuration()
+        ),
+        "settings": dict(winner.settings) if winner else {},
+        "trials": [_trial(trial) for trial in result.trials],
+        "verified": is_verified(result),
+        "verification": {
+            **_verification(result.verification),
+            "rejected": [
+                {"trial": number, **_verification(found)}
+                for number, found in result.rejected.items()
+            ],
+        },
+        "candidate": _candidate(result),
+        "unsynced": _unsynced(result),
+        "stopped_because": result.stopped_because,
+        "resolution": result.resolution,
+        "decisions": [asdict(decision) for decision in result.decisions],
+        "warnings": list(result.warnings),
+        "facts": asdict(result.facts),
+        "searched": {name: list(values) for name, values in result.searched.items()},
+        "left_out": dict(result.left_out),
+        "runs": [_run(entry) for entry in result.runs],
+        "provenance": dict(result.provenance),
+    }
+    clean = _plain(document)
+    assert isinstance(clean, dict)
+    return clean
+
+
+def configuration_document(configuration: Configuration) -> dict[str, Any]:
+    """Convert a configuration to the structure of its canonical TOML."""
+    document: dict[str, Any] = {"version": 1, "file": []}
+    for rule in configuration.files:
+        entry: dict[str, Any] = {"match": rule.match}
+        if rule.mpiio:
+            entry["mpiio"] = dict(rule.mpiio)
+        if rule.hdf5:
+            entry["hdf5"] = dict(rule.hdf5)
+        entry["override"] = rule.override
+        if rule.datasets:
+            entry["dataset"] = [{"match": d.match, **d.hdf5} for d in rule.datasets]
+        document["file"].append(entry)
+    job: dict[str, Any] = {}
+    if configuration.job.mca:
+        job["mca"] = dict(configuration.job.mca)
+    if configuration.job.environment:
+        job["environment"] = dict(configuration.job.environment)
+    if job:
+        document["job"] = job
+    return document
+
+
+def _figures(figures: Digest) -> dict[str, Any]:
+    known = figures.n_runs > 0
+    return {
+        "seconds": figures.seconds,
+        "io_seconds": figures.io_seconds,
+        "bytes": figures.total_bytes if known else None,
+        "bandwidth_bytes_per_second": figures.bandwidth_bytes_per_second,
+        "runs": figures.n_runs,
+        "spread": {
+            "io_seconds_minimum": figures.io_seconds_minimum,
+            "io_seconds_maximum": figures.io_seconds_maximum,
+            "coefficient_of_variation": figures.coefficient_of_variation,
+        },
+    }
+
+
+def _speedup(speedup: Speedup | None) -> dict[str, Any]:
+    if speedup is None:
+        return {
+            "median": 1.0,
+            "low": None,
+            "high": None,
+            "n_pairs": 0,
+            "confidence": None,
+            "method": None,
+        }
+    return asdict(speedup)
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    figures = digest(trial.measurements)
+    return {
+        "number": trial.number,
+        "settings": dict(trial.settings),
+        "state": trial.state.value,
+        "io_seconds": figures.io_seconds,
+        "seconds": figures.seconds,
+        "io_ratio": trial.io_ratio,
+        "message": trial.message,
+        "runs": len(trial.measurements),
+    }
+
+
+def _candidate(result: StudyResult) -> dict[str, Any] | None:
+    if result.winner is None or result.speedup is None:
+        return None
+    return {
+        "trial": result.winner.number,
+        "settings": dict(result.winner.settings),
+        "speedup": _speedup(result.speedup),
+        "whole_program_speedup": (
+            _speedup(result.elapsed_speedup) if result.elapsed_speedup is not None else None
+        ),
+    }
+
+
+def _verification(verification: Verification) -> dict[str, Any]:
+    return {
+        "status": verification.status.value,
+        "compared": list(verification.compared),
+        "not_verifiable": dict(verification.not_verifiable),
+        "differences": dict(verification.differences),
+    }
+
+
+def _unsynced(result: StudyResult) -> dict[str, Any] | None:
+    if result.unsynced is None:
+        return None
+    baseline, winner = result.unsynced
+    return {"baseline": _figures(digest([baseline])), "best": _figures(digest([winner]))}
+
+
+def _run(entry: RunEntry) -> dict[str, Any]:
+    return {
+        "run_id": entry.measurement.run_id,
+        "role": entry.role.value,
+        "trial_number": entry.trial_number,
+        "pair_number": entry.pair_number,
+        **_measurement(entry.measurement),
+    }
+
+
+def _measurement(measurement: Measurement) -> dict[str, Any]:
+    return {
+        "status": measurement.status.value,
+        "exit_code": measurement.exit_code,
+        "seconds": measurement.elapsed_seconds,
+        "io_seconds": measurement.io_seconds,
+        "read_bytes": measurement.read_bytes,
+        "write_bytes": measurement.write_bytes,
+        "started_unix_seconds": measurement.started_unix_seconds,
+        "message": measurement.message,
+    }
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        return value if _is_unicode(value) else printable(value)
+    if isinstance(value, Mapping):
+        return {str(_plain(str(key))): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

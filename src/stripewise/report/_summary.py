@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lines that the terminal shows when a study has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from stripewise.model import StudyResult, VerificationStatus
+from stripewise.report._digest import (
+    Digest,
+    baseline_runs,
+    best_runs,
+    counted_runs,
+    describe_verification,
+    digest,
+)
+from stripewise.report._text import (
+    command_line,
+    fit_encoding,
+    format_bandwidth,
+    format_seconds,
+    format_settings,
+    plural,
+    printable,
+)
+from stripewise.report._verdict import (
+    faster,
+    rejection,
+    trials_phrase,
+    verdict,
+    whole_program,
+)
+
+_LABEL = 16
+
+
+def line(label: str, text: str) -> str:
+    """Lay a summary line out: a label column, then text."""
+    return f" {label:<{_LABEL - 1}} {text}".rstrip()
+
+
+def summary_lines(
+    result: StudyResult,
+    *,
+    wrote: Sequence[str] = (),
+    encoding: str | None = None,
+) -> list[str]:
+    """Summarise a study for the terminal.
+
+    Args:
+        result: What the study found.
+        wrote: Names of the files written into the study's directory, for the last line.
+        encoding: Of the terminal; what it cannot show is replaced. None: that of stdout.
+    """
+    lines = [
+        line("baseline", _figures(digest(baseline_runs(result)), with_runs=True)),
+        line("trials", f"{trials_phrase(result)}, {plural(counted_runs(result), 'run')} in all"),
+    ]
+    if result.stopped_because:
+        lines.append(line("stopped", printable(result.stopped_because)))
+    lines += [
+        line("REJECTED", rejection(result, number, found))
+        for number, found in result.rejected.items()
+    ]
+    lines += _verification(result)
+    lines += _conclusion(result)
+    lines += [line("warning", printable(text)) for text in result.warnings]
+    if wrote:
+        lines.append(line("wrote", _wrote(result.directory, wrote)))
+    if result.improved:
+        best = str(PurePath(result.directory) / "best.toml")
+        lines.append(
+            line(
+                "apply",
+                "stripewise run --config "
+                f"{command_line([best])} -- {command_line(result.command)}",
+            )
+        )
+    return [fit_encoding(text, encoding) for text in lines]
+
+
+def _figures(figures: Digest, *, with_runs: bool = False) -> str:
+    if not figures.n_runs:
+        return "no run that counts"
+    runs = f"{plural(figures.n_runs, 'run')}   " if with_runs else ""
+    return (
+        f"{runs}I/O {format_seconds(figures.io_seconds)}"
+        f"   {format_bandwidth(figures.bandwidth_bytes_per_second)}"
+    )
+
+
+def _verification(result: StudyResult) -> list[str]:
+    if result.verification.status is VerificationStatus.NOT_DONE:
+        return []
+    lines = [line("verified", describe_verification(result.verification))]
+    lines += [
+        line("", f"not verifiable: {printable(path)}: {printable(reason)}")
+        for path, reason in list(result.verification.not_verifiable.items())[:3]
+    ]
+    return lines
+
+
+def _conclusion(result: StudyResult) -> list[str]:
+    conclusion = verdict(result)
+    if not conclusion.improved:
+        lines = [line("result", f"no improvement. {conclusion.sentence}")]
+    else:
+        parts = [_figures(digest(best_runs(result)))]
+        if result.speedup is not None:
+            parts.append(faster(result.speedup))
+        text = "   ".join(parts)
+        whole = whole_program(result.elapsed_speedup)
+        lines = [line("result", f"{text}    {whole}" if whole else text)]
+        if result.winner is not None:
+            lines.append(line("settings", format_settings(result.winner.settings)))
+    if conclusion.limits:
+        lines.append(line("resolution", conclusion.limits))
+    if result.unsynced is not None:
+        lines.append(line("without sync", _unsynced(result)))
+    return lines
+
+
+def _unsynced(result: StudyResult) -> str:
+    assert result.unsynced is not None
+    before, after = (m.io_seconds if m.ok else float("nan") for m in result.unsynced)
+    return f"I/O {format_seconds(before)} → {format_seconds(after)} (one run each, for the record)"
+
+
+def _wrote(directory: str, names: Sequence[str]) -> str:
+    folder = printable(PurePath(directory).name or directory)
+    shown = [printable(name) for name in names]
+    return f"{folder}/{shown[0]}" if len(shown) == 1 else f"{folder}/{{{', '.join(shown)}}}"

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Numbers, names and lines as people read them."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+
+from stripewise.model import Speedup, Value
+
+_ASCII = str.maketrans(
+    {
+        "–": "-",
+        "—": "-",
+        "×": "x",
+        "…": "...",
+        "→": "->",
+        "·": "|",
+        "≥": ">=",
+        "≤": "<=",
+        "µ": "u",
+        "✓": "ok",
+        "✗": "x",
+        "\u00a0": " ",
+    }
+)
+
+
+def significant(value: float) -> str:
+    """Format with three significant digits and no exponent up to 9999."""
+    if not math.isfinite(value):
+        return "?"
+    magnitude = abs(value)
+    if magnitude >= 99.95 or magnitude == 0.0:
+        return f"{value:,.0f}".replace(",", " ") if magnitude >= 10_000 else f"{value:.0f}"
+    if magnitude >= 9.995:
+        return f"{value:.1f}"
+    if magnitude >= 0.0995:
+        return f"{value:.2f}"
+    return f"{value:.2g}"
+
+
+def format_seconds(value: float) -> str:
+    """Format a duration: s, or ms and µs below a tenth of a second."""
+    if not math.isfinite(value):
+        return "?"
+    if value == 0 or abs(value) >= 0.1:
+        return f"{significant(value)} s"
+    if abs(value) >= 1e-4:
+        return f"{significant(value * 1e3)} ms"
+    return f"{significant(value * 1e6)} µs"
+
+
+def format_bytes(value: float) -> str:
+    """Format a size in the largest binary unit that fits."""
+    if not math.isfinite(value):
+        return "?"
+    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if abs(value) >= scale:
+            number = value / scale
+            return (
+                f"{number:.0f} {unit}"
+                if number == int(number)
+                else (f"{significant(number)} {unit}")
+            )
+    return f"{value:.0f} B"
+
+
+def format_bandwidth(bytes_per_second: float) -> str:
+    """Format a bandwidth: MiB/s, GiB/s from 1 GiB/s on, KiB/s below 0.1 MiB/s."""
+    if not math.isfinite(bytes_per_second) or bytes_per_second <= 0:
+        return "no bandwidth"
+    if bytes_per_second >= 2**30:
+        return f"{significant(bytes_per_second / 2**30)} GiB/s"
+    if bytes_per_second >= 0.1 * 2**20:
+        return f"{significant(bytes_per_second / 2**20)} MiB/s"
+    return f"{significant(bytes_per_second / 2**10)} KiB/s"
+
+
+def format_ratio(value: float) -> str:
+    """Format a speed-up without its sign: 5.2, 1.04, 18."""
+    if not math.isfinite(value):
+        return "?"
+    if value >= 9.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 1.995 else f"{value:.2f}"
+
+
+def format_interval(speedup: Speedup) -> str:
+    """Format the evidence: "[4.6–5.7, 95 %, 6 paired runs]"."""
+    runs = f"{speedup.n_pairs} paired run{'' if speedup.n_pairs == 1 else 's'}"
+    if not (math.isfinite(speedup.low) and math.isfinite(speedup.high)):
+        return f"[{runs}: too few for an interval]"
+    bounds = f"{format_ratio(speedup.low)}–{format_ratio(speedup.high)}"
+    return f"[{bounds}, {100 * speedup.confidence:.0f} %, {runs}]"
+
+
+def format_value(value: Value) -> str:
+    """Format a setting's value: true, 4, 1 MiB,1 MiB.
+
+    Integers from 64 KiB on that are whole KiB are sizes.
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple | list):
+        return ",".join(format_value(item) for item in value)
+    if isinstance(value, int) and value >= 65_536 and value % 1024 == 0:
+        return format_bytes(value)
+    return printable(str(value))
+
+
+def format_settings(settings: Mapping[str, Value]) -> str:
+    """Format settings for one line, without their layer: "cb_nodes=4 alignment=1 MiB,1 MiB"."""
+    return " ".join(
+        f"{name.partition('.')[2] or name}={format_value(value)}"
+        for name, value in settings.items()
+    )
+
+
+def printable(text: str) -> str:
+    r"""Make any file name or message safe to show on one line.
+
+    Bytes that are not UTF-8 (surrogates) and control characters become \xNN.
+    """
+    return "".join(_show(character) for character in text)
+
+
+def _show(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    if 0xD800 <= code <= 0xDFFF:
+        return f"\\u{code:04x}"
+    if code < 0x20 or 0x7F <= code < 0xA0:
+        return f"\\x{code:02x}"
+    return character
+
+
+def command_line(command: Sequence[str]) -> str:
+    """Quote a command for a shell, printable."""
+    return printable(shlex.join(command))
+
+
+def plural(number: int, noun: str) -> str:
+    """Count a noun: "1 run", "3 runs"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def fit_encoding(line: str, encoding: str | None = None) -> str:
+    """Replace what an encoding cannot show.
+
+    Args:
+        line: Text.
+        encoding: Name of the encoding; None means that of the standard output.
+    """
+    name = encoding or getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        line.encode(name)
+    except LookupError:
+        name = "ascii"
+    except UnicodeEncodeError:
+        pass
+    else:
+        return line
+    return line.translate(_ASCII).encode(name, "backslashreplace").decode(name)

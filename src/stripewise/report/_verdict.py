@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The conclusion of a study in plain words, the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stripewise.model import Speedup, StudyResult, TrialState, Verification
+from stripewise.report._digest import (
+    baseline_runs,
+    best_runs,
+    digest,
+    state_counts,
+    timeout_count,
+)
+from stripewise.report._text import (
+    format_interval,
+    format_ratio,
+    format_seconds,
+    format_settings,
+    plural,
+    printable,
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to tell the user.
+
+    Attributes:
+        improved: Whether the study ends with better settings.
+        headline: A few words.
+        sentence: One or two sentences with the evidence.
+        limits: What the study could and could not resolve; "" if unknown.
+    """
+
+    improved: bool
+    headline: str
+    sentence: str
+    limits: str
+
+
+def verdict(result: StudyResult) -> Verdict:
+    """Conclude."""
+    limits = printable(result.resolution)
+    if result.improved:
+        return Verdict(True, _headline(result), _evidence(result), limits)
+    return Verdict(False, "No improvement found", _why_not(result), limits)
+
+
+def faster(speedup: Speedup) -> str:
+    """Say a speed-up with its interval: "5.2x faster [4.6–5.7, 95 %, 6 paired runs]"."""
+    return f"{format_ratio(speedup.median)}x faster {format_interval(speedup)}"
+
+
+def whole_program(speedup: Speedup | None) -> str:
+    """Say the whole program's speed-up; "" if it is not known."""
+    if speedup is None or not math.isfinite(speedup.median):
+        return ""
+    return f"whole program {format_ratio(speedup.median)}x"
+
+
+def _headline(result: StudyResult) -> str:
+    if result.speedup is None:
+        return "I/O is faster"
+    return f"I/O {format_ratio(result.speedup.median)}x faster"
+
+
+def _evidence(result: StudyResult) -> str:
+    before, after = digest(baseline_runs(result)), digest(best_runs(result))
+    text = (
+        f"The program's I/O takes {format_seconds(after.io_seconds)} instead of"
+        f" {format_seconds(before.io_seconds)}"
+    )
+    if result.speedup is not None:
+        text += f": {faster(result.speedup)}"
+    text += "."
+    if result.elapsed_speedup is not None:
+        text += (
+            f" The whole program takes {format_seconds(after.seconds)} instead of"
+            f" {format_seconds(before.seconds)}"
+            f" ({format_ratio(result.elapsed_speedup.median)}x)."
+        )
+    return text
+
+
+def _why_not(result: StudyResult) -> str:
+    if not result.trials:
+        return (
+            "No configuration was tried: none of the knobs that are known and allowed can act"
+            " on this program as it was run. Its settings stay as they are."
+        )
+    if result.speedup is not None and result.winner is not None:
+        return _not_confirmed(result, result.speedup)
+    complete = state_counts(result)[TrialState.COMPLETE]
+    tried = plural(len(result.trials), "configuration")
+    if len(result.rejected) and not complete:
+        return f"Of {tried} tried, none could be kept: see the rejected ones below."
+    return (
+        f"Of {tried} tried, none was reliably faster than the program as it is. That is a"
+        " common and useful answer: keep the settings that you have."
+    )
+
+
+def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
+    settings = format_settings(result.winner.settings) if result.winner else ""
+    measured = f"{format_ratio(speedup.median)}x {format_interval(speedup)}"
+    text = (
+        f"The most promising of {plural(len(result.trials), 'configuration')} ({settings})"
+        f" measured {measured} in fresh paired runs"
+    )
+    if speedup.low > 1:
+        return f"{text}, but the whole program got slower with it, so it is not kept."
+    if math.isfinite(speedup.low):
+        return (
+            f"{text}: the interval includes 1, so the difference may be noise. Keep the"
+            " settings that you have."
+        )
+    return f"{text}: too few runs to tell. Keep the settings that you have."
+
+
+def trials_phrase(result: StudyResult) -> str:
+    """Say how the trials ended: "12 tried, 1 failed, 2 stopped early"."""
+    counts = state_counts(result)
+    parts = [f"{len(result.trials)} tried"]
+    for state, words in (
+        (TrialState.HOPELESS, "stopped early as clearly slower"),
+        (TrialState.FAILED, "failed"),
+        (TrialState.REJECTED, "REJECTED"),
+    ):
+        if counts[state]:
+            parts.append(f"{counts[state]} {words}")
+    timeouts = timeout_count(result)
+    if timeouts:
+        parts.append(f"{plural(timeouts, 'run')} stopped by the time limit")
+    return ", ".join(parts)
+
+
+def rejection(result: StudyResult, number: int, verification: Verification) -> str:
+    """Say loudly which configuration was rejected, and why."""
+    settings = next((t.settings for t in result.trials if t.number == number), {})
+    files = "; ".join(
+        f"{printable(path)}: {printable(text)}"
+        for path, text in list(verification.differences.items())[:3]
+    )
+    more = len(verification.differences) - 3
+    if more > 0:
+        files += f"; and {plural(more, 'more file')}"
+    name = f"trial {number} ({format_settings(settings) or 'no settings'})"
+    return f"{name} CHANGED THE OUTPUT and is not used: {files or 'output differs'}"

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import studies
+
+from stripewise.model import Speedup
+from stripewise.report import summary_lines
+
+
+def text(result, **options):
+    return "\n".join(summary_lines(result, encoding="utf-8", **options))
+
+
+def test_improved_study_reads_like_the_documented_session():
+    shown = text(studies.improved(), wrote=["best.toml", "report.html"])
+    assert "5.2x faster [4.6–5.7, 95 %, 6 paired runs]    whole program 1.80x" in shown
+    assert "output identical to the baseline's (3 files, bit for bit)" in shown
+    assert "romio_cb_write=enable cb_nodes=4 alignment=1 MiB,1 MiB" in shown
+    assert "flash_io.stripewise/{best.toml, report.html}" in shown
+    assert (
+        "stripewise run --config /scratch/me/flash_io.stripewise/best.toml --"
+        " mpiexec -n 16 ./flash_io out.h5" in shown
+    )
+    assert "GiB/s" in shown
+
+
+def test_no_improvement_is_said_with_evidence_and_without_a_command():
+    shown = text(studies.no_improvement())
+    assert "no improvement." in shown
+    assert "1.04x [0.87–1.19, 95 %, 6 paired runs]" in shown
+    assert "24 pairs would resolve 16 %" in shown
+    assert "stripewise run" not in shown
+
+
+def test_faster_io_but_slower_program_is_explained():
+    result = replace(
+        studies.no_improvement(),
+        speedup=Speedup(1.5, 1.3, 1.7, 6),
+        elapsed_speedup=Speedup(0.8, 0.7, 0.9, 6),
+    )
+    assert "the whole program got slower" in text(result)
+
+
+def test_too_few_pairs_have_no_interval():
+    result = replace(studies.no_improvement(), speedup=Speedup(1.5, float("nan"), float("nan"), 2))
+    assert "[2 paired runs: too few for an interval]" in text(result)
+    assert "too few runs to tell" in text(result)
+
+
+def test_rejected_configurations_are_loud():
+    shown = text(studies.rejected())
+    assert "REJECTED" in shown
+    assert "trial 8" in shown
+    assert "CHANGED THE OUTPUT" in shown
+    assert "byte 4096" in shown
+
+
+def test_failures_and_timeouts_are_counted():
+    shown = text(studies.troubles())
+    assert "2 failed, 1 run stopped by the time limit" in shown
+    assert "not verifiable: log\\xff.txt: holds the date" in shown
+
+
+@pytest.mark.parametrize("name", studies.ALL)
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", "no-such-encoding"])
+def test_every_ending_fits_every_terminal(name, encoding):
+    for line in summary_lines(studies.ALL[name](), encoding=encoding):
+        line.encode("ascii" if encoding == "no-such-encoding" else encoding)
+        assert "\n" not in line
+
+
+def test_ascii_keeps_the_meaning():
+    shown = "\n".join(summary_lines(studies.improved(), encoding="ascii"))
+    assert "[4.6-5.7, 95 %, 6 paired runs]" in shown
