@@ -1,8 +1,24 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports of a study: terminal lines, JSON and one HTML page."""
+"""Reports of a study: terminal lines, live progress, JSON and one HTML page."""
 
 from stripewise.report._json import configuration_document, result_to_json
+from stripewise.report._progress import (
+    PlainObserver,
+    ProgressObserver,
+    best_phrase,
+    progress_observer,
+    trial_line,
+)
 from stripewise.report._summary import summary_lines
 
-__all__ = ["configuration_document", "result_to_json", "summary_lines"]
+__all__ = [
+    "PlainObserver",
+    "ProgressObserver",
+    "best_phrase",
+    "configuration_document",
+    "progress_observer",
+    "result_to_json",
+    "summary_lines",
+    "trial_line",
+]

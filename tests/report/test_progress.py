@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+
+import pytest
+import studies
+from rich.console import Console
+
+from stripewise.report import (
+    PlainObserver,
+    ProgressObserver,
+    progress_observer,
+    trial_line,
+)
+
+
+def replay(observer, result):
+    observer.study_started(SimpleNamespace(max_trials=12))
+    for entry in result.runs:
+        observer.run_started(entry.role, entry.trial_number, {"mpiio.cb_nodes": 4})
+        observer.run_finished(entry)
+    best = None
+    for trial in result.trials:
+        if best is None or trial.io_ratio < best.io_ratio:
+            best = trial
+        observer.trial_finished(trial, best)
+    for decision in result.decisions:
+        observer.decision(decision.text)
+    for warning in (*result.warnings, "[bold]not markup[/bold]"):
+        observer.warning(warning)
+    observer.close()
+    observer.close()
+
+
+@pytest.mark.parametrize("name", studies.ALL)
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_plain_lines_on_any_stream(name, encoding):
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    replay(PlainObserver(stream), studies.ALL[name]())
+    stream.flush()
+    assert b"[bold]not markup[/bold]" in raw.getvalue()
+
+
+def test_plain_lines_say_trials_and_the_best_so_far():
+    stream = io.StringIO()
+    replay(PlainObserver(stream), studies.improved())
+    shown = stream.getvalue()
+    assert "trial  7/12" in shown
+    assert "best so far 5.3x" in shown
+    assert "cb_nodes=4 alignment=1 MiB,1 MiB" in shown
+    assert "warm-up run (not counted)" in shown
+
+
+def test_quiet_keeps_warnings_only():
+    stream = io.StringIO()
+    replay(PlainObserver(stream, quiet=True), studies.no_improvement())
+    assert all(text.startswith(" warning") for text in stream.getvalue().splitlines())
+
+
+@pytest.mark.parametrize("name", studies.ALL)
+def test_bar_on_a_terminal_shows_names_as_they_are(name):
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=200, color_system=None)
+    replay(ProgressObserver(console), studies.ALL[name]())
+    assert "[bold]not markup[/bold]" in stream.getvalue()
+
+
+def test_a_pipe_gets_plain_lines():
+    assert isinstance(progress_observer(io.StringIO()), PlainObserver)
+
+
+def test_failed_trials_say_why():
+    trial = studies.troubles().trials[9]
+    assert "FAILED: stopped by its time limit" in trial_line(trial, 12)
