@@ -26,6 +26,16 @@ struct sw_hint {
     int override; /* also where the program set the key itself */
 };
 
+/* What a plug-in is for, to be found in the bytes of its file: it is read before the file is
+ * loaded, because loading a plug-in of another MPI would pull a second MPI in. */
+#define SW_PLUGIN_MARK "stripewise-plugin-mark"
+struct sw_plugin_mark {
+    char mark[24]; /* SW_PLUGIN_MARK */
+    int32_t version;
+    int32_t major; /* of the MPI */
+    char family[16];
+};
+
 struct sw_plugin {
     int version;        /* SW_PLUGIN_VERSION */
     const char *family; /* "mpich" or "openmpi" */
@@ -47,8 +57,10 @@ struct sw_plugin {
     int (*info_text)(sw_handle info, char *text, size_t bytes);
     int (*file_info_text)(sw_handle file, char *text, size_t bytes);
     void (*info_free)(sw_handle info);
-    /* Elements of the datatype that a status reports, -1 if undefined. */
+    /* Bytes that a status reports, -1 if undefined. */
     int64_t (*status_bytes)(const void *status);
+    /* SW_FILE_OPENED_READ and SW_FILE_OPENED_WRITE as an access mode allows. */
+    uint32_t (*amode_flags)(int amode);
 };
 
 const struct sw_plugin *sw_plugin_get(void);

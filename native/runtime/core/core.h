@@ -54,6 +54,7 @@ struct sw_call {
     int layer;
     bool outermost;
     int saved_errno; /* errno before the call */
+    uint32_t active; /* layers that were active on this thread before */
 };
 
 /* False: pass straight through (disabled, inside our own code, in a signal handler that
@@ -97,7 +98,11 @@ void sw_note(const char *text);
 
 /* Called by the MPI layer after MPI_Init*: fills rank, size, version and plug-in state. */
 void sw_mpi_started(const void *caller);
+/* Called by the MPI layer after MPI_Finalize: no plug-in from here on. */
+void sw_mpi_finished(void);
 const struct sw_plugin *sw_mpi_plugin(void); /* NULL: no usable plug-in */
+/* The MPI applies MPICH_MPIIO_HINTS itself (Cray MPICH). */
+bool sw_mpi_applies_mpich_hints(void);
 
 /* ---- adopt --------------------------------------------------------------------- */
 
@@ -112,8 +117,8 @@ struct sw_setting {
     int override;
 };
 enum sw_setting_group { SW_SETTING_MPIIO, SW_SETTING_HDF5 };
-/* Settings for a file (dataset NULL) or for a dataset of it; later entries have won
- * already.  Returns how many were stored in `settings`. */
+/* Settings for a file (dataset NULL) or for a dataset of it (then with the file's own, which
+ * count for all its datasets); later entries have won already.  Returns how many were stored in `settings`. */
 size_t sw_adopt_lookup(enum sw_setting_group group, const char *path, const char *dataset,
                        struct sw_setting *settings, size_t room);
 

@@ -1,0 +1,50 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The inside of adopt: one row per setting, in the order in which they apply.  Rows are
+ * filled once, at load, and never change afterwards, so lookups need no lock.
+ */
+#ifndef STRIPEWISE_ADOPT_H
+#define STRIPEWISE_ADOPT_H
+
+#include "core/core.h"
+
+enum sw_row_source { SW_ROW_MPICH_HINTS, SW_ROW_FLAT };
+
+struct sw_row {
+    enum sw_row_source source;
+    enum sw_setting_group group;
+    int override;
+    const char *match;
+    const char *dataset; /* NULL: the file itself */
+    const char *key;
+    const char *value;
+};
+
+struct sw_rows {
+    struct sw_row *row;
+    size_t used;
+    size_t room;
+};
+
+/* Both parsers write into `text`, which must live as long as the rows; they return NULL,
+ * or what is wrong with the text (rows added by the failed parse are taken back). */
+const char *sw_parse_flat(char *text, struct sw_rows *rows);
+const char *sw_parse_mpich_hints(char *text, struct sw_rows *rows);
+
+/* Most rows that a text can hold. */
+size_t sw_count_rows_flat(const char *text);
+size_t sw_count_rows_mpich(const char *text);
+
+/* Appends; false if there is no room. */
+bool sw_row_add(struct sw_rows *rows, const struct sw_row *row);
+
+/* The glob rule of flat.h; `path` is absolute.  A pattern that begins with a slash must
+ * match the whole path. */
+bool sw_match(const char *pattern, const char *path);
+/* Cray's rule on top: the pattern against the whole path, where * also matches slashes. */
+bool sw_match_cray(const char *pattern, const char *path);
+/* Path without ROMIO prefix ("ufs:"), made absolute; false if it does not fit. */
+bool sw_match_path(const char *name, char *path, size_t bytes);
+
+#endif

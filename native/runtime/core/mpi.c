@@ -1,0 +1,220 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds the plug-in for the MPI that is in this process: asks the MPI for its version, looks
+ * for libstripewise-mpi-<family>-<major>.so in STRIPEWISE_PLUGIN_PATH, reads the mark in the
+ * file before loading it, and afterwards checks that both use the same copy of the MPI.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/core.h"
+
+#define VERSION_BYTES 16384 /* twice the longest MPI_MAX_LIBRARY_VERSION_STRING */
+#define IDENTITY_FUNCTION "PMPI_Get_library_version"
+
+struct identity {
+    enum sw_mpi_family family;
+    const char *family_name;
+    int major;
+    bool cray;
+};
+
+static const struct sw_plugin *usable_plugin;
+static bool cray_mpich;
+
+/* ---- which MPI ----------------------------------------------------------------- */
+
+static int first_number(const char *text)
+{
+    while (*text && !isdigit((unsigned char)*text))
+        text++;
+    return atoi(text);
+}
+
+/* Major version as MPICH counts it: Cray names the MPICH it is based on. */
+static int mpich_major(const char *version)
+{
+    const char *base = strstr(version, "ANL base");
+    const char *number = base != NULL ? base : strstr(version, "ersion");
+    if (strstr(version, "Intel(R) MPI") != NULL)
+        number = strstr(version, "Library");
+    return number != NULL ? first_number(number) : 0;
+}
+
+static struct identity identify(const char *version)
+{
+    if (strstr(version, "Open MPI") != NULL)
+        return (struct identity){SW_MPI_OPENMPI, "openmpi",
+                                 first_number(strstr(version, "Open MPI")), false};
+    if (strstr(version, "MPICH") != NULL || strstr(version, "Intel(R) MPI") != NULL ||
+        strstr(version, "MVAPICH") != NULL)
+        return (struct identity){SW_MPI_MPICH, "mpich", mpich_major(version),
+                                 strstr(version, "CRAY") != NULL};
+    return (struct identity){SW_MPI_OTHER, "other", 0, false};
+}
+
+static const char *library_version(const void *caller)
+{
+    static char text[VERSION_BYTES];
+    int length = 0;
+    int (*get)(char *, int *) =
+        (int (*)(char *, int *))sw_resolve("MPI_Get_library_version", caller);
+    if (get == NULL || get(text, &length) != 0)
+        return "";
+    text[VERSION_BYTES - 1] = '\0';
+    return text;
+}
+
+/* ---- the file ------------------------------------------------------------------ */
+
+/* The mark in the bytes of a plug-in file; false if there is none. */
+static bool read_mark(const char *path, struct sw_plugin_mark *mark)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    bool found = false;
+    if (fd < 0)
+        return false;
+    size_t bytes = fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
+    char *image = bytes ? mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    close(fd);
+    if (image == MAP_FAILED)
+        return false;
+    const char *at = memmem(image, bytes, SW_PLUGIN_MARK, sizeof SW_PLUGIN_MARK);
+    if (at != NULL && (size_t)(image + bytes - at) >= sizeof *mark) {
+        memcpy(mark, at, sizeof *mark);
+        mark->family[sizeof mark->family - 1] = '\0';
+        found = true;
+    }
+    munmap(image, bytes);
+    return found;
+}
+
+/* First directory of the search path that has the plug-in. */
+static bool find_file(const struct identity *mpi, char *path, size_t bytes)
+{
+    const char *rest = getenv(SW_ENV_PLUGIN_PATH);
+    while (rest != NULL && *rest != '\0') {
+        size_t length = strcspn(rest, ":");
+        snprintf(path, bytes, "%.*s/libstripewise-mpi-%s-%d.so", (int)length, rest,
+                 mpi->family_name, mpi->major);
+        if (length > 0 && access(path, R_OK) == 0)
+            return true;
+        rest += length + (rest[length] == ':');
+    }
+    return false;
+}
+
+/* ---- loading ------------------------------------------------------------------- */
+
+static const char *load(const char *path, const void *caller)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL)
+        return "it cannot be loaded";
+    const struct sw_plugin *(*get)(void) =
+        (const struct sw_plugin *(*)(void))dlsym(handle, "sw_plugin_get");
+    const char *problem = NULL;
+    if (get == NULL || get()->version != SW_PLUGIN_VERSION)
+        problem = "it was built for another version of Stripewise";
+    else if (dlsym(handle, IDENTITY_FUNCTION) != sw_resolve(IDENTITY_FUNCTION, caller))
+        problem = "it is bound to another copy of the MPI library";
+    if (problem != NULL)
+        dlclose(handle);
+    else
+        __atomic_store_n(&usable_plugin, get(), __ATOMIC_RELEASE);
+    return problem;
+}
+
+static const char *check_and_load(const char *path, const struct identity *mpi, const void *caller)
+{
+    struct sw_plugin_mark mark;
+    if (!read_mark(path, &mark))
+        return "it is not a plug-in of Stripewise";
+    if (mark.version != SW_PLUGIN_VERSION)
+        return "it was built for another version of Stripewise";
+    if (strcmp(mark.family, mpi->family_name) != 0 || mark.major != mpi->major)
+        return "it was built for another MPI";
+    return load(path, caller);
+}
+
+static enum sw_plugin_state choose(const struct identity *mpi, const void *caller)
+{
+    char path[PATH_MAX];
+    char note[PATH_MAX + 256];
+    if (!find_file(mpi, path, sizeof path)) {
+        snprintf(note, sizeof note,
+                 "no plug-in libstripewise-mpi-%s-%d.so in " SW_ENV_PLUGIN_PATH
+                 ": hints are not applied and bytes of MPI-IO are not counted; "
+                 "`stripewise runtime build` makes one",
+                 mpi->family_name, mpi->major);
+        sw_note(note);
+        return SW_PLUGIN_MISSING;
+    }
+    const char *problem = check_and_load(path, mpi, caller);
+    if (problem == NULL)
+        return SW_PLUGIN_LOADED;
+    snprintf(note, sizeof note, "the plug-in %s is not used: %s", path, problem);
+    sw_note(note);
+    return SW_PLUGIN_WRONG;
+}
+
+static void fill_process(const struct identity *mpi, const char *version,
+                         enum sw_plugin_state state)
+{
+    struct sw_process *process = sw_process_get();
+    int rank = -1;
+    int size = 0;
+    if (usable_plugin != NULL && usable_plugin->world(&rank, &size) != 0) {
+        rank = -1;
+        size = 0;
+    }
+    if (process == NULL)
+        return;
+    snprintf(process->mpi_version, sizeof process->mpi_version, "%.*s",
+             (int)strcspn(version, "\n"), version);
+    process->mpi_family = mpi->family;
+    process->plugin_state = state;
+    process->world_size = size;
+    process->rank = rank;
+}
+
+void sw_mpi_started(const void *caller)
+{
+    static bool started;
+    if (!sw_active() || __atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL))
+        return;
+    sw_inside_begin();
+    const char *version = library_version(caller);
+    struct identity mpi = identify(version);
+    cray_mpich = mpi.cray;
+    fill_process(&mpi, version, choose(&mpi, caller));
+    sw_process_flag(SW_PROCESS_MPI_INITIALIZED);
+    sw_inside_end();
+}
+
+void sw_mpi_finished(void)
+{
+    __atomic_store_n(&usable_plugin, NULL, __ATOMIC_RELEASE);
+    sw_process_flag(SW_PROCESS_MPI_FINALIZED);
+}
+
+const struct sw_plugin *sw_mpi_plugin(void)
+{
+    return __atomic_load_n(&usable_plugin, __ATOMIC_ACQUIRE);
+}
+
+bool sw_mpi_applies_mpich_hints(void)
+{
+    return cray_mpich;
+}

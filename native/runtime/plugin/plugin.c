@@ -1,0 +1,284 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plug-in: what the core needs from one MPI, compiled with that MPI's own mpi.h.  The
+ * same source serves every MPI.  It calls PMPI names, so that no profiling tool counts it,
+ * and works under MPI_ERRORS_RETURN, so that trouble of ours never ends the program.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "stripewise/container.h"
+#include "stripewise/plugin.h"
+
+#if defined(OPEN_MPI)
+#define FAMILY "openmpi"
+#define MAJOR OMPI_MAJOR_VERSION
+#define BUILT_WITH "Open MPI"
+#elif defined(I_MPI_NUMVERSION)
+#define FAMILY "mpich"
+#define MAJOR (I_MPI_NUMVERSION / 10000000)
+#define BUILT_WITH "Intel MPI"
+#elif defined(MVAPICH2_NUMVERSION)
+#define FAMILY "mpich"
+#define MAJOR (MVAPICH2_NUMVERSION / 10000000)
+#define BUILT_WITH "MVAPICH2"
+#elif defined(MPICH_NUMVERSION)
+#define FAMILY "mpich"
+#define MAJOR (MPICH_NUMVERSION / 10000000)
+#define BUILT_WITH "MPICH " MPICH_VERSION
+#else
+#error "unknown MPI: neither of MPICH's nor of Open MPI's family"
+#endif
+
+/* A handle as the core carries it, back in this MPI's type: an int or a pointer. */
+#define HANDLE(type, word) ((type)(word))
+
+static const struct sw_plugin_mark mark __attribute__((used)) = {
+    .mark = SW_PLUGIN_MARK, .version = SW_PLUGIN_VERSION, .major = MAJOR, .family = FAMILY};
+
+/* ---- error handlers ------------------------------------------------------------ */
+
+/* Errors of calls without a communicator go to MPI_COMM_WORLD's handler (MPI 3) or to
+ * MPI_COMM_SELF's (MPI 4). */
+struct quiet {
+    MPI_Errhandler world;
+    MPI_Errhandler self;
+};
+
+static void quiet_one(MPI_Comm comm, MPI_Errhandler *found)
+{
+    *found = MPI_ERRHANDLER_NULL;
+    if (PMPI_Comm_get_errhandler(comm, found) == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+}
+
+static void restore_one(MPI_Comm comm, MPI_Errhandler *found)
+{
+    if (*found == MPI_ERRHANDLER_NULL)
+        return;
+    PMPI_Comm_set_errhandler(comm, *found);
+    PMPI_Errhandler_free(found);
+}
+
+static struct quiet quiet_begin(void)
+{
+    struct quiet quiet;
+    quiet_one(MPI_COMM_WORLD, &quiet.world);
+    quiet_one(MPI_COMM_SELF, &quiet.self);
+    return quiet;
+}
+
+static void quiet_end(struct quiet *quiet)
+{
+    restore_one(MPI_COMM_WORLD, &quiet->world);
+    restore_one(MPI_COMM_SELF, &quiet->self);
+}
+
+/* ---- world --------------------------------------------------------------------- */
+
+static int world(int *rank, int *size)
+{
+    struct quiet quiet = quiet_begin();
+    int code = PMPI_Comm_rank(MPI_COMM_WORLD, rank);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_size(MPI_COMM_WORLD, size);
+    quiet_end(&quiet);
+    return code;
+}
+
+static int comm_rank(sw_handle comm, int *rank)
+{
+    return PMPI_Comm_rank(HANDLE(MPI_Comm, comm), rank);
+}
+
+/* ---- datatypes: asked only after the program's own call accepted them ---------------- */
+
+static int64_t type_bytes(sw_handle datatype)
+{
+    MPI_Count bytes = MPI_UNDEFINED;
+    if (PMPI_Type_size_x(HANDLE(MPI_Datatype, datatype), &bytes) != MPI_SUCCESS)
+        return -1;
+    return bytes == MPI_UNDEFINED ? -1 : (int64_t)bytes;
+}
+
+static int type_noncontiguous(sw_handle datatype)
+{
+    MPI_Count lower, extent, bytes;
+    MPI_Datatype type = HANDLE(MPI_Datatype, datatype);
+    if (PMPI_Type_get_extent_x(type, &lower, &extent) != MPI_SUCCESS ||
+        PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS)
+        return 0;
+    return lower != 0 || extent != bytes;
+}
+
+/* ---- info ---------------------------------------------------------------------- */
+
+static int get_value(MPI_Info info, const char *key, char value[MPI_MAX_INFO_VAL + 1], int *found)
+{
+#if MPI_VERSION >= 4
+    int bytes = MPI_MAX_INFO_VAL + 1;
+    return PMPI_Info_get_string(info, key, &bytes, value, found);
+#else
+    return PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, found);
+#endif
+}
+
+static size_t append(char *text, size_t used, size_t bytes, const char *key, const char *value)
+{
+    int more = snprintf(text + used, bytes - used, "%s=%s\n", key, value);
+    if (more < 0 || used + (size_t)more >= bytes) {
+        text[used] = '\0';
+        return used;
+    }
+    return used + (size_t)more;
+}
+
+static int write_text(MPI_Info info, char *text, size_t bytes)
+{
+    int keys = 0;
+    size_t used = 0;
+    int code = PMPI_Info_get_nkeys(info, &keys);
+    for (int i = 0; code == MPI_SUCCESS && i < keys; i++) {
+        char key[MPI_MAX_INFO_KEY + 1];
+        char value[MPI_MAX_INFO_VAL + 1] = "";
+        int found = 0;
+        code = PMPI_Info_get_nthkey(info, i, key);
+        if (code == MPI_SUCCESS)
+            code = get_value(info, key, value, &found);
+        if (code == MPI_SUCCESS && found)
+            used = append(text, used, bytes, key, value);
+    }
+    return code;
+}
+
+static int info_text(sw_handle info, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    if (HANDLE(MPI_Info, info) == MPI_INFO_NULL)
+        return MPI_SUCCESS;
+    struct quiet quiet = quiet_begin();
+    int code = write_text(HANDLE(MPI_Info, info), text, bytes);
+    quiet_end(&quiet);
+    return code;
+}
+
+static int file_info_text(sw_handle file, char *text, size_t bytes)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_File fh = HANDLE(MPI_File, file);
+    MPI_Errhandler found = MPI_ERRHANDLER_NULL;
+    text[0] = '\0';
+    struct quiet quiet = quiet_begin();
+    if (PMPI_File_get_errhandler(fh, &found) == MPI_SUCCESS)
+        PMPI_File_set_errhandler(fh, MPI_ERRORS_RETURN);
+    int code = PMPI_File_get_info(fh, &info);
+    if (code == MPI_SUCCESS && info != MPI_INFO_NULL) {
+        code = write_text(info, text, bytes);
+        PMPI_Info_free(&info);
+    }
+    if (found != MPI_ERRHANDLER_NULL) {
+        PMPI_File_set_errhandler(fh, found);
+        PMPI_Errhandler_free(&found);
+    }
+    quiet_end(&quiet);
+    return code;
+}
+
+/* Sets one hint unless the program's own stays or it is longer than this MPI takes. */
+static int set_hint(MPI_Info info, const struct sw_hint *hint, int *set)
+{
+    char value[MPI_MAX_INFO_VAL + 1];
+    int found = 0;
+    *set = 0;
+    if (strlen(hint->key) >= MPI_MAX_INFO_KEY || strlen(hint->value) >= MPI_MAX_INFO_VAL ||
+        hint->key[0] == '\0' || hint->value[0] == '\0')
+        return MPI_SUCCESS;
+    int code = get_value(info, hint->key, value, &found);
+    if (code != MPI_SUCCESS || (found && !hint->override))
+        return code;
+    code = PMPI_Info_set(info, hint->key, hint->value);
+    *set = code == MPI_SUCCESS;
+    return code;
+}
+
+static int merge(MPI_Info own, const struct sw_hint *hints, size_t n_hints, MPI_Info *merged,
+                 char *applied, size_t applied_bytes)
+{
+    size_t used = 0;
+    int code = own == MPI_INFO_NULL ? PMPI_Info_create(merged) : PMPI_Info_dup(own, merged);
+    if (code != MPI_SUCCESS)
+        return code;
+    for (size_t i = 0; code == MPI_SUCCESS && i < n_hints; i++) {
+        int set;
+        code = set_hint(*merged, &hints[i], &set);
+        if (set)
+            used = append(applied, used, applied_bytes, hints[i].key, hints[i].value);
+    }
+    if (code != MPI_SUCCESS)
+        PMPI_Info_free(merged);
+    return code;
+}
+
+static int info_merge(sw_handle info, const struct sw_hint *hints, size_t n_hints, sw_handle *out,
+                      char *applied, size_t applied_bytes)
+{
+    MPI_Info merged = MPI_INFO_NULL;
+    applied[0] = '\0';
+    struct quiet quiet = quiet_begin();
+    int code = merge(HANDLE(MPI_Info, info), hints, n_hints, &merged, applied, applied_bytes);
+    quiet_end(&quiet);
+    if (code != MPI_SUCCESS)
+        applied[0] = '\0';
+    *out = code == MPI_SUCCESS ? (sw_handle)merged : info;
+    return code;
+}
+
+static void info_free(sw_handle info)
+{
+    MPI_Info own = HANDLE(MPI_Info, info);
+    struct quiet quiet = quiet_begin();
+    PMPI_Info_free(&own);
+    quiet_end(&quiet);
+}
+
+/* ---- the rest ------------------------------------------------------------------ */
+
+static int64_t status_bytes(const void *status)
+{
+    MPI_Count bytes = MPI_UNDEFINED;
+    if (PMPI_Get_elements_x((MPI_Status *)status, MPI_BYTE, &bytes) != MPI_SUCCESS)
+        return -1;
+    return bytes == MPI_UNDEFINED ? -1 : (int64_t)bytes;
+}
+
+static uint32_t amode_flags(int amode)
+{
+    if (amode & MPI_MODE_RDONLY)
+        return SW_FILE_OPENED_READ;
+    if (amode & MPI_MODE_WRONLY)
+        return SW_FILE_OPENED_WRITE;
+    return amode & MPI_MODE_RDWR ? SW_FILE_OPENED_READ | SW_FILE_OPENED_WRITE : 0;
+}
+
+static const struct sw_plugin plugin = {
+    .version = SW_PLUGIN_VERSION,
+    .family = FAMILY,
+    .library_version = BUILT_WITH,
+    .world = world,
+    .comm_rank = comm_rank,
+    .type_bytes = type_bytes,
+    .type_noncontiguous = type_noncontiguous,
+    .info_merge = info_merge,
+    .info_text = info_text,
+    .file_info_text = file_info_text,
+    .info_free = info_free,
+    .status_bytes = status_bytes,
+    .amode_flags = amode_flags,
+};
+
+__attribute__((visibility("default"))) const struct sw_plugin *sw_plugin_get(void)
+{
+    return &plugin;
+}
