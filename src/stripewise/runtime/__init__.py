@@ -1,4 +1,33 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
+"""The runtime library: find it, build it, preload it, and check that all of that works."""
 
-"""The runtime room."""
+from stripewise.runtime._build import BuildResult, build_runtime
+from stripewise.runtime._doctor import Check, CheckStatus, run_doctor
+from stripewise.runtime._environment import preload_environment
+from stripewise.runtime._hdf5 import Hdf5Installation
+from stripewise.runtime._locate import Runtime, build_directory, find_runtime, native_sources
+from stripewise.runtime._mpi import (
+    MpiInstallation,
+    describe_mpi,
+    detect_mpis,
+    mpi_of_command,
+)
+
+__all__ = [
+    "BuildResult",
+    "Check",
+    "CheckStatus",
+    "Hdf5Installation",
+    "MpiInstallation",
+    "Runtime",
+    "build_directory",
+    "build_runtime",
+    "describe_mpi",
+    "detect_mpis",
+    "find_runtime",
+    "mpi_of_command",
+    "native_sources",
+    "preload_environment",
+    "run_doctor",
+]

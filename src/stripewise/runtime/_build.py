@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Build the runtime library, the MPI plug-ins and the kernels with CMake."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import filelock
+
+from stripewise.errors import RuntimeMissingError, StorageError, UsageError
+from stripewise.runtime._locate import (
+    CORE_NAME,
+    KERNEL_PREFIX,
+    PLUGIN_PREFIX,
+    Runtime,
+    build_directory,
+    find_runtime,
+    native_sources,
+    runtime_in,
+)
+from stripewise.runtime._mpi import MpiInstallation, describe_mpi, detect_mpis
+from stripewise.runtime._process import ask
+from stripewise.runtime._stamp import is_current, source_digest, stamp_of, write_stamp
+
+Progress = Callable[[str], None]
+_TAIL_LINES = 12
+_BUILD_SECONDS = 900.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """One CMake build: the core, or what belongs to one MPI.
+
+    Attributes:
+        identity: Name of its build tree.
+        label: For people.
+        compiler: C compiler or MPI wrapper.
+        options: CMake cache variables.
+        outputs: Files that it must install, relative to the runtime's directory.
+    """
+
+    identity: str
+    label: str
+    compiler: Path
+    options: dict[str, str]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """What a build did.
+
+    Attributes:
+        runtime: What there is now.
+        built / current: Labels of the parts that were built, and that were up to date.
+        failed: Label to the reason, for MPIs that could not be built.
+    """
+
+    runtime: Runtime
+    built: tuple[str, ...] = ()
+    current: tuple[str, ...] = ()
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+class BuildError(RuntimeMissingError):
+    """CMake or the compiler failed."""
+
+
+def build_runtime(
+    progress: Progress | None = None,
+    *,
+    mpicc: Sequence[str] = (),
+    force: bool = False,
+    directory: Path | None = None,
+) -> BuildResult:
+    """Build what is out of date: the core, and plug-in and kernel for each MPI.
+
+    Args:
+        progress: Called with one line per step.
+        mpicc: Compiler wrappers to build for; all on PATH if not given.
+        force: Also what is up to date.
+        directory: Where it goes; `build_directory()` if not given.
+
+    Raises:
+        UsageError: A wrapper does not exist.
+        BuildError: The core, or an MPI that was asked for by name, cannot be built.
+        StorageError: The directory cannot be written.
+    """
+    say = progress or (lambda line: None)
+    target = (directory or build_directory()).absolute()
+    mpis, failed = _wanted(mpicc)
+    sources = native_sources()
+    _check_tools()
+    built: list[str] = []
+    current: list[str] = []
+    with _locked(target):
+        digest = source_digest(sources)
+        for part in [_core_part(), *map(_mpi_part, mpis)]:
+            try:
+                fresh = _build_part(part, sources, target, digest, force, say)
+                (built if fresh else current).append(part.label)
+            except BuildError as error:
+                if part.identity == "core" or mpicc:
+                    raise
+                failed[part.label] = str(error)
+    return BuildResult(runtime_in(target) or find_runtime(), tuple(built), tuple(current), failed)
+
+
+def _wanted(mpicc: Sequence[str]) -> tuple[list[MpiInstallation], dict[str, str]]:
+    """MPIs to build for, one per family and major version, and those that cannot be."""
+    found = []
+    for name in mpicc:
+        mpi = describe_mpi(name)
+        if mpi is None:
+            raise UsageError(f"{name}: no such compiler wrapper; give the path of an mpicc")
+        if mpi.problem:
+            raise BuildError(mpi.problem)
+        found.append(mpi)
+    mpis = found or detect_mpis()
+    failed = {str(mpi.mpicc): mpi.problem for mpi in mpis if mpi.problem}
+    unique: dict[tuple[str, str], MpiInstallation] = {}
+    for mpi in mpis:
+        if not mpi.problem:
+            unique.setdefault((mpi.family, mpi.major), mpi)
+    return list(unique.values()), failed
+
+
+def _check_tools() -> None:
+    for tool, package in (("cmake", "cmake"), ("cc", "gcc")):
+        if not shutil.which(tool):
+            raise BuildError(f"{tool} is not on PATH; install it (Debian package {package})")
+
+
+def _core_part() -> Part:
+    compiler = Path(shutil.which(os.environ.get("CC", "") or "cc") or "cc")
+    return Part("core", "core", compiler, {"SW_PART": "core"}, (f"lib/{CORE_NAME}",))
+
+
+def _mpi_part(mpi: MpiInstallation) -> Part:
+    options = {"SW_PART": "mpi", "SW_MPI_FAMILY": mpi.family, "SW_MPI_MAJOR": mpi.major}
+    label = mpi.label
+    if mpi.hdf5:
+        options["SW_HDF5_INCLUDE"] = str(mpi.hdf5.include)
+        options["SW_HDF5_LIBRARIES"] = ";".join(str(path) for path in mpi.hdf5.libraries)
+        label += f" with HDF5 {mpi.hdf5.version}"
+    outputs = (
+        f"lib/plugins/{PLUGIN_PREFIX}{mpi.family}-{mpi.major}.so",
+        f"bin/{KERNEL_PREFIX}{mpi.family}",
+    )
+    identity = f"{mpi.family}-{mpi.version or mpi.major}".replace("/", "_")
+    return Part(identity, label, mpi.mpicc, options, outputs)
+
+
+def _build_part(
+    part: Part, sources: Path, target: Path, digest: str, force: bool, say: Progress
+) -> bool:
+    """Build one part; return False if it was up to date."""
+    tree = target / "build" / part.identity
+    stamp = stamp_of(digest, part.compiler, part.options)
+    if not force and is_current(tree, stamp, [target / name for name in part.outputs]):
+        say(f"{part.label}: up to date")
+        return False
+    say(f"{part.label}: building with {part.compiler}")
+    shutil.rmtree(tree, ignore_errors=True)
+    for step in _steps(part, sources, target, tree):
+        answer = ask(step, timeout_seconds=_BUILD_SECONDS)
+        if not answer.ok:
+            raise BuildError(_failure(part, answer.out + answer.err, step))
+    missing = [name for name in part.outputs if not (target / name).exists()]
+    if missing:
+        raise BuildError(f"{part.label}: the build installed no {', '.join(missing)}")
+    write_stamp(tree, stamp)
+    return True
+
+
+def _steps(part: Part, sources: Path, target: Path, tree: Path) -> list[list[str]]:
+    variables = {
+        "CMAKE_BUILD_TYPE": "Release",
+        "CMAKE_INSTALL_PREFIX": str(target),
+        "CMAKE_INSTALL_LIBDIR": "lib",
+        "CMAKE_INSTALL_BINDIR": "bin",
+        "CMAKE_C_COMPILER": str(part.compiler),
+        **part.options,
+    }
+    defines = [f"-D{name}={value}" for name, value in variables.items()]
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else ["-G", "Unix Makefiles"]
+    jobs = str(len(os.sched_getaffinity(0)))
+    return [
+        ["cmake", "-S", str(sources), "-B", str(tree), *generator, *defines],
+        ["cmake", "--build", str(tree), "--parallel", jobs],
+        ["cmake", "--install", str(tree)],
+    ]
+
+
+def _failure(part: Part, text: str, step: Sequence[str]) -> str:
+    """What failed, with the lines of the compiler that tell why."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line.lower()]
+    shown = "\n  ".join((telling or lines)[:2] + lines[-_TAIL_LINES:])
+    return f"cannot build {part.label} with {part.compiler} ({' '.join(step[:2])}):\n  {shown}"
+
+
+@contextlib.contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """One build at a time in a directory."""
+    try:
+        (target / "build").mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(target / "build" / ".lock", timeout=_BUILD_SECONDS)
+        lock.acquire()
+    except (OSError, filelock.Timeout) as error:
+        raise StorageError(_not_writable(target, error)) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _not_writable(target: Path, error: Exception) -> str:
+    return f"cannot build in {target}: {error}; set STRIPEWISE_RUNTIME_DIR to a directory of yours"

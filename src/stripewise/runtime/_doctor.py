@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What on this machine works, what does not, and what to do about it."""
+
+from __future__ import annotations
+
+import itertools
+import platform
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from stripewise.errors import RuntimeMissingError
+from stripewise.readers import is_launcher
+from stripewise.runtime._check import Check, CheckStatus, fail, ok, warn
+from stripewise.runtime._locate import Runtime, find_runtime
+from stripewise.runtime._mpi import MpiInstallation, detect_mpis
+from stripewise.runtime._probe import check_mpi_run, check_preload
+from stripewise.runtime._process import ask
+from stripewise.runtime._storage import (
+    MEMORY,
+    PARALLEL,
+    cgroup_processors,
+    filesystem_type,
+    usable_processors,
+)
+
+__all__ = ["Check", "CheckStatus", "ranks_of_command", "run_doctor"]
+
+_LEAST_SHM_BYTES = 64 << 20
+_LEAST_DISK_BYTES = 1 << 30
+
+
+def run_doctor(command: Sequence[str] = (), *, directory: Path | None = None) -> list[Check]:
+    """Check the machine; with a command, also whether it would be oversubscribed.
+
+    Args:
+        command: The user's command (`mpiexec -n 8 ./app`); optional.
+        directory: Where the user would run; the current directory if not given.
+    """
+    mpis = detect_mpis()
+    checks = [_python(), *_compilers(), *map(_mpi, mpis), *map(_hdf5, _usable(mpis))]
+    if not _usable(mpis):
+        checks.append(
+            warn(
+                "MPI",
+                "no MPI compiler wrapper works: only programs without MPI can be tuned",
+                "install one (Debian: mpich libmpich-dev, or openmpi-bin libopenmpi-dev) or "
+                "load its module",
+            )
+        )
+    checks += _runtime_checks(_usable(mpis))
+    checks += [_processors(mpis, command), _shared_memory()]
+    checks += [*_storage(directory or Path.cwd()), _slurm()]
+    return checks
+
+
+def ranks_of_command(command: Sequence[str]) -> int | None:
+    """Number of ranks that a launcher line asks for; None if it does not say."""
+    if not command or not is_launcher(Path(command[0]).name):
+        return None
+    options = ("-n", "-np", "--n", "--np", "--ntasks")
+    for word, following in itertools.pairwise(command):
+        if word in options and following.isdigit():
+            return int(following)
+        name, _, value = word.partition("=")
+        if name in options and value.isdigit():
+            return int(value)
+    return None
+
+
+def _usable(mpis: Sequence[MpiInstallation]) -> list[MpiInstallation]:
+    return [mpi for mpi in mpis if not mpi.problem]
+
+
+def _python() -> Check:
+    return ok("Python", f"{platform.python_version()} on {platform.platform(terse=True)}")
+
+
+def _compilers() -> list[Check]:
+    checks = []
+    for tool, package in (("cc", "gcc"), ("cmake", "cmake")):
+        located = shutil.which(tool)
+        if located:
+            version = ask([located, "--version"]).out.partition("\n")[0]
+            checks.append(ok(tool, f"{located}: {version}"))
+        else:
+            remedy = f"install it (Debian package {package}); needed for `runtime build` only"
+            checks.append(warn(tool, "not on PATH", remedy))
+    return checks
+
+
+def _mpi(mpi: MpiInstallation) -> Check:
+    if mpi.problem:
+        return warn("MPI", mpi.problem, "install its development files, or take it off PATH")
+    launcher = mpi.mpiexec or "no launcher beside it"
+    choice = f", MPI-IO: {' or '.join(mpi.mpiio)}" if mpi.mpiio else ""
+    return ok("MPI", f"{mpi.label} ({mpi.mpicc}, {launcher}){choice}")
+
+
+def _hdf5(mpi: MpiInstallation) -> Check:
+    if mpi.hdf5 is None:
+        return warn(
+            "HDF5",
+            f"no parallel HDF5 for {mpi.label}: its kernel has no hdf5 back end",
+            f"install it (Debian: libhdf5-{mpi.family}-dev) or set HDF5_DIR, then "
+            "`stripewise runtime build`; programs with their own HDF5 are tuned all the same",
+        )
+    return ok("HDF5", f"{mpi.hdf5.version} for {mpi.label} ({mpi.hdf5.include})")
+
+
+def _runtime_checks(mpis: Sequence[MpiInstallation]) -> list[Check]:
+    try:
+        runtime = find_runtime()
+    except RuntimeMissingError as error:
+        return [fail("runtime library", str(error).partition(";")[0], "stripewise runtime build")]
+    checks = [ok("runtime library", str(runtime.core)), check_preload(runtime)]
+    if checks[-1].status is CheckStatus.FAIL:
+        return checks
+    for mpi in mpis:
+        checks += _plugin(runtime, mpi)
+    return checks
+
+
+def _plugin(runtime: Runtime, mpi: MpiInstallation) -> list[Check]:
+    plugin = runtime.plugins.get(f"{mpi.family}-{mpi.major}")
+    name = f"plug-in for {mpi.label}"
+    if plugin is None:
+        remedy = f"stripewise runtime build --mpicc {mpi.mpicc}"
+        return [warn(name, "not built: programs of this MPI cannot be tuned", remedy)]
+    return [ok(name, str(plugin)), check_mpi_run(runtime, mpi)]
+
+
+def _processors(mpis: Sequence[MpiInstallation], command: Sequence[str]) -> Check:
+    usable = usable_processors()
+    limit = cgroup_processors()
+    detail = f"{usable} usable" + (f" (cgroup limit {limit:g})" if limit else "")
+    ranks = ranks_of_command(command)
+    if ranks and ranks > usable:
+        return warn(
+            "processors",
+            f"{detail}, the command asks for {ranks} ranks: oversubscribed",
+            "use no more ranks than processors; MPICH spins, and timings of I/O settings then "
+            "mislead (Open MPI bears moderate oversubscription)",
+        )
+    if not ranks and any(mpi.family == "mpich" for mpi in mpis):
+        detail += "; with MPICH use no more ranks than that, or timings mislead"
+    return ok("processors", detail)
+
+
+def _shared_memory() -> Check:
+    try:
+        free = shutil.disk_usage("/dev/shm").free
+    except OSError:
+        return warn("/dev/shm", "not there: MPI between ranks of one node is slow or fails")
+    if free < _LEAST_SHM_BYTES:
+        detail = f"{_mebibytes(free)} free: MPICH and Open MPI may fail to start"
+        return warn("/dev/shm", detail, "enlarge it (containers: --shm-size=1g)")
+    return ok("/dev/shm", f"{_mebibytes(free)} free")
+
+
+def _storage(directory: Path) -> list[Check]:
+    kind = filesystem_type(directory)
+    if kind in MEMORY:
+        remedy = "run where the program's real output goes"
+        found = warn("file system", f"{directory} is in memory ({kind}): no storage", remedy)
+    else:
+        role = "parallel" if kind in PARALLEL else "network" if kind.startswith("nfs") else "local"
+        found = ok("file system", f"{directory} is on {kind or 'an unknown type'} ({role})")
+    try:
+        free = shutil.disk_usage(directory).free
+    except OSError as error:
+        return [found, warn("disk space", f"cannot be told: {error.strerror}")]
+    if free < _LEAST_DISK_BYTES:
+        remedy = "a study keeps copies of inputs and outputs: make room first"
+        return [found, warn("disk space", f"{_mebibytes(free)} free in {directory}", remedy)]
+    return [found, ok("disk space", f"{_mebibytes(free)} free in {directory}")]
+
+
+def _slurm() -> Check:
+    located = shutil.which("srun")
+    if not located:
+        return ok("Slurm", "not here (local runs only)")
+    return ok("Slurm", f"{located}: {ask([located, '--version']).out.strip()}")
+
+
+def _mebibytes(size_bytes: int) -> str:
+    return f"{size_bytes / (1 << 20):,.0f} MiB"

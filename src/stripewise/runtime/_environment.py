@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Environment of a run under the library.
+
+The names are those of native/include/stripewise/environment.h; a test compares them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stripewise import formats
+from stripewise.errors import StorageError, UsageError
+from stripewise.model import Configuration
+from stripewise.runtime._locate import CORE_NAME, Runtime
+
+ENV_DIRECTORY = "STRIPEWISE_DIRECTORY"
+ENV_RUN_ID = "STRIPEWISE_RUN_ID"
+ENV_CONFIGURATION = "STRIPEWISE_CONFIGURATION"
+ENV_CONFIGURATION_FILE = "STRIPEWISE_CONFIGURATION_FILE"
+ENV_PLUGIN_PATH = "STRIPEWISE_PLUGIN_PATH"
+ENV_SYNC = "STRIPEWISE_SYNC"
+ENV_EXCLUDE = "STRIPEWISE_EXCLUDE"
+ENV_INCLUDE = "STRIPEWISE_INCLUDE"
+ENV_WRITABLE = "STRIPEWISE_WRITABLE"
+ENV_DISABLE = "STRIPEWISE_DISABLE"
+ENV_VERBOSE = "STRIPEWISE_VERBOSE"
+ENV_MAX_BYTES = "STRIPEWISE_MAX_BYTES"
+
+INLINE_BYTES = 16 * 1024
+"""A flat configuration up to this size travels in the environment itself."""
+
+_PER_RUN = (
+    ENV_DIRECTORY,
+    ENV_RUN_ID,
+    ENV_CONFIGURATION,
+    ENV_CONFIGURATION_FILE,
+    ENV_PLUGIN_PATH,
+    ENV_SYNC,
+    ENV_WRITABLE,
+)
+_AS_ROOT = (
+    "OMPI_ALLOW_RUN_AS_ROOT",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+    "PRTE_ALLOW_RUN_AS_ROOT",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",
+)
+
+
+def preload_environment(
+    runtime: Runtime,
+    *,
+    directory: Path,
+    run_id: str,
+    configuration: Configuration,
+    sync: bool,
+    writable: Sequence[Path] = (),
+    include: Sequence[Path] = (),
+    base: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Complete environment for a command that runs under the library.
+
+    A user who is root already is allowed to be so by Open MPI too.
+
+    Args:
+        runtime: What is preloaded.
+        directory: For the containers; it exists.
+        run_id: UUID text.
+        configuration: To be applied.
+        sync: fsync at close.
+        writable: Directories in which existing files may be opened for writing; none: no
+            guard.
+        include: Path prefixes that are always recorded.
+        base: Environment to start from; this process's own if not given.
+
+    Raises:
+        UsageError: A path cannot be passed to the loader or in a list.
+        StorageError: A long configuration could not be written to `directory`.
+    """
+    environment = dict(os.environ if base is None else base)
+    for name in _PER_RUN:
+        environment.pop(name, None)
+    environment["LD_PRELOAD"] = _preload(runtime.core, environment.get("LD_PRELOAD", ""))
+    environment[ENV_DIRECTORY] = str(directory)
+    environment[ENV_RUN_ID] = run_id
+    if runtime.plugin_directories:
+        environment[ENV_PLUGIN_PATH] = _path_list(runtime.plugin_directories)
+    if sync:
+        environment[ENV_SYNC] = "1"
+    if writable:
+        environment[ENV_WRITABLE] = _path_list(writable)
+    if include:
+        environment[ENV_INCLUDE] = _path_list(include, environment.get(ENV_INCLUDE, ""))
+    environment.update(_configured(configuration, directory))
+    if os.geteuid() == 0:
+        for name in _AS_ROOT:
+            environment.setdefault(name, "1")
+    return environment
+
+
+def _preload(core: Path, present: str) -> str:
+    """The core in front of what is preloaded already, itself not twice."""
+    if any(character in str(core) for character in " :\t\n"):
+        raise UsageError(
+            f"cannot preload {core}: a path with blanks or colons does not fit in LD_PRELOAD; "
+            "set STRIPEWISE_RUNTIME_DIR to a plain path and run `stripewise runtime build`"
+        )
+    others = [
+        entry
+        for entry in present.replace(":", " ").split()
+        if os.path.basename(entry) != CORE_NAME
+    ]
+    return ":".join([str(core), *others])
+
+
+def _path_list(paths: Sequence[Path], present: str = "") -> str:
+    texts = [str(path) for path in paths]
+    for text in texts:
+        if ":" in text:
+            raise UsageError(f"{text}: a directory with a colon cannot be passed; rename it")
+    return ":".join([*texts, *(entry for entry in present.split(":") if entry)])
+
+
+def _configured(configuration: Configuration, directory: Path) -> dict[str, str]:
+    """Variables that carry a configuration."""
+    variables = dict(formats.job_environment(configuration))
+    if not any(rule.mpiio or rule.hdf5 or rule.datasets for rule in configuration.files):
+        return variables
+    flat = formats.compile_flat(configuration)
+    if len(flat.encode()) <= INLINE_BYTES:
+        variables[ENV_CONFIGURATION] = flat
+        return variables
+    path = directory / "configuration.flat"
+    try:
+        path.write_text(flat)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+    variables[ENV_CONFIGURATION_FILE] = str(path)
+    return variables

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What kind of storage a directory is on, and how many processors we may use."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+PARALLEL = ("lustre", "gpfs", "beegfs", "beegfs_nodev", "pvfs2", "ceph", "panfs", "wekafs", "daos")
+MEMORY = ("tmpfs", "ramfs")
+
+
+def filesystem_type(path: Path, mounts: str | None = None) -> str:
+    """Type of the file system that holds a path, as /proc/mounts names it.
+
+    Args:
+        path: An existing path.
+        mounts: Text of /proc/mounts; read if not given.
+
+    Returns:
+        E.g. "ext4", "lustre", "nfs4", "overlay"; "" if it cannot be told.
+    """
+    if mounts is None:
+        try:
+            mounts = Path("/proc/mounts").read_text(errors="surrogateescape")
+        except OSError:
+            return ""
+    real = os.path.realpath(path)
+    best, kind = -1, ""
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        point = fields[1].replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
+        inside = real == point or real.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= best:
+            best, kind = len(point), fields[2]
+    return kind
+
+
+def parse_cpu_max(text: str) -> float | None:
+    """Processors that cgroup v2's `cpu.max` allows; None if unlimited."""
+    quota, _, period = text.strip().partition(" ")
+    if quota == "max" or not period.strip().isdigit() or not quota.isdigit():
+        return None
+    return int(quota) / int(period)
+
+
+def cgroup_processors(root: Path = Path("/")) -> float | None:
+    """Processors that the cgroups of this process allow; None if unlimited.
+
+    Args:
+        root: Where `proc` and `sys` are (for tests).
+    """
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        lines = []
+    group = next((line[3:] for line in lines if line.startswith("0::")), "/").strip("/")
+    limits = []
+    base = root / "sys/fs/cgroup"
+    for path in (base / group, *(base / group).parents):
+        limit = parse_cpu_max(_read(path / "cpu.max"))
+        if limit is not None:
+            limits.append(limit)
+        if path == base:
+            break
+    quota, period = _read(base / "cpu/cpu.cfs_quota_us"), _read(base / "cpu/cpu.cfs_period_us")
+    if quota.strip().isdigit() and period.strip().isdigit():
+        limits.append(int(quota) / int(period))
+    return min(limits) if limits else None
+
+
+def usable_processors() -> int:
+    """Processors that ranks on this machine can really have, at least 1."""
+    count = len(os.sched_getaffinity(0))
+    limit = cgroup_processors()
+    return max(1, min(count, math.floor(limit) if limit else count))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
