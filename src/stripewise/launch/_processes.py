@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finding and ending processes through /proc.
+
+The supervisor imports this file on its own, without the package: standard library only, and
+nothing that is slow to import.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable
+
+RUN_ID_VARIABLE = "STRIPEWISE_RUN_ID"
+TERM_GRACE_SECONDS = 1.0
+KILL_DEADLINE_SECONDS = 20.0
+
+
+class Process:
+    """One line of the process table."""
+
+    __slots__ = ("parent", "pid", "session", "start_ticks", "state")
+
+    def __init__(self, pid: int, stat: str) -> None:
+        fields = stat[stat.rindex(")") + 2 :].split()
+        self.pid = pid
+        self.state = fields[0]
+        self.parent = int(fields[1])
+        self.session = int(fields[3])
+        self.start_ticks = int(fields[19])
+
+    @property
+    def running(self) -> bool:
+        """Whether it can still do anything (zombies cannot)."""
+        return self.state not in "ZXx"
+
+
+def read_process(pid: int) -> Process | None:
+    """Read one process; None if there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stream:
+            return Process(pid, stream.read())
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def process_table() -> dict[int, Process]:
+    """Read all processes."""
+    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
+    return {process.pid: process for pid in pids if (process := read_process(pid))}
+
+
+def is_running(pid: int, start_ticks: int) -> bool:
+    """Whether the very process that started at `start_ticks` still runs (not a successor)."""
+    process = read_process(pid)
+    return process is not None and process.running and process.start_ticks == start_ticks
+
+
+def boot_id() -> str:
+    """Identity of this boot of the machine; pids mean nothing across boots."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as stream:
+            return stream.read().strip()
+    except OSError:
+        return ""
+
+
+def descendants(root: int, table: dict[int, Process]) -> list[int]:
+    """List the running processes below `root`, without itself."""
+    children: dict[int, list[int]] = {}
+    for process in table.values():
+        children.setdefault(process.parent, []).append(process.pid)
+    found: list[int] = []
+    pending = list(children.get(root, ()))
+    while pending:
+        pid = pending.pop()
+        if table[pid].running:
+            found.append(pid)
+        pending.extend(children.get(pid, ()))
+    return found
+
+
+def strays(run_ids: Iterable[str], table: dict[int, Process]) -> list[int]:
+    """List the running processes of runs, wherever in the process tree they are.
+
+    A process is one of a run if its environment names the run, if it descends from such a
+    process, or shares a session with one.  The caller itself is never listed.
+    """
+    wanted = {f"{RUN_ID_VARIABLE}={run_id}".encode() for run_id in run_ids}
+    marked = {pid for pid in table if pid != os.getpid() and wanted & _environment(pid)}
+    sessions = {table[pid].session for pid in marked}
+    sessions -= {0, os.getsid(0)}
+    found = set(marked)
+    found.update(process.pid for process in table.values() if process.session in sessions)
+    for pid in tuple(found):
+        found.update(descendants(pid, table))
+    found.discard(os.getpid())
+    return [pid for pid in found if table[pid].running]
+
+
+def _environment(pid: int) -> set[bytes]:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as stream:
+            return set(stream.read().split(b"\0"))
+    except OSError:
+        return set()
+
+
+def send(pid: int, number: int) -> None:
+    """Send a signal; a process that has gone or is another user's is left."""
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def end_all(
+    find: Callable[[], list[int]],
+    *,
+    grace_seconds: float = TERM_GRACE_SECONDS,
+    pause: Callable[[float], None] = time.sleep,
+) -> list[int]:
+    """SIGTERM, a grace, then SIGKILL until nothing is found in two looks in a row.
+
+    Args:
+        find: Lists what still runs; called again and again, since processes fork.
+        grace_seconds: Between SIGTERM and SIGKILL; 0 kills at once.
+        pause: Waits between two looks (the supervisor reaps and drains in it).
+
+    Returns:
+        What could not be ended (stuck in the kernel); normally empty.
+    """
+    left = find()
+    if left and grace_seconds > 0:
+        for pid in left:
+            send(pid, signal.SIGTERM)
+            send(pid, signal.SIGCONT)
+        left = _wait_gone(find, grace_seconds, pause)
+    deadline = time.monotonic() + KILL_DEADLINE_SECONDS
+    confirmed = 0
+    while confirmed < 2 and time.monotonic() < deadline:
+        for pid in left:
+            send(pid, signal.SIGKILL)
+        pause(0.002)
+        left = find()
+        confirmed = 0 if left else confirmed + 1
+    return left
+
+
+def _wait_gone(
+    find: Callable[[], list[int]], seconds: float, pause: Callable[[float], None]
+) -> list[int]:
+    deadline = time.monotonic() + seconds
+    step = 0.005
+    while (left := find()) and time.monotonic() < deadline:
+        pause(step)
+        step = min(2 * step, 0.05)
+    return left

@@ -1,0 +1,164 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run's record directory: request.json, supervisor.json, result.json, stdout, stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from stripewise.errors import StorageError, StudyError
+from stripewise.launch._base import Outcome, RunRequest
+from stripewise.model import RunStatus
+
+REQUEST = "request.json"
+RESULT = "result.json"
+SUPERVISOR = "supervisor.json"
+CONTAINERS = "containers"
+CONTAINER_SUFFIX = ".sw"
+
+_OWNER_ONLY = 0o600
+_TAIL_BYTES = 4096
+
+
+def portable(text: str) -> str:
+    """Text of any bytes, independent of the locale: UTF-8 with escaped surrogates."""
+    return os.fsencode(text).decode("utf-8", "surrogateescape")
+
+
+def write_request(request: RunRequest) -> None:
+    """Make the record directory and write request.json, once.
+
+    Raises:
+        StudyError: A run was submitted into this record directory before.
+        StorageError: The disk is full, read-only, or refuses.
+    """
+    text = json.dumps(
+        {
+            "run_id": request.run_id,
+            "command": [portable(argument) for argument in request.command],
+            "directory": portable(str(request.directory)),
+            "settings": dict(request.settings),
+            "timeout_seconds": request.timeout_seconds,
+            "sync": request.sync,
+            "environment": {portable(k): portable(v) for k, v in request.environment.items()},
+        }
+    )
+    path = request.record_directory / REQUEST
+    try:
+        (request.record_directory / CONTAINERS).mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
+        with open(file, "w", encoding="ascii") as stream:
+            stream.write(text)
+    except FileExistsError:
+        raise StudyError(
+            f"{request.record_directory} holds a run already; give each run its own directory"
+        ) from None
+    except OSError as error:
+        raise storage_error(error, path) from error
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Read an object; None if it is not there (or not complete)."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def write_result(directory: Path, result: dict[str, Any]) -> None:
+    """Write result.json atomically and durably."""
+    temporary = directory / "result.recovered.tmp"
+    with temporary.open("w", encoding="ascii") as stream:
+        json.dump(result, stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.rename(directory / RESULT)
+    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def storage_error(error: OSError, path: Path) -> StorageError:
+    """Say what the disk refused, where, and what helps."""
+    return StorageError(
+        f"cannot write {path}: {error.strerror or error}; "
+        "make room or give a writable --directory, then go on with --resume"
+    )
+
+
+def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
+    """Build the outcome from result.json."""
+    status = _status(result)
+    return Outcome(
+        status=status,
+        exit_code=result["exit_code"],
+        elapsed_seconds=float(result["elapsed"]),
+        started_unix_seconds=float(result["started"]),
+        containers=container_files(directory),
+        message=_message(directory, status, result),
+    )
+
+
+def container_files(directory: Path) -> tuple[Path, ...]:
+    """List the container files of a run."""
+    folder = directory / CONTAINERS
+    if not folder.is_dir():
+        return ()
+    return tuple(sorted(path for path in folder.glob(f"*{CONTAINER_SUFFIX}") if path.is_file()))
+
+
+def _status(result: dict[str, Any]) -> RunStatus:
+    if result["cancelled"]:
+        return RunStatus.CANCELLED
+    if result["timed_out"]:
+        return RunStatus.TIMEOUT
+    return RunStatus.OK if result["exit_code"] == 0 else RunStatus.FAILED
+
+
+def _message(directory: Path, status: RunStatus, result: dict[str, Any]) -> str:
+    stuck = result.get("unkillable") or []
+    suffix = f"; processes {stuck} are stuck in the kernel and could not be ended" if stuck else ""
+    if status is RunStatus.CANCELLED:
+        return f"stopped: {result.get('reason', '')}{suffix}"
+    if status is RunStatus.TIMEOUT:
+        return f"stopped after {float(result['elapsed']):.1f} s (its time limit){suffix}"
+    if status is RunStatus.FAILED:
+        return _failure(directory, result) + suffix
+    left = int(result.get("leftovers", 0))
+    return f"{left} of its processes outlived the command and were ended{suffix}" if left else ""
+
+
+def _failure(directory: Path, result: dict[str, Any]) -> str:
+    if result.get("error"):
+        return f"the command could not be executed: {result['error']}"
+    last = last_line(directory / "stderr") or last_line(directory / "stdout")
+    number = result.get("signal")
+    if number:
+        try:
+            name = signal.Signals(number).name
+        except ValueError:
+            name = f"signal {number}"
+        ended = f"ended by {name}"
+    else:
+        ended = f"exit code {result['exit_code']}"
+    return f"{ended}: {last}" if last else ended
+
+
+def last_line(path: Path) -> str:
+    """Last line with text of a file; "" if there is none."""
+    try:
+        with path.open("rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - _TAIL_BYTES))
+            lines = stream.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ""
+    texts = [line.strip() for line in lines if line.strip(" -=*#\t")]
+    return texts[-1][:300] if texts else ""

@@ -1,0 +1,346 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The supervisor: a small process that outlives the tuner and leaves nothing running.
+
+`python -I -S _supervise.py` with a pipe as standard input.  The tuner writes one line of JSON
+(the job) into it and keeps it open: end of file means that the tuner died.  Standard library
+only; it must start within some 20 ms.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+if __package__:
+    from stripewise.launch import _processes
+else:  # on its own: no package, no site-packages
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    import _processes  # type: ignore[import-not-found,no-redef]
+
+OUTPUT_CAP_BYTES = 64 << 20
+RESULT_BYTES = 4096
+STORAGE_EXIT_CODE = 75
+"""Of the supervisor itself: the result could not be stored."""
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class BoundedFile:
+    """Takes what a pipe delivers; beyond the cap only the newer half is kept."""
+
+    def __init__(self, path: str, cap_bytes: int = OUTPUT_CAP_BYTES) -> None:
+        self.cap_bytes = cap_bytes
+        self.size = 0
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        self.file = os.open(path, flags, 0o600)
+
+    def write(self, data: bytes) -> None:
+        """Append; a full disk loses output, never the run."""
+        try:
+            if self.size + len(data) > self.cap_bytes:
+                self._drop_older_half()
+            self.size += os.pwrite(self.file, data, self.size)
+        except OSError:
+            pass
+
+    def _drop_older_half(self) -> None:
+        keep = self.cap_bytes // 2
+        source, target = max(self.size - keep, 0), 0
+        while block := os.pread(self.file, 1 << 20, source):
+            os.pwrite(self.file, block, target)
+            source += len(block)
+            target += len(block)
+        os.ftruncate(self.file, target)
+        self.size = target
+
+
+class Supervisor:
+    """One run, from start to result.json.
+
+    Attributes:
+        job: program, command, directory, record_directory, environment, timeout_seconds,
+            run_id.
+    """
+
+    def __init__(self, job: dict[str, object], life: int) -> None:
+        self.job = job
+        self.record = str(job["record_directory"])
+        self.life = life
+        self.child = 0
+        self.exit_status: int | None = None
+        self.ended_at = 0.0
+        self.cancel_requested = False
+        self.outputs: dict[int, BoundedFile] = {}
+        self.poller = select.poll()
+        self.wakeup = -1
+
+    # -- set-up ------------------------------------------------------------------------------
+
+    def prepare(self) -> None:
+        """Become the reaper of all descendants, listen to signals, reserve the result."""
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        self.wakeup, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._on_cancel)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self.poller.register(self.wakeup, select.POLLIN)
+        self.poller.register(self.life, 0)  # POLLHUP comes unasked
+        with open(self._path("supervisor.json"), "w", encoding="ascii") as stream:
+            json.dump(self.identity(), stream)
+        self._reserve_result()
+
+    @staticmethod
+    def identity() -> dict[str, object]:
+        """What finds this very process again."""
+        own = _processes.read_process(os.getpid())
+        start = own.start_ticks if own else 0
+        return {"pid": os.getpid(), "start_ticks": start, "boot_id": _processes.boot_id()}
+
+    def _on_cancel(self, _number: int, _frame: object) -> None:
+        self.cancel_requested = True
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.record, name)
+
+    def _reserve_result(self) -> None:
+        """Take the result's space now, so that a disk filled by the run cannot lose it."""
+        with open(self._path("result.tmp"), "wb") as stream:
+            stream.write(b" " * RESULT_BYTES)
+            stream.flush()
+            os.fsync(stream.fileno())
+
+    # -- the command -------------------------------------------------------------------------
+
+    def start(self) -> str:
+        """Start the command in its own session; "" or why it cannot be executed."""
+        pipes = [self._open_output("stdout"), self._open_output("stderr")]
+        error_read, error_write = os.pipe2(os.O_CLOEXEC)
+        supervisor_pid = os.getpid()
+        self.child = os.fork()
+        if self.child == 0:
+            self._become_command(pipes, error_write, supervisor_pid)
+        os.close(error_write)
+        for end in pipes:
+            os.close(end)
+        with open(error_read, "rb") as stream:
+            return stream.read().decode("utf-8", "replace")
+
+    def _open_output(self, name: str) -> int:
+        read_end, write_end = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(read_end, False)
+        self.outputs[read_end] = BoundedFile(self._path(name))
+        self.poller.register(read_end, select.POLLIN)
+        return write_end
+
+    def _become_command(self, pipes: list[int], error: int, supervisor_pid: int) -> None:
+        try:
+            signal.set_wakeup_fd(-1)
+            os.setsid()
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+            if os.getppid() != supervisor_pid:
+                os._exit(127)
+            for target, source in enumerate([os.open(os.devnull, os.O_RDONLY), *pipes]):
+                os.dup2(source, target)
+            os.chdir(str(self.job["directory"]))
+            for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+                signal.signal(number, signal.SIG_DFL)
+            environment = self.job["environment"]
+            os.execve(str(self.job["program"]), self.job["command"], environment)  # type: ignore[call-overload]
+        except OSError as problem:
+            os.write(error, (problem.strerror or str(problem)).encode("utf-8", "replace"))
+        except BaseException as problem:
+            os.write(error, repr(problem).encode("utf-8", "replace"))
+        os._exit(127)
+
+    # -- watching ----------------------------------------------------------------------------
+
+    def watch(self, deadline: float | None) -> str:
+        """Wait for what comes first: "" (the command ended), or why it must be stopped."""
+        while True:
+            tuner_died = self.step(None if deadline is None else deadline - time.monotonic())
+            if self.exit_status is not None:
+                return ""
+            if tuner_died:
+                return "the tuner ended"
+            if self.cancel_requested:
+                return "cancelled"
+            if deadline is not None and time.monotonic() >= deadline:
+                return "timeout"
+
+    def step(self, seconds: float | None) -> bool:
+        """Wait up to `seconds` for an event; drain output, reap; whether the tuner died."""
+        timeout = None if seconds is None else max(0, int(seconds * 1000) + 1)
+        events = self.poller.poll(timeout)
+        for file, _ in events:
+            if file == self.wakeup:
+                os.read(self.wakeup, 4096)
+            elif file in self.outputs:
+                self._drain(file)
+        self.reap()
+        return any(file == self.life for file, _ in events)
+
+    def _drain(self, file: int) -> None:
+        try:
+            data = os.read(file, 1 << 18)
+        except BlockingIOError:
+            return
+        if data:
+            self.outputs[file].write(data)
+        else:
+            self.poller.unregister(file)
+            del self.outputs[file]
+            os.close(file)
+
+    def reap(self) -> None:
+        """Collect every dead child, adopted ones too."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid == self.child:
+                self.ended_at = time.monotonic()
+                self.exit_status = os.waitstatus_to_exitcode(status)
+
+    # -- ending ------------------------------------------------------------------------------
+
+    def end_processes(self, *, whole_run: bool) -> tuple[int, list[int]]:
+        """End what is left of the run; number found at first and what could not be ended."""
+        if whole_run:
+            try:
+                os.killpg(self.child, signal.SIGTERM)
+            except OSError:
+                pass
+            self._pause_while_running(_processes.TERM_GRACE_SECONDS)
+        first = self.left()
+        grace = 0.0 if whole_run else _processes.TERM_GRACE_SECONDS
+        stuck = _processes.end_all(self.left, grace_seconds=grace, pause=self._pause)
+        return len(first), stuck
+
+    def left(self) -> list[int]:
+        """Running processes of the run: descendants, and strays known by the run's id."""
+        self.reap()
+        table = _processes.process_table()
+        below = _processes.descendants(os.getpid(), table)
+        return below or _processes.strays([str(self.job["run_id"])], table)
+
+    def _pause(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        self._ignore_life()
+        while (rest := deadline - time.monotonic()) > 0:
+            self.step(rest)
+
+    def _pause_while_running(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while self.left() and time.monotonic() < deadline:
+            self._pause(0.01)
+
+    def _ignore_life(self) -> None:
+        if self.life >= 0:
+            self.poller.unregister(self.life)
+            self.life = -1
+
+    def drain_rest(self) -> None:
+        """Take what the ended processes left in the pipes."""
+        for file in tuple(self.outputs):
+            for _ in range(64):
+                if file in self.outputs:
+                    self._drain(file)
+
+    def store(self, result: dict[str, object]) -> None:
+        """Write result.json atomically, into the space reserved for it."""
+        text = json.dumps(result).encode("ascii").ljust(RESULT_BYTES)
+        file = os.open(self._path("result.tmp"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.pwrite(file, text, 0)
+        os.fsync(file)
+        os.close(file)
+        os.rename(self._path("result.tmp"), self._path("result.json"))
+        directory = os.open(self.record, os.O_RDONLY | os.O_DIRECTORY)
+        os.fsync(directory)
+        os.close(directory)
+
+    # -- the whole ---------------------------------------------------------------------------
+
+    def run(self) -> dict[str, object]:
+        """Run the command and return its result."""
+        result: dict[str, object] = {
+            "run_id": self.job["run_id"],
+            "exit_code": None,
+            "signal": None,
+            "timed_out": False,
+            "cancelled": False,
+            "started": time.time(),
+            "elapsed": 0.0,
+            "error": "",
+            "reason": "",
+            "leftovers": 0,
+            "unkillable": [],
+        }
+        if self.step(0) or self.cancel_requested:  # the tuner died before anything began
+            return {**result, "cancelled": True, "reason": "the tuner ended"}
+        begun = time.monotonic()
+        error = self.start()
+        timeout = self.job["timeout_seconds"]
+        reason = self.watch(begun + float(timeout) if timeout is not None else None)  # type: ignore[arg-type]
+        stopped_at = time.monotonic()
+        leftovers, stuck = self.end_processes(whole_run=bool(reason))
+        self.drain_rest()
+        code = self.exit_status
+        result.update(
+            exit_code=None if error else code,
+            signal=-code if code is not None and code < 0 else None,
+            timed_out=reason == "timeout",
+            cancelled=reason not in ("", "timeout"),
+            elapsed=(stopped_at if reason else self.ended_at) - begun,
+            error=error,
+            reason=reason,
+            leftovers=0 if reason else leftovers,
+            unkillable=stuck[:50],
+        )
+        return result
+
+
+def read_job(life: int) -> dict[str, object] | None:
+    """Read the job's line; None if the tuner died before it was complete."""
+    data = bytearray()
+    while not data.endswith(b"\n"):
+        block = os.read(life, 1 << 16)
+        if not block:
+            return None
+        data += block
+    job = json.loads(data)
+    return dict(job)
+
+
+def main() -> int:
+    """Supervise one run; the exit code says whether its result is stored."""
+    life = os.dup(0)
+    os.set_inheritable(life, False)
+    job = read_job(life)
+    if job is None:
+        return 0
+    supervisor = Supervisor(job, life)
+    try:
+        supervisor.prepare()
+        supervisor.store(supervisor.run())
+    except OSError as problem:
+        sys.stderr.write(f"{problem}\n")
+        sys.stderr.flush()
+        if supervisor.child:
+            supervisor.end_processes(whole_run=True)
+        return STORAGE_EXIT_CODE
+    return 0
+
+
+if __name__ == "__main__":
+    os._exit(main())
