@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from types import SimpleNamespace
 
 import pytest
 import studies
@@ -15,22 +14,31 @@ from stripewise.report import (
     progress_observer,
     trial_line,
 )
+from stripewise.study._slot import RunSlot
 
 
 def replay(observer, result):
-    observer.study_started(SimpleNamespace(max_trials=12))
+    observer.began(result.directory, 2)
+    observer.facts_known(result.facts)
     for entry in result.runs:
-        observer.run_started(entry.role, entry.trial_number, {"mpiio.cb_nodes": 4})
-        observer.run_finished(entry)
-    best = None
+        slot = RunSlot(
+            "x", entry.role, {"mpiio.cb_nodes": 4}, entry.trial_number, entry.pair_number
+        )
+        observer.run_started(slot)
+        observer.run_finished(slot, entry.measurement)
+    observer.baseline_known(result.baseline, result.resolution)
+    best = float("inf")
     for trial in result.trials:
-        if best is None or trial.io_ratio < best.io_ratio:
-            best = trial
-        observer.trial_finished(trial, best)
+        best = min(best, trial.io_ratio)
+        observer.trial_started(trial.number, 12, "cb_nodes=4", "why")
+        observer.trial_finished(trial, 12, best)
+        observer.verified(trial, result.rejected.get(trial.number, result.verification))
+    if result.speedup is not None:
+        observer.pair_finished(6, 6, result.speedup)
     for decision in result.decisions:
-        observer.decision(decision.text)
+        observer.decided(decision.text)
     for warning in (*result.warnings, "[bold]not markup[/bold]"):
-        observer.warning(warning)
+        observer.warned(warning)
     observer.close()
     observer.close()
 

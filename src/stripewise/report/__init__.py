@@ -3,20 +3,22 @@
 """Reports of a study: terminal lines, live progress, JSON and one HTML page."""
 
 from stripewise.report._json import configuration_document, result_to_json
+from stripewise.report._phrases import best_phrase, facts_phrase, trial_line
 from stripewise.report._progress import (
+    LineObserver,
     PlainObserver,
     ProgressObserver,
-    best_phrase,
     progress_observer,
-    trial_line,
 )
 from stripewise.report._summary import summary_lines
 
 __all__ = [
+    "LineObserver",
     "PlainObserver",
     "ProgressObserver",
     "best_phrase",
     "configuration_document",
+    "facts_phrase",
     "progress_observer",
     "result_to_json",
     "summary_lines",

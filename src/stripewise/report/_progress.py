@@ -4,125 +4,127 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
-from stripewise.model import Measurement, RunEntry, RunRole, Trial, TrialState, Value
-from stripewise.report._digest import digest
-from stripewise.report._summary import line
+from stripewise.model import (
+    Measurement,
+    ProgramFacts,
+    RunRole,
+    Speedup,
+    Trial,
+    TrialState,
+    Verification,
+    VerificationStatus,
+)
+from stripewise.report._digest import describe_verification, digest
+from stripewise.report._phrases import (
+    best_phrase,
+    facts_phrase,
+    role_name,
+    run_line,
+    trial_line,
+)
+from stripewise.report._summary import figures_phrase, line
 from stripewise.report._text import (
     fit_encoding,
-    format_bandwidth,
-    format_ratio,
-    format_seconds,
     format_settings,
     plural,
     printable,
 )
-
-_ROLE = {
-    RunRole.WARM_UP: "warm-up run (not counted)",
-    RunRole.BASELINE: "baseline run",
-    RunRole.TRIAL: "trial",
-    RunRole.PAIR_BASELINE: "fresh pair: baseline",
-    RunRole.PAIR_WINNER: "fresh pair: best",
-    RunRole.UNSYNCED_BASELINE: "baseline without sync",
-    RunRole.UNSYNCED_WINNER: "best without sync",
-}
+from stripewise.report._verdict import faster
+from stripewise.study._observer import Observer
+from stripewise.study._slot import RunSlot
 
 
-def trial_line(trial: Trial, total: int | None = None) -> str:
-    """Say one ended trial: its number, its outcome against the baseline, its settings."""
-    number = f"{trial.number}/{total}" if total else str(trial.number)
-    settings = format_settings(trial.settings) or "defaults"
-    return line(f"trial {number:>5}", f"{_outcome(trial):<34} {settings}")
+class LineObserver(Observer):
+    """Turns what happens in a study into lines; where they go is left open."""
+
+    def began(self, directory: str, runs_done: int) -> None:
+        """Say where the study goes on."""
+        if runs_done:
+            self._say(line("resumed", f"{plural(runs_done, 'finished run')} kept"))
+
+    def run_finished(self, slot: RunSlot, measurement: Measurement) -> None:
+        """Say a run that is not part of a trial, a baseline or a pair; those come together."""
+        alone = slot.role in (
+            RunRole.WARM_UP,
+            RunRole.UNSYNCED_BASELINE,
+            RunRole.UNSYNCED_WINNER,
+        )
+        if alone or not measurement.ok:
+            self._say(line("run", f"{role_name(slot)}   {run_line(measurement)}"))
+
+    def facts_known(self, facts: ProgramFacts) -> None:
+        """Say what the program does."""
+        self._say(line("program", facts_phrase(facts)))
+
+    def baseline_known(self, measurements: Sequence[Measurement], resolution: str) -> None:
+        """Say the baseline."""
+        self._say(line("baseline", figures_phrase(digest(measurements), with_runs=True)))
+        if resolution:
+            self._say(line("", printable(resolution)), "dim")
+
+    def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:
+        """Say how a trial ended."""
+        bad = trial.state in (TrialState.FAILED, TrialState.REJECTED)
+        text = f"{trial_line(trial, most)}   ({best_phrase(best_ratio)})"
+        self._say(text, "red" if bad else "")
+
+    def verified(self, trial: Trial, verification: Verification) -> None:
+        """Say how a trial's output compares."""
+        bad = verification.status is VerificationStatus.DIFFERENT
+        text = f"trial {trial.number}: {describe_verification(verification)}"
+        self._say(line("verified", text), "bold red" if bad else "")
+
+    def pair_finished(self, done: int, most: int, speedup: Speedup) -> None:
+        """Say what the fresh pairs give so far."""
+        self._say(line(f"pair {f'{done}/{most}':>6}", faster(speedup)))
+
+    def decided(self, text: str) -> None:
+        """Say why the study goes on as it does."""
+        self._say(line("", f"- {printable(text)}"), "dim")
+
+    def warned(self, text: str) -> None:
+        """Warn."""
+        self._say(line("warning", printable(text)), "yellow", always=True)
+
+    def close(self) -> None:
+        """Leave the terminal tidy; safe to call twice."""
+
+    @abstractmethod
+    def _say(self, text: str, style: str = "", *, always: bool = False) -> None: ...
 
 
-def best_phrase(best: Trial | None) -> str:
-    """Say the best so far: "best so far 5.1x"."""
-    if best is None or not 0 < best.io_ratio < 1:
-        return "no better yet"
-    return f"best so far {format_ratio(1 / best.io_ratio)}x"
-
-
-def run_line(measurement: Measurement) -> str:
-    """Say the figures of one run, or how it ended."""
-    if not measurement.ok:
-        return f"{measurement.status.value}: {printable(measurement.message)}".rstrip(": ")
-    bandwidth = format_bandwidth(measurement.bandwidth_bytes_per_second)
-    return f"I/O {format_seconds(measurement.io_seconds)}   {bandwidth}"
-
-
-def _outcome(trial: Trial) -> str:
-    if trial.state in (TrialState.FAILED, TrialState.REJECTED):
-        message = printable(trial.message)
-        return f"{trial.state.value.upper()}: {message}" if message else trial.state.value.upper()
-    figures = digest(trial.measurements)
-    text = f"I/O {format_seconds(figures.io_seconds)}"
-    if math.isfinite(trial.io_ratio) and trial.io_ratio > 0:
-        text += f"   {format_ratio(1 / trial.io_ratio)}x"
-    runs = plural(figures.n_runs, "run")
-    return f"{text}   {runs}{', stopped early' if trial.state is TrialState.HOPELESS else ''}"
-
-
-class PlainObserver:
+class PlainObserver(LineObserver):
     """One line an event, for logs and pipes."""
 
     def __init__(self, stream: TextIO, *, quiet: bool = False) -> None:
         """Write to `stream`; `quiet` keeps warnings only."""
         self._stream = stream
         self._quiet = quiet
-        self._total: int | None = None
 
-    def study_started(self, options: object) -> None:
-        """Remember how many trials there will be at most."""
-        self._total = planned_trials(options)
-
-    def run_started(
-        self, role: RunRole, trial_number: int | None, settings: Mapping[str, Value]
-    ) -> None:
-        """Say nothing: the end of the run says it."""
-
-    def run_finished(self, entry: RunEntry) -> None:
-        """Say a run that is not part of a trial; those are said together."""
-        if entry.role is not RunRole.TRIAL:
-            self._say(line("run", f"{_ROLE[entry.role]:<26} {run_line(entry.measurement)}"))
-
-    def trial_finished(self, trial: Trial, best: Trial | None) -> None:
-        """Say how a trial ended."""
-        self._say(f"{trial_line(trial, self._total)}   ({best_phrase(best)})")
-
-    def decision(self, text: str) -> None:
-        """Say why the study goes on as it does."""
-        self._say(line("", f"- {printable(text)}"))
-
-    def warning(self, text: str) -> None:
-        """Warn."""
-        self._say(line("warning", printable(text)), always=True)
-
-    def close(self) -> None:
-        """Do nothing; every line is out already."""
-
-    def _say(self, text: str, *, always: bool = False) -> None:
+    def _say(self, text: str, style: str = "", *, always: bool = False) -> None:
+        del style
         if self._quiet and not always:
             return
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
         print(fit_encoding(text, encoding), file=self._stream, flush=True)
 
 
-class ProgressObserver:
+class ProgressObserver(LineObserver):
     """A bar that fills with the trials; ended trials scroll above it."""
 
     def __init__(self, console: Console) -> None:
         """Draw on a terminal; nothing appears before the study starts."""
         self._console = console
         self._progress = Progress(
-            TextColumn(" trial"),
+            TextColumn(" trial          "),
             MofNCompleteColumn(),
             BarColumn(bar_width=28),
             TextColumn("{task.fields[best]}", style="bold"),
@@ -131,69 +133,52 @@ class ProgressObserver:
             transient=True,
         )
         self._task: TaskID | None = None
-        self._total: int | None = None
 
-    def study_started(self, options: object) -> None:
+    def began(self, directory: str, runs_done: int) -> None:
         """Show the bar."""
-        self._total = planned_trials(options)
-        self._task = self._progress.add_task("", total=self._total, best="", doing="")
+        self._task = self._progress.add_task("", total=None, best="", doing="")
         self._progress.start()
+        super().began(directory, runs_done)
 
-    def run_started(
-        self, role: RunRole, trial_number: int | None, settings: Mapping[str, Value]
-    ) -> None:
+    def run_started(self, slot: RunSlot) -> None:
         """Show what runs now."""
-        what = f"trial {trial_number}" if role is RunRole.TRIAL else _ROLE[role]
-        doing = f"{what}  {format_settings(settings)}".rstrip()
+        doing = f"{role_name(slot)}  {format_settings(slot.settings)}".rstrip()
         self._update(doing=escape(self._fit(doing)))
 
-    def run_finished(self, entry: RunEntry) -> None:
-        """Print a run that is not part of a trial."""
-        if entry.role is not RunRole.TRIAL:
-            self._print(line("run", f"{_ROLE[entry.role]:<26} {run_line(entry.measurement)}"))
+    def run_finished(self, slot: RunSlot, measurement: Measurement) -> None:
+        """Print a run that stands alone."""
         self._update(doing="")
+        super().run_finished(slot, measurement)
 
-    def trial_finished(self, trial: Trial, best: Trial | None) -> None:
+    def trial_started(self, number: int, most: int, settings: str, reason: str) -> None:
+        """Set the bar's length."""
+        del settings, reason
+        self._update(total=most, completed=number - 1)
+
+    def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:
         """Print a trial and advance the bar."""
-        style = "red" if trial.state in (TrialState.FAILED, TrialState.REJECTED) else None
-        self._print(trial_line(trial, self._total), style)
-        self._update(completed=trial.number, best=best_phrase(best))
-
-    def decision(self, text: str) -> None:
-        """Print the reason why the study goes on as it does."""
-        self._print(line("", f"- {printable(text)}"), "dim")
-
-    def warning(self, text: str) -> None:
-        """Print a warning."""
-        self._print(line("warning", printable(text)), "yellow")
+        super().trial_finished(trial, most, best_ratio)
+        self._update(total=most, completed=trial.number, best=best_phrase(best_ratio))
 
     def close(self) -> None:
-        """Take the bar away; safe to call twice."""
+        """Take the bar away."""
         self._progress.stop()
 
     def _update(self, **fields: object) -> None:
         if self._task is not None:
             self._progress.update(self._task, **fields)  # type: ignore[arg-type]
 
-    def _print(self, text: str, style: str | None = None) -> None:
-        self._console.print(self._fit(text), style=style, markup=False, highlight=False)
+    def _say(self, text: str, style: str = "", *, always: bool = False) -> None:
+        del always
+        self._console.print(self._fit(text), style=style or None, markup=False, highlight=False)
 
     def _fit(self, text: str) -> str:
         return fit_encoding(text, self._console.encoding)
 
 
-def progress_observer(stream: TextIO, *, quiet: bool = False) -> PlainObserver | ProgressObserver:
+def progress_observer(stream: TextIO, *, quiet: bool = False) -> LineObserver:
     """Choose: the bar if `stream` is a terminal, plain lines otherwise."""
     console = Console(file=stream, soft_wrap=True)
     if quiet or not console.is_terminal or console.is_dumb_terminal:
         return PlainObserver(stream, quiet=quiet)
     return ProgressObserver(console)
-
-
-def planned_trials(options: object) -> int | None:
-    """Return the most trials that a study may make, if it is limited."""
-    for name in ("max_trials", "trials"):
-        value = getattr(options, name, None)
-        if isinstance(value, int):
-            return value
-    return None

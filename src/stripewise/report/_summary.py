@@ -55,7 +55,7 @@ def summary_lines(
         encoding: Of the terminal; what it cannot show is replaced. None: that of stdout.
     """
     lines = [
-        line("baseline", _figures(digest(baseline_runs(result)), with_runs=True)),
+        line("baseline", figures_phrase(digest(baseline_runs(result)), with_runs=True)),
         line("trials", f"{trials_phrase(result)}, {plural(counted_runs(result), 'run')} in all"),
     ]
     if result.stopped_because:
@@ -81,7 +81,8 @@ def summary_lines(
     return [fit_encoding(text, encoding) for text in lines]
 
 
-def _figures(figures: Digest, *, with_runs: bool = False) -> str:
+def figures_phrase(figures: Digest, *, with_runs: bool = False) -> str:
+    """Say runs, I/O time and bandwidth."""
     if not figures.n_runs:
         return "no run that counts"
     runs = f"{plural(figures.n_runs, 'run')}   " if with_runs else ""
@@ -107,7 +108,7 @@ def _conclusion(result: StudyResult) -> list[str]:
     if not conclusion.improved:
         lines = [line("result", f"no improvement. {conclusion.sentence}")]
     else:
-        parts = [_figures(digest(best_runs(result)))]
+        parts = [figures_phrase(digest(best_runs(result)))]
         if result.speedup is not None:
             parts.append(faster(result.speedup))
         text = "   ".join(parts)

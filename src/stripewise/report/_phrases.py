@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What happened, in words that fit on one line."""
+
+from __future__ import annotations
+
+import math
+
+from stripewise.model import Measurement, ProgramFacts, RunRole, Trial, TrialState
+from stripewise.report._digest import digest
+from stripewise.report._summary import line
+from stripewise.report._text import (
+    format_bandwidth,
+    format_ratio,
+    format_seconds,
+    format_settings,
+    plural,
+    printable,
+)
+from stripewise.study._slot import RunSlot
+
+_ROLE = {
+    RunRole.WARM_UP: "warm-up run (not counted)",
+    RunRole.BASELINE: "baseline run",
+    RunRole.PAIR_BASELINE: "fresh pair {pair}: baseline",
+    RunRole.PAIR_WINNER: "fresh pair {pair}: best",
+    RunRole.UNSYNCED_BASELINE: "baseline without sync",
+    RunRole.UNSYNCED_WINNER: "best without sync",
+}
+
+
+def trial_line(trial: Trial, total: int | None = None) -> str:
+    """Say one ended trial: its number, its outcome against the baseline, its settings."""
+    number = f"{trial.number}/{total}" if total else str(trial.number)
+    settings = format_settings(trial.settings) or "defaults"
+    return line(f"trial {number:>5}", f"{_outcome(trial):<34} {settings}")
+
+
+def best_phrase(best_ratio: float) -> str:
+    """Say the best so far from its I/O time relative to the baseline's."""
+    if not 0 < best_ratio < 1:
+        return "no better yet"
+    return f"best so far {format_ratio(1 / best_ratio)}x"
+
+
+def run_line(measurement: Measurement) -> str:
+    """Say the figures of one run, or how it ended."""
+    if not measurement.ok:
+        return f"{measurement.status.value}: {printable(measurement.message)}".rstrip(": ")
+    bandwidth = format_bandwidth(measurement.bandwidth_bytes_per_second)
+    return f"I/O {format_seconds(measurement.io_seconds)}   {bandwidth}"
+
+
+def _outcome(trial: Trial) -> str:
+    if trial.state in (TrialState.FAILED, TrialState.REJECTED):
+        message = printable(trial.message)
+        return f"{trial.state.value.upper()}: {message}" if message else trial.state.value.upper()
+    figures = digest(trial.measurements)
+    text = f"I/O {format_seconds(figures.io_seconds)}"
+    if math.isfinite(trial.io_ratio) and trial.io_ratio > 0:
+        text += f"   {format_ratio(1 / trial.io_ratio)}x"
+    runs = plural(figures.n_runs, "run")
+    return f"{text}   {runs}{', stopped early' if trial.state is TrialState.HOPELESS else ''}"
+
+
+def role_name(slot: RunSlot) -> str:
+    """Say which run it is: "trial 4", "fresh pair 2: best"."""
+    if slot.role is RunRole.TRIAL:
+        what = "trial" if slot.settings else "baseline beside trial"
+        return f"{what} {slot.trial_number}"
+    return _ROLE[slot.role].format(pair=slot.pair_number or "")
+
+
+def facts_phrase(facts: ProgramFacts) -> str:
+    """Say in one line what the first run showed."""
+    parts = [plural(facts.n_ranks, "rank")]
+    interfaces = []
+    if facts.uses_hdf5:
+        interfaces.append("parallel HDF5" if facts.uses_parallel_hdf5 else "HDF5")
+    if facts.mpiio_implementation:
+        kinds = [
+            name
+            for name, count in (
+                ("collective", facts.collective_bytes),
+                ("independent", facts.independent_bytes),
+            )
+            if count
+        ]
+        name = {"romio": "ROMIO", "ompio": "OMPIO"}.get(
+            facts.mpiio_implementation, facts.mpiio_implementation
+        )
+        interfaces.append(f"MPI-IO ({', '.join([name, *kinds])})")
+    if facts.posix_bytes:
+        interfaces.append("POSIX")
+    if interfaces:
+        parts.append(" + ".join(interfaces))
+    if facts.mpi_version:
+        parts.append(printable(facts.mpi_version))
+    return ", ".join(parts)
