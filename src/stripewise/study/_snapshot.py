@@ -1,0 +1,335 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The inputs as they were when the study began."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stripewise.errors import StorageError, StudyError, UsageError
+from stripewise.study._copying import can_clone, copy_file
+from stripewise.study._space import check_free, format_bytes
+
+DEFAULT_MAX_BYTES = 2 << 30
+MAX_ENTRIES = 50_000
+STUDY_SUFFIX = ".stripewise"
+_LEFT_OUT = frozenset({".git"})
+_REMEDY = (
+    "name what the program reads with --input PATH (again for each), or start it from a "
+    "directory that holds only that"
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One name of the snapshot.
+
+    Attributes:
+        kind: "file", "directory" or "link".
+        mode: Permission bits that the original had.
+        size_bytes / mtime_ns: Of a file.
+        target: Of a link, as it stands in the snapshot.
+    """
+
+    kind: str
+    mode: int = 0
+    size_bytes: int = 0
+    mtime_ns: int = 0
+    target: str = ""
+
+
+@dataclass(frozen=True)
+class InputSnapshot:
+    """A copy of the user's working directory, never written to after it was made.
+
+    Attributes:
+        directory: Where the copy lies.
+        source: The user's directory.
+        entries: Path relative to the directory to what it is.
+        skipped: Names that could not be taken (sockets, unreadable files) with the reason.
+    """
+
+    directory: Path
+    source: Path
+    entries: Mapping[str, Entry]
+    skipped: Mapping[str, str]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(entry.size_bytes for entry in self.entries.values())
+
+    @classmethod
+    def create(
+        cls,
+        source: Path,
+        directory: Path,
+        *,
+        inputs: Sequence[Path] = (),
+        command: Sequence[str] = (),
+        study_directory: Path | None = None,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+    ) -> InputSnapshot:
+        """Copy (reflink, where it can be) the source into a new directory.
+
+        The study's directory, other studies and .git are left out.
+
+        Args:
+            source: The user's working directory.
+            directory: To be made; what an interrupted attempt left there is replaced.
+            inputs: Files and directories inside the source to take; none: all of it.
+            command: Where inputs are named, files of the source that it names are taken too.
+            study_directory: Left out; default the parent of `directory`.
+            max_bytes: Refuse to copy more; no limit where blocks are shared.
+
+        Raises:
+            StudyError: More than `max_bytes`; the message names the size and the remedy.
+            StorageError: No room, or the directory cannot be written.
+            UsageError: An input is missing or outside of the source.
+        """
+        source = source.resolve()
+        study = (study_directory or directory.parent).resolve()
+        if inputs:
+            inputs = (*inputs, *_named_by(command, source))
+        names, skipped = _select(source, study, inputs)
+        try:
+            _clear(directory)
+            directory.mkdir(parents=True)
+            _check_size(source, directory, names, max_bytes)
+            entries = _copy(source, directory, names, skipped)
+            snapshot = cls(directory, source, entries, skipped)
+            snapshot._save()
+        except OSError as error:
+            if isinstance(error, StorageError):
+                raise
+            raise StorageError(
+                f"cannot copy the inputs to {directory}: {error}; "
+                "make room, or put the study elsewhere with --directory"
+            ) from error
+        return snapshot
+
+    @classmethod
+    def load(cls, directory: Path) -> InputSnapshot | None:
+        """Find a complete snapshot again; None if there is none."""
+        try:
+            data = json.loads(_manifest(directory).read_text(encoding="ascii"))
+            entries = {name: Entry(**entry) for name, entry in data["entries"].items()}
+            return cls(directory, Path(data["source"]), entries, data["skipped"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def check(self) -> None:
+        """Make sure that the copy is as it was made.
+
+        Raises:
+            StudyError: An input is missing, changed, or was added.
+        """
+        found = set()
+        for name, status in _walk(self.directory):
+            entry = self.entries.get(name)
+            if entry is None:
+                raise self._damaged(name, "was added to")
+            if stat.S_ISREG(status.st_mode) and entry.kind == "file":
+                same = (status.st_size, status.st_mtime_ns) == (entry.size_bytes, entry.mtime_ns)
+            else:
+                same = _kind(status.st_mode) == entry.kind
+            if not same:
+                raise self._damaged(name, "was changed in")
+            found.add(name)
+        for name in self.entries:
+            if name not in found:
+                raise self._damaged(name, "is missing from")
+
+    def _damaged(self, name: str, what: str) -> StudyError:
+        return StudyError(
+            f"{_shown(name)} {what} the study's copy of the inputs, {self.directory}, so that "
+            "further runs cannot be compared with earlier ones; begin anew with --force"
+        )
+
+    def _save(self) -> None:
+        data = {
+            "source": str(self.source),
+            "entries": {name: vars(entry) for name, entry in self.entries.items()},
+            "skipped": dict(self.skipped),
+        }
+        temporary = _manifest(self.directory).with_suffix(".tmp")
+        with temporary.open("w", encoding="ascii") as stream:
+            json.dump(data, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.rename(_manifest(self.directory))
+
+
+def _manifest(directory: Path) -> Path:
+    return directory.with_name(f"{directory.name}.json")
+
+
+def _clear(directory: Path) -> None:
+    _manifest(directory).unlink(missing_ok=True)
+    if directory.is_dir() and not directory.is_symlink():
+        for folder, _, _ in os.walk(directory):
+            os.chmod(folder, 0o700)
+        shutil.rmtree(directory)
+
+
+def _walk(root: Path, left_out: Path | None = None) -> Iterator[tuple[str, os.stat_result]]:
+    """All names below `root`, directories before what they hold, links not followed."""
+    pending = [""]
+    while pending:
+        folder = pending.pop()
+        for entry in _scan(root / folder):
+            if left_out is not None and _is_left_out(entry, left_out):
+                continue
+            name = os.path.join(folder, entry.name)
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            yield name, status
+            if stat.S_ISDIR(status.st_mode):
+                pending.append(name)
+
+
+def _scan(folder: Path) -> list[os.DirEntry[str]]:
+    """Entries in order; none where the user may not look or nothing is left."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except (PermissionError, FileNotFoundError):
+        return []
+
+
+def _is_left_out(entry: os.DirEntry[str], study: Path) -> bool:
+    if entry.name in _LEFT_OUT or Path(entry.path) == study:
+        return True
+    return entry.name.endswith(STUDY_SUFFIX) and entry.is_dir(follow_symlinks=False)
+
+
+def _select(
+    source: Path, study: Path, inputs: Sequence[Path]
+) -> tuple[dict[str, os.stat_result], dict[str, str]]:
+    """Names to take with their status, and names to skip with the reason."""
+    chosen: dict[str, os.stat_result] = {}
+    try:
+        for given in inputs or (Path("."),):
+            for name, status in _chosen(source, study, given):
+                chosen[name] = status
+                if len(chosen) > MAX_ENTRIES:
+                    raise StudyError(
+                        f"{source} holds more than {MAX_ENTRIES} files, which each run would "
+                        f"have to copy; {_REMEDY}"
+                    )
+    except OSError as error:
+        raise StudyError(f"cannot read the inputs: {error}") from error
+    skipped = {}
+    for name, status in tuple(chosen.items()):
+        if not _kind(status.st_mode):
+            skipped[name] = "neither a file, a directory nor a link"
+        elif stat.S_ISREG(status.st_mode) and not os.access(source / name, os.R_OK):
+            skipped[name] = "cannot be read"
+        if name in skipped:
+            del chosen[name]
+    return chosen, skipped
+
+
+def _named_by(command: Sequence[str], source: Path) -> list[Path]:
+    """Relative paths in a command that exist inside the source."""
+    words = [word for argument in command for word in (argument, argument.partition("=")[2])]
+    paths = [Path(os.path.normpath(source / word)) for word in words if word and word[0] != "/"]
+    return [
+        path.relative_to(source)
+        for path in paths
+        if path != source and path.is_relative_to(source) and path.exists()
+    ]
+
+
+def _chosen(source: Path, study: Path, given: Path) -> Iterator[tuple[str, os.stat_result]]:
+    path = Path(os.path.normpath(source / given))
+    if not path.is_relative_to(source):
+        raise UsageError(
+            f"the input {given} lies outside of {source}; runs read such files where they are, "
+            "so leave it out of --input"
+        )
+    if not os.path.lexists(path):
+        raise UsageError(f"there is no input {given} in {source}")
+    relative = path.relative_to(source)
+    for parent in reversed(relative.parents[:-1]):
+        yield str(parent), os.stat(source / parent)
+    if relative != Path("."):
+        yield str(relative), os.lstat(path)
+    if path.is_dir() and not path.is_symlink():
+        for name, status in _walk(path, study):
+            yield str(relative / name), status
+
+
+def _check_size(
+    source: Path, directory: Path, names: Mapping[str, os.stat_result], max_bytes: int
+) -> None:
+    files = {name: status for name, status in names.items() if stat.S_ISREG(status.st_mode)}
+    total = sum(min(status.st_size, status.st_blocks * 512) for status in files.values())
+    if not files or can_clone(source / max(files, key=lambda n: files[n].st_size), directory):
+        return
+    if total > max_bytes:
+        largest = sorted(files, key=lambda name: files[name].st_size, reverse=True)[:3]
+        sizes = ", ".join(f"{_shown(n)} {format_bytes(files[n].st_size)}" for n in largest)
+        raise StudyError(
+            f"{source} holds {format_bytes(total)} ({sizes}), more than the "
+            f"{format_bytes(max_bytes)} that are copied as inputs; {_REMEDY}"
+        )
+    check_free(directory, total, "the copy of the inputs")
+
+
+def _copy(
+    source: Path,
+    directory: Path,
+    names: Mapping[str, os.stat_result],
+    skipped: dict[str, str],
+) -> dict[str, Entry]:
+    entries: dict[str, Entry] = {}
+    for name, status in names.items():
+        target = directory / name
+        mode = stat.S_IMODE(status.st_mode)
+        if stat.S_ISDIR(status.st_mode):
+            target.mkdir()
+            entries[name] = Entry("directory", mode)
+        elif stat.S_ISLNK(status.st_mode):
+            text = _retarget(source, name, os.readlink(source / name))
+            os.symlink(text, target)
+            entries[name] = Entry("link", target=text)
+        else:
+            try:
+                copy_file(source / name, target)
+            except FileNotFoundError:
+                skipped[name] = "vanished while it was copied"
+                continue
+            os.chmod(target, mode & ~0o222)
+            copied = os.lstat(target)
+            entries[name] = Entry("file", mode, copied.st_size, copied.st_mtime_ns)
+    return entries
+
+
+def _retarget(source: Path, name: str, text: str) -> str:
+    """Let a link inside the source stay inside, one that leaves it keep its target."""
+    here = (source / name).parent
+    target = Path(os.path.normpath(here / text))
+    if target.is_relative_to(source):
+        return os.path.relpath(target, here) if os.path.isabs(text) else text
+    return str(target)
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISREG(mode):
+        return "file"
+    if stat.S_ISDIR(mode):
+        return "directory"
+    return "link" if stat.S_ISLNK(mode) else ""
+
+
+def _shown(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode()
