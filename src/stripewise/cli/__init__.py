@@ -1,4 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
+"""The command line; each command is one module that calls the library."""
 
-"""The cli room."""
+from stripewise.cli._main import main
+
+__all__ = ["main"]

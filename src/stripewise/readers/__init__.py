@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Evidence of a run (containers) -> Profile."""
 
+from stripewise.readers._effective import cannot_act
 from stripewise.readers._handshake import Handshake, HandshakeState, handshake, is_launcher
 from stripewise.readers._join import join_containers, read_containers
 from stripewise.readers._openmpi import mpiio_components
@@ -14,6 +15,7 @@ __all__ = [
     "OpenedFiles",
     "Profile",
     "Settings",
+    "cannot_act",
     "handshake",
     "is_launcher",
     "join_containers",

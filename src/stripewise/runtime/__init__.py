@@ -6,6 +6,7 @@ from stripewise.runtime._build import BuildResult, build_runtime
 from stripewise.runtime._doctor import Check, CheckStatus, run_doctor
 from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._hdf5 import Hdf5Installation
+from stripewise.runtime._inplace import InPlaceRun, run_in_place
 from stripewise.runtime._locate import Runtime, build_directory, find_runtime, native_sources
 from stripewise.runtime._mpi import (
     MpiInstallation,
@@ -19,6 +20,7 @@ __all__ = [
     "Check",
     "CheckStatus",
     "Hdf5Installation",
+    "InPlaceRun",
     "MpiInstallation",
     "Runtime",
     "build_directory",
@@ -30,4 +32,5 @@ __all__ = [
     "native_sources",
     "preload_environment",
     "run_doctor",
+    "run_in_place",
 ]

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The main group: loads a command's module only when that command is used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from stripewise import __version__
+from stripewise.cli._common import examples, exit_code_of
+
+COMMANDS = {
+    "tune": "Find settings that make a program's I/O faster.",
+    "run": "Run a program under settings and show what was observed.",
+    "kernel": "Run the I/O benchmark kernels.",
+    "config": "Show, convert and check configurations.",
+    "tunables": "List the knobs: values, defaults, safety.",
+    "runtime": "Build the runtime library and list what is built.",
+    "doctor": "Check what works on this machine.",
+    "completion": "Print a shell's completion script.",
+}
+"""Command to its one-line help, in the order of `stripewise --help`."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are the modules `stripewise.cli._<name>`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names, in the order in which help shows them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command; None if there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"stripewise.cli._{cmd_name}")
+        command: click.Command = module.command
+        command.short_help = COMMANDS[cmd_name]
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> None:
+        """Run, and leave with an exit code and at most one line of error."""
+        words = list(sys.argv[1:] if args is None else args)
+        extra["standalone_mode"] = False
+        try:
+            outcome = super().main(args=words, prog_name=prog_name or "stripewise", **extra)
+        except Exception as error:
+            sys.exit(exit_code_of(error, words))
+        sys.exit(outcome if isinstance(outcome, int) else 0)
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 99},
+    epilog=examples(
+        "stripewise doctor",
+        "stripewise tune -- mpiexec -n 4 ./program output.h5",
+        "stripewise run --config program.stripewise/best.toml -- mpiexec -n 4 ./program out.h5",
+    ),
+)
+@click.version_option(__version__, prog_name="stripewise", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show tracebacks of errors.")
+def main() -> None:
+    """Parallel I/O, measured and tuned.
+
+    Give Stripewise the command line of an unmodified program; get back settings that make
+    its I/O measurably faster, and apply them without recompiling.
+    """

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `stripewise run` tells after the program: requested, applied, reported, observed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stripewise.model import Configuration, ObservedFile, ProgramFacts
+from stripewise.readers import cannot_act
+from stripewise.report._text import (
+    format_bandwidth,
+    format_bytes,
+    format_seconds,
+    plural,
+    printable,
+)
+
+if TYPE_CHECKING:
+    from stripewise.runtime import InPlaceRun
+
+_SHOWN_FILES = 4
+_SHOWN_HINTS = 6
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What is told of one run; `warnings` are said apart."""
+
+    run: InPlaceRun
+    files: tuple[ObservedFile, ...]
+    facts: ProgramFacts
+    could_not_act: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`; sizes in bytes, times in seconds."""
+        profile = self.run.profile
+        return {
+            "run_id": self.run.run_id,
+            "exit_code": self.run.exit_code,
+            "seconds": self.run.elapsed_seconds,
+            "io_seconds": profile.io_seconds,
+            "read_bytes": profile.read_bytes,
+            "write_bytes": profile.write_bytes,
+            "bandwidth_bytes_per_second": _bandwidth(self.run),
+            "seen": self.run.handshake.ok,
+            "state": str(self.run.handshake.state),
+            "files": [asdict(file) for file in self.files],
+            "facts": asdict(self.facts),
+            "could_not_act": list(self.could_not_act),
+            "warnings": list(self.warnings),
+        }
+
+
+def observation(run: InPlaceRun, configuration: Configuration) -> Observation:
+    """Sum a run up."""
+    files = run.profile.observed_files(Path.cwd())
+    facts = run.profile.facts(run.elapsed_seconds, environment=os.environ | run.environment)
+    warnings = [run.problem] if run.problem else []
+    if not run.handshake.ok and not run.problem:
+        warnings.append(run.handshake.message)
+    warnings += run.handshake.warnings
+    seen = run.handshake.ok and not run.problem
+    could_not = cannot_act(configuration, files, facts) if seen else []
+    return Observation(run, files, facts, tuple(could_not), tuple(warnings))
+
+
+def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
+    """Lines for people.
+
+    Args:
+        seen: What to tell.
+        everything: All files and all reported hints, not only the largest and the first.
+    """
+    if not seen.run.handshake.ok and not seen.files:
+        return []
+    lines = [_headline(seen)]
+    shown = seen.files if everything else seen.files[:_SHOWN_FILES]
+    for file in shown:
+        lines += _file_lines(file, everything)
+    hidden = len(seen.files) - len(shown)
+    if hidden:
+        lines.append(f"   {'':<10} and {plural(hidden, 'file')} more (--report shows all)")
+    lines += [f"   no effect  {printable(text)}" for text in seen.could_not_act]
+    return lines
+
+
+def _bandwidth(run: InPlaceRun) -> float:
+    profile = run.profile
+    total = profile.read_bytes + profile.write_bytes
+    return total / profile.io_seconds if profile.io_seconds > 0 else 0.0
+
+
+def _headline(seen: Observation) -> str:
+    profile, facts = seen.run.profile, seen.facts
+    words = [
+        f"stripewise: I/O {format_seconds(profile.io_seconds)}"
+        f" of {format_seconds(seen.run.elapsed_seconds)}",
+        f"written {format_bytes(profile.write_bytes)}, read {format_bytes(profile.read_bytes)}",
+        format_bandwidth(_bandwidth(seen.run)),
+    ]
+    if facts.mpi_family:
+        stack = f"{facts.mpi_family} {facts.mpiio_implementation}".strip()
+        words.append(f"{plural(facts.n_ranks, 'rank')}, {stack}")
+    return "   ".join(words)
+
+
+def _file_lines(file: ObservedFile, everything: bool) -> list[str]:
+    name = f"   {printable(file.path)}   {file.interface}"
+    lines = [
+        f"{name}   written {format_bytes(file.write_bytes)}, read {format_bytes(file.read_bytes)}"
+        f" in {format_seconds(file.io_seconds)}"
+    ]
+    for label, hints in (
+        ("requested", file.requested),
+        ("applied", file.applied),
+        ("reported", file.reported),
+    ):
+        if hints:
+            lines.append(f"     {label:<9} {_hints(hints, everything)}")
+    if file.system_writes:
+        aligned = ", ".join(
+            f"{100 * fraction:.0f} % aligned to {format_bytes(size)}"
+            for size, fraction in file.aligned_fraction.items()
+            if fraction > 0
+        )
+        lines.append(
+            f"     {'observed':<9} {plural(file.writers, 'writer')}, "
+            f"{plural(file.system_writes, 'system write')}, "
+            f"median {format_bytes(file.median_write_bytes)}, "
+            f"largest {format_bytes(file.largest_write_bytes)}, {aligned or 'none aligned'}"
+        )
+    return lines
+
+
+def _hints(hints: Mapping[str, str], everything: bool) -> str:
+    pairs = [f"{key}={value}" for key, value in sorted(hints.items())]
+    more = len(pairs) - _SHOWN_HINTS
+    if everything or more <= 0:
+        return printable(" ".join(pairs))
+    return printable(" ".join(pairs[:_SHOWN_HINTS])) + f" and {more} more"

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings that were asked for but could not act, by what was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from stripewise.errors import UsageError
+from stripewise.model import Configuration, FileRule, ObservedFile, ProgramFacts, Value
+from stripewise.tunables import get
+
+_MPIIO_INTERFACES = ("mpiio", "pnetcdf", "hdf5")
+
+
+def matches(rule: FileRule, path: str) -> bool:
+    """Whether a rule is for a file: basename, or as many trailing components as it has."""
+    parts = path.split("/")
+    components = rule.match.strip("/").count("/") + 1
+    return fnmatchcase("/".join(parts[-components:]), rule.match.strip("/"))
+
+
+def cannot_act(
+    configuration: Configuration, files: Sequence[ObservedFile], facts: ProgramFacts
+) -> list[str]:
+    """One line per setting that had no effect in a run, with the reason.
+
+    Args:
+        configuration: What was applied.
+        files: What was observed.
+        facts: Of the same run.
+    """
+    lines: list[str] = []
+    for rule in configuration.files:
+        if rule.mpiio or rule.hdf5 or rule.datasets:
+            lines += _of_rule(rule, [file for file in files if matches(rule, file.path)], facts)
+    if configuration.job.mca and facts.mpi_family != "openmpi":
+        names = ", ".join(configuration.job.mca)
+        lines.append(f"MCA parameters ({names}): the program does not run on Open MPI")
+    return list(dict.fromkeys(lines))
+
+
+def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts) -> list[str]:
+    if not files:
+        return [f"settings for {rule.match!r}: no file of that name was read or written"]
+    lines = []
+    if rule.hdf5 and not any(file.interface == "hdf5" for file in files):
+        lines.append(f"{_names(rule.hdf5)}: no file matching {rule.match!r} is used through HDF5")
+    if not rule.mpiio:
+        return lines
+    through_mpi = [f for f in files if f.interface in _MPIIO_INTERFACES]
+    if not facts.mpiio_implementation or not through_mpi:
+        names = _names(rule.mpiio)
+        return [*lines, f"{names}: no file matching {rule.match!r} is used through MPI-IO"]
+    for key, value in rule.mpiio.items():
+        lines += _of_hint(rule, key, value, through_mpi, facts)
+    return lines
+
+
+def _of_hint(
+    rule: FileRule, key: str, value: Value, files: Sequence[ObservedFile], facts: ProgramFacts
+) -> list[str]:
+    implementation = facts.mpiio_implementation
+    if not _honours(key, implementation, facts.mpi_version):
+        return [f"{key}: {implementation} has no such hint"]
+    lines = []
+    for file in files:
+        own = file.requested.get(key)
+        if own is not None and key not in file.applied and not rule.override:
+            lines.append(f"{key} on {file.path}: the program sets it itself ({own})")
+        reported = file.reported.get(key)
+        wanted = file.applied.get(key)
+        if wanted is None or not file.reported or facts.mpi_family != "mpich":
+            continue  # Open MPI echoes any hint or none: it tells nothing
+        if reported is None:
+            lines.append(f"{key} on {file.path}: the MPI does not take it")
+        elif reported != wanted:
+            lines.append(f"{key}={wanted} on {file.path}: the MPI made it {reported}")
+    return lines
+
+
+def _honours(key: str, implementation: str, mpi_version: str) -> bool:
+    """Whether an MPI-IO implementation knows a hint; unknown hints get the benefit."""
+    try:
+        stacks = get(f"mpiio.{key}").stacks
+    except UsageError:
+        return True
+    return implementation in stacks or ("cray" in stacks and "CRAY" in mpi_version.upper())
+
+
+def _names(settings: Mapping[str, Value]) -> str:
+    return ", ".join(settings)

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run a command where it stands, under the library, and read what was seen of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from stripewise.errors import ContainerError, ProgramError, StorageError
+from stripewise.model import Configuration
+from stripewise.readers import Handshake, Profile, handshake, join_containers, read_containers
+from stripewise.runtime._environment import preload_environment
+from stripewise.runtime._locate import Runtime
+
+_FORWARDED = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
+_SI_KERNEL = 0x80
+_ENV_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "PBS_NUM_NODES")
+
+
+@dataclass(frozen=True)
+class InPlaceRun:
+    """One run in the user's own directory.
+
+    Attributes:
+        run_id: UUID text.
+        exit_code: Of the command; negative: minus the signal.
+        elapsed_seconds: Wall clock of the command.
+        profile: What its containers tell.
+        handshake: Whether it was seen.
+        environment: The variables that were added or changed.
+        problem: Why its containers could not be read; "" if they could.
+    """
+
+    run_id: str
+    exit_code: int
+    elapsed_seconds: float
+    profile: Profile
+    handshake: Handshake
+    environment: Mapping[str, str]
+    problem: str = ""
+
+    @property
+    def shell_exit_code(self) -> int:
+        """Exit code as a shell gives it: 128 + the signal."""
+        return 128 - self.exit_code if self.exit_code < 0 else self.exit_code
+
+
+def run_in_place(
+    command: Sequence[str],
+    runtime: Runtime,
+    *,
+    configuration: Configuration | None = None,
+    sync: bool = False,
+    keep: Path | None = None,
+) -> InPlaceRun:
+    """Run a command with this process's own standard streams and directory.
+
+    SIGINT, SIGTERM and their kin are passed on to it; a terminal's Ctrl-C reaches it
+    anyway and is not passed on twice.
+
+    Args:
+        command: To run, unmodified.
+        runtime: What is preloaded.
+        configuration: To be applied; none if not given.
+        sync: fsync at close.
+        keep: Directory in which the containers stay; otherwise they are removed.
+
+    Raises:
+        ProgramError: The command cannot be started.
+        StorageError: There is no room for the containers.
+    """
+    run_id = str(uuid.uuid4())
+    with _container_directory(keep, run_id) as directory:
+        environment = preload_environment(
+            runtime,
+            directory=directory,
+            run_id=run_id,
+            configuration=configuration or Configuration(),
+            sync=sync,
+        )
+        start = time.monotonic()
+        code = _run(command, environment)
+        elapsed = time.monotonic() - start
+        profile, problem = _read(directory)
+    changed = {k: v for k, v in environment.items() if os.environ.get(k) != v}
+    seen = handshake(profile, command)
+    return InPlaceRun(run_id, code, elapsed, profile, seen, changed, problem)
+
+
+@contextmanager
+def _container_directory(keep: Path | None, run_id: str) -> Iterator[Path]:
+    """Directory for the containers; on several nodes one that all of them see."""
+    try:
+        if keep is not None:
+            directory = keep.absolute() / run_id
+            directory.mkdir(parents=True)
+        else:
+            shared = any(os.environ.get(name, "1") != "1" for name in _ENV_NODES)
+            parent = Path.cwd() if shared else None
+            directory = Path(tempfile.mkdtemp(prefix=".stripewise-run-", dir=parent))
+    except OSError as error:
+        remedy = "--keep-containers DIR or TMPDIR names another place"
+        raise StorageError(f"no directory for containers: {error}; {remedy}") from error
+    try:
+        yield directory
+    finally:
+        if keep is None:
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+def _read(directory: Path) -> tuple[Profile, str]:
+    try:
+        return read_containers(sorted(directory.glob("*.sw"))), ""
+    except ContainerError as error:
+        return join_containers([]), str(error)
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Start the command, wait for it and pass signals on; return its exit code."""
+    waited = {signal.SIGCHLD, *_FORWARDED}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, waited)
+    try:
+        child = _start(command, environment, before)
+        while child.poll() is None:
+            found = signal.sigtimedwait(waited, 1.0)
+            if found is None or found.si_signo == signal.SIGCHLD:
+                continue
+            if found.si_code != _SI_KERNEL and child.poll() is None:
+                child.send_signal(found.si_signo)
+        return child.returncode
+    finally:
+        while signal.sigtimedwait(waited, 0) is not None:
+            pass
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start(
+    command: Sequence[str], environment: Mapping[str, str], mask: Iterable[int]
+) -> subprocess.Popen[bytes]:
+    def restore() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+    try:
+        return subprocess.Popen(list(command), env=dict(environment), preexec_fn=restore)
+    except FileNotFoundError as error:
+        raise ProgramError(
+            f"{command[0]}: no such program (nothing was run); check its name and PATH"
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ProgramError(f"{command[0]}: cannot be started: {reason}") from error
