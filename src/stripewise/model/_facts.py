@@ -28,6 +28,8 @@ class ProgramFacts:
         shared_files: Files that more than one rank wrote or read through MPI-IO.
         write_calls / read_calls: Outermost data calls.
         io_seconds: I/O time of the run, elapsed_seconds: its whole time.
+        filesystem: Type of the file system that the outputs lie on ("ext4", "lustre", ...);
+            "" where it is not known.
         matched_calls: All ranks made the same number of HDF5 data calls on every file
             (what a contract setting needs).
     """
@@ -52,3 +54,4 @@ class ProgramFacts:
     io_seconds: float = 0.0
     elapsed_seconds: float = 0.0
     matched_calls: bool = False
+    filesystem: str = ""

@@ -1,4 +1,51 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
+"""The knobs: what each does, when it can act, and the spaces they span."""
 
-"""The tunables room."""
+from stripewise.tunables._base import (
+    ActsAt,
+    Dimension,
+    Layer,
+    SafetyClass,
+    Space,
+    Tunable,
+)
+from stripewise.tunables._build import (
+    all_settings,
+    build_configuration,
+    canonical_value,
+    hint_text,
+    settings_class,
+)
+from stripewise.tunables._check import check_configuration, configuration_warnings
+from stripewise.tunables._hdf5 import DATASET_KEYS
+from stripewise.tunables._knob import Knob
+from stripewise.tunables._reference import describe_values, reference_markdown
+from stripewise.tunables._registry import all_tunables, find, get, suggest
+from stripewise.tunables._space import find_space, point_problem
+
+__all__ = [
+    "DATASET_KEYS",
+    "ActsAt",
+    "Dimension",
+    "Knob",
+    "Layer",
+    "SafetyClass",
+    "Space",
+    "Tunable",
+    "all_settings",
+    "all_tunables",
+    "build_configuration",
+    "canonical_value",
+    "check_configuration",
+    "configuration_warnings",
+    "describe_values",
+    "find",
+    "find_space",
+    "get",
+    "hint_text",
+    "point_problem",
+    "reference_markdown",
+    "settings_class",
+    "suggest",
+]

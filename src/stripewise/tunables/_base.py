@@ -91,10 +91,23 @@ class Tunable(ABC):
             ConfigurationError: The value is of a wrong type or out of range.
         """
 
-    def implies(self, value: Value) -> Mapping[str, Value]:
+    def implies(self, value: Value, facts: ProgramFacts | None = None) -> Mapping[str, Value]:
         """Other settings (tunable name to value) without which this one has no effect."""
-        del value
+        del value, facts
         return {}
+
+    def requires(self, facts: ProgramFacts) -> Mapping[str, Value]:
+        """Values that other knobs must have, set or by default, for this one to act."""
+        del facts
+        return {}
+
+    def parse(self, text: str) -> Value:
+        """Read the value from text, as hint strings and XML hold it.
+
+        Raises:
+            ConfigurationError: It is not such a value.
+        """
+        return self.check(text)
 
 
 @dataclass(frozen=True)
@@ -124,4 +137,3 @@ class Space:
         for dimension in self.dimensions:
             product *= len(dimension.values) + 1
         return product
-

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is impossible in a configuration, and what is merely without effect."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from stripewise.errors import ConfigurationError
+from stripewise.model import Configuration, DatasetRule, Value
+from stripewise.tunables._base import Layer, SafetyClass
+from stripewise.tunables._build import all_settings, canonical_value
+from stripewise.tunables._hdf5 import DATASET_KEYS
+from stripewise.tunables._registry import all_tunables, find, suggest
+
+_LARGEST_CHUNK_ELEMENTS = 2**32 - 1
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OTHER_STACK_HINTS = frozenset({"collective_buffering", "access_style", "nb_proc", "filename"})
+
+
+def check_configuration(configuration: Configuration) -> list[str]:
+    """Return what is wrong with a configuration, a line each: it must not be applied."""
+    problems = list(_value_problems(configuration))
+    for rule in configuration.files:
+        if not rule.match:
+            problems.append("a file rule has an empty match: give a glob such as '*'")
+        problems += [p for d in rule.datasets for p in _dataset_problems(rule.match, d)]
+    seen: set[str] = set()
+    for where, hints in _effective_hints(configuration):
+        for problem in _combination_problems(hints):
+            if problem not in seen:
+                problems.append(f"{where}: {problem}")
+                seen.add(problem)
+    problems += _environment_problems(configuration.job.environment)
+    return problems
+
+
+def configuration_warnings(configuration: Configuration) -> list[str]:
+    """Return what may not act, or acts only on a condition, a line each."""
+    warnings: list[str] = []
+    for where, layer, key, _ in all_settings(configuration):
+        knob = find(layer, key)
+        if knob is None and layer is not Layer.HDF5 and key not in _OTHER_STACK_HINTS:
+            known = [t.key for t in all_tunables() if t.layer is layer]
+            kind = "hint" if layer is Layer.MPIIO else "parameter"
+            warnings.append(
+                f"{where}: {layer.value}.{key} is no {kind} that is known"
+                f"{suggest(key, known)}; it is passed on as it is"
+            )
+        elif knob is not None and knob.safety is SafetyClass.CONTRACT:
+            warnings.append(f"{where}: {knob.name} is right only on a condition: {knob.summary}")
+    return warnings + list(_ineffective(configuration))
+
+
+def _value_problems(configuration: Configuration) -> Iterator[str]:
+    for where, layer, key, value in all_settings(configuration):
+        if layer is Layer.HDF5 and find(layer, key) is None:
+            known = [t.key for t in all_tunables() if t.layer is Layer.HDF5]
+            yield f"{where}: no HDF5 property is called {key!r}{suggest(key, known)}"
+            continue
+        try:
+            canonical_value(layer, key, value)
+        except ConfigurationError as error:
+            yield f"{where}: {error}"
+            continue
+        if not key or "\0" in key or (isinstance(value, str) and "\0" in value):
+            yield f"{where}: {layer.value}.{key!r}: empty name or zero byte"
+        elif key == "chunk" and isinstance(value, list | tuple):
+            if math.prod(value) > _LARGEST_CHUNK_ELEMENTS:
+                yield f"{where}: hdf5.chunk = {list(value)}: more than 2^32 - 1 elements"
+
+
+def _dataset_problems(match: str, dataset: DatasetRule) -> Iterator[str]:
+    if not dataset.match:
+        yield f"file {match}: a dataset rule has an empty match: give a glob such as '/*'"
+    for key in dataset.hdf5:
+        if key not in DATASET_KEYS and find(Layer.HDF5, key) is not None:
+            yield (
+                f"file {match}, dataset {dataset.match}: {key} belongs to the file, not to a"
+                f" dataset (which takes {', '.join(sorted(DATASET_KEYS))})"
+            )
+
+
+def _effective_hints(configuration: Configuration) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Hints that act together: each rule on top of the earlier ones with the same match."""
+    for number, rule in enumerate(configuration.files, 1):
+        hints: dict[str, Value] = {}
+        for earlier in configuration.files[:number]:
+            if earlier.match in ("*", rule.match):
+                hints.update(earlier.mpiio)
+        yield f"file {number} ({rule.match})", hints
+
+
+def _combination_problems(hints: Mapping[str, Value]) -> Iterator[str]:
+    disabled = [k for k in ("romio_cb_write", "romio_cb_read") if hints.get(k) == "disable"]
+    aggregators_only = hints.get("romio_no_indep_rw") is True
+    if aggregators_only and disabled:
+        yield (
+            f"romio_no_indep_rw=true forces collective buffering, {disabled[0]}=disable forbids"
+            " it: take one of them out"
+        )
+    if hints.get("cray_cb_write_lock_mode") == 1:
+        if not aggregators_only:
+            yield "cray_cb_write_lock_mode=1 needs romio_no_indep_rw=true"
+        elif disabled:
+            yield f"cray_cb_write_lock_mode=1 does not go with {disabled[0]}=disable"
+    if hints.get("romio_cb_pfr") in ("enable", "automatic") and disabled:
+        yield f"romio_cb_pfr={hints['romio_cb_pfr']} does not go with {disabled[0]}=disable"
+
+
+def _environment_problems(environment: Mapping[str, str]) -> list[str]:
+    problems = []
+    for name, value in environment.items():
+        if not _VARIABLE.fullmatch(name):
+            problems.append(f"job.environment: {name!r} is no name of an environment variable")
+        elif "\0" in value:
+            problems.append(f"job.environment: {name} holds a zero byte")
+        elif name == "LD_PRELOAD" or name.startswith("STRIPEWISE_"):
+            problems.append(f"job.environment: {name} is set by Stripewise itself: take it out")
+    return problems
+
+
+def _ineffective(configuration: Configuration) -> Iterator[str]:
+    implementation = str(configuration.job.mca.get("io", ""))
+    for where, hints in _effective_hints(configuration):
+        if "cb_buffer_size" in hints and any(k.startswith("romio_lustre_") for k in hints):
+            yield f"{where}: ROMIO's Lustre driver ignores cb_buffer_size in collective writes"
+        if "cb_nodes" in hints and "cb_config_list" not in hints:
+            yield f"{where}: on one host ROMIO uses one aggregator unless cb_config_list=*:*"
+        romio_only = [k for k in hints if k.startswith("romio_")]
+        if implementation == "ompio" and romio_only:
+            yield f"{where}: {romio_only[0]} has no effect with mca.io=ompio"
+    if implementation.startswith("romio"):
+        for key in configuration.job.mca:
+            if key.startswith(("io_ompio_", "fcoll", "fbtl", "fs_")):
+                yield f"job: mca.{key} has no effect with mca.io={implementation}"
+    if any("page_buffer_size" in rule.hdf5 for rule in configuration.files):
+        yield "page_buffer_size: files that were not made with paged file space fail to open"

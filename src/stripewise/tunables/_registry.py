@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""All knobs by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from stripewise.errors import UsageError
+from stripewise.tunables import _cray, _hdf5, _lustre, _mca, _romio
+from stripewise.tunables._base import Layer, Tunable
+
+_ALL: tuple[Tunable, ...] = tuple(
+    sorted(
+        (*_romio.KNOBS, *_lustre.KNOBS, *_cray.KNOBS, *_mca.KNOBS, *_hdf5.KNOBS),
+        key=lambda knob: knob.effect_order,
+    )
+)
+_BY_NAME: dict[str, Tunable] = {knob.name: knob for knob in _ALL}
+
+
+def all_tunables() -> tuple[Tunable, ...]:
+    """Return every knob, in the order of likely effect."""
+    return _ALL
+
+
+def find(layer: Layer, key: str) -> Tunable | None:
+    """Return the knob of that layer and key, or None."""
+    return _BY_NAME.get(f"{layer.value}.{key}")
+
+
+def get(name: str) -> Tunable:
+    """Return a knob by name; the key alone will do where it is unique.
+
+    Raises:
+        UsageError: No knob has that name.
+    """
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    by_key = [knob for knob in _ALL if knob.key == name]
+    if len(by_key) == 1:
+        return by_key[0]
+    raise UsageError(
+        f"no knob is called {name!r}{suggest(name, _BY_NAME)}; `stripewise tunables` lists all"
+    )
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Return ", did you mean ...?" with the closest known words; "" without any."""
+    candidates = list(known)
+    tails = {name.rpartition(".")[2]: name for name in candidates}
+    matches = difflib.get_close_matches(word, candidates, n=3, cutoff=0.6)
+    tail = word.rpartition(".")[2]
+    matches += [tails[m] for m in difflib.get_close_matches(tail, list(tails), n=2, cutoff=0.75)]
+    unique = list(dict.fromkeys(matches))[:3]
+    return f", did you mean {' or '.join(unique)}?" if unique else ""

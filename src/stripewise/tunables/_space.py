@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which knobs are searched for a program, and which points make no sense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from stripewise.model import ProgramFacts, Value
+from stripewise.tunables._base import Dimension, SafetyClass, Space, Tunable
+from stripewise.tunables._registry import all_tunables, get
+
+SEARCHED_CLASSES = frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT})
+
+
+def find_space(
+    facts: ProgramFacts,
+    allowed: Callable[[Tunable], str] | None = None,
+    *,
+    classes: frozenset[SafetyClass] = SEARCHED_CLASSES,
+    only: Sequence[str] = (),
+) -> Space:
+    """Choose the knobs worth searching for a program.
+
+    Args:
+        facts: What its first run showed.
+        allowed: Returns the reason why a knob may not be used; "" if it may.
+        classes: Classes to search.
+        only: Names; if given, no other knob is searched.
+
+    Raises:
+        UsageError: `only` names a knob that does not exist.
+    """
+    wanted = {get(name).name for name in only}
+    dimensions: list[Dimension] = []
+    left_out: dict[str, str] = {}
+    for knob in all_tunables():
+        reason, rungs = _judge(knob, facts, allowed, classes, wanted)
+        if reason:
+            left_out[knob.name] = reason
+        else:
+            dimensions.append(Dimension(knob, rungs))
+    return _drop_unreachable(dimensions, left_out, facts)
+
+
+def _judge(
+    knob: Tunable,
+    facts: ProgramFacts,
+    allowed: Callable[[Tunable], str] | None,
+    classes: frozenset[SafetyClass],
+    wanted: set[str],
+) -> tuple[str, tuple[Value, ...]]:
+    if wanted and knob.name not in wanted:
+        return "not asked for", ()
+    if why := knob.why_not(facts):
+        return why, ()
+    if knob.safety not in classes:
+        return f"class {knob.safety}: only on request", ()
+    if allowed and (why := allowed(knob)):
+        return why, ()
+    rungs = knob.ladder(facts)
+    return ("" if rungs else "no value worth trying for this program"), rungs
+
+
+def _drop_unreachable(
+    dimensions: list[Dimension], left_out: dict[str, str], facts: ProgramFacts
+) -> Space:
+    """Drop knobs that need a value of another knob that is neither there nor searched."""
+    reachable = {
+        (dimension.tunable.name, value) for dimension in dimensions for value in dimension.values
+    }
+    kept: list[Dimension] = []
+    for dimension in dimensions:
+        missing = [
+            f"{name}={value}"
+            for name, value in dimension.tunable.requires(facts).items()
+            if _current(name, facts) != value and (name, value) not in reachable
+        ]
+        if missing:
+            left_out[dimension.tunable.name] = f"needs {missing[0]}, which is not searched"
+        else:
+            kept.append(dimension)
+    return Space(tuple(kept), left_out)
+
+
+def _current(name: str, facts: ProgramFacts) -> Value | None:
+    """Value that a knob has unasked, where the facts tell."""
+    if name != "mca.io" or not facts.mpiio_implementation:
+        return None
+    if facts.mpiio_implementation == "romio":
+        return next((a for a in facts.mpiio_alternatives if a.startswith("romio")), "romio321")
+    return facts.mpiio_implementation
+
+
+def point_problem(settings: Mapping[str, Value], facts: ProgramFacts) -> str:
+    """Return why these settings cannot act together; "" if they can."""
+    for name, value in settings.items():
+        knob = get(name)
+        for other, needed in knob.requires(facts).items():
+            has = settings.get(other, _current(other, facts))
+            if has != needed:
+                return f"{name} acts only with {other}={needed}"
+        if name == "mpiio.romio_no_indep_rw" and value is True:
+            for other in ("mpiio.romio_cb_write", "mpiio.romio_cb_read"):
+                if settings.get(other) == "disable":
+                    return f"{name} forces collective buffering; {other}=disable forbids it"
+    if settings.get("mpiio.romio_cb_write") == "disable" and _only_writes(facts):
+        for name in ("mpiio.cb_nodes", "mpiio.cb_buffer_size"):
+            if name in settings:
+                return f"{name} has no effect with mpiio.romio_cb_write=disable"
+    if settings.get("mca.fcoll") == "individual":
+        for name in ("mpiio.cb_nodes", "mpiio.cb_buffer_size"):
+            if name in settings:
+                return f"{name} has no effect with mca.fcoll=individual"
+    return ""
+
+
+def _only_writes(facts: ProgramFacts) -> bool:
+    return facts.read_bytes == 0

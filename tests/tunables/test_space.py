@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a first run shows decides what is searched."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from stripewise.errors import UsageError
+from stripewise.model import ProgramFacts
+from stripewise.tunables import (
+    SafetyClass,
+    find_space,
+    point_problem,
+)
+
+MPICH = ProgramFacts(
+    n_ranks=4,
+    mpi_family="mpich",
+    mpi_version="MPICH Version: 4.0.2",
+    mpiio_implementation="romio",
+    independent_bytes=1 << 24,
+    write_bytes=1 << 24,
+    noncontiguous=True,
+)
+OPENMPI = dataclasses.replace(
+    MPICH,
+    mpi_family="openmpi",
+    mpiio_implementation="ompio",
+    mpiio_alternatives=("ompio", "romio321"),
+)
+
+
+def names(facts: ProgramFacts, **options: object) -> list[str]:
+    return [d.tunable.name for d in find_space(facts, **options).dimensions]  # type: ignore[arg-type]
+
+
+def test_no_io_library_no_knob():
+    space = find_space(ProgramFacts(posix_bytes=1 << 20, write_bytes=1 << 20))
+    assert space.dimensions == ()
+    assert space.size == 1
+    assert space.left_out["mpiio.cb_nodes"] == "the program does no MPI-IO"
+
+
+def test_independent_strided_writes_get_data_sieving_but_no_collective_knob():
+    assert names(MPICH) == ["mpiio.romio_ds_write", "mpiio.ind_wr_buffer_size"]
+    left_out = find_space(MPICH).left_out
+    assert "collective" in left_out["mpiio.romio_cb_write"]
+    assert "reads nothing" in left_out["mpiio.romio_ds_read"]
+
+
+def test_collective_writes_get_aggregators():
+    facts = dataclasses.replace(MPICH, independent_bytes=0, collective_bytes=1 << 24)
+    found = names(facts)
+    assert {"mpiio.romio_cb_write", "mpiio.cb_nodes", "mpiio.cb_buffer_size"} <= set(found)
+    ladder = {d.tunable.name: d.values for d in find_space(facts).dimensions}
+    assert ladder["mpiio.cb_nodes"] == (2, 4)  # one is what ROMIO does on one host
+
+
+def test_striping_needs_a_driver():
+    facts = dataclasses.replace(MPICH, filesystem="ext4")
+    assert "no striping driver for ext4" in find_space(facts).left_out["mpiio.striping_factor"]
+    facts = dataclasses.replace(facts, filesystem="lustre")
+    assert "mpiio.striping_factor" in names(facts)
+
+
+def test_open_mpi_gets_the_choice_of_implementation_first():
+    found = names(OPENMPI)
+    assert found[0] == "mca.io"
+    assert "mpiio.romio_ds_write" in found
+
+
+def test_romio_hints_need_romio_under_open_mpi():
+    assert point_problem({"mpiio.romio_ds_write": "disable"}, OPENMPI)
+    together = {"mca.io": "romio321", "mpiio.romio_ds_write": "disable"}
+    assert point_problem(together, OPENMPI) == ""
+    assert point_problem({"mpiio.romio_ds_write": "disable"}, MPICH) == ""
+    started_with = dataclasses.replace(OPENMPI, mpiio_implementation="romio")
+    assert point_problem({"mpiio.romio_ds_write": "disable"}, started_with) == ""
+    assert point_problem({"mca.io": "ompio", "mpiio.romio_ds_write": "disable"}, started_with)
+
+
+def test_ompio_parameters_do_not_go_with_romio():
+    assert point_problem({"mca.io": "romio321", "mca.fcoll": "dynamic"}, OPENMPI)
+    assert point_problem({"mca.fcoll": "dynamic"}, OPENMPI) == ""
+
+
+def test_a_forbidden_choice_takes_what_needs_it_along():
+    space = find_space(OPENMPI, lambda knob: "forbidden" if knob.name == "mca.io" else "")
+    assert "mpiio.romio_ds_write" not in [d.tunable.name for d in space.dimensions]
+    assert "mca.io=romio321" in space.left_out["mpiio.romio_ds_write"]
+    assert space.left_out["mca.io"] == "forbidden"
+
+
+def test_contract_knobs_only_on_request_and_matched_calls():
+    facts = dataclasses.replace(MPICH, uses_hdf5=True, uses_parallel_hdf5=True, matched_calls=True)
+    assert "hdf5.transfer" not in names(facts)
+    everything = frozenset(SafetyClass)
+    assert "hdf5.transfer" in names(facts, classes=everything)
+    uneven = dataclasses.replace(facts, matched_calls=False)
+    assert "hdf5.transfer" not in names(uneven, classes=everything)
+
+
+def test_only_safe_leaves_layout_out():
+    facts = dataclasses.replace(MPICH, uses_hdf5=True, uses_parallel_hdf5=True)
+    assert "hdf5.alignment" in names(facts)
+    assert "hdf5.alignment" not in names(facts, classes=frozenset({SafetyClass.SAFE}))
+
+
+def test_sieve_buffer_is_for_serial_hdf5():
+    serial = ProgramFacts(uses_hdf5=True, write_bytes=1 << 24)
+    assert "hdf5.sieve_buf_size" in names(serial)
+    parallel = dataclasses.replace(MPICH, uses_hdf5=True, uses_parallel_hdf5=True)
+    assert "hdf5.sieve_buf_size" not in names(parallel)
+
+
+def test_only_searches_what_was_asked_for():
+    assert names(MPICH, only=["romio_ds_write"]) == ["mpiio.romio_ds_write"]
+    with pytest.raises(UsageError, match="no knob"):
+        find_space(MPICH, only=["nonsense"])
+
+
+def test_points_that_cancel_each_other():
+    facts = dataclasses.replace(MPICH, collective_bytes=1 << 24)
+    assert point_problem(
+        {"mpiio.romio_no_indep_rw": True, "mpiio.romio_cb_write": "disable"}, facts
+    )
+    assert point_problem({"mpiio.romio_cb_write": "disable", "mpiio.cb_nodes": 2}, facts)
+    assert point_problem({"mca.fcoll": "individual", "mpiio.cb_nodes": 2}, OPENMPI)
