@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Policy files: the site's, and the user's own, which can only narrow it."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from stripewise.errors import ConfigurationError
+from stripewise.policy._policy import Policy
+from stripewise.tunables import Layer, all_tunables, suggest
+
+SITE_POLICY = Path("/etc/stripewise/policy.toml")
+LARGEST_POLICY_BYTES = 1 << 20
+
+_SIZE = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([KMGTPE]i?)?B?\s*", re.IGNORECASE)
+_POWERS = "KMGTPE"
+_GROUPS = frozenset({layer.value for layer in Layer} | {"environment"})
+
+
+def _size_bytes(value: object) -> object:
+    """Turn "100 GiB" into bytes; decimal units are powers of ten."""
+    if not isinstance(value, str):
+        return value
+    match = _SIZE.fullmatch(value)
+    if match is None:
+        raise ValueError('give a size such as "100 GiB"')
+    number, unit = match.groups()
+    factor = 1
+    if unit:
+        base = 1024 if unit.lower().endswith("i") else 1000
+        factor = base ** (_POWERS.index(unit[0].upper()) + 1)
+    return int(float(number) * factor) if "." in number else int(number) * factor
+
+
+_Cap = Annotated[int, Field(strict=True, ge=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Knobs(_Strict):
+    allowed: list[str] | None = None
+    denied: list[str] = Field(default_factory=list)
+
+
+class _Caps(_Strict):
+    max_trials: _Cap | None = None
+    max_runs: _Cap | None = None
+    max_bytes: Annotated[_Cap, BeforeValidator(_size_bytes)] | None = None
+    max_concurrency: Annotated[int, Field(strict=True, ge=1)] | None = None
+
+
+class _Document(_Strict):
+    version: int = 1
+    lock_layout: bool = False
+    knobs: _Knobs = Field(default_factory=_Knobs)
+    caps: _Caps = Field(default_factory=_Caps)
+
+
+_KNOWN_KEYS = (
+    "version",
+    "lock_layout",
+    "knobs",
+    "caps",
+    *_Knobs.model_fields,
+    *_Caps.model_fields,
+)
+
+
+def user_policy_path() -> Path:
+    """Return where the user's own policy is looked for."""
+    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    return Path(base) / "stripewise" / "policy.toml"
+
+
+def load_policy(site: Path | None = None, user: Path | None = None) -> Policy:
+    """Read the site's policy and the user's own; the result allows what both allow.
+
+    A file that does not exist restricts nothing; one that exists and cannot be read is an
+    error, so that no limit is passed over.  The site's path cannot be changed from outside
+    of the program; the arguments are for tests.
+
+    Raises:
+        ConfigurationError: A policy cannot be read or is malformed.
+    """
+    policy = Policy()
+    for path in (site or SITE_POLICY, user or user_policy_path()):
+        text = _read(path)
+        if text is not None:
+            policy = policy.narrowed(parse_policy(text, str(path)))
+    return policy
+
+
+def _read(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_POLICY_BYTES + 1)
+        if len(data) > LARGEST_POLICY_BYTES:
+            raise ConfigurationError(f"{path}: a policy of more than 1 MiB: make it smaller")
+        return data.decode("utf-8")
+    except FileNotFoundError as error:
+        if path.is_symlink():
+            raise ConfigurationError(f"{path}: policy is a link to nothing: repair it") from error
+        return None
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: policy is not UTF-8 text: save it as UTF-8") from error
+    except OSError as error:
+        reason = error.strerror or "error"
+        raise ConfigurationError(
+            f"{path}: policy cannot be read ({reason}): ask who owns it to make it readable"
+        ) from error
+
+
+def parse_policy(text: str, name: str) -> Policy:
+    """Read one policy.
+
+    Args:
+        text: Its TOML.
+        name: File name, for messages.
+
+    Raises:
+        ConfigurationError: It is malformed.
+    """
+    try:
+        document = _Document.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{name}: policy is not TOML: {error}") from error
+    except ValidationError as error:
+        raise ConfigurationError(f"{name}: policy: {_first_problem(error)}") from error
+    if document.version != 1:
+        raise ConfigurationError(
+            f"{name}: policy version {document.version} is not known: write version = 1"
+        )
+    knobs = document.knobs
+    for glob in (*(knobs.allowed or ()), *knobs.denied):
+        _check_glob(glob, name)
+    return Policy(
+        allowed=() if knobs.allowed is None else (tuple(knobs.allowed),),
+        denied=tuple(knobs.denied),
+        lock_layout=document.lock_layout,
+        sources=(name,),
+        **document.caps.model_dump(),
+    )
+
+
+def _first_problem(error: ValidationError) -> str:
+    first: Any = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"no key is called {where!r}{suggest(str(first['loc'][-1]), _KNOWN_KEYS)}"
+    message = str(first["msg"]).removeprefix("Value error, ")
+    message = message[:1].lower() + message[1:]
+    shown = repr(first["input"])
+    return f"{where} = {shown if len(shown) < 60 else shown[:57] + '...'}: {message}"
+
+
+def _check_glob(glob: str, name: str) -> None:
+    """Refuse a glob that cannot match: a slip of the pen must not open a door."""
+    group, dot, _ = glob.partition(".")
+    wild = any(sign in group for sign in "*?[")
+    names = [knob.name for knob in all_tunables()]
+    if not wild and (not dot or group not in _GROUPS):
+        raise ConfigurationError(
+            f"{name}: policy: {glob!r} matches no knob{suggest(glob, names)}:"
+            f" begin with one of {', '.join(sorted(_GROUPS))}"
+        )
+    if not any(sign in glob for sign in "*?[") and glob not in names and group != "environment":
+        if closest := suggest(glob, names):
+            raise ConfigurationError(f"{name}: policy: no knob is called {glob!r}{closest}")

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The policy: which knobs may be used, and how much a study may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from stripewise.errors import PolicyError
+from stripewise.model import Configuration
+from stripewise.tunables import SafetyClass, Tunable, all_settings, find
+
+_MCA_PREFIX = "OMPI_MCA_"
+_LAYOUT_WORDS = ("strip", "iodevice", "layout", "pool")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Knobs allowed, layout locked, caps; a cap of None is no cap.
+
+    Attributes:
+        allowed: Groups of globs on tunable names, one group a policy file; a knob must be
+            matched in every group.
+        denied: Globs on tunable names that may not be used.
+        lock_layout: No knob may change the layout of files or stripes.
+        max_trials / max_runs: Of one study.
+        max_bytes: That a study may write in all.
+        max_concurrency: Runs at the same time.
+        sources: Files that it was read from.
+    """
+
+    allowed: tuple[tuple[str, ...], ...] = ()
+    denied: tuple[str, ...] = ()
+    lock_layout: bool = False
+    max_trials: int | None = None
+    max_runs: int | None = None
+    max_bytes: int | None = None
+    max_concurrency: int | None = None
+    sources: tuple[str, ...] = ()
+
+    @property
+    def restricts_knobs(self) -> bool:
+        """Whether any knob may be forbidden."""
+        return bool(self.allowed or self.denied or self.lock_layout)
+
+    def narrowed(self, other: Policy) -> Policy:
+        """Return what both allow."""
+        return Policy(
+            allowed=self.allowed + other.allowed,
+            denied=self.denied + other.denied,
+            lock_layout=self.lock_layout or other.lock_layout,
+            max_trials=_smaller(self.max_trials, other.max_trials),
+            max_runs=_smaller(self.max_runs, other.max_runs),
+            max_bytes=_smaller(self.max_bytes, other.max_bytes),
+            max_concurrency=_smaller(self.max_concurrency, other.max_concurrency),
+            sources=self.sources + other.sources,
+        )
+
+    def why_not(self, tunable: Tunable) -> str:
+        """Return the reason why a knob may not be used; "" if it may."""
+        if self.lock_layout and (
+            tunable.safety is SafetyClass.LAYOUT or _touches_layout(tunable.key)
+        ):
+            return "policy: the layout of files is locked"
+        return self._why_not_name(tunable.name)
+
+    def check(self, configuration: Configuration) -> None:
+        """Accept a configuration, or refuse it.
+
+        Raises:
+            PolicyError: A setting in it is not allowed.
+        """
+        for where, name, why in self._refused(configuration):
+            said = f" (from {' and '.join(self.sources)})" if self.sources else ""
+            raise PolicyError(f"{where}: {name} is not allowed, {why}{said}; take it out")
+
+    def _refused(self, configuration: Configuration) -> Iterator[tuple[str, str, str]]:
+        for where, layer, key, _ in all_settings(configuration):
+            name = f"{layer.value}.{key}"
+            if why := self._why_not_setting(name, find(layer, key)):
+                yield where, name, why
+        for variable in configuration.job.environment:
+            name = f"environment.{variable}"
+            if why := self._why_not_variable(variable):
+                yield "job", name, why
+
+    def _why_not_setting(self, name: str, tunable: Tunable | None) -> str:
+        if tunable is not None:
+            return self.why_not(tunable)
+        if self.lock_layout:
+            return "policy: the layout of files is locked and nothing is known of this one"
+        return self._why_not_name(name)
+
+    def _why_not_variable(self, variable: str) -> str:
+        """A variable can carry any hint (ROMIO_HINTS, ...): name it, or it stays out."""
+        if not self.restricts_knobs:
+            return ""
+        if variable.startswith(_MCA_PREFIX):
+            return "policy: MCA parameters belong in job.mca"
+        name = f"environment.{variable}"
+        if any(fnmatchcase(name, glob) for glob in self.denied):
+            return "policy: denied"
+        explicit = [
+            any(g.startswith("environment.") and fnmatchcase(name, g) for g in group)
+            for group in self.allowed
+        ]
+        if explicit and all(explicit):
+            return ""
+        return "policy: environment variables must be allowed by name"
+
+    def _why_not_name(self, name: str) -> str:
+        for glob in self.denied:
+            if fnmatchcase(name, glob):
+                return f"policy: denied by {glob!r}"
+        for group in self.allowed:
+            if not any(fnmatchcase(name, glob) for glob in group):
+                return "policy: not among the knobs that are allowed"
+        return ""
+
+
+def _touches_layout(key: str) -> bool:
+    return any(word in key.lower() for word in _LAYOUT_WORDS)
+
+
+def _smaller(first: int | None, second: int | None) -> int | None:
+    caps = [cap for cap in (first, second) if cap is not None]
+    return min(caps, default=None)

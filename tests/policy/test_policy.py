@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Policies: narrow only, and never silently ignored."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stripewise.errors import ConfigurationError, PolicyError
+from stripewise.model import Configuration, FileRule, JobSettings
+from stripewise.policy import Policy, load_policy, parse_policy, user_policy_path
+from stripewise.tunables import all_tunables, get
+
+SITE = """
+version = 1
+lock_layout = true
+[knobs]
+allowed = ["mpiio.*", "hdf5.*"]
+denied = ["mpiio.cb_nodes"]
+[caps]
+max_trials = 50
+max_bytes = "100 GiB"
+max_concurrency = 2
+"""
+
+
+def hints(**mpiio: object) -> Configuration:
+    return Configuration((FileRule("*", mpiio=mpiio),))  # type: ignore[arg-type]
+
+
+def test_everything_is_said():
+    policy = parse_policy(SITE, "site")
+    assert policy.lock_layout
+    assert (policy.max_trials, policy.max_runs) == (50, None)
+    assert policy.max_bytes == 100 * 2**30
+    assert policy.max_concurrency == 2
+
+
+def test_knobs():
+    policy = parse_policy(SITE, "site")
+    assert policy.why_not(get("mpiio.cb_buffer_size")) == ""
+    assert "denied" in policy.why_not(get("mpiio.cb_nodes"))
+    assert "layout" in policy.why_not(get("hdf5.alignment"))
+    assert "layout" in policy.why_not(get("mpiio.striping_unit"))
+    assert "not among" in policy.why_not(get("mca.io"))
+
+
+def test_no_policy_allows_everything():
+    policy = Policy()
+    assert all(policy.why_not(knob) == "" for knob in all_tunables())
+    policy.check(Configuration(job=JobSettings(environment={"ROMIO_HINTS": "x"})))
+
+
+@pytest.mark.parametrize(
+    ("configuration", "message"),
+    [
+        (hints(striping_factor=4), "locked"),
+        (hints(stripe_size="4"), "locked"),
+        (hints(unheard_of="4"), "locked"),
+        (hints(cb_nodes=4), "denied"),
+        (Configuration(job=JobSettings(mca={"io": "ompio"})), "not among"),
+        (Configuration(job=JobSettings(environment={"ROMIO_HINTS": "/x"})), "by name"),
+        (Configuration(job=JobSettings(environment={"OMPI_MCA_io": "x"})), "job.mca"),
+    ],
+)
+def test_check_refuses(configuration: Configuration, message: str):
+    with pytest.raises(PolicyError, match=message) as caught:
+        parse_policy(SITE, "/etc/x.toml").check(configuration)
+    assert "/etc/x.toml" in str(caught.value)
+
+
+def test_check_accepts():
+    parse_policy(SITE, "site").check(hints(romio_cb_write="enable"))
+    named = parse_policy('[knobs]\nallowed = ["environment.MY_*"]', "x")
+    named.check(Configuration(job=JobSettings(environment={"MY_VARIABLE": "1"})))
+
+
+def test_an_empty_list_allows_nothing():
+    policy = parse_policy("[knobs]\nallowed = []", "x")
+    assert all(policy.why_not(knob) for knob in all_tunables())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lock_layuot = true", "lock_layout"),
+        ("[caps]\nmax_trails = 3", "max_trials"),
+        ("[caps]\nmax_trials = -1", "max_trials"),
+        ("[caps]\nmax_trials = true", "max_trials"),
+        ('[caps]\nmax_bytes = "much"', "100 GiB"),
+        ("[caps]\nmax_concurrency = 0", "max_concurrency"),
+        ('lock_layout = "yes"', "lock_layout"),
+        ('[knobs]\ndenied = ["mpio.*"]', "mpio"),
+        ('[knobs]\ndenied = ["mpiio.stripping_factor"]', "striping_factor"),
+        ('[knobs]\ndenied = "mpiio.*"', "denied"),
+        ("version = 2", "version"),
+        ("= = =", "not TOML"),
+    ],
+)
+def test_malformed(text: str, message: str):
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        parse_policy(text, "/etc/stripewise/policy.toml")
+    assert str(caught.value).startswith("/etc/stripewise/policy.toml")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("100 GiB", 100 << 30), ("1.5 KiB", 1536), ("2 TB", 2 * 10**12), ("7", 7), ("8k", 8000)],
+)
+def test_sizes(text: str, size: int):
+    assert parse_policy(f'[caps]\nmax_bytes = "{text}"', "x").max_bytes == size
+
+
+def test_user_narrows_site(tmp_path: Path):
+    site, user = tmp_path / "site.toml", tmp_path / "user.toml"
+    site.write_text(SITE)
+    user.write_text('lock_layout = false\n[knobs]\nallowed = ["*"]\n[caps]\nmax_trials = 99\n')
+    policy = load_policy(site, user)
+    assert policy.lock_layout
+    assert policy.max_trials == 50
+    assert policy.why_not(get("mca.io"))
+    assert policy.sources == (str(site), str(user))
+
+
+def test_absent_files_restrict_nothing(tmp_path: Path):
+    assert load_policy(tmp_path / "a", tmp_path / "b") == Policy()
+
+
+def test_unreadable_is_an_error(tmp_path: Path):
+    path = tmp_path / "policy.toml"
+    path.mkdir()
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        load_policy(path, tmp_path / "none")
+    path.rmdir()
+    path.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ConfigurationError, match="link to nothing"):
+        load_policy(path, tmp_path / "none")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_no_permission_is_an_error(tmp_path: Path):
+    path = tmp_path / "policy.toml"
+    path.write_text("")
+    path.chmod(0)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        load_policy(path, tmp_path / "none")
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * (2 << 20)])
+def test_not_text_or_huge(tmp_path: Path, data: bytes):
+    path = tmp_path / "policy.toml"
+    path.write_bytes(data)
+    with pytest.raises(ConfigurationError, match="policy"):
+        load_policy(path, tmp_path / "none")
+
+
+def test_user_path_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert user_policy_path() == tmp_path / "stripewise" / "policy.toml"
+
+
+globs = st.sampled_from(["*", "mpiio.*", "mpiio.cb_*", "hdf5.alignment", "mca.io", "m*"])
+caps = st.none() | st.integers(0, 10)
+policies = st.builds(
+    Policy,
+    allowed=st.lists(st.lists(globs, max_size=3).map(tuple), max_size=1).map(tuple),
+    denied=st.lists(globs, max_size=2).map(tuple),
+    lock_layout=st.booleans(),
+    max_trials=caps,
+    max_bytes=caps,
+)
+
+
+@given(policies, policies)
+def test_combining_only_narrows(first: Policy, second: Policy):
+    both = first.narrowed(second)
+    for knob in all_tunables():
+        for one in (first, second):
+            if one.why_not(knob):
+                assert both.why_not(knob)
+    for one in (first, second):
+        if one.max_trials is not None:
+            assert both.max_trials is not None
+            assert both.max_trials <= one.max_trials
