@@ -195,12 +195,14 @@ PROVENANCE = {
 
 
 def search(
-    clock: Clock, points: tuple[tuple[dict[str, Value], float], ...] = POINTS
+    clock: Clock,
+    points: tuple[tuple[dict[str, Value], float], ...] = POINTS,
+    io_seconds: float = 41.2,
 ) -> tuple[Trial, ...]:
     trials = []
     for number, (settings, ratio) in enumerate(points, 1):
         runs = tuple(
-            clock.run(RunRole.TRIAL, 41.2 * ratio, trial=number, settings=settings)
+            clock.run(RunRole.TRIAL, io_seconds * ratio, trial=number, settings=settings)
             for _ in range(2 if ratio < 0.5 else 1)
         )
         state = TrialState.HOPELESS if ratio > 1 else TrialState.COMPLETE
@@ -261,7 +263,7 @@ def no_improvement() -> StudyResult:
     clock.run(RunRole.WARM_UP, 12.0)
     baseline = tuple(clock.run(RunRole.BASELINE, 8.0, noise=0.2) for _ in range(3))
     points = tuple((settings, 1.0) for settings, _ in POINTS[:4])
-    trials = tuple(replace(t, state=TrialState.COMPLETE) for t in search(clock, points))
+    trials = tuple(replace(t, state=TrialState.COMPLETE) for t in search(clock, points, 8.0))
     pairs = tuple(
         (
             clock.run(RunRole.PAIR_BASELINE, 8.0, pair=n, noise=0.2),

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reports of a study: terminal lines, live progress, JSON and one HTML page."""
 
+from stripewise.report._html import render_html
 from stripewise.report._json import configuration_document, result_to_json
 from stripewise.report._phrases import best_phrase, facts_phrase, trial_line
 from stripewise.report._progress import (
@@ -20,6 +21,7 @@ __all__ = [
     "configuration_document",
     "facts_phrase",
     "progress_observer",
+    "render_html",
     "result_to_json",
     "summary_lines",
     "trial_line",

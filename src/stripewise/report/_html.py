@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One self-contained HTML page: readable without scripts, network or colour vision."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from stripewise.model import StudyResult, TrialState
+from stripewise.report import _text
+from stripewise.report._apply import recipes
+from stripewise.report._digest import (
+    baseline_runs,
+    best_runs,
+    counted_runs,
+    describe_verification,
+    digest,
+    is_verified,
+)
+from stripewise.report._evidence import evidence_figure, timeline_figure
+from stripewise.report._files import files_section
+from stripewise.report._knobs import knob_effects, knobs_figure
+from stripewise.report._phrases import facts_phrase
+from stripewise.report._verdict import faster, rejection, trials_phrase, verdict
+
+MOST_ROWS = 500
+_STATES = {
+    TrialState.COMPLETE: "measured",
+    TrialState.HOPELESS: "stopped early",
+    TrialState.FAILED: "failed",
+    TrialState.REJECTED: "rejected",
+}
+
+
+def render_html(result: StudyResult) -> str:
+    """Render the report of a study as one page.
+
+    The same result gives the same page.  Names of files and whatever a program wrote into
+    its messages are data: they are escaped, and control characters made visible.
+    """
+    effects = knob_effects(result)
+    page: str = _template().render(
+        result=result,
+        verdict=verdict(result),
+        program=_program(result),
+        before=digest(baseline_runs(result)),
+        after=digest(best_runs(result)),
+        speedup=faster(result.speedup) if result.speedup else "",
+        trials_phrase=trials_phrase(result),
+        n_runs=counted_runs(result),
+        verified=is_verified(result),
+        verification=describe_verification(result.verification),
+        rejections=[rejection(result, n, found) for n, found in result.rejected.items()],
+        recipes=recipes(result),
+        evidence=evidence_figure(result),
+        timeline=timeline_figure(result),
+        knobs=knobs_figure(effects),
+        effects=effects,
+        section=files_section(result),
+        facts=facts_phrase(result.facts),
+        all_facts={k: v for k, v in asdict(result.facts).items() if v not in ("", (), 0)},
+        states=_STATES,
+        most_rows=MOST_ROWS,
+    )
+    return page
+
+
+def _program(result: StudyResult) -> str:
+    name = result.directory.rstrip("/").rpartition("/")[2]
+    return _text.printable(name.removesuffix(".stripewise") or "program")
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    environment = Environment(
+        loader=PackageLoader("stripewise.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters.update(
+        seconds=_text.format_seconds,
+        bandwidth=_text.format_bandwidth,
+        settings=_text.format_settings,
+        value=_text.format_value,
+        ratio=_ratio,
+        command=_text.command_line,
+        lines=_lines,
+        when=_when,
+        plural=_text.plural,
+        digest=digest,
+    )
+    return environment.get_template("report.html.j2")
+
+
+def _finalize(value: object) -> object:
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return _text.printable(value)
+
+
+def _lines(text: str) -> Markup:
+    """Escape a text of several lines, each printable."""
+    return Markup("\n").join(escape(_text.printable(line)) for line in text.splitlines())
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.2f}" if math.isfinite(value) else "–"
+
+
+def _when(unix_seconds: float) -> str:
+    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
