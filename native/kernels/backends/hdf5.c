@@ -1,0 +1,352 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hdf5: one shared file, a group a step, a dataset a variable, one H5Dwrite or H5Dread a box.
+ * Registered in every build; without parallel HDF5 it says so when asked for.
+ */
+#include "../kernel.h"
+
+#ifdef SW_HAVE_HDF5
+#include <hdf5.h>
+#endif
+
+#if defined(SW_HAVE_HDF5) && defined(H5_HAVE_PARALLEL)
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ABSENT ((hid_t) - 1)
+
+struct hdf5_state {
+    hid_t file;
+    hid_t transfer;  /* transfer property list */
+    hid_t *datasets; /* of the current step; NULL between steps */
+};
+
+/* Descriptions on the error stack, the cause first. */
+static herr_t collect(unsigned n, const H5E_error2_t *error, void *data)
+{
+    char *text = data;
+    size_t used = strlen(text);
+    if (n < 4 && error->desc != NULL && used + 3 < 256)
+        snprintf(text + used, 256 - used, "%s%s", used > 0 ? "; " : "", error->desc);
+    return 0;
+}
+
+static int fail_hdf5(struct sw_session *session, const char *call)
+{
+    char text[256] = "";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect, text);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '\n')
+            *c = ' ';
+    return sw_fail(session, call, "%s", text[0] != '\0' ? text : "no reason given");
+}
+
+static hid_t access_list(struct sw_session *session)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    int code = sw_info_make(session->options, &info);
+    if (code != MPI_SUCCESS)
+        sw_fail_mpi(session, "MPI_Info_set", code);
+    hid_t list = H5Pcreate(H5P_FILE_ACCESS);
+    if (list >= 0 && H5Pset_fapl_mpio(list, session->comm, info) < 0)
+        fail_hdf5(session, "H5Pset_fapl_mpio");
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+    return list;
+}
+
+/* The MPI file underneath says which hints it took. */
+static void report_hints(struct sw_session *session, hid_t file)
+{
+    void *handle = NULL;
+    if (H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 && handle != NULL)
+        sw_info_report(session, *(MPI_File *)handle);
+}
+
+static int open_file(struct sw_session *session, bool create)
+{
+    struct hdf5_state *state = calloc(1, sizeof *state);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    hid_t list = access_list(session);
+    hid_t file = ABSENT;
+    if (create)
+        file = H5Fcreate(session->path, H5F_ACC_TRUNC, H5P_DEFAULT, list);
+    else
+        file = H5Fopen(session->path, session->writing ? H5F_ACC_RDWR : H5F_ACC_RDONLY, list);
+    if (file < 0)
+        fail_hdf5(session, create ? "H5Fcreate" : "H5Fopen");
+    if (list >= 0)
+        H5Pclose(list);
+    if (state == NULL)
+        return sw_fail(session, "calloc", "out of memory");
+    if (file < 0) {
+        free(state);
+        return -1;
+    }
+    state->file = file;
+    state->transfer = H5Pcreate(H5P_DATASET_XFER);
+    session->state = state;
+    if (state->transfer < 0 ||
+        H5Pset_dxpl_mpio(state->transfer, session->options->mode == SW_MODE_COLLECTIVE
+                                              ? H5FD_MPIO_COLLECTIVE
+                                              : H5FD_MPIO_INDEPENDENT) < 0)
+        fail_hdf5(session, "H5Pset_dxpl_mpio");
+    report_hints(session, file);
+    return session->failure->failed ? -1 : 0;
+}
+
+static void release_step(struct sw_session *session)
+{
+    struct hdf5_state *state = session->state;
+    if (state->datasets == NULL)
+        return;
+    for (int v = 0; v < session->domain->n_variables; v++)
+        if (state->datasets[v] >= 0 && H5Dclose(state->datasets[v]) < 0)
+            fail_hdf5(session, "H5Dclose");
+    free(state->datasets);
+    state->datasets = NULL;
+}
+
+static hid_t file_space(const struct sw_domain *domain)
+{
+    hsize_t extent[SW_MAX_DIMS];
+    for (int d = 0; d < domain->n_dims; d++)
+        extent[d] = (hsize_t)domain->extent[d];
+    return H5Screate_simple(domain->n_dims, extent, NULL);
+}
+
+static void create_datasets(struct sw_session *session, hid_t group)
+{
+    const struct sw_options *options = session->options;
+    struct hdf5_state *state = session->state;
+    hid_t space = file_space(session->domain);
+    for (int v = 0; v < session->domain->n_variables; v++) {
+        char name[64];
+        options->pattern->variable_name(v, name, sizeof name);
+        state->datasets[v] = H5Dcreate2(group, name, H5T_NATIVE_INT64, space, H5P_DEFAULT,
+                                        H5P_DEFAULT, H5P_DEFAULT);
+        if (state->datasets[v] < 0)
+            fail_hdf5(session, "H5Dcreate");
+    }
+    if (space >= 0)
+        H5Sclose(space);
+}
+
+/* A dataset of another shape would be read without an error where it is larger. */
+static void check_shape(struct sw_session *session, hid_t dataset, const char *name)
+{
+    const struct sw_domain *domain = session->domain;
+    hsize_t extent[H5S_MAX_RANK] = {0};
+    hid_t space = H5Dget_space(dataset);
+    bool same = space >= 0 && H5Sget_simple_extent_ndims(space) == domain->n_dims &&
+                H5Sget_simple_extent_dims(space, extent, NULL) == domain->n_dims;
+    for (int d = 0; d < domain->n_dims && same; d++)
+        same = extent[d] == (hsize_t)domain->extent[d];
+    if (space >= 0)
+        H5Sclose(space);
+    if (!same)
+        sw_fail(session, "H5Dopen", "dataset %s has another shape than --size asks for", name);
+}
+
+static void open_datasets(struct sw_session *session, hid_t group)
+{
+    const struct sw_options *options = session->options;
+    struct hdf5_state *state = session->state;
+    for (int v = 0; v < session->domain->n_variables; v++) {
+        char name[64];
+        options->pattern->variable_name(v, name, sizeof name);
+        state->datasets[v] = H5Dopen2(group, name, H5P_DEFAULT);
+        if (state->datasets[v] < 0)
+            fail_hdf5(session, "H5Dopen");
+        else
+            check_shape(session, state->datasets[v], name);
+    }
+}
+
+static int prepare(struct sw_session *session, int64_t step)
+{
+    struct hdf5_state *state = session->state;
+    int n = session->domain->n_variables;
+    char name[32];
+    snprintf(name, sizeof name, "/step_%06lld", (long long)step);
+    release_step(session);
+    state->datasets = malloc((size_t)n * sizeof *state->datasets);
+    if (state->datasets == NULL)
+        return sw_fail(session, "malloc", "out of memory");
+    for (int v = 0; v < n; v++)
+        state->datasets[v] = ABSENT;
+    hid_t group = session->writing
+                      ? H5Gcreate2(state->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
+                      : H5Gopen2(state->file, name, H5P_DEFAULT);
+    if (group < 0)
+        return fail_hdf5(session, session->writing ? "H5Gcreate" : "H5Gopen");
+    if (session->writing)
+        create_datasets(session, group);
+    else
+        open_datasets(session, group);
+    H5Gclose(group);
+    return session->failure->failed ? -1 : 0;
+}
+
+/* The two selections of box `b`; empty ones where this rank has fewer boxes than others. */
+static int select_box(const struct sw_domain *domain, size_t b, hid_t *file, hid_t *memory)
+{
+    const struct sw_box none = {.allocated = {1, 1, 1, 1}};
+    const struct sw_box *box = b < domain->n_boxes ? &domain->boxes[b] : &none;
+    hsize_t start[SW_MAX_DIMS];
+    hsize_t count[SW_MAX_DIMS];
+    hsize_t allocated[SW_MAX_DIMS];
+    hsize_t halo[SW_MAX_DIMS];
+    for (int d = 0; d < domain->n_dims; d++) {
+        start[d] = (hsize_t)box->start[d];
+        count[d] = (hsize_t)box->count[d];
+        allocated[d] = (hsize_t)box->allocated[d];
+        halo[d] = (hsize_t)box->halo[d];
+    }
+    *file = file_space(domain);
+    *memory = H5Screate_simple(domain->n_dims, allocated, NULL);
+    if (*file < 0 || *memory < 0)
+        return -1;
+    if (box == &none)
+        return H5Sselect_none(*file) < 0 || H5Sselect_none(*memory) < 0 ? -1 : 0;
+    return H5Sselect_hyperslab(*file, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
+                   H5Sselect_hyperslab(*memory, H5S_SELECT_SET, halo, NULL, count, NULL) < 0
+               ? -1
+               : 0;
+}
+
+static size_t calls(const struct sw_session *session)
+{
+    return session->options->mode == SW_MODE_COLLECTIVE ? (size_t)session->domain->most_boxes
+                                                        : session->domain->n_boxes;
+}
+
+/* First element of box `b` of a variable; the buffer's own start for an empty selection. */
+static int64_t box_place(const struct sw_domain *domain, size_t b, int variable)
+{
+    return variable * domain->allocated + (b < domain->n_boxes ? domain->boxes[b].memory : 0);
+}
+
+static int write_step(struct sw_session *session, int64_t step, const int64_t *buffer)
+{
+    const struct hdf5_state *state = session->state;
+    (void)step;
+    for (int v = 0; v < session->domain->n_variables; v++)
+        for (size_t b = 0; b < calls(session); b++) {
+            hid_t file = ABSENT;
+            hid_t memory = ABSENT;
+            if (select_box(session->domain, b, &file, &memory) != 0)
+                fail_hdf5(session, "H5Sselect_hyperslab");
+            else if (H5Dwrite(state->datasets[v], H5T_NATIVE_INT64, memory, file, state->transfer,
+                              buffer + box_place(session->domain, b, v)) < 0)
+                fail_hdf5(session, "H5Dwrite");
+            if (file >= 0)
+                H5Sclose(file);
+            if (memory >= 0)
+                H5Sclose(memory);
+        }
+    return session->failure->failed ? -1 : 0;
+}
+
+static int read_step(struct sw_session *session, int64_t step, int64_t *buffer)
+{
+    const struct hdf5_state *state = session->state;
+    (void)step;
+    for (int v = 0; v < session->domain->n_variables; v++)
+        for (size_t b = 0; b < calls(session); b++) {
+            hid_t file = ABSENT;
+            hid_t memory = ABSENT;
+            if (select_box(session->domain, b, &file, &memory) != 0)
+                fail_hdf5(session, "H5Sselect_hyperslab");
+            else if (H5Dread(state->datasets[v], H5T_NATIVE_INT64, memory, file, state->transfer,
+                             buffer + box_place(session->domain, b, v)) < 0)
+                fail_hdf5(session, "H5Dread");
+            if (file >= 0)
+                H5Sclose(file);
+            if (memory >= 0)
+                H5Sclose(memory);
+        }
+    return session->failure->failed ? -1 : 0;
+}
+
+static int sync_file(struct sw_session *session)
+{
+    const struct hdf5_state *state = session->state;
+    return H5Fflush(state->file, H5F_SCOPE_GLOBAL) < 0 ? fail_hdf5(session, "H5Fflush") : 0;
+}
+
+static int close_file(struct sw_session *session)
+{
+    struct hdf5_state *state = session->state;
+    if (state == NULL)
+        return 0;
+    release_step(session);
+    if (state->transfer >= 0)
+        H5Pclose(state->transfer);
+    if (H5Fclose(state->file) < 0)
+        fail_hdf5(session, "H5Fclose");
+    free(state);
+    session->state = NULL;
+    return session->failure->failed ? -1 : 0;
+}
+
+static void library(char *text, size_t bytes)
+{
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    H5get_libversion(&major, &minor, &release);
+    snprintf(text, bytes, "HDF5 %u.%u.%u", major, minor, release);
+}
+
+const struct sw_backend sw_backend_hdf5 = {
+    .name = "hdf5",
+    .summary = "parallel HDF5: a group a step, a dataset a variable",
+    .missing = NULL,
+    .suffix = ".h5",
+    .stores = true,
+    .hints = true,
+    .collective = true,
+    .per_process = false,
+    .removes_view = false,
+    .open = open_file,
+    .prepare = prepare,
+    .write = write_step,
+    .read = read_step,
+    .sync = sync_file,
+    .close = close_file,
+    .library = library,
+};
+
+#else
+
+static void library(char *text, size_t bytes)
+{
+    if (bytes > 0)
+        text[0] = '\0';
+}
+
+const struct sw_backend sw_backend_hdf5 = {
+    .name = "hdf5",
+    .summary = "parallel HDF5 (not in this build)",
+    .missing = "this kernel was built without parallel HDF5; install HDF5 for this MPI and run "
+               "\"stripewise runtime build\"",
+    .suffix = ".h5",
+    .stores = true,
+    .hints = true,
+    .collective = true,
+    .per_process = false,
+    .removes_view = false,
+    .open = NULL,
+    .prepare = NULL,
+    .write = NULL,
+    .read = NULL,
+    .sync = NULL,
+    .close = NULL,
+    .library = library,
+};
+
+#endif

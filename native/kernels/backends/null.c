@@ -1,0 +1,74 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * null: moves nothing.  The template for a new back end, and the probe for what the program
+ * itself costs: every time that it reports is overhead of the measurement.
+ */
+#include "../kernel.h"
+
+static int open_file(struct sw_session *session, bool create)
+{
+    (void)session;
+    (void)create;
+    return 0;
+}
+
+static int prepare(struct sw_session *session, int64_t step)
+{
+    (void)session;
+    (void)step;
+    return 0;
+}
+
+static int write_step(struct sw_session *session, int64_t step, const int64_t *buffer)
+{
+    (void)session;
+    (void)step;
+    (void)buffer;
+    return 0;
+}
+
+static int read_step(struct sw_session *session, int64_t step, int64_t *buffer)
+{
+    (void)session;
+    (void)step;
+    (void)buffer;
+    return 0;
+}
+
+static int sync_file(struct sw_session *session)
+{
+    (void)session;
+    return 0;
+}
+
+static int close_file(struct sw_session *session)
+{
+    (void)session;
+    return 0;
+}
+
+static void library(char *text, size_t bytes)
+{
+    if (bytes > 0)
+        text[0] = '\0';
+}
+
+const struct sw_backend sw_backend_null = {
+    .name = "null",
+    .summary = "moves nothing: what the measurement itself costs",
+    .missing = NULL,
+    .suffix = ".null",
+    .stores = false,
+    .hints = false,
+    .collective = true,
+    .per_process = true,
+    .removes_view = false,
+    .open = open_file,
+    .prepare = prepare,
+    .write = write_step,
+    .read = read_step,
+    .sync = sync_file,
+    .close = close_file,
+    .library = library,
+};

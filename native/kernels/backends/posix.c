@@ -1,0 +1,259 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * posix: pwrite and pread into one shared file, or into one file per process.  Runs that are
+ * adjacent in the file but not in memory (a halo lies between them) go through a staging buffer
+ * and become one call; a run that stands alone goes straight from or to the array.
+ */
+#include "../kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STAGE_ELEMENTS ((int64_t)(4 << 20) / SW_ELEMENT_BYTES)
+
+struct posix_state {
+    int fd;
+    int64_t *stage;
+};
+
+/* Runs that one call moves. */
+struct group {
+    size_t first;
+    size_t end;
+    int64_t count; /* elements */
+};
+
+static bool packed(const struct sw_session *session)
+{
+    return session->options->files == SW_FILES_PER_PROCESS;
+}
+
+static int64_t variable_elements(const struct sw_session *session)
+{
+    return packed(session) ? session->domain->owned : session->domain->elements;
+}
+
+/* A file to be read must hold all steps. */
+static int check_size(struct sw_session *session, int fd)
+{
+    struct stat status;
+    int64_t need = variable_elements(session) * session->domain->n_variables *
+                   session->options->steps * SW_ELEMENT_BYTES;
+    if (fstat(fd, &status) != 0)
+        return sw_fail_errno(session, "fstat");
+    if (S_ISREG(status.st_mode) && status.st_size < need)
+        return sw_fail(session, "fstat", "the file has %lld bytes, %lld are needed",
+                       (long long)status.st_size, (long long)need);
+    return 0;
+}
+
+static int open_file(struct sw_session *session, bool create)
+{
+    struct posix_state *state = calloc(1, sizeof *state);
+    int64_t *stage = malloc((size_t)STAGE_ELEMENTS * SW_ELEMENT_BYTES);
+    int flags = session->writing ? O_WRONLY | (create ? O_CREAT : 0) : O_RDONLY;
+    if (state == NULL || stage == NULL) {
+        free(state);
+        free(stage);
+        return sw_fail(session, "malloc", "out of memory for the staging buffer");
+    }
+    state->stage = stage;
+    state->fd = open(session->path, flags | O_CLOEXEC, 0666);
+    if (state->fd < 0) {
+        sw_fail_errno(session, "open");
+        free(stage);
+        free(state);
+        return -1;
+    }
+    session->state = state;
+    return session->writing ? 0 : check_size(session, state->fd);
+}
+
+static int prepare(struct sw_session *session, int64_t step)
+{
+    (void)session;
+    (void)step;
+    return 0;
+}
+
+static int write_all(struct sw_session *session, const int64_t *memory, int64_t count,
+                     int64_t offset)
+{
+    const struct posix_state *state = session->state;
+    const char *next = (const char *)memory;
+    size_t left = (size_t)count * SW_ELEMENT_BYTES;
+    while (left > 0) {
+        ssize_t done = pwrite(state->fd, next, left, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? sw_fail_errno(session, "pwrite")
+                            : sw_fail(session, "pwrite", "nothing was written at byte %lld",
+                                      (long long)offset);
+        next += done;
+        offset += done;
+        left -= (size_t)done;
+    }
+    return 0;
+}
+
+static int read_all(struct sw_session *session, int64_t *memory, int64_t count, int64_t offset)
+{
+    const struct posix_state *state = session->state;
+    char *next = (char *)memory;
+    size_t left = (size_t)count * SW_ELEMENT_BYTES;
+    while (left > 0) {
+        ssize_t done = pread(state->fd, next, left, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? sw_fail_errno(session, "pread")
+                            : sw_fail(session, "pread", "the file ends at byte %lld",
+                                      (long long)offset);
+        next += done;
+        offset += done;
+        left -= (size_t)done;
+    }
+    return 0;
+}
+
+/* The longest group from `first` on that is adjacent in the file and fits the stage. */
+static struct group next_group(const struct sw_session *session, size_t first)
+{
+    const struct sw_run *runs = session->domain->runs;
+    struct group group = {.first = first, .end = first + 1, .count = runs[first].count};
+    while (group.end < session->domain->n_runs) {
+        const struct sw_run *last = &runs[group.end - 1];
+        const struct sw_run *next = &runs[group.end];
+        if ((!packed(session) && last->global + last->count != next->global) ||
+            group.count + next->count > STAGE_ELEMENTS)
+            break;
+        group.count += next->count;
+        group.end++;
+    }
+    return group;
+}
+
+static int write_group(struct sw_session *session, const struct group *group,
+                       const int64_t *memory, int64_t offset)
+{
+    const struct posix_state *state = session->state;
+    const struct sw_run *runs = session->domain->runs;
+    int64_t filled = 0;
+    if (group->end == group->first + 1)
+        return write_all(session, memory + runs[group->first].memory, group->count, offset);
+    for (size_t r = group->first; r < group->end; r++) {
+        memcpy(state->stage + filled, memory + runs[r].memory,
+               (size_t)runs[r].count * SW_ELEMENT_BYTES);
+        filled += runs[r].count;
+    }
+    return write_all(session, state->stage, group->count, offset);
+}
+
+static int read_group(struct sw_session *session, const struct group *group, int64_t *memory,
+                      int64_t offset)
+{
+    const struct posix_state *state = session->state;
+    const struct sw_run *runs = session->domain->runs;
+    int64_t used = 0;
+    if (group->end == group->first + 1)
+        return read_all(session, memory + runs[group->first].memory, group->count, offset);
+    if (read_all(session, state->stage, group->count, offset) != 0)
+        return -1;
+    for (size_t r = group->first; r < group->end; r++) {
+        memcpy(memory + runs[r].memory, state->stage + used,
+               (size_t)runs[r].count * SW_ELEMENT_BYTES);
+        used += runs[r].count;
+    }
+    return 0;
+}
+
+/* Byte of a group that starts at run `first`, after `before` elements of this variable. */
+static int64_t group_offset(const struct sw_session *session, int64_t step, int variable,
+                            size_t first, int64_t before)
+{
+    const struct sw_domain *domain = session->domain;
+    int64_t base = (step * domain->n_variables + variable) * variable_elements(session);
+    return (base + (packed(session) ? before : domain->runs[first].global)) * SW_ELEMENT_BYTES;
+}
+
+static int write_step(struct sw_session *session, int64_t step, const int64_t *buffer)
+{
+    const struct sw_domain *domain = session->domain;
+    for (int v = 0; v < domain->n_variables; v++) {
+        int64_t before = 0;
+        for (size_t r = 0; r < domain->n_runs;) {
+            struct group group = next_group(session, r);
+            if (write_group(session, &group, buffer + v * domain->allocated,
+                            group_offset(session, step, v, r, before)) != 0)
+                return -1;
+            before += group.count;
+            r = group.end;
+        }
+    }
+    return 0;
+}
+
+static int read_step(struct sw_session *session, int64_t step, int64_t *buffer)
+{
+    const struct sw_domain *domain = session->domain;
+    for (int v = 0; v < domain->n_variables; v++) {
+        int64_t before = 0;
+        for (size_t r = 0; r < domain->n_runs;) {
+            struct group group = next_group(session, r);
+            if (read_group(session, &group, buffer + v * domain->allocated,
+                           group_offset(session, step, v, r, before)) != 0)
+                return -1;
+            before += group.count;
+            r = group.end;
+        }
+    }
+    return 0;
+}
+
+static int sync_file(struct sw_session *session)
+{
+    const struct posix_state *state = session->state;
+    return fsync(state->fd) == 0 ? 0 : sw_fail_errno(session, "fsync");
+}
+
+static int close_file(struct sw_session *session)
+{
+    struct posix_state *state = session->state;
+    int fd = state == NULL ? -1 : state->fd;
+    if (state != NULL)
+        free(state->stage);
+    free(state);
+    session->state = NULL;
+    return fd < 0 || close(fd) == 0 ? 0 : sw_fail_errno(session, "close");
+}
+
+static void library(char *text, size_t bytes)
+{
+    if (bytes > 0)
+        text[0] = '\0';
+}
+
+const struct sw_backend sw_backend_posix = {
+    .name = "posix",
+    .summary = "pwrite and pread; one shared file or one per process",
+    .missing = NULL,
+    .suffix = ".dat",
+    .stores = true,
+    .hints = false,
+    .collective = false,
+    .per_process = true,
+    .removes_view = false,
+    .open = open_file,
+    .prepare = prepare,
+    .write = write_step,
+    .read = read_step,
+    .sync = sync_file,
+    .close = close_file,
+    .library = library,
+};

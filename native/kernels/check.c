@@ -1,0 +1,81 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Requests that are well formed but impossible. */
+#include "kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a back end cannot do; NULL if all is well. */
+static const char *backend_problem(const struct sw_options *options)
+{
+    const struct sw_backend *backend = options->backend;
+    if (backend->missing != NULL)
+        return backend->missing;
+    if (options->mode == SW_MODE_COLLECTIVE && !backend->collective)
+        return "it has no collective calls; leave out --mode collective, or use mpiio or hdf5";
+    if (options->files == SW_FILES_PER_PROCESS && !backend->per_process)
+        return "it writes one shared file; leave out --layout per-process, or use posix";
+    if (options->n_hints > 0 && !backend->hints)
+        return "it takes no hints; leave out --hint, or use mpiio or hdf5";
+    if (options->verify && !backend->stores)
+        return "it stores nothing that could be verified; leave out --verify";
+    if (!options->view && !backend->removes_view)
+        return "it has no file views; leave out --no-view, or use mpiio";
+    if (!options->view && options->mode == SW_MODE_COLLECTIVE)
+        return "ranks have different numbers of pieces; --no-view needs --mode independent";
+    return NULL;
+}
+
+static bool check_numbers(const struct sw_options *options, const char *name, int given,
+                          char *trouble, size_t bytes)
+{
+    if (given == 0 || given == options->pattern->n_dims)
+        return true;
+    snprintf(trouble, bytes, "--%s has %d number(s); pattern %s needs %d (%s)", name, given,
+             options->pattern->name, options->pattern->n_dims, options->pattern->size_help);
+    return false;
+}
+
+static bool check_grid(const struct sw_options *options, char *trouble, size_t bytes)
+{
+    if (options->n_grid == 0)
+        return true;
+    if (!options->pattern->takes_grid) {
+        snprintf(trouble, bytes, "--grid: pattern %s makes its own; leave it out, or use array3d",
+                 options->pattern->name);
+        return false;
+    }
+    if (options->n_grid == 3)
+        return true;
+    snprintf(trouble, bytes, "--grid has %d number(s); give three, as 2,2,1", options->n_grid);
+    return false;
+}
+
+bool sw_options_check(const struct sw_options *options, int n_ranks, char *trouble, size_t bytes)
+{
+    struct sw_domain shape;
+    const char *problem = backend_problem(options);
+    if (problem != NULL) {
+        snprintf(trouble, bytes, "--backend %s: %s", options->backend->name, problem);
+        return false;
+    }
+    if (options->n_size > 0 && options->n_local > 0) {
+        snprintf(trouble, bytes, "--size and --local exclude each other; leave one out");
+        return false;
+    }
+    if (options->read_shift > 0 && !options->read && !options->verify) {
+        snprintf(trouble, bytes,
+                 "--read-shift %lld: nothing is read; add --op write-read or --verify",
+                 (long long)options->read_shift);
+        return false;
+    }
+    if (options->fsync && !options->write) {
+        snprintf(trouble, bytes, "--fsync: nothing is written; leave it out, or use --op write");
+        return false;
+    }
+    return check_numbers(options, "size", options->n_size, trouble, bytes) &&
+           check_numbers(options, "local", options->n_local, trouble, bytes) &&
+           check_grid(options, trouble, bytes) &&
+           sw_domain_make(options, -1, n_ranks, &shape, trouble, bytes);
+}

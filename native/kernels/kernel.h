@@ -1,0 +1,336 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stripewise-kernel: one benchmark program, patterns x back ends.
+ *
+ * A pattern says which boxes of a global array a rank owns and how they lie in its memory;
+ * a back end moves boxes between memory and files.  Neither knows the other:
+ *
+ *   pattern --describe--> sw_domain (boxes, runs) --> run.c --> back end --> file
+ *
+ * What a file holds (all back ends alike, so that they can be compared):
+ *   - an element is a 64-bit signed integer in the machine's byte order;
+ *   - element `i` (C order, last dimension fastest) of variable `v` in step `s` has the value
+ *         seed + 1 + (s * n_variables + v) * elements + i
+ *     which no other element of the run has; halos hold SW_SENTINEL and are never written;
+ *   - shared, posix and mpiio: step `s`, variable `v` is the region that starts at byte
+ *     (s * n_variables + v) * elements * 8 and holds the global array in C order;
+ *   - shared, hdf5: dataset /step_SSSSSS/VARIABLE of the global shape;
+ *   - per-process: FILE.RRRRRR; step by step, variable by variable, the elements of the rank in
+ *     ascending order of their place in the global array, without gaps.
+ */
+#ifndef STRIPEWISE_KERNEL_H
+#define STRIPEWISE_KERNEL_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef SW_KERNEL_VERSION
+#define SW_KERNEL_VERSION "0.1.0"
+#endif
+
+#define SW_MAX_DIMS 4
+#define SW_MAX_HINTS 64
+#define SW_PATH_BYTES 4096
+#define SW_ELEMENT_BYTES 8
+#define SW_SENTINEL INT64_C(-1) /* in halos, and everywhere before a read */
+
+/* Exit codes of the program, the same on every rank. */
+enum sw_exit { SW_EXIT_OK = 0, SW_EXIT_FAILED = 1, SW_EXIT_USAGE = 2 };
+
+enum sw_mode { SW_MODE_INDEPENDENT, SW_MODE_COLLECTIVE };
+enum sw_files { SW_FILES_SHARED, SW_FILES_PER_PROCESS };
+enum sw_compute { SW_COMPUTE_BUSY, SW_COMPUTE_SLEEP };
+
+struct sw_pattern;
+struct sw_backend;
+
+struct sw_hint_text {
+    char key[MPI_MAX_INFO_KEY + 1];
+    char value[MPI_MAX_INFO_VAL + 1];
+};
+
+/* The request, as parsed: the same on every rank. */
+struct sw_options {
+    const struct sw_pattern *pattern;
+    const struct sw_backend *backend;
+    enum sw_mode mode;
+    enum sw_files files;
+    bool write;
+    bool read;
+    bool verify;
+    bool fsync;
+    bool keep;
+    bool view;      /* mpiio: one call through a file view; false: one call per piece */
+    bool open_once; /* file stays open over all steps */
+    bool help;
+    bool version;
+    int n_size; /* how many numbers --size, --local, --grid had; 0: not given */
+    int n_local;
+    int n_grid;
+    int64_t size[SW_MAX_DIMS];
+    int64_t local[SW_MAX_DIMS];
+    int64_t grid[SW_MAX_DIMS];
+    int64_t halo; /* -1: the pattern's own */
+    int64_t steps;
+    int64_t seed;
+    int64_t read_shift; /* read what rank + shift wrote */
+    double compute_seconds;
+    enum sw_compute compute;
+    const char *file;
+    const char *json; /* NULL: no JSON; "-": stdout instead of the table */
+    int n_hints;
+    struct sw_hint_text hints[SW_MAX_HINTS];
+};
+
+/* ---- what a pattern produces ---------------------------------------------------- */
+
+/* A piece of the global array that one rank owns, and where it lies in memory. */
+struct sw_box {
+    int64_t start[SW_MAX_DIMS]; /* in the global array, elements */
+    int64_t count[SW_MAX_DIMS];
+    int64_t allocated[SW_MAX_DIMS]; /* extents in memory: count and halo on both sides */
+    int64_t halo[SW_MAX_DIMS];      /* first owned element in memory, per dimension */
+    int64_t memory; /* first element of the allocation, within the variable's buffer */
+};
+
+/* Elements that are adjacent in the global array and in memory. */
+struct sw_run {
+    int64_t global; /* linear index in the global array */
+    int64_t memory; /* index in the variable's buffer */
+    int64_t count;
+};
+
+/* One rank's share of the global arrays.  All variables have one shape and decomposition. */
+struct sw_domain {
+    int n_dims;
+    int64_t extent[SW_MAX_DIMS];
+    int n_variables;
+    int n_grid; /* numbers in grid: processes per dimension, or cells per dimension */
+    int64_t grid[SW_MAX_DIMS];
+    int64_t elements;   /* of one variable, all ranks */
+    int64_t owned;      /* of one variable, this rank */
+    int64_t allocated;  /* of one variable in memory, halos included */
+    int64_t most_boxes; /* over all ranks: collective back ends make as many calls */
+    size_t n_boxes;     /* empty boxes are left out */
+    struct sw_box *boxes;
+    size_t n_runs; /* ascending in global */
+    struct sw_run *runs;
+};
+
+/* A pattern: patterns/NAME.c, registered in registry.c. */
+struct sw_pattern {
+    const char *name;
+    const char *summary;
+    const char *size_help; /* what the numbers of --size are */
+    int n_dims;            /* numbers that --size and --local take */
+    bool takes_grid;
+    int64_t default_halo;
+    int64_t default_local[SW_MAX_DIMS];
+    int n_variables;
+    void (*variable_name)(int variable, char *name, size_t bytes);
+    /* Global shape, grid and number of dimensions from the request; false with one line in
+     * `trouble` if it is impossible.  Pure: the same on every rank. */
+    bool (*shape)(const struct sw_options *options, int n_ranks, struct sw_domain *domain,
+                  char *trouble, size_t bytes);
+    /* The boxes of `rank` (through sw_domain_add); false: out of memory. */
+    bool (*boxes)(const struct sw_options *options, int rank, int n_ranks,
+                  struct sw_domain *domain);
+};
+
+/* ---- failures -------------------------------------------------------------------- */
+
+/* The first failed call of this rank. */
+struct sw_failure {
+    int failed;
+    char call[64];
+    char file[SW_PATH_BYTES];
+    char text[512];
+};
+
+/* ---- back ends -------------------------------------------------------------------- */
+
+/* One pass over the files: all writes, or all reads. */
+struct sw_session {
+    const struct sw_options *options;
+    const struct sw_domain *domain;
+    MPI_Comm comm;
+    int rank;
+    int as_rank; /* whose data this rank moves; differs from rank under --read-shift */
+    bool writing;
+    const char *path;
+    struct sw_failure *failure;
+    char *reported; /* "key=value\n" lines of MPI_File_get_info, or "" */
+    size_t reported_bytes;
+    void *state; /* the back end's own */
+};
+
+/*
+ * A back end: backends/NAME.c, registered in registry.c; backends/null.c is the template.
+ *
+ * Functions return 0, or -1 after sw_fail*().  All are called on all ranks, in the same order.
+ * A rank that failed goes on with the collective calls of the function it is in; the caller
+ * agrees over all ranks after each function and calls none but `close` once one has failed.
+ * `open` leaves session->state NULL where there is nothing to close; `close` is called when it
+ * is set on all ranks.
+ */
+struct sw_backend {
+    const char *name;
+    const char *summary;
+    const char *missing; /* NULL, or why it cannot be used in this build and the remedy */
+    const char *suffix;  /* of the default file name */
+    bool stores;         /* false: nothing reaches a file, nothing can be verified */
+    bool hints;
+    bool collective;
+    bool per_process;
+    bool removes_view; /* --no-view has a meaning */
+    /* Open the file; the first open of a writing pass creates it. */
+    int (*open)(struct sw_session *session, bool create);
+    /* Make ready what one step needs: groups, datasets.  Counts as open. */
+    int (*prepare)(struct sw_session *session, int64_t step);
+    /* `buffer`: n_variables times domain->allocated elements. */
+    int (*write)(struct sw_session *session, int64_t step, const int64_t *buffer);
+    int (*read)(struct sw_session *session, int64_t step, int64_t *buffer);
+    int (*sync)(struct sw_session *session);
+    int (*close)(struct sw_session *session);
+    void (*library)(char *text, size_t bytes); /* name and version, "" if none */
+};
+
+extern const struct sw_pattern *const sw_patterns[]; /* NULL at the end */
+extern const struct sw_backend *const sw_backends[];
+extern const struct sw_pattern sw_pattern_array3d, sw_pattern_flash, sw_pattern_btio;
+extern const struct sw_backend sw_backend_null, sw_backend_posix, sw_backend_mpiio,
+    sw_backend_hdf5;
+const struct sw_pattern *sw_pattern_find(const char *name);
+const struct sw_backend *sw_backend_find(const char *name);
+
+/* ---- options.c, check.c, help.c ------------------------------------------------------ */
+
+struct sw_option_row {
+    const char *name;
+    const char *argument; /* NULL: takes none */
+    const char *help;
+    bool (*apply)(struct sw_options *options, const char *value, char *trouble, size_t bytes);
+};
+extern const struct sw_option_row sw_option_rows[]; /* name NULL at the end */
+
+/* False with one line (what, value, remedy) in `trouble`. */
+bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *trouble,
+                      size_t bytes);
+bool sw_options_check(const struct sw_options *options, int n_ranks, char *trouble, size_t bytes);
+void sw_help_print(void);
+
+/* ---- domain.c -------------------------------------------------------------------------- */
+
+/* Start and length of part `index` of `extent` cut into `parts`: every element in one part,
+ * lengths differ by at most one. */
+void sw_split(int64_t extent, int64_t parts, int64_t index, int64_t *start, int64_t *count);
+/* Append a box (skipped when empty); halo[d] elements lie around it in memory. */
+bool sw_domain_add(struct sw_domain *domain, const int64_t *start, const int64_t *count,
+                   const int64_t *halo);
+/* Shape and boxes of a rank; false with `trouble`. */
+bool sw_domain_make(const struct sw_options *options, int rank, int n_ranks,
+                    struct sw_domain *domain, char *trouble, size_t bytes);
+void sw_domain_free(struct sw_domain *domain);
+/* Offset of a variable's region in a shared file, elements. */
+int64_t sw_region(const struct sw_domain *domain, int64_t step, int variable);
+
+/* ---- data.c ----------------------------------------------------------------------------- */
+
+/* The first wrong element that this rank found, and how many are wrong. */
+struct sw_mismatch {
+    int64_t wrong;
+    int64_t step;
+    int64_t variable;
+    int64_t index; /* linear, in the global array; -1: an element of the halo was changed */
+    int64_t expected;
+    int64_t found;
+    int64_t rank;
+};
+
+int64_t sw_value(const struct sw_options *options, const struct sw_domain *domain, int64_t step,
+                 int variable, int64_t index);
+void sw_data_fill(const struct sw_options *options, const struct sw_domain *domain, int64_t step,
+                  int64_t *buffer);
+void sw_data_clear(const struct sw_domain *domain, int64_t *buffer);
+void sw_data_check(const struct sw_options *options, const struct sw_domain *domain, int64_t step,
+                   const int64_t *buffer, struct sw_mismatch *mismatch);
+
+/* ---- failure.c ---------------------------------------------------------------------------- */
+
+int sw_fail(struct sw_session *session, const char *call, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int sw_fail_errno(struct sw_session *session, const char *call);
+int sw_fail_mpi(struct sw_session *session, const char *call, int code);
+/* True if no rank has failed.  Collective. */
+bool sw_agree(MPI_Comm comm, const struct sw_failure *failure);
+
+/* ---- info.c ----------------------------------------------------------------------------------
+ */
+
+/* MPI_INFO_NULL without hints.  MPI_SUCCESS or an MPI error code. */
+int sw_info_make(const struct sw_options *options, MPI_Info *info);
+/* What MPI_File_get_info says, as "key=value\n" lines in session->reported. */
+void sw_info_report(struct sw_session *session, MPI_File file);
+
+/* ---- run.c, statistics.c
+ * ------------------------------------------------------------------------ */
+
+enum sw_phase { SW_PHASE_OPEN, SW_PHASE_TRANSFER, SW_PHASE_SYNC, SW_PHASE_CLOSE, SW_PHASE_COUNT };
+extern const char *const sw_phase_names[SW_PHASE_COUNT];
+
+struct sw_spread {
+    double min, median, max; /* over the ranks, seconds */
+};
+
+struct sw_step_result {
+    bool writing;
+    int64_t step;
+    int64_t bytes;  /* of all ranks */
+    double seconds; /* largest sum of phases over the ranks */
+    struct sw_spread phase[SW_PHASE_COUNT];
+};
+
+enum sw_verdict { SW_VERDICT_NONE, SW_VERDICT_RIGHT, SW_VERDICT_WRONG };
+
+struct sw_result {
+    int n_ranks;
+    double started; /* seconds since 1970 */
+    double elapsed_seconds;
+    int64_t n_steps; /* complete on rank 0 only */
+    struct sw_step_result *steps;
+    double io_seconds[2];   /* [writing]: largest sum over all steps over the ranks */
+    struct sw_domain shape; /* of rank 0 */
+    enum sw_verdict verdict;
+    struct sw_mismatch mismatch; /* of all ranks: the first in file order */
+    int n_failures;              /* ranks that failed */
+    int n_failures_told;
+    char failures[4][1024]; /* lines: rank, call, file, text */
+    char reported[8192];
+    char host[256];
+};
+
+/* Runs all passes; fills `result` on rank 0.  Returns an exit code, the same on all ranks. */
+int sw_run(const struct sw_options *options, MPI_Comm comm, struct sw_result *result);
+/* Reduce `seconds` (n_rows times SW_PHASE_COUNT per rank) into rows on rank 0.  Collective;
+ * the steps and io_seconds[writing] of `result` grow. */
+bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, int64_t n_rows,
+                       const double *seconds);
+/* Sum up failures and mismatches on rank 0.  Collective. */
+void sw_statistics_failures(struct sw_result *result, MPI_Comm comm,
+                            const struct sw_failure *failure);
+void sw_statistics_mismatch(struct sw_result *result, MPI_Comm comm,
+                            const struct sw_mismatch *mismatch);
+/* Totals of one direction: bytes of all its steps. */
+int64_t sw_statistics_bytes(const struct sw_result *result, bool writing);
+/* "step 0, variable unk01, element (3, 0, 5): expected 7, found 0 (rank 2); 4 wrong" */
+void sw_mismatch_text(const struct sw_options *options, const struct sw_result *result, char *text,
+                      size_t bytes);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include "json.h"
+
+#include <string.h>
+#include <time.h>
+
+#define MEBIBYTE 1048576.0
+
+static void put_rate(struct sw_json *json, int64_t bytes, double seconds)
+{
+    double rate = seconds > 0.0 ? (double)bytes / seconds : -1.0;
+    sw_json_integer(json, "bytes", bytes);
+    sw_json_number(json, "seconds", seconds);
+    if (rate < 0.0) {
+        sw_json_null(json, "bandwidth_bytes_per_second");
+        sw_json_null(json, "mib_per_second");
+        return;
+    }
+    sw_json_number(json, "bandwidth_bytes_per_second", rate);
+    sw_json_number(json, "mib_per_second", rate / MEBIBYTE);
+}
+
+static void put_request(struct sw_json *json, const struct sw_options *options,
+                        const struct sw_result *result)
+{
+    const struct sw_domain *shape = &result->shape;
+    sw_json_text(json, "pattern", options->pattern->name);
+    sw_json_text(json, "backend", options->backend->name);
+    sw_json_text(json, "mode", options->mode == SW_MODE_COLLECTIVE ? "collective" : "independent");
+    sw_json_text(json, "layout", options->files == SW_FILES_SHARED ? "shared" : "per-process");
+    sw_json_text(json, "operation",
+                 options->write ? (options->read ? "write-read" : "write") : "read");
+    sw_json_text(json, "file", options->file);
+    sw_json_integer(json, "n_ranks", result->n_ranks);
+    sw_json_integers(json, "grid", shape->grid, shape->n_grid);
+    sw_json_integers(json, "shape", shape->extent, shape->n_dims);
+    sw_json_integer(json, "n_variables", shape->n_variables);
+    sw_json_integer(json, "element_bytes", SW_ELEMENT_BYTES);
+    sw_json_integer(json, "halo", options->halo);
+    sw_json_integer(json, "n_steps", options->steps);
+    sw_json_integer(json, "seed", options->seed);
+    sw_json_integer(json, "read_shift", options->read_shift);
+    sw_json_number(json, "compute_seconds", options->compute_seconds);
+    sw_json_text(json, "compute_kind", options->compute == SW_COMPUTE_BUSY ? "busy" : "sleep");
+    sw_json_truth(json, "fsync", options->fsync);
+    sw_json_truth(json, "view", options->view && options->backend->removes_view);
+    sw_json_truth(json, "open_once", options->open_once);
+    sw_json_truth(json, "keep", options->keep);
+}
+
+/* "key=value\n" lines as members. */
+static void put_lines(struct sw_json *json, const char *lines)
+{
+    while (*lines != '\0') {
+        const char *end = strchr(lines, '\n');
+        const char *equals = strchr(lines, '=');
+        char key[MPI_MAX_INFO_KEY + 1];
+        if (end == NULL || equals == NULL || equals > end)
+            return;
+        snprintf(key, sizeof key, "%.*s", (int)(equals - lines), lines);
+        sw_json_text_n(json, key, equals + 1, (size_t)(end - equals - 1));
+        lines = end + 1;
+    }
+}
+
+/* A key that was given twice counts once: the later value, as MPI_Info_set has it. */
+static bool superseded(const struct sw_options *options, int hint)
+{
+    for (int h = hint + 1; h < options->n_hints; h++)
+        if (strcmp(options->hints[h].key, options->hints[hint].key) == 0)
+            return true;
+    return false;
+}
+
+static void put_hints(struct sw_json *json, const struct sw_options *options,
+                      const struct sw_result *result)
+{
+    sw_json_begin(json, "hints", '{');
+    sw_json_begin(json, "requested", '{');
+    for (int h = 0; h < options->n_hints; h++)
+        if (!superseded(options, h))
+            sw_json_text(json, options->hints[h].key, options->hints[h].value);
+    sw_json_end(json, '}');
+    sw_json_begin(json, "reported", '{');
+    put_lines(json, result->reported);
+    sw_json_end(json, '}');
+    sw_json_end(json, '}');
+}
+
+static void put_steps(struct sw_json *json, const struct sw_result *result)
+{
+    sw_json_begin(json, "steps", '[');
+    for (int64_t s = 0; s < result->n_steps; s++) {
+        const struct sw_step_result *step = &result->steps[s];
+        sw_json_begin(json, NULL, '{');
+        sw_json_text(json, "operation", step->writing ? "write" : "read");
+        sw_json_integer(json, "step", step->step);
+        put_rate(json, step->bytes, step->seconds);
+        sw_json_begin(json, "phases", '{');
+        for (int p = 0; p < SW_PHASE_COUNT; p++) {
+            sw_json_begin(json, sw_phase_names[p], '{');
+            sw_json_number(json, "min_seconds", step->phase[p].min);
+            sw_json_number(json, "median_seconds", step->phase[p].median);
+            sw_json_number(json, "max_seconds", step->phase[p].max);
+            sw_json_end(json, '}');
+        }
+        sw_json_end(json, '}');
+        sw_json_end(json, '}');
+    }
+    sw_json_end(json, ']');
+}
+
+static void put_totals(struct sw_json *json, const struct sw_result *result)
+{
+    sw_json_begin(json, "totals", '{');
+    for (int writing = 1; writing >= 0; writing--) {
+        int64_t bytes = sw_statistics_bytes(result, writing);
+        if (bytes == 0) {
+            sw_json_null(json, writing ? "write" : "read");
+            continue;
+        }
+        sw_json_begin(json, writing ? "write" : "read", '{');
+        put_rate(json, bytes, result->io_seconds[writing]);
+        sw_json_end(json, '}');
+    }
+    sw_json_end(json, '}');
+}
+
+static void put_outcome(struct sw_json *json, const struct sw_options *options,
+                        const struct sw_result *result)
+{
+    char text[512];
+    if (result->verdict == SW_VERDICT_NONE)
+        sw_json_null(json, "verified");
+    else
+        sw_json_truth(json, "verified", result->verdict == SW_VERDICT_RIGHT);
+    sw_json_begin(json, "errors", '[');
+    if (result->verdict == SW_VERDICT_WRONG) {
+        sw_mismatch_text(options, result, text, sizeof text);
+        sw_json_text(json, NULL, text);
+    }
+    for (int f = 0; f < result->n_failures_told; f++)
+        sw_json_text(json, NULL, result->failures[f]);
+    sw_json_end(json, ']');
+}
+
+static void put_provenance(struct sw_json *json, const struct sw_options *options,
+                           const struct sw_result *result, int argc, char **argv)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char hdf5[64] = "";
+    char when[64] = "";
+    char standard[16];
+    int length = 0;
+    int major = 0;
+    int minor = 0;
+    time_t seconds = (time_t)result->started;
+    struct tm broken;
+    MPI_Get_library_version(library, &length);
+    MPI_Get_version(&major, &minor);
+    snprintf(standard, sizeof standard, "%d.%d", major, minor);
+    library[strcspn(library, "\n")] = '\0';
+    options->backend->library(hdf5, sizeof hdf5);
+    if (gmtime_r(&seconds, &broken) != NULL)
+        strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &broken);
+    sw_json_begin(json, "provenance", '{');
+    sw_json_text(json, "version", SW_KERNEL_VERSION);
+    sw_json_text(json, "mpi_library", library);
+    sw_json_text(json, "mpi_standard", standard);
+    sw_json_text(json, "io_library", hdf5[0] != '\0' ? hdf5 : NULL);
+    sw_json_text(json, "compiler", __VERSION__);
+    sw_json_text(json, "host", result->host);
+    sw_json_text(json, "started", when);
+    sw_json_number(json, "elapsed_seconds", result->elapsed_seconds);
+    sw_json_begin(json, "arguments", '[');
+    for (int a = 1; a < argc; a++)
+        sw_json_text(json, NULL, argv[a]);
+    sw_json_end(json, ']');
+    sw_json_end(json, '}');
+}
+
+void sw_report_json(FILE *stream, const struct sw_options *options, const struct sw_result *result,
+                    int argc, char **argv)
+{
+    struct sw_json json = {.stream = stream};
+    sw_json_begin(&json, NULL, '{');
+    sw_json_text(&json, "schema", "stripewise-kernel");
+    sw_json_integer(&json, "schema_version", 1);
+    put_request(&json, options, result);
+    put_hints(&json, options, result);
+    put_steps(&json, result);
+    put_totals(&json, result);
+    put_outcome(&json, options, result);
+    put_provenance(&json, options, result, argc, argv);
+    sw_json_end(&json, '}');
+}

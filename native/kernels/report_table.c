@@ -1,0 +1,82 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <string.h>
+
+#define MEBIBYTE 1048576.0
+
+static double rate(int64_t bytes, double seconds)
+{
+    return seconds > 0.0 ? (double)bytes / seconds / MEBIBYTE : 0.0;
+}
+
+static void join(char *text, size_t bytes, const int64_t *numbers, int n)
+{
+    text[0] = '\0';
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, bytes - used, "%s%lld", i > 0 ? "x" : "", (long long)numbers[i]);
+    }
+}
+
+static void print_head(FILE *stream, const struct sw_options *options,
+                       const struct sw_result *result)
+{
+    const struct sw_domain *shape = &result->shape;
+    char extent[128];
+    char grid[128];
+    join(extent, sizeof extent, shape->extent, shape->n_dims);
+    join(grid, sizeof grid, shape->grid, shape->n_grid);
+    fprintf(stream, "pattern   %s  %s x %d variable(s)  halo %lld  grid %s  %d rank(s)\n",
+            options->pattern->name, extent, shape->n_variables, (long long)options->halo, grid,
+            result->n_ranks);
+    fprintf(stream, "back end  %s  %s%s  %s  %s\n", options->backend->name,
+            options->mode == SW_MODE_COLLECTIVE ? "collective" : "independent",
+            options->view ? "" : " without views",
+            options->files == SW_FILES_SHARED ? "one shared file" : "a file per process",
+            options->file);
+    fprintf(stream, "hints    ");
+    for (int h = 0; h < options->n_hints; h++)
+        fprintf(stream, " %s=%s", options->hints[h].key, options->hints[h].value);
+    fprintf(stream, "%s\n\n", options->n_hints == 0 ? " none requested" : "");
+}
+
+static void print_step(FILE *stream, const struct sw_step_result *step)
+{
+    for (int p = 0; p < SW_PHASE_COUNT; p++) {
+        if (p == 0)
+            fprintf(stream, "%-6s %5lld %14lld %10.1f", step->writing ? "write" : "read",
+                    (long long)step->step, (long long)step->bytes,
+                    rate(step->bytes, step->seconds));
+        else
+            fprintf(stream, "%-6s %5s %14s %10s", "", "", "", "");
+        fprintf(stream, "  %-8s %11.6f %11.6f %11.6f\n", sw_phase_names[p], step->phase[p].min,
+                step->phase[p].median, step->phase[p].max);
+    }
+}
+
+static void print_total(FILE *stream, const struct sw_result *result, bool writing)
+{
+    int64_t bytes = sw_statistics_bytes(result, writing);
+    if (bytes > 0)
+        fprintf(stream, "%-9s %lld bytes  %.6f s I/O time  %.1f MiB/s\n",
+                writing ? "written" : "read", (long long)bytes, result->io_seconds[writing],
+                rate(bytes, result->io_seconds[writing]));
+}
+
+void sw_report_table(FILE *stream, const struct sw_options *options,
+                     const struct sw_result *result)
+{
+    print_head(stream, options, result);
+    if (result->n_steps > 0)
+        fprintf(stream, "%-6s %5s %14s %10s  %-8s %11s %11s %11s\n", "op", "step", "bytes",
+                "MiB/s", "phase", "min s", "median s", "max s");
+    for (int64_t s = 0; s < result->n_steps; s++)
+        print_step(stream, &result->steps[s]);
+    fputc('\n', stream);
+    print_total(stream, result, true);
+    print_total(stream, result, false);
+    if (result->verdict == SW_VERDICT_RIGHT)
+        fprintf(stream, "verified  every element is right\n");
+}
