@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The dtypes are the C structs: sizes and offsets as the compiler lays them out."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stripewise.readers import _container as c
+
+INCLUDE = Path(__file__).parents[2] / "native" / "include"
+CONSTANTS = {
+    "SW_CONTAINER_MAGIC": c.CONTAINER_MAGIC,
+    "SW_CONTAINER_VERSION": c.CONTAINER_VERSION,
+    "SW_PAGE": c.PAGE,
+    "SW_BLOCK_MAGIC": c.BLOCK_MAGIC,
+    "SW_SIZE_BINS": c.SIZE_BINS,
+    "SW_ALIGN_BINS": c.ALIGN_BINS,
+    "SW_LAYER_COUNT": len(c.ContainerLayer),
+    "SW_OP_COUNT": len(c.Op),
+    **{f"SW_BLOCK_{e.name}": e for e in c.BlockKind},
+    **{f"SW_RECORD_{e.name}": e for e in c.RecordKind},
+    **{f"SW_LAYER_{e.name}": e for e in c.ContainerLayer},
+    **{f"SW_OP_{e.name}": e for e in c.Op},
+    **{f"SW_MPI_{e.name}": e for e in c.MpiFamily},
+    **{f"SW_PLUGIN_{e.name}": e for e in c.PluginState},
+    **{f"SW_PROCESS_{e.name}": e for e in c.ProcessFlag},
+    **{f"SW_FILE_{e.name}": e for e in c.FileFlag},
+    **{f"SW_SETTINGS_{e.name}": e for e in c.SettingsKind},
+}
+
+
+def _c_program() -> str:
+    lines = [
+        '#include "stripewise/container.h"',
+        "#include <stddef.h>",
+        "#include <stdio.h>",
+        "int main(void){",
+    ]
+    for struct, dtype in c.STRUCTS.items():
+        lines.append(f'printf("{struct} %zu\\n", sizeof(struct {struct}));')
+        for field in dtype.names or ():
+            lines.append(f'printf("{struct}.{field} %zu\\n", offsetof(struct {struct}, {field}));')
+    for name in CONSTANTS:
+        lines.append(f'printf("{name} %llu\\n", (unsigned long long){name});')
+    return "\n".join([*lines, "return 0;}"])
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler on PATH")
+    directory = tmp_path_factory.mktemp("layout")
+    source, program = directory / "layout.c", directory / "layout"
+    source.write_text(_c_program())
+    subprocess.run(["cc", f"-I{INCLUDE}", str(source), "-o", str(program)], check=True)
+    out = subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
+    return {name: int(value) for name, value in (line.split() for line in out.splitlines())}
+
+
+@pytest.mark.parametrize("struct", c.STRUCTS)
+def test_offsets(compiled: dict[str, int], struct: str) -> None:
+    dtype = c.STRUCTS[struct]
+    assert dtype.fields is not None
+    offsets = {name: dtype.fields[name][1] for name in dtype.names or ()}
+    assert offsets == {name: compiled[f"{struct}.{name}"] for name in offsets}
+
+
+@pytest.mark.parametrize("struct", c.STRUCTS)
+def test_sizes(compiled: dict[str, int], struct: str) -> None:
+    assert c.STRUCTS[struct].itemsize == compiled[struct]
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants(compiled: dict[str, int], name: str) -> None:
+    assert compiled[name] == int(CONSTANTS[name])
+
+
+@pytest.mark.parametrize("struct", c.STRUCTS)
+def test_every_member_is_mirrored(struct: str) -> None:
+    text = (INCLUDE / "stripewise" / "container.h").read_text()
+    found = re.search(rf"struct {struct} {{(.*?)\n}};", text, re.DOTALL)
+    assert found
+    body = re.sub(r"/\*.*?\*/", "", found.group(1), flags=re.DOTALL)
+    members = []
+    for declaration in filter(None, (part.strip() for part in body.split(";"))):
+        for name in re.sub(r"\[.*?\]", "[]", declaration).split(","):
+            word = name.split()[-1]
+            if word not in ("path[]", "text[]"):
+                members.append(word.removesuffix("[]"))
+    assert tuple(members) == c.STRUCTS[struct].names
+
+
+def test_little_endian() -> None:
+    assert c.PROCESS["pid"] == np.dtype("<u4")

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stripewise.readers import (
+    Handshake,
+    HandshakeState,
+    Profile,
+    handshake,
+    join_containers,
+    parse_container,
+)
+from stripewise.readers._container import MpiFamily, PluginState, ProcessFlag
+from stripewise.readers._elf import is_static, is_static_elf
+from stripewise.testing.containers import FakeProcess, build_container
+
+MPI = ProcessFlag.MPI_INITIALIZED
+
+
+def profile_of(*processes: FakeProcess) -> Profile:
+    return join_containers([parse_container(build_container(processes))])
+
+
+def mpi(rank: int, size: int, state: PluginState = PluginState.LOADED, **more: object):
+    fields = {
+        "rank": rank,
+        "world_size": size,
+        "mpi_family": MpiFamily.MPICH,
+        "plugin_state": state,
+        "flags": MPI,
+        "mpi_version": "MPICH Version:\t4.0.2",
+        "outermost_write_bytes": 10,
+        **more,
+    }
+    return FakeProcess(fields)
+
+
+def check(profile: Profile, *command: str) -> Handshake:
+    found = handshake(profile, command)
+    assert "\n" not in found.message
+    assert found.ok == (not found.message)
+    return found
+
+
+@pytest.fixture(scope="module")
+def static_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler on PATH")
+    directory = tmp_path_factory.mktemp("static")
+    source, program = directory / "a.c", directory / "static_program"
+    source.write_text("int main(void){return 0;}")
+    done = subprocess.run(["cc", "-static", str(source), "-o", str(program)], check=False)
+    if done.returncode:
+        pytest.skip("no static C library")
+    return program
+
+
+def test_all_ranks_seen() -> None:
+    found = check(profile_of(mpi(0, 2), mpi(1, 2)), "mpiexec", "-n", "2", "./a")
+    assert found.ok
+    assert (found.seen_ranks, found.expected_ranks) == (2, 2)
+
+
+def test_ranks_missing() -> None:
+    found = check(profile_of(mpi(0, 4), mpi(2, 4)), "mpiexec", "-n", "4", "./a")
+    assert found.state is HandshakeState.RANKS_MISSING
+    assert "2 of 4" in found.message
+
+
+@pytest.mark.parametrize(
+    ("state", "expected", "word"),
+    [
+        (PluginState.MISSING, HandshakeState.PLUGIN_MISSING, "no plug-in is built"),
+        (PluginState.WRONG, HandshakeState.PLUGIN_WRONG, "another MPI"),
+    ],
+)
+def test_plugin_trouble_names_the_mpi_and_the_remedy(
+    state: PluginState, expected: HandshakeState, word: str
+) -> None:
+    found = check(profile_of(mpi(-1, 0, state)), "mpiexec", "./a")
+    assert found.state is expected
+    assert "4.0.2" in found.message
+    assert word in found.message
+    assert "stripewise runtime build --mpicc" in found.message
+
+
+def test_static_program(static_program: Path) -> None:
+    launcher = FakeProcess({"exe": "/usr/bin/mpiexec.hydra"})
+    found = check(profile_of(launcher), "mpiexec", "-n", "2", str(static_program))
+    assert found.state is HandshakeState.STATIC
+    assert str(static_program) in found.message
+
+
+def test_static_program_alone(static_program: Path) -> None:
+    assert check(join_containers([]), str(static_program)).state is HandshakeState.STATIC
+
+
+def test_elf_kinds(static_program: Path) -> None:
+    assert is_static(static_program)
+    assert not is_static(Path(os.path.realpath(sys.executable)))
+    assert not is_static(Path(__file__))
+    assert not is_static_elf(static_program.read_bytes()[:70])
+
+
+def test_dropped_by_a_wrapper() -> None:
+    program = os.path.realpath(shutil.which("sleep") or "")
+    seen = profile_of(
+        FakeProcess({"exe": os.path.realpath(shutil.which("mpiexec") or "/usr/bin/mpiexec")}),
+        FakeProcess({"exe": "/usr/bin/env", "flags": ProcessFlag.EXECED}),
+    )
+    found = check(seen, "mpiexec", "-n", "2", "env", "-u", "LD_PRELOAD", program)
+    assert found.state is HandshakeState.DROPPED
+    assert program in found.message
+    assert "LD_PRELOAD" in found.message
+
+
+def test_dropped_inside_a_script(tmp_path: Path) -> None:
+    script = tmp_path / "wrapper.sh"
+    script.write_text("#!/bin/sh\nenv -i ./a\n")
+    script.chmod(0o755)
+    shell = os.path.realpath("/bin/sh")
+    seen = profile_of(
+        FakeProcess({"exe": shell, "outermost_read_bytes": 30}),
+        FakeProcess({"exe": "/usr/bin/env", "flags": ProcessFlag.EXECED}),
+    )
+    assert check(seen, str(script)).state is HandshakeState.DROPPED
+
+
+def test_exec_of_something_seen_is_fine() -> None:
+    seen = profile_of(
+        FakeProcess({"pid": 5, "exe": "/bin/sh", "flags": ProcessFlag.EXECED, "start_ns": 1}),
+        FakeProcess({"pid": 5, "exe": "/bin/x", "start_ns": 2, "outermost_write_bytes": 4}),
+    )
+    assert check(seen, "sh", "-c", "exec x").ok
+
+
+def test_nothing_at_all() -> None:
+    found = check(join_containers([]), "no-such-program-anywhere")
+    assert found.state is HandshakeState.DROPPED
+    assert "doctor" in found.message
+
+
+def test_no_mpi_under_a_launcher_is_noted() -> None:
+    program = os.path.realpath(shutil.which("cat") or "")
+    row = {"exe": program, "outermost_write_bytes": 10}
+    found = check(profile_of(FakeProcess(row), FakeProcess(row)), "mpiexec", "-n", "2", program)
+    assert found.ok
+    assert "never called MPI_Init" in found.warnings[0]
+
+
+def test_no_io() -> None:
+    program = os.path.realpath(shutil.which("true") or "")
+    found = check(profile_of(FakeProcess({"exe": program})), program)
+    assert found.ok
+    assert found.state is HandshakeState.NO_IO
+
+
+@pytest.mark.parametrize(
+    ("flag", "word"),
+    [
+        (ProcessFlag.USES_IO_URING, "io_uring"),
+        (ProcessFlag.USES_SHARED_MMAP, "mappings"),
+        (ProcessFlag.CONFIG_BAD, "configuration"),
+    ],
+)
+def test_what_is_not_counted_is_said(flag: ProcessFlag, word: str) -> None:
+    found = check(profile_of(mpi(0, 1, flags=MPI | flag)), "./a")
+    assert any(word in text for text in found.warnings)
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root drops nothing that it owns itself")
+def test_setuid() -> None:
+    program = next((p for p in ("/usr/bin/passwd", "/bin/su") if os.path.exists(p)), None)
+    if program is None:
+        pytest.skip("no setuid program here")
+    assert check(join_containers([]), program).state is HandshakeState.SETUID

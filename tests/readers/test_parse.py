@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stripewise.errors import ContainerError
+from stripewise.readers import join_containers, parse_container, read_containers
+from stripewise.readers._container import PAGE, ContainerLayer, Op, SettingsKind
+from stripewise.testing.containers import FakeFile, FakeProcess, build_container
+
+FILE = FakeFile("/data/a.dat", ops={Op.WRITE: (3, 300, 30)}, outermost=(40, 0, 300))
+GOLDEN = build_container(
+    [FakeProcess({"pid": 7}, [FILE], notes=["hm"]), FakeProcess({"pid": 8}, [FILE], split=True)]
+)
+
+
+def test_processes_and_records() -> None:
+    raw = parse_container(GOLDEN)
+    assert (raw.host, raw.run_id) == ("node1", "run")
+    assert [int(p["pid"][0]) for p in raw.processes] == [7, 8]
+    assert raw.owners == [0, 1]
+    assert raw.paths == [b"/data/a.dat", b"/data/a.dat"]
+    assert [note.text for note in raw.notes] == ["hm"]
+    assert int(raw.records[1]["ops"][0, Op.WRITE]["bytes"]) == 300
+
+
+def test_settings_find_their_file() -> None:
+    entry = ("/data/a.dat", ContainerLayer.MPIIO, SettingsKind.APPLIED, "cb_nodes=2\nx=a=b\n")
+    data = build_container([FakeProcess({}, [FILE], [entry])])
+    (found,) = join_containers([parse_container(data)]).settings
+    assert found.values == {"cb_nodes": "2", "x": "a=b"}
+    assert found.path == 0
+
+
+def test_a_name_that_is_not_utf8_survives() -> None:
+    data = build_container([FakeProcess({}, [FakeFile(b"/data/\xff\xfe.dat")])])
+    (path,) = join_containers([parse_container(data)]).paths
+    assert os.fsencode(path) == b"/data/\xff\xfe.dat"
+
+
+@pytest.mark.parametrize("data", [b"", b"short", b"x" * PAGE, bytes(PAGE)])
+def test_not_a_container(data: bytes) -> None:
+    with pytest.raises(ContainerError, match="not a Stripewise container"):
+        parse_container(data)
+
+
+def test_another_version() -> None:
+    data = bytearray(GOLDEN)
+    data[8] = 99
+    with pytest.raises(ContainerError, match=r"version 99.*runtime build") as caught:
+        parse_container(bytes(data))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ContainerError, match=r"cannot read container .*No such file"):
+        read_containers([tmp_path / "gone.sw"])
+
+
+def test_a_page_without_header_is_stepped_over() -> None:
+    torn = GOLDEN[:PAGE] + bytes(PAGE) + GOLDEN[PAGE:]
+    # The second process keeps its records in a block that names its offset, which moved.
+    assert len(parse_container(torn).processes) == 2
+
+
+def test_an_uncommitted_record_ends_the_block() -> None:
+    two = build_container([FakeProcess({}, [FILE, FakeFile("/data/b.dat")])])
+    place = two.index(b"/data/a.dat")
+    size = (place + 11 + 7) // 8 * 8
+    torn = two[:size] + bytes(4) + two[size + 4 :]
+    assert parse_container(torn).paths == [b"/data/a.dat"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(min_value=PAGE, max_value=len(GOLDEN)))
+def test_any_unfinished_tail_is_read(length: int) -> None:
+    whole = parse_container(GOLDEN)
+    part = parse_container(GOLDEN[:length])
+    assert len(part.processes) <= len(whole.processes)
+    assert part.paths == whole.paths[: len(part.paths)]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(min_size=1, max_size=64), st.integers(min_value=PAGE, max_value=len(GOLDEN) - 64))
+def test_damage_never_raises(noise: bytes, place: int) -> None:
+    damaged = GOLDEN[:place] + noise + GOLDEN[place + len(noise) :]
+    join_containers([parse_container(damaged)])

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stripewise.readers import Profile, join_containers, parse_container
+from stripewise.readers._container import (
+    ContainerLayer,
+    FileFlag,
+    MpiFamily,
+    Op,
+    PluginState,
+    ProcessFlag,
+    SettingsKind,
+)
+from stripewise.testing.containers import FakeFile, FakeProcess, build_container
+
+MIB = 1 << 20
+POSIX, MPIIO, HDF5 = ContainerLayer.POSIX, ContainerLayer.MPIIO, ContainerLayer.HDF5
+
+
+def rank(number: int, size: int, files: list[FakeFile], seconds: float, **more: object):
+    fields = {
+        "rank": number,
+        "world_size": size,
+        "mpi_family": MpiFamily.OPENMPI,
+        "plugin_state": PluginState.LOADED,
+        "flags": ProcessFlag.MPI_INITIALIZED | ProcessFlag.EXITED,
+        "outermost_ns": int(seconds * 1e9),
+        "outermost_write_bytes": sum(file.outermost[2] for file in files),
+        "outermost_read_bytes": sum(file.outermost[1] for file in files),
+        "mpi_version": "Open MPI v4.1.4, package",
+        **more,
+    }
+    return fields, files
+
+
+def shared_writer(number: int) -> list[FakeFile]:
+    """MPI-IO collective on a shared file; rank 0 alone reaches the system."""
+    mpiio = FakeFile(
+        "/run/out.dat",
+        MPIIO,
+        FileFlag.WRITTEN | FileFlag.INTERLEAVED,
+        {Op.WRITE_COLLECTIVE: (4, 4 * MIB, 10)},
+        (1_000_000_000 * (number + 1), 0, 4 * MIB),
+    )
+    posix = FakeFile(
+        "/run/out.dat",
+        POSIX,
+        FileFlag.WRITTEN | FileFlag.CREATED | FileFlag.OPENED_WRITE,
+        {Op.WRITE: (8, 8 * MIB, 10)},
+        write_sizes={4: 8},
+        write_alignment={20: 6, 12: 2},
+        extremes=(MIB, MIB),
+    )
+    return [mpiio, posix] if number == 0 else [mpiio]
+
+
+def profile_of(*processes: FakeProcess, host: str = "node1") -> Profile:
+    return join_containers([parse_container(build_container(processes, host=host))])
+
+
+@pytest.fixture
+def shared() -> Profile:
+    settings = [
+        ("/run/out.dat", MPIIO, SettingsKind.PROGRAM, "access_style=write_once\n"),
+        ("/run/out.dat", MPIIO, SettingsKind.APPLIED, "cb_nodes=1\n"),
+        ("/run/out.dat", MPIIO, SettingsKind.REPORTED, "cb_nodes=1\naccess_style=write_once\n"),
+    ]
+    launcher = FakeProcess({"outermost_ns": 9_000_000_000, "exe": "/usr/bin/orterun"})
+    ranks = [rank(i, 2, shared_writer(i), i + 1) for i in range(2)]
+    return profile_of(
+        launcher, FakeProcess(*ranks[0], settings=settings), FakeProcess(*ranks[1], split=True)
+    )
+
+
+def test_io_seconds_is_the_slowest_rank(shared: Profile) -> None:
+    assert shared.io_seconds == pytest.approx(2.0)
+    assert shared.n_ranks == 2
+    assert shared.write_bytes == 8 * MIB
+
+
+def test_a_rank_that_occurs_twice_counts_with_its_sum() -> None:
+    both = [FakeProcess(*rank(i % 2, 2, [], 1 + i)) for i in range(4)]
+    assert profile_of(*both).io_seconds == pytest.approx(2 + 4)
+
+
+def test_without_mpi_the_slowest_process_counts() -> None:
+    found = profile_of(
+        FakeProcess({"outermost_ns": 10**9}), FakeProcess({"outermost_ns": 3 * 10**9})
+    )
+    assert found.io_seconds == pytest.approx(3.0)
+    assert found.n_ranks == 1
+
+
+def test_empty_profile() -> None:
+    empty = join_containers([])
+    assert (empty.io_seconds, empty.read_bytes, empty.n_ranks) == (0.0, 0, 1)
+    assert empty.observed_files(Path("/run")) == ()
+    assert empty.facts(1.0).mpi_family == ""
+    assert not empty.opened(Path("/run")).read
+
+
+def test_observed_file(shared: Profile) -> None:
+    (file,) = shared.observed_files(Path("/run"))
+    assert (file.path, file.interface) == ("out.dat", "mpiio")
+    assert (file.writers, file.system_writes) == (1, 8)
+    assert file.system_write_bytes == 8 * MIB
+    assert file.median_write_bytes == file.largest_write_bytes == MIB
+    assert file.aligned_fraction == {4096: 1.0, 65536: 0.75, 1 << 20: 0.75}
+    assert file.write_bytes == 8 * MIB
+    assert file.io_seconds == pytest.approx(2.0)
+    assert file.applied == {"cb_nodes": "1"}
+    assert file.requested == {"access_style": "write_once"}
+    assert file.reported["cb_nodes"] == "1"
+
+
+def test_opened_knows_relative_paths_and_created(shared: Profile, tmp_path: Path) -> None:
+    opened = shared.opened(Path("/run"))
+    assert opened.created == opened.written == {Path("out.dat")}
+    assert shared.opened(tmp_path).created == {Path("/run/out.dat")}
+
+
+def test_a_symbolic_link_to_the_root(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    inside = FakeFile(str(link / "x"), POSIX, FileFlag.READ, {Op.READ: (1, 5, 5)})
+    assert profile_of(FakeProcess({}, [inside])).opened(real).read == {Path("x")}
+
+
+def test_facts(shared: Profile) -> None:
+    facts = shared.facts(10.0, environment={}, mpiio_alternatives=("ompio", "romio321"))
+    assert (facts.n_ranks, facts.n_hosts) == (2, 1)
+    assert (facts.mpi_family, facts.mpiio_implementation) == ("openmpi", "ompio")
+    assert facts.mpi_version.startswith("Open MPI v4.1.4")
+    assert facts.mpiio_alternatives == ("ompio", "romio321")
+    assert (facts.collective_bytes, facts.independent_bytes) == (8 * MIB, 0)
+    assert facts.noncontiguous
+    assert facts.shared_files == 1
+    assert facts.write_calls == 8
+    assert facts.elapsed_seconds == 10.0
+    assert not facts.uses_hdf5
+
+
+def test_several_hosts() -> None:
+    raws = [
+        parse_container(build_container([FakeProcess(*rank(i, 2, [], 1))], host=f"node{i}"))
+        for i in range(2)
+    ]
+    assert join_containers(raws).facts(1.0).n_hosts == 2
+
+
+@pytest.mark.parametrize(("second", "expected"), [(4, True), (3, False)])
+def test_matched_calls(second: int, expected: bool) -> None:
+    counts = [4, second]
+    processes = [
+        FakeProcess(*rank(i, 2, [FakeFile("/r/a.h5", HDF5, ops={Op.WRITE: (counts[i], 8, 8)})], 1))
+        for i in range(2)
+    ]
+    facts = profile_of(*processes).facts(1.0, mpiio_alternatives=())
+    assert facts.matched_calls is expected
+    assert facts.uses_hdf5
+
+
+def test_matched_calls_needs_every_rank() -> None:
+    one = FakeProcess(*rank(0, 2, [FakeFile("/r/a.h5", HDF5, ops={Op.WRITE: (1, 8, 8)})], 1))
+    assert not profile_of(one, FakeProcess(*rank(1, 2, [], 1))).facts(1.0).matched_calls
