@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Comparing two HDF5 (or NetCDF-4) files by content.
+
+Compared are links (hard, soft, external), objects, attributes, datatypes, shapes, fill values
+and every element.  Not compared, since it is not content: offsets, chunking, filters, file
+format versions, times, the order in which things were made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import h5py
+from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5t
+
+from stripewise.study import _hdf5_values as values
+
+_GROUP, _DATASET, _NAMED_TYPE = 0, 1, 2
+_LIMIT = 1000
+_FAILURES = (OSError, TypeError, ValueError, KeyError, RuntimeError, NotImplementedError)
+
+
+@dataclass
+class ContentDifferences:
+    """What a comparison found; an item is `/path` or `/path@attribute`.
+
+    Attributes:
+        differences: Item to what differs.
+        unknown: Item to why it cannot be compared.
+        bytes_of: Item to the bytes of its elements, where it has any.
+    """
+
+    differences: dict[str, str] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+    bytes_of: dict[str, int] = field(default_factory=dict)
+
+
+class _Side:
+    """One of the two files: its links by path, and its objects by address."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, values.open_properties())
+        self.paths: dict[int, bytes] = {}
+        self.links: dict[bytes, tuple[Any, ...]] = {}
+        self.objects: dict[bytes, int] = {}
+        self._index()
+
+    def _index(self) -> None:
+        self._see(b"/", h5o.get_info(self.file))
+        pending = [b"/"]
+        while pending:
+            folder = pending.pop()
+            group = h5g.open(self.file, folder)
+            for name in sorted(group):
+                path = folder.rstrip(b"/") + b"/" + name
+                if self._link(group, name, path):
+                    pending.append(path)
+
+    def _see(self, path: bytes, info: Any) -> bool:
+        if info.addr in self.paths:
+            return False
+        self.paths[info.addr] = path
+        self.objects[path] = info.type
+        return True
+
+    def _link(self, group: Any, name: bytes, path: bytes) -> bool:
+        """Note one link; whether it leads to a group not seen before."""
+        kind = group.links.get_info(name).type
+        if kind in (h5l.TYPE_SOFT, h5l.TYPE_EXTERNAL):
+            self.links[path] = (kind, group.links.get_val(name))
+            return False
+        if kind != h5l.TYPE_HARD:
+            self.links[path] = (kind,)
+            return False
+        info = h5o.get_info(group, name)
+        new = self._see(path, info)
+        self.links[path] = (kind, info.type, self.paths[info.addr])
+        return new and info.type == _GROUP
+
+
+def is_hdf5(path: Path) -> bool:
+    """Whether a file has the signature of HDF5."""
+    try:
+        return bool(h5f.is_hdf5(os.fsencode(path)))
+    except _FAILURES:
+        return False
+
+
+def compare_content(first: Path, second: Path, ignore: Collection[str] = ()) -> ContentDifferences:
+    """Compare two files by content; no more than the first 1000 differences.
+
+    Args:
+        first: A file.
+        second: Another.
+        ignore: Items not to compare.
+    """
+    found = ContentDifferences()
+    sides: list[_Side] = []
+    try:
+        for path in (first, second):
+            sides.append(_Side(path))
+        for item, what, why in _compare(sides[0], sides[1], frozenset(ignore), found):
+            if item in ignore:
+                continue
+            if why:
+                found.unknown[item] = why
+            else:
+                found.differences[item] = what
+            if len(found.differences) >= _LIMIT:
+                break
+    except _FAILURES as error:
+        found.unknown["/"] = f"cannot be read as HDF5: {error}"
+    finally:
+        for side in sides:
+            side.file.close()
+    return found
+
+
+_Finding = tuple[str, str, str]
+"""Item, what differs, or else why it is unknown."""
+
+
+def _compare(
+    one: _Side, two: _Side, ignore: frozenset[str], found: ContentDifferences
+) -> Iterator[_Finding]:
+    for path in sorted(one.links.keys() | two.links.keys()):
+        first, second = one.links.get(path), two.links.get(path)
+        if first is None or second is None:
+            yield text(path), "is missing" if second is None else "is new", ""
+        elif first != second:
+            yield text(path), f"links to {_shown(first)} and {_shown(second)}", ""
+    for path, kind in one.objects.items():
+        if two.objects.get(path) == kind:
+            yield from _compare_object(path, kind, (one, two), ignore, found)
+
+
+def _shown(link: tuple[Any, ...]) -> str:
+    return repr(link[-1])
+
+
+def _compare_object(
+    path: bytes,
+    kind: int,
+    sides: tuple[_Side, _Side],
+    ignore: frozenset[str],
+    found: ContentDifferences,
+) -> Iterator[_Finding]:
+    item = text(path)
+    try:
+        first, second = (h5o.open(side.file, path) for side in sides)
+    except _FAILURES as error:
+        yield item, "", f"cannot be opened: {error}"
+        return
+    paths = sides[0].paths, sides[1].paths
+    if kind == _DATASET and item not in ignore:
+        yield from _compare_datasets(item, first, second, paths, found)
+    elif kind == _NAMED_TYPE:
+        different = values.types_differ(first, second)
+        if different:
+            yield item, different, ""
+    yield from _compare_attributes(item, first, second, paths)
+
+
+def _compare_datasets(
+    item: str, first: h5d.DatasetID, second: h5d.DatasetID, paths: Any, found: ContentDifferences
+) -> Iterator[_Finding]:
+    try:
+        datatype: h5t.TypeID = first.get_type()
+        found.bytes_of[item] = datatype.get_size() * first.get_space().get_simple_extent_npoints()
+        different = values.types_differ(datatype, second.get_type())
+        different = different or values.spaces_differ(first.get_space(), second.get_space())
+        different = different or values.fill_values_differ(first, second)
+        different = different or values.datasets_differ(first, second, paths)
+    except _FAILURES as error:
+        yield item, "", f"cannot be compared: {error}"
+        return
+    if different:
+        yield item, different, ""
+
+
+def _compare_attributes(item: str, first: Any, second: Any, paths: Any) -> Iterator[_Finding]:
+    one, two = _attribute_names(first), _attribute_names(second)
+    for name in sorted(one | two):
+        key = f"{item}@{text(name)}"
+        if name not in one or name not in two:
+            yield key, "is missing" if name in one else "is new", ""
+            continue
+        try:
+            attributes = h5a.open(first, name), h5a.open(second, name)
+            different = values.attributes_differ(*attributes, (first, second), paths)
+        except _FAILURES as error:
+            yield key, "", f"cannot be compared: {error}"
+            continue
+        if different:
+            yield key, different, ""
+
+
+def _attribute_names(located: Any) -> set[bytes]:
+    count = h5a.get_num_attrs(located)
+    return {h5a.open(located, index=index).name for index in range(count)}
+
+
+def text(name: bytes) -> str:
+    """Show a name of any bytes."""
+    return name.decode("utf-8", "backslashreplace")
+
+
+def version() -> str:
+    """Version of the HDF5 that compares."""
+    return str(h5py.version.hdf5_version)
