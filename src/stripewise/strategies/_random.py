@@ -35,7 +35,7 @@ class RandomStrategy(Strategy):
 
     def ask(self, n: int) -> list[Proposal]:
         """Propose up to `n` new points."""
-        proposals = []
+        proposals: list[Proposal] = []
         while self._next is not None and len(proposals) < n:
             proposals.append(Proposal(point_at(self.space, self._next), "drawn at random"))
             self._next = self._draw()

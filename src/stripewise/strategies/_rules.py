@@ -46,6 +46,7 @@ class RulesStrategy(StepwiseStrategy):
         """Climb all ladders, then check the whole time."""
         self._seen: dict[PointKey, tuple[float, float]] = {key_of({}): (1.0, 1.0)}
         self._best: Settings = {}
+        self._requirements = self._searched_requirements()
         yield from self.start()
         for dimension in self.dimensions():
             yield from self._climb(dimension)
@@ -77,13 +78,25 @@ class RulesStrategy(StepwiseStrategy):
             self._best = dict(settings)
         return ratio
 
+    def _searched_requirements(self) -> dict[str, Settings]:
+        """Return, for each knob, the values of searched knobs without which it cannot act."""
+        ladders = {d.tunable.name: d.values for d in self.space.dimensions}
+        return {
+            d.tunable.name: {
+                name: value
+                for name, value in d.tunable.requires(self.facts).items()
+                if value in ladders.get(name, ())
+            }
+            for d in self.space.dimensions
+        }
+
     def _climb(self, dimension: Dimension) -> Climb:
         name, values = dimension.tunable.name, dimension.values
         reason = self._reason(name)
         current = self._best.get(name)
         if dimension.tunable.kind in _UNORDERED_KINDS:
             for value in values:
-                yield from self.try_point({**self._best, name: value}, reason)
+                yield from self.try_point(self._with(name, value), reason)
         elif current in values:
             place = values.index(current)
             yield from self._ladder(name, values[place + 1 :], reason)
@@ -96,12 +109,25 @@ class RulesStrategy(StepwiseStrategy):
         patience = 1
         for value in values:
             before = self.best_ratio
-            ratio = yield from self.try_point({**self._best, name: value}, reason)
+            ratio = yield from self.try_point(self._with(name, value), reason)
             if ratio < before * (1 - self.noise):
                 continue
             if ratio > before * (1 + self.noise) or not patience:
                 return
             patience -= 1
+
+    def _with(self, name: str, value: Value) -> Settings:
+        """Return the best point with one more setting, and with what that one needs.
+
+        What it needs is added only where it was not found clearly worse than the best.
+        """
+        needed = self._requirements.get(name, {})
+        missing = {n: v for n, v in needed.items() if self._best.get(n) != v}
+        base = {**self._best, **missing}
+        known = self._seen.get(key_of(base)) if missing else None
+        if known is not None and known[0] > self.best_ratio * (1 + 2 * self.noise):
+            base = self._best
+        return {**base, name: value}
 
     def _reason(self, name: str) -> str:
         place = f"ladder of {name}"

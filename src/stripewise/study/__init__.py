@@ -1,4 +1,31 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
+"""Tuning studies: a command in, verified faster settings out."""
 
-"""The study room."""
+from stripewise.study._interrupts import Interrupts
+from stripewise.study._journal import Journal
+from stripewise.study._ledger import Ledger
+from stripewise.study._loop import MakeTools, Study, run_study
+from stripewise.study._observer import Observer
+from stripewise.study._options import StudyOptions, program_name
+from stripewise.study._slot import RunSlot
+from stripewise.study._statistics import speedup_of
+from stripewise.study._tools import FirstLook, Place, Tools, Workspace
+
+__all__ = [
+    "FirstLook",
+    "Interrupts",
+    "Journal",
+    "Ledger",
+    "MakeTools",
+    "Observer",
+    "Place",
+    "RunSlot",
+    "Study",
+    "StudyOptions",
+    "Tools",
+    "Workspace",
+    "program_name",
+    "run_study",
+    "speedup_of",
+]

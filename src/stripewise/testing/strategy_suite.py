@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every search strategy must do; subclass it and say how to make one.
 
-    class TestRandom(StrategySuite):
-        strategy_name = "random"
+class TestRandom(StrategySuite):
+strategy_name = "random"
 """
 
 from __future__ import annotations

@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The first stages: a discarded warm-up that shows what the program does, and the baseline."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from stripewise.errors import ProgramError
+from stripewise.model import Measurement, ProgramFacts, RunRole, RunStatus
+from stripewise.study import _codec as codec
+from stripewise.study._budget import TRIAL_RUNS
+from stripewise.study._context import Context
+from stripewise.study._slot import RunSlot
+from stripewise.study._statistics import resolution_text, spread
+from stripewise.study._tools import FirstLook
+
+BASELINE_RUNS = 3
+MOST_BASELINE_RUNS = 5
+LARGE_CV = 0.15
+"""Above this spread of the I/O time the baseline is run up to 5 times."""
+TIMEOUT_FLOOR_SECONDS = 20.0
+TIMEOUT_FACTOR = 5.0
+"""A run that takes so many times as long as the baseline is stopped: a deadlock, or hopeless."""
+_TAIL_LINES = 5
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What the stages after it build on.
+
+    Attributes:
+        facts: Of the warm-up.
+        measurements: Of the unchanged program, before the search.
+        kept_runs: Ids of two of them, whose outputs are kept.
+        timeout_seconds: Time limit of a run.
+        resolution: What the spread lets the study see.
+    """
+
+    facts: ProgramFacts
+    measurements: tuple[Measurement, ...]
+    kept_runs: tuple[str, ...]
+    timeout_seconds: float
+    resolution: str
+
+    @property
+    def run_seconds(self) -> float:
+        """Median whole time of a run."""
+        return median(m.elapsed_seconds for m in self.measurements)
+
+
+def warm_up(context: Context) -> ProgramFacts:
+    """Run the program once, discard the time, find out what it does.
+
+    Raises:
+        ProgramError: It fails, cannot be seen, or does no I/O.
+    """
+    slot = RunSlot(
+        "warm-up",
+        RunRole.WARM_UP,
+        timeout_seconds=context.options.timeout_seconds,
+        sync=context.options.sync,
+        keep_output=True,
+    )
+    measurement = context.executor.run(slot)
+    _check_it_ran(context, measurement)
+    look = _first_look(context, measurement)
+    if look.problem:
+        raise ProgramError(look.problem)
+    context.tools.workspace.first_run_known(look.written_inputs, look.output_bytes)
+    context.executor.release(measurement)
+    if not look.facts.io_seconds or not measurement.total_bytes:
+        raise ProgramError(
+            "the program did no I/O that can be seen (no file inside its directory was read or "
+            "written); nothing to tune: is it the right command?"
+        )
+    for warning in (*look.warnings, *_warnings(look.facts)):
+        context.warn(warning)
+    context.observer.facts_known(look.facts)
+    return look.facts
+
+
+def measure_baseline(context: Context, facts: ProgramFacts) -> Baseline:
+    """Run the unchanged program three times, up to five if it varies much."""
+    warm = context.ledger.measurement("warm-up")
+    limit = run_timeout(context, [warm] if warm is not None else [])
+    done: list[Measurement] = []
+    while len(done) < BASELINE_RUNS or _wants_more(context, done):
+        number = len(done) + 1
+        slot = RunSlot(
+            f"baseline/{number}",
+            RunRole.BASELINE,
+            timeout_seconds=limit,
+            sync=context.options.sync,
+            keep_output=number <= 2,
+        )
+        done.append(context.baseline(slot))
+    resolution = resolution_text([m.io_seconds for m in done])
+    context.observer.baseline_known(done, resolution)
+    return Baseline(
+        facts=facts,
+        measurements=tuple(done),
+        kept_runs=tuple(m.run_id for m in done[:2]),
+        timeout_seconds=run_timeout(context, done),
+        resolution=resolution,
+    )
+
+
+def _wants_more(context: Context, done: list[Measurement]) -> bool:
+    if len(done) >= MOST_BASELINE_RUNS or spread([m.io_seconds for m in done]) <= LARGE_CV:
+        return False
+    begun = context.ledger.measurement(f"baseline/{len(done) + 1}") is not None
+    seconds = done[-1].elapsed_seconds
+    return begun or context.budget.allows(context.ledger, TRIAL_RUNS, seconds, final=False)
+
+
+def run_timeout(context: Context, runs: list[Measurement]) -> float:
+    """Return the time limit of a run: the user's, or several times what runs took."""
+    if context.options.timeout_seconds is not None:
+        return context.options.timeout_seconds
+    longest = max((run.elapsed_seconds for run in runs), default=0.0)
+    return max(TIMEOUT_FLOOR_SECONDS, TIMEOUT_FACTOR * longest)
+
+
+def _check_it_ran(context: Context, measurement: Measurement) -> None:
+    if measurement.status in (RunStatus.OK, RunStatus.UNSEEN):
+        return
+    if measurement.status is RunStatus.TIMEOUT:
+        raise ProgramError(
+            f"the program did not end within {context.options.timeout_seconds:g} s; "
+            "give it more with --timeout"
+        )
+    tail = last_lines(context.executor.place(measurement).record_directory / "stderr")
+    said = f"; it said:\n{tail}" if tail else ""
+    raise ProgramError(
+        f"the program fails unchanged ({measurement.message}); see that it runs without "
+        f"stripewise first (inputs outside of its directory: --input PATH){said}"
+    )
+
+
+def last_lines(path: Path, lines: int = _TAIL_LINES) -> str:
+    """Return the last lines of a text file, "" if there is none."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(max(0, os.fstat(stream.fileno()).st_size - 4096))
+            text = stream.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    return "\n".join(f"  {line}" for line in text.splitlines()[-lines:])
+
+
+def _first_look(context: Context, measurement: Measurement) -> FirstLook:
+    def look() -> codec.Json:
+        found = context.tools.look_first(context.executor.place(measurement), measurement)
+        return {
+            "facts": codec.facts_to_json(found.facts),
+            "problem": found.problem,
+            "written_inputs": list(found.written_inputs),
+            "output_bytes": found.output_bytes,
+            "warnings": list(found.warnings),
+        }
+
+    data = context.ledger.remember("first-look", look)
+    return FirstLook(
+        facts=codec.facts_from_json(data["facts"]),
+        problem=data["problem"],
+        written_inputs=tuple(data["written_inputs"]),
+        output_bytes=data["output_bytes"],
+        warnings=tuple(data["warnings"]),
+    )
+
+
+def _warnings(facts: ProgramFacts) -> list[str]:
+    cores = len(os.sched_getaffinity(0))
+    if facts.mpi_family == "mpich" and facts.n_hosts == 1 and facts.n_ranks > cores:
+        return [
+            f"{facts.n_ranks} ranks on {cores} cores: MPICH spins while it waits, so the ranking "
+            "of settings may be upside down; use at most as many ranks as cores"
+        ]
+    return []

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a study may use: configurations, executions, time, bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stripewise.policy import Policy
+from stripewise.study._ledger import Ledger
+from stripewise.study._options import DEFAULT_TRIALS, StudyOptions
+from stripewise.study._statistics import LOOKS
+
+TRIAL_RUNS = 2
+"""Runs that a trial takes at least: itself and a baseline run beside it."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits; None: no limit.
+
+    Attributes:
+        trials: Configurations.
+        runs: Executions, every one counted.
+        seconds: Time at work, over all sessions.
+        total_bytes: Bytes that all runs write (a site's cap).
+        reserved_runs: Of `runs`, kept for the winner's pairs.
+        why: Where a limit comes from, if not from the user.
+    """
+
+    trials: int
+    runs: int | None
+    seconds: float | None
+    total_bytes: int | None
+    reserved_runs: int
+    why: str = ""
+
+    def why_no_trial(self, ledger: Ledger, trials_done: int, run_seconds: float) -> str:
+        """Say why no further trial may begin; "" if one may.
+
+        Args:
+            ledger: Of the study.
+            trials_done: So far.
+            run_seconds: What a run of the baseline takes.
+        """
+        done = len(ledger.entries)
+        if trials_done >= self.trials:
+            return f"{trials_done} of {self.trials} trials used{self.why}"
+        if not self._runs_left(done, TRIAL_RUNS + self.reserved_runs):
+            kept = f"; the rest is kept for the winner's {LOOKS[0]} pairs"
+            return f"run budget: {done} of {self.runs} runs used{kept}"
+        ahead = (TRIAL_RUNS + self.reserved_runs) * run_seconds
+        if self.seconds is not None and ledger.active_seconds + ahead > self.seconds:
+            return (
+                f"time budget: {ledger.active_seconds:.0f} of {self.seconds:.0f} s used; "
+                f"the rest is kept for the winner's {LOOKS[0]} pairs"
+            )
+        return self._why_no_bytes(ledger)
+
+    def allows(self, ledger: Ledger, runs: int, run_seconds: float, *, final: bool) -> bool:
+        """Whether so many runs more are within the budget."""
+        reserved = 0 if final else self.reserved_runs
+        if not self._runs_left(len(ledger.entries), runs + reserved):
+            return False
+        ahead = (runs + reserved) * run_seconds
+        in_time = self.seconds is None or ledger.active_seconds + ahead <= self.seconds
+        return in_time and not self._why_no_bytes(ledger)
+
+    def _runs_left(self, done: int, wanted: int) -> bool:
+        return self.runs is None or done + wanted <= self.runs
+
+    def _why_no_bytes(self, ledger: Ledger) -> str:
+        if self.total_bytes is None or not ledger.entries:
+            return ""
+        sizes = [entry.measurement.write_bytes for entry in ledger.entries]
+        ahead = max(sizes) * (TRIAL_RUNS + self.reserved_runs)
+        if sum(sizes) + ahead <= self.total_bytes:
+            return ""
+        return f"policy: at most {self.total_bytes} bytes may be written by a study"
+
+
+def make_budget(options: StudyOptions, policy: Policy) -> Budget:
+    """Return what the user asks for, narrowed to what the policy allows."""
+    trials = options.trials
+    if trials is None:
+        trials = DEFAULT_TRIALS if options.runs is None and options.time_seconds is None else 10**6
+    capped = policy.max_trials is not None and policy.max_trials < trials
+    return Budget(
+        trials=min(trials, policy.max_trials) if policy.max_trials is not None else trials,
+        runs=_least(options.runs, policy.max_runs),
+        seconds=options.time_seconds,
+        total_bytes=policy.max_bytes,
+        reserved_runs=2 * LOOKS[0],
+        why=" (the policy's limit)" if capped else "",
+    )
+
+
+def _least(first: int | None, second: int | None) -> int | None:
+    limits = [limit for limit in (first, second) if limit is not None]
+    return min(limits) if limits else None

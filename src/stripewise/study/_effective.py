@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Effective settings: what was requested, what the stack reported, what was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from stripewise.model import Measurement, ObservedFile, ProgramFacts, Trial, Value
+from stripewise.readers import cannot_act
+
+_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def effective_settings(
+    settings: Mapping[str, Value],
+    candidates: Sequence[Measurement],
+    baselines: Sequence[Measurement],
+) -> dict[str, str]:
+    """Return, for each knob of a trial, requested / reported / observed in one line."""
+    files = _files(candidates)
+    if not files:
+        return {}
+    before = _files(baselines)
+    lines = {name: _line(name, value, files) for name, value in settings.items()}
+    lines["observed"] = observed_line(files)
+    lines["observed without"] = observed_line(before)
+    return lines
+
+
+def without_effect(
+    trial: Trial,
+    candidates: Sequence[Measurement],
+    baselines: Sequence[Measurement],
+    facts: ProgramFacts,
+) -> Iterator[str]:
+    """Yield a warning for each setting of a winner that cannot have acted."""
+    files = _files(candidates)
+    if not files:
+        return
+    yield from cannot_act(trial.configuration, files, facts)
+    if observed_line(files) == observed_line(_files(baselines)):
+        names = ", ".join(trial.settings)
+        yield f"what reaches the storage looks the same with and without {names}"
+
+
+def observed_line(files: Sequence[ObservedFile]) -> str:
+    """Say what reached the storage: who wrote, in which sizes, how aligned."""
+    written = [f for f in files if f.system_writes]
+    if not written:
+        return "no system writes seen"
+    largest = max(written, key=lambda file: file.system_write_bytes)
+    aligned = largest.aligned_fraction.get(1 << 20, 0.0)
+    return (
+        f"{largest.writers} writer(s), {sum(f.system_writes for f in written)} system writes, "
+        f"median {_size(largest.median_write_bytes)}, "
+        f"largest {_size(largest.largest_write_bytes)}, {aligned:.0%} aligned to 1 MiB"
+    )
+
+
+def _line(name: str, value: Value, files: Sequence[ObservedFile]) -> str:
+    key = name.partition(".")[2]
+    reported = sorted({f.reported[key] for f in files if key in f.reported})
+    applied = any(key in _keys(f.applied) for f in files)
+    line = f"requested {_text(value)}"
+    if name.startswith("mca."):
+        return f"{line}, in the environment of all ranks"
+    line += ", applied" if applied else ", not applied to any file"
+    return f"{line}, reported {', '.join(reported)}" if reported else line
+
+
+def _files(measurements: Sequence[Measurement]) -> tuple[ObservedFile, ...]:
+    return measurements[0].files if measurements else ()
+
+
+def _keys(settings: Mapping[str, str]) -> set[str]:
+    return {key.rpartition(".")[2] for key in settings}
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ",".join(str(item) for item in value)
+    return str(value)
+
+
+def _size(size_bytes: int) -> str:
+    for unit, name in _UNITS:
+        if size_bytes >= unit:
+            return f"{size_bytes / unit:.3g} {name}"
+    return f"{size_bytes} B"

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ctrl-C and SIGTERM, taken where a run can be cancelled in order."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Interrupts:
+    """Notes a signal; the study raises it at its next checkpoint."""
+
+    def __init__(self) -> None:
+        """Nothing has come yet."""
+        self._signal: int | None = None
+
+    def checkpoint(self) -> None:
+        """Raise KeyboardInterrupt if a signal has come."""
+        if self._signal is not None:
+            raise KeyboardInterrupt(signal.Signals(self._signal).name)
+
+    @contextmanager
+    def caught(self) -> Iterator[None]:
+        """Catch SIGINT and SIGTERM meanwhile (in the main thread; elsewhere do nothing)."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.getsignal(number) for number in _SIGNALS}
+        for number in _SIGNALS:
+            signal.signal(number, self._note)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        self._signal = number
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -1,0 +1,242 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The state of a study: nothing but the journal's records, applied one after another.
+
+The procedure of a study is written as if it ran in one go.  Every run and every value that
+cannot be computed again goes through the ledger under a name that is the same after a
+restart; what the journal holds already is returned instead of being made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from stripewise.launch import Handle
+from stripewise.model import Decision, Measurement, RunEntry, RunRole
+from stripewise.study import _codec as codec
+from stripewise.study._journal import Journal, Record
+from stripewise.study._slot import RunSlot
+
+
+@dataclass
+class OpenRun:
+    """A run that was planned and has not ended as far as the journal knows."""
+
+    run_id: str
+    slot: str
+    handle: Handle | None = None
+
+
+@dataclass
+class _State:
+    study: Record | None = None
+    planned: dict[str, Record] = field(default_factory=dict)
+    open_runs: dict[str, OpenRun] = field(default_factory=dict)
+    entries: list[RunEntry] = field(default_factory=list)
+    by_slot: dict[str, Measurement] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    warnings: dict[str, str] = field(default_factory=dict)
+    complete: bool = False
+    last_slot: str = ""
+    active_seconds: float = 0.0
+    last_at: float | None = None
+
+
+class Ledger:
+    """Appends to the journal and keeps what it says."""
+
+    def __init__(self, journal: Journal) -> None:
+        """Replay the records that are there."""
+        self._journal = journal
+        self._state = _State()
+        for record in journal.records:
+            self._apply(record)
+        journal.records.clear()
+        self._state.last_slot = ""
+
+    @property
+    def study(self) -> Record | None:
+        """The first record: command and options; None in a new journal."""
+        return self._state.study
+
+    @property
+    def complete(self) -> bool:
+        """Whether the study has ended."""
+        return self._state.complete
+
+    @property
+    def entries(self) -> tuple[RunEntry, ...]:
+        """Every finished run, in order."""
+        return tuple(self._state.entries)
+
+    @property
+    def open_runs(self) -> tuple[OpenRun, ...]:
+        """Runs that have not ended as far as the journal knows."""
+        return tuple(self._state.open_runs.values())
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """In order."""
+        return tuple(self._state.decisions.values())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """In order."""
+        return tuple(self._state.warnings.values())
+
+    @property
+    def active_seconds(self) -> float:
+        """Time that sessions of this study were at work, up to the last record."""
+        return self._state.active_seconds
+
+    @property
+    def last_slot(self) -> str:
+        """The run that was finished last in this session; "" right after a restart."""
+        return self._state.last_slot
+
+    def begin(self, data: Record) -> None:
+        """Record what is studied."""
+        self._append("study", **data)
+
+    def resumed(self, note: str) -> None:
+        """Record a new session."""
+        self._append("resumed", note=note)
+
+    def end(self, stopped_because: str) -> None:
+        """Record that the study has ended."""
+        if not self.complete:
+            self._append("end", stopped_because=stopped_because)
+
+    def measurement(self, slot: str) -> Measurement | None:
+        """Return the finished run of a slot."""
+        return self._state.by_slot.get(slot)
+
+    def plan(self, slot: RunSlot, run_id: str) -> None:
+        """Record that a run is about to be submitted."""
+        self._append(
+            "run-planned",
+            run_id=run_id,
+            slot=slot.name,
+            role=slot.role.value,
+            trial=slot.trial_number,
+            pair=slot.pair_number,
+            settings=codec.settings_to_json(slot.settings),
+            sync=slot.sync,
+        )
+
+    def submitted(self, run_id: str, handle: Handle) -> None:
+        """Record how to find a run again."""
+        self._append("run-submitted", run_id=run_id, handle=codec.handle_to_json(handle))
+
+    def finished(self, run_id: str, measurement: Measurement) -> None:
+        """Record what a run gave."""
+        data = codec.measurement_to_json(measurement)
+        self._append("run-finished", run_id=run_id, measurement=data)
+
+    def dropped(self, run_id: str, reason: str) -> None:
+        """Record that a run was cancelled: it counts as never run."""
+        self._append("run-dropped", run_id=run_id, reason=reason)
+
+    def remember(self, name: str, compute: Callable[[], Any]) -> Any:
+        """Return a value of JSON data: the recorded one, or computed now and recorded."""
+        if name not in self._state.values:
+            self._append("value", name=name, value=compute())
+        return self._state.values[name]
+
+    def recall(self, name: str) -> Any | None:
+        """Return a recorded value, None if there is none."""
+        return self._state.values.get(name)
+
+    def decide(self, name: str, text: str) -> bool:
+        """Record a decision unless it is there; return whether it is new."""
+        if name in self._state.decisions:
+            return False
+        self._append("decision", name=name, text=text)
+        return True
+
+    def warn(self, text: str) -> bool:
+        """Record a warning unless it is there; return whether it is new."""
+        if text in self._state.warnings:
+            return False
+        self._append("warning", text=text)
+        return True
+
+    def trial(self, data: Record) -> None:
+        """Record a trial's outcome, for people; state is rebuilt from its runs."""
+        self.remember(f"trial/{data['number']}", lambda: data)
+
+    def close(self) -> None:
+        """Close the journal."""
+        self._journal.close()
+
+    def _append(self, kind: str, **data: Any) -> None:
+        self._apply(self._journal.append(kind, **data))
+
+    def _apply(self, record: Record) -> None:
+        state = self._state
+        if record["kind"] != "resumed" and state.last_at is not None:
+            state.active_seconds += max(0.0, record["at"] - state.last_at)
+        state.last_at = record["at"]
+        handler = _HANDLERS.get(record["kind"])
+        if handler is not None:
+            handler(state, record)
+
+
+def _on_study(state: _State, record: Record) -> None:
+    state.study = record
+
+
+def _on_planned(state: _State, record: Record) -> None:
+    state.planned[record["run_id"]] = record
+    state.open_runs[record["run_id"]] = OpenRun(record["run_id"], record["slot"])
+
+
+def _on_submitted(state: _State, record: Record) -> None:
+    state.open_runs[record["run_id"]].handle = codec.handle_from_json(record["handle"])
+
+
+def _on_finished(state: _State, record: Record) -> None:
+    plan = state.planned[record["run_id"]]
+    measurement = codec.measurement_from_json(record["measurement"])
+    state.open_runs.pop(record["run_id"], None)
+    state.by_slot[plan["slot"]] = measurement
+    state.last_slot = plan["slot"]
+    state.entries.append(RunEntry(RunRole(plan["role"]), measurement, plan["trial"], plan["pair"]))
+
+
+def _on_dropped(state: _State, record: Record) -> None:
+    state.open_runs.pop(record["run_id"], None)
+    state.last_slot = ""
+
+
+def _on_value(state: _State, record: Record) -> None:
+    state.values[record["name"]] = record["value"]
+
+
+def _on_decision(state: _State, record: Record) -> None:
+    state.decisions[record["name"]] = Decision(record["at"], record["text"])
+
+
+def _on_warning(state: _State, record: Record) -> None:
+    state.warnings[record["text"]] = record["text"]
+
+
+def _on_end(state: _State, record: Record) -> None:
+    del record
+    state.complete = True
+
+
+_HANDLERS: dict[str, Callable[[_State, Record], None]] = {
+    "study": _on_study,
+    "run-planned": _on_planned,
+    "run-submitted": _on_submitted,
+    "run-finished": _on_finished,
+    "run-dropped": _on_dropped,
+    "value": _on_value,
+    "decision": _on_decision,
+    "warning": _on_warning,
+    "end": _on_end,
+}

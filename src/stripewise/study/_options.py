@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user asks of a study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stripewise.errors import UsageError
+from stripewise.tunables import SafetyClass
+
+DEFAULT_TRIALS = 20
+MINIMUM_RUNS = 18
+"""Warm-up, 3 baselines, one trial of 2 runs, 6 pairs."""
+CLASSES = {
+    "safe": frozenset({SafetyClass.SAFE}),
+    "layout": frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT}),
+    "contract": frozenset(SafetyClass),
+}
+_LAUNCHERS = ("mpiexec", "mpirun", "srun", "orterun", "prun", "aprun", "jsrun")
+_WRAPPERS = ("env", "time", "numactl", "taskset", "nice", "bash", "sh", "python", "python3")
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """Options of a study; those that are recorded decide again after a restart.
+
+    Attributes:
+        command: Arguments of the program to tune, not a shell line.
+        directory: The study's directory; default `<program>.stripewise` in `origin`.
+        origin: Directory in which the command is meant to run.
+        trials: Most configurations; runs: most executions; time_seconds: most time.
+        strategy: Name of the search strategy.
+        seed: Of every random choice.
+        allow: The most dangerous class of knobs that may be tried.
+        only / exclude: Names of knobs to try alone, or not to try.
+        inputs: Files and directories that the program reads, beyond those seen being read.
+        sync: Whether data is on the storage when the clock stops.
+        unsynced: Whether baseline and winner are also run once unsynced, for the record.
+        timeout_seconds: Time limit of a run; None: from the baseline.
+        keep: Whether containers and outputs of the runs are kept.
+        patience: So many trials without improvement end the search.
+        resume: Go on with the study in the directory.
+        force: Begin anew although the directory holds a study.
+    """
+
+    command: tuple[str, ...]
+    directory: Path | None = None
+    origin: Path = field(default_factory=Path.cwd)
+    trials: int | None = None
+    runs: int | None = None
+    time_seconds: float | None = None
+    strategy: str = "auto"
+    seed: int = 0
+    allow: str = "layout"
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    inputs: tuple[Path, ...] = ()
+    sync: bool = True
+    unsynced: bool = True
+    timeout_seconds: float | None = None
+    keep: bool = False
+    patience: int = 10
+    resume: bool = False
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.command and not self.resume:
+            raise UsageError(
+                "no command to tune; give it after --, as in: tune -- mpiexec ./a.out"
+            )
+        if self.allow not in CLASSES:
+            raise UsageError(f"allow must be one of {', '.join(CLASSES)}, not {self.allow!r}")
+        if self.trials is not None and self.trials < 1:
+            raise UsageError(f"--trials must be at least 1, not {self.trials}")
+        if self.runs is not None and self.runs < MINIMUM_RUNS:
+            raise UsageError(
+                f"--runs {self.runs} is too few: warm-up, 3 baselines, one trial and 6 pairs "
+                f"take {MINIMUM_RUNS}"
+            )
+
+    @property
+    def study_directory(self) -> Path:
+        """Absolute path of the study's directory."""
+        directory = self.directory or Path(f"{program_name(self.command)}.stripewise")
+        return (self.origin / directory).absolute()
+
+
+_RECORDED = (
+    "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
+    "timeout_seconds", "keep", "patience",
+)  # fmt: skip
+
+
+def options_to_json(options: StudyOptions) -> dict[str, Any]:
+    """Return what the journal records of the options."""
+    data = {name: getattr(options, name) for name in _RECORDED}
+    data |= {"only": list(options.only), "exclude": list(options.exclude)}
+    data["inputs"] = [str(path) for path in options.inputs]
+    return data | {"command": list(options.command), "origin": str(options.origin)}
+
+
+def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
+    """Restore recorded options, to go on with the study in a directory."""
+    return StudyOptions(
+        command=tuple(data["command"]),
+        directory=directory,
+        origin=Path(data["origin"]),
+        only=tuple(data["only"]),
+        exclude=tuple(data["exclude"]),
+        inputs=tuple(Path(path) for path in data["inputs"]),
+        resume=True,
+        **{name: data[name] for name in _RECORDED},
+    )
+
+
+def program_name(command: Sequence[str]) -> str:
+    """Return the name of the program in a command line, for people and file names.
+
+    The launcher's options are not known here, so the program is the first word after the
+    launcher that looks like one: a path, or a name that can be found.
+    """
+    words = list(command)
+    if not words:
+        return "program"
+    while len(words) > 1 and _is_wrapper(words[0]):
+        rest = [i for i, word in enumerate(words[1:], start=1) if _looks_like_program(word)]
+        if not rest:
+            break
+        words = words[rest[0] :]
+    name = os.path.basename(words[0])
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix in (".py", ".sh", ".exe") and stem else name
+
+
+def _is_wrapper(word: str) -> bool:
+    base = os.path.basename(word)
+    stem = base.split(".")[0] if not base.startswith("python") else "python"
+    return stem in _LAUNCHERS or stem in _WRAPPERS
+
+
+def _looks_like_program(word: str) -> bool:
+    if word.startswith("-") or "=" in word or not word.strip("0123456789:,"):
+        return False
+    if os.path.sep in word or word.endswith((".py", ".sh")):
+        return True
+    return any(
+        os.access(os.path.join(folder, word), os.X_OK)
+        for folder in os.environ.get("PATH", "").split(os.pathsep)
+    )

@@ -1,0 +1,295 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The search: ask the strategy, run the trial beside the baseline, judge, tell.
+
+Pairing: the first run of a candidate is always next to a run of the baseline.  A baseline run
+that was just made serves the candidate after it as well as the one before it (candidate,
+baseline, candidate: three runs for two trials); otherwise a new pair is made, in random order.
+No ratio spans more than one run, so that drift of the storage cancels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import exp, inf, log
+from random import Random
+from statistics import median
+
+from stripewise.errors import StudyError
+from stripewise.model import (
+    Measurement,
+    RunRole,
+    Trial,
+    TrialState,
+    Verification,
+    VerificationStatus,
+)
+from stripewise.strategies import Proposal, Strategy
+from stripewise.study import _codec as codec
+from stripewise.study._baseline import Baseline
+from stripewise.study._context import Context
+from stripewise.study._effective import effective_settings
+from stripewise.study._slot import RunSlot
+from stripewise.study._statistics import ratio_noise
+from stripewise.tunables import SafetyClass, settings_class
+
+_TINY_SECONDS = 1e-9
+
+
+@dataclass
+class SearchResult:
+    """What the search found."""
+
+    trials: list[Trial] = field(default_factory=list)
+    verifications: dict[int, Verification] = field(default_factory=dict)
+    stopped_because: str = ""
+
+    def candidates(self) -> list[Trial]:
+        """Return trials that were faster than the baseline, the fastest first."""
+        faster = [t for t in self.trials if t.state is TrialState.COMPLETE and t.io_ratio < 1]
+        return sorted(faster, key=lambda trial: trial.io_ratio)
+
+
+class Search:
+    """Runs trials until a budget, the strategy or a lack of progress ends it."""
+
+    def __init__(self, context: Context, baseline: Baseline, strategy: Strategy) -> None:
+        """Take the parts."""
+        self._context = context
+        self._baseline = baseline
+        self._strategy = strategy
+        self._result = SearchResult()
+        self._last_gain = 0
+
+    def run(self) -> SearchResult:
+        """Search; everything that the journal holds already is taken from it."""
+        result = self._result
+        while not result.stopped_because:
+            number = len(result.trials) + 1
+            result.stopped_because = self._why_stop(number)
+            if result.stopped_because:
+                break
+            proposals = self._strategy.ask(1)
+            if not proposals:
+                why = self._strategy.finished_because
+                result.stopped_because = f"the strategy has nothing more to try: {why}"
+                break
+            trial = self._try(number, proposals[0])
+            result.trials.append(trial)
+            self._strategy.noise = self._noise(number)
+            self._strategy.tell(trial)
+        return result
+
+    def _why_stop(self, number: int) -> str:
+        """Say why trial `number` may not begin; what was begun before a restart may go on."""
+        ledger = self._context.ledger
+        if ledger.recall(f"proposal/{number}") is not None:
+            return ""
+        recorded = ledger.recall("search-stopped")
+        if recorded is not None:
+            return str(recorded)
+        why = self._context.budget.why_no_trial(ledger, number - 1, self._baseline.run_seconds)
+        patience = self._context.options.patience
+        if not why and number - 1 - self._last_gain >= patience:
+            why = f"no improvement in the last {patience} trials"
+        if why:
+            ledger.remember("search-stopped", lambda: why)
+        return why
+
+    def _try(self, number: int, proposal: Proposal) -> Trial:
+        context, best = self._context, self._best_ratio()
+        self._propose(number, proposal)
+        trial = _TrialRuns(context, self._baseline, number, proposal)
+        trial.round(1)
+        noise = self._noise(number)
+        if trial.ok and trial.io_ratio < best and trial.affordable():
+            trial.round(2)
+        outcome = self._judge(trial, noise)
+        if outcome.state is TrialState.COMPLETE and outcome.io_ratio < best:
+            outcome = self._verify(trial, outcome)
+        if outcome.state is TrialState.COMPLETE and outcome.io_ratio < best * (1 - noise / 2):
+            self._last_gain = number
+        trial.release()
+        context.ledger.trial(_trial_record(outcome))
+        best_now = min(best, outcome.io_ratio)
+        context.observer.trial_finished(outcome, context.budget.trials, best_now)
+        return outcome
+
+    def _propose(self, number: int, proposal: Proposal) -> None:
+        settings = codec.settings_to_json(proposal.settings)
+        recorded = self._context.ledger.remember(
+            f"proposal/{number}", lambda: {"settings": settings, "reason": proposal.reason}
+        )
+        if recorded["settings"] != settings:
+            raise StudyError(
+                f"trial {number} of the journal tries {recorded['settings']}, but the strategy "
+                f"now proposes {settings}: the journal is of another version; begin anew "
+                "with --force"
+            )
+        text = " ".join(f"{name}={value}" for name, value in proposal.settings.items())
+        self._context.observer.trial_started(
+            number, self._context.budget.trials, text, proposal.reason
+        )
+
+    def _judge(self, runs: _TrialRuns, noise: float) -> Trial:
+        state, message = TrialState.COMPLETE, runs.proposal.reason
+        if not runs.ok:
+            state, message = TrialState.FAILED, runs.failure
+        elif runs.io_ratio > 1 + max(0.1, 2 * noise):
+            state = TrialState.HOPELESS
+            message = f"clearly slower than the baseline after {len(runs.candidates)} run"
+        return Trial(
+            number=runs.number,
+            settings=dict(runs.proposal.settings),
+            configuration=self._context.tools.configure(runs.proposal.settings),
+            state=state,
+            measurements=tuple(runs.candidates),
+            io_ratio=runs.io_ratio,
+            elapsed_ratio=runs.elapsed_ratio,
+            message=message,
+            details=effective_settings(runs.proposal.settings, runs.candidates, runs.beside),
+        )
+
+    def _verify(self, runs: _TrialRuns, trial: Trial) -> Trial:
+        """Compare the output of a new best trial with the baseline's; reject if it differs."""
+        context = self._context
+        candidate = runs.candidates[0].run_id
+        layout = settings_class(trial.configuration) is not SafetyClass.SAFE
+        verification = codec.verification_from_json(
+            context.ledger.remember(
+                f"verification/{trial.number}",
+                lambda: codec.verification_to_json(
+                    context.tools.compare(self._baseline.kept_runs, candidate, layout)
+                ),
+            )
+        )
+        self._result.verifications[trial.number] = verification
+        context.observer.verified(trial, verification)
+        if verification.status is not VerificationStatus.DIFFERENT:
+            return trial
+        file, what = next(iter(verification.differences.items()))
+        text = f"its output differs from the baseline's: {file}: {what}"
+        shown = " ".join(f"{name}={value}" for name, value in trial.settings.items())
+        context.decide(f"rejected/{trial.number}", f"trial {trial.number} REJECTED: {text}")
+        context.warn(f"REJECTED {shown}: {text}; do not use these settings")
+        return Trial(
+            trial.number, trial.settings, trial.configuration, TrialState.REJECTED,
+            trial.measurements, inf, inf, text, trial.details,
+        )  # fmt: skip
+
+    def _best_ratio(self) -> float:
+        found = self._result.candidates()
+        return found[0].io_ratio if found else 1.0
+
+    def _noise(self, number: int) -> float:
+        """Return the noise as known at this trial; recorded, since the runs go on."""
+        times = [m.io_seconds for m in self._context.baselines()]
+        noise: float = self._context.ledger.remember(f"noise/{number}", lambda: ratio_noise(times))
+        return noise
+
+
+class _TrialRuns:
+    """The runs of one trial and of the baseline beside them."""
+
+    def __init__(
+        self, context: Context, baseline: Baseline, number: int, proposal: Proposal
+    ) -> None:
+        self._context = context
+        self._baseline = baseline
+        self.number = number
+        self.proposal = proposal
+        self.candidates: list[Measurement] = []
+        self.beside: list[Measurement] = []
+
+    @property
+    def ok(self) -> bool:
+        return bool(self.candidates) and all(run.ok for run in self.candidates)
+
+    @property
+    def failure(self) -> str:
+        return next(run.message or run.status.value for run in self.candidates if not run.ok)
+
+    @property
+    def io_ratio(self) -> float:
+        return self._ratio([(c.io_seconds, b.io_seconds) for c, b in self._pairs()])
+
+    @property
+    def elapsed_ratio(self) -> float:
+        return self._ratio([(c.elapsed_seconds, b.elapsed_seconds) for c, b in self._pairs()])
+
+    def affordable(self) -> bool:
+        """Whether a second round is within the budget, or was begun already."""
+        if self._context.ledger.recall(f"order/{self.number}/2") is not None:
+            return True
+        ledger, seconds = self._context.ledger, self._baseline.run_seconds
+        return self._context.budget.allows(ledger, 2, seconds, final=False)
+
+    def round(self, number: int) -> None:
+        """Run the candidate once, with a baseline run before or after it."""
+        order = self._context.ledger.remember(
+            f"order/{self.number}/{number}", lambda: self._order(number)
+        )
+        if order["reused"]:
+            beside = self._context.ledger.measurement(order["reused"])
+            assert beside is not None
+            candidate = self._run_candidate(number)
+        elif order["baseline_first"]:
+            beside = self._run_baseline(number)
+            candidate = self._run_candidate(number)
+        else:
+            candidate = self._run_candidate(number)
+            beside = self._run_baseline(number) if candidate.ok else candidate
+        self.candidates.append(candidate)
+        self.beside.append(beside)
+
+    def release(self) -> None:
+        for run in self.candidates:
+            self._context.executor.release(run)
+
+    def _order(self, number: int) -> codec.Json:
+        last = self._context.ledger.last_slot
+        usable = last.partition("/again")[0].rpartition("/")[0].endswith("baseline")
+        measured = self._context.ledger.measurement(last)
+        if usable and measured is not None and measured.ok:
+            return {"reused": last, "baseline_first": True}
+        draw = Random(f"{self._context.options.seed}:order:{self.number}:{number}")
+        return {"reused": "", "baseline_first": draw.random() < 0.5}
+
+    def _run_candidate(self, number: int) -> Measurement:
+        return self._context.executor.run(self._slot(number, "candidate"))
+
+    def _run_baseline(self, number: int) -> Measurement:
+        return self._context.baseline(self._slot(number, "baseline"))
+
+    def _slot(self, number: int, who: str) -> RunSlot:
+        candidate = who == "candidate"
+        return RunSlot(
+            f"trial/{self.number}/{who}/{number}",
+            RunRole.TRIAL if candidate else RunRole.BASELINE,
+            settings=self.proposal.settings if candidate else {},
+            trial_number=self.number,
+            timeout_seconds=self._baseline.timeout_seconds,
+            sync=self._context.options.sync,
+            keep_output=candidate and number == 1,
+        )
+
+    def _pairs(self) -> list[tuple[Measurement, Measurement]]:
+        return list(zip(self.candidates, self.beside, strict=True))
+
+    def _ratio(self, pairs: list[tuple[float, float]]) -> float:
+        if not self.ok:
+            return inf
+        logs = [log(max(c, _TINY_SECONDS) / max(b, _TINY_SECONDS)) for c, b in pairs]
+        return exp(median(logs))
+
+
+def _trial_record(trial: Trial) -> codec.Json:
+    return {
+        "number": trial.number,
+        "settings": codec.settings_to_json(trial.settings),
+        "state": trial.state.value,
+        "runs": [run.run_id for run in trial.measurements],
+        "io_ratio": codec.ratio_to_json(trial.io_ratio),
+        "elapsed_ratio": codec.ratio_to_json(trial.elapsed_ratio),
+        "message": trial.message,
+    }

@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Paired statistics: what a speed-up is, how sure it is, what could be seen at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, exp, isfinite, log, nan, pi, sqrt
+from statistics import median, stdev
+
+from scipy.stats import binom, norm
+
+from stripewise.model import Speedup
+
+CONFIDENCE = 0.95
+LOOKS = (6, 10)
+"""Numbers of pairs after which the interval is looked at, fixed before the first pair.
+
+After 6 pairs the interval runs from the smallest to the largest ratio, after 10 from the
+second smallest to the second largest.  Looking twice does not break the promise: the median
+lies outside of one of the two intervals with probability
+2 (1/64 + 6/1024) = 0.043 < 0.05, whatever the distribution of the ratios (6/1024: exactly
+one of the first six lies on the other side of it, and none of the next four).
+"""
+METHOD = "order statistics of the median of log-ratios"
+NOISE_FLOOR = 0.02
+"""No study takes itself for more precise than this."""
+
+
+def speedup_of(pairs: Sequence[tuple[float, float]]) -> Speedup:
+    """Return the median ratio first / second with its interval.
+
+    Args:
+        pairs: (baseline, candidate) times in seconds, both positive.
+
+    Returns:
+        The speed-up; its bounds are NaN with fewer than 6 pairs.
+    """
+    logs = sorted(log(first / second) for first, second in pairs)
+    if not logs:
+        return Speedup(nan, nan, nan, 0, CONFIDENCE, METHOD)
+    rank = interval_rank(len(logs))
+    low, high = (exp(logs[rank]), exp(logs[-1 - rank])) if rank is not None else (nan, nan)
+    return Speedup(exp(median(logs)), low, high, len(logs), CONFIDENCE, METHOD)
+
+
+def interval_rank(n: int) -> int | None:
+    """Return the 0-based rank of the lower bound among `n` sorted values; None: too few.
+
+    Source: order statistics x[k], x[n-1-k] miss the median with probability
+    2 P(Binomial(n, 1/2) <= k); David and Nagaraja, Order Statistics, section 7.1.
+    """
+    rank = int(binom.ppf((1 - CONFIDENCE) / 2, n, 0.5))
+    while rank >= 0 and 2 * float(binom.cdf(rank, n, 0.5)) > 1 - CONFIDENCE:
+        rank -= 1
+    return rank if rank >= 0 else None
+
+
+def excludes_one(speedup: Speedup) -> bool:
+    """Whether the interval shows an improvement: it lies above 1."""
+    return isfinite(speedup.low) and speedup.low > 1
+
+
+def clearly_worse(speedup: Speedup) -> bool:
+    """Whether a whole time got worse: its interval lies below 1, or its median below 0.95.
+
+    The second half guards against a loss that six noisy pairs cannot prove.
+    """
+    return speedup.high < 1 or speedup.median < 0.95
+
+
+def spread(times: Sequence[float]) -> float:
+    """Return the standard deviation of the logs of `times` (about their CV), floored."""
+    positive = [log(t) for t in times if t > 0]
+    return max(NOISE_FLOOR, stdev(positive)) if len(positive) > 1 else NOISE_FLOOR
+
+
+def ratio_noise(times: Sequence[float]) -> float:
+    """Return the relative difference of two single runs that means nothing."""
+    return min(0.5, sqrt(2) * spread(times))
+
+
+def resolvable(cv: float, n_pairs: int = LOOKS[0]) -> float:
+    """Return the smallest cut of I/O time (0.4 = 40 % less) that 6 pairs usually show.
+
+    Their interval excludes 1 if all ratios do.  With log-normal times the log-ratio has a
+    deviation of sqrt(2) cv; all n lie above 0 in two studies of three if the true log-ratio
+    is Phi^-1((2/3)^(1/n)) deviations.  A CV of 0.25 gives 0.41.
+    """
+    deviations = float(norm.ppf((2 / 3) ** (1 / n_pairs)))
+    return 1 - exp(-deviations * sqrt(2) * cv)
+
+
+def pairs_needed(cv: float, cut: float) -> int:
+    """Return about how many pairs show a cut of I/O time (0.1 = 10 %) as often.
+
+    From the large-sample deviation of a median, sqrt(pi / 2n) times that of one log-ratio.
+    """
+    one = sqrt(pi / 2) * sqrt(2) * cv
+    return max(LOOKS[0], ceil(((1.96 + 0.43) * one / -log(1 - cut)) ** 2))
+
+
+def resolution_text(times: Sequence[float]) -> str:
+    """Say in plain words what the spread of the baseline lets a study see."""
+    cv = spread(times)
+    seen = resolvable(cv)
+    text = (
+        f"baseline I/O time varies by {cv:.0%} (coefficient of variation): {LOOKS[0]} pairs "
+        f"show an I/O time that is {seen:.0%} shorter in two studies of three"
+    )
+    if seen > 0.1:
+        text += f"; to see 10 % takes about {2 * pairs_needed(cv, 0.1)} runs"
+    return text
