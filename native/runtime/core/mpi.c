@@ -41,24 +41,29 @@ static int first_number(const char *text)
     return atoi(text);
 }
 
-/* Major version as MPICH counts it: Cray names the MPICH it is based on. */
-static int mpich_major(const char *version)
+/* Major version as MPICH counts it: Cray names the MPICH it is based on; for other kin
+ * (Intel, MVAPICH) the standard tells: MPICH 3 has MPI 3, MPICH 4 has MPI 4. */
+static int mpich_major(const char *version, const void *caller)
 {
+    int major = 0;
+    int minor = 0;
     const char *base = strstr(version, "ANL base");
-    const char *number = base != NULL ? base : strstr(version, "ersion");
-    if (strstr(version, "Intel(R) MPI") != NULL)
-        number = strstr(version, "Library");
-    return number != NULL ? first_number(number) : 0;
+    if (base != NULL)
+        return first_number(base);
+    if (strstr(version, "MPICH Version") != NULL)
+        return first_number(strstr(version, "MPICH Version"));
+    int (*get)(int *, int *) = (int (*)(int *, int *))sw_resolve("MPI_Get_version", caller);
+    return get != NULL && get(&major, &minor) == 0 ? major : 0;
 }
 
-static struct identity identify(const char *version)
+static struct identity identify(const char *version, const void *caller)
 {
     if (strstr(version, "Open MPI") != NULL)
         return (struct identity){SW_MPI_OPENMPI, "openmpi",
                                  first_number(strstr(version, "Open MPI")), false};
     if (strstr(version, "MPICH") != NULL || strstr(version, "Intel(R) MPI") != NULL ||
         strstr(version, "MVAPICH") != NULL)
-        return (struct identity){SW_MPI_MPICH, "mpich", mpich_major(version),
+        return (struct identity){SW_MPI_MPICH, "mpich", mpich_major(version, caller),
                                  strstr(version, "CRAY") != NULL};
     return (struct identity){SW_MPI_OTHER, "other", 0, false};
 }
@@ -189,14 +194,23 @@ static void fill_process(const struct identity *mpi, const char *version,
     process->rank = rank;
 }
 
+/* Also asked from MPI_File_open, in case MPI_Init came by a way that we do not see. */
+static bool initialized(const void *caller)
+{
+    int flag = 0;
+    int (*get)(int *) = (int (*)(int *))sw_resolve("PMPI_Initialized", caller);
+    return get != NULL && get(&flag) == 0 && flag != 0;
+}
+
 void sw_mpi_started(const void *caller)
 {
     static bool started;
-    if (!sw_active() || __atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL))
+    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE) || !sw_active() || !initialized(caller) ||
+        __atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL))
         return;
     sw_inside_begin();
     const char *version = library_version(caller);
-    struct identity mpi = identify(version);
+    struct identity mpi = identify(version, caller);
     cray_mpich = mpi.cray;
     fill_process(&mpi, version, choose(&mpi, caller));
     sw_process_flag(SW_PROCESS_MPI_INITIALIZED);

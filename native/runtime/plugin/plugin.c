@@ -16,14 +16,6 @@
 #define FAMILY "openmpi"
 #define MAJOR OMPI_MAJOR_VERSION
 #define BUILT_WITH "Open MPI"
-#elif defined(I_MPI_NUMVERSION)
-#define FAMILY "mpich"
-#define MAJOR (I_MPI_NUMVERSION / 10000000)
-#define BUILT_WITH "Intel MPI"
-#elif defined(MVAPICH2_NUMVERSION)
-#define FAMILY "mpich"
-#define MAJOR (MVAPICH2_NUMVERSION / 10000000)
-#define BUILT_WITH "MVAPICH2"
 #elif defined(MPICH_NUMVERSION)
 #define FAMILY "mpich"
 #define MAJOR (MPICH_NUMVERSION / 10000000)

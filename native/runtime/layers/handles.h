@@ -1,0 +1,42 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What we know about a handle of the program (MPI_File, hid_t), by its value.  The table has
+ * a fixed size and needs no allocation: a handle that is never closed where we see it
+ * (H5Idec_ref) is overwritten in time, and an unknown handle is an ordinary case.
+ */
+#ifndef STRIPEWISE_HANDLES_H
+#define STRIPEWISE_HANDLES_H
+
+#include "core/core.h"
+
+#define SW_HANDLE_SLOTS 4096 /* power of two */
+#define SW_HANDLE_PROBES 8
+
+struct sw_handle_entry {
+    uint64_t handle; /* 0: free */
+    struct sw_file *file;
+    uint64_t age;
+    /* MPI-IO: the file view, to know offsets in bytes.  -1: unknown. */
+    int64_t view_start;
+    int64_t view_unit;
+    bool view_contiguous;
+    char *override_path; /* set if hints must also win over the program's later ones */
+    /* HDF5. */
+    bool parallel;       /* the file is opened through the MPI-IO driver */
+    int8_t transfer;     /* dataset: -1 as the program says, else H5FD_mpio_xfer_t */
+    bool transfer_force; /* also where the program chose one itself */
+};
+
+struct sw_handle_table {
+    int lock;
+    uint64_t clock;
+    struct sw_handle_entry entry[SW_HANDLE_SLOTS];
+};
+
+void sw_handle_put(struct sw_handle_table *table, const struct sw_handle_entry *entry);
+/* Copies the entry; false (and *entry zeroed) if the handle is unknown. */
+bool sw_handle_find(struct sw_handle_table *table, uint64_t handle, struct sw_handle_entry *entry);
+void sw_handle_drop(struct sw_handle_table *table, uint64_t handle);
+
+#endif

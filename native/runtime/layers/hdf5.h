@@ -1,0 +1,102 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The HDF5 layer, without hdf5.h: one build serves every HDF5 from 1.10 on, where hid_t is
+ * 64 bits wide.  Two copies of HDF5 may live in one process (wheels of h5py and netCDF4
+ * bring their own), so every call goes to the copy that its caller is linked with.
+ */
+#ifndef STRIPEWISE_HDF5_H
+#define STRIPEWISE_HDF5_H
+
+#include "layers/hdf5_table.h"
+#include "layers/handles.h"
+
+/* ---- which HDF5 ---------------------------------------------------------------- */
+
+#define SW_H5_MEMBER(type, name, arguments) type(*name) arguments;
+struct sw_h5 {
+    SW_H5_FUNCTIONS(SW_H5_MEMBER)
+    const sw_hid *class_file_access; /* values are there after H5open() */
+    const sw_hid *class_dataset_create;
+    const sw_hid *class_dataset_transfer;
+    const sw_hid *mpio_driver; /* HDF5 2; before, H5FD_mpio_init() tells */
+    const void *identity;      /* an address in that copy */
+    bool usable;               /* 1.10 or later, and all that adopting needs is there */
+    int libver_latest;         /* H5F_LIBVER_LATEST of that version */
+};
+
+/* The HDF5 behind a caller (a return address); never NULL, members may be. */
+const struct sw_h5 *sw_h5_of(const void *caller);
+
+/* ---- leaving no trace ---------------------------------------------------------- */
+
+/* Automatic printing of errors, as it was. */
+struct sw_h5_quiet {
+    bool version_1;
+    void *function;
+    void *data;
+};
+void sw_h5_quiet_begin(const struct sw_h5 *h5, struct sw_h5_quiet *quiet);
+void sw_h5_quiet_end(const struct sw_h5 *h5, const struct sw_h5_quiet *quiet);
+
+/* Error stack of a failed call, kept over calls of our own (only if `failed`). */
+sw_hid sw_h5_errors_save(const struct sw_h5 *h5, bool failed);
+void sw_h5_errors_restore(const struct sw_h5 *h5, sw_hid saved);
+
+/* ---- handles ------------------------------------------------------------------- */
+
+/* Entries of files and datasets.  Between quiet_begin and quiet_end. */
+extern struct sw_handle_table sw_h5_handles;
+/* The file that an object lives in; zeroed if it is not known. */
+void sw_h5_file_of(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry);
+/* The record of that file, quietly. */
+struct sw_file *sw_h5_counted_file(const struct sw_h5 *h5, sw_hid object);
+/* Name of that file as it was opened, "" if it cannot be told. */
+void sw_h5_file_name(const struct sw_h5 *h5, sw_hid object, char *name, size_t bytes);
+/* An open dataset. */
+void sw_h5_dataset_of(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry);
+
+/* ---- settings ------------------------------------------------------------------ */
+
+enum sw_h5_outcome {
+    SW_H5_APPLIED,
+    SW_H5_KEPT,    /* the program set it itself */
+    SW_H5_REFUSED, /* it would not work here */
+    SW_H5_OTHER,   /* not a property of this list */
+};
+
+/* Comma separated integers; how many, 0 if it is anything else. */
+size_t sw_h5_numbers(const char *text, uint64_t *numbers, size_t room);
+/* Position in a NULL-terminated list of names, -1 if it is none of them. */
+int sw_h5_choice(const char *text, const char *const *names);
+/* Adds "key=value\n" (key prefixed with "<object>:" if there is one). */
+void sw_h5_applied(char *text, size_t bytes, const char *object, const char *key,
+                   const char *value);
+/* Says once why a setting does not act. */
+void sw_h5_refused(const char *object, const char *key, const char *value, const char *why);
+
+struct sw_h5_access {
+    const struct sw_h5 *h5;
+    sw_hid list;  /* a copy of the program's */
+    sw_hid fresh; /* HDF5's defaults */
+    sw_hid creation;
+    bool creating;
+    bool parallel;
+    unsigned flags;
+    const char *why; /* of a refusal */
+};
+/* One file access property. */
+enum sw_h5_outcome sw_h5_set_access(struct sw_h5_access *access, const struct sw_setting *setting);
+
+struct sw_h5_creation {
+    const struct sw_h5 *h5;
+    sw_hid list;
+    sw_hid fresh;
+    sw_hid space;
+    const char *why;
+};
+/* One dataset creation property. */
+enum sw_h5_outcome sw_h5_set_creation(struct sw_h5_creation *creation,
+                                      const struct sw_setting *setting);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Datasets and groups: made, opened, closed. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "layers/hdf5.h"
+
+#define MAX_DATASET_RECORDS 256 /* applied settings of that many datasets are recorded */
+
+/* One creation of a dataset. */
+struct making {
+    struct sw_call call;
+    struct sw_h5_quiet quiet;
+    const struct sw_h5 *h5;
+    sw_hid program_list;
+    sw_hid list; /* what goes to HDF5: the program's or our copy */
+    struct sw_handle_entry file;
+    char name[1024]; /* in the file */
+    char applied[2048];
+};
+
+static void full_name(struct making *making, sw_hid location, const char *name)
+{
+    char group[512];
+    if (name[0] == '/') {
+        snprintf(making->name, sizeof making->name, "%s", name);
+        return;
+    }
+    ssize_t length = making->h5->H5Iget_name(location, group, sizeof group);
+    if (length <= 0 || (size_t)length >= sizeof group)
+        group[0] = '\0';
+    const char *separator = length == 1 && group[0] == '/' ? "" : "/";
+    snprintf(making->name, sizeof making->name, "%s%s%s", group, separator, name);
+}
+
+static bool apply(struct making *making, struct sw_h5_creation *creation,
+                  const struct sw_setting *settings, size_t count)
+{
+    bool changed = false;
+    for (size_t i = 0; i < count; i++) {
+        enum sw_h5_outcome outcome = sw_h5_set_creation(creation, &settings[i]);
+        if (outcome == SW_H5_APPLIED)
+            sw_h5_applied(making->applied, sizeof making->applied, making->name, settings[i].key,
+                          settings[i].value);
+        else if (outcome == SW_H5_REFUSED)
+            sw_h5_refused(making->name, settings[i].key, settings[i].value, creation->why);
+        changed |= outcome == SW_H5_APPLIED;
+    }
+    return changed;
+}
+
+static bool is_creation_property(const char *key)
+{
+    return strcmp(key, "chunk") == 0 || strcmp(key, "fill_time") == 0 ||
+           strcmp(key, "alloc_time") == 0;
+}
+
+static void adopt(struct making *making, sw_hid location, const char *name, sw_hid space)
+{
+    const struct sw_h5 *h5 = making->h5;
+    struct sw_setting settings[SW_MAX_SETTINGS];
+    char file_name[PATH_MAX];
+    size_t count = 0;
+    full_name(making, location, name);
+    sw_h5_file_name(h5, location, file_name, sizeof file_name);
+    size_t found =
+        sw_adopt_lookup(SW_SETTING_HDF5, file_name, making->name, settings, SW_MAX_SETTINGS);
+    for (size_t i = 0; i < found; i++)
+        if (is_creation_property(settings[i].key))
+            settings[count++] = settings[i];
+    if (count == 0)
+        return;
+    struct sw_h5_creation creation = {.h5 = h5, .space = space};
+    creation.fresh = h5->H5Pcreate(*h5->class_dataset_create);
+    creation.list = making->program_list > 0 ? h5->H5Pcopy(making->program_list)
+                                             : h5->H5Pcreate(*h5->class_dataset_create);
+    bool changed =
+        creation.list > 0 && creation.fresh > 0 && apply(making, &creation, settings, count);
+    if (changed)
+        making->list = creation.list;
+    else if (creation.list > 0)
+        (void)h5->H5Pclose(creation.list);
+    if (creation.fresh > 0)
+        (void)h5->H5Pclose(creation.fresh);
+}
+
+/* With a list of ours, errors stay unprinted until retry() or end(): a creation that fails
+ * because of us is repeated with the program's list and must not have been heard. */
+static bool begin(struct making *making, const struct sw_h5 *h5, sw_hid location, const char *name,
+                  sw_hid space, sw_hid list)
+{
+    if (!h5->usable || !sw_enter(&making->call, SW_LAYER_HDF5))
+        return false;
+    making->h5 = h5;
+    making->program_list = list;
+    making->list = list;
+    making->name[0] = '\0';
+    making->applied[0] = '\0';
+    sw_h5_quiet_begin(h5, &making->quiet);
+    sw_h5_file_of(h5, location, &making->file);
+    if (sw_adopt_any() && name != NULL)
+        adopt(making, location, name, space);
+    if (making->list == making->program_list)
+        sw_h5_quiet_end(h5, &making->quiet);
+    else
+        sw_inside_end();
+    return true;
+}
+
+static bool retry(struct making *making, sw_hid dataset)
+{
+    if (making->list == making->program_list)
+        return false;
+    sw_inside_begin();
+    if (dataset < 0) {
+        (void)making->h5->H5Pclose(making->list);
+        making->list = making->program_list;
+        sw_h5_refused(making->name, "dataset", "creation", "HDF5 could not create it so");
+    }
+    sw_h5_quiet_end(making->h5, &making->quiet);
+    return dataset < 0;
+}
+
+static void record(const struct making *making)
+{
+    static unsigned recorded;
+    if (making->applied[0] != '\0' &&
+        __atomic_fetch_add(&recorded, 1, __ATOMIC_RELAXED) < MAX_DATASET_RECORDS)
+        sw_settings_add(SW_LAYER_HDF5, sw_file_id(making->file.file), SW_SETTINGS_APPLIED,
+                        making->applied);
+}
+
+static void end(struct making *making, sw_hid dataset)
+{
+    const struct sw_h5 *h5 = making->h5;
+    struct sw_handle_entry entry;
+    struct sw_h5_quiet quiet;
+    if (dataset >= 0) {
+        sw_h5_quiet_begin(h5, &quiet);
+        if (making->list != making->program_list) {
+            (void)h5->H5Pclose(making->list);
+            record(making);
+        }
+        sw_h5_dataset_of(h5, dataset, &entry);
+        sw_h5_quiet_end(h5, &quiet);
+    }
+    sw_leave(&making->call, making->file.file, SW_OP_META);
+}
+
+/* ---- creation ------------------------------------------------------------------ */
+
+#define CALLER sw_h5_of(__builtin_return_address(0))
+
+SW_EXPORT sw_hid H5Dcreate1(sw_hid location, const char *name, sw_hid type, sw_hid space,
+                            sw_hid creation);
+SW_EXPORT sw_hid H5Dcreate1(sw_hid location, const char *name, sw_hid type, sw_hid space,
+                            sw_hid creation)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct making making;
+    if (h5->H5Dcreate1 == NULL)
+        return -1;
+    if (!begin(&making, h5, location, name, space, creation))
+        return h5->H5Dcreate1(location, name, type, space, creation);
+    sw_hid dataset = h5->H5Dcreate1(location, name, type, space, making.list);
+    if (retry(&making, dataset))
+        dataset = h5->H5Dcreate1(location, name, type, space, creation);
+    end(&making, dataset);
+    return dataset;
+}
+
+SW_EXPORT sw_hid H5Dcreate2(sw_hid location, const char *name, sw_hid type, sw_hid space,
+                            sw_hid link, sw_hid creation, sw_hid access);
+SW_EXPORT sw_hid H5Dcreate2(sw_hid location, const char *name, sw_hid type, sw_hid space,
+                            sw_hid link, sw_hid creation, sw_hid access)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct making making;
+    if (h5->H5Dcreate2 == NULL)
+        return -1;
+    if (!begin(&making, h5, location, name, space, creation))
+        return h5->H5Dcreate2(location, name, type, space, link, creation, access);
+    sw_hid dataset = h5->H5Dcreate2(location, name, type, space, link, making.list, access);
+    if (retry(&making, dataset))
+        dataset = h5->H5Dcreate2(location, name, type, space, link, creation, access);
+    end(&making, dataset);
+    return dataset;
+}
+
+SW_EXPORT sw_hid H5Dcreate_async(const char *in_file, const char *in_function, unsigned line,
+                                 sw_hid location, const char *name, sw_hid type, sw_hid space,
+                                 sw_hid link, sw_hid creation, sw_hid access, sw_hid events);
+SW_EXPORT sw_hid H5Dcreate_async(const char *in_file, const char *in_function, unsigned line,
+                                 sw_hid location, const char *name, sw_hid type, sw_hid space,
+                                 sw_hid link, sw_hid creation, sw_hid access, sw_hid events)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct making making;
+    if (h5->H5Dcreate_async == NULL)
+        return -1;
+    if (!begin(&making, h5, location, name, space, creation))
+        return h5->H5Dcreate_async(in_file, in_function, line, location, name, type, space, link,
+                                   creation, access, events);
+    sw_hid dataset = h5->H5Dcreate_async(in_file, in_function, line, location, name, type, space,
+                                         link, making.list, access, events);
+    if (retry(&making, dataset))
+        dataset = h5->H5Dcreate_async(in_file, in_function, line, location, name, type, space,
+                                      link, creation, access, events);
+    end(&making, dataset);
+    return dataset;
+}
+
+/* ---- opening ------------------------------------------------------------------- */
+
+/* After a real open: remembers the dataset, and counts. */
+static void opened(struct sw_call *call, const struct sw_h5 *h5, sw_hid dataset)
+{
+    struct sw_h5_quiet quiet;
+    struct sw_handle_entry entry = {0};
+    if (dataset >= 0) {
+        sw_h5_quiet_begin(h5, &quiet);
+        sw_h5_dataset_of(h5, dataset, &entry);
+        sw_h5_quiet_end(h5, &quiet);
+    }
+    sw_leave(call, entry.file, SW_OP_META);
+}
+
+SW_EXPORT sw_hid H5Dopen1(sw_hid location, const char *name);
+SW_EXPORT sw_hid H5Dopen1(sw_hid location, const char *name)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    if (h5->H5Dopen1 == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Dopen1(location, name);
+    sw_hid dataset = h5->H5Dopen1(location, name);
+    opened(&call, h5, dataset);
+    return dataset;
+}
+
+SW_EXPORT sw_hid H5Dopen2(sw_hid location, const char *name, sw_hid access);
+SW_EXPORT sw_hid H5Dopen2(sw_hid location, const char *name, sw_hid access)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    if (h5->H5Dopen2 == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Dopen2(location, name, access);
+    sw_hid dataset = h5->H5Dopen2(location, name, access);
+    opened(&call, h5, dataset);
+    return dataset;
+}
+
+SW_EXPORT sw_hid H5Dopen_async(const char *in_file, const char *in_function, unsigned line,
+                               sw_hid location, const char *name, sw_hid access, sw_hid events);
+SW_EXPORT sw_hid H5Dopen_async(const char *in_file, const char *in_function, unsigned line,
+                               sw_hid location, const char *name, sw_hid access, sw_hid events)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    if (h5->H5Dopen_async == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Dopen_async(in_file, in_function, line, location, name, access, events);
+    sw_hid dataset = h5->H5Dopen_async(in_file, in_function, line, location, name, access, events);
+    opened(&call, h5, dataset);
+    return dataset;
+}
+
+/* ---- closing, groups ----------------------------------------------------------- */
+
+SW_EXPORT int H5Dclose(sw_hid dataset);
+SW_EXPORT int H5Dclose(sw_hid dataset)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    struct sw_handle_entry entry;
+    if (h5->H5Dclose == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Dclose(dataset);
+    sw_handle_find(&sw_h5_handles, (uint64_t)dataset, &entry);
+    int status = h5->H5Dclose(dataset);
+    if (status >= 0)
+        sw_handle_drop(&sw_h5_handles, (uint64_t)dataset);
+    sw_leave(&call, entry.file, SW_OP_META);
+    return status;
+}
+
+SW_EXPORT int H5Dclose_async(const char *in_file, const char *in_function, unsigned line,
+                             sw_hid dataset, sw_hid events);
+SW_EXPORT int H5Dclose_async(const char *in_file, const char *in_function, unsigned line,
+                             sw_hid dataset, sw_hid events)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    struct sw_handle_entry entry;
+    if (h5->H5Dclose_async == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Dclose_async(in_file, in_function, line, dataset, events);
+    sw_handle_find(&sw_h5_handles, (uint64_t)dataset, &entry);
+    int status = h5->H5Dclose_async(in_file, in_function, line, dataset, events);
+    if (status >= 0)
+        sw_handle_drop(&sw_h5_handles, (uint64_t)dataset);
+    sw_leave(&call, entry.file, SW_OP_META);
+    return status;
+}
+
+SW_EXPORT sw_hid H5Gcreate2(sw_hid location, const char *name, sw_hid link, sw_hid creation,
+                            sw_hid access);
+SW_EXPORT sw_hid H5Gcreate2(sw_hid location, const char *name, sw_hid link, sw_hid creation,
+                            sw_hid access)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    if (h5->H5Gcreate2 == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Gcreate2(location, name, link, creation, access);
+    struct sw_file *file = sw_h5_counted_file(h5, location);
+    sw_hid group = h5->H5Gcreate2(location, name, link, creation, access);
+    sw_leave(&call, file, SW_OP_META);
+    return group;
+}
+
+SW_EXPORT int H5Gclose(sw_hid group);
+SW_EXPORT int H5Gclose(sw_hid group)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    if (h5->H5Gclose == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Gclose(group);
+    struct sw_file *file = sw_h5_counted_file(h5, group);
+    int status = h5->H5Gclose(group);
+    sw_leave(&call, file, SW_OP_META);
+    return status;
+}

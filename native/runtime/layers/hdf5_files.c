@@ -1,0 +1,278 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Files of HDF5.  The program's access list is copied and changed only if the configuration
+ * says something for the file.  MPI-IO hints are not touched here: HDF5 passes its MPI_Info
+ * to MPI_File_open, where they are merged.
+ */
+#include <string.h>
+
+#include "layers/hdf5.h"
+#include "layers/once.h"
+
+#define ACC_WRITE (0x01u | 0x02u | 0x04u | 0x10u) /* H5F_ACC_RDWR, TRUNC, EXCL, CREAT */
+
+/* One open or creation. */
+struct opening {
+    struct sw_call call;
+    const struct sw_h5 *h5;
+    const char *path;
+    unsigned flags;
+    sw_hid program_list;
+    sw_hid list; /* what goes to HDF5: the program's or our copy */
+    bool parallel;
+    char applied[2048];
+};
+
+static bool is_mpio(const struct sw_h5 *h5, sw_hid list)
+{
+    sw_hid driver = list > 0 ? h5->H5Pget_driver(list) : -1;
+    sw_hid mpio = -1;
+    if (h5->H5FD_mpio_init != NULL)
+        mpio = h5->H5FD_mpio_init();
+    else if (h5->mpio_driver != NULL)
+        mpio = *h5->mpio_driver;
+    return driver >= 0 && driver == mpio;
+}
+
+static sw_hid copy_list(const struct sw_h5 *h5, sw_hid list)
+{
+    return list > 0 ? h5->H5Pcopy(list) : h5->H5Pcreate(*h5->class_file_access);
+}
+
+/* Applies what it can to the copy; true if anything was. */
+static bool apply(struct opening *opening, struct sw_h5_access *access,
+                  const struct sw_setting *settings, size_t count)
+{
+    bool changed = false;
+    for (size_t i = 0; i < count; i++) {
+        enum sw_h5_outcome outcome = sw_h5_set_access(access, &settings[i]);
+        if (outcome == SW_H5_APPLIED)
+            sw_h5_applied(opening->applied, sizeof opening->applied, "", settings[i].key,
+                          settings[i].value);
+        else if (outcome == SW_H5_REFUSED)
+            sw_h5_refused(opening->path, settings[i].key, settings[i].value, access->why);
+        changed |= outcome == SW_H5_APPLIED;
+    }
+    return changed;
+}
+
+static bool is_access_property(const char *key)
+{
+    return strcmp(key, "chunk") != 0 && strcmp(key, "fill_time") != 0 &&
+           strcmp(key, "alloc_time") != 0 && strcmp(key, "transfer") != 0;
+}
+
+static void adopt(struct opening *opening, sw_hid creation, bool creating)
+{
+    const struct sw_h5 *h5 = opening->h5;
+    struct sw_setting settings[SW_MAX_SETTINGS];
+    size_t found =
+        sw_adopt_lookup(SW_SETTING_HDF5, opening->path, NULL, settings, SW_MAX_SETTINGS);
+    size_t count = 0;
+    for (size_t i = 0; i < found; i++)
+        if (is_access_property(settings[i].key))
+            settings[count++] = settings[i];
+    if (count == 0)
+        return;
+    struct sw_h5_access access = {.h5 = h5,
+                                  .list = copy_list(h5, opening->program_list),
+                                  .fresh = h5->H5Pcreate(*h5->class_file_access),
+                                  .creation = creation,
+                                  .creating = creating,
+                                  .parallel = opening->parallel,
+                                  .flags = opening->flags};
+    bool changed = access.list > 0 && access.fresh > 0 && apply(opening, &access, settings, count);
+    if (changed)
+        opening->list = access.list;
+    else if (access.list > 0)
+        (void)h5->H5Pclose(access.list);
+    if (access.fresh > 0)
+        (void)h5->H5Pclose(access.fresh);
+}
+
+static bool begin(struct opening *opening, const struct sw_h5 *h5, const char *path,
+                  unsigned flags, sw_hid creation, sw_hid list, bool creating)
+{
+    struct sw_h5_quiet quiet;
+    if (!h5->usable || path == NULL || !sw_enter(&opening->call, SW_LAYER_HDF5))
+        return false;
+    opening->h5 = h5;
+    opening->path = path;
+    opening->flags = flags;
+    opening->program_list = list;
+    opening->list = list;
+    opening->applied[0] = '\0';
+    sw_h5_quiet_begin(h5, &quiet);
+    (void)h5->H5open();
+    opening->parallel = is_mpio(h5, list);
+    if (sw_adopt_any())
+        adopt(opening, creation, creating);
+    sw_h5_quiet_end(h5, &quiet);
+    sw_process_flag(SW_PROCESS_HDF5 | (opening->parallel ? SW_PROCESS_HDF5_PARALLEL : 0));
+    return true;
+}
+
+static void end(struct opening *opening, sw_hid handle)
+{
+    const struct sw_h5 *h5 = opening->h5;
+    struct sw_file *file = sw_file_get(SW_LAYER_HDF5, opening->path);
+    if (handle >= 0) {
+        struct sw_handle_entry entry = {.handle = (uint64_t)handle,
+                                        .file = file,
+                                        .parallel = opening->parallel,
+                                        .transfer = -1};
+        sw_handle_put(&sw_h5_handles, &entry);
+        sw_file_flag(file, SW_FILE_OPENED_READ |
+                               (opening->flags & ACC_WRITE ? SW_FILE_OPENED_WRITE : 0));
+        if (opening->applied[0] != '\0' && sw_once(sw_file_id(file), opening->applied))
+            sw_settings_add(SW_LAYER_HDF5, sw_file_id(file), SW_SETTINGS_APPLIED,
+                            opening->applied);
+    }
+    if (opening->list != opening->program_list) {
+        struct sw_h5_quiet quiet;
+        sw_h5_quiet_begin(h5, &quiet);
+        sw_hid errors = sw_h5_errors_save(h5, handle < 0);
+        (void)h5->H5Pclose(opening->list);
+        sw_h5_errors_restore(h5, errors);
+        sw_h5_quiet_end(h5, &quiet);
+    }
+    sw_leave(&opening->call, file, SW_OP_OPEN);
+}
+
+/* ---- wrappers ------------------------------------------------------------------ */
+
+#define CALLER sw_h5_of(__builtin_return_address(0))
+
+SW_EXPORT sw_hid H5Fcreate(const char *path, unsigned flags, sw_hid creation, sw_hid access);
+SW_EXPORT sw_hid H5Fcreate(const char *path, unsigned flags, sw_hid creation, sw_hid access)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct opening opening;
+    if (h5->H5Fcreate == NULL)
+        return -1;
+    if (!begin(&opening, h5, path, flags | ACC_WRITE, creation, access, true))
+        return h5->H5Fcreate(path, flags, creation, access);
+    sw_hid handle = h5->H5Fcreate(path, flags, creation, opening.list);
+    end(&opening, handle);
+    return handle;
+}
+
+SW_EXPORT sw_hid H5Fcreate_async(const char *in_file, const char *in_function, unsigned line,
+                                 const char *path, unsigned flags, sw_hid creation, sw_hid access,
+                                 sw_hid events);
+SW_EXPORT sw_hid H5Fcreate_async(const char *in_file, const char *in_function, unsigned line,
+                                 const char *path, unsigned flags, sw_hid creation, sw_hid access,
+                                 sw_hid events)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct opening opening;
+    if (h5->H5Fcreate_async == NULL)
+        return -1;
+    if (!begin(&opening, h5, path, flags | ACC_WRITE, creation, access, true))
+        return h5->H5Fcreate_async(in_file, in_function, line, path, flags, creation, access,
+                                   events);
+    sw_hid handle = h5->H5Fcreate_async(in_file, in_function, line, path, flags, creation,
+                                        opening.list, events);
+    end(&opening, handle);
+    return handle;
+}
+
+SW_EXPORT sw_hid H5Fopen(const char *path, unsigned flags, sw_hid access);
+SW_EXPORT sw_hid H5Fopen(const char *path, unsigned flags, sw_hid access)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct opening opening;
+    if (h5->H5Fopen == NULL)
+        return -1;
+    if (!begin(&opening, h5, path, flags, 0, access, false))
+        return h5->H5Fopen(path, flags, access);
+    sw_hid handle = h5->H5Fopen(path, flags, opening.list);
+    end(&opening, handle);
+    return handle;
+}
+
+SW_EXPORT sw_hid H5Fopen_async(const char *in_file, const char *in_function, unsigned line,
+                               const char *path, unsigned flags, sw_hid access, sw_hid events);
+SW_EXPORT sw_hid H5Fopen_async(const char *in_file, const char *in_function, unsigned line,
+                               const char *path, unsigned flags, sw_hid access, sw_hid events)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct opening opening;
+    if (h5->H5Fopen_async == NULL)
+        return -1;
+    if (!begin(&opening, h5, path, flags, 0, access, false))
+        return h5->H5Fopen_async(in_file, in_function, line, path, flags, access, events);
+    sw_hid handle =
+        h5->H5Fopen_async(in_file, in_function, line, path, flags, opening.list, events);
+    end(&opening, handle);
+    return handle;
+}
+
+SW_EXPORT int H5Fclose(sw_hid file);
+SW_EXPORT int H5Fclose(sw_hid file)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    struct sw_handle_entry entry;
+    if (h5->H5Fclose == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Fclose(file);
+    sw_handle_find(&sw_h5_handles, (uint64_t)file, &entry);
+    int status = h5->H5Fclose(file);
+    if (status >= 0)
+        sw_handle_drop(&sw_h5_handles, (uint64_t)file);
+    sw_leave(&call, entry.file, SW_OP_CLOSE);
+    return status;
+}
+
+SW_EXPORT int H5Fclose_async(const char *in_file, const char *in_function, unsigned line,
+                             sw_hid file, sw_hid events);
+SW_EXPORT int H5Fclose_async(const char *in_file, const char *in_function, unsigned line,
+                             sw_hid file, sw_hid events)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    struct sw_handle_entry entry;
+    if (h5->H5Fclose_async == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Fclose_async(in_file, in_function, line, file, events);
+    sw_handle_find(&sw_h5_handles, (uint64_t)file, &entry);
+    int status = h5->H5Fclose_async(in_file, in_function, line, file, events);
+    if (status >= 0)
+        sw_handle_drop(&sw_h5_handles, (uint64_t)file);
+    sw_leave(&call, entry.file, SW_OP_CLOSE);
+    return status;
+}
+
+SW_EXPORT int H5Fflush(sw_hid object, int scope);
+SW_EXPORT int H5Fflush(sw_hid object, int scope)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    if (h5->H5Fflush == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Fflush(object, scope);
+    struct sw_file *file = sw_h5_counted_file(h5, object);
+    int status = h5->H5Fflush(object, scope);
+    sw_leave(&call, file, SW_OP_SYNC);
+    return status;
+}
+
+/* What was posted asynchronously is done in here. */
+SW_EXPORT int H5ESwait(sw_hid events, uint64_t timeout, size_t *in_progress, bool *failed);
+SW_EXPORT int H5ESwait(sw_hid events, uint64_t timeout, size_t *in_progress, bool *failed)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct sw_call call;
+    if (h5->H5ESwait == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5ESwait(events, timeout, in_progress, failed);
+    int status = h5->H5ESwait(events, timeout, in_progress, failed);
+    sw_leave(&call, NULL, SW_OP_META);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* From an identifier of HDF5 to the record of its file. */
+#include <limits.h>
+#include <string.h>
+
+#include "layers/hdf5.h"
+
+struct sw_handle_table sw_h5_handles;
+
+void sw_h5_file_name(const struct sw_h5 *h5, sw_hid object, char *name, size_t bytes)
+{
+    ssize_t length = h5->H5Fget_name(object, name, bytes);
+    if (length <= 0 || (size_t)length >= bytes)
+        name[0] = '\0';
+}
+
+/* An object of a file whose opening we did not see: its name is enough for counting. */
+static void by_name(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry)
+{
+    char name[PATH_MAX];
+    sw_h5_file_name(h5, object, name, sizeof name);
+    if (name[0] != '\0')
+        entry->file = sw_file_get(SW_LAYER_HDF5, name);
+    entry->transfer = -1;
+}
+
+void sw_h5_file_of(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry)
+{
+    if (sw_handle_find(&sw_h5_handles, (uint64_t)object, entry))
+        return;
+    sw_hid file = h5->H5Iget_file_id(object);
+    if (file < 0)
+        return;
+    if (!sw_handle_find(&sw_h5_handles, (uint64_t)file, entry))
+        by_name(h5, file, entry);
+    (void)h5->H5Idec_ref(file);
+}
+
+/* The transfer mode that the configuration wants for a dataset. */
+static void choose_transfer(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry)
+{
+    static const char *const modes[] = {"independent", "collective", NULL};
+    struct sw_setting settings[SW_MAX_SETTINGS];
+    char file_name[PATH_MAX];
+    char name[1024];
+    if (!entry->parallel || !sw_adopt_any())
+        return;
+    ssize_t length = h5->H5Iget_name(dataset, name, sizeof name);
+    if (length <= 0 || (size_t)length >= sizeof name)
+        return;
+    sw_h5_file_name(h5, dataset, file_name, sizeof file_name);
+    size_t count = sw_adopt_lookup(SW_SETTING_HDF5, file_name, name, settings, SW_MAX_SETTINGS);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(settings[i].key, "transfer") != 0)
+            continue;
+        entry->transfer = (int8_t)sw_h5_choice(settings[i].value, modes);
+        entry->transfer_force = settings[i].override != 0;
+        if (entry->transfer < 0)
+            sw_h5_refused(name, "transfer", settings[i].value, "it is neither of two modes");
+    }
+}
+
+void sw_h5_dataset_of(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry)
+{
+    if (sw_handle_find(&sw_h5_handles, (uint64_t)dataset, entry))
+        return;
+    sw_h5_file_of(h5, dataset, entry);
+    entry->handle = (uint64_t)dataset;
+    entry->transfer = -1;
+    choose_transfer(h5, dataset, entry);
+    sw_handle_put(&sw_h5_handles, entry);
+}
+
+struct sw_file *sw_h5_counted_file(const struct sw_h5 *h5, sw_hid object)
+{
+    struct sw_h5_quiet quiet;
+    struct sw_handle_entry entry;
+    sw_h5_quiet_begin(h5, &quiet);
+    sw_h5_file_of(h5, object, &entry);
+    sw_h5_quiet_end(h5, &quiet);
+    return entry.file;
+}

@@ -1,0 +1,54 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Values of settings as text, and what is said about them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/hdf5.h"
+#include "layers/once.h"
+
+size_t sw_h5_numbers(const char *text, uint64_t *numbers, size_t room)
+{
+    size_t count = 0;
+    while (count < room) {
+        char *end;
+        if (*text < '0' || *text > '9')
+            return 0;
+        numbers[count++] = strtoull(text, &end, 10);
+        if (*end == '\0')
+            return count;
+        if (*end != ',')
+            return 0;
+        text = end + 1;
+    }
+    return 0;
+}
+
+int sw_h5_choice(const char *text, const char *const *names)
+{
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(text, names[i]) == 0)
+            return i;
+    return -1;
+}
+
+void sw_h5_applied(char *text, size_t bytes, const char *object, const char *key,
+                   const char *value)
+{
+    size_t used = strlen(text);
+    int more =
+        snprintf(text + used, bytes - used, "%s%s%s=%s\n", object, *object ? ":" : "", key, value);
+    if (more < 0 || used + (size_t)more >= bytes)
+        text[used] = '\0';
+}
+
+void sw_h5_refused(const char *object, const char *key, const char *value, const char *why)
+{
+    char note[512];
+    if (!sw_once(SW_LAYER_HDF5, key) && !sw_once(SW_LAYER_HDF5 + 16, object))
+        return;
+    snprintf(note, sizeof note, "HDF5 %s=%s is not applied to %s: %s", key, value, object,
+             why != NULL ? why : "HDF5 refuses the value");
+    sw_note(note);
+}

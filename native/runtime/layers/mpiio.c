@@ -1,0 +1,237 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* MPI-IO: everything around the data: files, views, sizes, info, sync. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layers/mpiio.h"
+
+struct sw_handle_table sw_mpi_files;
+
+struct sw_file *sw_mpi_file(sw_handle file)
+{
+    struct sw_handle_entry entry;
+    sw_handle_find(&sw_mpi_files, file, &entry);
+    return entry.file;
+}
+
+void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int result,
+                      int64_t count, sw_handle datatype, sw_mpi_offset offset)
+{
+    const struct sw_plugin *plugin = sw_mpi_plugin();
+    struct sw_handle_entry entry;
+    int64_t bytes = result == SW_MPI_SUCCESS ? 0 : -1;
+    bool known = sw_handle_find(&sw_mpi_files, file, &entry);
+    if (result == SW_MPI_SUCCESS && plugin != NULL) {
+        sw_inside_begin();
+        int64_t element = plugin->type_bytes(datatype);
+        bytes = element > 0 && count > 0 ? element * count : 0;
+        sw_inside_end();
+    }
+    if (known && offset >= 0 && entry.view_contiguous)
+        offset = entry.view_start + offset * entry.view_unit;
+    else
+        offset = -1;
+    sw_leave_data(call, entry.file, op, bytes, offset);
+}
+
+/* ---- open and close -------------------------------------------------------------- */
+
+static void opened(sw_handle handle, const char *path, int amode, struct sw_file *file,
+                   const struct sw_mpi_hints *hints)
+{
+    const struct sw_plugin *plugin = sw_mpi_plugin();
+    struct sw_handle_entry entry = {
+        .handle = handle, .file = file, .view_unit = 1, .view_contiguous = true};
+    if (hints->overriding)
+        entry.override_path = strdup(path);
+    sw_handle_put(&sw_mpi_files, &entry);
+    if (plugin != NULL)
+        sw_file_flag(file, plugin->amode_flags(amode));
+    sw_mpi_hints_record(hints, file, handle);
+}
+
+static void forget(sw_handle handle)
+{
+    struct sw_handle_entry entry;
+    if (sw_handle_find(&sw_mpi_files, handle, &entry))
+        free(entry.override_path);
+    sw_handle_drop(&sw_mpi_files, handle);
+}
+
+typedef int open_function(sw_handle, const char *, int, sw_handle, sw_handle *);
+
+static int open_file(open_function *real, const void *caller, sw_handle comm, const char *path,
+                     int amode, sw_handle info, sw_handle *handle)
+{
+    struct sw_call call;
+    struct sw_mpi_hints hints;
+    if (!sw_enter(&call, SW_LAYER_MPIIO))
+        return real(comm, path, amode, info, handle);
+    sw_mpi_started(caller);
+    sw_mpi_hints_merge(&hints, path, info);
+    int result = real(comm, path, amode, hints.merged, handle);
+    struct sw_file *file = path != NULL ? sw_file_get(SW_LAYER_MPIIO, path) : NULL;
+    if (result == SW_MPI_SUCCESS)
+        opened(*handle, path, amode, file, &hints);
+    sw_mpi_hints_done(&hints);
+    sw_leave(&call, file, SW_OP_OPEN);
+    return result;
+}
+
+typedef int close_function(sw_handle *);
+
+static int close_file(close_function *real, sw_handle *handle)
+{
+    struct sw_call call;
+    if (!sw_enter(&call, SW_LAYER_MPIIO))
+        return real(handle);
+    sw_handle closing = handle != NULL ? *handle : 0;
+    struct sw_file *file = sw_mpi_file(closing);
+    int result = real(handle);
+    if (result == SW_MPI_SUCCESS)
+        forget(closing);
+    sw_leave(&call, file, SW_OP_CLOSE);
+    return result;
+}
+
+typedef int delete_function(const char *, sw_handle);
+
+static int delete_file(delete_function *real, const char *path, sw_handle info)
+{
+    struct sw_call call;
+    if (!sw_enter(&call, SW_LAYER_MPIIO))
+        return real(path, info);
+    int result = real(path, info);
+    struct sw_file *file = path != NULL ? sw_file_get(SW_LAYER_MPIIO, path) : NULL;
+    if (result == SW_MPI_SUCCESS)
+        sw_file_flag(file, SW_FILE_UNLINKED);
+    sw_leave(&call, file, SW_OP_META);
+    return result;
+}
+
+/* ---- view and info --------------------------------------------------------------- */
+
+static void viewed(sw_handle handle, struct sw_handle_entry *entry, sw_mpi_offset start,
+                   sw_handle etype, sw_handle filetype)
+{
+    const struct sw_plugin *plugin = sw_mpi_plugin();
+    if (plugin == NULL || entry->handle != handle)
+        return;
+    sw_inside_begin();
+    bool noncontiguous = plugin->type_noncontiguous(filetype) != 0;
+    entry->view_start = start;
+    entry->view_unit = plugin->type_bytes(etype);
+    sw_inside_end();
+    entry->view_contiguous = !noncontiguous && entry->view_unit > 0 && start >= 0;
+    sw_handle_put(&sw_mpi_files, entry);
+    if (noncontiguous)
+        sw_file_flag(entry->file, SW_FILE_INTERLEAVED);
+}
+
+typedef int set_view_function(sw_handle, sw_mpi_offset, sw_handle, sw_handle, const char *,
+                              sw_handle);
+
+static int set_view(set_view_function *real, sw_handle handle, sw_mpi_offset start,
+                    sw_handle etype, sw_handle filetype, const char *representation,
+                    sw_handle info)
+{
+    struct sw_call call;
+    struct sw_mpi_hints hints;
+    struct sw_handle_entry entry;
+    if (!sw_enter(&call, SW_LAYER_MPIIO))
+        return real(handle, start, etype, filetype, representation, info);
+    sw_handle_find(&sw_mpi_files, handle, &entry);
+    sw_mpi_hints_remerge(&hints, entry.override_path, info);
+    int result = real(handle, start, etype, filetype, representation, hints.merged);
+    if (result == SW_MPI_SUCCESS)
+        viewed(handle, &entry, start, etype, filetype);
+    sw_mpi_hints_done(&hints);
+    sw_leave(&call, entry.file, SW_OP_META);
+    return result;
+}
+
+typedef int set_info_function(sw_handle, sw_handle);
+
+static int set_info(set_info_function *real, sw_handle handle, sw_handle info)
+{
+    struct sw_call call;
+    struct sw_mpi_hints hints;
+    struct sw_handle_entry entry;
+    if (!sw_enter(&call, SW_LAYER_MPIIO))
+        return real(handle, info);
+    sw_handle_find(&sw_mpi_files, handle, &entry);
+    sw_mpi_hints_remerge(&hints, entry.override_path, info);
+    int result = real(handle, hints.merged);
+    if (result == SW_MPI_SUCCESS)
+        sw_mpi_hints_record(&hints, entry.file, handle);
+    sw_mpi_hints_done(&hints);
+    sw_leave(&call, entry.file, SW_OP_META);
+    return result;
+}
+
+/* ---- size and sync --------------------------------------------------------------- */
+
+typedef int size_function(sw_handle, sw_mpi_offset);
+
+static int sized(size_function *real, sw_handle handle, sw_mpi_offset bytes)
+{
+    struct sw_call call;
+    if (!sw_enter(&call, SW_LAYER_MPIIO))
+        return real(handle, bytes);
+    int result = real(handle, bytes);
+    sw_leave(&call, sw_mpi_file(handle), SW_OP_META);
+    return result;
+}
+
+typedef int sync_function(sw_handle);
+
+static int synced(sync_function *real, sw_handle handle)
+{
+    struct sw_call call;
+    if (!sw_enter(&call, SW_LAYER_MPIIO))
+        return real(handle);
+    int result = real(handle);
+    sw_leave(&call, sw_mpi_file(handle), SW_OP_SYNC);
+    return result;
+}
+
+/* ---- the names ------------------------------------------------------------------- */
+
+/* One exported function: finds the real one and hands over.  A missing real function means
+ * that nothing behind us is an MPI (a weak reference made the program believe it). */
+#define EXPORTED(name, parameters, types, handed_over)                                            \
+    SW_EXPORT int name parameters;                                                                \
+    SW_EXPORT int name parameters                                                                 \
+    {                                                                                             \
+        SW_REAL(int, name, types);                                                                \
+        if (real == NULL)                                                                         \
+            return SW_MPI_FAILURE;                                                                \
+        return handed_over;                                                                       \
+    }
+
+#define BOTH(name, parameters, types, handed_over)                                                \
+    EXPORTED(MPI_File_##name, parameters, types, handed_over)                                     \
+    EXPORTED(PMPI_File_##name, parameters, types, handed_over)
+
+/* clang-format off */
+BOTH(open,
+     (sw_handle comm, const char *path, int amode, sw_handle info, sw_handle *handle),
+     (sw_handle, const char *, int, sw_handle, sw_handle *),
+     open_file(real, __builtin_return_address(0), comm, path, amode, info, handle))
+BOTH(close, (sw_handle * handle), (sw_handle *), close_file(real, handle))
+BOTH(delete, (const char *path, sw_handle info), (const char *, sw_handle),
+     delete_file(real, path, info))
+BOTH(set_view,
+     (sw_handle handle, sw_mpi_offset start, sw_handle etype, sw_handle filetype,
+      const char *representation, sw_handle info),
+     (sw_handle, sw_mpi_offset, sw_handle, sw_handle, const char *, sw_handle),
+     set_view(real, handle, start, etype, filetype, representation, info))
+BOTH(set_info, (sw_handle handle, sw_handle info), (sw_handle, sw_handle),
+     set_info(real, handle, info))
+BOTH(set_size, (sw_handle handle, sw_mpi_offset bytes), (sw_handle, sw_mpi_offset),
+     sized(real, handle, bytes))
+BOTH(preallocate, (sw_handle handle, sw_mpi_offset bytes), (sw_handle, sw_mpi_offset),
+     sized(real, handle, bytes))
+BOTH(sync, (sw_handle handle), (sw_handle), synced(real, handle))
+/* clang-format on */

@@ -1,0 +1,48 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The MPI-IO layer, without mpi.h.  A handle is passed on as the machine word in which it
+ * came (sw_handle): MPICH's are int, Open MPI's and the MPI 5 ABI's are pointers.  In the
+ * calling conventions of x86-64, AArch64, ppc64le and riscv64 an int argument occupies a
+ * whole register (or an eight byte stack slot), and a callee that expects an int looks at
+ * the lower half only, so that the word goes through unchanged.  On a 32-bit or big endian
+ * machine this would not hold.  Success is 0 in every MPI.
+ */
+#ifndef STRIPEWISE_MPIIO_H
+#define STRIPEWISE_MPIIO_H
+
+#include "layers/handles.h"
+
+_Static_assert(sizeof(sw_handle) == 8, "handles are passed as 64-bit words");
+
+#define SW_MPI_SUCCESS 0
+#define SW_MPI_FAILURE 15 /* MPI_ERR_OTHER: there is no MPI behind the call */
+
+typedef int64_t sw_mpi_offset; /* MPI_Offset and MPI_Count of every ABI that we meet */
+
+extern struct sw_handle_table sw_mpi_files;
+
+/* Record of an open file, NULL if unknown. */
+struct sw_file *sw_mpi_file(sw_handle file);
+/* End of a data call: bytes from count and datatype, asked for only after the program's own
+ * call accepted the datatype.  `offset` is in units of the view, < 0: unknown. */
+void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int result,
+                      int64_t count, sw_handle datatype, sw_mpi_offset offset);
+
+/* Info with the configured hints for `path`, to be given back with sw_mpi_hints_done;
+ * `info` itself if there is nothing to add or something fails. */
+struct sw_mpi_hints {
+    sw_handle own;    /* what the program passed */
+    sw_handle merged; /* what goes to the MPI */
+    bool overriding;
+    char applied[4096];
+};
+void sw_mpi_hints_merge(struct sw_mpi_hints *hints, const char *path, sw_handle info);
+/* The same for an info that comes after the open (set_view, set_info): only keys that the
+ * program names there and that we override. */
+void sw_mpi_hints_remerge(struct sw_mpi_hints *hints, const char *path, sw_handle info);
+void sw_mpi_hints_done(struct sw_mpi_hints *hints);
+/* Records what the program passed, what was applied and what the MPI reports. */
+void sw_mpi_hints_record(const struct sw_mpi_hints *hints, struct sw_file *file, sw_handle handle);
+
+#endif

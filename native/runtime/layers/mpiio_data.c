@@ -1,0 +1,144 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The data calls of MPI-IO: one row per call, and each row makes four functions: the MPI_
+ * and the PMPI_ name (Open MPI's Fortran and MPICH's mpi_f08 call the latter), with int and
+ * with MPI_Count (`_c`) counts.  Nonblocking and split calls count their bytes at the post;
+ * the wait of a split call counts as time.
+ */
+#include "layers/mpiio.h"
+
+/* (file, buffer, count, datatype, status or request) */
+#define PLAIN_FUNCTION(name, op, count_type)                                                      \
+    SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype,        \
+                       void *out);                                                                \
+    SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype,        \
+                       void *out)                                                                 \
+    {                                                                                             \
+        SW_REAL(int, name, (sw_handle, void *, count_type, sw_handle, void *));                   \
+        struct sw_call call;                                                                      \
+        if (real == NULL)                                                                         \
+            return SW_MPI_FAILURE;                                                                \
+        if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
+            return real(file, buffer, count, datatype, out);                                      \
+        int result = real(file, buffer, count, datatype, out);                                    \
+        sw_mpi_data_done(&call, file, op, result, count, datatype, -1);                           \
+        return result;                                                                            \
+    }
+
+/* (file, offset, buffer, count, datatype, status or request) */
+#define AT_FUNCTION(name, op, count_type)                                                         \
+    SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
+                       sw_handle datatype, void *out);                                            \
+    SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
+                       sw_handle datatype, void *out)                                             \
+    {                                                                                             \
+        SW_REAL(int, name, (sw_handle, sw_mpi_offset, void *, count_type, sw_handle, void *));    \
+        struct sw_call call;                                                                      \
+        if (real == NULL)                                                                         \
+            return SW_MPI_FAILURE;                                                                \
+        if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
+            return real(file, offset, buffer, count, datatype, out);                              \
+        int result = real(file, offset, buffer, count, datatype, out);                            \
+        sw_mpi_data_done(&call, file, op, result, count, datatype, offset);                       \
+        return result;                                                                            \
+    }
+
+/* (file, buffer, count, datatype) */
+#define BEGIN_FUNCTION(name, op, count_type)                                                      \
+    SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype);       \
+    SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype)        \
+    {                                                                                             \
+        SW_REAL(int, name, (sw_handle, void *, count_type, sw_handle));                           \
+        struct sw_call call;                                                                      \
+        if (real == NULL)                                                                         \
+            return SW_MPI_FAILURE;                                                                \
+        if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
+            return real(file, buffer, count, datatype);                                           \
+        int result = real(file, buffer, count, datatype);                                         \
+        sw_mpi_data_done(&call, file, op, result, count, datatype, -1);                           \
+        return result;                                                                            \
+    }
+
+/* (file, offset, buffer, count, datatype) */
+#define BEGIN_AT_FUNCTION(name, op, count_type)                                                   \
+    SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
+                       sw_handle datatype);                                                       \
+    SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
+                       sw_handle datatype)                                                        \
+    {                                                                                             \
+        SW_REAL(int, name, (sw_handle, sw_mpi_offset, void *, count_type, sw_handle));            \
+        struct sw_call call;                                                                      \
+        if (real == NULL)                                                                         \
+            return SW_MPI_FAILURE;                                                                \
+        if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
+            return real(file, offset, buffer, count, datatype);                                   \
+        int result = real(file, offset, buffer, count, datatype);                                 \
+        sw_mpi_data_done(&call, file, op, result, count, datatype, offset);                       \
+        return result;                                                                            \
+    }
+
+/* (file, buffer, status) */
+#define END_FUNCTION(name)                                                                        \
+    SW_EXPORT int name(sw_handle file, void *buffer, void *status);                               \
+    SW_EXPORT int name(sw_handle file, void *buffer, void *status)                                \
+    {                                                                                             \
+        SW_REAL(int, name, (sw_handle, void *, void *));                                          \
+        struct sw_call call;                                                                      \
+        if (real == NULL)                                                                         \
+            return SW_MPI_FAILURE;                                                                \
+        if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
+            return real(file, buffer, status);                                                    \
+        int result = real(file, buffer, status);                                                  \
+        sw_leave(&call, sw_mpi_file(file), SW_OP_META);                                           \
+        return result;                                                                            \
+    }
+
+#define FOUR(FUNCTION, name, op)                                                                  \
+    FUNCTION(MPI_File_##name, op, int)                                                            \
+    FUNCTION(PMPI_File_##name, op, int)                                                           \
+    FUNCTION(MPI_File_##name##_c, op, sw_mpi_offset)                                              \
+    FUNCTION(PMPI_File_##name##_c, op, sw_mpi_offset)
+
+#define PLAIN(name, op) FOUR(PLAIN_FUNCTION, name, op)
+#define AT(name, op) FOUR(AT_FUNCTION, name, op)
+#define BEGIN(name, op) FOUR(BEGIN_FUNCTION, name, op)
+#define BEGIN_AT(name, op) FOUR(BEGIN_AT_FUNCTION, name, op)
+#define END(name) END_FUNCTION(MPI_File_##name) END_FUNCTION(PMPI_File_##name)
+
+/* clang-format off */
+PLAIN(read,                   SW_OP_READ)
+PLAIN(write,                  SW_OP_WRITE)
+PLAIN(read_shared,            SW_OP_READ)
+PLAIN(write_shared,           SW_OP_WRITE)
+PLAIN(read_all,               SW_OP_READ_COLLECTIVE)
+PLAIN(write_all,              SW_OP_WRITE_COLLECTIVE)
+PLAIN(read_ordered,           SW_OP_READ_COLLECTIVE)
+PLAIN(write_ordered,          SW_OP_WRITE_COLLECTIVE)
+PLAIN(iread,                  SW_OP_READ)
+PLAIN(iwrite,                 SW_OP_WRITE)
+PLAIN(iread_shared,           SW_OP_READ)
+PLAIN(iwrite_shared,          SW_OP_WRITE)
+PLAIN(iread_all,              SW_OP_READ_COLLECTIVE)
+PLAIN(iwrite_all,             SW_OP_WRITE_COLLECTIVE)
+AT(read_at,                   SW_OP_READ)
+AT(write_at,                  SW_OP_WRITE)
+AT(read_at_all,               SW_OP_READ_COLLECTIVE)
+AT(write_at_all,              SW_OP_WRITE_COLLECTIVE)
+AT(iread_at,                  SW_OP_READ)
+AT(iwrite_at,                 SW_OP_WRITE)
+AT(iread_at_all,              SW_OP_READ_COLLECTIVE)
+AT(iwrite_at_all,             SW_OP_WRITE_COLLECTIVE)
+BEGIN(read_all_begin,         SW_OP_READ_COLLECTIVE)
+BEGIN(write_all_begin,        SW_OP_WRITE_COLLECTIVE)
+BEGIN(read_ordered_begin,     SW_OP_READ_COLLECTIVE)
+BEGIN(write_ordered_begin,    SW_OP_WRITE_COLLECTIVE)
+BEGIN_AT(read_at_all_begin,   SW_OP_READ_COLLECTIVE)
+BEGIN_AT(write_at_all_begin,  SW_OP_WRITE_COLLECTIVE)
+END(read_all_end)
+END(write_all_end)
+END(read_at_all_end)
+END(write_at_all_end)
+END(read_ordered_end)
+END(write_ordered_end)
+/* clang-format on */
