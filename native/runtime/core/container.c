@@ -1,0 +1,263 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks of the node's container file.  Everything here runs under sw_lock; other
+ * processes are kept out by flock, which a dying holder releases.  Room is preallocated
+ * before it is mapped, so that a store can never meet a full disk.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include "internal.h"
+#include "system.h"
+
+#define FIRST_BLOCK_BYTES (4 * SW_PAGE)
+#define SECOND_BLOCK_BYTES (16 * SW_PAGE)
+#define LARGEST_BLOCK_BYTES (256 * SW_PAGE)
+#define LOCK_ATTEMPTS 5000 /* of a millisecond */
+
+static struct sw_process stand_in = {.rank = -1};
+struct sw_process *sw_process_live = &stand_in;
+
+static struct {
+    bool attempted;
+    bool mapped;
+    uint64_t process_id;
+    char *free; /* room that is left in the newest block */
+    char *end;
+    uint64_t next_block_bytes;
+    uint64_t total_bytes;
+    const char *trouble;
+} container;
+
+static bool give_up(const char *trouble)
+{
+    if (container.trouble == NULL)
+        container.trouble = trouble;
+    return false;
+}
+
+/* ---- the file ------------------------------------------------------------------- */
+
+static int open_file(void)
+{
+    const char *directory = getenv(SW_ENV_DIRECTORY);
+    struct utsname system;
+    if (directory == NULL || directory[0] == '\0' || uname(&system) != 0)
+        return -1;
+    char *path = sw_scratch[2];
+    int length = snprintf(path, sizeof sw_scratch[2], "%s/%s.sw", directory, system.nodename);
+    if (length < 0 || (size_t)length >= sizeof sw_scratch[2])
+        return -1;
+    return sw_sys_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static bool lock_file(int fd)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+        if (syscall(SYS_flock, fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return false;
+        syscall(SYS_nanosleep, &pause, NULL);
+    }
+    return false;
+}
+
+/* Zeros where the file system knows no fallocate. */
+static int write_zeros(int fd, off_t offset, off_t bytes)
+{
+    static const char zeros[SW_PAGE];
+    for (off_t done = 0; done < bytes; done += SW_PAGE) {
+        if (sw_sys_pwrite(fd, zeros, SW_PAGE, offset + done) != SW_PAGE)
+            return errno != 0 ? errno : ENOSPC;
+    }
+    return 0;
+}
+
+static int reserve_room(int fd, off_t offset, off_t bytes)
+{
+    if (syscall(SYS_fallocate, fd, 0, offset, bytes) == 0)
+        return 0;
+    return errno == EOPNOTSUPP || errno == ENOSYS ? write_zeros(fd, offset, bytes) : errno;
+}
+
+/* Allocates without the SIGXFSZ that passing RLIMIT_FSIZE would raise. */
+static bool allocate(int fd, off_t offset, off_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        (rlim_t)(offset + bytes) > limit.rlim_cur)
+        return give_up("the file size limit leaves no room for the container");
+    int error = reserve_room(fd, offset, bytes);
+    if (error == 0)
+        return true;
+    if (syscall(SYS_ftruncate, fd, offset) != 0)
+        return give_up("the container cannot be shortened again");
+    return give_up(error == ENOSPC ? "no space left for the container"
+                                   : "room for the container cannot be allocated");
+}
+
+static bool write_file_header(int fd)
+{
+    struct sw_container_header header = {
+        .magic = SW_CONTAINER_MAGIC,
+        .version = SW_CONTAINER_VERSION,
+        .header_bytes = SW_PAGE,
+        .created_ns = sw_options.start_ns,
+    };
+    struct utsname system;
+    const char *run_id = getenv(SW_ENV_RUN_ID);
+    if (uname(&system) == 0)
+        snprintf(header.host, sizeof header.host, "%s", system.nodename);
+    snprintf(header.run_id, sizeof header.run_id, "%s", run_id != NULL ? run_id : "");
+    return allocate(fd, 0, SW_PAGE) &&
+           sw_sys_pwrite(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
+}
+
+static bool check_file_header(int fd)
+{
+    struct sw_container_header header;
+    if (syscall(SYS_pread64, fd, &header, sizeof header, 0) != (ssize_t)sizeof header)
+        return give_up("the container cannot be read");
+    if (header.magic != SW_CONTAINER_MAGIC || header.version != SW_CONTAINER_VERSION)
+        return give_up("the file in the container's place is none, or of another version");
+    return true;
+}
+
+/* ---- blocks ------------------------------------------------------------------------ */
+
+/* Appends a block to the locked file and maps it; its offset, or 0. */
+static uint64_t append_block(int fd, enum sw_block_kind kind, uint64_t bytes, char **mapped)
+{
+    struct stat status;
+    if (sw_sys_fstat(fd, &status) != 0)
+        return 0;
+    bool fresh = status.st_size < SW_PAGE;
+    if (fresh ? !write_file_header(fd) : !check_file_header(fd))
+        return 0;
+    uint64_t size = fresh ? SW_PAGE : (uint64_t)status.st_size;
+    uint64_t offset = (size + SW_PAGE - 1) / SW_PAGE * SW_PAGE;
+    if (!allocate(fd, (off_t)offset, (off_t)bytes))
+        return 0;
+    struct sw_block_header header = {
+        .magic = SW_BLOCK_MAGIC,
+        .kind = (uint16_t)kind,
+        .version = SW_CONTAINER_VERSION,
+        .bytes = bytes,
+        .process_id = kind == SW_BLOCK_PROCESS ? offset : container.process_id,
+        .pid = (uint32_t)sw_options.pid,
+    };
+    if (sw_sys_pwrite(fd, &header, sizeof header, (off_t)offset) != (ssize_t)sizeof header)
+        return 0;
+    *mapped = sw_sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    return *mapped == MAP_FAILED ? 0 : offset;
+}
+
+static char *new_block(enum sw_block_kind kind, uint64_t bytes)
+{
+    if (container.total_bytes + bytes > sw_options.max_bytes) {
+        give_up("the records of this process have reached " SW_ENV_MAX_BYTES);
+        return NULL;
+    }
+    int fd = open_file();
+    if (fd < 0) {
+        give_up("the container cannot be opened");
+        return NULL;
+    }
+    char *mapped = NULL;
+    uint64_t offset = 0;
+    if (lock_file(fd)) {
+        offset = append_block(fd, kind, bytes, &mapped);
+        syscall(SYS_flock, fd, LOCK_UN);
+    }
+    sw_sys_close(fd);
+    if (offset == 0) {
+        give_up("the container cannot be extended");
+        return NULL;
+    }
+    if (kind == SW_BLOCK_PROCESS)
+        container.process_id = offset;
+    container.total_bytes += bytes;
+    return mapped;
+}
+
+bool sw_container_open(void)
+{
+    if (container.attempted)
+        return container.mapped;
+    container.attempted = true;
+    container.next_block_bytes = SECOND_BLOCK_BYTES;
+    if (getenv(SW_ENV_DIRECTORY) == NULL)
+        return false;
+    char *block = new_block(SW_BLOCK_PROCESS, FIRST_BLOCK_BYTES);
+    if (block == NULL)
+        return false;
+    struct sw_process *process = (struct sw_process *)(block + sizeof(struct sw_block_header));
+    *process = stand_in;
+    sw_process_describe(process);
+    container.free = (char *)(process + 1);
+    container.end = block + FIRST_BLOCK_BYTES;
+    container.mapped = true;
+    __atomic_store_n(&sw_process_live, process, __ATOMIC_RELEASE);
+    return true;
+}
+
+bool sw_container_mapped(void)
+{
+    return sw_process_live != &stand_in;
+}
+
+const char *sw_container_trouble(void)
+{
+    return container.trouble;
+}
+
+/* The parent's mapping stays: its paths are read when a descriptor is inherited. */
+void sw_container_forget(void)
+{
+    memset(&container, 0, sizeof container);
+    memset(&stand_in, 0, sizeof stand_in);
+    stand_in.rank = -1;
+    sw_process_live = &stand_in;
+}
+
+/* ---- records ------------------------------------------------------------------------ */
+
+static bool grow(uint32_t bytes)
+{
+    uint64_t block_bytes = container.next_block_bytes;
+    while (block_bytes < bytes + sizeof(struct sw_block_header))
+        block_bytes *= 2;
+    char *block = new_block(SW_BLOCK_RECORDS, block_bytes);
+    if (block == NULL)
+        return false;
+    container.free = block + sizeof(struct sw_block_header);
+    container.end = block + block_bytes;
+    if (container.next_block_bytes < LARGEST_BLOCK_BYTES)
+        container.next_block_bytes *= 2;
+    return true;
+}
+
+void *sw_container_reserve(uint32_t bytes)
+{
+    if (!sw_container_open())
+        return NULL;
+    if ((size_t)(container.end - container.free) < bytes &&
+        (container.trouble != NULL || !grow(bytes)))
+        return NULL;
+    void *room = container.free;
+    container.free += bytes;
+    return room;
+}
+
+void sw_container_commit(struct sw_record *record, uint32_t bytes)
+{
+    __atomic_store_n(&record->bytes, bytes, __ATOMIC_RELEASE);
+}

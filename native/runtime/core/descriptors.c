@@ -1,0 +1,157 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Chunks come from anonymous pages when the first descriptor of theirs is tracked. */
+#define _GNU_SOURCE
+#include <sys/single_threaded.h>
+
+#include "descriptors.h"
+#include "system.h"
+
+#define CHUNK_BYTES (SW_FD_CHUNK * sizeof(struct sw_fd))
+
+struct sw_fd *sw_fd_chunks[SW_FD_CHUNKS];
+static int highest = -1; /* that was ever tracked */
+
+static struct sw_fd *chunk_for(unsigned chunk)
+{
+    struct sw_fd *entries = __atomic_load_n(&sw_fd_chunks[chunk], __ATOMIC_ACQUIRE);
+    if (entries != NULL)
+        return entries;
+    void *pages =
+        sw_sys_mmap(CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    if (__atomic_compare_exchange_n(&sw_fd_chunks[chunk], &entries, (struct sw_fd *)pages, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return pages;
+    syscall(SYS_munmap, pages, CHUNK_BYTES);
+    return entries;
+}
+
+void sw_fd_add_flags(struct sw_fd *entry, uint32_t flags)
+{
+    if ((__atomic_load_n(&entry->flags, __ATOMIC_RELAXED) & flags) != flags)
+        __atomic_fetch_or(&entry->flags, flags, __ATOMIC_RELAXED);
+}
+
+/* An inherited descriptor shares its position with the parent, and what the parent wrote
+ * is the parent's to sync. */
+static void adopt_inherited(struct sw_fd *entry)
+{
+    if (SW_LIKELY(entry->generation == sw_options.generation))
+        return;
+    entry->generation = sw_options.generation;
+    __atomic_fetch_and(&entry->flags, ~SW_FD_WRITTEN, __ATOMIC_RELAXED);
+    sw_fd_add_flags(entry, SW_FD_ASK);
+    entry->posix = sw_file_renew(entry->posix);
+    entry->stdio = sw_file_renew(entry->stdio);
+}
+
+struct sw_file *sw_fd_posix(struct sw_fd *entry)
+{
+    adopt_inherited(entry);
+    if (SW_UNLIKELY(entry->posix == NULL && entry->stdio != NULL))
+        entry->posix = sw_file_sibling(entry->stdio, SW_LAYER_POSIX);
+    return entry->posix;
+}
+
+struct sw_file *sw_fd_stdio(struct sw_fd *entry)
+{
+    adopt_inherited(entry);
+    if (entry->stdio == NULL && entry->posix != NULL)
+        entry->stdio = sw_file_sibling(entry->posix, SW_LAYER_STDIO);
+    return entry->stdio;
+}
+
+struct sw_file *sw_fd_file(int fd)
+{
+    struct sw_fd *entry = sw_fd_entry(fd);
+    return entry == NULL ? NULL : sw_fd_posix(entry);
+}
+
+void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t flags,
+                 int64_t position)
+{
+    unsigned chunk = (unsigned)fd / SW_FD_CHUNK;
+    struct sw_fd *entries = fd >= 0 && chunk < SW_FD_CHUNKS ? chunk_for(chunk) : NULL;
+    if (entries == NULL)
+        return;
+    struct sw_fd *entry = &entries[(unsigned)fd % SW_FD_CHUNK];
+    __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
+    entry->posix = posix;
+    entry->stdio = stdio;
+    entry->position = position;
+    entry->generation = sw_options.generation;
+    __atomic_store_n(&entry->flags, flags | SW_FD_TRACKED, __ATOMIC_RELEASE);
+    int seen = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+    while (fd > seen && !__atomic_compare_exchange_n(&highest, &seen, fd, true, __ATOMIC_RELAXED,
+                                                     __ATOMIC_RELAXED)) {
+    }
+}
+
+void sw_fd_copy(int fd, int copy)
+{
+    struct sw_fd *entry = sw_fd_entry(fd);
+    if (entry == NULL) {
+        sw_fd_untrack(copy);
+        return;
+    }
+    adopt_inherited(entry);
+    sw_fd_add_flags(entry, SW_FD_ASK);
+    uint32_t kept = entry->flags & SW_FD_CAN_WRITE;
+    sw_fd_track(copy, entry->posix, entry->stdio, kept | SW_FD_ASK, -1);
+}
+
+void sw_fd_untrack(int fd)
+{
+    struct sw_fd *entry = sw_fd_entry(fd);
+    if (entry != NULL)
+        __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
+}
+
+void sw_fd_sync(int fd)
+{
+    struct sw_fd *entry = sw_fd_entry(fd);
+    if (entry == NULL || !sw_options.sync || entry->generation != sw_options.generation ||
+        (entry->flags & SW_FD_WRITTEN) == 0)
+        return;
+    int saved_errno = errno;
+    __atomic_fetch_and(&entry->flags, ~SW_FD_WRITTEN, __ATOMIC_RELAXED);
+    sw_sys_fsync(fd);
+    errno = saved_errno;
+}
+
+void sw_fd_each(unsigned first, unsigned last, void (*visit)(int fd))
+{
+    int end = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+    for (unsigned fd = first; (int)fd <= end && fd <= last; fd++) {
+        if (sw_fd_entry((int)fd) != NULL)
+            visit((int)fd);
+    }
+}
+
+int64_t sw_fd_advance(int fd, struct sw_fd *entry, int64_t bytes)
+{
+    if (bytes < 0)
+        return -1;
+    int64_t start;
+    if (SW_UNLIKELY((entry->flags & SW_FD_ASK) != 0)) {
+        int saved_errno = errno;
+        start = sw_sys_lseek(fd, 0, SEEK_CUR);
+        errno = saved_errno;
+        return start < bytes ? -1 : start - bytes;
+    }
+    start = __atomic_load_n(&entry->position, __ATOMIC_RELAXED);
+    if (start < 0)
+        return -1;
+    if (SW_LIKELY(__libc_single_threaded))
+        entry->position = start + bytes;
+    else
+        start = __atomic_fetch_add(&entry->position, bytes, __ATOMIC_RELAXED);
+    return start;
+}
+
+void sw_fd_set_position(struct sw_fd *entry, int64_t position)
+{
+    __atomic_store_n(&entry->position, position, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,62 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Open descriptors of regular files that are recorded. */
+#ifndef STRIPEWISE_DESCRIPTORS_H
+#define STRIPEWISE_DESCRIPTORS_H
+
+#include "internal.h"
+
+#define SW_FD_TRACKED 0x1u
+#define SW_FD_WRITTEN 0x2u /* through this descriptor, not synced since */
+#define SW_FD_ASK 0x4u     /* position must be asked for: shared, or O_APPEND */
+#define SW_FD_CAN_WRITE 0x8u
+#define SW_FD_STREAM 0x10u /* belongs to a stdio stream */
+
+struct sw_fd {
+    struct sw_file *posix; /* NULL: not recorded, or opened by stdio and not used directly */
+    struct sw_file *stdio;
+    int64_t position; /* -1: unknown */
+    uint32_t flags;
+    uint32_t generation; /* of sw_options; older: inherited from the parent */
+};
+
+#define SW_FD_CHUNK 1024
+#define SW_FD_CHUNKS 256
+extern struct sw_fd *sw_fd_chunks[SW_FD_CHUNKS];
+
+/* The entry of a descriptor that is tracked; NULL otherwise. */
+static inline struct sw_fd *sw_fd_entry(int fd)
+{
+    unsigned chunk = (unsigned)fd / SW_FD_CHUNK;
+    if (SW_UNLIKELY(chunk >= SW_FD_CHUNKS))
+        return NULL;
+    struct sw_fd *entries = __atomic_load_n(&sw_fd_chunks[chunk], __ATOMIC_ACQUIRE);
+    if (entries == NULL)
+        return NULL;
+    struct sw_fd *entry = &entries[(unsigned)fd % SW_FD_CHUNK];
+    return (__atomic_load_n(&entry->flags, __ATOMIC_ACQUIRE) & SW_FD_TRACKED) != 0 ? entry : NULL;
+}
+
+/* Records of the entry in this process, whatever its parent had. */
+struct sw_file *sw_fd_posix(struct sw_fd *entry);
+struct sw_file *sw_fd_stdio(struct sw_fd *entry);
+
+/* Starts tracking.  `position` is where the next read or write goes. */
+void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t flags,
+                 int64_t position);
+/* A new descriptor for the same open file; untracks `copy` if `fd` is not tracked. */
+void sw_fd_copy(int fd, int copy);
+/* The number no longer stands for that file. */
+void sw_fd_untrack(int fd);
+/* fsync of what was written through fd, if asked for by SW_ENV_SYNC.  Keeps errno. */
+void sw_fd_sync(int fd);
+/* Calls `visit` for every tracked descriptor from first to last. */
+void sw_fd_each(unsigned first, unsigned last, void (*visit)(int fd));
+
+/* Where a transfer of `bytes` at the current position took place, after the fact; moves
+ * the position. -1: unknown. */
+int64_t sw_fd_advance(int fd, struct sw_fd *entry, int64_t bytes);
+void sw_fd_set_position(struct sw_fd *entry, int64_t position);
+void sw_fd_add_flags(struct sw_fd *entry, uint32_t flags);
+
+#endif

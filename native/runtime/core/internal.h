@@ -1,0 +1,165 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the core and the libc layers share.  Not for other layers. */
+#ifndef STRIPEWISE_INTERNAL_H
+#define STRIPEWISE_INTERNAL_H
+
+#include <errno.h>
+#include <limits.h>
+#include <time.h>
+
+#include "core.h"
+
+#define SW_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define SW_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+/* ---- life cycle ---------------------------------------------------------------- */
+
+enum sw_state {
+    SW_STATE_FRESH = 0, /* not started, or just forked: the page is wiped on fork */
+    SW_STATE_STARTING = 1,
+    SW_STATE_ON = 2,
+    SW_STATE_OFF = 3,
+};
+
+/* Lives in a page of its own that fork() wipes (MADV_WIPEONFORK): one load per call
+ * tells disabled, running and "I am a new process" apart. */
+extern uint32_t *sw_state;
+
+/* Fixed at load. */
+struct sw_options {
+    bool sync;
+    bool verbose;
+    bool guard;
+    uint64_t max_bytes;
+    uint64_t run_start_ns;    /* CLOCK_REALTIME; files born later belong to this run */
+    uint64_t run_device;      /* of the directory whose birth that is, 0: none */
+    uint64_t clock_origin_ns; /* CLOCK_MONOTONIC of this process */
+    uint64_t start_ns;        /* CLOCK_REALTIME of this process */
+    pid_t pid;
+    uint32_t generation; /* counts forks; records of older ones belong to the parent */
+    bool forked;
+};
+extern struct sw_options sw_options;
+
+/* Moves FRESH to ON or OFF; true if ON now.  Keeps errno. */
+bool sw_start(void);
+/* Is this really the process that sw_options.pid names?  A child of vfork shares our
+ * memory and must not touch the tables of its parent. */
+bool sw_own_process(void);
+/* Marks the end of the process; syncs what is still open if asked. */
+void sw_finish(uint32_t flags);
+/* Undo of sw_finish for an exec that failed. */
+void sw_unfinish(uint32_t flags);
+
+static inline bool sw_running(void)
+{
+    return SW_LIKELY(__atomic_load_n(sw_state, __ATOMIC_ACQUIRE) == SW_STATE_ON) || sw_start();
+}
+
+static inline uint64_t sw_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* ---- one layer's table ----------------------------------------------------------- */
+
+/* What the life cycle asks of a layer; every slot is named, NULL is not allowed. */
+struct sw_layer_table {
+    const char *name;
+    void (*start)(void);  /* at load, before the first record: resolve symbols */
+    void (*finish)(void); /* at exit and before exec: flush what SW_ENV_SYNC promises */
+};
+extern const struct sw_layer_table sw_layer_null;
+extern const struct sw_layer_table sw_layer_posix;
+extern const struct sw_layer_table sw_layer_stdio;
+
+/* ---- threads --------------------------------------------------------------------- */
+
+struct sw_thread {
+    uint32_t active;  /* bit per layer that is on this thread's stack */
+    uint32_t inside;  /* depth of sw_inside_begin */
+    const void *busy; /* frame of a sw_leave that is updating counters */
+    const void *frames[SW_LAYER_COUNT];
+};
+extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
+
+/* ---- slow path lock ---------------------------------------------------------------- */
+
+/* Held for creation of records and for path work only.  Blocks signals, so that no
+ * handler can run (or jump away) inside; gives up after a bounded wait. */
+struct sw_guarded {
+    unsigned long long signals;
+    int saved_errno;
+};
+bool sw_lock(struct sw_guarded *guarded);
+void sw_unlock(struct sw_guarded *guarded);
+void sw_lock_reset(void); /* in a new child, whose parent may have held it */
+/* Scratch for paths, valid under the lock: host threads may have tiny stacks. */
+extern char sw_scratch[3][PATH_MAX + 256];
+
+/* ---- container --------------------------------------------------------------------- */
+
+/* The process record; a private stand-in while no container is mapped. */
+extern struct sw_process *sw_process_live;
+/* Maps this process's block; false if there is none.  Under the lock. */
+bool sw_container_open(void);
+bool sw_container_mapped(void);
+void sw_container_forget(void); /* in a new child */
+/* Room for a record of `bytes` (multiple of 8), zeroed; NULL if there is none. Under the lock. */
+void *sw_container_reserve(uint32_t bytes);
+/* Publishes a record: stores `bytes` last. */
+void sw_container_commit(struct sw_record *record, uint32_t bytes);
+const char *sw_container_trouble(void); /* NULL: none */
+void sw_process_describe(struct sw_process *process);
+/* As sw_note, under the lock. */
+void sw_note_locked(const char *text);
+
+/* ---- files --------------------------------------------------------------------------- */
+
+struct sw_file {
+    struct sw_file_record *record;
+    struct sw_file *next; /* in its hash bucket */
+    uint32_t generation;
+    uint32_t layer;
+    int64_t read_end; /* end of the last read and write, for the sequence counters */
+    int64_t write_end;
+};
+
+/* As sw_file_get, never creates. */
+struct sw_file *sw_file_find(int layer, const char *path);
+/* As sw_file_get, relative to a directory descriptor (AT_FDCWD or one that is open). */
+struct sw_file *sw_file_get_at(int layer, int directory, const char *path, bool create);
+/* The record of this process that stands for one of the parent's. */
+struct sw_file *sw_file_renew(struct sw_file *file);
+/* Same file, other layer. */
+struct sw_file *sw_file_sibling(struct sw_file *file, int layer);
+
+/* Absolute form of path in `out`; 0 if it does not fit or cannot be told. */
+size_t sw_path_absolute(int directory, const char *path, char *out, size_t room);
+/* Takes a ROMIO file system prefix ("ufs:") off. */
+const char *sw_path_without_prefix(const char *path);
+void sw_filter_load(void);
+bool sw_filter_wanted(const char *absolute);
+
+/* ---- calls ----------------------------------------------------------------------------- */
+
+/* End of a call whose time belongs to `op` but which is not counted (aio submission). */
+void sw_leave_time(struct sw_call *call, struct sw_file *file, enum sw_op op);
+/* End of a call that turned out not to concern us: nothing is added. */
+void sw_leave_uncounted(struct sw_call *call);
+/* Bytes that moved outside of any timed call (second file of copy_file_range). */
+void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
+                   bool outermost);
+void sw_count_lost(void);
+
+/* ---- guard ------------------------------------------------------------------------------- */
+
+void sw_guard_load(void);
+/* True if changing this existing file must be refused (SW_ENV_WRITABLE); then errno is
+ * EROFS.  `follow`: the file behind a symbolic link is meant.  Keeps errno otherwise. */
+bool sw_guard_refuses(int directory, const char *path, bool follow);
+
+#endif

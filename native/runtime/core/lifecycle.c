@@ -1,0 +1,220 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Load, fork, exit.  Start is lazy as well as by constructor: constructors of the
+ * program's libraries run before ours and may do I/O already.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "descriptors.h"
+#include "internal.h"
+#include "system.h"
+
+#define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
+
+#pragma weak sw_adopt_load
+
+static uint32_t first_state = SW_STATE_FRESH;
+uint32_t *sw_state = &first_state;
+struct sw_options sw_options;
+
+static const struct sw_layer_table *const layers[] = {
+    &sw_layer_null,
+    &sw_layer_posix,
+    &sw_layer_stdio,
+};
+#define LAYERS (sizeof layers / sizeof *layers)
+
+/* ---- start ------------------------------------------------------------------------ */
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value != NULL && strcmp(value, "1") == 0;
+}
+
+/* Files that are younger than the run belong to it.  The launcher makes the directory
+ * for the run, so the birth of the directory is its start, on every node alike. */
+static uint64_t run_start(void)
+{
+    const char *directory = getenv(SW_ENV_DIRECTORY);
+    struct statx status;
+    if (directory != NULL && sw_sys_statx(AT_FDCWD, directory, 0, STATX_BTIME, &status) == 0 &&
+        (status.stx_mask & STATX_BTIME) != 0) {
+        sw_options.run_device = makedev(status.stx_dev_major, status.stx_dev_minor);
+        return (uint64_t)status.stx_btime.tv_sec * UINT64_C(1000000000) + status.stx_btime.tv_nsec;
+    }
+    return sw_options.start_ns;
+}
+
+static void mark_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    sw_options.start_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    sw_options.clock_origin_ns = sw_now_ns();
+    sw_options.pid = sw_sys_getpid();
+}
+
+static void load_options(void)
+{
+    const char *most = getenv(SW_ENV_MAX_BYTES);
+    sw_options.sync = is_set(SW_ENV_SYNC);
+    sw_options.verbose = is_set(SW_ENV_VERBOSE);
+    sw_options.max_bytes = most != NULL ? strtoull(most, NULL, 10) : 0;
+    if (sw_options.max_bytes == 0)
+        sw_options.max_bytes = DEFAULT_MAX_BYTES;
+    mark_clock();
+    sw_options.run_start_ns = run_start();
+    sw_filter_load();
+    sw_guard_load();
+}
+
+static void after_fork_in_child(void)
+{
+    __atomic_store_n(sw_state, SW_STATE_FRESH, __ATOMIC_RELEASE);
+}
+
+static void share_position(int fd)
+{
+    sw_fd_add_flags(sw_fd_entry(fd), SW_FD_ASK);
+}
+
+/* The child has the same open files: either may move their positions from now on. */
+static void after_fork_in_parent(void)
+{
+    sw_fd_each(0, INT_MAX, share_position);
+}
+
+/* The page that tells a forked child that it is one. */
+static uint32_t *new_state_page(void)
+{
+    void *page = sw_sys_mmap(SW_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return &first_state;
+    madvise(page, SW_PAGE, MADV_WIPEONFORK);
+    return page;
+}
+
+static void open_container(void)
+{
+    struct sw_guarded guarded;
+    if (!sw_lock(&guarded))
+        return;
+    sw_container_open();
+    sw_unlock(&guarded);
+}
+
+static void start_first(void)
+{
+    for (size_t i = 0; i < LAYERS; i++)
+        layers[i]->start();
+    if (is_set(SW_ENV_DISABLE)) {
+        __atomic_store_n(sw_state, SW_STATE_OFF, __ATOMIC_RELEASE);
+        return;
+    }
+    load_options();
+    pthread_atfork(NULL, after_fork_in_parent, after_fork_in_child);
+    open_container();
+    uint32_t *page = new_state_page();
+    __atomic_store_n(page, SW_STATE_ON, __ATOMIC_RELEASE);
+    __atomic_store_n(&sw_state, page, __ATOMIC_RELEASE);
+    if (sw_adopt_load != NULL)
+        sw_adopt_load();
+}
+
+/* The block of a child is made when it has something to record. */
+static void start_child(void)
+{
+    sw_lock_reset();
+    sw_container_forget();
+    mark_clock();
+    sw_options.generation++;
+    sw_options.forked = true;
+    __atomic_store_n(sw_state, SW_STATE_ON, __ATOMIC_RELEASE);
+}
+
+bool sw_start(void)
+{
+    uint32_t *word = __atomic_load_n(&sw_state, __ATOMIC_ACQUIRE);
+    uint32_t state = SW_STATE_FRESH;
+    if (!__atomic_compare_exchange_n(word, &state, SW_STATE_STARTING, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        return state == SW_STATE_ON;
+    int saved_errno = errno;
+    sw_inside_begin();
+    if (sw_options.pid == 0)
+        start_first();
+    else
+        start_child();
+    sw_inside_end();
+    errno = saved_errno;
+    return __atomic_load_n(sw_state, __ATOMIC_ACQUIRE) == SW_STATE_ON;
+}
+
+__attribute__((constructor)) static void load(void)
+{
+    sw_start();
+}
+
+bool sw_own_process(void)
+{
+    return sw_sys_getpid() == sw_options.pid;
+}
+
+/* ---- end --------------------------------------------------------------------------- */
+
+/* One line, and only where standard error is no file that the program itself opened. */
+static void report(void)
+{
+    const char *trouble = sw_container_trouble();
+    struct stat status;
+    if (trouble == NULL || !sw_options.verbose || sw_fd_file(2) != NULL ||
+        sw_sys_fstat(2, &status) != 0)
+        return;
+    char line[256];
+    int length =
+        snprintf(line, sizeof line, "stripewise: %s; process %d lost %llu records\n", trouble,
+                 (int)sw_options.pid, (unsigned long long)sw_process_live->lost_records);
+    if (length > 0)
+        (void)!sw_sys_write(2, line, (size_t)length);
+}
+
+static void mark_end(uint32_t flags)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    sw_process_live->end_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    __atomic_fetch_or(&sw_process_live->flags, flags, __ATOMIC_RELAXED);
+}
+
+void sw_finish(uint32_t flags)
+{
+    if (!sw_running() || !sw_own_process())
+        return;
+    int saved_errno = errno;
+    for (size_t i = 0; i < LAYERS; i++)
+        layers[i]->finish();
+    mark_end(flags);
+    if ((flags & SW_PROCESS_EXITED) != 0)
+        report();
+    errno = saved_errno;
+}
+
+void sw_unfinish(uint32_t flags)
+{
+    if (!sw_running() || !sw_own_process())
+        return;
+    sw_process_live->end_ns = 0;
+    __atomic_fetch_and(&sw_process_live->flags, ~flags, __ATOMIC_RELAXED);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+    sw_finish(SW_PROCESS_EXITED);
+}

@@ -1,0 +1,175 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Names of files: absolute form, and which ones are recorded. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "system.h"
+
+const char *sw_path_without_prefix(const char *path)
+{
+    static const char *const prefixes[] = {
+        "ufs:",   "nfs:",    "xfs:",    "gpfs:",   "lustre:",     "panfs:",
+        "pvfs2:", "pfs:",    "testfs:", "daos:",   "ime:",        "quobyte:",
+        "piofs:", "zoidfs:", "sfs:",    "beegfs:", "bglockless:",
+    };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t length = strlen(prefixes[i]);
+        if (strncmp(path, prefixes[i], length) == 0)
+            return path + length;
+    }
+    return path;
+}
+
+/* Path of a directory descriptor in `out`; its length or 0. */
+static size_t directory_path(int directory, char *out, size_t room)
+{
+    if (directory == AT_FDCWD) {
+        long length = syscall(SYS_getcwd, out, room); /* counts the terminating zero */
+        return length > 1 && out[0] == '/' ? (size_t)length - 1 : 0;
+    }
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
+    ssize_t length = sw_sys_readlinkat(AT_FDCWD, link, out, room);
+    return length > 0 && (size_t)length < room && out[0] == '/' ? (size_t)length : 0;
+}
+
+/* Appends the components of `path`, without "." and empty ones.  ".." stays: what it
+ * means depends on symbolic links. */
+static size_t append_components(const char *path, char *out, size_t length, size_t room)
+{
+    while (*path != '\0') {
+        size_t component = strcspn(path, "/");
+        if (component != 0 && !(component == 1 && path[0] == '.')) {
+            if (length + component + 2 > room)
+                return 0;
+            out[length++] = '/';
+            memcpy(out + length, path, component);
+            length += component;
+        }
+        path += component;
+        path += *path == '/';
+    }
+    out[length] = '\0';
+    return length;
+}
+
+size_t sw_path_absolute(int directory, const char *path, char *out, size_t room)
+{
+    size_t length = 0;
+    if (path[0] != '/') {
+        length = directory_path(directory, out, room);
+        if (length == 0)
+            return 0;
+        if (length == 1)
+            length = 0; /* "/" */
+    }
+    return append_components(path, out, length, room);
+}
+
+/* ---- which ones are recorded ---------------------------------------------------------- */
+
+#define MAX_PREFIXES 64
+static struct {
+    const char *text[MAX_PREFIXES];
+    size_t bytes[MAX_PREFIXES];
+    size_t count;
+} included, excluded;
+
+/* Splits the value of a variable in place of its own: the pieces point into it. */
+static void load_prefixes(const char *variable, const char **text, size_t *bytes, size_t *count)
+{
+    const char *value = getenv(variable);
+    while (value != NULL && *value != '\0' && *count < MAX_PREFIXES) {
+        size_t length = strcspn(value, ":");
+        if (length != 0) {
+            text[*count] = value;
+            bytes[(*count)++] = length;
+        }
+        value += length;
+        value += *value == ':';
+    }
+}
+
+/* The program may change its environment: keep our own copy of the two lists. */
+static char kept[2][4096];
+
+static void keep(int slot, const char **text, const size_t *bytes, size_t *count)
+{
+    size_t used = 0;
+    size_t fitting = 0;
+    for (size_t i = 0; i < *count; i++) {
+        if (used + bytes[i] > sizeof kept[slot])
+            break;
+        memcpy(kept[slot] + used, text[i], bytes[i]);
+        text[i] = kept[slot] + used;
+        used += bytes[i];
+        fitting++;
+    }
+    *count = fitting;
+}
+
+void sw_filter_load(void)
+{
+    load_prefixes(SW_ENV_INCLUDE, included.text, included.bytes, &included.count);
+    load_prefixes(SW_ENV_EXCLUDE, excluded.text, excluded.bytes, &excluded.count);
+    keep(0, included.text, included.bytes, &included.count);
+    keep(1, excluded.text, excluded.bytes, &excluded.count);
+}
+
+/* A prefix ends at a component: "/lib" is not a prefix of "/libraries". */
+static bool has_prefix(const char *path, const char *prefix, size_t bytes)
+{
+    while (bytes > 1 && prefix[bytes - 1] == '/')
+        bytes--;
+    return strncmp(path, prefix, bytes) == 0 &&
+           (path[bytes] == '/' || path[bytes] == '\0' || bytes == 1);
+}
+
+static bool in_system_directory(const char *path)
+{
+    static const char *const prefixes[] = {
+        "/usr", "/etc",   "/proc",  "/sys",    "/dev", "/bin",  "/sbin",
+        "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/boot", "/run",
+    };
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (has_prefix(path, prefixes[i], strlen(prefixes[i])))
+            return true;
+    }
+    return has_prefix(path, "/var", 4) && !has_prefix(path, "/var/tmp", 8);
+}
+
+static bool ends_with(const char *path, size_t length, const char *suffix)
+{
+    size_t bytes = strlen(suffix);
+    return length >= bytes && memcmp(path + length - bytes, suffix, bytes) == 0;
+}
+
+/* Code, not data: .py, .pyc, .pth, .so and .so.N */
+static bool is_code(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(name);
+    if (ends_with(name, length, ".py") || ends_with(name, length, ".pyc") ||
+        ends_with(name, length, ".pth") || ends_with(name, length, ".so"))
+        return true;
+    const char *so = strstr(name, ".so.");
+    return so != NULL && so[4] >= '0' && so[4] <= '9';
+}
+
+bool sw_filter_wanted(const char *absolute)
+{
+    for (size_t i = 0; i < included.count; i++) {
+        if (has_prefix(absolute, included.text[i], included.bytes[i]))
+            return true;
+    }
+    for (size_t i = 0; i < excluded.count; i++) {
+        if (has_prefix(absolute, excluded.text[i], excluded.bytes[i]))
+            return false;
+    }
+    return !in_system_directory(absolute) && !is_code(absolute);
+}

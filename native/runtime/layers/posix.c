@@ -1,0 +1,68 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* The layer's table: which real functions, what happens at load and at the end. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+
+#include "posix.h"
+#include "../core/system.h"
+
+struct sw_posix_functions sw_posix_functions;
+bool sw_posix_resolved;
+
+/* Stands for a function that this libc does not have. */
+static long not_implemented(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+static void *resolve_or_refuse(const char *name)
+{
+    void *symbol = sw_resolve(name, NULL);
+    return symbol != NULL ? symbol : (void *)(uintptr_t)not_implemented;
+}
+
+void sw_posix_resolve(void)
+{
+#define SW_POSIX_RESOLVE(type, name, arguments)                                                   \
+    if (sw_posix_functions.name == NULL)                                                          \
+        sw_posix_functions.name = (type(*) arguments)(uintptr_t)resolve_or_refuse(#name);
+    SW_POSIX_FUNCTIONS(SW_POSIX_RESOLVE)
+    __atomic_store_n(&sw_posix_resolved, true, __ATOMIC_RELEASE);
+}
+
+static void start(void)
+{
+    (void)sw_posix();
+}
+
+/* One link of /proc/self/fd per descriptor shows rings that were set up by raw system calls. */
+static void find_io_uring(void)
+{
+    char link[40];
+    char target[64];
+    for (int fd = 0, misses = 0; fd < 1024 && misses < 16; fd++) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        ssize_t length = sw_sys_readlinkat(AT_FDCWD, link, target, sizeof target - 1);
+        misses = length < 0 ? misses + 1 : 0;
+        target[length > 0 ? length : 0] = '\0';
+        if (strcmp(target, "anon_inode:[io_uring]") == 0) {
+            sw_process_flag(SW_PROCESS_USES_IO_URING);
+            return;
+        }
+    }
+}
+
+static void finish(void)
+{
+    sw_fd_each(0, INT_MAX, sw_fd_sync);
+    find_io_uring();
+}
+
+const struct sw_layer_table sw_layer_posix = {
+    .name = "posix",
+    .start = start,
+    .finish = finish,
+};

@@ -1,0 +1,173 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* The real functions behind the POSIX layer, and what its wrappers share. */
+#ifndef STRIPEWISE_POSIX_H
+#define STRIPEWISE_POSIX_H
+
+#include <aio.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "../core/descriptors.h"
+#include "../core/internal.h"
+
+_Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
+
+/* X(type, name, arguments): every function that this layer wraps or calls. */
+#define SW_POSIX_FUNCTIONS(X)                                                                     \
+    X(ssize_t, read, (int, void *, size_t))                                                       \
+    X(ssize_t, write, (int, const void *, size_t))                                                \
+    X(ssize_t, pread, (int, void *, size_t, off_t))                                               \
+    X(ssize_t, pread64, (int, void *, size_t, off_t))                                             \
+    X(ssize_t, pwrite, (int, const void *, size_t, off_t))                                        \
+    X(ssize_t, pwrite64, (int, const void *, size_t, off_t))                                      \
+    X(ssize_t, readv, (int, const struct iovec *, int))                                           \
+    X(ssize_t, writev, (int, const struct iovec *, int))                                          \
+    X(ssize_t, preadv, (int, const struct iovec *, int, off_t))                                   \
+    X(ssize_t, preadv64, (int, const struct iovec *, int, off_t))                                 \
+    X(ssize_t, pwritev, (int, const struct iovec *, int, off_t))                                  \
+    X(ssize_t, pwritev64, (int, const struct iovec *, int, off_t))                                \
+    X(ssize_t, preadv2, (int, const struct iovec *, int, off_t, int))                             \
+    X(ssize_t, preadv64v2, (int, const struct iovec *, int, off_t, int))                          \
+    X(ssize_t, pwritev2, (int, const struct iovec *, int, off_t, int))                            \
+    X(ssize_t, pwritev64v2, (int, const struct iovec *, int, off_t, int))                         \
+    X(ssize_t, __read_chk, (int, void *, size_t, size_t))                                         \
+    X(ssize_t, __pread_chk, (int, void *, size_t, off_t, size_t))                                 \
+    X(ssize_t, __pread64_chk, (int, void *, size_t, off_t, size_t))                               \
+    X(int, open, (const char *, int, ...))                                                        \
+    X(int, open64, (const char *, int, ...))                                                      \
+    X(int, __open_2, (const char *, int))                                                         \
+    X(int, __open64_2, (const char *, int))                                                       \
+    X(int, openat, (int, const char *, int, ...))                                                 \
+    X(int, openat64, (int, const char *, int, ...))                                               \
+    X(int, __openat_2, (int, const char *, int))                                                  \
+    X(int, __openat64_2, (int, const char *, int))                                                \
+    X(int, creat, (const char *, mode_t))                                                         \
+    X(int, creat64, (const char *, mode_t))                                                       \
+    X(int, mkstemp, (char *))                                                                     \
+    X(int, mkstemp64, (char *))                                                                   \
+    X(int, mkostemp, (char *, int))                                                               \
+    X(int, mkostemp64, (char *, int))                                                             \
+    X(int, mkstemps, (char *, int))                                                               \
+    X(int, mkstemps64, (char *, int))                                                             \
+    X(int, mkostemps, (char *, int, int))                                                         \
+    X(int, mkostemps64, (char *, int, int))                                                       \
+    X(int, close, (int))                                                                          \
+    X(int, close_range, (unsigned, unsigned, int))                                                \
+    X(void, closefrom, (int))                                                                     \
+    X(int, dup, (int))                                                                            \
+    X(int, dup2, (int, int))                                                                      \
+    X(int, dup3, (int, int, int))                                                                 \
+    X(int, fcntl, (int, int, ...))                                                                \
+    X(int, fcntl64, (int, int, ...))                                                              \
+    X(off_t, lseek, (int, off_t, int))                                                            \
+    X(off_t, lseek64, (int, off_t, int))                                                          \
+    X(int, fsync, (int))                                                                          \
+    X(int, fdatasync, (int))                                                                      \
+    X(int, sync_file_range, (int, off_t, off_t, unsigned))                                        \
+    X(int, ftruncate, (int, off_t))                                                               \
+    X(int, ftruncate64, (int, off_t))                                                             \
+    X(int, truncate, (const char *, off_t))                                                       \
+    X(int, truncate64, (const char *, off_t))                                                     \
+    X(int, stat, (const char *, struct stat *))                                                   \
+    X(int, stat64, (const char *, struct stat64 *))                                               \
+    X(int, lstat, (const char *, struct stat *))                                                  \
+    X(int, lstat64, (const char *, struct stat64 *))                                              \
+    X(int, fstat, (int, struct stat *))                                                           \
+    X(int, fstat64, (int, struct stat64 *))                                                       \
+    X(int, fstatat, (int, const char *, struct stat *, int))                                      \
+    X(int, fstatat64, (int, const char *, struct stat64 *, int))                                  \
+    X(int, __xstat, (int, const char *, struct stat *))                                           \
+    X(int, __xstat64, (int, const char *, struct stat64 *))                                       \
+    X(int, __lxstat, (int, const char *, struct stat *))                                          \
+    X(int, __lxstat64, (int, const char *, struct stat64 *))                                      \
+    X(int, __fxstat, (int, int, struct stat *))                                                   \
+    X(int, __fxstat64, (int, int, struct stat64 *))                                               \
+    X(int, statx, (int, const char *, int, unsigned, struct statx *))                             \
+    X(int, unlink, (const char *))                                                                \
+    X(int, unlinkat, (int, const char *, int))                                                    \
+    X(int, remove, (const char *))                                                                \
+    X(int, rename, (const char *, const char *))                                                  \
+    X(int, renameat, (int, const char *, int, const char *))                                      \
+    X(int, renameat2, (int, const char *, int, const char *, unsigned))                           \
+    X(int, mkdir, (const char *, mode_t))                                                         \
+    X(ssize_t, copy_file_range, (int, off64_t *, int, off64_t *, size_t, unsigned))               \
+    X(ssize_t, sendfile, (int, int, off_t *, size_t))                                             \
+    X(ssize_t, sendfile64, (int, int, off_t *, size_t))                                           \
+    X(int, fallocate, (int, int, off_t, off_t))                                                   \
+    X(int, fallocate64, (int, int, off_t, off_t))                                                 \
+    X(int, posix_fallocate, (int, off_t, off_t))                                                  \
+    X(int, posix_fallocate64, (int, off_t, off_t))                                                \
+    X(int, aio_read, (struct aiocb *))                                                            \
+    X(int, aio_read64, (struct aiocb64 *))                                                        \
+    X(int, aio_write, (struct aiocb *))                                                           \
+    X(int, aio_write64, (struct aiocb64 *))                                                       \
+    X(ssize_t, aio_return, (struct aiocb *))                                                      \
+    X(ssize_t, aio_return64, (struct aiocb64 *))                                                  \
+    X(int, aio_suspend, (const struct aiocb *const *, int, const struct timespec *))              \
+    X(int, aio_suspend64, (const struct aiocb64 *const *, int, const struct timespec *))          \
+    X(int, aio_fsync, (int, struct aiocb *))                                                      \
+    X(int, lio_listio, (int, struct aiocb *const *, int, struct sigevent *))                      \
+    X(int, lio_listio64, (int, struct aiocb64 *const *, int, struct sigevent *))                  \
+    X(void *, mmap, (void *, size_t, int, int, int, off_t))                                       \
+    X(void *, mmap64, (void *, size_t, int, int, int, off_t))                                     \
+    X(int, io_uring_queue_init, (unsigned, void *, unsigned))                                     \
+    X(int, io_uring_queue_init_params, (unsigned, void *, void *))                                \
+    X(int, execve, (const char *, char *const *, char *const *))                                  \
+    X(int, execv, (const char *, char *const *))                                                  \
+    X(int, execvp, (const char *, char *const *))                                                 \
+    X(int, execvpe, (const char *, char *const *, char *const *))                                 \
+    X(int, fexecve, (int, char *const *, char *const *))                                          \
+    X(int, execveat, (int, const char *, char *const *, char *const *, int))                      \
+    X(void, _exit, (int))                                                                         \
+    X(void, _Exit, (int))                                                                         \
+    X(void, quick_exit, (int))
+
+#define SW_POSIX_POINTER(type, name, arguments) type(*name) arguments;
+struct sw_posix_functions {
+    SW_POSIX_FUNCTIONS(SW_POSIX_POINTER)
+};
+
+extern struct sw_posix_functions sw_posix_functions;
+extern bool sw_posix_resolved;
+void sw_posix_resolve(void);
+
+/* The real functions.  What the libc lacks answers ENOSYS. */
+static inline const struct sw_posix_functions *sw_posix(void)
+{
+    if (SW_UNLIKELY(!__atomic_load_n(&sw_posix_resolved, __ATOMIC_ACQUIRE)))
+        sw_posix_resolve();
+    return &sw_posix_functions;
+}
+
+/* Enters for a tracked descriptor; NULL: pass straight through. */
+static inline struct sw_fd *sw_posix_enter(struct sw_call *call, int fd)
+{
+    struct sw_fd *entry = sw_fd_entry(fd);
+    if (entry == NULL)
+        return NULL;
+    if (SW_LIKELY(sw_enter(call, SW_LAYER_POSIX)))
+        return entry;
+    sw_fd_add_flags(entry, SW_FD_ASK); /* this call moves the position unseen */
+    return NULL;
+}
+
+/* As sw_posix_enter, for calls that leave the position alone. */
+static inline struct sw_fd *sw_posix_enter_quietly(struct sw_call *call, int fd)
+{
+    struct sw_fd *entry = sw_fd_entry(fd);
+    return entry != NULL && sw_enter(call, SW_LAYER_POSIX) ? entry : NULL;
+}
+
+static inline void sw_posix_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op)
+{
+    sw_leave(call, sw_fd_posix(entry), op);
+}
+
+#endif

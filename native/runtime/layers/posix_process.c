@@ -1,0 +1,166 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Ends of the process image, and I/O that no wrapper sees. */
+#define _GNU_SOURCE
+#include <alloca.h>
+#include <stdlib.h>
+
+#include "posix.h"
+
+/* ---- exec --------------------------------------------------------------------------- */
+
+/* An exec that returns has failed: then the process goes on as before. */
+static int failed(int result)
+{
+    int saved_errno = errno;
+    sw_unfinish(SW_PROCESS_EXECED);
+    errno = saved_errno;
+    return result;
+}
+
+SW_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    sw_finish(SW_PROCESS_EXECED);
+    return failed(sw_posix()->execve(path, arguments, environment));
+}
+
+SW_EXPORT int execv(const char *path, char *const arguments[])
+{
+    sw_finish(SW_PROCESS_EXECED);
+    return failed(sw_posix()->execv(path, arguments));
+}
+
+SW_EXPORT int execvp(const char *file, char *const arguments[])
+{
+    sw_finish(SW_PROCESS_EXECED);
+    return failed(sw_posix()->execvp(file, arguments));
+}
+
+SW_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+    sw_finish(SW_PROCESS_EXECED);
+    return failed(sw_posix()->execvpe(file, arguments, environment));
+}
+
+SW_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
+{
+    sw_finish(SW_PROCESS_EXECED);
+    return failed(sw_posix()->fexecve(fd, arguments, environment));
+}
+
+SW_EXPORT int execveat(int directory, const char *path, char *const arguments[],
+                       char *const environment[], int flags)
+{
+    sw_finish(SW_PROCESS_EXECED);
+    return failed(sw_posix()->execveat(directory, path, arguments, environment, flags));
+}
+
+/* Arguments of the list forms, the terminating NULL included. */
+static size_t count_arguments(va_list arguments)
+{
+    size_t count = 2; /* the first one and the NULL */
+    while (va_arg(arguments, char *) != NULL)
+        count++;
+    return count;
+}
+
+static void collect_arguments(char **out, const char *first, va_list arguments)
+{
+    *out++ = (char *)(uintptr_t)first;
+    while ((*out++ = va_arg(arguments, char *)) != NULL) {
+    }
+}
+
+#define SW_EXEC_LIST(name, vector)                                                                \
+    SW_EXPORT int name(const char *path, const char *first, ...)                                  \
+    {                                                                                             \
+        va_list arguments;                                                                        \
+        va_start(arguments, first);                                                               \
+        char **list = alloca(count_arguments(arguments) * sizeof *list);                          \
+        va_end(arguments);                                                                        \
+        va_start(arguments, first);                                                               \
+        collect_arguments(list, first, arguments);                                                \
+        va_end(arguments);                                                                        \
+        return vector(path, list);                                                                \
+    }
+
+SW_EXEC_LIST(execl, execv)
+SW_EXEC_LIST(execlp, execvp)
+
+SW_EXPORT int execle(const char *path, const char *first, ...)
+{
+    va_list arguments;
+    va_start(arguments, first);
+    char **list = alloca(count_arguments(arguments) * sizeof *list);
+    va_end(arguments);
+    va_start(arguments, first);
+    collect_arguments(list, first, arguments);
+    char **environment = va_arg(arguments, char **);
+    va_end(arguments);
+    return execve(path, list, environment);
+}
+
+/* ---- exits that run no destructor ------------------------------------------------------ */
+
+SW_EXPORT void _exit(int status)
+{
+    sw_finish(SW_PROCESS_EXITED);
+    sw_posix()->_exit(status);
+    __builtin_unreachable();
+}
+
+SW_EXPORT void _Exit(int status)
+{
+    sw_finish(SW_PROCESS_EXITED);
+    sw_posix()->_Exit(status);
+    __builtin_unreachable();
+}
+
+SW_EXPORT void quick_exit(int status)
+{
+    sw_finish(SW_PROCESS_EXITED);
+    sw_posix()->quick_exit(status);
+    __builtin_unreachable();
+}
+
+/* ---- stores that are no calls ------------------------------------------------------------- */
+
+static void *mapped(void *address, int protection, int flags, int fd)
+{
+    struct sw_fd *entry = fd >= 0 ? sw_fd_entry(fd) : NULL;
+    if (entry == NULL || address == MAP_FAILED || (protection & PROT_WRITE) == 0 ||
+        (flags & MAP_SHARED) == 0 || sw_thread.inside != 0)
+        return address;
+    int saved_errno = errno;
+    sw_fd_add_flags(entry, SW_FD_WRITTEN);
+    sw_process_flag(SW_PROCESS_USES_SHARED_MMAP);
+    errno = saved_errno;
+    return address;
+}
+
+SW_EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    return mapped(sw_posix()->mmap(address, bytes, protection, flags, fd, offset), protection,
+                  flags, fd);
+}
+
+SW_EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int fd,
+                       off64_t offset)
+{
+    return mapped(sw_posix()->mmap64(address, bytes, protection, flags, fd, offset), protection,
+                  flags, fd);
+}
+
+SW_EXPORT int io_uring_queue_init(unsigned entries, void *ring, unsigned flags);
+SW_EXPORT int io_uring_queue_init(unsigned entries, void *ring, unsigned flags)
+{
+    sw_process_flag(SW_PROCESS_USES_IO_URING);
+    return sw_posix()->io_uring_queue_init(entries, ring, flags);
+}
+
+SW_EXPORT int io_uring_queue_init_params(unsigned entries, void *ring, void *parameters);
+SW_EXPORT int io_uring_queue_init_params(unsigned entries, void *ring, void *parameters)
+{
+    sw_process_flag(SW_PROCESS_USES_IO_URING);
+    return sw_posix()->io_uring_queue_init_params(entries, ring, parameters);
+}

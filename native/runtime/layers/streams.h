@@ -1,0 +1,81 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* The real functions behind the stdio layer, and what its wrappers share. */
+#ifndef STRIPEWISE_STREAMS_H
+#define STRIPEWISE_STREAMS_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "../core/descriptors.h"
+#include "../core/internal.h"
+
+/* X(type, name, arguments): every function that this layer wraps or calls. */
+#define SW_STDIO_FUNCTIONS(X)                                                                     \
+    X(FILE *, fopen, (const char *, const char *))                                                \
+    X(FILE *, fopen64, (const char *, const char *))                                              \
+    X(FILE *, fdopen, (int, const char *))                                                        \
+    X(FILE *, freopen, (const char *, const char *, FILE *))                                      \
+    X(FILE *, freopen64, (const char *, const char *, FILE *))                                    \
+    X(int, fclose, (FILE *))                                                                      \
+    X(int, fflush, (FILE *))                                                                      \
+    X(size_t, fread, (void *, size_t, size_t, FILE *))                                            \
+    X(size_t, fread_unlocked, (void *, size_t, size_t, FILE *))                                   \
+    X(size_t, __fread_chk, (void *, size_t, size_t, size_t, FILE *))                              \
+    X(size_t, __fread_unlocked_chk, (void *, size_t, size_t, size_t, FILE *))                     \
+    X(size_t, fwrite, (const void *, size_t, size_t, FILE *))                                     \
+    X(size_t, fwrite_unlocked, (const void *, size_t, size_t, FILE *))                            \
+    X(char *, fgets, (char *, int, FILE *))                                                       \
+    X(char *, __fgets_chk, (char *, size_t, int, FILE *))                                         \
+    X(int, fputs, (const char *, FILE *))                                                         \
+    X(ssize_t, getline, (char **, size_t *, FILE *))                                              \
+    X(ssize_t, getdelim, (char **, size_t *, int, FILE *))                                        \
+    X(ssize_t, __getdelim, (char **, size_t *, int, FILE *))                                      \
+    X(int, vfprintf, (FILE *, const char *, va_list))                                             \
+    X(int, __vfprintf_chk, (FILE *, int, const char *, va_list))                                  \
+    X(int, fseek, (FILE *, long, int))                                                            \
+    X(int, fseeko, (FILE *, off_t, int))                                                          \
+    X(int, fseeko64, (FILE *, off_t, int))                                                        \
+    X(int, fsetpos, (FILE *, const fpos_t *))                                                     \
+    X(int, fsetpos64, (FILE *, const fpos64_t *))                                                 \
+    X(void, rewind, (FILE *))
+
+#define SW_STDIO_POINTER(type, name, arguments) type(*name) arguments;
+struct sw_stdio_functions {
+    SW_STDIO_FUNCTIONS(SW_STDIO_POINTER)
+};
+
+extern struct sw_stdio_functions sw_stdio_functions;
+extern bool sw_stdio_resolved;
+void sw_stdio_resolve(void);
+
+static inline const struct sw_stdio_functions *sw_stdio(void)
+{
+    if (SW_UNLIKELY(!__atomic_load_n(&sw_stdio_resolved, __ATOMIC_ACQUIRE)))
+        sw_stdio_resolve();
+    return &sw_stdio_functions;
+}
+
+/* Entry of the stream's descriptor if it is tracked. */
+static inline struct sw_fd *sw_stdio_entry(FILE *stream)
+{
+    int fd = stream != NULL ? fileno_unlocked(stream) : -1;
+    return fd >= 0 ? sw_fd_entry(fd) : NULL;
+}
+
+/* Enters for a stream of a tracked file; NULL: pass straight through. */
+static inline struct sw_fd *sw_stdio_enter(struct sw_call *call, FILE *stream)
+{
+    struct sw_fd *entry = sw_stdio_entry(stream);
+    if (entry == NULL)
+        return NULL;
+    if (SW_LIKELY(sw_enter(call, SW_LAYER_STDIO)))
+        return entry;
+    sw_fd_set_position(entry, -1);
+    return NULL;
+}
+
+/* End of a transfer at the stream's position. */
+void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, int64_t bytes);
+
+#endif
