@@ -14,7 +14,7 @@ from stripewise.report import (
     progress_observer,
     trial_line,
 )
-from stripewise.study._slot import RunSlot
+from stripewise.study import RunSlot
 
 
 def replay(observer, result):

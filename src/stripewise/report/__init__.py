@@ -1,17 +1,26 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports of a study: terminal lines, live progress, JSON and one HTML page."""
+"""Reports of a study: terminal lines, live progress, JSON and one HTML page.
+
+Observers stand on the study room, which loads SciPy; they are imported when first asked
+for, so that a command that only formats a few figures starts quickly.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from stripewise.report._html import render_html
 from stripewise.report._json import configuration_document, result_to_json
 from stripewise.report._phrases import best_phrase, facts_phrase, trial_line
-from stripewise.report._progress import (
-    LineObserver,
-    PlainObserver,
-    ProgressObserver,
-    progress_observer,
-)
 from stripewise.report._summary import summary_lines
+
+if TYPE_CHECKING:
+    from stripewise.report._progress import (
+        LineObserver,
+        PlainObserver,
+        ProgressObserver,
+        progress_observer,
+    )
 
 __all__ = [
     "LineObserver",
@@ -26,3 +35,9 @@ __all__ = [
     "summary_lines",
     "trial_line",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        return getattr(import_module("stripewise.report._progress"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from stripewise.model import Measurement, ProgramFacts, RunRole, Trial, TrialState
 from stripewise.report._digest import digest
@@ -17,7 +18,9 @@ from stripewise.report._text import (
     plural,
     printable,
 )
-from stripewise.study._slot import RunSlot
+
+if TYPE_CHECKING:
+    from stripewise.study import RunSlot
 
 _ROLE = {
     RunRole.WARM_UP: "warm-up run (not counted)",
@@ -66,8 +69,9 @@ def _outcome(trial: Trial) -> str:
 def role_name(slot: RunSlot) -> str:
     """Say which run it is: "trial 4", "fresh pair 2: best"."""
     if slot.role is RunRole.TRIAL:
-        what = "trial" if slot.settings else "baseline beside trial"
-        return f"{what} {slot.trial_number}"
+        return f"trial {slot.trial_number}"
+    if slot.role is RunRole.BASELINE and slot.trial_number is not None:
+        return f"baseline beside trial {slot.trial_number}"
     return _ROLE[slot.role].format(pair=slot.pair_number or "")
 
 

@@ -38,8 +38,7 @@ from stripewise.report._text import (
     printable,
 )
 from stripewise.report._verdict import faster
-from stripewise.study._observer import Observer
-from stripewise.study._slot import RunSlot
+from stripewise.study import Observer, RunSlot
 
 
 class LineObserver(Observer):
