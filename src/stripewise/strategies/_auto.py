@@ -50,6 +50,8 @@ class AutoStrategy(RulesStrategy):
                 combined[hint.name] = dimension.values[dimension.values.index(hint.value)]
         if len(combined) > 1:
             reasons = dict.fromkeys(self._hints[name].reason for name in combined)
+            for name in tuple(combined):
+                combined = {**self.requirements_of(name), **combined}
             yield from self.try_point(combined, "start: " + "; ".join(reasons))
 
     def _preferred_first(self, dimension: Dimension) -> Dimension:

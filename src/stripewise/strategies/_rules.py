@@ -46,7 +46,6 @@ class RulesStrategy(StepwiseStrategy):
         """Climb all ladders, then check the whole time."""
         self._seen: dict[PointKey, tuple[float, float]] = {key_of({}): (1.0, 1.0)}
         self._best: Settings = {}
-        self._requirements = self._searched_requirements()
         yield from self.start()
         for dimension in self.dimensions():
             yield from self._climb(dimension)
@@ -78,17 +77,12 @@ class RulesStrategy(StepwiseStrategy):
             self._best = dict(settings)
         return ratio
 
-    def _searched_requirements(self) -> dict[str, Settings]:
-        """Return, for each knob, the values of searched knobs without which it cannot act."""
+    def requirements_of(self, name: str) -> Settings:
+        """Return the values of searched knobs without which a knob cannot act."""
         ladders = {d.tunable.name: d.values for d in self.space.dimensions}
-        return {
-            d.tunable.name: {
-                name: value
-                for name, value in d.tunable.requires(self.facts).items()
-                if value in ladders.get(name, ())
-            }
-            for d in self.space.dimensions
-        }
+        tunable = next(d.tunable for d in self.space.dimensions if d.tunable.name == name)
+        needed = tunable.requires(self.facts)
+        return {n: value for n, value in needed.items() if value in ladders.get(n, ())}
 
     def _climb(self, dimension: Dimension) -> Climb:
         name, values = dimension.tunable.name, dimension.values
@@ -121,7 +115,7 @@ class RulesStrategy(StepwiseStrategy):
 
         What it needs is added only where it was not found clearly worse than the best.
         """
-        needed = self._requirements.get(name, {})
+        needed = self.requirements_of(name)
         missing = {n: v for n, v in needed.items() if self._best.get(n) != v}
         base = {**self._best, **missing}
         known = self._seen.get(key_of(base)) if missing else None

@@ -19,6 +19,9 @@ from stripewise.study._tools import Tools
 
 BASELINE_ROLES = (RunRole.BASELINE, RunRole.PAIR_BASELINE)
 
+BASELINE_PATIENCE = 10.0
+"""The unchanged program does not hang; a storage that stalls is given so many times longer."""
+
 
 @dataclass(frozen=True)
 class Context:
@@ -47,11 +50,14 @@ class Context:
         Raises:
             ProgramError: It failed twice in a row.
         """
+        limit = self.options.timeout_seconds
+        if limit is None and slot.timeout_seconds is not None:
+            limit = BASELINE_PATIENCE * slot.timeout_seconds
         failed_now = 0
         for attempt in count():
             name = f"{slot.name}/again/{attempt}" if attempt else slot.name
             known = self.ledger.measurement(name)
-            run = known or self.executor.run(replace(slot, name=name))
+            run = known or self.executor.run(replace(slot, name=name, timeout_seconds=limit))
             if run.ok:
                 return run
             self.warn(f"the unchanged program failed ({run.message}); it is run again")

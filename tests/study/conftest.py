@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stripewise.launch import Launcher
+from stripewise.model import StudyResult
+from stripewise.study import Observer, Study, StudyOptions
+from stripewise.testing.study_fakes import fake_tools
+
+Run = Callable[..., StudyResult]
+
+
+@pytest.fixture
+def run_fake(tmp_path: Path) -> Run:
+    """Run a study of a fake program; keyword arguments go to the options or the tools."""
+
+    def run(launcher: Launcher, **given: object) -> StudyResult:
+        tool_names = ("facts", "space", "policy", "compare")
+        for_tools = {name: given.pop(name) for name in tool_names if name in given}
+        observer = given.pop("observer", None) or Observer()
+        given.setdefault("directory", tmp_path / "study")
+        given.setdefault("command", ("prog",))
+        options = StudyOptions(origin=tmp_path, **given)
+        tools = fake_tools(launcher, **for_tools)
+        return Study(options, observer, lambda _options, _ledger: tools).run()
+
+    return run
+
+
+@pytest.fixture
+def no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)

@@ -1,0 +1,306 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from dataclasses import replace
+from math import inf
+from random import Random
+
+import pytest
+
+from stripewise.errors import ProgramError, StudyError, UsageError
+from stripewise.launch import Outcome
+from stripewise.model import (
+    RunRole,
+    RunStatus,
+    TrialState,
+    Verification,
+    VerificationStatus,
+)
+from stripewise.policy import Policy
+from stripewise.study import Observer, program_name
+from stripewise.testing.strategy_suite import romio_facts
+from stripewise.testing.study_fakes import FakeLauncher, heavy_tailed, lognormal
+from stripewise.tunables import Space
+
+KNOB = "mpiio.romio_ds_write"
+
+
+def helped(settings) -> float:
+    return 2.0 if settings.get(KNOB) == "disable" else 4.0
+
+
+def test_finds_and_shows_an_improvement(run_fake):
+    launcher = FakeLauncher(helped, lognormal(0.03))
+    result = run_fake(launcher, trials=8)
+    assert result.improved
+    assert result.winner.settings[KNOB] == "disable"
+    assert 1.7 < result.speedup.median < 2.3
+    assert result.speedup.low > 1
+    assert result.speedup.n_pairs == 6
+    assert result.verification.status is VerificationStatus.IDENTICAL
+    assert result.unsynced is not None
+    assert len(result.trials) <= 8
+    assert result.stopped_because
+
+
+def test_procedure_order(run_fake):
+    result = run_fake(FakeLauncher(helped), trials=3)
+    roles = [entry.role for entry in result.runs]
+    assert roles[0] is RunRole.WARM_UP
+    assert roles[1:4] == [RunRole.BASELINE] * 3
+    assert [r for r in roles if r.value.startswith("pair")].count(RunRole.PAIR_WINNER) == 6
+    assert roles[-2:] == [RunRole.UNSYNCED_BASELINE, RunRole.UNSYNCED_WINNER]
+
+
+def test_pairs_are_in_random_order(run_fake):
+    result = run_fake(FakeLauncher(helped), trials=3)
+    firsts = {}
+    for entry in result.runs:
+        if entry.role in (RunRole.PAIR_BASELINE, RunRole.PAIR_WINNER):
+            firsts.setdefault(entry.pair_number, entry.role)
+    assert set(firsts.values()) == {RunRole.PAIR_BASELINE, RunRole.PAIR_WINNER}
+
+
+def test_every_candidate_is_next_to_a_baseline(run_fake):
+    launcher = FakeLauncher(lambda _: 4.0, lognormal(0.05), seed=3)
+    result = run_fake(launcher, trials=8, strategy="random")
+    roles = [e.role for e in result.runs if e.role in (RunRole.TRIAL, RunRole.BASELINE)]
+    for index, role in enumerate(roles):
+        if role is RunRole.TRIAL:
+            assert RunRole.BASELINE in (roles[index - 1], *roles[index + 1 : index + 2])
+
+
+def test_drift_does_not_fake_an_improvement(run_fake, no_fsync):
+    launcher = FakeLauncher(lambda _: 4.0, lognormal(0.02), drift=0.02)
+    assert not run_fake(launcher, trials=8).improved
+
+
+def test_no_knob_ends_at_once(run_fake):
+    launcher = FakeLauncher(lambda _: 4.0)
+    result = run_fake(launcher, space=lambda facts: Space((), {KNOB: "no MPI-IO"}))
+    assert len(launcher.settings) == 1
+    assert not result.improved
+    assert "no knob acts" in result.stopped_because
+    assert result.left_out == {KNOB: "no MPI-IO"}
+
+
+def test_deadlock_is_a_failed_trial(run_fake):
+    def hangs(settings) -> float:
+        return inf if settings.get(KNOB) == "disable" else 4.0
+
+    result = run_fake(FakeLauncher(hangs), trials=12, strategy="rules")
+    stuck = [trial for trial in result.trials if trial.settings.get(KNOB) == "disable"]
+    assert stuck
+    assert all(trial.state is TrialState.FAILED for trial in stuck)
+    assert stuck[0].measurements[0].status is RunStatus.TIMEOUT
+    assert stuck[0].io_ratio == inf
+
+
+def test_hopeless_candidates_get_one_run(run_fake):
+    def slower(settings) -> float:
+        return 8.0 if settings else 4.0
+
+    result = run_fake(FakeLauncher(slower, lognormal(0.02)), trials=5, strategy="random")
+    assert {trial.state for trial in result.trials} == {TrialState.HOPELESS}
+    assert all(len(trial.measurements) == 1 for trial in result.trials)
+    assert result.winner is None
+
+
+def test_changed_output_is_rejected_and_the_next_best_taken(run_fake):
+    def both(settings) -> float:
+        factor = 0.4 if settings.get(KNOB) == "disable" else 1.0
+        return 4.0 * factor * (0.7 if "mpiio.ind_wr_buffer_size" in settings else 1.0)
+
+    launcher = FakeLauncher(both, lognormal(0.01))
+    by_run = {}
+
+    def compare(baselines, candidate, layout):
+        del baselines, layout
+        if by_run[candidate].get(KNOB) == "disable":
+            return Verification(VerificationStatus.DIFFERENT, differences={"o": "offset 7"})
+        return Verification(VerificationStatus.IDENTICAL, ("o",))
+
+    submit = launcher.submit
+
+    def noted(request):
+        by_run[request.run_id] = request.settings
+        return submit(request)
+
+    launcher.submit = noted
+    result = run_fake(launcher, trials=10, compare=compare, strategy="rules")
+    rejected = [trial for trial in result.trials if trial.state is TrialState.REJECTED]
+    assert rejected
+    assert rejected[0].number in result.rejected
+    assert any("REJECTED" in warning for warning in result.warnings)
+    assert any("REJECTED" in decision.text for decision in result.decisions)
+    assert result.winner is not None
+    assert KNOB not in result.winner.settings or result.winner.settings[KNOB] != "disable"
+
+
+def test_whole_time_must_not_get_worse(run_fake):
+    class Slower(FakeLauncher):
+        def collect(self, handle):
+            outcome = super().collect(handle)
+            faster = outcome.io_seconds < 3
+            extra = 3.0 if faster else 0.0
+            return Outcome(
+                outcome.status, 0, outcome.elapsed_seconds + extra, 0.0,
+                io_seconds=outcome.io_seconds, write_bytes=1,
+            )  # fmt: skip
+
+    result = run_fake(Slower(helped, lognormal(0.01)), trials=4)
+    assert not result.improved
+    if result.winner is not None:
+        assert any("whole time got worse" in d.text for d in result.decisions)
+
+
+@pytest.mark.parametrize(("trials", "said"), [(1, "1 of 1 trials used"), (2, "2 of 2")])
+def test_trial_budget(run_fake, trials, said):
+    result = run_fake(FakeLauncher(helped), trials=trials)
+    assert said in result.stopped_because
+    assert len(result.trials) == trials
+
+
+def test_run_budget_keeps_the_pairs(run_fake):
+    result = run_fake(FakeLauncher(helped), runs=22)
+    assert "of 22 runs used" in result.stopped_because
+    assert len(result.runs) <= 22
+    assert result.speedup.n_pairs >= 6
+
+
+def test_time_budget(run_fake):
+    result = run_fake(FakeLauncher(helped), time_seconds=1.0)
+    assert "time budget" in result.stopped_because
+    assert not result.trials
+
+
+def test_policy_caps(run_fake):
+    result = run_fake(FakeLauncher(helped), trials=9, policy=Policy(max_trials=2))
+    assert "2 of 2 trials used (the policy's limit)" in result.stopped_because
+
+
+def test_patience(run_fake):
+    result = run_fake(FakeLauncher(lambda _: 4.0), strategy="random", patience=3)
+    assert result.stopped_because == "no improvement in the last 3 trials"
+
+
+def test_a_study_directory_is_not_overwritten(run_fake):
+    run_fake(FakeLauncher(helped), trials=1)
+    with pytest.raises(StudyError, match=r"finished study.*--force"):
+        run_fake(FakeLauncher(helped), trials=1)
+    assert run_fake(FakeLauncher(helped), trials=1, force=True).trials
+
+
+def test_a_study_in_use_names_the_pid(run_fake, tmp_path):
+    class Nested(Observer):
+        def began(self, directory, runs_done):
+            with pytest.raises(StudyError, match="in use by pid"):
+                run_fake(FakeLauncher(helped), resume=True)
+
+    run_fake(FakeLauncher(helped), trials=1, observer=Nested())
+
+
+def test_a_failing_program_is_said_and_leaves_the_way_free(run_fake):
+    class Failing(FakeLauncher):
+        def collect(self, handle):
+            return Outcome(RunStatus.FAILED, 3, 1.0, 0.0, message="exit code 3")
+
+    with pytest.raises(ProgramError, match="exit code 3"):
+        run_fake(Failing(helped))
+    assert run_fake(FakeLauncher(helped), trials=1).trials
+
+
+def test_a_baseline_that_breaks_in_between_can_be_resumed(run_fake):
+    class Breaks(FakeLauncher):
+        broken = True
+
+        def collect(self, handle):
+            if self.broken and len(self.settings) > 6 and not self.settings[-1]:
+                return Outcome(RunStatus.FAILED, 1, 1.0, 0.0, message="no licence")
+            return super().collect(handle)
+
+    launcher = Breaks(helped)
+    with pytest.raises(ProgramError, match="twice in a row: no licence"):
+        run_fake(launcher, trials=4)
+    launcher.broken = False
+    assert run_fake(launcher, resume=True).improved
+
+
+def test_too_few_runs_are_refused(run_fake):
+    with pytest.raises(UsageError, match="take 18"):
+        run_fake(FakeLauncher(helped), runs=5)
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (("mpiexec", "-n", "4", "./flash_io", "out.h5"), "flash_io"),
+        (("mpirun.openmpi", "--oversubscribe", "-np", "2", "/bin/ls"), "ls"),
+        (("./a.out",), "a.out"),
+        (("mpiexec.mpich", "-n", "2", "python3", "write.py"), "write"),
+        (("sh", "job.sh"), "job"),
+    ],
+)
+def test_program_name(command, name):
+    assert program_name(command) == name
+
+
+MANY_KNOBS = replace(romio_facts(), independent_bytes=0, collective_bytes=1 << 26)
+
+
+@pytest.mark.parametrize(
+    "noise", [lognormal(0.05), lognormal(0.3), heavy_tailed(0.1)], ids=["5%", "30%", "heavy"]
+)
+@pytest.mark.parametrize(("strategy", "studies"), [("auto", 200), ("random", 50)])
+def test_honest_about_nothing(run_fake, no_fsync, tmp_path, noise, strategy, studies):
+    """A/A: a program that no knob affects must get "no improvement" at least 9 of 10 times."""
+    improved = sum(
+        run_fake(
+            FakeLauncher(lambda _: 4.0, noise, seed=seed, other_seconds=0.5),
+            directory=tmp_path / f"{seed}",
+            facts=MANY_KNOBS,
+            trials=8,
+            seed=seed,
+            strategy=strategy,
+        ).improved
+        for seed in range(studies)
+    )
+    assert improved <= 0.06 * studies
+
+
+@pytest.mark.parametrize("noise", [lognormal(0.1), heavy_tailed(0.1)], ids=["10%", "heavy"])
+def test_finds_what_is_there(run_fake, no_fsync, tmp_path, noise):
+    """A factor of two is found in at least 8 of 10 studies, noise and all."""
+    improved = sum(
+        run_fake(
+            FakeLauncher(helped, noise, seed=seed, other_seconds=0.5),
+            directory=tmp_path / f"{seed}",
+            trials=8,
+            seed=seed,
+        ).improved
+        for seed in range(40)
+    )
+    assert improved >= 32
+
+
+def test_honest_with_bursts(run_fake, no_fsync, tmp_path):
+    """The same with noise that lasts for several runs."""
+
+    class Bursts(FakeLauncher):
+        def submit(self, request):
+            random = Random(f"{self.seed}:{len(self.settings) // 5}")
+            slow = 2.0 if random.random() < 0.3 else 1.0
+            self.io_seconds = lambda _: 4.0 * slow
+            return super().submit(request)
+
+    improved = sum(
+        run_fake(
+            Bursts(lambda _: 4.0, lognormal(0.05), seed=seed),
+            directory=tmp_path / f"{seed}",
+            trials=8,
+            seed=seed,
+        ).improved
+        for seed in range(30)
+    )
+    assert improved <= 3

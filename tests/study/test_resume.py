@@ -1,0 +1,218 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A kill between any two operations of the journal loses and repeats no finished run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from stripewise.errors import StudyError, UsageError
+from stripewise.launch import RecordedTunable, ReplayedLauncher, Surface, SurfaceRun
+from stripewise.study import Journal, Study, StudyOptions
+from stripewise.study._journal import parse
+from stripewise.testing.strategy_suite import romio_facts
+from stripewise.testing.study_fakes import FakeLauncher, fake_tools, lognormal
+from stripewise.tunables import find_space
+
+
+class Kill(BaseException):
+    """As kill -9: nothing catches it."""
+
+
+class RecordingLauncher(ReplayedLauncher):
+    """Notes which runs were submitted, and which were cancelled."""
+
+    def __init__(self, surface, seed):
+        super().__init__(surface, seed)
+        self.submitted = []
+        self.cancelled = []
+
+    def submit(self, request):
+        self.submitted.append(request.run_id)
+        return super().submit(request)
+
+    def cancel(self, handle):
+        self.cancelled.append(handle.run_id)
+
+
+def surface() -> Surface:
+    """Record all points of the small space, four repeats each."""
+    space = find_space(romio_facts())
+    points = [{}]
+    for dimension in space.dimensions:
+        name = dimension.tunable.name
+        points += [{**p, name: v} for p in points for v in dimension.values]
+    runs = [
+        SurfaceRun(point, 2.0 + t, 1.0 + t, 0, 1 << 20)
+        for point in points
+        for repeat in range(4)
+        for t in [0.01 * repeat + (1.0 if "mpiio.romio_ds_write" not in point else 0.0)]
+    ]
+    knobs = {d.tunable.name: RecordedTunable(d.values) for d in space.dimensions}
+    return Surface(("prog",), romio_facts(), {}, knobs, tuple(runs))
+
+
+@pytest.fixture
+def session(tmp_path, monkeypatch, no_fsync):
+    """Run a session of the study that is killed at its n-th operation of the journal."""
+    launcher = RecordingLauncher(surface(), seed=1)
+    count = {"left": 0}
+    append = Journal.append
+
+    def counted(self, kind, **data):
+        if count["left"] == 0:
+            raise Kill
+        count["left"] -= 1
+        if count["left"] == 0 and count["after"]:
+            append(self, kind, **data)
+            count["left"] = -1
+            raise Kill
+        return append(self, kind, **data)
+
+    def run(kill_at, *, after=False, resume=False):
+        count.update(left=kill_at if kill_at is not None else -1, after=after)
+        options = StudyOptions(
+            ("prog",), tmp_path / "study", origin=tmp_path, trials=4, resume=resume
+        )
+        tools = fake_tools(launcher)
+        return Study(options, None, lambda o, ledger: tools).run(), launcher
+
+    def counted_or_dead(self, kind, **data):
+        if count["left"] == -1 and count.get("dead"):
+            raise Kill
+        return counted(self, kind, **data)
+
+    monkeypatch.setattr(Journal, "append", counted_or_dead)
+    run.launcher = launcher
+    run.path = tmp_path / "study" / "journal.jsonl"
+    return run
+
+
+def finished(path):
+    records, _ = parse(path.read_bytes(), path)
+    return [r["run_id"] for r in records if r["kind"] == "run-finished"]
+
+
+def operations(tmp_path_factory_session):
+    session = tmp_path_factory_session
+    session(None)
+    return len(parse(session.path.read_bytes(), session.path)[0])
+
+
+def test_counts_of_a_whole_study(session):
+    assert operations(session) > 60
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_kill_between_every_two_operations(session, after):
+    """Kill at each operation in turn; one study is carried on through all of the kills."""
+    step, sessions = 5, 0
+    before: list[str] = []
+    begun = False
+    while True:
+        sessions += 1
+        assert sessions < 200
+        try:
+            result, launcher = session(step, after=after, resume=begun)
+        except Kill:
+            begun = session.path.exists() and bool(
+                parse(session.path.read_bytes(), session.path)[0]
+            )
+            now = finished(session.path)
+            assert now[: len(before)] == before, "a finished run was lost"
+            before = now
+            continue
+        break
+    done = finished(session.path)
+    assert done[: len(before)] == before
+    assert max(Counter(done).values()) == 1
+    slots = Counter()
+    records, _ = parse(session.path.read_bytes(), session.path)
+    planned = {r["run_id"]: r["slot"] for r in records if r["kind"] == "run-planned"}
+    for run_id in done:
+        slots[planned[run_id]] += 1
+    assert max(slots.values()) == 1, "a finished run was repeated"
+    assert set(done) <= set(launcher.submitted)
+    assert max(Counter(launcher.submitted).values()) == 1
+    assert result.improved
+
+
+@pytest.mark.parametrize("kill_at", range(4, 75, 3))
+def test_one_kill_anywhere_then_resume(session, kill_at):
+    with pytest.raises(Kill):
+        session(kill_at)
+    before = finished(session.path)
+    runs_before = len(session.launcher.submitted)
+    result, launcher = session(None, resume=True)
+    done = finished(session.path)
+    assert done[: len(before)] == before
+    assert result.improved
+    lost = runs_before - len(before)
+    assert lost <= 1
+    assert len(launcher.submitted) <= len(done) + 1
+
+
+def test_a_run_that_ended_unseen_is_taken_in(session):
+    """Killed after the submission was recorded: the result is collected, not repeated."""
+    for kill_at in range(3, 12):
+        try:
+            session(kill_at)
+        except Kill:
+            records, _ = parse(session.path.read_bytes(), session.path)
+            if records and records[-1]["kind"] == "run-submitted":
+                break
+        session.path.unlink(missing_ok=True)
+    run_id = records[-1]["run_id"]
+    session(None, resume=True)
+    assert run_id in finished(session.path)
+
+
+def test_torn_tail_then_resume(session):
+    with pytest.raises(Kill):
+        session(30)
+    with session.path.open("ab") as stream:
+        stream.write(b'{"crc":"0000')
+    result, _ = session(None, resume=True)
+    assert result.improved
+
+
+def test_resuming_a_finished_study_shows_its_result_again(session):
+    first, launcher = session(None)
+    runs = len(launcher.submitted)
+    again, _ = session(None, resume=True)
+    assert len(launcher.submitted) == runs
+    assert again == first
+
+
+def test_another_command_is_refused(run_fake):
+    run_fake(FakeLauncher(lambda _: 4.0), trials=1)
+    with pytest.raises(StudyError, match="study of `prog`"):
+        run_fake(FakeLauncher(lambda _: 4.0), command=("other",), resume=True)
+
+
+def test_nothing_to_resume(run_fake):
+    with pytest.raises(StudyError, match="no study"):
+        run_fake(FakeLauncher(lambda _: 4.0), resume=True)
+
+
+def test_resume_finds_the_only_unfinished_study(tmp_path, no_fsync):
+    class Stops(FakeLauncher):
+        def submit(self, request):
+            if len(self.settings) == 6:
+                self.settings.append({})
+                raise KeyboardInterrupt
+            return super().submit(request)
+
+    launcher = Stops(lambda _: 4.0, lognormal(0.02))
+    tools = fake_tools(launcher)
+    options = StudyOptions(("./prog",), origin=tmp_path, trials=2)
+    with pytest.raises(KeyboardInterrupt):
+        Study(options, None, lambda o, ledger: tools).run()
+    resumed = StudyOptions((), origin=tmp_path, resume=True)
+    result = Study(resumed, None, lambda o, ledger: tools).run()
+    assert result.command == ("./prog",)
+    assert len(result.trials) == 2
+    with pytest.raises(UsageError, match="no unfinished study"):
+        Study(resumed, None, lambda o, ledger: tools).run()
