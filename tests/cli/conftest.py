@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def blind_runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A runtime whose library records nothing: for what does not depend on records."""
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler on PATH")
+    root = tmp_path_factory.mktemp("runtime")
+    (root / "lib" / "plugins").mkdir(parents=True)
+    source = root / "core.c"
+    source.write_text("int sw_nothing(void);\nint sw_nothing(void) { return 0; }\n")
+    core = root / "lib" / "libstripewise.so"
+    subprocess.run(["cc", "-shared", "-fPIC", str(source), "-o", str(core)], check=True)
+    return root
+
+
+@pytest.fixture
+def blind(blind_runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("STRIPEWISE_RUNTIME_DIR", str(blind_runtime))
+    return blind_runtime

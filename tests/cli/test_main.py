@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The group: lazy commands, help with examples, errors in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from stripewise import __version__
+from stripewise.cli import _main, main
+from stripewise.cli._common import finite
+from stripewise.errors import StorageError
+
+STRIPEWISE = [sys.executable, "-c", "from stripewise.cli import main; main()"]
+
+
+def leaves(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield (*path, name)
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*path, name))
+
+
+def failing(error: BaseException) -> click.Command:
+    @click.command()
+    @click.option("--json", "as_json", is_flag=True)
+    def command(as_json: bool) -> None:
+        raise error
+
+    return command
+
+
+@pytest.fixture
+def fails(monkeypatch: pytest.MonkeyPatch) -> object:
+    def install(error: BaseException) -> None:
+        monkeypatch.setattr(_main.LazyGroup, "get_command", lambda self, ctx, name: failing(error))
+
+    return install
+
+
+def test_version() -> None:
+    result = CliRunner().invoke(main, ["--version"])
+    assert result.output == f"stripewise {__version__}\n"
+    assert result.exit_code == 0
+
+
+def test_help_lists_every_command() -> None:
+    result = CliRunner().invoke(main, ["--help"])
+    assert result.exit_code == 0
+    for name, text in _main.COMMANDS.items():
+        assert name in result.output
+        assert text in result.output
+
+
+def test_help_of_every_command_has_examples() -> None:
+    for path in [(), *leaves(main)]:
+        result = CliRunner().invoke(main, [*path, "--help"])
+        assert result.exit_code == 0, path
+        assert "Examples:" in result.output, path
+        assert "stripewise" in result.output.partition("Examples:")[2], path
+
+
+def test_help_is_fast_and_imports_no_numerics() -> None:
+    code = (
+        "import sys; from stripewise.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print([m for m in ('numpy','scipy','matplotlib','h5py','rich') if m in sys.modules])"
+    )
+    start = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    elapsed = time.monotonic() - start
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert elapsed < 2.0  # 0.1 s on an idle machine
+
+
+def test_unknown_command() -> None:
+    result = CliRunner().invoke(main, ["tun"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("stripewise: error: No such command 'tun'")
+    assert result.stderr.count("\n") == 1
+
+
+def test_unknown_option_names_the_help() -> None:
+    result = CliRunner().invoke(main, ["doctor", "--colour=red", "--json"])
+    assert result.exit_code in (0, 1)  # options of the command behind are its own
+    result = CliRunner().invoke(main, ["runtime", "list", "--nope"])
+    assert result.exit_code == 2
+    assert "(see `stripewise runtime list --help`)" in result.stderr
+
+
+def test_an_error_is_one_line_and_its_exit_code(fails) -> None:
+    fails(StorageError("no room"))
+    result = CliRunner().invoke(main, ["tune"])
+    assert (result.exit_code, result.stderr) == (8, "stripewise: error: no room\n")
+    assert result.stdout == ""
+
+
+def test_json_errors_are_json_too(fails) -> None:
+    fails(StorageError("no room"))
+    result = CliRunner().invoke(main, ["tune", "--json"])
+    assert json.loads(result.stdout) == {
+        "error": {"type": "StorageError", "message": "no room", "code": 8}
+    }
+
+
+def test_interrupted(fails) -> None:
+    fails(KeyboardInterrupt())
+    assert CliRunner().invoke(main, ["tune"]).exit_code == 130
+
+
+def test_an_unexpected_error_has_no_traceback(fails) -> None:
+    fails(KeyError("x"))
+    result = CliRunner().invoke(main, ["tune"])
+    assert result.exit_code == 70
+    assert result.stderr.count("\n") == 1
+    assert "--debug" in result.stderr
+
+
+def test_debug_shows_the_traceback() -> None:
+    done = subprocess.run(
+        [*STRIPEWISE, "--debug", "runtime", "list"],
+        env={**os.environ, "STRIPEWISE_RUNTIME_DIR": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 5
+    assert "Traceback" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("stripewise: error: the runtime library")
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    command = " ".join(f"'{word}'" for word in STRIPEWISE) + " completion bash | true"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0
+    assert "_STRIPEWISE_COMPLETE" in result.output
+
+
+def test_completion_completes() -> None:
+    environment = {
+        **os.environ,
+        "_STRIPEWISE_COMPLETE": "bash_complete",
+        "COMP_WORDS": "stripewise do",
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(STRIPEWISE, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "plain,doctor\n"
+
+
+def test_numbers_that_json_lacks() -> None:
+    assert finite({"a": [float("nan"), float("inf"), 1.5], 2: ("x",)}) == {
+        "a": [None, None, 1.5],
+        "2": ["x"],
+    }

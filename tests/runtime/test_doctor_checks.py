@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stripewise.runtime import CheckStatus, Runtime, run_doctor
+from stripewise.runtime import _doctor as doctor
+from stripewise.runtime._doctor import ranks_of_command
+from stripewise.runtime._mpi import MpiInstallation
+from stripewise.runtime._probe import check_preload
+
+
+@pytest.mark.parametrize(
+    ("command", "ranks"),
+    [
+        ("mpiexec -n 8 ./a", 8),
+        ("mpirun.openmpi --oversubscribe -np 3 ./a -n 9", 3),
+        ("srun --ntasks=5 ./a", 5),
+        ("srun ./a", None),
+        ("./a -n 4", None),
+        ("", None),
+    ],
+)
+def test_ranks_of_command(command: str, ranks: int | None) -> None:
+    assert ranks_of_command(command.split()) == ranks
+
+
+def test_not_built_fails_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STRIPEWISE_RUNTIME_DIR", str(tmp_path))
+    (failed,) = [check for check in run_doctor() if check.status is CheckStatus.FAIL]
+    assert failed.name == "runtime library"
+    assert failed.remedy == "stripewise runtime build"
+
+
+def test_a_library_that_does_not_load(tmp_path: Path) -> None:
+    core = tmp_path / "libstripewise.so"
+    core.write_bytes(b"not a library")
+    found = check_preload(Runtime(tmp_path, core))
+    assert found.status is CheckStatus.FAIL
+    assert "cannot be preloaded" in found.detail
+
+
+def test_oversubscription_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "usable_processors", lambda: 2)
+    mpich = MpiInstallation("mpich", "4.0.2", Path("/usr/bin/mpicc"))
+    found = doctor._processors([mpich], ["mpiexec", "-n", "8", "./a"])
+    assert found.status is CheckStatus.WARN
+    assert "8 ranks" in found.detail
+
+
+def test_no_mpi_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "detect_mpis", list)
+    (found,) = [check for check in run_doctor() if check.name == "MPI"]
+    assert found.status is CheckStatus.WARN
+    assert "without MPI" in found.detail
+
+
+def test_memory_is_no_storage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(doctor, "filesystem_type", lambda path: "tmpfs")
+    assert doctor._storage(tmp_path)[0].status is CheckStatus.WARN
