@@ -190,6 +190,9 @@ struct sw_backend {
     bool collective;
     bool per_process;
     bool removes_view; /* --no-view has a meaning */
+    /* After a failed write the file can still be closed and MPI finalised.  Otherwise the
+     * program reports and then ends with MPI_Abort. */
+    bool closes_after_failure;
     /* Open the file; the first open of a writing pass creates it. */
     int (*open)(struct sw_session *session, bool create);
     /* Make ready what one step needs: groups, datasets.  Counts as open. */
@@ -307,6 +310,7 @@ struct sw_result {
     struct sw_step_result *steps;
     double io_seconds[2];   /* [writing]: largest sum over all steps over the ranks */
     struct sw_domain shape; /* of rank 0 */
+    bool abandoned;         /* a file was left open that cannot be closed: end by MPI_Abort */
     enum sw_verdict verdict;
     struct sw_mismatch mismatch; /* of all ranks: the first in file order */
     int n_failures;              /* ranks that failed */

@@ -77,6 +77,14 @@ static bool report(const struct sw_options *options, const struct sw_result *res
     return good;
 }
 
+/* MPI_Finalize would close what cannot be closed; all has been said by now. */
+static void end_here(int rank, int code)
+{
+    if (rank == 0)
+        MPI_Abort(MPI_COMM_WORLD, code);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static int run(const struct sw_options *options, int argc, char **argv)
 {
     FILE *json = NULL;
@@ -92,6 +100,8 @@ static int run(const struct sw_options *options, int argc, char **argv)
     if (rank == 0 && !report(options, result, json, argc, argv))
         code = SW_EXIT_FAILED;
     MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (result->abandoned)
+        end_here(rank, code);
     free(result->steps);
     free(result);
     return code;

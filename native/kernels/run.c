@@ -22,6 +22,7 @@ struct pass {
     double *seconds; /* (steps, SW_PHASE_COUNT) */
     bool check;
     struct sw_mismatch *mismatch;
+    bool abandoned;
 };
 
 /* ---- files --------------------------------------------------------------------------- */
@@ -82,7 +83,14 @@ static bool all_have_state(const struct pass *pass)
     return have != 0;
 }
 
-/* False: not open anywhere any more. */
+/* After a failure: true if the file has to be left as it is. */
+static bool abandon(struct pass *pass)
+{
+    pass->abandoned = pass->session.writing && !pass->options->backend->closes_after_failure;
+    return pass->abandoned;
+}
+
+/* False: not open anywhere any more, or abandoned. */
 static bool phase_open(struct pass *pass, int64_t step, double *seconds)
 {
     struct sw_session *session = &pass->session;
@@ -102,7 +110,8 @@ static bool phase_open(struct pass *pass, int64_t step, double *seconds)
     seconds[SW_PHASE_OPEN] += MPI_Wtime() - start;
     if (sw_agree(session->comm, session->failure))
         return true;
-    backend->close(session);
+    if (!abandon(pass))
+        backend->close(session);
     return false;
 }
 
@@ -154,8 +163,12 @@ static bool run_step(struct pass *pass, int64_t step)
     bool good = phase_transfer(pass, step, seconds);
     if (good && pass->session.writing && options->fsync)
         good = phase_sync(pass, seconds);
+    if (!good && abandon(pass))
+        return false;
     if (!good || last || !options->open_once)
         good = phase_close(pass, seconds) && good;
+    if (!good)
+        abandon(pass);
     if (good && pass->check)
         sw_data_check(options, &pass->domain, step, pass->buffer, pass->mismatch);
     return good;
@@ -227,6 +240,7 @@ static bool run_pass(const struct sw_options *options, MPI_Comm comm, enum pass_
         sw_fail(&pass.session, "malloc", "out of memory for the statistics");
         good = false;
     }
+    result->abandoned = pass.abandoned;
     sw_domain_free(&pass.domain);
     free(pass.buffer);
     free(pass.seconds);

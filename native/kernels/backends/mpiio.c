@@ -317,6 +317,7 @@ const struct sw_backend sw_backend_mpiio = {
     .collective = true,
     .per_process = false,
     .removes_view = true,
+    .closes_after_failure = true,
     .open = open_file,
     .prepare = prepare,
     .write = write_step,

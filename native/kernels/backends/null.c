@@ -64,6 +64,7 @@ const struct sw_backend sw_backend_null = {
     .collective = true,
     .per_process = true,
     .removes_view = false,
+    .closes_after_failure = true,
     .open = open_file,
     .prepare = prepare,
     .write = write_step,

@@ -249,6 +249,7 @@ const struct sw_backend sw_backend_posix = {
     .collective = false,
     .per_process = true,
     .removes_view = false,
+    .closes_after_failure = true,
     .open = open_file,
     .prepare = prepare,
     .write = write_step,
