@@ -6,11 +6,18 @@
 
 #include "layers/handles.h"
 
-/* Held for a few loads and stores, with no call inside. */
-static void lock(struct sw_handle_table *table)
+#define PATIENCE 10000
+
+/* Held for a few loads and stores, with no call inside.  Gives up in the end: a thread may
+ * have held it when another one forked, and in the child nobody will ever let go. */
+static bool lock(struct sw_handle_table *table)
 {
-    while (__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE) != 0)
+    for (int i = 0; i < PATIENCE; i++) {
+        if (__atomic_exchange_n(&table->lock, 1, __ATOMIC_ACQUIRE) == 0)
+            return true;
         sched_yield();
+    }
+    return false;
 }
 
 static void unlock(struct sw_handle_table *table)
@@ -52,9 +59,8 @@ static struct sw_handle_entry *room(struct sw_handle_table *table, uint64_t hand
 
 void sw_handle_put(struct sw_handle_table *table, const struct sw_handle_entry *entry)
 {
-    if (entry->handle == 0)
+    if (entry->handle == 0 || !lock(table))
         return;
-    lock(table);
     struct sw_handle_entry *at = find(table, entry->handle);
     if (at == NULL)
         at = room(table, entry->handle);
@@ -65,19 +71,20 @@ void sw_handle_put(struct sw_handle_table *table, const struct sw_handle_entry *
 
 bool sw_handle_find(struct sw_handle_table *table, uint64_t handle, struct sw_handle_entry *entry)
 {
-    lock(table);
+    memset(entry, 0, sizeof *entry);
+    if (!lock(table))
+        return false;
     const struct sw_handle_entry *at = find(table, handle);
     if (at != NULL)
         *entry = *at;
     unlock(table);
-    if (at == NULL)
-        memset(entry, 0, sizeof *entry);
     return at != NULL;
 }
 
 void sw_handle_drop(struct sw_handle_table *table, uint64_t handle)
 {
-    lock(table);
+    if (!lock(table))
+        return;
     struct sw_handle_entry *at = find(table, handle);
     if (at != NULL)
         at->handle = 0;
