@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise tune`: a command in, verified faster settings out."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stripewise.cli._common import EXIT_INTERRUPTED, examples, json_option, note, print_json
+from stripewise.errors import UsageError
+
+if TYPE_CHECKING:
+    from stripewise.study import StudyOptions
+
+_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)")
+
+
+class Duration(click.ParamType[float]):
+    """A time such as 90, 90s, 15min, 2h; in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return seconds."""
+        if isinstance(value, float):
+            return value
+        match = _DURATION.fullmatch(str(value).strip().lower())
+        if match is None or match[2] not in _SECONDS or not float(match[1]):
+            self.fail(f"{value!r} is no duration; write 90s, 15min or 2h", param, ctx)
+        return float(match[1]) * _SECONDS[match[2]]
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
+    epilog=examples(
+        "stripewise tune -- mpiexec -n 4 ./program output.h5",
+        "stripewise tune --trials 8 --json -- mpiexec -n 4 python3 write.py > result.json",
+        "stripewise tune --time 30min --only mpiio.cb_nodes -- mpiexec -n 4 ./program",
+        "stripewise tune --resume",
+    ),
+)
+@click.option("--trials", type=int, metavar="N", help="Most configurations to try  [default: 20]")
+@click.option("--runs", type=int, metavar="N", help="Most executions, every one counted.")
+@click.option("--time", "time_seconds", type=Duration(), metavar="TIME", help="Most time: 30min.")
+@click.option("--strategy", default="auto", show_default=True, help="auto, rules or random.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of all random choices.")
+@click.option(
+    "--study-dir",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The study's directory  [default: PROGRAM.stripewise]",
+)
+@click.option("--resume", is_flag=True, help="Go on with an interrupted study.")
+@click.option("--force", is_flag=True, help="Set an earlier study aside and begin anew.")
+@click.option(
+    "--allow",
+    type=click.Choice(["safe", "layout", "contract"]),
+    default="layout",
+    show_default=True,
+    help="Most dangerous class of knobs to try; `stripewise tunables` lists them.",
+)
+@click.option("--only", multiple=True, metavar="KNOB", help="Try this knob alone (repeatable).")
+@click.option("--exclude", multiple=True, metavar="KNOB", help="Do not try it (repeatable).")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="What the program reads, instead of all of this directory (repeatable).",
+)
+@click.option("--no-sync", is_flag=True, help="Do not wait for the data to be on the storage.")
+@click.option("--timeout", type=Duration(), metavar="TIME", help="Time limit of one run.")
+@click.option("--keep", is_flag=True, help="Keep outputs and recorded evidence of all runs.")
+@json_option
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
+def command(as_json: bool, no_sync: bool, timeout: float | None, **given: Any) -> None:
+    """Find settings that make the I/O of COMMAND faster, and prove it.
+
+    COMMAND is run as it is, in a copy of this directory, first unchanged, then under settings
+    that its own I/O suggests.  The best ones are verified (same output) and measured again in
+    fresh pairs.  "No improvement" is an answer too, and its exit code is 0.
+    """
+    from stripewise.study import StudyOptions
+
+    options = StudyOptions(
+        command=given.pop("program"),
+        directory=given.pop("study_dir"),
+        sync=not no_sync,
+        timeout_seconds=timeout,
+        **given,
+    )
+    check_strategy(options.strategy)
+    _tune(options, as_json)
+
+
+def check_strategy(name: str) -> None:
+    """Refuse a strategy that does not exist, before anything is run.
+
+    Raises:
+        UsageError: With the names there are.
+    """
+    from stripewise.strategies import strategy_names
+
+    if name not in strategy_names():
+        raise UsageError(f"no strategy {name!r}; there are: {', '.join(strategy_names())}")
+
+
+def _tune(options: StudyOptions, as_json: bool) -> None:
+    from stripewise.cli._tune_output import write_outputs
+    from stripewise.report import progress_observer, result_to_json, summary_lines
+    from stripewise.study import run_study
+
+    observer = progress_observer(sys.stderr if as_json else sys.stdout)
+    try:
+        result = run_study(options, observer)
+    except KeyboardInterrupt:
+        observer.close()
+        note(f"interrupted; no finished run is lost; go on with: {resume_command(options)}")
+        click.get_current_context().exit(EXIT_INTERRUPTED)
+    finally:
+        observer.close()
+    wrote, notes = write_outputs(result)
+    for text in notes:
+        note(text, kind="note")
+    if as_json:
+        print_json(result_to_json(result))
+        return
+    for line in summary_lines(result, wrote=wrote):
+        click.echo(line)
+
+
+def resume_command(options: StudyOptions) -> str:
+    """Return the command line that goes on with a study."""
+    if options.directory is None:
+        return "stripewise tune --resume"
+    return f"stripewise tune --resume --study-dir {options.directory}"

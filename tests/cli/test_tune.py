@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from stripewise.cli import main
+from stripewise.cli._tune import Duration, resume_command
+from stripewise.study import Study, StudyOptions
+from stripewise.testing.study_fakes import FakeLauncher, fake_tools, lognormal
+
+KNOB = "mpiio.romio_ds_write"
+
+
+def helped(settings):
+    return 2.0 if settings.get(KNOB) == "disable" else 4.0
+
+
+@pytest.fixture
+def tune(tmp_path, monkeypatch):
+    """Run `stripewise tune` on a program that is a formula."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, io_seconds=helped, launcher=None):
+        tools = fake_tools(launcher or FakeLauncher(io_seconds, lognormal(0.02)))
+
+        def run_study(options, observer=None):
+            return Study(options, observer, lambda o, ledger: tools).run()
+
+        monkeypatch.setattr("stripewise.study.run_study", run_study)
+        return CliRunner().invoke(main, ["tune", *words])
+
+    return run
+
+
+def test_tunes_and_writes(tune, tmp_path):
+    done = tune("--trials", "3", "--", "./prog", "out.dat")
+    assert done.exit_code == 0, done.output
+    assert "result" in done.stdout
+    folder = tmp_path / "prog.stripewise"
+    for name in ("best.toml", "best.xml", "hints.txt", "report.html", "result.json"):
+        assert (folder / name).stat().st_size, name
+    assert "disable" in (folder / "best.toml").read_text()
+
+
+def test_json_is_all_that_standard_output_holds(tune):
+    done = tune("--trials", "3", "--json", "--", "./prog")
+    result = json.loads(done.stdout)
+    for side in ("baseline", "best"):
+        assert {"seconds", "io_seconds", "bytes", "bandwidth_bytes_per_second"} <= set(
+            result[side]
+        )
+    assert {"median", "low", "high"} <= set(result["speedup"])
+    assert result["verified"] is True
+    assert result["trials"]
+    assert result["stopped_because"]
+    assert result["provenance"]
+    assert "configuration" in result
+
+
+def test_no_improvement_is_no_error(tune, tmp_path):
+    done = tune("--trials", "2", "--", "./prog", io_seconds=lambda _: 4.0)
+    assert done.exit_code == 0
+    assert "no improvement" in done.stdout
+    assert not (tmp_path / "prog.stripewise" / "best.toml").exists()
+    assert (tmp_path / "prog.stripewise" / "report.html").exists()
+
+
+def test_interrupt_says_how_to_go_on(tune):
+    class Stops(FakeLauncher):
+        def wait(self, handle, timeout_seconds=None):
+            if len(self.settings) == 5:
+                raise KeyboardInterrupt
+            return True
+
+    launcher = Stops(helped)
+    done = tune("--trials", "2", "--", "./prog", launcher=launcher)
+    assert done.exit_code == 130
+    assert "stripewise tune --resume" in done.stderr
+    assert len(launcher.cancelled) == 1
+    launcher.settings.append({})
+    done = tune("--resume", launcher=launcher)
+    assert done.exit_code == 0, done.output
+    assert "resumed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--trials", "2"), 2, "no command"),
+        (("--trials", "0", "--", "./p"), 2, "at least 1"),
+        (("--runs", "3", "--", "./p"), 2, "too few"),
+        (("--strategy", "magic", "--", "./p"), 2, "auto, rules, random"),
+        (("--time", "soon", "--", "./p"), 2, "no duration"),
+        (("--resume",), 2, "no unfinished study"),
+        (("--resume", "--", "./p"), 7, "no study"),
+    ],
+)
+def test_bad_requests(tune, words, code, said):
+    done = tune(*words)
+    assert done.exit_code == code, done.output
+    assert said in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_second_study_is_refused(tune):
+    assert tune("--trials", "1", "--", "./prog").exit_code == 0
+    again = tune("--trials", "1", "--", "./prog")
+    assert again.exit_code == 7
+    assert "--force" in again.stderr
+    assert tune("--trials", "1", "--force", "--", "./prog").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90), ("90s", 90), ("15min", 900), ("2h", 7200), ("1.5 h", 5400)]
+)
+def test_durations(text, seconds):
+    assert Duration().convert(text, None, None) == seconds
+
+
+def test_resume_command_names_the_directory(tmp_path):
+    assert resume_command(StudyOptions(("p",))) == "stripewise tune --resume"
+    assert "--study-dir x" in resume_command(StudyOptions(("p",), directory="x"))
+
+
+def test_help_has_examples():
+    shown = CliRunner().invoke(main, ["tune", "--help"])
+    assert "stripewise tune --resume" in shown.output
