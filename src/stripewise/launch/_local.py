@@ -97,12 +97,12 @@ class LocalLauncher(Launcher):
     def poll(self, handle: Handle) -> bool:
         """Whether the run has ended; a supervisor that was killed is noticed here."""
         directory = _directory(handle)
-        if (directory / _records.RESULT).exists():
+        if (directory / _records.RESULT).is_file():
             _release(handle)
             return True
         if _supervisor_runs(handle):
             return False
-        if not (directory / _records.RESULT).exists():  # not stored at its very end either
+        if not (directory / _records.RESULT).is_file():  # not stored at its very end either
             self._recover(handle, directory)
         return True
 
@@ -138,7 +138,7 @@ class LocalLauncher(Launcher):
                 f"the record {directory} of run {handle.run_id} was removed; "
                 "leave the study's directory alone while it runs"
             )
-        if (directory / _records.RESULT).exists():
+        if (directory / _records.RESULT).is_file():
             raise StudyError(f"{directory / _records.RESULT} is damaged; remove that run's record")
         detail = _records.last_line(directory / "supervisor.log") or "the disk refuses"
         raise StorageError(
@@ -183,7 +183,7 @@ def sweep(record_root: Path) -> tuple[str, ...]:
     unfinished = list(_unfinished(record_root))
     for directory, _ in unfinished:
         _end_supervisor(directory)
-    lost = [entry for entry in unfinished if not (entry[0] / _records.RESULT).exists()]
+    lost = [entry for entry in unfinished if not (entry[0] / _records.RESULT).is_file()]
     _end_strays([run_id for _, run_id in lost])
     for directory, run_id in lost:
         try:

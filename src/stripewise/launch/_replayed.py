@@ -54,7 +54,7 @@ class ReplayedLauncher(Launcher):
         timed_out = run.status is RunStatus.TIMEOUT or (limit is not None and elapsed > limit)
         if timed_out and limit is not None:
             elapsed = min(elapsed, limit)
-        data = {
+        data: dict[str, str | int | float] = {
             "run": index,
             "status": str(RunStatus.TIMEOUT if timed_out else run.status),
             "elapsed_seconds": elapsed,

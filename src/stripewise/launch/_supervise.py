@@ -17,6 +17,10 @@ import signal
 import sys
 import time
 
+TYPE_CHECKING = False  # typing is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
 if __package__:
     from stripewise.launch import _processes
 else:  # on its own: no package, no site-packages
@@ -69,7 +73,7 @@ class Supervisor:
             run_id.
     """
 
-    def __init__(self, job: dict[str, object], life: int) -> None:
+    def __init__(self, job: dict[str, Any], life: int) -> None:
         self.job = job
         self.record = str(job["record_directory"])
         self.life = life
@@ -98,7 +102,7 @@ class Supervisor:
         self._reserve_result()
 
     @staticmethod
-    def identity() -> dict[str, object]:
+    def identity() -> dict[str, Any]:
         """What finds this very process again."""
         own = _processes.read_process(os.getpid())
         start = own.start_ticks if own else 0
@@ -152,8 +156,8 @@ class Supervisor:
             os.chdir(str(self.job["directory"]))
             for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
                 signal.signal(number, signal.SIG_DFL)
-            environment = self.job["environment"]
-            os.execve(str(self.job["program"]), self.job["command"], environment)  # type: ignore[call-overload]
+            job = self.job
+            os.execve(job["program"], job["command"], job["environment"])
         except OSError as problem:
             os.write(error, (problem.strerror or str(problem)).encode("utf-8", "replace"))
         except BaseException as problem:
@@ -257,7 +261,7 @@ class Supervisor:
                 if file in self.outputs:
                     self._drain(file)
 
-    def store(self, result: dict[str, object]) -> None:
+    def store(self, result: dict[str, Any]) -> None:
         """Write result.json atomically, into the space reserved for it."""
         text = json.dumps(result).encode("ascii").ljust(RESULT_BYTES)
         file = os.open(self._path("result.tmp"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -271,9 +275,9 @@ class Supervisor:
 
     # -- the whole ---------------------------------------------------------------------------
 
-    def run(self) -> dict[str, object]:
+    def run(self) -> dict[str, Any]:
         """Run the command and return its result."""
-        result: dict[str, object] = {
+        result: dict[str, Any] = {
             "run_id": self.job["run_id"],
             "exit_code": None,
             "signal": None,
@@ -291,7 +295,7 @@ class Supervisor:
         begun = time.monotonic()
         error = self.start()
         timeout = self.job["timeout_seconds"]
-        reason = self.watch(begun + float(timeout) if timeout is not None else None)  # type: ignore[arg-type]
+        reason = self.watch(begun + float(timeout) if timeout is not None else None)
         stopped_at = time.monotonic()
         leftovers, stuck = self.end_processes(whole_run=bool(reason))
         self.drain_rest()
@@ -310,7 +314,7 @@ class Supervisor:
         return result
 
 
-def read_job(life: int) -> dict[str, object] | None:
+def read_job(life: int) -> dict[str, Any] | None:
     """Read the job's line; None if the tuner died before it was complete."""
     data = bytearray()
     while not data.endswith(b"\n"):
@@ -337,7 +341,7 @@ def main() -> int:
         sys.stderr.write(f"{problem}\n")
         sys.stderr.flush()
         if supervisor.child:
-            supervisor.end_processes(whole_run=True)
+            supervisor.end_processes(whole_run=supervisor.exit_status is None)
         return STORAGE_EXIT_CODE
     return 0
 

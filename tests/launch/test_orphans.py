@@ -1,0 +1,374 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whatever dies, nothing of a run is left, and what had finished stays finished."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from stripewise.launch import Handle, LocalLauncher, sweep
+from stripewise.launch._processes import end_all, process_table, read_process, send, strays
+from stripewise.model import RunStatus
+
+STAND_IN = Path(__file__).with_name("tuner_stand_in.py")
+
+WRITE = "while :; do echo x >> out; sleep 0.01; done"
+PROGRAMS = {
+    "plain": ("/bin/sh", "-c", WRITE),
+    "ignores SIGTERM": ("/bin/sh", "-c", f"trap '' TERM HUP INT; {WRITE}"),
+    "new session": ("/bin/sh", "-c", f"setsid sh -c \"trap '' TERM; {WRITE}\" & wait"),
+    "forks on SIGTERM": (
+        "/bin/sh",
+        "-c",
+        f"trap 'setsid sh -c \"{WRITE}\" & exit' TERM; while :; do sleep 0.01; done",
+    ),
+    "daemon": (
+        sys.executable,
+        "-S",
+        "-c",
+        "import os,time\n"
+        "if os.fork(): time.sleep(60)\n"
+        "os.setsid()\n"
+        "if os.fork(): os._exit(0)\n"
+        "os.chdir('/')\n"
+        "for f in (0, 1, 2): os.close(f)\n"
+        "while True: time.sleep(0.01)\n",
+    ),
+    "cleared environment": (
+        "/bin/sh",
+        "-c",
+        f'env -i PATH="$PATH" setsid sh -c "{WRITE}" & wait',
+    ),
+    "stopped": ("/bin/sh", "-c", f"kill -STOP $$; {WRITE}"),
+}
+OUTSIDE = [name for name in PROGRAMS if name != "cleared environment"]
+
+
+def outside(runs):
+    """Processes of the runs and of their supervisors, wherever they are."""
+    table = process_table()
+    ours = set(strays(runs.run_ids, table))
+    records = [str(runs.directory / run_id) for run_id in runs.run_ids]
+    for pid in table:
+        try:
+            where = os.readlink(f"/proc/{pid}/cwd")
+        except OSError:
+            continue
+        if any(where.startswith(record) for record in records) and table[pid].running:
+            ours.add(pid)
+    return ours
+
+
+class StandIn:
+    """A tuner in a process of its own."""
+
+    def __init__(self, runs, *command: str) -> None:
+        self.run_id = str(uuid4())
+        runs.run_ids.append(self.run_id)
+        self.directory = runs.directory / self.run_id
+        self.process = subprocess.Popen(
+            [sys.executable, str(STAND_IN), str(self.directory), self.run_id, *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.communicate()
+
+    def handle(self) -> Handle:
+        return Handle(**json.loads((self.directory / "handle.json").read_text()))
+
+    def started(self) -> bool:
+        return (self.directory / "handle.json").exists()
+
+
+def started(runs, request):
+    return lambda: len(strays([request.run_id], process_table())) > 0
+
+
+# -- cancel, timeout, normal end ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_cancel_leaves_nothing(runs, eventually, program):
+    request = runs.request(*PROGRAMS[program])
+    handle = runs.launcher.submit(request)
+    eventually(started(runs, request))
+    time.sleep(0.1)
+    runs.launcher.cancel(handle)
+    assert outside(runs) == set()
+    assert runs.launcher.collect(handle).status is RunStatus.CANCELLED
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_timeout_leaves_nothing(runs, program):
+    request = runs.request(*PROGRAMS[program], timeout_seconds=0.3)
+    _, outcome = runs.run(request)
+    assert outcome.status is RunStatus.TIMEOUT
+    assert outside(runs) == set()
+
+
+@pytest.mark.parametrize("ignore", ["", "trap '' TERM; "])
+def test_what_outlives_the_command_is_ended(runs, ignore):
+    request = runs.shell(f'setsid sh -c "{ignore}{WRITE}" & env -i setsid sleep 60 & exit 0')
+    _, outcome = runs.run(request)
+    assert (outcome.status, outcome.exit_code) == (RunStatus.OK, 0)
+    assert "outlived" in outcome.message
+    assert outcome.elapsed_seconds < 0.5
+    assert outside(runs) == set()
+
+
+# -- the tuner dies ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_killed_tuner_leaves_nothing(runs, eventually, program):
+    tuner = StandIn(runs, *PROGRAMS[program])
+    eventually(tuner.started)
+    time.sleep(0.2)
+    tuner.kill()
+    eventually(lambda: outside(runs) == set())
+    restarted = LocalLauncher(None)
+    assert restarted.wait(tuner.handle(), 20)
+    assert restarted.collect(tuner.handle()).status is RunStatus.CANCELLED
+
+
+def test_a_run_that_had_ended_stays_finished(runs, eventually):
+    tuner = StandIn(runs, "/bin/sh", "-c", "exit 5")
+    eventually(lambda: (tuner.directory / "record" / "result.json").exists())
+    tuner.kill()
+    outcome = LocalLauncher(None).collect(tuner.handle())
+    assert (outcome.status, outcome.exit_code) == (RunStatus.FAILED, 5)
+
+
+def random_kill(runs, eventually, seed: int) -> None:
+    """Kill the tuner at a moment that can fall anywhere; check what the disk says."""
+    chance = random.Random(seed)
+    script = f"echo begun >> log; sleep {chance.uniform(0, 0.3):.3f}; echo ended >> log"
+    tuner = StandIn(runs, "/bin/sh", "-c", script)
+    if chance.random() < 0.7:
+        eventually(lambda: (tuner.directory / "record").exists())
+        time.sleep(chance.uniform(0, 0.45))
+    else:
+        time.sleep(chance.uniform(0, 1.0))
+    tuner.kill()
+    sweep(tuner.directory)
+    assert outside(runs) == set()
+    log = tuner.directory / "work" / "log"
+    lines = log.read_text().split() if log.exists() else []
+    assert lines in ([], ["begun"], ["begun", "ended"])
+    result = tuner.directory / "record" / "result.json"
+    if not result.exists():
+        assert not (tuner.directory / "record" / "request.json").exists()
+        return
+    stored = json.loads(result.read_text())
+    if not stored["cancelled"]:
+        assert lines == ["begun", "ended"]
+        assert stored["exit_code"] == 0
+    time.sleep(0.05)
+    assert (log.read_text().split() if log.exists() else []) == lines
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_killed_at_random_moments(runs, eventually, seed):
+    random_kill(runs, eventually, seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 160))
+def test_killed_at_many_random_moments(runs, eventually, seed):
+    random_kill(runs, eventually, seed)
+
+
+def test_a_forked_copy_of_the_tuner_does_not_keep_runs_alive(runs, eventually):
+    script = (
+        "import os,runpy,sys,threading,time\n"
+        "def fork():\n"
+        "    time.sleep(0.6)\n"
+        "    if os.fork() == 0: time.sleep(30); os._exit(0)\n"
+        "threading.Thread(target=fork, daemon=True).start()\n"
+        "sys.argv = sys.argv[1:]\n"
+        "runpy.run_path(sys.argv[0])\n"
+    )
+    run_id = str(uuid4())
+    runs.run_ids.append(run_id)
+    directory = runs.directory / run_id
+    tuner = subprocess.Popen(
+        [sys.executable, "-c", script, str(STAND_IN), str(directory), run_id, "sleep", "60"]
+    )
+    eventually((directory / "handle.json").exists)
+    copies: list[int] = []
+
+    def forked() -> bool:
+        copies[:] = [p.pid for p in process_table().values() if p.parent == tuner.pid]
+        return len(copies) >= 2
+
+    eventually(forked)
+    supervisor = json.loads((directory / "record" / "supervisor.json").read_text())["pid"]
+    tuner.kill()
+    tuner.wait()
+    eventually(lambda: runs.left() == [])
+    for pid in copies:
+        if pid != supervisor:
+            send(pid, signal.SIGKILL)
+
+
+# -- the supervisor dies -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("program", OUTSIDE)
+def test_a_killed_supervisor_is_noticed(runs, eventually, program):
+    request = runs.request(*PROGRAMS[program])
+    handle = runs.launcher.submit(request)
+    eventually(started(runs, request))
+    time.sleep(0.1)
+    os.kill(int(handle.data["supervisor_pid"]), signal.SIGKILL)
+    assert runs.launcher.wait(handle, 20)
+    outcome = runs.launcher.collect(handle)
+    assert outcome.status is RunStatus.CANCELLED
+    assert "supervisor" in outcome.message
+    assert outside(runs) == set()
+    assert runs.launcher.collect(handle) == outcome
+
+
+def test_sweep_when_all_were_killed(runs, eventually):
+    tuner = StandIn(runs, *PROGRAMS["ignores SIGTERM"])
+    eventually(lambda: (tuner.directory / "work" / "out").exists())
+    supervisor = int(tuner.handle().data["supervisor_pid"])
+    os.kill(supervisor, signal.SIGSTOP)  # so that it cannot see the tuner's end first
+    tuner.kill()
+    os.kill(supervisor, signal.SIGKILL)
+    assert sweep(runs.directory) == (tuner.run_id,)
+    assert outside(runs) == set()
+    assert sweep(runs.directory) == ()
+    outcome = LocalLauncher(None).collect(tuner.handle())
+    assert outcome.status is RunStatus.CANCELLED
+
+
+def test_sweep_of_a_stopped_supervisor(runs, eventually):
+    tuner = StandIn(runs, *PROGRAMS["plain"])
+    eventually(lambda: (tuner.directory / "work" / "out").exists())
+    tuner.kill()
+    sweep(runs.directory)
+    assert outside(runs) == set()
+
+
+def test_a_process_with_the_same_pid_is_not_the_supervisor(runs):
+    request = runs.shell("exit 0")
+    handle, _ = runs.run(request)
+    (request.record_directory / "result.json").unlink()
+    own = read_process(os.getpid())
+    assert own is not None
+    stranger = Handle(
+        handle.launcher,
+        handle.run_id,
+        {
+            **handle.data,
+            "supervisor_pid": os.getpid(),
+            "supervisor_start_ticks": own.start_ticks + 1,
+        },
+    )
+    runs.launcher.cancel(stranger)
+    assert runs.launcher.collect(stranger).status is RunStatus.CANCELLED
+
+
+def test_strays_are_never_the_caller_nor_its_session(monkeypatch):
+    monkeypatch.setenv("STRIPEWISE_RUN_ID", "x")
+    child = subprocess.Popen(["sleep", "60"])
+    try:
+        found = strays(["x"], process_table())
+        assert found == [child.pid]
+        assert (
+            end_all(lambda: strays(["x"], process_table()) if child.poll() is None else []) == []
+        )
+    finally:
+        child.kill()
+        child.wait()
+
+
+# -- MPI ---------------------------------------------------------------------------------------
+
+SPIN = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, other = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc > 1)
+        MPI_Recv(&other, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    printf("rank %d\\n", rank);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module", params=["mpich", "openmpi"])
+def mpi(request, tmp_path_factory):
+    wrapper, mpiexec = f"mpicc.{request.param}", f"mpiexec.{request.param}"
+    if not shutil.which(wrapper) or not shutil.which(mpiexec):
+        pytest.skip(f"no {request.param} here")
+    directory = tmp_path_factory.mktemp(request.param)
+    (directory / "spin.c").write_text(SPIN)
+    subprocess.run(
+        [wrapper, "-o", directory / "spin", directory / "spin.c"], check=True, cwd=directory
+    )
+    options = ["--oversubscribe"] if request.param == "openmpi" else []
+    return [mpiexec, *options, "-n", "2"], str(directory / "spin")
+
+
+@pytest.fixture
+def as_root(monkeypatch):
+    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(name, "1")
+
+
+@pytest.mark.mpi
+@pytest.mark.usefixtures("as_root")
+class TestUnderMpi:
+    def test_runs(self, runs, mpi):
+        request = runs.request(*mpi[0], mpi[1])
+        _, outcome = runs.run(request)
+        assert (outcome.status, outcome.message) == (RunStatus.OK, "")
+        lines = (request.record_directory / "stdout").read_text().splitlines()
+        assert sorted(lines) == ["rank 0", "rank 1"]
+
+    def test_a_deadlock_is_stopped(self, runs, mpi):
+        request = runs.request(*mpi[0], mpi[1], "deadlock", timeout_seconds=1.0)
+        _, outcome = runs.run(request)
+        assert outcome.status is RunStatus.TIMEOUT
+        assert outside(runs) == set()
+
+    def test_cancel_ends_stubborn_ranks(self, runs, eventually, mpi):
+        script = f"trap '' TERM INT HUP; {WRITE}"
+        request = runs.request(*mpi[0], "sh", "-c", script)
+        handle = runs.launcher.submit(request)
+        eventually((request.directory / "out").exists)
+        runs.launcher.cancel(handle)
+        assert outside(runs) == set()
+
+    def test_a_killed_rank_is_a_failure(self, runs, mpi):
+        request = runs.request(*mpi[0], "sh", "-c", "sleep 0.2; kill -9 $$")
+        _, outcome = runs.run(request)
+        assert outcome.status is RunStatus.FAILED
+        assert outside(runs) == set()
+
+    def test_a_killed_tuner_leaves_no_rank(self, runs, eventually, mpi):
+        tuner = StandIn(runs, *mpi[0], mpi[1], "deadlock")
+        eventually(lambda: len(runs.left()) >= 3)
+        tuner.kill()
+        eventually(lambda: outside(runs) == set())
