@@ -96,7 +96,7 @@ def test_time_is_virtual():
 
 def test_unknown_settings_name_the_nearest():
     wanted = {"mpiio.cb_nodes": 4, "hdf5.alignment": (4096, 4096)}
-    with pytest.raises(ProgramError, match="nearest recorded settings are .*'mpiio.cb_nodes': 4"):
+    with pytest.raises(ProgramError, match=r"nearest recorded settings are .*'mpiio.cb_nodes': 4"):
         ReplayedLauncher(SURFACE).submit(request(wanted))
 
 
