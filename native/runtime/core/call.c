@@ -7,6 +7,7 @@
  * jumped out of it with siglongjmp) and its bit is dropped.
  */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <sys/single_threaded.h>
 
 #include "internal.h"
@@ -143,36 +144,42 @@ static inline __attribute__((always_inline)) void add_data(struct sw_file *file,
         add(write ? &record->outermost_write_bytes : &record->outermost_read_bytes, bytes, alone);
 }
 
+/* What the whole process adds up. */
+static inline __attribute__((always_inline)) void
+add_process(const struct sw_call *call, enum sw_op op, int64_t bytes, uint64_t now, bool alone)
+{
+    struct sw_process *process = sw_process_live;
+    if (!call->outermost)
+        return;
+    add(&process->outermost_ns, now - call->start_ns, alone);
+    if (bytes > 0)
+        add(is_write(op) ? &process->outermost_write_bytes : &process->outermost_read_bytes,
+            (uint64_t)bytes, alone);
+}
+
 static inline __attribute__((always_inline)) void add_time(const struct sw_call *call,
                                                            struct sw_file *file, enum sw_op op,
                                                            uint64_t count, uint64_t now,
                                                            bool alone)
 {
-    uint64_t elapsed = now - call->start_ns;
-    if (call->outermost)
-        add(&sw_process_live->outermost_ns, elapsed, alone);
-    if (file == NULL)
-        return;
     struct sw_file_record *record = file->record;
+    uint64_t elapsed = now - call->start_ns;
     add(&record->ops[op].count, count, alone);
     add(&record->ops[op].ns, elapsed, alone);
     if (call->outermost)
         add(&record->outermost_ns, elapsed, alone);
 }
 
-static inline __attribute__((always_inline)) void add_moved(const struct sw_call *call,
-                                                            struct sw_file *file, enum sw_op op,
-                                                            int64_t bytes, int64_t offset,
-                                                            uint64_t now, bool alone)
+static inline __attribute__((always_inline)) void add_call(const struct sw_call *call,
+                                                           struct sw_file *file, enum sw_op op,
+                                                           int64_t bytes, int64_t offset,
+                                                           uint64_t now, bool alone)
 {
-    if (file == NULL || bytes < 0)
-        return;
     struct sw_file_record *record = file->record;
+    add_time(call, file, op, 1, now, alone);
+    if (bytes < 0)
+        return;
     add_data(file, op, (uint64_t)bytes, offset, call->outermost, alone);
-    if (call->outermost)
-        add(is_write(op) ? &sw_process_live->outermost_write_bytes
-                         : &sw_process_live->outermost_read_bytes,
-            (uint64_t)bytes, alone);
     if (record->first_ns == 0)
         record->first_ns = call->start_ns - sw_options.clock_origin_ns;
     record->last_ns = now - sw_options.clock_origin_ns;
@@ -239,20 +246,67 @@ static inline void leave_end(const struct sw_call *call)
     sw_thread.busy = NULL;
 }
 
-void sw_leave(struct sw_call *call, struct sw_file *file, enum sw_op op)
+/*
+ * With threads, a record's counters are added under a lock of that record: one atomic
+ * exchange instead of a dozen.  A holder is gone only if a signal handler jumped out of it;
+ * then the lock is given up for good, and atomic additions take its place.
+ */
+enum { COUNTING_FREE = 0, COUNTING_HELD = 1, COUNTING_BROKEN = 2 };
+#define SPINS 100
+#define YIELDS 20000
+
+static bool wait_for_counters(uint32_t *word)
+{
+    for (int i = 0; i < SPINS + YIELDS; i++) {
+        uint32_t seen = COUNTING_FREE;
+        if (__atomic_compare_exchange_n(word, &seen, COUNTING_HELD, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED))
+            return true;
+        if (seen == COUNTING_BROKEN)
+            return false;
+        if (i >= SPINS)
+            sched_yield();
+    }
+    __atomic_store_n(word, COUNTING_BROKEN, __ATOMIC_RELAXED);
+    return false;
+}
+
+static inline bool hold_counters(struct sw_file *file)
+{
+    uint32_t seen = COUNTING_FREE;
+    return SW_LIKELY(__atomic_compare_exchange_n(&file->counting, &seen, COUNTING_HELD, false,
+                                                 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) ||
+           wait_for_counters(&file->counting);
+}
+
+static inline void release_counters(struct sw_file *file)
+{
+    __atomic_store_n(&file->counting, COUNTING_FREE, __ATOMIC_RELEASE);
+}
+
+static void leave_counting(struct sw_call *call, struct sw_file *file, enum sw_op op,
+                           uint64_t count)
 {
     uint64_t now = sw_now_ns();
     leave_begin(call);
-    add_time(call, file, op, 1, now, __libc_single_threaded);
+    bool alone = __libc_single_threaded;
+    add_process(call, op, -1, now, alone);
+    bool held = file != NULL && !alone && hold_counters(file);
+    if (file != NULL)
+        add_time(call, file, op, count, now, alone || held);
+    if (held)
+        release_counters(file);
     leave_end(call);
+}
+
+void sw_leave(struct sw_call *call, struct sw_file *file, enum sw_op op)
+{
+    leave_counting(call, file, op, 1);
 }
 
 void sw_leave_time(struct sw_call *call, struct sw_file *file, enum sw_op op)
 {
-    uint64_t now = sw_now_ns();
-    leave_begin(call);
-    add_time(call, file, op, 0, now, __libc_single_threaded);
-    leave_end(call);
+    leave_counting(call, file, op, 0);
 }
 
 void sw_leave_uncounted(struct sw_call *call)
@@ -266,27 +320,35 @@ void sw_leave_data(struct sw_call *call, struct sw_file *file, enum sw_op op, in
 {
     uint64_t now = sw_now_ns();
     leave_begin(call);
-    if (SW_LIKELY(__libc_single_threaded)) {
-        add_time(call, file, op, 1, now, true);
-        add_moved(call, file, op, bytes, offset, now, true);
+    bool alone = __libc_single_threaded;
+    add_process(call, op, file != NULL ? bytes : -1, now, alone);
+    if (SW_UNLIKELY(file == NULL)) {
+    } else if (SW_LIKELY(alone)) {
+        add_call(call, file, op, bytes, offset, now, true);
+    } else if (SW_LIKELY(hold_counters(file))) {
+        add_call(call, file, op, bytes, offset, now, true);
+        release_counters(file);
     } else {
-        add_time(call, file, op, 1, now, false);
-        add_moved(call, file, op, bytes, offset, now, false);
+        add_call(call, file, op, bytes, offset, now, false);
     }
     leave_end(call);
 }
 
+/* Rare: takes the thread's busy mark as sw_leave does, for the lock's sake. */
 void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                    bool outermost)
 {
     if (file == NULL || bytes < 0)
         return;
-    add(&file->record->ops[op].count, 1, false);
-    add_data(file, op, (uint64_t)bytes, offset, outermost, false);
-    if (outermost)
-        add(is_write(op) ? &sw_process_live->outermost_write_bytes
-                         : &sw_process_live->outermost_read_bytes,
-            (uint64_t)bytes, false);
+    struct sw_call call = {.active = sw_thread.active, .outermost = outermost};
+    leave_begin(&call);
+    add_process(&call, op, bytes, 0, false);
+    bool held = hold_counters(file);
+    add(&file->record->ops[op].count, 1, held);
+    add_data(file, op, (uint64_t)bytes, offset, outermost, held);
+    if (held)
+        release_counters(file);
+    leave_end(&call);
 }
 
 void sw_inside_begin(void)

@@ -44,17 +44,27 @@ static bool give_up(const char *trouble)
 
 /* ---- the file ------------------------------------------------------------------- */
 
-static int open_file(void)
+static char container_path[PATH_MAX];
+static char run_id[64];
+
+void sw_container_load(void)
 {
     const char *directory = getenv(SW_ENV_DIRECTORY);
+    const char *run = getenv(SW_ENV_RUN_ID);
     struct utsname system;
     if (directory == NULL || directory[0] == '\0' || uname(&system) != 0)
-        return -1;
-    char *path = sw_scratch[2];
-    int length = snprintf(path, sizeof sw_scratch[2], "%s/%s.sw", directory, system.nodename);
-    if (length < 0 || (size_t)length >= sizeof sw_scratch[2])
-        return -1;
-    return sw_sys_openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        return;
+    snprintf(run_id, sizeof run_id, "%s", run != NULL ? run : "");
+    size_t length = sw_path_absolute(AT_FDCWD, directory, container_path,
+                                     PATH_MAX - sizeof system.nodename - 8);
+    if (length != 0)
+        snprintf(container_path + length, PATH_MAX - length, "/%s.sw", system.nodename);
+}
+
+static int open_file(void)
+{
+    return sw_sys_openat(AT_FDCWD, container_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
+                         0600);
 }
 
 static bool lock_file(int fd)
@@ -113,10 +123,9 @@ static bool write_file_header(int fd)
         .created_ns = sw_options.start_ns,
     };
     struct utsname system;
-    const char *run_id = getenv(SW_ENV_RUN_ID);
     if (uname(&system) == 0)
         snprintf(header.host, sizeof header.host, "%s", system.nodename);
-    snprintf(header.run_id, sizeof header.run_id, "%s", run_id != NULL ? run_id : "");
+    snprintf(header.run_id, sizeof header.run_id, "%s", run_id);
     return allocate(fd, 0, SW_PAGE) &&
            sw_sys_pwrite(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
 }
@@ -194,7 +203,7 @@ bool sw_container_open(void)
         return container.mapped;
     container.attempted = true;
     container.next_block_bytes = SECOND_BLOCK_BYTES;
-    if (getenv(SW_ENV_DIRECTORY) == NULL)
+    if (container_path[0] == '\0')
         return false;
     char *block = new_block(SW_BLOCK_PROCESS, FIRST_BLOCK_BYTES);
     if (block == NULL)

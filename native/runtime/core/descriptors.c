@@ -80,6 +80,7 @@ void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t 
     __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
     entry->posix = posix;
     entry->stdio = stdio;
+    entry->stream = NULL;
     entry->position = position;
     entry->generation = sw_options.generation;
     __atomic_store_n(&entry->flags, flags | SW_FD_TRACKED, __ATOMIC_RELEASE);

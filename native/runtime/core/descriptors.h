@@ -10,11 +10,11 @@
 #define SW_FD_WRITTEN 0x2u /* through this descriptor, not synced since */
 #define SW_FD_ASK 0x4u     /* position must be asked for: shared, or O_APPEND */
 #define SW_FD_CAN_WRITE 0x8u
-#define SW_FD_STREAM 0x10u /* belongs to a stdio stream */
 
 struct sw_fd {
     struct sw_file *posix; /* NULL: not recorded, or opened by stdio and not used directly */
     struct sw_file *stdio;
+    void *stream;     /* FILE over it that may write, for the flush at exit */
     int64_t position; /* -1: unknown */
     uint32_t flags;
     uint32_t generation; /* of sw_options; older: inherited from the parent */

@@ -47,10 +47,12 @@ bool sw_start(void);
 /* Is this really the process that sw_options.pid names?  A child of vfork shares our
  * memory and must not touch the tables of its parent. */
 bool sw_own_process(void);
-/* Marks the end of the process; syncs what is still open if asked. */
-void sw_finish(uint32_t flags);
+/* exit() flushes streams, _exit() and exec do not: neither may we for them. */
+enum sw_ending { SW_ENDING_EXIT, SW_ENDING_ABRUPT, SW_ENDING_EXEC };
+/* Marks the end of the process image; syncs what is still open if asked. */
+void sw_finish(enum sw_ending ending);
 /* Undo of sw_finish for an exec that failed. */
-void sw_unfinish(uint32_t flags);
+void sw_unfinish(void);
 
 static inline bool sw_running(void)
 {
@@ -69,8 +71,8 @@ static inline uint64_t sw_now_ns(void)
 /* What the life cycle asks of a layer; every slot is named, NULL is not allowed. */
 struct sw_layer_table {
     const char *name;
-    void (*start)(void);  /* at load, before the first record: resolve symbols */
-    void (*finish)(void); /* at exit and before exec: flush what SW_ENV_SYNC promises */
+    void (*start)(void);                   /* at load, before the first record: resolve symbols */
+    void (*finish)(enum sw_ending ending); /* sync what is still open, if asked to */
 };
 extern const struct sw_layer_table sw_layer_null;
 extern const struct sw_layer_table sw_layer_posix;
@@ -98,12 +100,14 @@ bool sw_lock(struct sw_guarded *guarded);
 void sw_unlock(struct sw_guarded *guarded);
 void sw_lock_reset(void); /* in a new child, whose parent may have held it */
 /* Scratch for paths, valid under the lock: host threads may have tiny stacks. */
-extern char sw_scratch[3][PATH_MAX + 256];
+extern char sw_scratch[2][PATH_MAX + 256];
 
 /* ---- container --------------------------------------------------------------------- */
 
 /* The process record; a private stand-in while no container is mapped. */
 extern struct sw_process *sw_process_live;
+/* Where the container is; once, at load: the program may change its environment. */
+void sw_container_load(void);
 /* Maps this process's block; false if there is none.  Under the lock. */
 bool sw_container_open(void);
 bool sw_container_mapped(void);
@@ -124,7 +128,8 @@ struct sw_file {
     struct sw_file *next; /* in its hash bucket */
     uint32_t generation;
     uint32_t layer;
-    int64_t read_end; /* end of the last read and write, for the sequence counters */
+    uint32_t counting; /* enum in call.c: who may add without atomics */
+    int64_t read_end;  /* end of the last read and write, for the sequence counters */
     int64_t write_end;
 };
 

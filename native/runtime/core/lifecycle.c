@@ -17,16 +17,14 @@
 
 #define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
 
-#pragma weak sw_adopt_load
-
 static uint32_t first_state = SW_STATE_FRESH;
 uint32_t *sw_state = &first_state;
 struct sw_options sw_options;
 
 static const struct sw_layer_table *const layers[] = {
     &sw_layer_null,
+    &sw_layer_stdio, /* before posix: what it flushes is written then */
     &sw_layer_posix,
-    &sw_layer_stdio,
 };
 #define LAYERS (sizeof layers / sizeof *layers)
 
@@ -71,6 +69,7 @@ static void load_options(void)
         sw_options.max_bytes = DEFAULT_MAX_BYTES;
     mark_clock();
     sw_options.run_start_ns = run_start();
+    sw_container_load();
     sw_filter_load();
     sw_guard_load();
 }
@@ -124,8 +123,7 @@ static void start_first(void)
     uint32_t *page = new_state_page();
     __atomic_store_n(page, SW_STATE_ON, __ATOMIC_RELEASE);
     __atomic_store_n(&sw_state, page, __ATOMIC_RELEASE);
-    if (sw_adopt_load != NULL)
-        sw_adopt_load();
+    sw_adopt_load();
 }
 
 /* The block of a child is made when it has something to record. */
@@ -193,28 +191,28 @@ static void mark_end(uint32_t flags)
     __atomic_fetch_or(&sw_process_live->flags, flags, __ATOMIC_RELAXED);
 }
 
-void sw_finish(uint32_t flags)
+void sw_finish(enum sw_ending ending)
 {
     if (!sw_running() || !sw_own_process())
         return;
     int saved_errno = errno;
     for (size_t i = 0; i < LAYERS; i++)
-        layers[i]->finish();
-    mark_end(flags);
-    if ((flags & SW_PROCESS_EXITED) != 0)
+        layers[i]->finish(ending);
+    mark_end(ending == SW_ENDING_EXEC ? SW_PROCESS_EXECED : SW_PROCESS_EXITED);
+    if (ending != SW_ENDING_EXEC)
         report();
     errno = saved_errno;
 }
 
-void sw_unfinish(uint32_t flags)
+void sw_unfinish(void)
 {
     if (!sw_running() || !sw_own_process())
         return;
     sw_process_live->end_ns = 0;
-    __atomic_fetch_and(&sw_process_live->flags, ~flags, __ATOMIC_RELAXED);
+    __atomic_fetch_and(&sw_process_live->flags, ~SW_PROCESS_EXECED, __ATOMIC_RELAXED);
 }
 
 __attribute__((destructor)) static void unload(void)
 {
-    sw_finish(SW_PROCESS_EXITED);
+    sw_finish(SW_ENDING_EXIT);
 }

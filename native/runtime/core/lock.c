@@ -11,7 +11,7 @@
 /* A holder needs microseconds; this many yields are far beyond any live one. */
 #define PATIENCE 200000
 
-char sw_scratch[3][PATH_MAX + 256];
+char sw_scratch[2][PATH_MAX + 256];
 static uint32_t locked;
 
 bool sw_lock(struct sw_guarded *guarded)

@@ -26,8 +26,9 @@ static void start(void)
 {
 }
 
-static void finish(void)
+static void finish(enum sw_ending ending)
 {
+    (void)ending;
 }
 
 const struct sw_layer_table sw_layer_null = {

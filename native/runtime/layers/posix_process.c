@@ -13,45 +13,45 @@
 static int failed(int result)
 {
     int saved_errno = errno;
-    sw_unfinish(SW_PROCESS_EXECED);
+    sw_unfinish();
     errno = saved_errno;
     return result;
 }
 
 SW_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    sw_finish(SW_PROCESS_EXECED);
+    sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execve(path, arguments, environment));
 }
 
 SW_EXPORT int execv(const char *path, char *const arguments[])
 {
-    sw_finish(SW_PROCESS_EXECED);
+    sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execv(path, arguments));
 }
 
 SW_EXPORT int execvp(const char *file, char *const arguments[])
 {
-    sw_finish(SW_PROCESS_EXECED);
+    sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execvp(file, arguments));
 }
 
 SW_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    sw_finish(SW_PROCESS_EXECED);
+    sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execvpe(file, arguments, environment));
 }
 
 SW_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    sw_finish(SW_PROCESS_EXECED);
+    sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->fexecve(fd, arguments, environment));
 }
 
 SW_EXPORT int execveat(int directory, const char *path, char *const arguments[],
                        char *const environment[], int flags)
 {
-    sw_finish(SW_PROCESS_EXECED);
+    sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execveat(directory, path, arguments, environment, flags));
 }
 
@@ -104,21 +104,21 @@ SW_EXPORT int execle(const char *path, const char *first, ...)
 
 SW_EXPORT void _exit(int status)
 {
-    sw_finish(SW_PROCESS_EXITED);
+    sw_finish(SW_ENDING_ABRUPT);
     sw_posix()->_exit(status);
     __builtin_unreachable();
 }
 
 SW_EXPORT void _Exit(int status)
 {
-    sw_finish(SW_PROCESS_EXITED);
+    sw_finish(SW_ENDING_ABRUPT);
     sw_posix()->_Exit(status);
     __builtin_unreachable();
 }
 
 SW_EXPORT void quick_exit(int status)
 {
-    sw_finish(SW_PROCESS_EXITED);
+    sw_finish(SW_ENDING_ABRUPT);
     sw_posix()->quick_exit(status);
     __builtin_unreachable();
 }

@@ -30,8 +30,23 @@ static void start(void)
     (void)sw_stdio();
 }
 
-static void finish(void)
+/* exit() flushes streams after our destructor: do it now, so that it can be synced.  A
+ * stream that another thread holds is left alone. */
+static void flush_open(int fd)
 {
+    struct sw_fd *entry = sw_fd_entry(fd);
+    if (entry->stream == NULL || (entry->flags & SW_FD_CAN_WRITE) == 0 ||
+        entry->generation != sw_options.generation || ftrylockfile(entry->stream) != 0)
+        return;
+    if (fflush_unlocked(entry->stream) == 0)
+        sw_fd_add_flags(entry, SW_FD_WRITTEN);
+    funlockfile(entry->stream);
+}
+
+static void finish(enum sw_ending ending)
+{
+    if (ending == SW_ENDING_EXIT && sw_options.sync)
+        sw_fd_each(0, INT_MAX, flush_open);
 }
 
 const struct sw_layer_table sw_layer_stdio = {

@@ -43,7 +43,14 @@ static bool open_begin(struct opening *opening, const char *path, const char *mo
     return true;
 }
 
-static struct sw_file *track_opened(const struct opening *opening, int fd)
+static void remember_stream(int fd, FILE *stream)
+{
+    struct sw_fd *entry = sw_fd_entry(fd);
+    if (entry != NULL)
+        entry->stream = stream;
+}
+
+static struct sw_file *track_opened(const struct opening *opening, FILE *stream, int fd)
 {
     struct stat status;
     if (sw_sys_fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
@@ -54,9 +61,9 @@ static struct sw_file *track_opened(const struct opening *opening, int fd)
                            (opening->existed ? 0 : SW_FILE_CREATED));
     if (file != NULL || (opening->writes && sw_options.sync))
         sw_fd_track(fd, NULL, file,
-                    SW_FD_STREAM | (opening->writes ? SW_FD_CAN_WRITE : 0) |
-                        (opening->appends ? SW_FD_ASK : 0),
+                    (opening->writes ? SW_FD_CAN_WRITE : 0) | (opening->appends ? SW_FD_ASK : 0),
                     0);
+    remember_stream(fd, stream);
     return file;
 }
 
@@ -68,7 +75,7 @@ static FILE *open_end(struct opening *opening, FILE *stream)
     if (fd >= 0 && sw_running() && sw_own_process()) {
         sw_fd_untrack(fd);
         if (opening->counted && opening->path != NULL)
-            file = track_opened(opening, fd);
+            file = track_opened(opening, stream, fd);
     }
     if (opening->counted && file != NULL)
         sw_leave(&opening->call, file, SW_OP_OPEN);
@@ -100,7 +107,7 @@ SW_EXPORT FILE *fdopen(int fd, const char *mode)
     if (!counted)
         return stream;
     if (stream != NULL)
-        sw_fd_add_flags(entry, SW_FD_STREAM);
+        remember_stream(fd, stream);
     sw_leave(&call, stream != NULL ? sw_fd_stdio(entry) : NULL, SW_OP_OPEN);
     return stream;
 }
