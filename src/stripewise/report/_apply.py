@@ -43,7 +43,7 @@ def recipes(result: StudyResult) -> tuple[Recipe, ...]:
     found = [Recipe("With Stripewise, the same binary", run_command(result))]
     family = result.facts.mpi_family
     if family == "openmpi" and configuration.job.mca:
-        found.append(_written(configuration, "mca", "Open MPI parameters"))
+        found.append(Recipe("Without Stripewise: Open MPI's parameters", _exports(configuration)))
     if any(rule.mpiio for rule in configuration.files):
         found.append(
             _written(configuration, "romio-hints", "Without Stripewise: a hints file for ROMIO")
@@ -62,26 +62,13 @@ def _written(configuration: Configuration, name: str, title: str) -> Recipe:
     text = written.text.strip()
     if not text:
         return Recipe(title, "", written.lost)
-    if name == "mpich-hints":
-        text = f"export MPICH_MPIIO_HINTS={shlex.quote(_value(text, 'MPICH_MPIIO_HINTS'))}"
-    elif name == "romio-hints":
+    if name == "romio-hints":
         text = f"cat > romio-hints <<'END'\n{text}\nEND\nexport ROMIO_HINTS=\"$PWD/romio-hints\""
-    else:
-        lines = (f"export {name_and_value}" for name_and_value in _environment(configuration))
-        text = "\n".join(lines)
     return Recipe(title, text, written.lost)
 
 
-def _value(text: str, variable: str) -> str:
-    """Take `export VARIABLE=` and quotes off, if the format writes them."""
-    for prefix in (f"export {variable}=", f"{variable}="):
-        if text.startswith(prefix):
-            return " ".join(shlex.split(text.removeprefix(prefix)))
-    return text
-
-
-def _environment(configuration: Configuration) -> list[str]:
-    return [
-        f"{name}={shlex.quote(printable(value))}"
+def _exports(configuration: Configuration) -> str:
+    return "\n".join(
+        f"export {name}={shlex.quote(printable(value))}"
         for name, value in formats.job_environment(configuration).items()
-    ]
+    )
