@@ -207,7 +207,17 @@ def search(
         )
         state = TrialState.HOPELESS if ratio > 1 else TrialState.COMPLETE
         trials.append(
-            Trial(number, settings, configuration(settings), state, runs, ratio, 0.4 + ratio * 0.6)
+            Trial(
+                number,
+                settings,
+                configuration(settings),
+                state,
+                runs,
+                ratio,
+                0.4 + ratio * 0.6,
+                "ladder of mpiio.cb_nodes",
+                {"observed": "4 writer(s)", "observed without": "16 writer(s)"},
+            )
         )
     return tuple(trials)
 

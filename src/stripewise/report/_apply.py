@@ -41,17 +41,23 @@ def recipes(result: StudyResult) -> tuple[Recipe, ...]:
         return ()
     configuration = result.winner.configuration
     found = [Recipe("With Stripewise, the same binary", run_command(result))]
-    family = result.facts.mpi_family
-    if family == "openmpi" and configuration.job.mca:
+    openmpi = result.facts.mpi_family == "openmpi"
+    if openmpi and configuration.job.mca:
         found.append(Recipe("Without Stripewise: Open MPI's parameters", _exports(configuration)))
-    if any(rule.mpiio for rule in configuration.files):
-        found.append(
-            _written(configuration, "romio-hints", "Without Stripewise: a hints file for ROMIO")
-        )
-        found.append(
-            _written(configuration, "mpich-hints", "Without Stripewise: Cray MPICH's variable")
-        )
+    hints = any(rule.mpiio for rule in configuration.files)
+    if hints and _uses_romio(result, configuration):
+        title = "Without Stripewise: a hints file for ROMIO"
+        found.append(_written(configuration, "romio-hints", title))
+    if hints and not openmpi:
+        title = "Without Stripewise: Cray MPICH's variable"
+        found.append(_written(configuration, "mpich-hints", title))
     return tuple(found)
+
+
+def _uses_romio(result: StudyResult, configuration: Configuration) -> bool:
+    """Whether ROMIO, which alone reads ROMIO_HINTS, does the winner's MPI-IO."""
+    chosen = str(configuration.job.mca.get("io", result.facts.mpiio_implementation))
+    return chosen.startswith("romio")
 
 
 def _written(configuration: Configuration, name: str, title: str) -> Recipe:
