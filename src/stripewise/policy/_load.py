@@ -8,13 +8,13 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from stripewise.errors import ConfigurationError
 from stripewise.policy._policy import Policy
-from stripewise.tunables import Layer, all_tunables, suggest
+from stripewise.tunables import Layer, all_tunables, first_problem, suggest
 
 SITE_POLICY = Path("/etc/stripewise/policy.toml")
 LARGEST_POLICY_BYTES = 1 << 20
@@ -131,10 +131,10 @@ def parse_policy(text: str, name: str) -> Policy:
     """
     try:
         document = _Document.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{name}: policy is not TOML: {error}") from error
     except ValidationError as error:
-        raise ConfigurationError(f"{name}: policy: {_first_problem(error)}") from error
+        raise ConfigurationError(f"{name}: policy: {first_problem(error, _KNOWN_KEYS)}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{name}: policy is not TOML: {error}") from error
     if document.version != 1:
         raise ConfigurationError(
             f"{name}: policy version {document.version} is not known: write version = 1"
@@ -149,17 +149,6 @@ def parse_policy(text: str, name: str) -> Policy:
         sources=(name,),
         **document.caps.model_dump(),
     )
-
-
-def _first_problem(error: ValidationError) -> str:
-    first: Any = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        return f"no key is called {where!r}{suggest(str(first['loc'][-1]), _KNOWN_KEYS)}"
-    message = str(first["msg"]).removeprefix("Value error, ")
-    message = message[:1].lower() + message[1:]
-    shown = repr(first["input"])
-    return f"{where} = {shown if len(shown) < 60 else shown[:57] + '...'}: {message}"
 
 
 def _check_glob(glob: str, name: str) -> None:

@@ -20,6 +20,7 @@ from stripewise.tunables._build import (
 from stripewise.tunables._check import check_configuration, configuration_warnings
 from stripewise.tunables._hdf5 import DATASET_KEYS
 from stripewise.tunables._knob import Knob
+from stripewise.tunables._messages import first_problem
 from stripewise.tunables._reference import describe_values, reference_markdown
 from stripewise.tunables._registry import all_tunables, find, get, suggest
 from stripewise.tunables._space import find_space, point_problem
@@ -42,6 +43,7 @@ __all__ = [
     "describe_values",
     "find",
     "find_space",
+    "first_problem",
     "get",
     "hint_text",
     "point_problem",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from stripewise.errors import ConfigurationError
 from stripewise.model import Configuration, DatasetRule, Value
@@ -24,8 +24,8 @@ def check_configuration(configuration: Configuration) -> list[str]:
     """Return what is wrong with a configuration, a line each: it must not be applied."""
     problems = list(_value_problems(configuration))
     for rule in configuration.files:
-        if not rule.match:
-            problems.append("a file rule has an empty match: give a glob such as '*'")
+        if not rule.match or "\0" in rule.match:
+            problems.append(f"a file rule has the match {rule.match!r}: give a glob such as '*'")
         problems += [p for d in rule.datasets for p in _dataset_problems(rule.match, d)]
     seen: set[str] = set()
     for where, hints in _effective_hints(configuration):
@@ -67,14 +67,24 @@ def _value_problems(configuration: Configuration) -> Iterator[str]:
             continue
         if not key or "\0" in key or (isinstance(value, str) and "\0" in value):
             yield f"{where}: {layer.value}.{key!r}: empty name or zero byte"
-        elif key == "chunk" and isinstance(value, list | tuple):
-            if math.prod(value) > _LARGEST_CHUNK_ELEMENTS:
-                yield f"{where}: hdf5.chunk = {list(value)}: more than 2^32 - 1 elements"
+        elif layer is Layer.HDF5 and isinstance(value, list | tuple):
+            if why := _list_problem(key, value):
+                yield f"{where}: hdf5.{key} = {list(value)}: {why}"
+
+
+def _list_problem(key: str, value: Sequence[int]) -> str:
+    if key == "chunk" and math.prod(value) > _LARGEST_CHUNK_ELEMENTS:
+        return "more than 2^32 - 1 elements"
+    if key == "alignment" and value[1] < 1:
+        return "the alignment, [1], must be at least 1"
+    if key == "mdc" and value[0] > value[1]:
+        return "the initial size, [0], is larger than the largest, [1]"
+    return ""
 
 
 def _dataset_problems(match: str, dataset: DatasetRule) -> Iterator[str]:
-    if not dataset.match:
-        yield f"file {match}: a dataset rule has an empty match: give a glob such as '/*'"
+    if not dataset.match or "\0" in dataset.match:
+        yield f"file {match}: a dataset has the match {dataset.match!r}: give one such as '/*'"
     for key in dataset.hdf5:
         if key not in DATASET_KEYS and find(Layer.HDF5, key) is not None:
             yield (

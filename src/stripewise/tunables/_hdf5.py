@@ -22,6 +22,8 @@ _MANUAL = "documented: HDF5 reference manual"
 DATASET_KEYS = frozenset({"chunk", "fill_time", "alloc_time", "transfer"})
 """Properties that a rule for datasets may hold."""
 
+_VERSIONS = "(earliest|v18|v110|v112|v114|v200|latest)"
+
 _property: Callable[..., Knob] = partial(
     Knob,
     layer=Layer.HDF5,
@@ -98,25 +100,27 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="libver",
-        kind="enum",
-        choices=("earliest", "v18", "v110", "v112", "v114", "latest"),
-        default="earliest",
+        kind="text",
+        pattern=rf"{_VERSIONS},{_VERSIONS}",
+        example="v110,latest",
+        default="earliest,latest",
         safety=SafetyClass.LAYOUT,
         effect_order=57,
-        rungs=when.values("latest"),
+        rungs=when.values("latest,latest"),
         applies=when.all_of(when.hdf5, when.written),
-        summary="Oldest format of new objects; old readers may not know newer ones",
+        summary="Oldest and newest format of objects; old readers may not know newer ones",
     ),
     _property(
         key="mdc",
-        kind="int",
-        minimum=64 * KIB,
+        kind="ints",
+        lengths=(2,),
+        minimum=KIB,
         maximum=128 * MIB,
-        default="2 MiB, up to 32 MiB",
+        default="2 MiB, 32 MiB",
         safety=SafetyClass.LAYOUT,
         effect_order=58,
-        rungs=when.values(32 * MIB),
-        summary="Initial bytes of the metadata cache",
+        rungs=when.values((32 * MIB, 32 * MIB)),
+        summary="Initial and largest bytes of the metadata cache",
         source=f"{_GET}; layout class assumed: evictions come in another order",
     ),
     _property(

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contract of a format: a Configuration to text and back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from stripewise.errors import ConfigurationError
+from stripewise.model import Configuration, Value
+from stripewise.tunables import Layer, check_configuration, configuration_warnings, find
+
+
+@dataclass(frozen=True)
+class LoadedConfiguration:
+    """What was read.
+
+    Attributes:
+        configuration: Values in their canonical types.
+        warnings: What was ignored or may not act, a line each.
+    """
+
+    configuration: Configuration
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written.
+
+    Attributes:
+        text: In the format.
+        lost: What of the configuration the format cannot hold, a line each; with nothing
+            lost, reading the text gives settings that act the same.
+        notes: What other readers of the format may make of it, a line each.
+    """
+
+    text: str
+    lost: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Format(ABC):
+    """One way to write a configuration.
+
+    Attributes:
+        name: As on the command line.
+        suffixes: Of files in this format; may be empty.
+        summary: One line.
+    """
+
+    name: str
+    suffixes: tuple[str, ...] = ()
+    summary: str
+
+    @abstractmethod
+    def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
+        """Read without judging values: wrong ones stay as they are.
+
+        Args:
+            text: In the format.
+            name: Of the source, for messages.
+
+        Raises:
+            ConfigurationError: The text is not in this format.
+        """
+
+    @abstractmethod
+    def write(self, configuration: Configuration) -> Written:
+        """Write a configuration that has been checked."""
+
+    def read(self, text: str, name: str = "configuration") -> LoadedConfiguration:
+        """Read and check.
+
+        Raises:
+            ConfigurationError: The text is not in this format, or what it says is unknown
+                or impossible.
+        """
+        loaded = self.parse(text, name)
+        problems = check_configuration(loaded.configuration)
+        if problems:
+            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            raise ConfigurationError(f"{name}: {problems[0]}{more}")
+        warnings = configuration_warnings(loaded.configuration)
+        return LoadedConfiguration(loaded.configuration, (*loaded.warnings, *warnings))
+
+
+def value_from_text(layer: Layer, key: str, text: str) -> Value:
+    """Return a setting's value from text; what cannot be read stays text for the check."""
+    knob = find(layer, key)
+    if knob is None:
+        return text
+    try:
+        return knob.parse(text)
+    except ConfigurationError:
+        return text
+
+
+def lost_beside_hints(configuration: Configuration) -> list[str]:
+    """Say what a format for hints alone cannot hold."""
+    lost = []
+    for rule in configuration.files:
+        if rule.hdf5 or any(dataset.hdf5 for dataset in rule.datasets):
+            lost.append(f"HDF5 properties for {rule.match}")
+    return lost + lost_job(configuration)
+
+
+def lost_job(configuration: Configuration) -> list[str]:
+    """Say what a format for files alone cannot hold."""
+    lost = []
+    if configuration.job.mca:
+        lost.append("MCA parameters " + ", ".join(configuration.job.mca))
+    if configuration.job.environment:
+        lost.append("environment variables " + ", ".join(configuration.job.environment))
+    return lost

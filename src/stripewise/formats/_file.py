@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Configurations in files: which format it is, and writing without a torn file."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from stripewise.errors import ConfigurationError, StorageError
+from stripewise.formats._base import Format, LoadedConfiguration
+from stripewise.formats._flat import HEADER
+from stripewise.formats._mca import PREFIX
+from stripewise.formats._mpich_hints import VARIABLE
+from stripewise.formats._registry import format_names, get
+
+LARGEST_BYTES = 16 << 20
+
+# What a line looks like in formats that have no suffix of their own; asked in this order.
+_LINES = (
+    (re.compile(rf"(export\s+)?{VARIABLE}\s*="), "mpich-hints"),
+    (re.compile(rf"(export\s+)?{PREFIX}|.*--?g?mca\s"), "mca"),
+    (re.compile(r"\[+\w|version\s*=\s*\d"), "toml"),
+    (re.compile(r"[^\s=:]+:[^\s=:]+="), "mpich-hints"),
+    (re.compile(r"\w+\s*="), "mca"),
+    (re.compile(r"\S+\s+\S"), "romio-hints"),
+)
+
+
+def load_configuration(path: Path, format_name: str = "") -> LoadedConfiguration:
+    """Read and check a configuration file.
+
+    Args:
+        path: File.
+        format_name: Its format; found by suffix, then content, if not given.
+
+    Raises:
+        ConfigurationError: It cannot be read, is in no known format, or is wrong.
+    """
+    text = read_text(path)
+    return _format_of(path, text, format_name).read(text, str(path))
+
+
+def parse_configuration(path: Path, format_name: str = "") -> LoadedConfiguration:
+    """Read a configuration file without judging its values.
+
+    Raises:
+        ConfigurationError: It cannot be read, or is in no known format.
+    """
+    text = read_text(path)
+    return _format_of(path, text, format_name).parse(text, str(path))
+
+
+def _format_of(path: Path, text: str, format_name: str) -> Format:
+    return get(format_name) if format_name else detect(text, path.suffix.lower(), str(path))
+
+
+def detect(text: str, suffix: str = "", name: str = "configuration") -> Format:
+    """Return the format of a text.
+
+    Raises:
+        ConfigurationError: It looks like none.
+    """
+    if text.startswith(HEADER.split()[0]):
+        return get("flat")
+    if text.lstrip().startswith("<"):
+        return get("h5tuner")
+    for format_name in format_names():
+        if suffix and suffix in get(format_name).suffixes:
+            return get(format_name)
+    lines = (line.strip() for line in text.splitlines())
+    first = next((line for line in lines if line and not line.startswith("#")), "")
+    for pattern, format_name in _LINES:
+        if pattern.match(first):
+            return get(format_name)
+    raise ConfigurationError(
+        f"{name}: looks like no known format: name it .toml or .xml, or say --from with one"
+        f" of {', '.join(format_names())}"
+    )
+
+
+def read_text(path: Path) -> str:
+    """Return a configuration file's text.
+
+    Raises:
+        ConfigurationError: It cannot be read, is empty, too large or not UTF-8.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path}: cannot be read: {error.strerror or error}: check the name"
+        ) from error
+    if len(data) > LARGEST_BYTES:
+        raise ConfigurationError(f"{path}: more than 16 MiB: this is no configuration")
+    if not data.strip():
+        raise ConfigurationError(f"{path}: is empty: a configuration begins with version = 1")
+    if data.startswith(HEADER.encode()):
+        return os.fsdecode(data)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"{path}: is not UTF-8 text (byte {error.start}): save it as UTF-8"
+        ) from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    target = path.resolve() if path.is_symlink() else path
+    temporary = ""
+    try:
+        if target.exists() and not target.is_file():
+            target.write_bytes(os.fsencode(text))  # a terminal or a pipe
+            return
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(os.fsencode(text))
+            file.flush()
+            os.fsync(file.fileno())
+            os.fchmod(file.fileno(), _mode(target))
+        Path(temporary).replace(target)
+    except OSError as error:
+        if temporary:
+            with suppress(OSError):
+                Path(temporary).unlink()
+        raise StorageError(
+            f"{path}: cannot be written: {error.strerror or error}: choose another place"
+        ) from error
+
+
+def _mode(target: Path) -> int:
+    if target.exists():
+        return target.stat().st_mode & 0o7777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The flat form: the only one that the runtime library reads (include/stripewise/flat.h)."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from stripewise.errors import ConfigurationError
+from stripewise.formats._base import (
+    Format,
+    LoadedConfiguration,
+    Written,
+    lost_job,
+    value_from_text,
+)
+from stripewise.formats._canonical import canonical
+from stripewise.model import Configuration, DatasetRule, FileRule, Value
+from stripewise.tunables import Layer, hint_text
+
+HEADER = "stripewise-flat 1"
+_BROKEN = re.compile(r"%(?![0-9a-fA-F]{2})|%00")
+_FIELDS = {"file": 3, "mpiio": 3, "hdf5": 3, "dataset": 2}
+
+
+class FlatFormat(Format):
+    """What `STRIPEWISE_CONFIGURATION` holds."""
+
+    name = "flat"
+    suffixes = (".flat",)
+    summary = "what the runtime library reads; files and datasets only"
+
+    def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
+        """Read the flat form."""
+        lines = text.split("\n")
+        if lines[0] != HEADER:
+            raise ConfigurationError(f"{name}: does not begin with {HEADER!r}")
+        rules: list[FileRule] = []
+        for number, line in enumerate(lines[1:], 2):
+            if line:
+                _statement(line, f"{name}, line {number}", rules)
+        return LoadedConfiguration(Configuration(tuple(rules)))
+
+    def write(self, configuration: Configuration) -> Written:
+        """Write the flat form."""
+        lines = [HEADER]
+        for rule in canonical(configuration).files:
+            lines.append(f"file\t{_encode(rule.match)}\t{int(rule.override)}")
+            lines += [_line("mpiio", key, hint_text(v)) for key, v in rule.mpiio.items()]
+            lines += [_line("hdf5", key, _property(v)) for key, v in rule.hdf5.items()]
+            for dataset in rule.datasets:
+                lines.append(f"dataset\t{_encode(dataset.match)}")
+                lines += [_line("hdf5", key, _property(v)) for key, v in dataset.hdf5.items()]
+        return Written("\n".join(lines) + "\n", tuple(lost_job(configuration)))
+
+
+def compile_flat(configuration: Configuration) -> str:
+    """Return what the runtime library reads; the job's part travels in the environment."""
+    return FlatFormat().write(configuration).text
+
+
+def _line(layer: str, key: str, text: str) -> str:
+    return f"{layer}\t{_encode(key)}\t{_encode(text)}"
+
+
+def _property(value: Value) -> str:
+    return str(int(value)) if isinstance(value, bool) else hint_text(value)
+
+
+def _encode(text: str) -> str:
+    return os.fsdecode(
+        b"".join(
+            b"%%%02X" % byte if byte < 0x21 or byte in (0x25, 0x7F) else bytes((byte,))
+            for byte in os.fsencode(text)
+        )
+    )
+
+
+def _decode(field: str, where: str) -> str:
+    if _BROKEN.search(field):
+        raise ConfigurationError(f"{where}: broken %XX in {field!r}")
+    return os.fsdecode(
+        re.sub(
+            rb"%([0-9a-fA-F]{2})",
+            lambda match: bytes((int(match.group(1), 16),)),
+            os.fsencode(field),
+        )
+    )
+
+
+def _statement(line: str, where: str, rules: list[FileRule]) -> None:
+    """Add one line to the rules; the last rule is replaced by one with the addition."""
+    fields = [_decode(field, where) for field in line.split("\t")]
+    kind = fields[0]
+    if len(fields) != _FIELDS.get(kind):
+        raise ConfigurationError(f"{where}: {line!r} is no statement of the flat form")
+    if kind == "file":
+        if fields[2] not in ("0", "1"):
+            raise ConfigurationError(f"{where}: override {fields[2]!r}: write 0 or 1")
+        rules.append(FileRule(fields[1], override=fields[2] == "1"))
+        return
+    if not rules or (kind == "mpiio" and rules[-1].datasets):
+        raise ConfigurationError(f"{where}: {kind} stands outside of a file")
+    rules[-1] = _extended(rules[-1], kind, fields[1:])
+
+
+def _extended(rule: FileRule, kind: str, fields: list[str]) -> FileRule:
+    mpiio, hdf5, datasets = dict(rule.mpiio), dict(rule.hdf5), list(rule.datasets)
+    if kind == "dataset":
+        datasets.append(DatasetRule(fields[0]))
+    elif kind == "mpiio":
+        mpiio[fields[0]] = value_from_text(Layer.MPIIO, fields[0], fields[1])
+    elif datasets:
+        value = value_from_text(Layer.HDF5, fields[0], fields[1])
+        datasets[-1] = DatasetRule(datasets[-1].match, {**datasets[-1].hdf5, fields[0]: value})
+    else:
+        hdf5[fields[0]] = value_from_text(Layer.HDF5, fields[0], fields[1])
+    return FileRule(rule.match, mpiio, hdf5, rule.override, tuple(datasets))

@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which rules act on a file: the same rule as the runtime library's (flat.h)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from stripewise.model import Configuration, DatasetRule, Value
+from stripewise.tunables import DATASET_KEYS
+
+_PREFIX = re.compile(r"[A-Za-z0-9_]{2,}:")
+
+
+@dataclass(frozen=True)
+class Effective:
+    """What acts on one file.
+
+    Attributes:
+        mpiio / hdf5: Settings, later rules having won key by key.
+        origin: "mpiio.key" or "hdf5.key" to the match of the rule that it comes from.
+        override: The same keys: whether it acts where the program set the value itself.
+        datasets: Rules for datasets, in order; properties of datasets that stand at the file
+            are a rule for all of them.
+    """
+
+    mpiio: Mapping[str, Value]
+    hdf5: Mapping[str, Value]
+    origin: Mapping[str, str]
+    override: Mapping[str, bool]
+    datasets: tuple[DatasetRule, ...]
+
+    def dataset(self, path: str) -> dict[str, Value]:
+        """Return what acts on a dataset, given by its absolute path in the file."""
+        settings: dict[str, Value] = {}
+        for rule in self.datasets:
+            if _path_matches(rule.match, path):
+                settings.update(rule.hdf5)
+        return settings
+
+
+def effective(configuration: Configuration, path: str) -> Effective:
+    """Return what acts on a file."""
+    mpiio: dict[str, Value] = {}
+    hdf5: dict[str, Value] = {}
+    origin: dict[str, str] = {}
+    override: dict[str, bool] = {}
+    datasets: list[DatasetRule] = []
+    for rule in configuration.files:
+        if not matches(rule.match, path):
+            continue
+        mpiio.update(rule.mpiio)
+        hdf5.update(rule.hdf5)
+        names = [f"mpiio.{k}" for k in rule.mpiio] + [f"hdf5.{k}" for k in rule.hdf5]
+        origin.update(dict.fromkeys(names, rule.match))
+        override.update(dict.fromkeys(names, rule.override))
+        for_all = {k: v for k, v in rule.hdf5.items() if k in DATASET_KEYS}
+        datasets += [DatasetRule("*", for_all)] if for_all else []
+        datasets += rule.datasets
+    return Effective(mpiio, hdf5, origin, override, tuple(datasets))
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Whether a file's name matches a rule.
+
+    Without slash: the basename; with slashes: as many trailing components as the pattern
+    has; beginning with a slash: the whole path.  A ROMIO prefix of the name is taken off.
+    """
+    prefix = _PREFIX.match(path)
+    if prefix:
+        path = path[prefix.end() :]
+    return _path_matches(pattern, path.removeprefix("./"))
+
+
+def _path_matches(pattern: str, path: str) -> bool:
+    if pattern.startswith("/"):
+        return glob_matches(pattern, path)
+    components = path.split("/")
+    return glob_matches(pattern, "/".join(components[-(pattern.count("/") + 1) :]))
+
+
+def glob_matches(pattern: str, text: str) -> bool:
+    """Match as fnmatch(3) does with FNM_PATHNAME: `*` and `?` stop at a slash."""
+    return _compiled(pattern).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    out = ""
+    position = 0
+    while position < len(pattern):
+        character = pattern[position]
+        position += 1
+        if character == "*":
+            out += "[^/]*"
+        elif character == "?":
+            out += "[^/]"
+        elif character == "\\" and position < len(pattern):
+            out += re.escape(pattern[position])
+            position += 1
+        elif character == "[" and (bracket := _bracket(pattern, position)):
+            out += bracket[0]
+            position = bracket[1]
+        else:
+            out += re.escape(character)
+    return re.compile(out, re.DOTALL)
+
+
+def _bracket(pattern: str, start: int) -> tuple[str, int] | None:
+    """Translate `[...]` from after its bracket; None if it is not closed."""
+    position = start
+    negated = pattern[position : position + 1] in ("!", "^")
+    position += negated
+    inside = ""
+    while position < len(pattern):
+        character = pattern[position]
+        if character == "/":
+            return None
+        if character == "]" and inside:
+            return f"(?!/)[{'^' if negated else ''}{inside}]", position + 1
+        if character == "\\" and position + 1 < len(pattern):
+            position += 1
+            inside += re.escape(pattern[position])
+        elif character == "-":
+            inside += "-" if _is_range(pattern, position, start + negated) else "\\-"
+        else:
+            inside += re.escape(character)
+        position += 1
+    return None
+
+
+def _is_range(pattern: str, dash: int, first: int) -> bool:
+    """Whether the dash stands between two ordered characters, not at an edge."""
+    if dash == first or pattern[dash + 1 : dash + 2] in ("]", "", "\\", "-"):
+        return False
+    before, after = pattern[dash - 1], pattern[dash + 1]
+    return before.isalnum() and after.isalnum() and before <= after
+
+
+def literal_glob(name: str) -> str:
+    """Return the glob that matches this name and nothing else."""
+    return re.sub(r"[*?\[]", lambda sign: f"[{sign.group()}]", name).replace("\\", "\\\\")
+
+
+def literal_name(pattern: str) -> str | None:
+    """Return the one name that a glob matches; None if it can match others."""
+    name = re.sub(r"\[([*?\[])\]", lambda sign: f"\\{sign.group(1)}", pattern)
+    plain = re.sub(r"\\(.)", "", name, flags=re.DOTALL)
+    if re.search(r"[*?\[\\]", plain):
+        return None
+    return re.sub(r"\\(.)", r"\1", name, flags=re.DOTALL)

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The canonical form: TOML, read."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from stripewise.errors import ConfigurationError
+from stripewise.formats._base import Format, LoadedConfiguration, Written
+from stripewise.formats._canonical import canonical_settings
+from stripewise.formats._toml_write import write_toml
+from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.tunables import Layer, first_problem
+
+VERSION = 1
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Dataset(BaseModel):
+    """`match` and, beside it, HDF5 properties."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    match: str
+
+
+class _File(_Strict):
+    match: str
+    mpiio: dict[str, Any] = Field(default_factory=dict)
+    hdf5: dict[str, Any] = Field(default_factory=dict)
+    override: bool = False
+    dataset: list[_Dataset] = Field(default_factory=list)
+
+
+class _Job(_Strict):
+    mca: dict[str, Any] = Field(default_factory=dict)
+    environment: dict[str, str] = Field(default_factory=dict)
+
+
+class _Document(_Strict):
+    version: int
+    file: list[_File] = Field(default_factory=list)
+    job: _Job = Field(default_factory=_Job)
+
+
+_KNOWN_KEYS = (*_Document.model_fields, *_File.model_fields, *_Job.model_fields)
+
+
+class TomlFormat(Format):
+    """`best.toml`."""
+
+    name = "toml"
+    suffixes = (".toml",)
+    summary = "the canonical form; holds everything"
+
+    def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
+        """Read TOML."""
+        try:
+            document = _Document.model_validate(tomllib.loads(text))
+        except ValidationError as error:
+            raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN_KEYS)}") from error
+        except RecursionError as error:
+            raise ConfigurationError(f"{name}: not TOML: nested too deeply") from error
+        except ValueError as error:
+            raise ConfigurationError(f"{name}: not TOML: {error}") from error
+        if document.version != VERSION:
+            raise ConfigurationError(
+                f"{name}: version = {document.version} is not known: this Stripewise reads"
+                f" version = {VERSION}"
+            )
+        return LoadedConfiguration(_configuration(document))
+
+    def write(self, configuration: Configuration) -> Written:
+        """Write TOML."""
+        return write_toml(configuration)
+
+
+def _configuration(document: _Document) -> Configuration:
+    return Configuration(
+        tuple(_file_rule(table) for table in document.file),
+        JobSettings(
+            canonical_settings(Layer.MCA, document.job.mca), dict(document.job.environment)
+        ),
+    )
+
+
+def _file_rule(table: _File) -> FileRule:
+    return FileRule(
+        table.match,
+        canonical_settings(Layer.MPIIO, table.mpiio),
+        canonical_settings(Layer.HDF5, table.hdf5),
+        table.override,
+        tuple(
+            DatasetRule(d.match, canonical_settings(Layer.HDF5, d.model_extra or {}))
+            for d in table.dataset
+        ),
+    )

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One clear line out of what pydantic says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+
+from stripewise.tunables._registry import suggest
+
+
+def first_problem(error: ValidationError, known: Iterable[str]) -> str:
+    """Return the first problem: where, the value, what to give instead.
+
+    Args:
+        error: Of the validation.
+        known: Keys that may have been meant by an unknown one.
+    """
+    first: Any = error.errors(include_url=False)[0]
+    where = _where(first["loc"])
+    if first["type"] == "extra_forbidden":
+        key = str(first["loc"][-1])
+        place = _where(first["loc"][:-1])
+        return f"{place + ': ' if place else ''}no key is called {key!r}{suggest(key, known)}"
+    if first["type"] == "missing":
+        return f"{where} is missing: add it"
+    message = str(first["msg"]).removeprefix("Value error, ")
+    shown = repr(first["input"])
+    shown = shown if len(shown) < 60 else shown[:57] + "..."
+    return f"{where} = {shown}: {message[:1].lower() + message[1:]}"
+
+
+def _where(location: Iterable[str | int]) -> str:
+    """Write ("file", 0, "mpiio") as `file[1].mpiio`: people count from one."""
+    text = ""
+    for part in location:
+        if isinstance(part, int):
+            text += f"[{part + 1}]"
+        else:
+            text += f".{part}" if text else part
+    return text

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The canonical form: what it accepts, and one clear line for what it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from stripewise.errors import ConfigurationError
+from stripewise.formats import get
+from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
+
+EXAMPLE = """
+version = 1
+[[file]]
+match = "wrfout*"
+mpiio = { romio_cb_write = "enable", cb_nodes = 40, striping_unit = 524288 }
+hdf5  = { alignment = [1048576, 1048576], coll_metadata_write = true }
+override = false
+[[file.dataset]]
+match = "/Timestep_*/x"
+chunk = [1, 26, 327680]
+[job]
+mca = { io = "romio321" }
+environment = { FI_OFI_RXM_SAR_LIMIT = "64K" }
+"""
+
+
+def test_example():
+    loaded = get("toml").read(EXAMPLE)
+    assert loaded.configuration == Configuration(
+        (
+            FileRule(
+                "wrfout*",
+                {"romio_cb_write": "enable", "cb_nodes": 40, "striping_unit": 524288},
+                {"alignment": (1048576, 1048576), "coll_metadata_write": True},
+                datasets=(DatasetRule("/Timestep_*/x", {"chunk": (1, 26, 327680)}),),
+            ),
+        ),
+        JobSettings({"io": "romio321"}, {"FI_OFI_RXM_SAR_LIMIT": "64K"}),
+    )
+
+
+def test_written_form_is_the_documented_one():
+    text = get("toml").write(get("toml").read(EXAMPLE).configuration).text
+    assert text.splitlines()[:6] == [
+        "version = 1",
+        "",
+        "[[file]]",
+        'match = "wrfout*"',
+        'mpiio = { romio_cb_write = "enable", cb_nodes = 40, striping_unit = 524288 }',
+        "hdf5 = { alignment = [1048576, 1048576], coll_metadata_write = true }",
+    ]
+
+
+def test_unknown_hints_are_passed_on_with_a_warning():
+    loaded = get("toml").read('version = 1\n[[file]]\nmatch = "*"\nmpiio = { cb_nodez = 4 }')
+    assert loaded.configuration.files[0].mpiio["cb_nodez"] == "4"
+    assert len(loaded.warnings) == 1
+    assert "did you mean cb_nodes" in loaded.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "version is missing"),
+        ("version = 2", "version = 2 is not known"),
+        ("version = true", "version"),
+        ("version = 1\n[[fil]]", "did you mean file"),
+        ('version = 1\n[[file]]\nmatch = "*"\nmpio = {}', "did you mean mpiio"),
+        ("version = 1\n[[file]]\nmpiio = {}", r"file\[1\]\.match is missing"),
+        ('version = 1\n[[file]]\nmatch = "*"\noverride = 1', "override"),
+        ('version = 1\n[[file]]\nmatch = "*"\nhdf5 = { aligment = [1, 1] }', "alignment"),
+        ('version = 1\n[[file]]\nmatch = "*"\nhdf5 = { alignment = 4096 }', "2 integers"),
+        ('version = 1\n[[file]]\nmatch = "*"\nmpiio = { cb_nodes = "4" }', "an integer"),
+        ('version = 1\n[[file]]\nmatch = "*"\nmpiio = { cb_nodes = 4.0 }', "an integer"),
+        ('version = 1\n[[file]]\nmatch = "*"\nmpiio = { odd = 1979-05-27 }', "text or a number"),
+        ('version = 1\n[[file]]\nmatch = "*"\nmpiio = { odd = { a = 1 } }', "text or a number"),
+        ("version = 1\n[job]\nburst_buffer = 1", "burst_buffer"),
+        ("version = 1\n[job.environment]\nX = 1", "environment"),
+        ("version = 1\nversion = 1", "not TOML"),
+        ("version = " + "9" * 5000, "not TOML"),
+        ("version = " + "[" * 100000, "not TOML"),
+    ],
+)
+def test_refused_in_one_line(text: str, message: str):
+    with pytest.raises(ConfigurationError, match=message) as caught:
+        get("toml").read(text, "best.toml")
+    assert str(caught.value).startswith("best.toml: ")
+    assert "\n" not in str(caught.value)
