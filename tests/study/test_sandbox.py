@@ -260,6 +260,14 @@ def test_outputs_with_sizes(sandbox):
     assert outputs.size_bytes == 13
 
 
+def test_old_outputs_are_left_out_and_new_ones_found(sandbox):
+    run = sandbox.prepare("1", omit=["data/mesh"])
+    assert not (run / "data" / "mesh").exists()
+    assert sandbox.outputs("1").files == ()
+    (run / "data" / "mesh").write_bytes(b"m" * LARGE)
+    assert [file.path for file in sandbox.outputs("1").files] == ["data/mesh"]
+
+
 def test_runs_do_not_see_one_another(sandbox):
     first, second = sandbox.prepare("1"), sandbox.prepare("2")
     (first / ".." / "up").write_text("x")

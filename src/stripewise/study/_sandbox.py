@@ -71,7 +71,12 @@ class Sandbox:
         return self.root / name / (self.snapshot.source.name or "run")
 
     def prepare(
-        self, name: str, *, written: Collection[str] | None = None, expected_bytes: int = 0
+        self,
+        name: str,
+        *,
+        written: Collection[str] | None = None,
+        omit: Collection[str] = (),
+        expected_bytes: int = 0,
     ) -> Path:
         """Make the directory of a run.
 
@@ -79,6 +84,9 @@ class Sandbox:
             name: Of the run; unique.
             written: Inputs (relative paths) known to be opened for writing; None: unknown,
                 every input is copied.
+            omit: Files of the snapshot (relative paths) that are not inputs but what an earlier
+                run by hand left, and that the program replaces: left out, so that they are
+                new in every run.
             expected_bytes: What the run will write, as far as known.
 
         Raises:
@@ -93,6 +101,8 @@ class Sandbox:
             directory.parent.mkdir()
             directory.mkdir()
             for relative, entry in self.snapshot.entries.items():
+                if relative in omit:
+                    continue
                 self._place(relative, entry, directory / relative, written)
         except FileExistsError:
             raise StudyError(f"{directory.parent} exists already; remove it first") from None
