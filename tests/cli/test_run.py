@@ -54,6 +54,12 @@ def test_options_behind_the_command_are_its_own(scratch: Path) -> None:
     assert done.stdout == "--json --config x\n"
 
 
+def test_a_misspelt_option_is_not_a_program(scratch: Path) -> None:
+    done = stripewise("--snyc", "--", "true")
+    assert done.returncode == 2
+    assert "--snyc" in done.stderr
+
+
 def test_nothing_is_left(scratch: Path) -> None:
     stripewise("--", "true")
     assert list(scratch.iterdir()) == []

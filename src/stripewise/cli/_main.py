@@ -62,6 +62,7 @@ class LazyGroup(click.Group):
 
 
 @click.command(
+    "stripewise",
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 99},
     epilog=examples(

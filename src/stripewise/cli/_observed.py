@@ -66,7 +66,7 @@ def observation(run: InPlaceRun, configuration: Configuration) -> Observation:
         warnings.append(run.handshake.message)
     warnings += run.handshake.warnings
     seen = run.handshake.ok and not run.problem
-    could_not = cannot_act(configuration, files, facts) if seen else []
+    could_not = cannot_act(configuration, files, facts, Path.cwd()) if seen else []
     return Observation(run, files, facts, tuple(could_not), tuple(warnings))
 
 

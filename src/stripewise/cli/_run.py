@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    context_settings={"allow_interspersed_args": False},
     epilog=examples(
         "stripewise run -- mpiexec -n 4 ./program output.h5",
         "stripewise run --config program.stripewise/best.toml -- mpiexec -n 4 ./program out.h5",

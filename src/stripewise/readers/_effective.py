@@ -5,24 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
+from pathlib import Path
 
 from stripewise.errors import UsageError
+from stripewise.formats import matches
 from stripewise.model import Configuration, FileRule, ObservedFile, ProgramFacts, Value
 from stripewise.tunables import get
 
 _MPIIO_INTERFACES = ("mpiio", "pnetcdf", "hdf5")
 
 
-def matches(rule: FileRule, path: str) -> bool:
-    """Whether a rule is for a file: basename, or as many trailing components as it has."""
-    parts = path.split("/")
-    components = rule.match.strip("/").count("/") + 1
-    return fnmatchcase("/".join(parts[-components:]), rule.match.strip("/"))
-
-
 def cannot_act(
-    configuration: Configuration, files: Sequence[ObservedFile], facts: ProgramFacts
+    configuration: Configuration,
+    files: Sequence[ObservedFile],
+    facts: ProgramFacts,
+    root: Path | None = None,
 ) -> list[str]:
     """One line per setting that had no effect in a run, with the reason.
 
@@ -30,15 +27,25 @@ def cannot_act(
         configuration: What was applied.
         files: What was observed.
         facts: Of the same run.
+        root: What relative paths are relative to; without it, rules for absolute paths are
+            not judged on files with relative ones.
     """
     lines: list[str] = []
     for rule in configuration.files:
         if rule.mpiio or rule.hdf5 or rule.datasets:
-            lines += _of_rule(rule, [file for file in files if matches(rule, file.path)], facts)
+            lines += _of_rule(rule, _matching(rule, files, root), facts)
     if configuration.job.mca and facts.mpi_family != "openmpi":
         names = ", ".join(configuration.job.mca)
         lines.append(f"MCA parameters ({names}): the program does not run on Open MPI")
     return list(dict.fromkeys(lines))
+
+
+def _matching(
+    rule: FileRule, files: Sequence[ObservedFile], root: Path | None
+) -> list[ObservedFile]:
+    if rule.match.startswith("/") and root is None:
+        return list(files)
+    return [f for f in files if matches(rule.match, str(root / f.path) if root else f.path)]
 
 
 def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts) -> list[str]:

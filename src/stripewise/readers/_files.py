@@ -40,7 +40,7 @@ def observed_files(profile: Profile, root: Path) -> tuple[ObservedFile, ...]:
     found = []
     for path in np.unique(records["path"]):
         rows = records[records["path"] == path]
-        if _data_calls(rows).any():
+        if _data_calls(rows).any() and not _internal(rows):
             name = str(relative_path(profile.paths[path], root))
             found.append(_observe(profile, name, rows, requested.get(int(path), {})))
     found.sort(key=lambda file: (-(file.read_bytes + file.write_bytes), file.path))
@@ -61,6 +61,15 @@ def opened_files(profile: Profile, root: Path) -> OpenedFiles:
         written=having(FileFlag.WRITTEN | FileFlag.OPENED_WRITE | FileFlag.CREATED),
         created=having(FileFlag.CREATED),
     )
+
+
+def _internal(rows: NDArray[Any]) -> bool:
+    """Whether only an I/O library used the file, inside calls on another one.
+
+    Open MPI keeps such a file beside its session for each file that it opens.
+    """
+    moved = rows["outermost_read_bytes"].sum() + rows["outermost_write_bytes"].sum()
+    return not moved and bool(np.isin(rows["layer"], _SYSTEM).all())
 
 
 def _data_calls(rows: NDArray[Any]) -> NDArray[Any]:

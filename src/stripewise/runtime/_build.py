@@ -185,6 +185,7 @@ def _steps(part: Part, sources: Path, target: Path, tree: Path) -> list[list[str
         "CMAKE_INSTALL_PREFIX": str(target),
         "CMAKE_INSTALL_LIBDIR": "lib",
         "CMAKE_INSTALL_BINDIR": "bin",
+        "CMAKE_INSTALL_RPATH_USE_LINK_PATH": "ON",
         "CMAKE_C_COMPILER": str(part.compiler),
         **part.options,
     }
