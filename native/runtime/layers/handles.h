@@ -23,6 +23,7 @@ struct sw_handle_entry {
     bool view_contiguous;
     char *override_path; /* set if hints must also win over the program's later ones */
     /* HDF5. */
+    bool is_file;
     bool parallel;       /* the file is opened through the MPI-IO driver */
     int8_t transfer;     /* dataset: -1 as the program says, else H5FD_mpio_xfer_t */
     bool transfer_force; /* also where the program chose one itself */

@@ -39,7 +39,8 @@ struct sw_h5_quiet {
 void sw_h5_quiet_begin(const struct sw_h5 *h5, struct sw_h5_quiet *quiet);
 void sw_h5_quiet_end(const struct sw_h5 *h5, const struct sw_h5_quiet *quiet);
 
-/* Error stack of a failed call, kept over calls of our own (only if `failed`). */
+/* Error stack of a failed call, kept over calls of our own (only if `failed`).  Around
+ * quiet_begin and quiet_end, which clear it like every call of HDF5. */
 sw_hid sw_h5_errors_save(const struct sw_h5 *h5, bool failed);
 void sw_h5_errors_restore(const struct sw_h5 *h5, sw_hid saved);
 
@@ -72,7 +73,7 @@ int sw_h5_choice(const char *text, const char *const *names);
 /* Adds "key=value\n" (key prefixed with "<object>:" if there is one). */
 void sw_h5_applied(char *text, size_t bytes, const char *object, const char *key,
                    const char *value);
-/* Says once why a setting does not act. */
+/* Says why a setting does not act, once per key and reason. */
 void sw_h5_refused(const char *object, const char *key, const char *value, const char *why);
 
 struct sw_h5_access {

@@ -51,6 +51,15 @@ static void *pick(void *scope, const char *name)
     return next == NULL || base_of(next) == other_copy ? own : next;
 }
 
+/* A variable of the copy that holds `identity`.  In the global scope the program's own object
+ * may hold it in place of the library (copy relocation), hence RTLD_DEFAULT there. */
+static void *pick_variable(void *scope, const char *name, const void *identity)
+{
+    if (dlsym(RTLD_NEXT, MARK_FUNCTION) == identity)
+        return dlsym(RTLD_DEFAULT, name);
+    return scope != NULL ? dlsym(scope, name) : NULL;
+}
+
 /* We keep addresses: the library stays, even if the program closes it. */
 static void pin(const void *address)
 {
@@ -103,10 +112,10 @@ static const struct sw_h5 *add_copy(void *scope, const void *identity)
     struct sw_h5 *h5 = &copies[n_copies++];
 #define SW_H5_RESOLVE(type, name, arguments) h5->name = (type(*) arguments)pick(scope, #name);
     SW_H5_FUNCTIONS(SW_H5_RESOLVE)
-    h5->class_file_access = pick(scope, "H5P_CLS_FILE_ACCESS_ID_g");
-    h5->class_dataset_create = pick(scope, "H5P_CLS_DATASET_CREATE_ID_g");
-    h5->class_dataset_transfer = pick(scope, "H5P_CLS_DATASET_XFER_ID_g");
-    h5->mpio_driver = pick(scope, "H5FD_MPIO_id_g");
+    h5->class_file_access = pick_variable(scope, "H5P_CLS_FILE_ACCESS_ID_g", identity);
+    h5->class_dataset_create = pick_variable(scope, "H5P_CLS_DATASET_CREATE_ID_g", identity);
+    h5->class_dataset_transfer = pick_variable(scope, "H5P_CLS_DATASET_XFER_ID_g", identity);
+    h5->mpio_driver = pick_variable(scope, "H5FD_MPIO_id_g", identity);
     h5->identity = identity;
     judge(h5);
     pin(identity);

@@ -138,11 +138,11 @@ static void end(struct moving *moving, enum sw_op independent, enum sw_op collec
     const struct sw_h5 *h5 = moving->h5;
     if (moving->list != moving->program_list) {
         struct sw_h5_quiet quiet;
-        sw_h5_quiet_begin(h5, &quiet);
         sw_hid errors = sw_h5_errors_save(h5, status < 0);
+        sw_h5_quiet_begin(h5, &quiet);
         (void)h5->H5Pclose(moving->list);
-        sw_h5_errors_restore(h5, errors);
         sw_h5_quiet_end(h5, &quiet);
+        sw_h5_errors_restore(h5, errors);
     }
     sw_leave_data(&moving->call, moving->file, moving->collective ? collective : independent,
                   status < 0 ? -1 : moving->bytes, -1);

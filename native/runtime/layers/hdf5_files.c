@@ -120,6 +120,7 @@ static void end(struct opening *opening, sw_hid handle)
     if (handle >= 0) {
         struct sw_handle_entry entry = {.handle = (uint64_t)handle,
                                         .file = file,
+                                        .is_file = true,
                                         .parallel = opening->parallel,
                                         .transfer = -1};
         sw_handle_put(&sw_h5_handles, &entry);
@@ -131,11 +132,11 @@ static void end(struct opening *opening, sw_hid handle)
     }
     if (opening->list != opening->program_list) {
         struct sw_h5_quiet quiet;
-        sw_h5_quiet_begin(h5, &quiet);
         sw_hid errors = sw_h5_errors_save(h5, handle < 0);
+        sw_h5_quiet_begin(h5, &quiet);
         (void)h5->H5Pclose(opening->list);
-        sw_h5_errors_restore(h5, errors);
         sw_h5_quiet_end(h5, &quiet);
+        sw_h5_errors_restore(h5, errors);
     }
     sw_leave(&opening->call, file, SW_OP_OPEN);
 }

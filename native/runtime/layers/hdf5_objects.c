@@ -67,6 +67,7 @@ void sw_h5_dataset_of(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_e
         return;
     sw_h5_file_of(h5, dataset, entry);
     entry->handle = (uint64_t)dataset;
+    entry->is_file = false;
     entry->transfer = -1;
     choose_transfer(h5, dataset, entry);
     sw_handle_put(&sw_h5_handles, entry);
@@ -80,4 +81,51 @@ struct sw_file *sw_h5_counted_file(const struct sw_h5 *h5, sw_hid object)
     sw_h5_file_of(h5, object, &entry);
     sw_h5_quiet_end(h5, &quiet);
     return entry.file;
+}
+
+/* ---- closing by other means (h5py drops references) -------------------------------- */
+
+/* What a handle that is given up was: a file, or something else. */
+static enum sw_op giving_up(sw_hid object, struct sw_handle_entry *entry)
+{
+    bool known = sw_handle_find(&sw_h5_handles, (uint64_t)object, entry);
+    return known && entry->is_file ? SW_OP_CLOSE : SW_OP_META;
+}
+
+SW_EXPORT int H5Idec_ref(sw_hid object);
+SW_EXPORT int H5Idec_ref(sw_hid object)
+{
+    const struct sw_h5 *h5 = sw_h5_of(__builtin_return_address(0));
+    struct sw_call call;
+    struct sw_handle_entry entry;
+    if (h5->H5Idec_ref == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Idec_ref(object);
+    enum sw_op op = giving_up(object, &entry);
+    int references = h5->H5Idec_ref(object);
+    if (references == 0)
+        sw_handle_drop(&sw_h5_handles, (uint64_t)object);
+    else
+        op = SW_OP_META;
+    sw_leave(&call, entry.file, op);
+    return references;
+}
+
+SW_EXPORT int H5Oclose(sw_hid object);
+SW_EXPORT int H5Oclose(sw_hid object)
+{
+    const struct sw_h5 *h5 = sw_h5_of(__builtin_return_address(0));
+    struct sw_call call;
+    struct sw_handle_entry entry;
+    if (h5->H5Oclose == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Oclose(object);
+    enum sw_op op = giving_up(object, &entry);
+    int status = h5->H5Oclose(object);
+    if (status >= 0)
+        sw_handle_drop(&sw_h5_handles, (uint64_t)object);
+    sw_leave(&call, entry.file, op);
+    return status;
 }

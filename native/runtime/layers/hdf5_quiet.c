@@ -33,11 +33,19 @@ void sw_h5_quiet_end(const struct sw_h5 *h5, const struct sw_h5_quiet *quiet)
 
 sw_hid sw_h5_errors_save(const struct sw_h5 *h5, bool failed)
 {
-    return failed ? h5->H5Eget_current_stack() : -1;
+    if (!failed)
+        return -1;
+    sw_inside_begin();
+    sw_hid saved = h5->H5Eget_current_stack();
+    sw_inside_end();
+    return saved;
 }
 
 void sw_h5_errors_restore(const struct sw_h5 *h5, sw_hid saved)
 {
-    if (saved >= 0)
-        (void)h5->H5Eset_current_stack(saved);
+    if (saved < 0)
+        return;
+    sw_inside_begin();
+    (void)h5->H5Eset_current_stack(saved);
+    sw_inside_end();
 }

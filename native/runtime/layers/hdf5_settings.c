@@ -46,9 +46,11 @@ void sw_h5_applied(char *text, size_t bytes, const char *object, const char *key
 void sw_h5_refused(const char *object, const char *key, const char *value, const char *why)
 {
     char note[512];
-    if (!sw_once(SW_LAYER_HDF5, key) && !sw_once(SW_LAYER_HDF5 + 16, object))
+    if (why == NULL)
+        why = "HDF5 refuses the value";
+    snprintf(note, sizeof note, "%s: %s", key, why);
+    if (!sw_once(SW_LAYER_HDF5, note))
         return;
-    snprintf(note, sizeof note, "HDF5 %s=%s is not applied to %s: %s", key, value, object,
-             why != NULL ? why : "HDF5 refuses the value");
+    snprintf(note, sizeof note, "HDF5 %s=%s is not applied to %s: %s", key, value, object, why);
     sw_note(note);
 }

@@ -26,6 +26,8 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(sw_hid, H5Fcreate, (const char *, unsigned, sw_hid, sw_hid))                                \
     X(sw_hid, H5Fopen, (const char *, unsigned, sw_hid))                                          \
     X(int, H5Fclose, (sw_hid))                                                                    \
+    X(int, H5Idec_ref, (sw_hid))                                                                  \
+    X(int, H5Oclose, (sw_hid))                                                                    \
     X(int, H5Fflush, (sw_hid, int))                                                               \
     X(sw_hid, H5Dcreate1, (sw_hid, const char *, sw_hid, sw_hid, sw_hid))                         \
     X(sw_hid, H5Dcreate2, (sw_hid, const char *, sw_hid, sw_hid, sw_hid, sw_hid, sw_hid))         \
@@ -64,7 +66,6 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(sw_hid, H5Eget_current_stack, (void))                                                       \
     X(int, H5Eset_current_stack, (sw_hid))                                                        \
     X(sw_hid, H5Iget_file_id, (sw_hid))                                                           \
-    X(int, H5Idec_ref, (sw_hid))                                                                  \
     X(ssize_t, H5Iget_name, (sw_hid, char *, size_t))                                             \
     X(ssize_t, H5Fget_name, (sw_hid, char *, size_t))                                             \
     X(sw_hid, H5Dget_space, (sw_hid))                                                             \

@@ -28,7 +28,7 @@ void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int r
         bytes = element > 0 && count > 0 ? element * count : 0;
         sw_inside_end();
     }
-    if (known && offset >= 0 && entry.view_contiguous)
+    if (known && offset >= 0 && bytes > 0 && entry.view_contiguous)
         offset = entry.view_start + offset * entry.view_unit;
     else
         offset = -1;
