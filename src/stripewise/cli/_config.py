@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise config`: show, convert and check configurations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stripewise.cli._common import examples, json_option, note, print_json, printable
+from stripewise.errors import ConfigurationError, PolicyError
+
+if TYPE_CHECKING:
+    from stripewise.model import Configuration
+
+_FORMATS = click.Choice(["toml", "mpich-hints", "romio-hints", "h5tuner", "mca", "flat"])
+_path = click.argument("path", type=click.Path(path_type=Path))
+_from = click.option(
+    "--from", "source", type=_FORMATS, help="Format of the file.  [default: found out]"
+)
+
+
+@click.group(
+    epilog=examples(
+        "stripewise config show best.toml",
+        "stripewise config show best.toml --file out.h5",
+        "stripewise config convert best.toml --to mpich-hints",
+        "stripewise config check config.xml",
+    )
+)
+def command() -> None:
+    """Show, convert and check configurations, in any format."""
+
+
+@command.command(
+    epilog=examples(
+        "stripewise config show best.toml",
+        "stripewise config show best.toml --file /scratch/run/out.h5",
+        "stripewise config show --from mpich-hints hints.txt --json",
+    )
+)
+@_path
+@_from
+@click.option("--file", "file_name", metavar="NAME", help="Show what acts on a file of this name.")
+@json_option
+def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -> None:
+    """Show a configuration, or what of it acts on one file."""
+    from stripewise.cli import _config_text as text
+    from stripewise.formats import load_configuration
+
+    loaded = load_configuration(path, source or "")
+    if as_json:
+        data = (
+            text.as_data(loaded.configuration)
+            if file_name is None
+            else text.effective_data(loaded.configuration, file_name)
+        )
+        print_json({"path": str(path), **data, "warnings": loaded.warnings})
+        return
+    lines = (
+        text.table_lines(loaded.configuration)
+        if file_name is None
+        else text.effective_lines(loaded.configuration, file_name)
+    )
+    for line in lines:
+        click.echo(printable(line))
+    for warning in loaded.warnings:
+        note(warning, kind="warning")
+
+
+@command.command(
+    epilog=examples(
+        "stripewise config convert best.toml --to mpich-hints       # a line for a job script",
+        "stripewise config convert best.toml --to h5tuner -o best.xml",
+        "stripewise config convert config.xml --to toml -o config.toml",
+    )
+)
+@_path
+@_from
+@click.option("--to", "target", type=_FORMATS, required=True, help="Format to write.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="File to write, whole or not at all."
+)
+@click.option("--strict", is_flag=True, help="Write nothing if anything would be lost.")
+@json_option
+def convert(
+    path: Path,
+    source: str | None,
+    target: str,
+    output: Path | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Convert a configuration to another format; what it cannot hold is said."""
+    from stripewise.formats import get, load_configuration, write_text
+
+    loaded = load_configuration(path, source or "")
+    written = get(target).write(loaded.configuration)
+    if strict and written.lost:
+        raise ConfigurationError(
+            f"{path}: {target} cannot hold {written.lost[0]}: leave --strict out, or use toml"
+        )
+    if not written.text and not loaded.configuration.is_empty:
+        raise ConfigurationError(
+            f"{path}: nothing in it can be written as {target}: {'; '.join(written.lost)}"
+        )
+    if output is not None:
+        write_text(output, written.text)
+    if as_json:
+        place = None if output is None else str(output)
+        print_json(
+            {
+                "format": target,
+                "output": place,
+                "text": written.text,
+                "lost": written.lost,
+                "notes": written.notes,
+                "warnings": loaded.warnings,
+            }
+        )
+        return
+    if output is None:
+        click.echo(written.text.encode("utf-8", "surrogateescape"), nl=False)
+    for line in loaded.warnings:
+        note(line, kind="warning")
+    for line in written.lost:
+        note(line, kind="lost")
+    for line in written.notes:
+        note(line)
+
+
+@command.command(
+    epilog=examples(
+        "stripewise config check best.toml",
+        "stripewise config check --from romio-hints /etc/romio-hints --json",
+    )
+)
+@_path
+@_from
+@json_option
+def check(path: Path, source: str | None, as_json: bool) -> None:
+    """Check a configuration: unknown names, wrong values, impossible combinations, policy.
+
+    The exit code is 0 if it can be applied here, whatever the warnings, otherwise 3.
+    """
+    from stripewise.formats import parse_configuration
+    from stripewise.tunables import check_configuration, configuration_warnings, settings_class
+
+    loaded = parse_configuration(path, source or "")
+    problems = check_configuration(loaded.configuration) or _policy_problems(loaded.configuration)
+    warnings = [*loaded.warnings, *configuration_warnings(loaded.configuration)]
+    safety = settings_class(loaded.configuration)
+    if as_json:
+        print_json(
+            {
+                "path": str(path),
+                "valid": not problems,
+                "class": str(safety),
+                "problems": problems,
+                "warnings": warnings,
+            }
+        )
+    else:
+        for line in problems:
+            click.echo(printable(f"problem  {line}"))
+        for line in warnings:
+            click.echo(printable(f"warning  {line}"))
+        click.echo(_verdict(path, len(problems), str(safety)))
+    click.get_current_context().exit(ConfigurationError.exit_code if problems else 0)
+
+
+def _policy_problems(configuration: Configuration) -> list[str]:
+    from stripewise.policy import load_policy
+
+    try:
+        load_policy().check(configuration)
+    except PolicyError as error:
+        return [str(error)]
+    return []
+
+
+def _verdict(path: Path, n_problems: int, safety: str) -> str:
+    if n_problems:
+        return printable(f"{path}: {n_problems} problem{'s' if n_problems > 1 else ''}")
+    return printable(f"{path}: can be applied, class {safety}")

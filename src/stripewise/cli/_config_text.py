@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Configurations as lines for a terminal, and as data for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from stripewise.formats import effective
+from stripewise.model import Configuration, Value
+from stripewise.tunables import Layer, all_settings, find, hint_text, settings_class
+
+
+def as_data(configuration: Configuration) -> dict[str, Any]:
+    """Return a configuration as the canonical TOML has it."""
+    return {
+        "class": str(settings_class(configuration)),
+        "file": [
+            {
+                "match": rule.match,
+                "mpiio": dict(rule.mpiio),
+                "hdf5": dict(rule.hdf5),
+                "override": rule.override,
+                "dataset": [{"match": d.match, **d.hdf5} for d in rule.datasets],
+            }
+            for rule in configuration.files
+        ],
+        "job": {
+            "mca": dict(configuration.job.mca),
+            "environment": dict(configuration.job.environment),
+        },
+    }
+
+
+def effective_data(configuration: Configuration, name: str) -> dict[str, Any]:
+    """Return what acts on a file."""
+    found = effective(configuration, name)
+
+    def described(layer: Layer, settings: Mapping[str, Value]) -> dict[str, Any]:
+        return {
+            key: {
+                "value": value,
+                "from": found.origin[f"{layer.value}.{key}"],
+                "override": found.override[f"{layer.value}.{key}"],
+            }
+            for key, value in settings.items()
+        }
+
+    return {
+        "file": name,
+        "mpiio": described(Layer.MPIIO, found.mpiio),
+        "hdf5": described(Layer.HDF5, found.hdf5),
+        "dataset": [{"match": d.match, **d.hdf5} for d in found.datasets],
+    }
+
+
+def table_lines(configuration: Configuration) -> list[str]:
+    """Return all settings as an aligned table."""
+    rows = [("WHERE", "SETTING", "VALUE", "CLASS", "MEANING")]
+    for where, layer, key, value in all_settings(configuration):
+        knob = find(layer, key)
+        rows.append(
+            (
+                where,
+                f"{layer.value}.{key}",
+                hint_text(value),
+                str(knob.safety) if knob else "unknown",
+                knob.summary if knob else "",
+            )
+        )
+    for variable, text in configuration.job.environment.items():
+        rows.append(("job", f"environment.{variable}", text, "unknown", ""))
+    if len(rows) == 1:
+        return ["nothing is set"]
+    overriding = [rule.match for rule in configuration.files if rule.override]
+    lines = list(_aligned(rows))
+    if overriding:
+        lines.append(f"also where the program sets a value itself: {', '.join(overriding)}")
+    return lines
+
+
+def effective_lines(configuration: Configuration, name: str) -> list[str]:
+    """Return what acts on a file as an aligned table."""
+    found = effective(configuration, name)
+    rows = [("SETTING", "VALUE", "FROM", "WHERE THE PROGRAM SETS IT")]
+    for layer, settings in ((Layer.MPIIO, found.mpiio), (Layer.HDF5, found.hdf5)):
+        for key, value in settings.items():
+            setting = f"{layer.value}.{key}"
+            kept = "overrides" if found.override[setting] else "gives way"
+            rows.append((setting, hint_text(value), found.origin[setting], kept))
+    for dataset in found.datasets:
+        for key, value in dataset.hdf5.items():
+            rows.append((f"hdf5.{key}", hint_text(value), f"dataset {dataset.match}", ""))
+    return list(_aligned(rows)) if len(rows) > 1 else [f"nothing is set for {name}"]
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()

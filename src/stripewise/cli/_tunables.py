@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise tunables`: the knobs that Stripewise knows."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stripewise.cli._common import examples, json_option, print_json
+
+if TYPE_CHECKING:
+    from stripewise.tunables import Tunable
+
+
+@click.command(
+    epilog=examples(
+        "stripewise tunables",
+        "stripewise tunables --layer hdf5",
+        "stripewise tunables mpiio.cb_nodes",
+        "stripewise tunables cb_nodes --json",
+    )
+)
+@click.argument("name", required=False)
+@click.option("--layer", type=click.Choice(["mpiio", "mca", "hdf5"]), help="Only this layer.")
+@json_option
+def command(name: str | None, layer: str | None, as_json: bool) -> None:
+    """List the knobs, in the order of likely effect; with a NAME, everything about one.
+
+    Classes: safe cannot change what is written; layout gives the same content in other bytes
+    of the file; contract is right only if the program meets a condition.
+    """
+    from stripewise.policy import load_policy
+    from stripewise.tunables import all_tunables, get
+
+    policy = load_policy()
+    if name is not None:
+        knob = get(name)
+        if as_json:
+            print_json(_data(knob, policy.why_not(knob)))
+        else:
+            for line in _details(knob, policy.why_not(knob)):
+                click.echo(line)
+        return
+    knobs = [knob for knob in all_tunables() if layer in (None, knob.layer.value)]
+    if as_json:
+        print_json([_data(knob, policy.why_not(knob)) for knob in knobs])
+    else:
+        for line in _table(knobs, {k.name for k in knobs if policy.why_not(k)}):
+            click.echo(line)
+
+
+def _data(knob: Tunable, forbidden: str) -> dict[str, Any]:
+    return {
+        "name": knob.name,
+        "layer": knob.layer.value,
+        "key": knob.key,
+        "kind": knob.kind,
+        "choices": list(knob.choices),
+        "default": knob.default,
+        "class": knob.safety.value,
+        "acts_at": knob.acts_at.value,
+        "stacks": list(knob.stacks),
+        "effect_order": knob.effect_order,
+        "summary": knob.summary,
+        "source": knob.source,
+        "forbidden": forbidden or None,
+    }
+
+
+def _details(knob: Tunable, forbidden: str) -> Iterator[str]:
+    from stripewise.tunables import describe_values
+
+    yield knob.name
+    rows = [
+        ("what it does", knob.summary),
+        ("values", describe_values(knob)),
+        ("default", knob.default),
+        ("class", f"{knob.safety.value}"),
+        ("acts at", knob.acts_at.value),
+        ("honoured by", ", ".join(knob.stacks)),
+        ("source", knob.source),
+    ]
+    if forbidden:
+        rows.append(("forbidden", forbidden))
+    for title, text in rows:
+        wrapped = textwrap.wrap(text, 80) or [""]
+        yield f"  {title:<14}{wrapped[0]}"
+        yield from (" " * 16 + line for line in wrapped[1:])
+
+
+def _table(knobs: list[Tunable], forbidden: set[str]) -> Iterator[str]:
+    width = max(len(knob.name) for knob in knobs)
+    yield f"{'KNOB':<{width}}  {'CLASS':<9}{'STACKS':<18}WHAT IT DOES"
+    for knob in knobs:
+        mark = "  [forbidden by policy]" if knob.name in forbidden else ""
+        stacks = ", ".join(knob.stacks)
+        yield f"{knob.name:<{width}}  {knob.safety.value:<9}{stacks:<18}{knob.summary}{mark}"
