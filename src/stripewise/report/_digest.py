@@ -72,12 +72,17 @@ def baseline_runs(result: StudyResult) -> tuple[Measurement, ...]:
 
     After an improvement these are the baseline runs of the fresh pairs, made at the same
     time as the winner's, so that the figures and the speed-up belong together; otherwise
-    all baseline runs of the study.
+    all baseline runs of the study, also those beside trials.
     """
     paired = tuple(pair[0] for pair in result.pairs if pair[0].ok)
     if result.improved and paired:
         return paired
-    return tuple(m for m in (*result.baseline, *paired) if m.ok)
+    every = tuple(
+        run.measurement
+        for run in result.runs
+        if run.role in (RunRole.BASELINE, RunRole.PAIR_BASELINE) and run.measurement.ok
+    )
+    return every or tuple(m for m in (*result.baseline, *paired) if m.ok)
 
 
 def best_runs(result: StudyResult) -> tuple[Measurement, ...]:
@@ -132,11 +137,6 @@ def describe_verification(verification: Verification) -> str:
         text = "output not verifiable: two runs without any change differ or write nothing"
         return text
     else:
-        return "nothing to verify"
+        return "no configuration is recommended, so there is nothing to verify"
     skipped = len(verification.not_verifiable)
     return f"{text}; {skipped} not verifiable" if skipped else text
-
-
-def is_pair(role: RunRole) -> bool:
-    """Whether a run belongs to the fresh pairs that report the winner."""
-    return role in (RunRole.PAIR_BASELINE, RunRole.PAIR_WINNER)

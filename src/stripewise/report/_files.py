@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stripewise.model import Measurement, ObservedFile, StudyResult
+from stripewise.model import Measurement, ObservedFile, StudyResult, TrialState
 from stripewise.report._digest import baseline_runs, best_runs
 from stripewise.report._text import format_bytes, format_seconds
 
@@ -84,7 +84,11 @@ def _other_run(result: StudyResult) -> tuple[Measurement | None, str]:
     if result.winner is not None:
         runs = [second for _, second in result.pairs] or list(result.winner.measurements)
         return _last_with_files(runs), "Candidate (not kept)"
-    return None, ""
+    complete = [trial for trial in result.trials if trial.state is TrialState.COMPLETE]
+    if not complete:
+        return None, ""
+    fastest = min(complete, key=lambda trial: trial.io_ratio)
+    return _last_with_files(fastest.measurements), f"Trial {fastest.number} (not kept)"
 
 
 def _last_with_files(runs: Sequence[Measurement]) -> Measurement | None:

@@ -65,7 +65,7 @@ def render_html(result: StudyResult) -> str:
         effects=effects,
         section=files_section(result),
         facts=facts_phrase(result.facts),
-        all_facts={k: v for k, v in asdict(result.facts).items() if v not in ("", (), 0)},
+        all_facts=_facts(result),
         states=_STATES,
         most_rows=MOST_ROWS,
     )
@@ -75,6 +75,24 @@ def render_html(result: StudyResult) -> str:
 def _program(result: StudyResult) -> str:
     name = result.directory.rstrip("/").rpartition("/")[2]
     return _text.printable(name.removesuffix(".stripewise") or "program")
+
+
+def _facts(result: StudyResult) -> dict[str, str]:
+    """Facts that say something, in words and without the layout of version texts."""
+    known = {k: v for k, v in asdict(result.facts).items() if v not in ("", (), 0, False)}
+    return {name.replace("_", " "): _fact(value) for name, value in known.items()}
+
+
+def _fact(value: object) -> str:
+    if value is True:
+        return "yes"
+    if isinstance(value, float):
+        return _text.significant(value)
+    if isinstance(value, int):
+        return f"{value:,}".replace(",", " ")
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return " ".join(str(value).split())
 
 
 @lru_cache(maxsize=1)
@@ -90,7 +108,7 @@ def _template() -> Any:
     environment.filters.update(
         seconds=_text.format_seconds,
         bandwidth=_text.format_bandwidth,
-        settings=_text.format_settings,
+        name=lambda name: name.partition(".")[2] or name,
         value=_text.format_value,
         ratio=_ratio,
         command=_text.command_line,

@@ -36,7 +36,7 @@ def trial_line(trial: Trial, total: int | None = None) -> str:
     """Say one ended trial: its number, its outcome against the baseline, its settings."""
     number = f"{trial.number}/{total}" if total else str(trial.number)
     settings = format_settings(trial.settings) or "defaults"
-    return line(f"trial {number:>5}", f"{_outcome(trial):<34} {settings}")
+    return line(f"trial {number:>5}", f"{_outcome(trial):<42} {settings}")
 
 
 def best_phrase(best_ratio: float) -> str:
@@ -99,5 +99,5 @@ def facts_phrase(facts: ProgramFacts) -> str:
     if interfaces:
         parts.append(" + ".join(interfaces))
     if facts.mpi_version:
-        parts.append(printable(facts.mpi_version))
+        parts.append(printable(" ".join(facts.mpi_version.split())))
     return ", ".join(parts)
