@@ -130,6 +130,33 @@ def test_what_outlives_the_command_is_ended(runs, ignore):
     assert outside(runs) == set()
 
 
+def test_shared_memory_of_stopped_runs_is_freed(runs):
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("no /dev/shm here")
+    old, new = (Path("/dev/shm") / f"stripewise-{word}-{uuid4()}" for word in ("old", "new"))
+    script = (
+        "import mmap, sys, time\n"
+        "for name in sys.argv[1:]:\n"
+        "    file = open(name, 'a+b'); file.truncate(4096)\n"
+        "    globals()[name] = mmap.mmap(file.fileno(), 4096)\n"
+        "print('ready', flush=True); time.sleep(60)\n"
+    )
+    old.write_bytes(bytes(4096))
+    time.sleep(0.02)
+    try:
+        request = runs.request(
+            sys.executable, "-S", "-c", script.replace("file.truncate(4096)", "file.seek(0)"),
+            str(old), timeout_seconds=0.5,
+        )  # fmt: skip
+        runs.run(request)
+        runs.run(runs.request(sys.executable, "-S", "-c", script, str(new), timeout_seconds=0.5))
+        assert old.exists()
+        assert not new.exists()
+    finally:
+        old.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
+
+
 # -- the tuner dies ----------------------------------------------------------------------------
 
 
@@ -216,7 +243,8 @@ def test_a_forked_copy_of_the_tuner_does_not_keep_runs_alive(runs, eventually):
         return len(copies) >= 2
 
     eventually(forked)
-    supervisor = json.loads((directory / "record" / "supervisor.json").read_text())["pid"]
+    handle = json.loads((directory / "handle.json").read_text())
+    supervisor = handle["data"]["supervisor_pid"]
     tuner.kill()
     tuner.wait()
     eventually(lambda: runs.left() == [])

@@ -17,6 +17,8 @@ RUN_ID_VARIABLE = "STRIPEWISE_RUN_ID"
 TERM_GRACE_SECONDS = 1.0
 KILL_DEADLINE_SECONDS = 20.0
 
+_SHARED_MEMORY = "/dev/shm/"
+
 
 class Process:
     """One line of the process table."""
@@ -106,6 +108,34 @@ def _environment(pid: int) -> set[bytes]:
             return set(stream.read().split(b"\0"))
     except OSError:
         return set()
+
+
+def shared_segments(pids: Iterable[int]) -> set[str]:
+    """Names of the shared memory files that processes have mapped."""
+    found: set[str] = set()
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as stream:
+                lines = [line.rstrip("\n") for line in stream if _SHARED_MEMORY in line]
+        except OSError:
+            continue
+        names = (line[line.index(_SHARED_MEMORY) :] for line in lines)
+        found.update(name for name in names if not name.endswith(" (deleted)"))
+    return found
+
+
+def remove_segments(names: Iterable[str], since_unix_seconds: float) -> None:
+    """Remove the caller's shared memory files that were made since a time.
+
+    Killed ranks leave theirs behind, and many deadlocks would fill the memory.
+    """
+    for name in names:
+        try:
+            status = os.lstat(name)
+            if status.st_uid == os.geteuid() and status.st_ctime >= since_unix_seconds:
+                os.unlink(name)
+        except OSError:
+            continue
 
 
 def send(pid: int, number: int) -> None:

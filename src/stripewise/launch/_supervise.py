@@ -78,6 +78,7 @@ class Supervisor:
         self.record = str(job["record_directory"])
         self.life = life
         self.child = 0
+        self.started = time.time()
         self.exit_status: int | None = None
         self.ended_at = 0.0
         self.cancel_requested = False
@@ -220,7 +221,9 @@ class Supervisor:
 
     def end_processes(self, *, whole_run: bool) -> tuple[int, list[int]]:
         """End what is left of the run; number found at first and what could not be ended."""
+        segments: set[str] = set()
         if whole_run:
+            segments = _processes.shared_segments(self.left())
             try:
                 os.killpg(self.child, signal.SIGTERM)
             except OSError:
@@ -229,6 +232,7 @@ class Supervisor:
         first = self.left()
         grace = 0.0 if whole_run else _processes.TERM_GRACE_SECONDS
         stuck = _processes.end_all(self.left, grace_seconds=grace, pause=self._pause)
+        _processes.remove_segments(segments, self.started)
         return len(first), stuck
 
     def left(self) -> list[int]:
@@ -283,7 +287,7 @@ class Supervisor:
             "signal": None,
             "timed_out": False,
             "cancelled": False,
-            "started": time.time(),
+            "started": self.started,
             "elapsed": 0.0,
             "error": "",
             "reason": "",
