@@ -137,7 +137,7 @@ def _check_it_ran(context: Context, measurement: Measurement) -> None:
     said = f"; it said:\n{tail}" if tail else ""
     raise ProgramError(
         f"the program fails unchanged ({measurement.message}); see that it runs without "
-        f"stripewise first (inputs outside of its directory: --input PATH){said}"
+        f"stripewise first, from a copy of this directory{said}"
     )
 
 

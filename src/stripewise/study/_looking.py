@@ -30,7 +30,7 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
     if status is RunStatus.OK:
         seen = handshake(profile, place.command, place.directory)
         if not seen.ok:
-            status, message = RunStatus.UNSEEN, seen.message
+            status, message = RunStatus.UNSEEN, _as_given(seen.message, place)
     return Measurement(
         run_id=run_id,
         status=status,
@@ -52,7 +52,7 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
     seen = handshake(profile, place.command, place.directory)
     opened = profile.opened(place.directory)
     outside, temporary = _outside(measurement.files)
-    problem = seen.message if not seen.ok else ""
+    problem = _as_given(seen.message, place) if not seen.ok else ""
     if not problem and outside:
         problem = (
             f"the program writes {shown(outside[0])}, outside of its working directory, where "
@@ -72,6 +72,11 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
         output_bytes=workspace.sandbox.outputs(run_id).size_bytes,
         warnings=tuple(warnings),
     )
+
+
+def _as_given(message: str, place: Place) -> str:
+    """Name files as the user's command does, not by the run's own directory."""
+    return message.replace(str(place.directory), ".")
 
 
 def _outside(files: Sequence[ObservedFile]) -> tuple[list[str], list[str]]:
