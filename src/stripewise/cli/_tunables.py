@@ -94,8 +94,8 @@ def _details(knob: Tunable, forbidden: str) -> Iterator[str]:
 
 def _table(knobs: list[Tunable], forbidden: set[str]) -> Iterator[str]:
     width = max(len(knob.name) for knob in knobs)
-    yield f"{'KNOB':<{width}}  {'CLASS':<9}{'STACKS':<18}WHAT IT DOES"
+    yield f"{'KNOB':<{width}}  {'CLASS':<9}{'STACKS':<20}WHAT IT DOES"
     for knob in knobs:
         mark = "  [forbidden by policy]" if knob.name in forbidden else ""
         stacks = ", ".join(knob.stacks)
-        yield f"{knob.name:<{width}}  {knob.safety.value:<9}{stacks:<18}{knob.summary}{mark}"
+        yield f"{knob.name:<{width}}  {knob.safety.value:<9}{stacks:<20}{knob.summary}{mark}"
