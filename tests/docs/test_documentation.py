@@ -17,7 +17,10 @@ from stripewise.cli import main as root
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(p.relative_to(ROOT) for p in [*DOCS.rglob("*.md"), ROOT / "CONTRIBUTING.md"])
+PAGES = sorted(
+    p.relative_to(ROOT)
+    for p in [*DOCS.rglob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "examples/README.md"]
+)
 
 
 def generator():
@@ -119,3 +122,15 @@ def test_environment_variables_are_all_documented():
     header = (ROOT / "native/include/stripewise/environment.h").read_text("utf-8")
     for name in re.findall(r'"(STRIPEWISE_\w+)"', header):
         assert f"`{name}`" in page, name
+
+
+def test_example_files_are_valid(tmp_path):
+    from stripewise.formats import load_configuration
+    from stripewise.policy import load_policy
+    from stripewise.tunables import check_configuration
+
+    loaded = load_configuration(ROOT / "examples/configuration.toml")
+    assert loaded.warnings == ()
+    assert check_configuration(loaded.configuration) == []
+    policy = load_policy(site=ROOT / "examples/policy.toml", user=tmp_path / "none.toml")
+    assert policy.lock_layout
