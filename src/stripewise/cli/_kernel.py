@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise kernel`: the benchmark kernels, each built for one MPI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stripewise.cli._common import examples, json_option, note
+from stripewise.errors import ProgramError, RuntimeMissingError
+
+if TYPE_CHECKING:
+    from stripewise.runtime import MpiInstallation, Runtime
+
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog=examples(
+        "stripewise kernel -n 4 --pattern array3d --backend mpiio --mode collective --verify",
+        "stripewise kernel -n 2 --mpi mpich --pattern btio --backend mpiio --size 64,64,64",
+        "stripewise kernel -n 2 --json --pattern flash --backend hdf5 --steps 3 --compute 0.5",
+        "stripewise kernel -- --help                   # the kernel's own options",
+        'mpiexec -n 4 "$(stripewise kernel --path --mpi openmpi)" --pattern btio',
+    ),
+)
+@click.option("-n", "--ranks", type=click.IntRange(min=1), default=2, show_default=True)
+@click.option(
+    "--mpi",
+    "family",
+    type=click.Choice(["mpich", "openmpi"]),
+    help="Which MPI's kernel to run.  [default: the first one that is built]",
+)
+@click.option(
+    "--launcher-option",
+    "launcher_options",
+    multiple=True,
+    metavar="WORD",
+    help="A word for mpiexec, before the program; may be repeated.",
+)
+@click.option("--path", "only_path", is_flag=True, help="Print the program's path and stop.")
+@json_option
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [KERNEL OPTION...]")
+def command(
+    ranks: int,
+    family: str | None,
+    launcher_options: tuple[str, ...],
+    only_path: bool,
+    as_json: bool,
+    arguments: tuple[str, ...],
+) -> None:
+    """Run an I/O benchmark kernel: patterns array3d, flash, btio on posix, mpiio, hdf5.
+
+    What this command does not know is passed on to the kernel.  The exit code is the
+    kernel's: 1 if a call failed or an element is wrong, 2 for an impossible request.
+    """
+    from stripewise.runtime import find_runtime
+
+    runtime = find_runtime()
+    if only_path:
+        click.echo(os.fsencode(kernel_path(runtime, family)[1]))
+        return
+    chosen, program = kernel_path(runtime, family)
+    words = kernel_command(
+        _launcher(chosen), ranks, program, arguments, launcher_options, as_json=as_json
+    )
+    processors = len(os.sched_getaffinity(0))
+    if ranks > processors:
+        note(
+            f"{ranks} ranks share {processors} processors: the figures say little",
+            kind="warning",
+        )
+    click.get_current_context().exit(_call(words))
+
+
+def kernel_path(runtime: Runtime, family: str | None) -> tuple[str, Path]:
+    """The family and the program of a built kernel; the first one without a family.
+
+    Raises:
+        RuntimeMissingError: No kernel is built, or none for this family.
+    """
+    if family is None and runtime.kernels:
+        return next(iter(runtime.kernels.items()))
+    if family is None or family not in runtime.kernels:
+        which = f"for {family} " if family else ""
+        built = ", ".join(runtime.kernels) or "none"
+        raise RuntimeMissingError(
+            f"no kernel {which}in {runtime.directory / 'bin'} (built: {built}); "
+            "install that MPI's compiler wrapper and run: stripewise runtime build"
+        )
+    return family, runtime.kernels[family]
+
+
+def kernel_command(
+    mpi: MpiInstallation,
+    ranks: int,
+    program: Path,
+    arguments: Sequence[str],
+    launcher_options: Sequence[str] = (),
+    *,
+    as_json: bool = False,
+) -> list[str]:
+    """The words that start a kernel."""
+    words = [str(mpi.mpiexec), "-n", str(ranks)]
+    if mpi.family == "openmpi" and ranks > len(os.sched_getaffinity(0)):
+        words.append("--oversubscribe")
+    words += [*launcher_options, str(program), *arguments]
+    return [*words, "--json", "-"] if as_json else words
+
+
+def _launcher(family: str) -> MpiInstallation:
+    """The installation of a family that has a launcher."""
+    from stripewise.runtime import detect_mpis
+
+    for mpi in detect_mpis():
+        if mpi.family == family and mpi.mpiexec:
+            return mpi
+    raise ProgramError(
+        f"there is no mpiexec of {family} on PATH; install it, or start the kernel yourself: "
+        f"srun $(stripewise kernel --path --mpi {family})"
+    )
+
+
+def _call(words: Sequence[str]) -> int:
+    """Run with our standard streams; an interrupt reaches the launcher too, so wait for it."""
+    try:
+        process = subprocess.Popen(words)
+    except OSError as error:
+        raise ProgramError(f"{words[0]} cannot be started: {error.strerror}") from error
+    while True:
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            continue
+        return 128 - code if code < 0 else code

@@ -1,0 +1,84 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* For every pattern and many numbers of ranks: each element of the global array belongs to one
+ * rank, runs ascend and lie inside of memory, and btio deals out the same number of cells. */
+#include "../../native/kernels/kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define REQUIRE(condition)                                                                        \
+    if (!(condition)) {                                                                           \
+        fprintf(stderr, "%s of %d ranks, rank %d: %s\n", options->pattern->name, n_ranks, rank,   \
+                #condition);                                                                      \
+        exit(1);                                                                                  \
+    }
+
+static void check_rank(const struct sw_options *options, int n_ranks, int rank, int *owners,
+                       size_t *n_boxes)
+{
+    struct sw_domain domain;
+    char trouble[512];
+    int64_t owned = 0;
+    int64_t end = 0;
+    REQUIRE(sw_domain_make(options, rank, n_ranks, &domain, trouble, sizeof trouble));
+    for (size_t r = 0; r < domain.n_runs; r++) {
+        const struct sw_run *run = &domain.runs[r];
+        REQUIRE(run->count > 0 && run->global >= end);
+        REQUIRE(run->memory >= 0 && run->memory + run->count <= domain.allocated);
+        end = run->global + run->count;
+        REQUIRE(end <= domain.elements);
+        for (int64_t i = 0; i < run->count; i++)
+            owners[run->global + i]++;
+        owned += run->count;
+    }
+    REQUIRE(owned == domain.owned);
+    REQUIRE((int64_t)domain.n_boxes <= domain.most_boxes);
+    *n_boxes = domain.n_boxes;
+    sw_domain_free(&domain);
+}
+
+static void check(const struct sw_options *options, int n_ranks, int same_boxes)
+{
+    struct sw_domain shape;
+    char trouble[512];
+    int rank = -1;
+    size_t first_boxes = 0;
+    REQUIRE(sw_domain_make(options, -1, n_ranks, &shape, trouble, sizeof trouble));
+    int *owners = calloc((size_t)shape.elements, sizeof *owners);
+    for (rank = 0; rank < n_ranks; rank++) {
+        size_t n_boxes = 0;
+        check_rank(options, n_ranks, rank, owners, &n_boxes);
+        first_boxes = rank == 0 ? n_boxes : first_boxes;
+        REQUIRE(!same_boxes || n_boxes == first_boxes);
+    }
+    for (int64_t i = 0; i < shape.elements; i++)
+        REQUIRE(owners[i] == 1);
+    free(owners);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    for (int n_ranks = 1; n_ranks <= 26; n_ranks++)
+        for (int halo = 0; halo < 3; halo += 2) {
+            struct sw_options options = {
+                .n_size = 3, .size = {27, 29, 26}, .steps = 1, .halo = halo};
+            options.pattern = &sw_pattern_btio;
+            check(&options, n_ranks, 1);
+            options.pattern = &sw_pattern_array3d;
+            check(&options, n_ranks, 1);
+            options.size[0] = 2; /* fewer planes than parts: some ranks own nothing */
+            check(&options, n_ranks, 0);
+            options.pattern = &sw_pattern_btio;
+            check(&options, n_ranks, 0);
+            options.pattern = &sw_pattern_flash;
+            options.n_size = 4;
+            options.size[0] = 11;
+            options.size[3] = 3;
+            check(&options, n_ranks, 0);
+        }
+    MPI_Finalize();
+    puts("every element has one owner");
+    return 0;
+}

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Build and start the kernel for the MPIs that are on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+KERNELS = Path(__file__).resolve().parents[2] / "native" / "kernels"
+WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel of one MPI, and how to start it."""
+
+    family: str
+    program: Path
+    hdf5: bool
+
+    def run(
+        self,
+        n_ranks: int,
+        arguments: Sequence[str | bytes],
+        *,
+        cwd: Path,
+        io: str = "",
+        program: Path | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run to the end; Open MPI may have more ranks than there are processors."""
+        environment = dict(os.environ)
+        words = [f"mpiexec.{self.family}", "-n", str(n_ranks)]
+        if self.family == "openmpi":
+            words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+            environment |= {
+                "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            }
+            if io:
+                environment["OMPI_MCA_io"] = io
+        return subprocess.run(
+            [*words, str(program or self.program), *arguments],
+            cwd=cwd,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="backslashreplace",
+            timeout=60,
+        )
+
+
+def hdf5_flags(family: str) -> list[str]:
+    """What Debian's pkg-config says; empty without parallel HDF5."""
+    if not shutil.which("pkg-config"):
+        return []
+    asked = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", f"hdf5-{family}"], capture_output=True, text=True
+    )
+    return asked.stdout.split() if asked.returncode == 0 else []
+
+
+def compile_kernel(family: str, directory: Path, *extra: str, hdf5: bool = True) -> Kernel | None:
+    """Compile with that MPI's wrapper; None if it is not installed."""
+    wrapper = f"mpicc.{family}"
+    if not shutil.which(wrapper) or not shutil.which(f"mpiexec.{family}"):
+        return None
+    flags = hdf5_flags(family) if hdf5 else []
+    program = directory / f"stripewise-kernel-{family}"
+    sources = [str(path) for path in sorted(KERNELS.rglob("*.c"))]
+    define = ["-DSW_HAVE_HDF5"] if flags else []
+    subprocess.run(
+        [wrapper, *WARNINGS, *extra, *define, *sources, "-o", str(program), *flags, "-lm"],
+        check=True,
+    )
+    return Kernel(family, program, bool(flags))
+
+
+def compile_check(family: str, directory: Path) -> Path:
+    """The program that checks who owns what."""
+    program = directory / f"check-domains-{family}"
+    sources = [path for path in sorted(KERNELS.rglob("*.c")) if path.name != "main.c"]
+    own = Path(__file__).with_name("check_domains.c")
+    subprocess.run(
+        [f"mpicc.{family}", *WARNINGS, str(own), *map(str, sources), "-o", str(program), "-lm"],
+        check=True,
+    )
+    return program

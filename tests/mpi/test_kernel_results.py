@@ -1,0 +1,269 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the kernels tell: JSON, table, errors, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kernel_builds import Kernel, compile_kernel
+
+import stripewise
+
+KernelOf = Callable[[str], Kernel]
+
+pytestmark = pytest.mark.mpi
+
+SMALL = ["--size", "5,6,7"]
+TOP = {
+    "schema": str,
+    "schema_version": int,
+    "pattern": str,
+    "backend": str,
+    "mode": str,
+    "layout": str,
+    "operation": str,
+    "file": str,
+    "n_ranks": int,
+    "grid": list,
+    "shape": list,
+    "n_variables": int,
+    "element_bytes": int,
+    "halo": int,
+    "n_steps": int,
+    "seed": int,
+    "read_shift": int,
+    "compute_seconds": int | float,
+    "compute_kind": str,
+    "fsync": bool,
+    "view": bool,
+    "open_once": bool,
+    "keep": bool,
+    "hints": dict,
+    "steps": list,
+    "totals": dict,
+    "verified": bool | None,
+    "errors": list,
+    "provenance": dict,
+}
+
+
+def refuse(text: str) -> Any:
+    raise AssertionError(f"{text} is not JSON")
+
+
+def parse(text: str | bytes) -> dict[str, Any]:
+    """Strict: no NaN, no infinity, no key twice."""
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        assert len({key for key, _ in pairs}) == len(pairs)
+        return dict(pairs)
+
+    found: dict[str, Any] = json.loads(text, parse_constant=refuse, object_pairs_hook=members)
+    return found
+
+
+def check_step(step: dict[str, Any]) -> None:
+    assert step["operation"] in ("write", "read")
+    assert step["bytes"] == 5 * 6 * 7 * 8
+    assert set(step["phases"]) == {"open", "transfer", "sync", "close"}
+    for phase in step["phases"].values():
+        assert 0 <= phase["min_seconds"] <= phase["median_seconds"] <= phase["max_seconds"]
+    largest = sum(phase["max_seconds"] for phase in step["phases"].values())
+    smallest = max(phase["max_seconds"] for phase in step["phases"].values())
+    assert smallest <= step["seconds"] * (1 + 1e-6) <= largest * (1 + 1e-5)
+    rate = step["bytes"] / step["seconds"]
+    assert step["bandwidth_bytes_per_second"] == pytest.approx(rate, rel=1e-6)
+    assert step["mib_per_second"] == pytest.approx(rate / 2**20, rel=1e-6)
+
+
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_json_holds_the_whole_result(family: str, kernel_of: KernelOf, tmp_path: Path) -> None:
+    kernel = kernel_of(family)
+    words = [*SMALL, "--backend", "mpiio", "--mode", "collective", "--op", "write-read"]
+    words += ["--steps", "2", "--verify", "--fsync", "--hint", "cb_nodes=4"]
+    words += ["--hint", "romio_cb_write=enable", "--hint", "cb_nodes=1", "--json", "-"]
+    done = kernel.run(2, words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = parse(done.stdout)
+    assert list(result) == list(TOP)
+    assert all(isinstance(result[key], kind) for key, kind in TOP.items())
+    assert result["hints"]["requested"] == {"cb_nodes": "1", "romio_cb_write": "enable"}
+    assert [(s["operation"], s["step"]) for s in result["steps"]] == [
+        ("write", 0),
+        ("write", 1),
+        ("read", 0),
+        ("read", 1),
+    ]
+    for step in result["steps"]:
+        check_step(step)
+    assert result["totals"]["write"]["bytes"] == 2 * 5 * 6 * 7 * 8
+    assert result["verified"] is True
+    assert result["shape"] == [5, 6, 7]
+    assert result["provenance"]["version"] == stripewise.__version__
+    assert result["provenance"]["arguments"] == words
+    if family == "mpich":
+        assert result["hints"]["reported"]["cb_nodes"] == "1"
+
+
+def test_json_is_valid_for_any_name(kernel_of: KernelOf, tmp_path: Path) -> None:
+    kernel = kernel_of("mpich")
+    name = b'na\xffme "\\\t\xed\xa0\x80\xc3\xa9\xf0\x9f\x8c\x8a.dat'
+    words = [*SMALL, "--backend", "posix", "--json", "out.json", "--file", name, "--keep"]
+    done = kernel.run(1, words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "transfer" in done.stdout  # the table is there too
+    result = parse((tmp_path / "out.json").read_bytes())
+    assert os.fsencode(result["file"]) == name
+    assert (tmp_path / os.fsdecode(name)).stat().st_size == 5 * 6 * 7 * 8
+
+
+def test_json_of_a_failed_run_has_the_errors(kernel_of: KernelOf, tmp_path: Path) -> None:
+    kernel = kernel_of("mpich")
+    words = [*SMALL, "--backend", "posix", "--file", "/dev/full", "--json", "-", "--verify"]
+    done = kernel.run(2, words, cwd=tmp_path)
+    assert done.returncode == 1
+    result = parse(done.stdout)
+    assert result["verified"] is None
+    assert result["totals"] == {"write": None, "read": None}
+    assert [error[:24] for error in result["errors"]] == [
+        "rank 0: pwrite(/dev/full",
+        "rank 1: pwrite(/dev/full",
+    ]
+
+
+def test_null_shows_the_overhead(kernel_of: KernelOf, tmp_path: Path) -> None:
+    kernel = kernel_of("mpich")
+    done = kernel.run(
+        2, [*SMALL, "--backend", "null", "--op", "write-read", "--json", "-"], cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    totals = parse(done.stdout)["totals"]
+    assert totals["write"]["seconds"] < 0.01
+    assert totals["read"]["seconds"] < 0.01
+    assert list(tmp_path.iterdir()) == []
+
+
+IMPOSSIBLE = [
+    (["--foo"], "option --foo is not known"),
+    (["--steps"], "option --steps needs a value"),
+    (["--steps", "0"], "--steps '0': give a whole number"),
+    (["--steps", "2x"], "--steps '2x': give a whole number"),
+    (["--steps", "99999999999999999999"], "give a whole number"),
+    (["extra"], "argument 'extra' is not an option"),
+    (["--pattern", "vpic"], "--pattern 'vpic' is not known; give one of array3d flash btio"),
+    (["--backend", "ncmpi"], "give one of posix mpiio hdf5 null"),
+    (["--mode", "both"], "give independent or collective"),
+    (["--layout", "node"], "give shared or per-process"),
+    (["--op", "append"], "give write, read or write-read"),
+    (["--size", "4,4"], "--size has 2 number(s); pattern array3d needs 3"),
+    (["--size", "4,0,4"], "--size '4,0,4'"),
+    (["--size", "4,,4"], "--size '4,,4'"),
+    (["--size", "1,1,1,1,1"], "--size"),
+    (["--size", "4,4,4", "--local", "2,2,2"], "exclude each other"),
+    (["--size", "2000000000,2000000000,2000000000"], "too large"),
+    (["--pattern", "flash", "--size", "4,4,4"], "pattern flash needs 4"),
+    (["--grid", "2,2,1"], "--grid 2,2,1 is not for 2 rank(s)"),
+    (["--grid", "2,1"], "--grid has 2 number(s)"),
+    (["--pattern", "btio", "--grid", "1,1,2"], "pattern btio makes its own"),
+    (["--halo", "-1"], "--halo '-1'"),
+    (["--compute", "soon"], "--compute 'soon'"),
+    (["--compute", "nan"], "--compute 'nan'"),
+    (["--hint", "cb_nodes"], "--hint 'cb_nodes': give key=value"),
+    (["--backend", "posix", "--mode", "collective"], "--backend posix: it has no collective"),
+    (["--backend", "posix", "--hint", "a=b"], "it takes no hints"),
+    (["--backend", "mpiio", "--layout", "per-process"], "it writes one shared file"),
+    (["--backend", "hdf5", "--no-view"], "it has no file views"),
+    (["--no-view", "--mode", "collective"], "--no-view needs --mode independent"),
+    (["--backend", "null", "--verify"], "it stores nothing"),
+    (["--read-shift", "1"], "nothing is read"),
+    (["--op", "read", "--fsync"], "nothing is written"),
+    (["--file", ""], "--file: give a name"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), IMPOSSIBLE, ids=lambda v: " ".join(v)[:60])
+def test_impossible_requests_end_in_one_line(
+    words: list[str], said: str, kernel_of: KernelOf, tmp_path: Path
+) -> None:
+    done = kernel_of("mpich").run(2, words, cwd=tmp_path)
+    assert done.returncode == 2
+    lines = [line for line in done.stderr.splitlines() if "stripewise-kernel: " in line]
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_impossible_requests_under_open_mpi_end_too(kernel_of: KernelOf, tmp_path: Path) -> None:
+    done = kernel_of("openmpi").run(3, ["--foo"], cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("stripewise-kernel: ") == 1
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["--version"]])
+def test_help_is_printed_once(words: list[str], kernel_of: KernelOf, tmp_path: Path) -> None:
+    done = kernel_of("mpich").run(2, words, cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.count("stripewise-kernel 0.1.0" if "--version" in words else "Usage:") == 1
+
+
+FAILING = {
+    "posix": ["--backend", "posix"],
+    "mpiio-independent": ["--backend", "mpiio"],
+    "mpiio-collective": ["--backend", "mpiio", "--mode", "collective"],
+    "hdf5": ["--backend", "hdf5"],
+}
+
+
+@pytest.mark.parametrize("case", ["no directory", "absent", "short", "device full"])
+@pytest.mark.parametrize("backend", FAILING)
+@pytest.mark.parametrize(("family", "io"), [("mpich", ""), ("openmpi", "ompio")])
+def test_failed_calls_are_told_and_end_all_ranks(
+    family: str, io: str, backend: str, case: str, kernel_of: KernelOf, tmp_path: Path
+) -> None:
+    kernel = kernel_of(family)
+    if backend == "hdf5" and not kernel.hdf5:
+        pytest.skip(f"no parallel HDF5 for {family}")
+    if backend == "hdf5" and case == "device full":
+        pytest.skip("HDF5 does not write to devices")
+    (tmp_path / "short").write_bytes(b"x" * 100)
+    path, more = {
+        "no directory": ("none/out", []),
+        "absent": ("absent", ["--op", "read"]),
+        "short": ("short", ["--op", "read"]),
+        "device full": ("/dev/full", []),
+    }[case]
+    words = [*SMALL, *FAILING[backend], "--file", path, *more]
+    done = kernel.run(2, words, cwd=tmp_path, io=io)
+    assert done.returncode == 1
+    told = [line for line in done.stderr.splitlines() if line.startswith("stripewise-kernel: ")]
+    assert told
+    assert all(line.startswith("stripewise-kernel: rank ") for line in told)
+    assert all(f"({path}): " in line for line in told)
+
+
+def test_json_that_cannot_be_written_is_told_first(kernel_of: KernelOf, tmp_path: Path) -> None:
+    done = kernel_of("mpich").run(2, [*SMALL, "--json", "none/out.json"], cwd=tmp_path)
+    assert done.returncode == 1
+    assert "--json: cannot write none/out.json: No such file or directory" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_hdf5_only_that_back_end_is_missing(
+    kernel_of: KernelOf, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    kernel_of("mpich")  # skips without MPICH
+    kernel = compile_kernel("mpich", tmp_path_factory.mktemp("without-hdf5"), hdf5=False)
+    assert kernel is not None
+    done = kernel.run(2, ["--backend", "hdf5"], cwd=tmp_path)
+    assert done.returncode == 2
+    assert "built without parallel HDF5" in done.stderr
+    assert "stripewise runtime build" in done.stderr
+    done = kernel.run(2, [*SMALL, "--backend", "posix", "--verify"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
