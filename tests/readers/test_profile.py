@@ -96,6 +96,20 @@ def test_without_mpi_the_slowest_process_counts() -> None:
     assert found.n_ranks == 1
 
 
+def test_without_ranks_launchers_are_not_the_program() -> None:
+    found = profile_of(
+        FakeProcess({"outermost_ns": 9 * 10**9, "exe": "/usr/bin/orterun"}),
+        FakeProcess({"outermost_ns": 9 * 10**9, "exe": "/usr/bin/hydra_pmi_proxy"}),
+        FakeProcess({"outermost_ns": 10**9, "exe": "/usr/bin/dd"}),
+    )
+    assert found.io_seconds == pytest.approx(1.0)
+
+
+def test_a_file_that_only_a_library_used_is_left_out() -> None:
+    session = FakeFile("/tmp/session.sm", POSIX, ops={Op.WRITE: (1, 40, 9)})
+    assert profile_of(FakeProcess({}, [session])).observed_files(Path("/run")) == ()
+
+
 def test_empty_profile() -> None:
     empty = join_containers([])
     assert (empty.io_seconds, empty.read_bytes, empty.n_ranks) == (0.0, 0, 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stripewise.model import Configuration, ObservedFile, ProgramFacts
-from stripewise.readers import cannot_act
+from stripewise.readers import HandshakeState, cannot_act
 from stripewise.report._text import (
     format_bandwidth,
     format_bytes,
@@ -23,6 +23,7 @@ from stripewise.report._text import (
 if TYPE_CHECKING:
     from stripewise.runtime import InPlaceRun
 
+_UNSEEN = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DROPPED)
 _SHOWN_FILES = 4
 _SHOWN_HINTS = 6
 
@@ -77,7 +78,7 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
         seen: What to tell.
         everything: All files and all reported hints, not only the largest and the first.
     """
-    if not seen.run.handshake.ok and not seen.files:
+    if seen.run.handshake.state in _UNSEEN:
         return []
     lines = [_headline(seen)]
     shown = seen.files if everything else seen.files[:_SHOWN_FILES]

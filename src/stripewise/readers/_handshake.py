@@ -14,15 +14,8 @@ import numpy as np
 
 from stripewise.readers._container import PluginState, ProcessFlag
 from stripewise.readers._elf import drops_preload, executables_in, is_elf, is_static
+from stripewise.readers._launchers import is_helper, is_launcher
 from stripewise.readers._profile import Profile
-
-LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun", "prun", "srun", "aprun", "jsrun", "ibrun")
-"""Names that start MPI ranks; a suffix such as `.mpich` or `.hydra` may follow."""
-
-_HELPERS = frozenset(
-    "sh bash dash zsh ksh csh tcsh busybox env nice nohup time timeout numactl taskset stdbuf "
-    "setsid hydra_pmi_proxy hydra_bstrap_proxy orted prted slurmstepd".split()
-)
 
 
 class HandshakeState(StrEnum):
@@ -58,11 +51,6 @@ class Handshake:
     state: HandshakeState = HandshakeState.OK
     seen_ranks: int = 0
     expected_ranks: int = 0
-
-
-def is_launcher(name: str) -> bool:
-    """Whether a command's file name is that of an MPI launcher."""
-    return name.split(".")[0] in LAUNCHERS
 
 
 def handshake(
@@ -173,7 +161,7 @@ def _program_io(profile: Profile) -> bool:
     table = profile.processes
     moved = table[table["outermost_read_bytes"] + table["outermost_write_bytes"] > 0]
     names = (Path(os.fsdecode(bytes(exe))).name for exe in moved["exe"])
-    return any(not is_launcher(name) and name not in _HELPERS for name in names)
+    return not all(is_helper(name) for name in names)
 
 
 def _lost_exec(profile: Profile) -> bool:
@@ -192,7 +180,7 @@ def _last_seen(profile: Profile) -> str:
 
 
 def _warnings(profile: Profile) -> tuple[str, ...]:
-    flags = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
+    flags = int(np.bitwise_or.reduce(profile.processes["flags"][profile.counted], initial=0))
     texts = {
         ProcessFlag.USES_IO_URING: "the program uses io_uring: that I/O is not counted",
         ProcessFlag.USES_SHARED_MMAP: (

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from stripewise.model import ObservedFile, ProgramFacts
 from stripewise.readers._container import MpiFamily, PluginState, ProcessFlag
+from stripewise.readers._launchers import starts_ranks
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,14 @@ class Profile:
     def counted(self) -> NDArray[np.bool_]:
         """(n_processes,) bool: whose I/O is the program's.
 
-        The ranks if there are any (then shells and launchers are not the program),
-        otherwise every process.
+        The ranks if there are any (then shells are not the program); otherwise the processes
+        that called MPI_Init; otherwise all but MPI launchers and their daemons.
         """
-        return self.is_rank if self.is_rank.any() else np.ones(len(self.processes), dtype=bool)
+        names = (Path(os.fsdecode(bytes(exe))).name for exe in self.processes["exe"])
+        program = np.array([not starts_ranks(name) for name in names], dtype=bool)
+        candidates = (self.is_rank, self.used_mpi, program)
+        found = next((mask for mask in candidates if mask.any()), None)
+        return np.ones(len(self.processes), dtype=bool) if found is None else found
 
     @cached_property
     def counted_records(self) -> NDArray[Any]:
