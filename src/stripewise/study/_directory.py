@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from stripewise.study._snapshot import STUDY_SUFFIX
 JOURNAL = "journal.jsonl"
 LOCK = "lock"
 _PID = "lock.pid"
+_SET_ASIDE = re.compile(rf"\.[0-9]+{re.escape(STUDY_SUFFIX)}$")
 
 
 @contextmanager
@@ -53,7 +55,7 @@ def find_unfinished(options: StudyOptions) -> Path:
     if options.command or options.directory is not None:
         return options.study_directory
     found = sorted(p.parent for p in options.origin.glob(f"*{STUDY_SUFFIX}/{JOURNAL}"))
-    unfinished = [path for path in found if not _is_complete(path)]
+    unfinished = [p for p in found if not _SET_ASIDE.search(p.name) and not _is_complete(p)]
     if len(unfinished) == 1:
         return unfinished[0]
     if not unfinished:
