@@ -33,6 +33,19 @@ def test_aggregators_are_spread_over_hosts():
     assert built.files[0].mpiio["cb_config_list"] == "*:3"
 
 
+def test_implied_settings_are_left_out_where_they_are_ignored():
+    facts = ProgramFacts(
+        n_ranks=4,
+        mpi_family="openmpi",
+        mpiio_implementation="ompio",
+        mpiio_alternatives=("ompio", "romio321"),
+    )
+    point = {"mpiio.cb_nodes": 2}
+    assert dict(build_configuration(point, facts).files[0].mpiio) == {"cb_nodes": 2}
+    built = build_configuration({**point, "mca.io": "romio321"}, facts)
+    assert built.files[0].mpiio["cb_config_list"] == "*:*"
+
+
 def test_given_settings_win_over_implied_ones():
     built = build_configuration({"mpiio.cb_nodes": 4, "mpiio.cb_config_list": "*:2"})
     assert built.files[0].mpiio["cb_config_list"] == "*:2"

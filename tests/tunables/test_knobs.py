@@ -5,28 +5,15 @@
 from __future__ import annotations
 
 import dataclasses
-from itertools import product
 
 import pytest
 
 from stripewise.errors import ConfigurationError, UsageError
 from stripewise.model import ProgramFacts
-from stripewise.tunables import Knob, Tunable, all_tunables, get, hint_text, reference_markdown
+from stripewise.testing.tunable_suite import TunableSuite, busy_facts
+from stripewise.tunables import Knob, Tunable, all_tunables, get, reference_markdown
 
-BUSY = ProgramFacts(
-    n_ranks=8,
-    mpi_family="openmpi",
-    mpiio_implementation="ompio",
-    mpiio_alternatives=("ompio", "romio321"),
-    uses_hdf5=True,
-    uses_parallel_hdf5=True,
-    collective_bytes=1 << 30,
-    independent_bytes=1 << 30,
-    noncontiguous=True,
-    read_bytes=1 << 30,
-    write_bytes=1 << 30,
-    matched_calls=True,
-)
+BUSY = busy_facts()
 FACTS = (
     BUSY,
     ProgramFacts(),
@@ -57,31 +44,22 @@ def test_order_is_that_of_likely_effect():
     assert orders == sorted(orders)
 
 
+class AllFacts(TunableSuite):
+    def facts(self) -> tuple[ProgramFacts, ...]:
+        return FACTS
+
+
+@pytest.mark.parametrize("name", [name for name in dir(AllFacts) if name.startswith("test_")])
 @pytest.mark.parametrize("knob", all_tunables(), ids=ids)
-def test_knob_is_documented(knob: Tunable):
-    assert knob.summary
-    assert knob.default
-    assert knob.stacks
-    assert knob.source.startswith(("measured", "documented", "assumed"))
-    assert f"`{knob.key}`" in reference_markdown()
+def test_conformance(knob: Tunable, name: str):
+    suite = AllFacts()
+    suite.tunable = knob
+    getattr(suite, name)()
 
 
-@pytest.mark.parametrize(("knob", "facts"), list(product(all_tunables(), FACTS)))
-def test_rungs_are_values_of_the_knob(knob: Tunable, facts: ProgramFacts):
-    rungs = knob.ladder(facts)
-    assert len(set(rungs)) == len(rungs)
-    for value in rungs:
-        assert knob.check(value) == value
-        assert knob.parse(hint_text(value)) == value
-        for other, implied in knob.implies(value, facts).items():
-            assert get(other).check(implied) == implied
-
-
-@pytest.mark.parametrize("knob", all_tunables(), ids=ids)
-def test_wrong_types_are_refused(knob: Tunable):
-    wrong = {"int": True, "bool": 1, "enum": "nonsense", "ints": "1", "text": 5}[knob.kind]
-    with pytest.raises(ConfigurationError, match="give"):
-        knob.check(wrong)
+def test_every_knob_is_in_the_reference():
+    text = reference_markdown()
+    assert all(f"| `{knob.key}` |" in text for knob in all_tunables())
 
 
 @pytest.mark.parametrize(

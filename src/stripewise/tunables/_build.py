@@ -10,6 +10,7 @@ from stripewise.errors import ConfigurationError
 from stripewise.model import Configuration, FileRule, JobSettings, ProgramFacts, Value
 from stripewise.tunables._base import Layer, SafetyClass
 from stripewise.tunables._registry import find, get
+from stripewise.tunables._space import point_problem
 
 _DANGER = (SafetyClass.SAFE, SafetyClass.LAYOUT, SafetyClass.CONTRACT)
 
@@ -36,7 +37,9 @@ def build_configuration(
         complete[knob.name] = knob.check(value)
     for name, value in list(complete.items()):
         for other, implied in get(name).implies(value, facts).items():
-            complete.setdefault(other, implied)
+            # Beside an implementation that ignores it, an implied hint is only noise.
+            if facts is None or not point_problem({**complete, other: implied}, facts):
+                complete.setdefault(other, implied)
     layers: dict[Layer, dict[str, Value]] = {layer: {} for layer in Layer}
     for name, value in complete.items():
         knob = get(name)
