@@ -167,6 +167,7 @@ KNOBS: tuple[Knob, ...] = (
         acts_at=ActsAt.DATASET,
         applies=when.all_of(when.hdf5, when.written),
         summary="When file space for raw data is taken",
+        source=f"{_GET} (late); {_MANUAL} (early through MPI-IO)",
     ),
     _property(
         key="all_coll_metadata_ops",

@@ -63,7 +63,7 @@ KNOBS: tuple[Knob, ...] = (
         rungs=when.values("individual", "dynamic_gen2", "dynamic"),
         applies=when.all_of(when.open_mpi, when.ompio, when.several_ranks, when.collective),
         summary="Algorithm of OMPIO's collective calls",
-        source=f"{_INFO}; system writes of each traced",
+        source="documented: Open MPI sources (default); measured: system writes of all but static",
     ),
     _parameter(
         key="io_ompio_grouping_option",
@@ -229,6 +229,7 @@ KNOBS: tuple[Knob, ...] = (
         choices=("sm", "lockedfile", "individual"),
         default="sm on one host, else lockedfile",
         summary="How the shared file pointer is kept; individual: order by time stamps",
+        source="measured: ompi_info (priorities); assumed: when each is chosen",
         safety=SafetyClass.CONTRACT,
     ),
 )

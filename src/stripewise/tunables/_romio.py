@@ -152,7 +152,7 @@ KNOBS: tuple[Knob, ...] = (
         rungs=when.values(1 * MIB, 4 * MIB),
         applies=when.all_of(when.romio, when.several_ranks, when.collective),
         summary="Stripe size of a new file; everywhere, what aggregators' shares are aligned to",
-        source="measured: ROMIO's generic driver aligns file domains to it; else documented",
+        source="measured: 4 MiB on 4 ranks moved the system writes of MPICH; else documented",
     ),
     _hint(
         key="striping_factor",
@@ -256,7 +256,7 @@ KNOBS: tuple[Knob, ...] = (
         kind="bool",
         default="false",
         summary="O_DIRECT writes; only drivers with direct I/O honour it",
-        source="measured: MPICH's UFS driver ignores it",
+        source=f"{_GUIDE}; whether the UFS driver honours it was not looked at",
     ),
     _hint(
         key="direct_read",
