@@ -38,8 +38,9 @@ def observed_files(profile: Profile, root: Path) -> tuple[ObservedFile, ...]:
     records = profile.counted_records
     requested = _settings_of(profile)
     found = []
-    for path in np.unique(records["path"]):
-        rows = records[records["path"] == path]
+    ordered = records[np.argsort(records["path"], kind="stable")]
+    paths, starts = np.unique(ordered["path"], return_index=True)
+    for path, rows in zip(paths, np.split(ordered, starts[1:]), strict=False):
         if _data_calls(rows).any() and not _internal(rows):
             name = str(relative_path(profile.paths[path], root))
             found.append(_observe(profile, name, rows, requested.get(int(path), {})))
