@@ -23,6 +23,18 @@ class Kernel:
     program: Path
     hdf5: bool
 
+    def alone(
+        self, arguments: Sequence[str | bytes], *, cwd: Path, program: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run without mpiexec, as one rank: quick."""
+        return subprocess.run(
+            [str(program or self.program), *arguments],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
     def run(
         self,
         n_ranks: int,
@@ -30,11 +42,14 @@ class Kernel:
         *,
         cwd: Path,
         io: str = "",
-        program: Path | None = None,
+        before: Sequence[str] = (),
     ) -> subprocess.CompletedProcess[str]:
-        """Run to the end; Open MPI may have more ranks than there are processors."""
+        """Run to the end; Open MPI may have more ranks than there are processors.
+
+        `before` are words that start mpiexec.
+        """
         environment = dict(os.environ)
-        words = [f"mpiexec.{self.family}", "-n", str(n_ranks)]
+        words = [*before, f"mpiexec.{self.family}", "-n", str(n_ranks)]
         if self.family == "openmpi":
             words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
             environment |= {
@@ -44,7 +59,7 @@ class Kernel:
             if io:
                 environment["OMPI_MCA_io"] = io
         return subprocess.run(
-            [*words, str(program or self.program), *arguments],
+            [*words, str(self.program), *arguments],
             cwd=cwd,
             env=environment,
             capture_output=True,

@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,7 +171,7 @@ IMPOSSIBLE = [
     (["--size", "4,4,4", "--local", "2,2,2"], "exclude each other"),
     (["--size", "2000000000,2000000000,2000000000"], "too large"),
     (["--pattern", "flash", "--size", "4,4,4"], "pattern flash needs 4"),
-    (["--grid", "2,2,1"], "--grid 2,2,1 is not for 2 rank(s)"),
+    (["--grid", "2,2,1"], "--grid 2,2,1 is not for 1 rank(s)"),
     (["--grid", "2,1"], "--grid has 2 number(s)"),
     (["--pattern", "btio", "--grid", "1,1,2"], "pattern btio makes its own"),
     (["--halo", "-1"], "--halo '-1'"),
@@ -191,16 +194,23 @@ IMPOSSIBLE = [
 def test_impossible_requests_end_in_one_line(
     words: list[str], said: str, kernel_of: KernelOf, tmp_path: Path
 ) -> None:
-    done = kernel_of("mpich").run(2, words, cwd=tmp_path)
+    done = kernel_of("mpich").alone(words, cwd=tmp_path)
     assert done.returncode == 2
-    lines = [line for line in done.stderr.splitlines() if "stripewise-kernel: " in line]
-    assert len(lines) == 1
-    assert said in lines[0]
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("stripewise-kernel: ")
+    assert said in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_impossible_requests_under_open_mpi_end_too(kernel_of: KernelOf, tmp_path: Path) -> None:
-    done = kernel_of("openmpi").run(3, ["--foo"], cwd=tmp_path)
+@pytest.mark.parametrize(
+    "words", [["--foo"], ["--grid", "2,2,1"], ["--backend", "null", "--verify"]]
+)
+@pytest.mark.parametrize(("family", "n_ranks"), [("mpich", 2), ("openmpi", 3)])
+def test_impossible_requests_end_all_ranks_with_one_line(
+    family: str, n_ranks: int, words: list[str], kernel_of: KernelOf, tmp_path: Path
+) -> None:
+    done = kernel_of(family).run(n_ranks, words, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("stripewise-kernel: ") == 1
 
@@ -218,34 +228,82 @@ FAILING = {
     "mpiio-independent": ["--backend", "mpiio"],
     "mpiio-collective": ["--backend", "mpiio", "--mode", "collective"],
     "hdf5": ["--backend", "hdf5"],
+    "hdf5-collective": ["--backend", "hdf5", "--mode", "collective"],
 }
 
 
-@pytest.mark.parametrize("case", ["no directory", "absent", "short", "device full"])
-@pytest.mark.parametrize("backend", FAILING)
-@pytest.mark.parametrize(("family", "io"), [("mpich", ""), ("openmpi", "ompio")])
+def told(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stderr.splitlines() if line.startswith("stripewise-kernel: ")]
+
+
+@pytest.mark.parametrize("case", ["no directory", "absent", "short"])
+@pytest.mark.parametrize(
+    ("family", "backend"),
+    [
+        ("mpich", "posix"),
+        ("mpich", "mpiio-independent"),
+        ("mpich", "hdf5"),
+        ("openmpi", "mpiio-collective"),
+        ("openmpi", "hdf5"),
+    ],
+)
 def test_failed_calls_are_told_and_end_all_ranks(
-    family: str, io: str, backend: str, case: str, kernel_of: KernelOf, tmp_path: Path
+    family: str, backend: str, case: str, kernel_of: KernelOf, tmp_path: Path
 ) -> None:
     kernel = kernel_of(family)
     if backend == "hdf5" and not kernel.hdf5:
         pytest.skip(f"no parallel HDF5 for {family}")
-    if backend == "hdf5" and case == "device full":
-        pytest.skip("HDF5 does not write to devices")
     (tmp_path / "short").write_bytes(b"x" * 100)
     path, more = {
         "no directory": ("none/out", []),
         "absent": ("absent", ["--op", "read"]),
         "short": ("short", ["--op", "read"]),
-        "device full": ("/dev/full", []),
     }[case]
-    words = [*SMALL, *FAILING[backend], "--file", path, *more]
-    done = kernel.run(2, words, cwd=tmp_path, io=io)
+    done = kernel.run(2, [*SMALL, *FAILING[backend], "--file", path, *more], cwd=tmp_path)
     assert done.returncode == 1
-    told = [line for line in done.stderr.splitlines() if line.startswith("stripewise-kernel: ")]
-    assert told
-    assert all(line.startswith("stripewise-kernel: rank ") for line in told)
-    assert all(f"({path}): " in line for line in told)
+    assert told(done)
+    assert all(line.startswith("stripewise-kernel: rank ") for line in told(done))
+    assert all(f"({path}): " in line for line in told(done))
+
+
+@pytest.fixture(scope="module")
+def small_disk() -> list[str]:
+    """Words that start a command with a full-size view of the disk but 200 KiB in ./small."""
+    words = ["unshare", "-rm", "sh", "-c"]
+    script = 'mount -t tmpfs -o size=200k tmpfs small && exec "$@"'
+    with tempfile.TemporaryDirectory() as place:
+        Path(place, "small").mkdir()
+        tried = shutil.which("unshare") and subprocess.run(
+            [*words, script, "sh", "true"], cwd=place, capture_output=True
+        )
+    if not tried or tried.returncode != 0:
+        pytest.skip("no mount name spaces for this user")
+    return [*words, script, "sh"]
+
+
+@pytest.mark.parametrize(
+    ("family", "io", "backend"),
+    [("mpich", "", backend) for backend in FAILING]
+    + [("openmpi", "ompio", "mpiio-independent"), ("openmpi", "ompio", "hdf5")]
+    + [("openmpi", "romio321", "mpiio-collective"), ("openmpi", "romio321", "hdf5-collective")],
+)
+def test_a_full_disk_is_told_and_ends_all_ranks(
+    family: str,
+    io: str,
+    backend: str,
+    small_disk: list[str],
+    kernel_of: KernelOf,
+    tmp_path: Path,
+) -> None:
+    kernel = kernel_of(family)
+    if backend.startswith("hdf5") and not kernel.hdf5:
+        pytest.skip(f"no parallel HDF5 for {family}")
+    (tmp_path / "small").mkdir()
+    words = [*FAILING[backend], "--size", "64,64,64", "--file", "small/out", "--fsync"]
+    done = kernel.run(2, words, cwd=tmp_path, io=io, before=small_disk)
+    assert done.returncode == 1
+    assert told(done)
+    assert all("(small/out): " in line for line in told(done))
 
 
 def test_json_that_cannot_be_written_is_told_first(kernel_of: KernelOf, tmp_path: Path) -> None:
