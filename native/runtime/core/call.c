@@ -4,7 +4,8 @@
  * Entry and exit of every counted call.  The state of a thread is a bit per layer that
  * is on its stack, with the address of that call's frame: the stack grows down, so an
  * entry at or above a remembered frame proves that the frame is gone (a signal handler
- * jumped out of it with siglongjmp) and its bit is dropped.
+ * jumped out of it with siglongjmp) and its bit is dropped.  Counters of a record are
+ * added in place; nothing is merged at exit.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -192,25 +193,42 @@ void sw_count_lost(void)
     __atomic_fetch_add(&sw_process_live->lost_calls, 1, __ATOMIC_RELAXED);
 }
 
+/* A handler runs at least a signal frame below the call that it interrupted; a wrapper
+ * that is called from the same function as the lost one differs by its own size only. */
+#define OWN_FRAME_BYTES 256
+/* A call that was left by a jump never ends: after so many entries below it, it is taken
+ * for lost.  Wrong for a handler that makes more calls: then these count as outermost. */
+#define MOST_REFUSED 64
+
+static bool is_gone(const void *frame, const struct sw_call *call, int layer)
+{
+    uintptr_t slack = layer <= SW_LAYER_STDIO ? OWN_FRAME_BYTES : 0;
+    return (uintptr_t)call + slack >= (uintptr_t)frame;
+}
+
+static void drop_lost_frames(struct sw_thread *thread, const struct sw_call *call)
+{
+    bool all = thread->refused >= MOST_REFUSED;
+    if (all || is_gone(thread->busy, call, SW_LAYER_POSIX))
+        thread->busy = NULL;
+    for (int i = 0; i < SW_LAYER_COUNT; i++) {
+        if (all || is_gone(thread->frames[i], call, i))
+            thread->active &= ~(1u << i);
+    }
+}
+
 /* The rare part of sw_enter: something of ours is on this thread's stack, or was. */
 static bool enter_nested(struct sw_thread *thread, const struct sw_call *call, int layer)
 {
-    uintptr_t here = (uintptr_t)call;
     if (thread->inside != 0)
         return false;
-    if (thread->busy != NULL && here < (uintptr_t)thread->busy) {
-        sw_count_lost();
-        return false;
-    }
-    thread->busy = NULL;
-    for (int i = 0; i < SW_LAYER_COUNT; i++) {
-        if ((thread->active & (1u << i)) != 0 && here >= (uintptr_t)thread->frames[i])
-            thread->active &= ~(1u << i);
-    }
-    if ((thread->active & (1u << layer)) == 0)
+    drop_lost_frames(thread, call);
+    if (thread->busy == NULL && (thread->active & (1u << layer)) == 0)
         return true;
-    if (layer <= SW_LAYER_STDIO)
+    if (thread->busy != NULL || layer <= SW_LAYER_STDIO) {
+        thread->refused++;
         sw_count_lost();
+    }
     return false;
 }
 
@@ -243,6 +261,7 @@ static inline void leave_end(const struct sw_call *call)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     sw_thread.active = call->active;
+    sw_thread.refused = 0;
     sw_thread.busy = NULL;
 }
 

@@ -83,6 +83,7 @@ extern const struct sw_layer_table sw_layer_stdio;
 struct sw_thread {
     uint32_t active;  /* bit per layer that is on this thread's stack */
     uint32_t inside;  /* depth of sw_inside_begin */
+    uint32_t refused; /* entries in a row that found their layer on the stack */
     const void *busy; /* frame of a sw_leave that is updating counters */
     const void *frames[SW_LAYER_COUNT];
 };

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sync at close, and the guard of the user's files."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from native_hosts import Host, Programs, has, operations
+
+from stripewise.readers._container import ContainerLayer, Op, ProcessFlag
+
+
+def system_calls(host: Host, *command: str | Path, **variables: str) -> list[str]:
+    """The fsync and close calls of a program, in order."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    log = host.directory / "strace.log"
+    done = host.run(
+        "strace",
+        "-f",
+        "-y",
+        "-e",
+        "trace=fsync,fdatasync,close",
+        "-o",
+        log,
+        "-E",
+        f"LD_PRELOAD={host.library}",
+        *command,
+        LD_PRELOAD="",
+        **variables,
+    )
+    if done.returncode != 0 and b"ptrace" in done.stderr.lower():
+        pytest.skip("strace may not trace here")
+    assert done.returncode == 0, done.stderr
+    return [line for line in log.read_text().splitlines() if str(host.directory) in line]
+
+
+@pytest.mark.parametrize("ending", ["closed", "open"])
+def test_written_files_are_synced(host: Host, programs: Programs, ending: str) -> None:
+    calls = system_calls(host, programs.executable("syncs"), ending, STRIPEWISE_SYNC="1")
+    synced = [call for call in calls if "fsync" in call]
+    assert sum("/written>" in call for call in synced) == 1
+    assert sum("/stream>" in call for call in synced) == 1
+    assert len(synced) == 2  # the reading descriptor is not
+    assert (host.directory / "stream").read_text() == "ctext"
+
+
+def test_nothing_is_synced_unasked(host: Host, programs: Programs) -> None:
+    calls = system_calls(host, programs.executable("syncs"), "closed")
+    assert not [call for call in calls if "fsync" in call]
+
+
+def test_sync_is_part_of_the_close(host: Host, programs: Programs) -> None:
+    host.check(programs.executable("syncs"), "closed", STRIPEWISE_SYNC="1")
+    record = host.record("written")
+    assert operations(record, Op.CLOSE) == 2
+    assert operations(record, Op.SYNC) == 0
+    stream = host.record("stream", ContainerLayer.STDIO)
+    assert operations(stream, Op.CLOSE) == 1
+
+
+@pytest.fixture
+def precious(host: Host, tmp_path: Path) -> Path:
+    """A file that is older than the run."""
+    path = tmp_path / "precious"
+    path.write_text("precious")
+    time.sleep(0.02)
+    shutil.rmtree(host.containers)
+    host.containers.mkdir()
+    return path
+
+
+CHANGES = [
+    "write",
+    "append",
+    "truncate-open",
+    "creat",
+    "fopen",
+    "fopen-new",
+    "truncate",
+    "unlink",
+    "remove",
+    "rename-away",
+    "rename-over",
+]
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_older_files_outside_are_refused(
+    host: Host, programs: Programs, precious: Path, how: str
+) -> None:
+    done = host.run(
+        programs.executable("guarded"), how, precious, STRIPEWISE_WRITABLE=str(host.directory)
+    )
+    assert done.returncode == errno.EROFS
+    assert precious.read_text() == "precious"
+    assert has(host.profile.processes[0], ProcessFlag.GUARD_HIT)
+    assert str(precious) in host.profile.notes[0]
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_files_inside_are_free(host: Host, programs: Programs, precious: Path, how: str) -> None:
+    inside = host.directory / "inside"
+    shutil.copy(precious, inside)
+    done = host.run(
+        programs.executable("guarded"),
+        how,
+        inside,
+        STRIPEWISE_WRITABLE=f"/nowhere:{host.directory}",
+    )
+    assert done.returncode == 0
+    assert not has(host.profile.processes[0], ProcessFlag.GUARD_HIT)
+
+
+def test_links_into_the_outside_are_refused(
+    host: Host, programs: Programs, precious: Path
+) -> None:
+    link = host.directory / "link"
+    link.symlink_to(precious)
+    guard = {"STRIPEWISE_WRITABLE": str(host.directory)}
+    guarded = programs.executable("guarded")
+    assert host.run(guarded, "write", link, **guard).returncode == errno.EROFS
+    assert host.run(guarded, "read", link, **guard).returncode == 0
+    assert host.run(guarded, "unlink", link, **guard).returncode == 0  # the link itself
+    assert precious.read_text() == "precious"
+
+
+def test_files_of_this_run_are_free(host: Host, programs: Programs, precious: Path) -> None:
+    made = precious.parent / "made"
+    guard = {"STRIPEWISE_WRITABLE": str(host.directory)}
+    assert host.run(programs.executable("guarded"), "creat", made, **guard).returncode == 0
+    for how in ("write", "fopen", "rename-over", "unlink"):
+        assert host.run(programs.executable("guarded"), how, made, **guard).returncode == 0
+    assert not made.exists()
+
+
+def test_devices_are_free(host: Host) -> None:
+    host.check("sh", "-c", "echo x > /dev/null", STRIPEWISE_WRITABLE=str(host.directory))
+
+
+def test_reading_is_free(host: Host, programs: Programs, precious: Path) -> None:
+    guard = {"STRIPEWISE_WRITABLE": str(host.directory)}
+    assert host.run(programs.executable("guarded"), "read", precious, **guard).returncode == 0
+    assert os.path.getsize(precious) == len("precious")
