@@ -12,8 +12,8 @@ rm -rf "$place"
 mkdir -p "$place"
 cd "$place"
 
-kernel=$("$stripewise" kernel --path --mpi mpich)
-set -- mpiexec.mpich -n 2 "$kernel" --pattern btio --backend mpiio --mode independent \
+kernel=$("$stripewise" kernel --path --mpi openmpi)
+set -- mpiexec.openmpi -n 2 "$kernel" --pattern btio --backend mpiio --mode independent \
     --size 96,96,96 --steps 2 --keep --file btio.dat
 
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }

@@ -14,6 +14,7 @@ from stripewise.runtime._mpi import (
     detect_mpis,
     mpi_of_command,
 )
+from stripewise.runtime._storage import filesystem_type
 
 __all__ = [
     "BuildResult",
@@ -27,6 +28,7 @@ __all__ = [
     "build_runtime",
     "describe_mpi",
     "detect_mpis",
+    "filesystem_type",
     "find_runtime",
     "mpi_of_command",
     "native_sources",

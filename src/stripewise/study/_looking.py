@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import ContainerError
 from stripewise.launch import Outcome
 from stripewise.model import Measurement, ObservedFile, RunStatus
 from stripewise.readers import handshake, read_containers
+from stripewise.runtime import filesystem_type
 from stripewise.study._tools import FirstLook, Place
 from stripewise.study._workspace import SandboxWorkspace, shown
 
@@ -65,8 +67,9 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
         warnings.append(f"the program writes {names}: files there are neither new nor verified")
     inputs = workspace.sandbox.snapshot.entries
     run_id = measurement.run_id
+    facts = profile.facts(measurement.elapsed_seconds)
     return FirstLook(
-        facts=profile.facts(measurement.elapsed_seconds),
+        facts=replace(facts, filesystem=filesystem_type(place.directory)),
         problem=problem,
         written_inputs=tuple(sorted(str(p) for p in opened.written if str(p) in inputs)),
         output_bytes=workspace.sandbox.outputs(run_id).size_bytes,
