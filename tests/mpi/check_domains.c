@@ -1,7 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /* For every pattern and many numbers of ranks: each element of the global array belongs to one
- * rank, runs ascend and lie inside of memory, and btio deals out the same number of cells. */
+ * rank, runs ascend and lie inside of memory, and btio deals out the same number of cells of each
+ * slab. */
 #include "../../native/kernels/kernel.h"
 
 #include <stdio.h>
@@ -13,6 +14,23 @@
                 #condition);                                                                      \
         exit(1);                                                                                  \
     }
+
+/* What multi-partitioning is for: in every slab a rank has the same number of cells. */
+static bool slabs_are_even(const struct sw_domain *domain, int d)
+{
+    int64_t expected = (int64_t)domain->n_boxes / domain->grid[d];
+    for (int64_t slab = 0; slab < domain->grid[d]; slab++) {
+        int64_t start = 0;
+        int64_t count = 0;
+        int64_t cells = 0;
+        sw_split(domain->extent[d], domain->grid[d], slab, &start, &count);
+        for (size_t b = 0; b < domain->n_boxes; b++)
+            cells += domain->boxes[b].start[d] == start;
+        if (cells != expected)
+            return false;
+    }
+    return true;
+}
 
 static void check_rank(const struct sw_options *options, int n_ranks, int rank, int *owners,
                        size_t *n_boxes)
@@ -34,6 +52,9 @@ static void check_rank(const struct sw_options *options, int n_ranks, int rank, 
     }
     REQUIRE(owned == domain.owned);
     REQUIRE((int64_t)domain.n_boxes <= domain.most_boxes);
+    if (same_boxes && options->pattern == &sw_pattern_btio)
+        for (int d = 0; d < 3; d++)
+            REQUIRE(slabs_are_even(&domain, d));
     *n_boxes = domain.n_boxes;
     sw_domain_free(&domain);
 }
