@@ -61,6 +61,8 @@ struct sw_plugin {
     int64_t (*status_bytes)(const void *status);
     /* SW_FILE_OPENED_READ and SW_FILE_OPENED_WRITE as an access mode allows. */
     uint32_t (*amode_flags)(int amode);
+    /* Size of MPI_Request, to read one where the program keeps it. */
+    size_t request_bytes;
 };
 
 const struct sw_plugin *sw_plugin_get(void);

@@ -81,12 +81,13 @@ bool sw_handle_find(struct sw_handle_table *table, uint64_t handle, struct sw_ha
     return at != NULL;
 }
 
-void sw_handle_drop(struct sw_handle_table *table, uint64_t handle)
+bool sw_handle_drop(struct sw_handle_table *table, uint64_t handle)
 {
     if (!lock(table))
-        return;
+        return false;
     struct sw_handle_entry *at = find(table, handle);
     if (at != NULL)
         at->handle = 0;
     unlock(table);
+    return at != NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What we know about a handle of the program (MPI_File, hid_t), by its value.  The table has
- * a fixed size and needs no allocation: a handle that is never closed where we see it
+ * What we know about a handle of the program (MPI_File, MPI_Request, hid_t), by its value.  The
+ * table has a fixed size and needs no allocation: a handle that is never closed where we see it
  * (H5Idec_ref) is overwritten in time, and an unknown handle is an ordinary case.
  */
 #ifndef STRIPEWISE_HANDLES_H
@@ -38,6 +38,7 @@ struct sw_handle_table {
 void sw_handle_put(struct sw_handle_table *table, const struct sw_handle_entry *entry);
 /* Copies the entry; false (and *entry zeroed) if the handle is unknown. */
 bool sw_handle_find(struct sw_handle_table *table, uint64_t handle, struct sw_handle_entry *entry);
-void sw_handle_drop(struct sw_handle_table *table, uint64_t handle);
+/* True if it was there. */
+bool sw_handle_drop(struct sw_handle_table *table, uint64_t handle);
 
 #endif

@@ -184,6 +184,30 @@ static int sized(size_function *real, sw_handle handle, sw_mpi_offset bytes)
     return result;
 }
 
+typedef int seek_function(sw_handle, sw_mpi_offset, int);
+
+static int sought(seek_function *real, sw_handle handle, sw_mpi_offset offset, int whence)
+{
+    struct sw_call call;
+    if (!sw_enter(&call, SW_LAYER_MPIIO))
+        return real(handle, offset, whence);
+    int result = real(handle, offset, whence);
+    sw_leave(&call, sw_mpi_file(handle), SW_OP_META);
+    return result;
+}
+
+typedef int query_function(sw_handle, sw_mpi_offset *);
+
+static int queried(query_function *real, sw_handle handle, sw_mpi_offset *answer)
+{
+    struct sw_call call;
+    if (!sw_enter(&call, SW_LAYER_MPIIO))
+        return real(handle, answer);
+    int result = real(handle, answer);
+    sw_leave(&call, sw_mpi_file(handle), SW_OP_META);
+    return result;
+}
+
 typedef int sync_function(sw_handle);
 
 static int synced(sync_function *real, sw_handle handle)
@@ -233,5 +257,13 @@ BOTH(set_size, (sw_handle handle, sw_mpi_offset bytes), (sw_handle, sw_mpi_offse
      sized(real, handle, bytes))
 BOTH(preallocate, (sw_handle handle, sw_mpi_offset bytes), (sw_handle, sw_mpi_offset),
      sized(real, handle, bytes))
+BOTH(seek, (sw_handle handle, sw_mpi_offset offset, int whence), (sw_handle, sw_mpi_offset, int),
+     sought(real, handle, offset, whence))
+BOTH(seek_shared, (sw_handle handle, sw_mpi_offset offset, int whence),
+     (sw_handle, sw_mpi_offset, int), sought(real, handle, offset, whence))
+BOTH(get_position_shared, (sw_handle handle, sw_mpi_offset *answer),
+     (sw_handle, sw_mpi_offset *), queried(real, handle, answer))
+BOTH(get_size, (sw_handle handle, sw_mpi_offset *answer), (sw_handle, sw_mpi_offset *),
+     queried(real, handle, answer))
 BOTH(sync, (sw_handle handle), (sw_handle), synced(real, handle))
 /* clang-format on */

@@ -28,6 +28,10 @@ struct sw_file *sw_mpi_file(sw_handle file);
  * call accepted the datatype.  `offset` is in units of the view, < 0: unknown. */
 void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int result,
                       int64_t count, sw_handle datatype, sw_mpi_offset offset);
+/* The same for a nonblocking call: the wait for `request` will be its I/O time. */
+void sw_mpi_data_posted(struct sw_call *call, sw_handle file, enum sw_op op, int result,
+                        int64_t count, sw_handle datatype, sw_mpi_offset offset,
+                        const void *request);
 
 /* Info with the configured hints for `path`, to be given back with sw_mpi_hints_done;
  * `info` itself if there is nothing to add or something fails. */

@@ -3,13 +3,13 @@
 /*
  * The data calls of MPI-IO: one row per call, and each row makes four functions: the MPI_
  * and the PMPI_ name (Open MPI's Fortran and MPICH's mpi_f08 call the latter), with int and
- * with MPI_Count (`_c`) counts.  Nonblocking and split calls count their bytes at the post;
- * the wait of a split call counts as time.
+ * with MPI_Count (`_c`) counts.  Nonblocking and split calls count their bytes at the post and
+ * their wait as time.
  */
 #include "layers/mpiio.h"
 
 /* (file, buffer, count, datatype, status or request) */
-#define PLAIN_FUNCTION(name, op, count_type)                                                      \
+#define PLAIN_BODY(name, op, count_type, done)                                                    \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype,        \
                        void *out);                                                                \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype,        \
@@ -22,12 +22,12 @@
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, buffer, count, datatype, out);                                      \
         int result = real(file, buffer, count, datatype, out);                                    \
-        sw_mpi_data_done(&call, file, op, result, count, datatype, -1);                           \
+        done(&call, file, op, result, count, datatype, -1, out);                                  \
         return result;                                                                            \
     }
 
 /* (file, offset, buffer, count, datatype, status or request) */
-#define AT_FUNCTION(name, op, count_type)                                                         \
+#define AT_BODY(name, op, count_type, done)                                                       \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
                        sw_handle datatype, void *out);                                            \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
@@ -40,7 +40,7 @@
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, offset, buffer, count, datatype, out);                              \
         int result = real(file, offset, buffer, count, datatype, out);                            \
-        sw_mpi_data_done(&call, file, op, result, count, datatype, offset);                       \
+        done(&call, file, op, result, count, datatype, offset, out);                              \
         return result;                                                                            \
     }
 
@@ -94,6 +94,14 @@
         return result;                                                                            \
     }
 
+/* With a status the call is over; with a request it is only posted. */
+#define OVER(call, file, op, result, count, datatype, offset, status)                             \
+    sw_mpi_data_done(call, file, op, result, count, datatype, offset)
+#define PLAIN_FUNCTION(name, op, count_type) PLAIN_BODY(name, op, count_type, OVER)
+#define AT_FUNCTION(name, op, count_type) AT_BODY(name, op, count_type, OVER)
+#define POST_FUNCTION(name, op, count_type) PLAIN_BODY(name, op, count_type, sw_mpi_data_posted)
+#define POST_AT_FUNCTION(name, op, count_type) AT_BODY(name, op, count_type, sw_mpi_data_posted)
+
 #define FOUR(FUNCTION, name, op)                                                                  \
     FUNCTION(MPI_File_##name, op, int)                                                            \
     FUNCTION(PMPI_File_##name, op, int)                                                           \
@@ -102,6 +110,8 @@
 
 #define PLAIN(name, op) FOUR(PLAIN_FUNCTION, name, op)
 #define AT(name, op) FOUR(AT_FUNCTION, name, op)
+#define POST(name, op) FOUR(POST_FUNCTION, name, op)
+#define POST_AT(name, op) FOUR(POST_AT_FUNCTION, name, op)
 #define BEGIN(name, op) FOUR(BEGIN_FUNCTION, name, op)
 #define BEGIN_AT(name, op) FOUR(BEGIN_AT_FUNCTION, name, op)
 #define END(name) END_FUNCTION(MPI_File_##name) END_FUNCTION(PMPI_File_##name)
@@ -115,20 +125,20 @@ PLAIN(read_all,               SW_OP_READ_COLLECTIVE)
 PLAIN(write_all,              SW_OP_WRITE_COLLECTIVE)
 PLAIN(read_ordered,           SW_OP_READ_COLLECTIVE)
 PLAIN(write_ordered,          SW_OP_WRITE_COLLECTIVE)
-PLAIN(iread,                  SW_OP_READ)
-PLAIN(iwrite,                 SW_OP_WRITE)
-PLAIN(iread_shared,           SW_OP_READ)
-PLAIN(iwrite_shared,          SW_OP_WRITE)
-PLAIN(iread_all,              SW_OP_READ_COLLECTIVE)
-PLAIN(iwrite_all,             SW_OP_WRITE_COLLECTIVE)
+POST(iread,                  SW_OP_READ)
+POST(iwrite,                 SW_OP_WRITE)
+POST(iread_shared,           SW_OP_READ)
+POST(iwrite_shared,          SW_OP_WRITE)
+POST(iread_all,              SW_OP_READ_COLLECTIVE)
+POST(iwrite_all,             SW_OP_WRITE_COLLECTIVE)
 AT(read_at,                   SW_OP_READ)
 AT(write_at,                  SW_OP_WRITE)
 AT(read_at_all,               SW_OP_READ_COLLECTIVE)
 AT(write_at_all,              SW_OP_WRITE_COLLECTIVE)
-AT(iread_at,                  SW_OP_READ)
-AT(iwrite_at,                 SW_OP_WRITE)
-AT(iread_at_all,              SW_OP_READ_COLLECTIVE)
-AT(iwrite_at_all,             SW_OP_WRITE_COLLECTIVE)
+POST_AT(iread_at,                  SW_OP_READ)
+POST_AT(iwrite_at,                 SW_OP_WRITE)
+POST_AT(iread_at_all,              SW_OP_READ_COLLECTIVE)
+POST_AT(iwrite_at_all,             SW_OP_WRITE_COLLECTIVE)
 BEGIN(read_all_begin,         SW_OP_READ_COLLECTIVE)
 BEGIN(write_all_begin,        SW_OP_WRITE_COLLECTIVE)
 BEGIN(read_ordered_begin,     SW_OP_READ_COLLECTIVE)

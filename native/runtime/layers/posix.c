@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* The layer's table: which real functions, what happens at load and at the end. */
 #define _GNU_SOURCE
-#include <stdio.h>
 #include <string.h>
 
 #include "posix.h"
@@ -38,21 +37,37 @@ static void start(void)
     (void)sw_posix();
 }
 
-/* One link of /proc/self/fd per descriptor shows rings that were set up by raw system calls. */
+struct directory_entry {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t bytes;
+    uint8_t type;
+    char name[];
+};
+
+static bool is_ring(int directory, const char *name)
+{
+    static const char wanted[] = "anon_inode:[io_uring]";
+    char target[sizeof wanted];
+    return sw_sys_readlinkat(directory, name, target, sizeof target) == sizeof wanted - 1 &&
+           memcmp(target, wanted, sizeof wanted - 1) == 0;
+}
+
+/* Rings that were set up by raw system calls show in the list of open descriptors. */
 static void find_io_uring(void)
 {
-    char link[40];
-    char target[64];
-    for (int fd = 0, misses = 0; fd < 1024 && misses < 16; fd++) {
-        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        ssize_t length = sw_sys_readlinkat(AT_FDCWD, link, target, sizeof target - 1);
-        misses = length < 0 ? misses + 1 : 0;
-        target[length > 0 ? length : 0] = '\0';
-        if (strcmp(target, "anon_inode:[io_uring]") == 0) {
+    _Alignas(8) char entries[1024];
+    int directory =
+        sw_sys_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    long bytes = directory < 0 ? 0 : syscall(SYS_getdents64, directory, entries, sizeof entries);
+    for (long at = 0; at < bytes;) {
+        const struct directory_entry *entry = (const struct directory_entry *)&entries[at];
+        if (is_ring(directory, entry->name))
             sw_process_flag(SW_PROCESS_USES_IO_URING);
-            return;
-        }
+        at += entry->bytes;
     }
+    if (directory >= 0)
+        sw_sys_close(directory);
 }
 
 /* Files that are never closed are synced at the end, and that time counts too. */

@@ -268,6 +268,7 @@ static const struct sw_plugin plugin = {
     .info_free = info_free,
     .status_bytes = status_bytes,
     .amode_flags = amode_flags,
+    .request_bytes = sizeof(MPI_Request),
 };
 
 __attribute__((visibility("default"))) const struct sw_plugin *sw_plugin_get(void)
