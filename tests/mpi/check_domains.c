@@ -9,11 +9,13 @@
 #include <stdlib.h>
 
 #define REQUIRE(condition)                                                                        \
-    if (!(condition)) {                                                                           \
-        fprintf(stderr, "%s of %d ranks, rank %d: %s\n", options->pattern->name, n_ranks, rank,   \
-                #condition);                                                                      \
-        exit(1);                                                                                  \
-    }
+    do {                                                                                          \
+        if (!(condition)) {                                                                       \
+            fprintf(stderr, "%s of %d ranks, rank %d: %s\n", options->pattern->name, n_ranks,     \
+                    rank, #condition);                                                            \
+            exit(1);                                                                              \
+        }                                                                                         \
+    } while (0)
 
 /* What multi-partitioning is for: in every slab a rank has the same number of cells. */
 static bool slabs_are_even(const struct sw_domain *domain, int d)
