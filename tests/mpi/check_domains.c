@@ -35,7 +35,7 @@ static bool slabs_are_even(const struct sw_domain *domain, int d)
 }
 
 static void check_rank(const struct sw_options *options, int n_ranks, int rank, int *owners,
-                       size_t *n_boxes)
+                       bool same_boxes, size_t *n_boxes)
 {
     struct sw_domain domain;
     char trouble[512];
@@ -61,7 +61,7 @@ static void check_rank(const struct sw_options *options, int n_ranks, int rank, 
     sw_domain_free(&domain);
 }
 
-static void check(const struct sw_options *options, int n_ranks, int same_boxes)
+static void check(const struct sw_options *options, int n_ranks, bool same_boxes)
 {
     struct sw_domain shape;
     char trouble[512];
@@ -71,7 +71,7 @@ static void check(const struct sw_options *options, int n_ranks, int same_boxes)
     int *owners = calloc((size_t)shape.elements, sizeof *owners);
     for (rank = 0; rank < n_ranks; rank++) {
         size_t n_boxes = 0;
-        check_rank(options, n_ranks, rank, owners, &n_boxes);
+        check_rank(options, n_ranks, rank, owners, same_boxes, &n_boxes);
         first_boxes = rank == 0 ? n_boxes : first_boxes;
         REQUIRE(!same_boxes || n_boxes == first_boxes);
     }
@@ -88,18 +88,18 @@ int main(int argc, char **argv)
             struct sw_options options = {
                 .n_size = 3, .size = {27, 29, 26}, .steps = 1, .halo = halo};
             options.pattern = &sw_pattern_btio;
-            check(&options, n_ranks, 1);
+            check(&options, n_ranks, true);
             options.pattern = &sw_pattern_array3d;
-            check(&options, n_ranks, 1);
+            check(&options, n_ranks, true);
             options.size[0] = 2; /* fewer planes than parts: some ranks own nothing */
-            check(&options, n_ranks, 0);
+            check(&options, n_ranks, false);
             options.pattern = &sw_pattern_btio;
-            check(&options, n_ranks, 0);
+            check(&options, n_ranks, false);
             options.pattern = &sw_pattern_flash;
             options.n_size = 4;
             options.size[0] = 11;
             options.size[3] = 3;
-            check(&options, n_ranks, 0);
+            check(&options, n_ranks, false);
         }
     MPI_Finalize();
     puts("every element has one owner");
