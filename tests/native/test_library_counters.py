@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
 
@@ -87,6 +89,16 @@ def test_asynchronous_requests(host: Host, programs: Programs) -> None:
 def test_shared_mappings_are_said(host: Host, programs: Programs) -> None:
     host.check(programs.executable("mapped"))
     assert has(host.profile.processes[0], ProcessFlag.USES_SHARED_MMAP)
+
+
+def test_mappings_of_left_out_files_are_not(host: Host, programs: Programs) -> None:
+    """MPI libraries map files in /dev/shm all the time."""
+    name = f"/dev/shm/stripewise-test-{os.getpid()}"
+    try:
+        host.check(programs.executable("mapped"), name, STRIPEWISE_SYNC="1")
+    finally:
+        os.unlink(name)
+    assert not has(host.profile.processes[0], ProcessFlag.USES_SHARED_MMAP)
 
 
 def test_rings_are_said(host: Host, programs: Programs) -> None:

@@ -51,6 +51,13 @@ def test_written_files_are_synced(host: Host, programs: Programs, ending: str) -
     assert (host.directory / "stream").read_text() == "ctext"
 
 
+def test_syncs_without_a_container(host: Host, programs: Programs) -> None:
+    calls = system_calls(
+        host, programs.executable("syncs"), "closed", STRIPEWISE_SYNC="1", STRIPEWISE_DIRECTORY=""
+    )
+    assert len([call for call in calls if "fsync" in call]) == 2
+
+
 def test_nothing_is_synced_unasked(host: Host, programs: Programs) -> None:
     calls = system_calls(host, programs.executable("syncs"), "closed")
     assert not [call for call in calls if "fsync" in call]

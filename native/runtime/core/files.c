@@ -9,7 +9,7 @@
 #include "internal.h"
 #include "system.h"
 
-#define BUCKETS 4096
+#define BUCKETS 1024
 #define ARENA_BYTES (4 * SW_PAGE)
 
 static struct sw_file *buckets[BUCKETS];
@@ -88,9 +88,10 @@ static struct sw_file *get_absolute(int layer, const char *path, size_t bytes, b
     return file == NULL && make ? create(id, layer, path, bytes) : file;
 }
 
-struct sw_file *sw_file_get_at(int layer, int directory, const char *path, bool make)
+static struct sw_file *get(int layer, int directory, const char *path, bool make, bool *wanted)
 {
     struct sw_guarded guarded;
+    *wanted = false;
     if (path == NULL || !sw_running() || !sw_lock(&guarded))
         return NULL;
     if (layer >= SW_LAYER_MPIIO)
@@ -98,10 +99,22 @@ struct sw_file *sw_file_get_at(int layer, int directory, const char *path, bool 
     char *absolute = sw_scratch[0];
     struct sw_file *file = NULL;
     size_t bytes = sw_path_absolute(directory, path, absolute, sizeof sw_scratch[0]);
-    if (bytes != 0 && sw_filter_wanted(absolute))
+    *wanted = bytes != 0 && sw_filter_wanted(absolute);
+    if (*wanted)
         file = get_absolute(layer, absolute, bytes, make);
     sw_unlock(&guarded);
     return file;
+}
+
+struct sw_file *sw_file_get_at(int layer, int directory, const char *path, bool make)
+{
+    bool wanted;
+    return get(layer, directory, path, make, &wanted);
+}
+
+struct sw_file *sw_file_opened(int layer, int directory, const char *path, bool *wanted)
+{
+    return get(layer, directory, path, true, wanted);
 }
 
 struct sw_file *sw_file_get(int layer, const char *path)

@@ -138,6 +138,9 @@ struct sw_file {
 struct sw_file *sw_file_find(int layer, const char *path);
 /* As sw_file_get, relative to a directory descriptor (AT_FDCWD or one that is open). */
 struct sw_file *sw_file_get_at(int layer, int directory, const char *path, bool create);
+/* As sw_file_get_at for a file that is being opened.  `wanted`: not excluded, even if
+ * there is no room for its record. */
+struct sw_file *sw_file_opened(int layer, int directory, const char *path, bool *wanted);
 /* The record of this process that stands for one of the parent's. */
 struct sw_file *sw_file_renew(struct sw_file *file);
 /* Same file, other layer. */

@@ -64,10 +64,12 @@ static struct sw_file *track_opened(const struct opening *opening, int fd)
 {
     if (!is_trackable(opening, fd))
         return NULL;
-    struct sw_file *file = sw_file_get_at(SW_LAYER_POSIX, opening->directory, opening->path, true);
+    bool wanted;
+    struct sw_file *file =
+        sw_file_opened(SW_LAYER_POSIX, opening->directory, opening->path, &wanted);
     sw_file_flag(file, record_flags(opening));
     bool writes = (opening->flags & O_ACCMODE) != O_RDONLY;
-    if (file != NULL || (writes && sw_options.sync))
+    if (file != NULL || (wanted && writes && sw_options.sync))
         sw_fd_track(fd, file, NULL,
                     (writes ? SW_FD_CAN_WRITE : 0) |
                         ((opening->flags & O_APPEND) != 0 ? SW_FD_ASK : 0),

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Streams: open, flush, close. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <string.h>
 
 #include "streams.h"
@@ -55,11 +56,12 @@ static struct sw_file *track_opened(const struct opening *opening, FILE *stream,
     struct stat status;
     if (sw_sys_fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
         return NULL;
-    struct sw_file *file = sw_file_get(SW_LAYER_STDIO, opening->path);
+    bool wanted;
+    struct sw_file *file = sw_file_opened(SW_LAYER_STDIO, AT_FDCWD, opening->path, &wanted);
     sw_file_flag(file, (opening->reads ? SW_FILE_OPENED_READ : 0) |
                            (opening->writes ? SW_FILE_OPENED_WRITE : 0) |
                            (opening->existed ? 0 : SW_FILE_CREATED));
-    if (file != NULL || (opening->writes && sw_options.sync))
+    if (file != NULL || (wanted && opening->writes && sw_options.sync))
         sw_fd_track(fd, NULL, file,
                     (opening->writes ? SW_FD_CAN_WRITE : 0) | (opening->appends ? SW_FD_ASK : 0),
                     0);

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int main(void)
+int main(int count, char **arguments)
 {
-    int fd = open("mapped", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    int fd = open(count > 1 ? arguments[1] : "mapped", O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (ftruncate(fd, 4096) != 0)
         return 1;
     char *data = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the library costs the program that it watches; one run prints one table.
+
+    make bench                      or:  native/bench/cost_per_call.py [--json] [--directory D]
+
+Cost per call: bursts of 4 KiB writes through the library and past it, interleaved in one
+process, timestamps on; per block of bursts the difference of medians, then the median of
+the blocks with its 95 % interval by order statistics.  (The speed of a shared machine
+changes while we look; within a block it is the same for both.)
+
+Share of run time: 64 KiB writes, each synced, in processes with and without the library
+that take turns.  Memory (proportional set size) and time at exit: the same, with a number
+of files opened.  Differences of medians over all runs, intervals by bootstrap.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeVar
+
+BENCH = Path(__file__).resolve().parent
+NATIVE = BENCH.parent
+RESAMPLES = 2000
+SEED = 1
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table.
+
+    Attributes:
+        low / high: 95 % interval of `value`.
+        without: What the program takes without the library, in `without_unit`.
+        goal: Largest value that is wanted, None: none stated.
+    """
+
+    name: str
+    unit: str
+    value: float
+    low: float
+    high: float
+    without: float
+    without_unit: str
+    samples: int
+    goal: float | None = None
+
+
+def difference(
+    pairs: Sequence[tuple[float, float]],
+    statistic: Callable[[Sequence[float]], float] = statistics.median,
+) -> tuple[float, float, float]:
+    """Difference of medians (with - without) and its 95 % interval by bootstrap."""
+    value = statistic([w for w, _ in pairs]) - statistic([o for _, o in pairs])
+    chance = random.Random(SEED)
+    resampled = []
+    for _ in range(RESAMPLES):
+        sample = chance.choices(pairs, k=len(pairs))
+        resampled.append(statistic([w for w, _ in sample]) - statistic([o for _, o in sample]))
+    resampled.sort()
+    return value, resampled[int(0.025 * RESAMPLES)], resampled[int(0.975 * RESAMPLES) - 1]
+
+
+def blockwise(pairs: Sequence[tuple[float, float]], size: int) -> tuple[float, float, float]:
+    """Median of the blocks' differences of medians, and its 95 % interval."""
+    blocks = [pairs[i : i + size] for i in range(0, len(pairs) - size + 1, size)]
+    differences = sorted(
+        statistics.median(w for w, _ in block) - statistics.median(o for _, o in block)
+        for block in blocks
+    )
+    n = len(differences)
+    # Binomial(n, 1/2) within 1.96 standard deviations of its mean, rounded outwards.
+    margin = 0.98 * math.sqrt(n) + 1
+    low, high = max(0, int(n / 2 - margin)), min(n - 1, math.ceil(n / 2 + margin) - 1)
+    return statistics.median(differences), differences[low], differences[high]
+
+
+class Bench:
+    """Builds the library and the program, and runs the program with and without it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.library = directory / "build" / "libstripewise.so"
+        self.program = directory / "cost_per_call"
+        self.containers = directory / "containers"
+        self.containers.mkdir()
+
+    def build(self) -> None:
+        """Build what is measured, as it is released."""
+        build = self.directory / "build"
+        for command in (
+            ["cmake", "-S", NATIVE, "-B", build, "-DSW_PART=core"],
+            ["cmake", "--build", build],
+            ["cc", "-O2", "-o", self.program, BENCH / "cost_per_call.c", "-ldl", "-pthread"],
+        ):
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                sys.exit(f"cost_per_call: {command[0]} failed:\n{done.stdout}{done.stderr}")
+
+    def run(self, *arguments: object, counted: bool = True) -> tuple[list[str], float]:
+        """Run the program; its lines, and the clock when it was gone (nanoseconds)."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_")}
+        if counted:
+            environment["LD_PRELOAD"] = str(self.library)
+            environment["STRIPEWISE_DIRECTORY"] = str(self.containers)
+            environment["STRIPEWISE_INCLUDE"] = str(self.directory)
+        done = subprocess.run(
+            [self.program, *map(str, arguments)],
+            cwd=self.directory,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.splitlines(), time.monotonic_ns()
+
+    def calls(self, blocks: int, bursts: int, threaded: bool) -> Figure:
+        """Cost of one 4 KiB write."""
+        lines, _ = self.run("calls", "data", 4096, blocks * bursts, 40, int(threaded))
+        pairs = [(float(w), float(o)) for w, o in (line.split() for line in lines)]
+        value, low, high = blockwise(pairs, bursts)
+        name = "cost per 4 KiB write" + (", threads" if threaded else "")
+        without = statistics.median(o for _, o in pairs)
+        return Figure(name, "ns", value, low, high, without, "ns", blocks, 100)
+
+    def synced(self, runs: int, calls: int) -> Figure:
+        """Share of run time at 64 KiB writes that are synced one by one."""
+        pairs = self._alternate(runs, lambda c: self._seconds(calls, c))
+        value, low, high = difference(pairs)
+        without = statistics.median(o for _, o in pairs)
+        per_cent = 100 / without
+        name = "share of run time, 64 KiB synced writes"
+        scaled = (value * per_cent, low * per_cent, high * per_cent)
+        return Figure(name, "%", *scaled, without, "s", len(pairs), 1)
+
+    def derived_share(self, cost: Figure, synced: Figure, calls: int) -> Figure:
+        """The same share from the cost of a call: the storage's own noise left out."""
+        per_call_ns = synced.without / calls * 1e9
+        scale = 2 * 100 / per_call_ns  # a write and an fsync
+        return Figure(
+            "  the same, from the cost per call",
+            "%",
+            cost.value * scale,
+            cost.low * scale,
+            cost.high * scale,
+            synced.without,
+            "s",
+            cost.samples,
+            1,
+        )
+
+    def idle(self, runs: int, files: int) -> tuple[Figure, Figure]:
+        """Memory of a process, and the time from return of main to its end."""
+        memory: list[tuple[float, float]] = []
+        leaving: list[tuple[float, float]] = []
+        for (with_memory, with_exit), (memory_alone, exit_alone) in self._alternate(
+            runs, lambda c: self._idle(files, c)
+        ):
+            memory.append((with_memory, memory_alone))
+            leaving.append((with_exit, exit_alone))
+        return (
+            self._figure(f"memory per process, {files} files", "KiB", memory),
+            self._figure(f"time at exit, {files} files", "us", leaving),
+        )
+
+    def _figure(self, name: str, unit: str, pairs: Sequence[tuple[float, float]]) -> Figure:
+        value, low, high = difference(pairs)
+        without = statistics.median(o for _, o in pairs)
+        return Figure(name, unit, value, low, high, without, unit, len(pairs))
+
+    def _seconds(self, calls: int, counted: bool) -> float:
+        lines, _ = self.run("synced", "synced", 65536, calls, counted=counted)
+        (self.directory / "synced").unlink()
+        return float(lines[0])
+
+    def _idle(self, files: int, counted: bool) -> tuple[float, float]:
+        lines, gone = self.run("idle", files, counted=counted)
+        return float(lines[0]), (gone - float(lines[1])) / 1e3
+
+    def _alternate(self, runs: int, measure: Callable[[bool], T]) -> list[tuple[T, T]]:
+        chance = random.Random(SEED)
+        measure(True)
+        pairs = []
+        for _ in range(runs):
+            if chance.random() < 0.5:
+                counted = measure(True)
+                pairs.append((counted, measure(False)))
+            else:
+                alone = measure(False)
+                pairs.append((measure(True), alone))
+        return pairs
+
+
+def main() -> None:
+    """Measure, and print the table or JSON."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    parser.add_argument("--directory", type=Path, help="file system to write to (default: temp)")
+    parser.add_argument("--quick", action="store_true", help="fewer samples, for a first look")
+    options = parser.parse_args()
+    scale = 10 if options.quick else 1
+    with tempfile.TemporaryDirectory(dir=options.directory) as place:
+        bench = Bench(Path(place))
+        bench.build()
+        single = bench.calls(40, 100 // scale, threaded=False)
+        threaded = bench.calls(40, 100 // scale, threaded=True)
+        calls = 100
+        synced = bench.synced(40 // scale, calls)
+        share = bench.derived_share(single, synced, calls)
+        memory, leaving = bench.idle(60 // scale, 20)
+    figures = [single, threaded, synced, share, memory, leaving]
+    if options.json:
+        print(json.dumps([asdict(figure) for figure in figures], indent=2))
+        return
+    print(f"{'':42} {'value':>10} {'95 % interval':>22} {'goal':>8} {'without':>14} {'n':>6}")
+    for f in figures:
+        goal = "" if f.goal is None else f"<{f.goal:g}"
+        interval = f"{f.low:.3g} .. {f.high:.3g}"
+        print(
+            f"{f.name:42} {f.value:>7.3g} {f.unit:<3} {interval:>21} {goal:>8} "
+            f"{f.without:>10.4g} {f.without_unit:<3} {f.samples:>6}"
+        )
+
+
+if __name__ == "__main__":
+    main()
