@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import h5py
 import pytest
-from runtime_harness import PROGRAMS, PYTHON, core, flat, require, run, run_plain
+from runtime_harness import PROGRAMS, PYTHON, checked, core, flat, require, run, run_plain
 
+from stripewise.readers import read_containers
 from stripewise.readers._container import ContainerLayer, Op
 
 pytestmark = pytest.mark.mpi
@@ -82,3 +84,40 @@ def test_a_wheel_that_brings_its_own_hdf5(tmp_path: Path) -> None:
     )
     with h5py.File(tmp_path / "out.h5") as file:
         assert file["x"].chunks == (100,)
+
+
+def test_two_hdf5_in_one_process(tmp_path: Path) -> None:
+    """Two wheels with an HDF5 each: every call goes to the caller's own."""
+    libraries = []
+    for flavour in ("serial", "openmpi", "mpich"):
+        flags = subprocess.run(
+            ["pkg-config", "--cflags", "--libs", f"hdf5-{flavour}"], capture_output=True, text=True
+        )
+        wrapper = "cc" if flavour == "serial" else f"mpicc.{flavour}"
+        if flags.returncode == 0 and shutil.which(wrapper):
+            library = tmp_path / f"lib{flavour}.so"
+            source = PROGRAMS / "h5module.c"
+            checked([wrapper, "-shared", "-fPIC", source, "-o", library, *flags.stdout.split()])
+            libraries.append(library)
+    if len(libraries) < 2:
+        pytest.skip("only one HDF5 is installed")
+    checked(["cc", PROGRAMS / "two_hdf5.c", "-o", tmp_path / "two", "-ldl"])
+    (tmp_path / "containers").mkdir()
+    done = subprocess.run(
+        [tmp_path / "two", *libraries[:2]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={
+            "LD_PRELOAD": str(core()),
+            "STRIPEWISE_DIRECTORY": str(tmp_path / "containers"),
+            "STRIPEWISE_CONFIGURATION": flat("file *.h5 0", "hdf5 chunk 10"),
+        },
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    profile = read_containers(sorted((tmp_path / "containers").glob("*.sw")))
+    for name in ("1.h5", "2.h5"):
+        with h5py.File(tmp_path / name) as file:
+            assert file["x"].chunks == (10,)
+        assert any(Path(path).name == name for path in profile.paths)
+    assert profile.write_bytes == 4 * 800

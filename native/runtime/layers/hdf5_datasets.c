@@ -17,6 +17,7 @@ struct making {
     sw_hid program_list;
     sw_hid list; /* what goes to HDF5: the program's or our copy */
     struct sw_handle_entry file;
+    bool anonymous;  /* gets its name later (H5Olink), if at all */
     char name[1024]; /* in the file */
     char applied[2048];
 };
@@ -24,6 +25,8 @@ struct making {
 static void full_name(struct making *making, sw_hid location, const char *name)
 {
     char group[512];
+    if (making->anonymous)
+        return;
     if (name[0] == '/') {
         snprintf(making->name, sizeof making->name, "%s", name);
         return;
@@ -96,6 +99,7 @@ static bool begin(struct making *making, const struct sw_h5 *h5, sw_hid location
     making->h5 = h5;
     making->program_list = list;
     making->list = list;
+    making->anonymous = name != NULL && name[0] == '\0';
     making->name[0] = '\0';
     making->applied[0] = '\0';
     sw_h5_quiet_begin(h5, &making->quiet);
@@ -143,7 +147,8 @@ static void end(struct making *making, sw_hid dataset)
             (void)h5->H5Pclose(making->list);
             record(making);
         }
-        sw_h5_dataset_of(h5, dataset, &entry);
+        if (!making->anonymous)
+            sw_h5_dataset_of(h5, dataset, &entry);
         sw_h5_quiet_end(h5, &quiet);
     }
     sw_leave(&making->call, making->file.file, SW_OP_META);
@@ -208,6 +213,25 @@ SW_EXPORT sw_hid H5Dcreate_async(const char *in_file, const char *in_function, u
     if (retry(&making, dataset))
         dataset = h5->H5Dcreate_async(in_file, in_function, line, location, name, type, space,
                                       link, creation, access, events);
+    end(&making, dataset);
+    return dataset;
+}
+
+/* Only settings for all datasets of the file can apply: there is no name to match. */
+SW_EXPORT sw_hid H5Dcreate_anon(sw_hid location, sw_hid type, sw_hid space, sw_hid creation,
+                                sw_hid access);
+SW_EXPORT sw_hid H5Dcreate_anon(sw_hid location, sw_hid type, sw_hid space, sw_hid creation,
+                                sw_hid access)
+{
+    const struct sw_h5 *h5 = CALLER;
+    struct making making;
+    if (h5->H5Dcreate_anon == NULL)
+        return -1;
+    if (!begin(&making, h5, location, "", space, creation))
+        return h5->H5Dcreate_anon(location, type, space, creation, access);
+    sw_hid dataset = h5->H5Dcreate_anon(location, type, space, making.list, access);
+    if (retry(&making, dataset))
+        dataset = h5->H5Dcreate_anon(location, type, space, creation, access);
     end(&making, dataset);
     return dataset;
 }

@@ -51,6 +51,7 @@ void sw_h5_refused(const char *object, const char *key, const char *value, const
     snprintf(note, sizeof note, "%s: %s", key, why);
     if (!sw_once(SW_LAYER_HDF5, note))
         return;
-    snprintf(note, sizeof note, "HDF5 %s=%s is not applied to %s: %s", key, value, object, why);
+    snprintf(note, sizeof note, "HDF5 %s=%s is not applied to %s: %s", key, value,
+             object[0] != '\0' ? object : "a dataset without a name", why);
     sw_note(note);
 }

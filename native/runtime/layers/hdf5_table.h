@@ -31,6 +31,7 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(int, H5Fflush, (sw_hid, int))                                                               \
     X(sw_hid, H5Dcreate1, (sw_hid, const char *, sw_hid, sw_hid, sw_hid))                         \
     X(sw_hid, H5Dcreate2, (sw_hid, const char *, sw_hid, sw_hid, sw_hid, sw_hid, sw_hid))         \
+    X(sw_hid, H5Dcreate_anon, (sw_hid, sw_hid, sw_hid, sw_hid, sw_hid))                           \
     X(sw_hid, H5Dopen1, (sw_hid, const char *))                                                   \
     X(sw_hid, H5Dopen2, (sw_hid, const char *, sw_hid))                                           \
     X(int, H5Dclose, (sw_hid))                                                                    \

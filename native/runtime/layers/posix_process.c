@@ -133,7 +133,8 @@ static void *mapped(void *address, int protection, int flags, int fd)
         return address;
     int saved_errno = errno;
     sw_fd_add_flags(entry, SW_FD_WRITTEN);
-    sw_process_flag(SW_PROCESS_USES_SHARED_MMAP);
+    if (sw_thread.active >> SW_LAYER_MPIIO == 0) /* no I/O library's own business */
+        sw_process_flag(SW_PROCESS_USES_SHARED_MMAP);
     errno = saved_errno;
     return address;
 }

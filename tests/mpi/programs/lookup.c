@@ -1,0 +1,50 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lookup mpiio|hdf5 PATH [DATASET]: what the configuration in the environment says, as
+ * "key value override" lines; notes go to standard error.  Stands in for the core;
+ * LOOKUP_CRAY=1 is a Cray MPICH.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/core.h"
+
+void sw_inside_begin(void)
+{
+}
+
+void sw_inside_end(void)
+{
+}
+
+void sw_process_flag(uint32_t flags)
+{
+    fprintf(stderr, "flag %#x\n", flags);
+}
+
+void sw_note(const char *text)
+{
+    fprintf(stderr, "note %s\n", text);
+}
+
+bool sw_mpi_applies_mpich_hints(void)
+{
+    return getenv("LOOKUP_CRAY") != NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct sw_setting settings[SW_MAX_SETTINGS];
+    if (argc < 3)
+        return 2;
+    sw_adopt_load();
+    enum sw_setting_group group =
+        strcmp(argv[1], "hdf5") == 0 ? SW_SETTING_HDF5 : SW_SETTING_MPIIO;
+    size_t count =
+        sw_adopt_lookup(group, argv[2], argc > 3 ? argv[3] : NULL, settings, SW_MAX_SETTINGS);
+    for (size_t i = 0; i < count; i++)
+        printf("%s %s %d\n", settings[i].key, settings[i].value, settings[i].override);
+    return 0;
+}

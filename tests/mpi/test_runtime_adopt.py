@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The parsers of adopt and its lookup, under sanitizers."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from runtime_harness import NATIVE, PROGRAMS, checked, flat, require, scratch
+
+
+@cache
+def lookup_program() -> Path:
+    require("cc")
+    built = scratch() / "lookup"
+    sources = [PROGRAMS / "lookup.c", *sorted((NATIVE / "runtime" / "adopt").glob("*.c"))]
+    checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    include = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'runtime'}"]
+    checked(
+        ["cc", "-std=gnu11", "-g", "-Wall", "-Wextra", *checks, *include, *sources, "-o", built]
+    )
+    return built
+
+
+def ask(
+    configuration: str, path: str, *dataset: str, group: str = "mpiio", **extra: str
+) -> tuple[list[str], str]:
+    """Lines of the answer, and what was noted."""
+    done = subprocess.run(
+        [lookup_program(), group, path, *dataset],
+        env={"STRIPEWISE_CONFIGURATION": configuration, **extra},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        cwd="/tmp",
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines(), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("match", "path", "expected"),
+    [
+        ("*", "/a/b.h5", True),
+        ("*.h5", "/a/b.h5", True),
+        ("*.h5", "b.h5", True),
+        ("*.nc", "/a/b.h5", False),
+        ("b.h5", "ufs:/a/b.h5", True),
+        ("a/*.h5", "/x/a/b.h5", True),
+        ("a/*.h5", "/x/c/b.h5", False),
+        ("*/b.h5", "/x/c/b.h5", True),
+        ("/x/*/b.h5", "/x/c/b.h5", True),
+        ("/x/b.h5", "/y/x/b.h5", False),
+        ("/tmp/*.h5", "b.h5", True),
+        ("tmp/*.h5", "./b.h5", True),
+        ("x/y/z.h5", "/z.h5", False),
+        ("[ab].h5", "/a.h5", True),
+        ("a*b.h5", "/a/b.h5", False),
+    ],
+)
+def test_which_files_match(match: str, path: str, expected: bool) -> None:
+    answer, _ = ask(flat(f"file {match} 0", "mpiio k v"), path)
+    assert answer == (["k v 0"] if expected else [])
+
+
+def test_later_entries_win_key_by_key() -> None:
+    text = flat("file * 0", "mpiio a 1", "mpiio b 1", "file *.h5 1", "mpiio b 2", "mpiio c 2")
+    assert ask(text, "x.h5")[0] == ["a 1 0", "b 2 1", "c 2 1"]
+    assert ask(text, "x.nc")[0] == ["a 1 0", "b 1 0"]
+
+
+def test_datasets_take_the_files_settings_too() -> None:
+    text = flat(
+        "file * 0",
+        "hdf5 chunk 1",
+        "hdf5 x 1",
+        "dataset /g/*",
+        "hdf5 chunk 2",
+        "file o 0",
+        "hdf5 y 3",
+    )
+    assert ask(text, "f", group="hdf5")[0] == ["chunk 1 0", "x 1 0"]
+    assert ask(text, "f", "/g/a", group="hdf5")[0] == ["chunk 2 0", "x 1 0"]
+    assert ask(text, "f", "/h/a", group="hdf5")[0] == ["chunk 1 0", "x 1 0"]
+
+
+def test_percent_escapes() -> None:
+    assert ask(flat("file * 0", "mpiio a%20b c%25%2a"), "f")[0] == ["a b c%* 0"]
+
+
+GOOD = ("file * 0", "mpiio good 1")
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("mpiio a b", *GOOD), "before any file"),
+        ((*GOOD, "file *"), "unknown statement"),
+        ((*GOOD, "file * 3"), "override"),
+        ((*GOOD, "mpiio a b c"), "unknown statement"),
+        ((*GOOD, "mpiio a %"), "%XX"),
+        ((*GOOD, "mpiio a %00"), "%XX"),
+        ((*GOOD, "dataset x", "mpiio a b"), "inside a dataset"),
+    ],
+)
+def test_broken_texts_are_refused_as_a_whole(lines: tuple[str, ...], reason: str) -> None:
+    answer, notes = ask(flat(*lines), "f")
+    assert answer == []
+    assert reason in notes
+    assert "flag 0x200" in notes
+
+
+HINTS = "*.dat:cb_nodes=2:cb_config_list=#*:8#,a/b*:k=#x,y#,*:last=1"
+
+
+def test_mpich_hints() -> None:
+    answer, _ = ask("", "/x/f.dat", MPICH_MPIIO_HINTS=HINTS)
+    assert answer == ["cb_nodes 2 1", "cb_config_list *:8 1", "last 1 1"]
+    assert ask("", "/x/a/bc", MPICH_MPIIO_HINTS=HINTS)[0] == ["k x,y 1", "last 1 1"]
+
+
+def test_cray_mpich_applies_its_hints_itself() -> None:
+    text = flat("file * 0", "mpiio own 1")
+    answer, _ = ask(text, "/x/f.dat", MPICH_MPIIO_HINTS=HINTS, LOOKUP_CRAY="1")
+    assert answer == ["own 1 0"]
+
+
+def test_the_configuration_wins_over_mpich_hints() -> None:
+    answer, _ = ask(flat("file * 0", "mpiio cb_nodes 7"), "f.dat", MPICH_MPIIO_HINTS=HINTS)
+    assert "cb_nodes 7 0" in answer
+
+
+@pytest.mark.parametrize("hints", ["*:a", "*", "*:=1", "*:a=#1", "*:a=1:,x"])
+def test_broken_mpich_hints_are_refused(hints: str) -> None:
+    answer, notes = ask(flat("file * 0", "mpiio own 1"), "f", MPICH_MPIIO_HINTS=hints)
+    assert answer == ["own 1 0"]
+    assert "MPICH_MPIIO_HINTS is not applied" in notes
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.text(st.sampled_from("file\t\n*01mpodst%2#:,=/[]\\ä"), max_size=80),
+    st.text(st.sampled_from("*:,=#ab/[]\\%"), max_size=40),
+)
+def test_no_text_hurts(body: str, hints: str) -> None:
+    ask("stripewise-flat 1\nfile\t*\t0\n" + body, "a/b.h5", MPICH_MPIIO_HINTS=hints)
