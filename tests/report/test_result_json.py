@@ -49,7 +49,8 @@ def test_no_improvement_repeats_the_baseline_and_claims_nothing():
     assert document["result"] == "no improvement"
     assert document["best"] == document["baseline"]
     assert document["speedup"]["median"] == 1.0
-    assert document["speedup"]["low"] is None
+    assert document["speedup"]["low"] == document["speedup"]["high"] == 1.0
+    assert document["speedup"]["n_pairs"] == 0
     assert document["settings"] == {}
     assert document["configuration"] == {"version": 1, "file": []}
     assert document["candidate"]["speedup"]["median"] == 1.04

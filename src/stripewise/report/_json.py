@@ -117,14 +117,15 @@ def _figures(figures: Digest) -> dict[str, Any]:
 
 
 def _speedup(speedup: Speedup | None) -> dict[str, Any]:
+    """Return a speed-up; None means that the answer is the baseline, which is 1 by identity."""
     if speedup is None:
         return {
             "median": 1.0,
-            "low": None,
-            "high": None,
+            "low": 1.0,
+            "high": 1.0,
             "n_pairs": 0,
             "confidence": None,
-            "method": None,
+            "method": "identity: nothing is changed",
         }
     return asdict(speedup)
 

@@ -94,7 +94,8 @@ def format_interval(speedup: Speedup) -> str:
     runs = f"{speedup.n_pairs} paired run{'' if speedup.n_pairs == 1 else 's'}"
     if not (math.isfinite(speedup.low) and math.isfinite(speedup.high)):
         return f"[{runs}: too few for an interval]"
-    bounds = f"{format_ratio(speedup.low)}–{format_ratio(speedup.high)}"
+    decimals = 0 if speedup.low >= 9.95 else 1 if speedup.low >= 1.995 else 2
+    bounds = f"{speedup.low:.{decimals}f}–{speedup.high:.{decimals}f}"
     return f"[{bounds}, {100 * speedup.confidence:.0f} %, {runs}]"
 
 
