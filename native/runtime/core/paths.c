@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "internal.h"
 #include "system.h"
@@ -112,8 +113,16 @@ static void keep(int slot, const char **text, const size_t *bytes, size_t *count
     *count = fitting;
 }
 
+/* Session directories of Open MPI: shared memory and locks of its own. */
+static char sessions[2][80];
+
 void sw_filter_load(void)
 {
+    struct utsname system;
+    if (uname(&system) == 0) {
+        snprintf(sessions[0], sizeof sessions[0], "/ompi.%s.", system.nodename);
+        snprintf(sessions[1], sizeof sessions[1], "/prte.%s.", system.nodename);
+    }
     load_prefixes(SW_ENV_INCLUDE, included.text, included.bytes, &included.count);
     load_prefixes(SW_ENV_EXCLUDE, excluded.text, excluded.bytes, &excluded.count);
     keep(0, included.text, included.bytes, &included.count);
@@ -140,6 +149,12 @@ static bool in_system_directory(const char *path)
             return true;
     }
     return has_prefix(path, "/var", 4) && !has_prefix(path, "/var/tmp", 8);
+}
+
+static bool in_session_directory(const char *path)
+{
+    return (sessions[0][0] != '\0' && strstr(path, sessions[0]) != NULL) ||
+           (sessions[1][0] != '\0' && strstr(path, sessions[1]) != NULL);
 }
 
 static bool ends_with(const char *path, size_t length, const char *suffix)
@@ -171,5 +186,5 @@ bool sw_filter_wanted(const char *absolute)
         if (has_prefix(absolute, excluded.text[i], excluded.bytes[i]))
             return false;
     }
-    return !in_system_directory(absolute) && !is_code(absolute);
+    return !in_system_directory(absolute) && !in_session_directory(absolute) && !is_code(absolute);
 }
