@@ -32,7 +32,7 @@ def write_outputs(result: StudyResult) -> tuple[list[str], list[str]]:
         for name, format_name in BEST_FILES.items():
             written = get(format_name).write(result.winner.configuration)
             write_text(directory / name, written.text)
-            notes += [f"{name}: {text}" for text in written.lost]
+            notes += [f"{name} cannot hold: {text}" for text in written.lost]
             names.append(name)
     write_text(directory / "report.html", render_html(result))
     document = json.dumps(finite(result_to_json(result)), indent=2)
