@@ -71,7 +71,7 @@ struct sw_block_header {
     uint32_t magic;
     uint16_t kind; /* enum sw_block_kind */
     uint16_t version;
-    uint64_t bytes; /* of the whole block, header included; multiple of SW_PAGE */
+    uint64_t bytes;      /* of the whole block, header included; multiple of SW_PAGE */
     uint64_t process_id; /* unique in the file: offset of the PROCESS block */
     uint32_t pid;
     uint32_t reserved;
@@ -81,7 +81,7 @@ struct sw_block_header {
 enum sw_mpi_family { SW_MPI_NONE = 0, SW_MPI_MPICH = 1, SW_MPI_OPENMPI = 2, SW_MPI_OTHER = 3 };
 
 enum sw_plugin_state {
-    SW_PLUGIN_UNUSED = 0,  /* no MPI_Init seen */
+    SW_PLUGIN_UNUSED = 0, /* no MPI_Init seen */
     SW_PLUGIN_LOADED = 1,
     SW_PLUGIN_MISSING = 2, /* no plug-in for this MPI in STRIPEWISE_PLUGIN_PATH */
     SW_PLUGIN_WRONG = 3,   /* a plug-in was there but is for another MPI or version */
@@ -90,9 +90,9 @@ enum sw_plugin_state {
 /* Bits of sw_process.flags. */
 #define SW_PROCESS_MPI_INITIALIZED 0x1u
 #define SW_PROCESS_MPI_FINALIZED 0x2u
-#define SW_PROCESS_EXITED 0x4u      /* reached exit(); absent after a kill */
-#define SW_PROCESS_EXECED 0x8u      /* replaced itself by exec */
-#define SW_PROCESS_FORKED 0x10u     /* child of fork that never exec'ed */
+#define SW_PROCESS_EXITED 0x4u  /* reached exit(); absent after a kill */
+#define SW_PROCESS_EXECED 0x8u  /* replaced itself by exec */
+#define SW_PROCESS_FORKED 0x10u /* child of fork that never exec'ed */
 #define SW_PROCESS_USES_IO_URING 0x20u
 #define SW_PROCESS_USES_SHARED_MMAP 0x40u /* writable shared mapping of a regular file */
 #define SW_PROCESS_HDF5 0x80u
@@ -159,7 +159,7 @@ struct sw_file_record {
     uint64_t outermost_write_bytes;
     uint64_t first_ns; /* CLOCK_MONOTONIC - sw_process.clock_ns, first and last data call */
     uint64_t last_ns;
-    uint64_t read_min, read_max;   /* bytes of one call */
+    uint64_t read_min, read_max; /* bytes of one call */
     uint64_t write_min, write_max;
     uint64_t sequential_writes;  /* offset >= end of the one before */
     uint64_t consecutive_writes; /* offset == end of the one before */

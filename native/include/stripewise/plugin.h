@@ -37,8 +37,8 @@ struct sw_plugin_mark {
 };
 
 struct sw_plugin {
-    int version;        /* SW_PLUGIN_VERSION */
-    const char *family; /* "mpich" or "openmpi" */
+    int version;                 /* SW_PLUGIN_VERSION */
+    const char *family;          /* "mpich" or "openmpi" */
     const char *library_version; /* MPI_Get_library_version at build time, first line */
     /* Rank and size in MPI_COMM_WORLD; 0 or an MPI error code. */
     int (*world)(int *rank, int *size);
@@ -51,8 +51,8 @@ struct sw_plugin {
     /* A new MPI_Info: `info` (may be MPI_INFO_NULL) with the hints added.  `applied`
      * receives "key=value\n" lines of what was set.  0, or an MPI error code and
      * *out == info.  Error handlers are as found afterwards. */
-    int (*info_merge)(sw_handle info, const struct sw_hint *hints, size_t n_hints,
-                      sw_handle *out, char *applied, size_t applied_bytes);
+    int (*info_merge)(sw_handle info, const struct sw_hint *hints, size_t n_hints, sw_handle *out,
+                      char *applied, size_t applied_bytes);
     /* "key=value\n" lines of an info; of the info that MPI_File_get_info returns. */
     int (*info_text)(sw_handle info, char *text, size_t bytes);
     int (*file_info_text)(sw_handle file, char *text, size_t bytes);

@@ -37,12 +37,12 @@ void *sw_resolve(const char *name, const void *caller);
 
 /* Declares `real`, resolved once per wrapper.  A symbol that cannot be resolved leaves
  * `real` NULL; a wrapper of an optional symbol must check. */
-#define SW_REAL(type, name, arguments)                                                   \
-    static type(*sw_cached_##name) arguments;                                            \
-    type(*real) arguments = __atomic_load_n(&sw_cached_##name, __ATOMIC_RELAXED);        \
-    if (__builtin_expect(real == NULL, 0)) {                                             \
-        real = (type(*) arguments)sw_resolve(#name, __builtin_return_address(0));        \
-        __atomic_store_n(&sw_cached_##name, real, __ATOMIC_RELAXED);                     \
+#define SW_REAL(type, name, arguments)                                                            \
+    static type(*sw_cached_##name) arguments;                                                     \
+    type(*real) arguments = __atomic_load_n(&sw_cached_##name, __ATOMIC_RELAXED);                 \
+    if (__builtin_expect(real == NULL, 0)) {                                                      \
+        real = (type(*) arguments)sw_resolve(#name, __builtin_return_address(0));                 \
+        __atomic_store_n(&sw_cached_##name, real, __ATOMIC_RELAXED);                              \
     }
 
 /* ---- calls --------------------------------------------------------------------- */
@@ -85,13 +85,12 @@ struct sw_file *sw_fd_file(int fd);
 
 /* ---- the process --------------------------------------------------------------- */
 
-bool sw_active(void); /* loaded, not disabled, and still healthy */
-bool sw_recording(void); /* a container is mapped */
+bool sw_active(void);                    /* loaded, not disabled, and still healthy */
+bool sw_recording(void);                 /* a container is mapped */
 struct sw_process *sw_process_get(void); /* mapped header; NULL without a container */
 void sw_process_flag(uint32_t flags);
 /* Add a settings record / a note.  Copies the text. */
-void sw_settings_add(int layer, uint64_t file_id, enum sw_settings_kind kind,
-                     const char *text);
+void sw_settings_add(int layer, uint64_t file_id, enum sw_settings_kind kind, const char *text);
 void sw_note(const char *text);
 
 /* ---- MPI ----------------------------------------------------------------------- */
@@ -118,7 +117,8 @@ struct sw_setting {
 };
 enum sw_setting_group { SW_SETTING_MPIIO, SW_SETTING_HDF5 };
 /* Settings for a file (dataset NULL) or for a dataset of it (then with the file's own, which
- * count for all its datasets); later entries have won already.  Returns how many were stored in `settings`. */
+ * count for all its datasets); later entries have won already.  Returns how many were stored in
+ * `settings`. */
 size_t sw_adopt_lookup(enum sw_setting_group group, const char *path, const char *dataset,
                        struct sw_setting *settings, size_t room);
 
