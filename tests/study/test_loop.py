@@ -76,6 +76,12 @@ def test_drift_does_not_fake_an_improvement(run_fake, no_fsync):
     assert not run_fake(launcher, trials=8).improved
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_smallest_budget_holds_a_trial_whatever_the_noise(run_fake, seed):
+    launcher = FakeLauncher(helped, lognormal(0.4), seed=seed)
+    assert run_fake(launcher, runs=18).trials
+
+
 def test_no_knob_ends_at_once(run_fake):
     launcher = FakeLauncher(lambda _: 4.0)
     result = run_fake(launcher, space=lambda facts: Space((), {KNOB: "no MPI-IO"}))

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 
 from stripewise.errors import ProgramError
@@ -25,7 +24,6 @@ LARGE_CV = 0.15
 TIMEOUT_FLOOR_SECONDS = 20.0
 TIMEOUT_FACTOR = 5.0
 """A run that takes so many times as long as the baseline is stopped: a deadlock, or hopeless."""
-_TAIL_LINES = 5
 
 
 @dataclass(frozen=True)
@@ -113,8 +111,8 @@ def _wants_more(context: Context, done: list[Measurement]) -> bool:
     if len(done) >= MOST_BASELINE_RUNS or spread([m.io_seconds for m in done]) <= LARGE_CV:
         return False
     begun = context.ledger.measurement(f"baseline/{len(done) + 1}") is not None
-    seconds = done[-1].elapsed_seconds
-    return begun or context.budget.allows(context.ledger, TRIAL_RUNS, seconds, final=False)
+    wanted, seconds = 1 + TRIAL_RUNS, done[-1].elapsed_seconds
+    return begun or context.budget.allows(context.ledger, wanted, seconds, final=False)
 
 
 def run_timeout(context: Context, runs: list[Measurement]) -> float:
@@ -133,23 +131,21 @@ def _check_it_ran(context: Context, measurement: Measurement) -> None:
             f"the program did not end within {context.options.timeout_seconds:g} s; "
             "give it more with --timeout"
         )
-    tail = last_lines(context.executor.place(measurement).record_directory / "stderr")
-    said = f"; it said:\n{tail}" if tail else ""
     raise ProgramError(
         f"the program fails unchanged ({measurement.message}); see that it runs without "
-        f"stripewise first, from a copy of this directory{said}"
+        "stripewise first, from a copy of this directory"
+        f"{_where_it_spoke(context, measurement)}"
     )
 
 
-def last_lines(path: Path, lines: int = _TAIL_LINES) -> str:
-    """Return the last lines of a text file, "" if there is none."""
-    try:
-        with path.open("rb") as stream:
-            stream.seek(max(0, os.fstat(stream.fileno()).st_size - 4096))
-            text = stream.read().decode("utf-8", "replace")
-    except OSError:
+def _where_it_spoke(context: Context, measurement: Measurement) -> str:
+    """Name the file that holds what a failed program said, "" if it said nothing."""
+    path = context.executor.place(measurement).record_directory / "stderr"
+    if not path.is_file() or not path.stat().st_size:
         return ""
-    return "\n".join(f"  {line}" for line in text.splitlines()[-lines:])
+    here = context.options.origin
+    shown = path.relative_to(here) if path.is_relative_to(here) else path
+    return f"; all that it said is in {shown}"
 
 
 def _first_look(context: Context, measurement: Measurement) -> FirstLook:
