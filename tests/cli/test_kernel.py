@@ -21,9 +21,9 @@ STAND_IN = """#!/bin/sh
 for word in "$@"; do
     case $word in exit-*) exit "${word#exit-}" ;; esac
 done
-printf '[%s]' "$@"
-echo
-"""
+line=$(printf '[%s]' "$@")
+printf '%s\\n' "$line"
+"""  # one write a rank: mpiexec may mix what several ranks print
 
 
 def stripewise(*arguments: str) -> subprocess.CompletedProcess[str]:
