@@ -15,7 +15,7 @@ packages() {
     case $1 in
     build) echo "python3 python3-venv gcc libc6-dev make cmake pkg-config" ;;
     mpi) echo "mpich libmpich-dev libhdf5-mpich-dev openmpi-bin libopenmpi-dev libhdf5-openmpi-dev" ;;
-    test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools shellcheck procps" ;;
+    test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils" ;;
     lint) echo "shellcheck git" ;;
     apps) echo "lammps" ;;
     *) echo "bootstrap: unknown package group '$1'" >&2; exit 2 ;;

@@ -14,7 +14,7 @@ cd "$place"
 
 kernel=$("$stripewise" kernel --path --mpi openmpi)
 set -- mpiexec.openmpi -n 2 "$kernel" --pattern btio --backend mpiio --mode independent \
-    --size 96,96,96 --steps 2 --keep --file btio.dat
+    --size 256,256,6 --steps 4 --keep --file btio.dat
 
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
 
