@@ -16,7 +16,8 @@ kernel=$("$stripewise" kernel --path --mpi openmpi)
 set -- mpiexec.openmpi -n 2 "$kernel" --pattern btio --backend mpiio --mode independent \
     --size 256,256,6 --steps 4 --keep --file btio.dat
 
-say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
+if [ -t 1 ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); else bold="" plain=""; fi
+say() { printf '\n%s$ %s%s\n' "$bold" "$*" "$plain"; }
 
 say "stripewise tune --trials 6 -- mpiexec -n 2 stripewise-kernel --pattern btio ..."
 "$stripewise" tune --trials 6 --seed 1 --study-dir btio.stripewise -- "$@"
