@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ from stripewise.errors import StripewiseError
 EXIT_INTERRUPTED = 130
 EXIT_UNEXPECTED = 70
 
+_ODD_BYTE = re.compile("[\udc80-\udcff]")
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -62,8 +64,9 @@ def note(text: str, *, kind: str = "") -> None:
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal cannot show (surrogates of odd file names) escaped."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    r"""The text with what a terminal cannot show escaped; odd bytes of file names as \xNN."""
+    shown = _ODD_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", text)
+    return shown.encode("utf-8", "backslashreplace").decode()
 
 
 def exit_code_of(error: BaseException, words: Sequence[str]) -> int:

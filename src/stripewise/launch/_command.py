@@ -48,9 +48,9 @@ def _search(name: str, directory: Path, environment: Mapping[str, str]) -> str:
         raise ProgramError(f"{blocked} is not executable; remedy: chmod +x {blocked}")
     if (directory / name).is_file():
         raise ProgramError(
-            f"there is no program {name!r} on PATH, but there is one here: write ./{name}"
+            f"there is no program '{name}' on PATH, but there is one here: write ./{name}"
         )
-    raise ProgramError(f"there is no program {name!r} on PATH{_on_path_like(name, environment)}")
+    raise ProgramError(f"there is no program '{name}' on PATH{_on_path_like(name, environment)}")
 
 
 def _check_executable(path: Path, shown: str) -> None:
@@ -60,7 +60,7 @@ def _check_executable(path: Path, shown: str) -> None:
         names = [entry.name for entry in _entries(path.parent)]
         close = difflib.get_close_matches(path.name, names, n=3)
         nearest = [os.path.join(os.path.dirname(shown), match) for match in close]
-        raise ProgramError(f"there is no program {shown!r}{_did_you_mean(nearest)}")
+        raise ProgramError(f"there is no program '{shown}'{_did_you_mean(nearest)}")
     if not os.access(path, os.X_OK):
         raise ProgramError(f"{shown} is not executable; remedy: chmod +x {shown}")
     _check_interpreter(path, shown)

@@ -92,7 +92,7 @@ def _with_mpi(profile: Profile) -> Handshake:
     ):
         hit = mpi[mpi["plugin_state"] == plugin]
         if hit.size:
-            version = bytes(hit[0]["mpi_version"]).decode(errors="replace").strip()
+            version = bytes(hit[0]["mpi_version"]).decode(errors="replace")
             return Handshake(
                 False, _plugin_message(plugin, version), _warnings(profile), result, seen, expected
             )
@@ -113,7 +113,8 @@ def _with_mpi(profile: Profile) -> Handshake:
 
 
 def _plugin_message(state: PluginState, version: str) -> str:
-    what = f"the program runs on {version!r}" if version else "the program runs on an MPI"
+    name = " ".join(version.partition(",")[0].split())
+    what = f"the program runs on {name or 'an MPI'}"
     if state == PluginState.MISSING:
         problem = f"{what}, for which no plug-in is built"
     else:

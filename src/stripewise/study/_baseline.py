@@ -9,11 +9,12 @@ import time
 from dataclasses import dataclass
 from statistics import median
 
-from stripewise.errors import ProgramError
+from stripewise.errors import ProgramError, RuntimeMissingError
 from stripewise.model import Measurement, ProgramFacts, RunRole, RunStatus
 from stripewise.study import _codec as codec
 from stripewise.study._budget import TRIAL_RUNS
 from stripewise.study._context import Context
+from stripewise.study._options import program_word
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import resolution_text, spread
 from stripewise.study._tools import FirstLook
@@ -58,6 +59,7 @@ def warm_up(context: Context) -> ProgramFacts:
 
     Raises:
         ProgramError: It fails, cannot be seen, or does no I/O.
+        RuntimeMissingError: It cannot be seen since the plug-in for its MPI is not built.
     """
     slot = RunSlot(
         "warm-up",
@@ -67,10 +69,14 @@ def warm_up(context: Context) -> ProgramFacts:
         keep_output=True,
     )
     measurement = context.executor.run(slot)
-    _check_it_ran(context, measurement)
-    look = _first_look(context, measurement)
-    if look.problem:
-        raise ProgramError(look.problem)
+    try:
+        _check_it_ran(context, measurement)
+        look = _first_look(context, measurement)
+        if look.problem:
+            raise (RuntimeMissingError if look.no_plugin else ProgramError)(look.problem)
+    except (ProgramError, RuntimeMissingError):
+        context.executor.release(measurement)
+        raise
     context.tools.workspace.first_run_known(look.written_inputs, look.output_bytes)
     context.executor.release(measurement)
     if not look.facts.io_seconds or not measurement.total_bytes:
@@ -147,10 +153,17 @@ def _check_it_ran(context: Context, measurement: Measurement) -> None:
             "give it more with --timeout"
         )
     raise ProgramError(
-        f"the program fails unchanged ({measurement.message}); see that it runs without "
-        "stripewise first, from a copy of this directory"
+        f"the program fails unchanged ({measurement.message}){_not_there(context)}; see that it "
+        "runs without stripewise first, from a copy of this directory"
         f"{_where_it_spoke(context, measurement)}"
     )
+
+
+def _not_there(context: Context) -> str:
+    """Say that the program does not exist, where a launcher's message hides it."""
+    word = program_word(context.options.command)
+    there = os.path.sep not in word or (context.options.origin / word).exists()
+    return "" if there else f"; there is no {word}"
 
 
 def _where_it_spoke(context: Context, measurement: Measurement) -> str:
@@ -169,6 +182,7 @@ def _first_look(context: Context, measurement: Measurement) -> FirstLook:
         return {
             "facts": codec.facts_to_json(found.facts),
             "problem": found.problem,
+            "no_plugin": found.no_plugin,
             "written_inputs": list(found.written_inputs),
             "output_bytes": found.output_bytes,
             "warnings": list(found.warnings),
@@ -178,6 +192,7 @@ def _first_look(context: Context, measurement: Measurement) -> FirstLook:
     return FirstLook(
         facts=codec.facts_from_json(data["facts"]),
         problem=data["problem"],
+        no_plugin=data["no_plugin"],
         written_inputs=tuple(data["written_inputs"]),
         output_bytes=data["output_bytes"],
         warnings=tuple(data["warnings"]),

@@ -12,7 +12,7 @@ from pathlib import Path
 from stripewise.errors import ContainerError
 from stripewise.launch import Outcome
 from stripewise.model import Measurement, ObservedFile, RunStatus
-from stripewise.readers import handshake, read_containers
+from stripewise.readers import HandshakeState, handshake, read_containers
 from stripewise.runtime import filesystem_type
 from stripewise.study._tools import FirstLook, Place
 from stripewise.study._workspace import SandboxWorkspace, shown
@@ -71,6 +71,7 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
     return FirstLook(
         facts=replace(facts, filesystem=filesystem_type(place.directory)),
         problem=problem,
+        no_plugin=seen.state in (HandshakeState.PLUGIN_MISSING, HandshakeState.PLUGIN_WRONG),
         written_inputs=tuple(sorted(str(p) for p in opened.written if str(p) in inputs)),
         output_bytes=workspace.sandbox.outputs(run_id).size_bytes,
         warnings=tuple(warnings),

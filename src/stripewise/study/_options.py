@@ -124,17 +124,20 @@ def program_name(command: Sequence[str]) -> str:
     The launcher's options are not known here, so the program is the first word after the
     launcher that looks like one: a path, or a name that can be found.
     """
+    name = os.path.basename(program_word(command))
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix in (".py", ".sh", ".exe") and stem else name or "program"
+
+
+def program_word(command: Sequence[str]) -> str:
+    """Return the word of a command line that seems to be the program; "" if it has none."""
     words = list(command)
-    if not words:
-        return "program"
     while len(words) > 1 and _is_wrapper(words[0]):
         rest = [i for i, word in enumerate(words[1:], start=1) if _looks_like_program(word)]
         if not rest:
             break
         words = words[rest[0] :]
-    name = os.path.basename(words[0])
-    stem, suffix = os.path.splitext(name)
-    return stem if suffix in (".py", ".sh", ".exe") and stem else name
+    return words[0] if words else ""
 
 
 def _is_wrapper(word: str) -> bool:

@@ -110,7 +110,7 @@ class InputSnapshot:
                 raise
             raise StorageError(
                 f"cannot copy the inputs to {directory}: {error}; "
-                "make room, or put the study elsewhere with --directory"
+                "make room, or put the study elsewhere with --study-dir"
             ) from error
         return snapshot
 
@@ -332,4 +332,4 @@ def _kind(mode: int) -> str:
 
 
 def _shown(name: str) -> str:
-    return name.encode("utf-8", "backslashreplace").decode()
+    return os.fsencode(name).decode("utf-8", "backslashreplace")

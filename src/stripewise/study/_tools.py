@@ -39,6 +39,7 @@ class FirstLook:
     Attributes:
         facts: What the program does.
         problem: Why it cannot be tuned, with the remedy; "" if it can.
+        no_plugin: The problem is that the plug-in for the program's MPI is not built.
         written_inputs: Inputs that it opened for writing (relative to the run).
         output_bytes: Size of the files that it made.
         warnings: For the user.
@@ -46,6 +47,7 @@ class FirstLook:
 
     facts: ProgramFacts
     problem: str = ""
+    no_plugin: bool = False
     written_inputs: tuple[str, ...] = ()
     output_bytes: int = 0
     warnings: tuple[str, ...] = ()

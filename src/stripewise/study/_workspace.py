@@ -96,4 +96,4 @@ def size_of_outputs(sandbox: Sandbox, run_id: str) -> int:
 
 def shown(path: Path | str) -> str:
     """Return a path for people; bytes that are not UTF-8 are escaped."""
-    return str(path).encode("utf-8", "backslashreplace").decode()
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

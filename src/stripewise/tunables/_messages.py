@@ -24,7 +24,11 @@ def first_problem(error: ValidationError, known: Iterable[str]) -> str:
     if first["type"] == "extra_forbidden":
         key = str(first["loc"][-1])
         place = _where(first["loc"][:-1])
-        return f"{place + ': ' if place else ''}no key is called {key!r}{suggest(key, known)}"
+        names = tuple(known)
+        here = f"{place}: " if place else ""
+        if key in names:
+            return f"{here}{key!r} does not stand here, but in another table"
+        return f"{here}no key is called {key!r}{suggest(key, names)}"
     if first["type"] == "missing":
         return f"{where} is missing: add it"
     message = str(first["msg"]).removeprefix("Value error, ")
