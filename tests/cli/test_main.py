@@ -88,7 +88,8 @@ def test_help_is_fast_and_imports_no_numerics() -> None:
 def test_unknown_command() -> None:
     result = CliRunner().invoke(main, ["tun"])
     assert result.exit_code == 2
-    assert result.stderr.startswith("stripewise: error: No such command 'tun'")
+    assert result.stderr.startswith("stripewise: error: No such command 'tun'.")
+    assert "'tune'" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -168,3 +169,17 @@ def test_numbers_that_json_lacks() -> None:
         "a": [None, None, 1.5],
         "2": ["x"],
     }
+
+
+@pytest.mark.parametrize("words", [[], ["config"], ["runtime"]])
+def test_a_group_alone_shows_its_help(words: list[str]) -> None:
+    result = CliRunner().invoke(main, words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("Usage: stripewise")
+
+
+def test_a_missing_choice_is_one_line() -> None:
+    result = CliRunner().invoke(main, ["config", "convert", "best.toml"])
+    assert result.exit_code == 2
+    assert "Missing option '--to'. Choose from: toml, mpich-hints" in result.stderr
+    assert result.stderr.count("\n") == 1

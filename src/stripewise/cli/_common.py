@@ -95,6 +95,9 @@ def _describe(error: BaseException) -> tuple[str, int]:
     if isinstance(error, BrokenPipeError):
         _silence_stdout()
         return "", 141
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+        return "", error.exit_code
     if isinstance(error, click.ClickException):
         return _usage(error), error.exit_code
     if isinstance(error, StripewiseError):
@@ -108,7 +111,7 @@ def _describe(error: BaseException) -> tuple[str, int]:
 
 
 def _usage(error: click.ClickException) -> str:
-    message = error.format_message().rstrip()
+    message = " ".join(error.format_message().split())
     context = getattr(error, "ctx", None)
     if context is not None:
         message += f" (see `{context.command_path} --help`)"
