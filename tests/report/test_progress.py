@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 import studies
 from rich.console import Console
 
+from stripewise.model import Speedup
 from stripewise.report import (
     PlainObserver,
     ProgressObserver,
@@ -84,3 +86,30 @@ def test_a_pipe_gets_plain_lines():
 def test_failed_trials_say_why():
     trial = studies.troubles().trials[9]
     assert "FAILED: stopped by its time limit" in trial_line(trial, 12)
+
+
+def test_a_median_below_one_is_not_called_faster():
+    stream = io.StringIO()
+    observer = PlainObserver(stream)
+    observer.pair_finished(1, 6, Speedup(0.43, float("nan"), float("nan"), 1))
+    observer.pair_finished(2, 6, Speedup(1.3, float("nan"), float("nan"), 2))
+    first, second = stream.getvalue().splitlines()
+    assert "0.43x, slower [1 paired run" in first
+    assert "1.30x faster [2 paired runs" in second
+
+
+@pytest.mark.parametrize(
+    ("version", "shown"),
+    [
+        ("MPICH Version:\t4.0.2", "MPICH 4.0.2"),
+        (
+            "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, May 26, 2022",
+            "Open MPI v4.1.4",
+        ),
+    ],
+)
+def test_the_mpi_is_named_shortly(version, shown):
+    stream = io.StringIO()
+    facts = replace(studies.improved().facts, mpi_version=version)
+    PlainObserver(stream).facts_known(facts)
+    assert stream.getvalue().rstrip().endswith(f", {shown}")

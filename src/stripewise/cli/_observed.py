@@ -103,8 +103,9 @@ def _headline(seen: Observation) -> str:
         f"stripewise: I/O {format_seconds(profile.io_seconds)}"
         f" of {format_seconds(seen.run.elapsed_seconds)}",
         f"written {format_bytes(profile.write_bytes)}, read {format_bytes(profile.read_bytes)}",
-        format_bandwidth(_bandwidth(seen.run)),
     ]
+    if _bandwidth(seen.run):
+        words.append(format_bandwidth(_bandwidth(seen.run)))
     if facts.mpi_family:
         stack = f"{facts.mpi_family} {facts.mpiio_implementation}".strip()
         words.append(f"{plural(facts.n_ranks, 'rank')}, {stack}")

@@ -143,7 +143,7 @@ def _paint_ratios(axes: Axes, ratios: Sequence[float], result: StudyResult) -> N
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     name = "best" if result.improved else "candidate"
-    axes.set_xlabel(f"baseline / {name} within each pair (1: no change)")
+    axes.set_xlabel(f"baseline / {name}, each pair (1: no change)")
     axes.grid(True, axis="x")
     axes.set_axisbelow(True)
 

@@ -50,6 +50,8 @@ def run_line(measurement: Measurement) -> str:
     """Say the figures of one run, or how it ended."""
     if not measurement.ok:
         return f"{measurement.status.value}: {printable(measurement.message)}".rstrip(": ")
+    if not measurement.total_bytes:
+        return "no I/O seen"
     bandwidth = format_bandwidth(measurement.bandwidth_bytes_per_second)
     return f"I/O {format_seconds(measurement.io_seconds)}   {bandwidth}"
 
@@ -99,5 +101,11 @@ def facts_phrase(facts: ProgramFacts) -> str:
     if interfaces:
         parts.append(" + ".join(interfaces))
     if facts.mpi_version:
-        parts.append(printable(" ".join(facts.mpi_version.split())))
+        parts.append(_mpi_name(facts.mpi_version))
     return ", ".join(parts)
+
+
+def _mpi_name(version: str) -> str:
+    """Shorten what an MPI says of itself: "Open MPI v4.1.4", "MPICH 4.0.2"."""
+    words = version.strip().partition(",")[0].split()
+    return printable(" ".join(word for word in words if word != "Version:"))

@@ -51,8 +51,12 @@ def verdict(result: StudyResult) -> Verdict:
 
 
 def faster(speedup: Speedup) -> str:
-    """Say a speed-up with its interval: "5.2x faster [4.6–5.7, 95 %, 6 paired runs]"."""
-    return f"{format_ratio(speedup.median)}x faster {format_interval(speedup)}"
+    """Say a speed-up with its interval: "5.2x faster [4.6–5.7, 95 %, 6 paired runs]".
+
+    A median below 1 is said as "0.43x, slower".
+    """
+    kind = ", slower" if speedup.median < 1 else " faster" if speedup.median > 1 else ""
+    return f"{format_ratio(speedup.median)}x{kind} {format_interval(speedup)}"
 
 
 def whole_program(speedup: Speedup | None) -> str:

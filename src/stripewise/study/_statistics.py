@@ -105,9 +105,14 @@ def resolution_text(times: Sequence[float]) -> str:
     cv = spread(times)
     seen = resolvable(cv)
     text = (
-        f"baseline I/O time varies by {cv:.0%} (coefficient of variation): {LOOKS[0]} pairs "
-        f"show an I/O time that is {seen:.0%} shorter in two studies of three"
+        f"the baseline's I/O time varies by {100 * cv:.0f} % from run to run: {LOOKS[0]} pairs "
+        f"usually show a cut of {100 * seen:.0f} % or more"
     )
     if seen > 0.1:
-        text += f"; to see 10 % takes about {2 * pairs_needed(cv, 0.1)} runs"
+        text += f"; a cut of 10 % takes about {_rounded(2 * pairs_needed(cv, 0.1))} runs to see"
     return text
+
+
+def _rounded(number: int) -> int:
+    """Keep two digits: more would claim to be known."""
+    return int(float(f"{number:.2g}"))
