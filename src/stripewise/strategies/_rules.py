@@ -51,7 +51,7 @@ class RulesStrategy(StepwiseStrategy):
             yield from self._climb(dimension)
         yield from self._check_whole_time()
         kept = describe(self._best)
-        return "all ladders were climbed; " + (f"best: {kept}" if kept else "none improved")
+        return "every knob was tried; " + (f"best: {kept}" if kept else "none improved")
 
     @property
     def best_ratio(self) -> float:
@@ -124,7 +124,7 @@ class RulesStrategy(StepwiseStrategy):
         return {**base, name: value}
 
     def _reason(self, name: str) -> str:
-        place = f"ladder of {name}"
+        place = f"values of {name}"
         why = self.why(name)
         return f"{place}: {why}" if why else place
 

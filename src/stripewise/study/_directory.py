@@ -59,7 +59,11 @@ def find_unfinished(options: StudyOptions) -> Path:
     if len(unfinished) == 1:
         return unfinished[0]
     if not unfinished:
-        raise UsageError(f"there is no unfinished study in {options.origin}; give --study-dir")
+        ended = ", ".join(path.name for path in found)
+        raise UsageError(
+            f"there is no unfinished study in {options.origin}; give --study-dir"
+            + (f" to see a finished one again ({ended})" if ended else "")
+        )
     names = ", ".join(path.name for path in unfinished)
     raise UsageError(f"several studies are unfinished ({names}); say which with --study-dir")
 
