@@ -71,11 +71,12 @@ def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -
 
 
 @command.command(
+    short_help="Convert a configuration to another format.",
     epilog=examples(
         "stripewise config convert best.toml --to mpich-hints       # a line for a job script",
         "stripewise config convert best.toml --to h5tuner -o best.xml",
         "stripewise config convert config.xml --to toml -o config.toml",
-    )
+    ),
 )
 @_path
 @_from
@@ -132,10 +133,11 @@ def convert(
 
 
 @command.command(
+    short_help="Check that a configuration is right and can be applied.",
     epilog=examples(
         "stripewise config check best.toml",
         "stripewise config check --from romio-hints /etc/romio-hints --json",
-    )
+    ),
 )
 @_path
 @_from

@@ -46,10 +46,12 @@ class Duration(click.ParamType[float]):
     ),
 )
 @click.option("--trials", type=int, metavar="N", help="Most configurations to try  [default: 20]")
-@click.option("--runs", type=int, metavar="N", help="Most executions, every one counted.")
-@click.option("--time", "time_seconds", type=Duration(), metavar="TIME", help="Most time: 30min.")
+@click.option("--runs", type=int, metavar="N", help="Most runs, the baseline's and pairs' too.")
+@click.option(
+    "--time", "time_seconds", type=Duration(), metavar="TIME", help="Most time, as 90s, 30min, 2h."
+)
 @click.option("--strategy", default="auto", show_default=True, help="auto, rules or random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of all random choices.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
 @click.option(
     "--study-dir",
     type=click.Path(path_type=Path),
@@ -66,7 +68,9 @@ class Duration(click.ParamType[float]):
     help="Most dangerous class of knobs to try; `stripewise tunables` lists them.",
 )
 @click.option("--only", multiple=True, metavar="KNOB", help="Try this knob alone (repeatable).")
-@click.option("--exclude", multiple=True, metavar="KNOB", help="Do not try it (repeatable).")
+@click.option(
+    "--exclude", multiple=True, metavar="KNOB", help="Do not try this knob (repeatable)."
+)
 @click.option(
     "--input",
     "inputs",
@@ -76,7 +80,9 @@ class Duration(click.ParamType[float]):
     help="What the program reads, instead of all of this directory (repeatable).",
 )
 @click.option("--no-sync", is_flag=True, help="Do not wait for the data to be on the storage.")
-@click.option("--timeout", type=Duration(), metavar="TIME", help="Time limit of one run.")
+@click.option(
+    "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, as 10min."
+)
 @click.option("--keep", is_flag=True, help="Keep outputs and recorded evidence of all runs.")
 @json_option
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")

@@ -31,6 +31,9 @@ def write_outputs(result: StudyResult) -> tuple[list[str], list[str]]:
     if result.improved and result.winner is not None:
         for name, format_name in BEST_FILES.items():
             written = get(format_name).write(result.winner.configuration)
+            if not written.text:
+                notes.append(f"{name} is not written, it cannot hold: {', '.join(written.lost)}")
+                continue
             write_text(directory / name, written.text)
             notes += [f"{name} cannot hold: {text}" for text in written.lost]
             names.append(name)
