@@ -151,3 +151,12 @@ def test_refused_in_one_line(text: str, message: str):
 
 def test_deep_nesting_is_no_problem():
     assert get("h5tuner").read("<a>" * 20000 + "</a>" * 20000).configuration.is_empty
+
+
+def test_empty_sections_are_no_news():
+    loaded = get("h5tuner").read(
+        "<Parameters><Middleware_Layer><cb_nodes>1</cb_nodes></Middleware_Layer>"
+        "<Parallel_File_System> </Parallel_File_System></Parameters>",
+        "best.xml",
+    )
+    assert not loaded.warnings

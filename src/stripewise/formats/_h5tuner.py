@@ -20,7 +20,7 @@ from defusedxml.ElementTree import fromstring
 
 from stripewise.errors import ConfigurationError
 from stripewise.formats._base import Format, LoadedConfiguration, Written, value_from_text
-from stripewise.formats._h5tuner_write import write_h5tuner
+from stripewise.formats._h5tuner_write import SECTIONS, write_h5tuner
 from stripewise.formats._match import literal_glob
 from stripewise.model import Configuration, DatasetRule, FileRule, Value
 from stripewise.tunables import DATASET_KEYS, Layer, all_tunables, find, suggest
@@ -79,7 +79,7 @@ def _parameters(root: Element, name: str, warnings: list[str]) -> Iterator[_Para
                 warnings.append(f"<{key}> is ignored: prefix the file name bglockless:")
         elif layer is not None:
             yield _parameter(element, layer, key, name, warnings)
-        elif len(element) == 0 and element is not root:
+        elif len(element) == 0 and element is not root and key not in SECTIONS:
             known = [t.key for t in all_tunables() if t.layer in _LAYERS]
             warnings.append(f"<{key}> is ignored: not known{suggest(key, known)}")
 

@@ -29,7 +29,7 @@ H5TUNER_ITSELF = frozenset(
 )
 """Parameters that H5Tuner acts on; it passes over others silently."""
 
-_SECTIONS = ("High_Level_IO_Library", "Middleware_Layer", "Parallel_File_System")
+SECTIONS = ("High_Level_IO_Library", "Middleware_Layer", "Parallel_File_System")
 _NOT_XML = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -134,18 +134,18 @@ def _add_of_dataset(match: str, dataset: str, key: str, value: Value, sheet: _Sh
         return
     if file is not None and (not match.startswith("*") or "/" in file):
         sheet.lost.append(f"{key} for {match}: it also acts on paths that only end so")
-    sheet.add(_Entry(key, file, variable, _SECTIONS[0], hint_text(value)))
+    sheet.add(_Entry(key, file, variable, SECTIONS[0], hint_text(value)))
 
 
 def _section(layer: Layer, key: str) -> str:
     if layer is Layer.HDF5:
-        return _SECTIONS[0]
-    return _SECTIONS[2] if key.startswith(("striping_", "IBM_")) else _SECTIONS[1]
+        return SECTIONS[0]
+    return SECTIONS[2] if key.startswith(("striping_", "IBM_")) else SECTIONS[1]
 
 
 def _document(entries: list[_Entry]) -> str:
     lines = ['<?xml version="1.0" encoding="utf-8"?>', "<Parameters>"]
-    for section in _SECTIONS:
+    for section in SECTIONS:
         lines.append(f"  <{section}>")
         inside = [entry for entry in _first_wins(entries) if entry.section == section]
         lines += [f"    {_element(entry)}" for entry in inside]

@@ -137,7 +137,7 @@ def _ineffective(configuration: Configuration) -> Iterator[str]:
     for where, hints in _effective_hints(configuration):
         if "cb_buffer_size" in hints and any(k.startswith("romio_lustre_") for k in hints):
             yield f"{where}: ROMIO's Lustre driver ignores cb_buffer_size in collective writes"
-        if "cb_nodes" in hints and "cb_config_list" not in hints:
+        if hints.get("cb_nodes", 1) != 1 and "cb_config_list" not in hints:
             yield f"{where}: on one host ROMIO uses one aggregator unless cb_config_list=*:*"
         romio_only = [k for k in hints if k.startswith("romio_")]
         if implementation == "ompio" and romio_only:
