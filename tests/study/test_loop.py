@@ -290,6 +290,48 @@ def test_finds_what_is_there(run_fake, no_fsync, tmp_path, noise):
     assert improved >= 32
 
 
+@pytest.mark.parametrize(("knob", "value"), [("romio_cb_write", "disable"), ("cb_nodes", 4)])
+def test_noise_does_not_hide_a_factor_of_two(run_fake, no_fsync, tmp_path, knob, value):
+    """One knob of seven helps; runs vary by a quarter, so that lucky trials come and go."""
+
+    def one_helps(settings) -> float:
+        return 2.0 if settings.get(f"mpiio.{knob}") == value else 4.0
+
+    improved = sum(
+        run_fake(
+            FakeLauncher(one_helps, lognormal(0.25), seed=seed, other_seconds=0.5),
+            directory=tmp_path / f"{seed}",
+            facts=MANY_KNOBS,
+            trials=8,
+            seed=seed,
+        ).improved
+        for seed in range(40)
+    )
+    assert improved >= 32
+
+
+def test_leaders_run_again_where_noise_would_choose(run_fake):
+    result = run_fake(
+        FakeLauncher(helped, lognormal(0.3), seed=1), trials=8, facts=MANY_KNOBS, seed=1
+    )
+    assert any("run again to rank them" in decision.text for decision in result.decisions)
+    assert max(len(trial.measurements) for trial in result.trials) >= 4
+
+
+def test_every_candidate_is_verified_before_its_turn(run_fake):
+    compared = []
+
+    def compare(baselines, candidate, layout):
+        compared.append(candidate)
+        return Verification(VerificationStatus.IDENTICAL, ("o",))
+
+    launcher = FakeLauncher(helped, lognormal(0.2), seed=5)
+    result = run_fake(launcher, trials=8, facts=MANY_KNOBS, compare=compare)
+    for trial in result.trials:
+        if trial.state is TrialState.COMPLETE and trial.io_ratio < 1:
+            assert trial.measurements[0].run_id in compared
+
+
 def test_honest_with_bursts(run_fake, no_fsync, tmp_path):
     """The same with noise that lasts for several runs."""
 

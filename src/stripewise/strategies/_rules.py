@@ -22,8 +22,8 @@ class RulesStrategy(StepwiseStrategy):
     """One knob after another: up its ladder while I/O time improves, keep the best, next.
 
     An improvement counts when it is larger than the noise.  A rung that changes nothing is
-    followed by one more rung, a rung that is clearly worse ends the ladder; the values of an
-    enumeration have no order and are all tried.  At the end the whole time is checked: while
+    followed by one more rung, a rung that is worse by twice the noise ends the ladder (one
+    unlucky run must not); the values of an enumeration have no order and are all tried.  At the end the whole time is checked: while
     the best point makes it worse, the knob that was kept last is given up.
     """
 
@@ -106,14 +106,16 @@ class RulesStrategy(StepwiseStrategy):
             ratio = yield from self.try_point(self._with(name, value), reason)
             if ratio < before * (1 - self.noise):
                 continue
-            if ratio > before * (1 + self.noise) or not patience:
+            if ratio > before * (1 + 2 * self.noise) or not patience:
                 return
             patience -= 1
 
     def _with(self, name: str, value: Value) -> Settings:
         """Return the best point with one more setting, and with what that one needs.
 
-        What it needs is added only where it was not found clearly worse than the best.
+        What it needs is added only where it was not found clearly worse than the best.  Where
+        it contradicts what the best point sets, it is tried without that: a setting that was
+        kept by luck must not keep out what comes after it.
         """
         needed = self.requirements_of(name)
         missing = {n: v for n, v in needed.items() if self._best.get(n) != v}
@@ -121,7 +123,8 @@ class RulesStrategy(StepwiseStrategy):
         known = self._seen.get(key_of(base)) if missing else None
         if known is not None and known[0] > self.best_ratio * (1 + 2 * self.noise):
             base = self._best
-        return {**base, name: value}
+        point = {**base, name: value}
+        return point if is_valid(point, self.facts) else {**needed, name: value}
 
     def _reason(self, name: str) -> str:
         place = f"values of {name}"

@@ -15,6 +15,7 @@ from stripewise.study._ledger import Ledger
 from stripewise.study._observer import Observer
 from stripewise.study._options import StudyOptions
 from stripewise.study._slot import RunSlot
+from stripewise.study._statistics import ratio_noise
 from stripewise.study._tools import Tools
 
 BASELINE_ROLES = (RunRole.BASELINE, RunRole.PAIR_BASELINE)
@@ -76,3 +77,7 @@ class Context:
             for entry in self.ledger.entries
             if entry.role in BASELINE_ROLES and entry.measurement.ok
         )
+
+    def noise(self) -> float:
+        """Return the relative difference of two single runs that means nothing, as seen so far."""
+        return ratio_noise([m.io_seconds for m in self.baselines()])

@@ -11,18 +11,20 @@ from stripewise.model import Measurement, RunRole, Speedup, Trial
 from stripewise.study._baseline import Baseline
 from stripewise.study._context import Context
 from stripewise.study._effective import without_effect
-from stripewise.study._search import SearchResult
+from stripewise.study._search_result import SearchResult
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import (
+    LOOK_RANKS,
     LOOKS,
     clearly_worse,
     excludes_one,
-    ratio_noise,
     speedup_of,
 )
 
 Pair = tuple[Measurement, Measurement]
 _TINY_SECONDS = 1e-9
+WORTH_PAIRS = 0.1
+"""A trial that was faster by so much comes to the pairs whatever the noise: they decide."""
 
 
 @dataclass
@@ -43,9 +45,9 @@ def judge_winner(context: Context, baseline: Baseline, search: SearchResult) -> 
     Only one trial comes to the pairs, so that chance has one try; the next best is taken only
     if a run of it fails.
     """
-    noise = context.ledger.remember("final-noise", lambda: _noise_of(context))
+    noise = context.ledger.remember("final-noise", context.noise)
     for trial in search.candidates():
-        if trial.io_ratio > 1 - noise / 2:
+        if trial.io_ratio > 1 - min(noise / 2, WORTH_PAIRS):
             break
         verdict = _pairs_of(context, baseline, trial)
         if verdict is not None:
@@ -59,17 +61,13 @@ def judge_winner(context: Context, baseline: Baseline, search: SearchResult) -> 
     return Verdict()
 
 
-def _noise_of(context: Context) -> float:
-    return ratio_noise([m.io_seconds for m in context.baselines()])
-
-
 def _pairs_of(context: Context, baseline: Baseline, trial: Trial) -> Verdict | None:
     """Run the pairs; None if the candidate fails in one of them."""
     shown = " ".join(f"{name}={value}" for name, value in trial.settings.items())
     context.decide(
         f"candidate/{trial.number}",
         f"trial {trial.number} ({shown}) was the best, {1 / trial.io_ratio:.2f}x; "
-        f"now {LOOKS[0]} fresh pairs, up to {LOOKS[1]} if they leave it open",
+        f"now {LOOKS[0]} fresh pairs, up to {LOOKS[-1]} if they leave it open",
     )
     pairs: list[Pair] = []
     for look in LOOKS:
@@ -94,10 +92,11 @@ def _pairs_of(context: Context, baseline: Baseline, trial: Trial) -> Verdict | N
 def _may_go_on(
     context: Context, baseline: Baseline, trial: Trial, pairs: list[Pair], look: int
 ) -> bool:
-    """Whether to run up to the next look: always to the first, to the second if it may help."""
+    """Whether to run up to the next look: always to the first, to others if they may help."""
     if not pairs:
         return True
-    if _io_speedup(pairs).median <= 1:
+    against = sum(before.io_seconds <= winner.io_seconds for before, winner in pairs)
+    if _io_speedup(pairs).median <= 1 or against > LOOK_RANKS[LOOKS[-1]]:
         return False
     begun = context.ledger.recall(_order_name(trial, len(pairs) + 1)) is not None
     runs = 2 * (look - len(pairs))

@@ -22,7 +22,8 @@ from stripewise.study._journal import Journal
 from stripewise.study._ledger import Ledger
 from stripewise.study._observer import Observer
 from stripewise.study._options import StudyOptions, options_from_json, options_to_json
-from stripewise.study._search import Search, SearchResult
+from stripewise.study._search import Search
+from stripewise.study._search_result import SearchResult
 from stripewise.study._tools import Tools
 from stripewise.tunables import Space
 

@@ -4,38 +4,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import inf
 
 from stripewise.errors import StudyError
-from stripewise.model import (
-    Trial,
-    TrialState,
-    Verification,
-    VerificationStatus,
-)
+from stripewise.model import Trial, TrialState, VerificationStatus
 from stripewise.strategies import Proposal, Strategy
 from stripewise.study import _codec as codec
 from stripewise.study._baseline import Baseline
 from stripewise.study._context import Context
 from stripewise.study._effective import effective_settings
-from stripewise.study._statistics import ratio_noise
+from stripewise.study._playoff import QUIET, play_off
+from stripewise.study._search_result import SearchResult
 from stripewise.study._trial_runs import TrialRuns
 from stripewise.tunables import SafetyClass, settings_class
-
-
-@dataclass
-class SearchResult:
-    """What the search found."""
-
-    trials: list[Trial] = field(default_factory=list)
-    verifications: dict[int, Verification] = field(default_factory=dict)
-    stopped_because: str = ""
-
-    def candidates(self) -> list[Trial]:
-        """Return trials that were faster than the baseline, the fastest first."""
-        faster = [t for t in self.trials if t.state is TrialState.COMPLETE and t.io_ratio < 1]
-        return sorted(faster, key=lambda trial: trial.io_ratio)
 
 
 class Search:
@@ -48,6 +29,7 @@ class Search:
         self._strategy = strategy
         self._result = SearchResult()
         self._last_gain = 0
+        self._runs: dict[int, TrialRuns] = {}
 
     def run(self) -> SearchResult:
         """Search; everything that the journal holds already is taken from it."""
@@ -66,6 +48,7 @@ class Search:
             result.trials.append(trial)
             self._strategy.noise = self._noise(number)
             self._strategy.tell(trial)
+        play_off(self._context, result, self._runs, self._judge_last)
         return result
 
     def _why_stop(self, number: int) -> str:
@@ -88,12 +71,13 @@ class Search:
         context, best = self._context, self._best_ratio()
         self._propose(number, proposal)
         trial = TrialRuns(context, self._baseline, number, proposal)
+        self._runs[number] = trial
         trial.round(1)
         noise = self._noise(number)
-        if trial.ok and trial.io_ratio < best and trial.affordable():
+        if trial.ok and _promises(trial.io_ratio, best, noise) and trial.affordable(2):
             trial.round(2)
         outcome = self._judge(trial, noise)
-        if outcome.state is TrialState.COMPLETE and outcome.io_ratio < best:
+        if outcome.state is TrialState.COMPLETE and outcome.io_ratio < 1:
             outcome = self._verify(trial, outcome)
         if outcome.state is TrialState.COMPLETE and outcome.io_ratio < best * (1 - noise / 2):
             self._last_gain = number
@@ -139,7 +123,11 @@ class Search:
         )
 
     def _verify(self, runs: TrialRuns, trial: Trial) -> Trial:
-        """Compare the output of a new best trial with the baseline's; reject if it differs."""
+        """Compare a trial's output with the baseline's; reject it if it differs.
+
+        Every trial that may come to the pairs is compared, not only the best so far: its turn
+        can come when a better one fails.
+        """
         context = self._context
         candidate = runs.candidates[0].run_id
         layout = settings_class(trial.configuration) is not SafetyClass.SAFE
@@ -171,9 +159,16 @@ class Search:
 
     def _noise(self, number: int) -> float:
         """Return the noise as known at this trial; recorded, since the runs go on."""
-        times = [m.io_seconds for m in self._context.baselines()]
-        noise: float = self._context.ledger.remember(f"noise/{number}", lambda: ratio_noise(times))
+        noise: float = self._context.ledger.remember(f"noise/{number}", self._context.noise)
         return noise
+
+    def _judge_last(self, runs: TrialRuns) -> Trial:
+        return self._judge(runs, self._noise(len(self._result.trials)))
+
+
+def _promises(ratio: float, best: float, noise: float) -> bool:
+    """Whether a trial deserves a second round: it is the best, or bad luck may have hidden it."""
+    return ratio < best or (noise > QUIET and 1 <= ratio < 1 + noise / 2)
 
 
 def _trial_record(trial: Trial) -> codec.Json:

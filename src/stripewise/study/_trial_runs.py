@@ -58,9 +58,9 @@ class TrialRuns:
         """The same of the whole time."""
         return self._ratio([(c.elapsed_seconds, b.elapsed_seconds) for c, b in self._pairs()])
 
-    def affordable(self) -> bool:
-        """Whether a second round is within the budget, or was begun already."""
-        if self._context.ledger.recall(f"order/{self.number}/2") is not None:
+    def affordable(self, number: int) -> bool:
+        """Whether a further round is within the budget, or was begun already."""
+        if self._context.ledger.recall(f"order/{self.number}/{number}") is not None:
             return True
         ledger, seconds = self._context.ledger, self._baseline.run_seconds
         return self._context.budget.allows(ledger, 2, seconds, final=False)
