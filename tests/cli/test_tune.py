@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
 
-from stripewise.cli import main
+from stripewise.cli import _tune_output, main
 from stripewise.cli._tune import Duration, resume_command
+from stripewise.formats import Written
 from stripewise.study import Study, StudyOptions
 from stripewise.testing.study_fakes import FakeLauncher, fake_tools, lognormal
 
@@ -44,6 +46,21 @@ def test_tunes_and_writes(tune, tmp_path):
     for name in ("best.toml", "best.xml", "hints.txt", "report.html", "result.json"):
         assert (folder / name).stat().st_size, name
     assert "disable" in (folder / "best.toml").read_text()
+
+
+def test_a_form_that_can_hold_nothing_is_not_written(tune, tmp_path, monkeypatch):
+    class Holds(NamedTuple):
+        text: str
+
+        def write(self, configuration):
+            return Written(self.text, () if self.text else ("MCA parameters io",))
+
+    monkeypatch.setattr(_tune_output, "get", lambda name: Holds("x" if name == "toml" else ""))
+    done = tune("--trials", "3", "--", "./prog", "out.dat")
+    assert done.exit_code == 0, done.output
+    assert "hints.txt is not written, it cannot hold: MCA parameters io" in done.stderr
+    assert (tmp_path / "prog.stripewise" / "best.toml").exists()
+    assert not (tmp_path / "prog.stripewise" / "hints.txt").exists()
 
 
 def test_json_is_all_that_standard_output_holds(tune):

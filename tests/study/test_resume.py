@@ -214,5 +214,5 @@ def test_resume_finds_the_only_unfinished_study(tmp_path, no_fsync):
     result = Study(resumed, None, lambda o, ledger: tools).run()
     assert result.command == ("./prog",)
     assert len(result.trials) == 2
-    with pytest.raises(UsageError, match="no unfinished study"):
+    with pytest.raises(UsageError, match=r"no unfinished study.*\(prog\.stripewise\)"):
         Study(resumed, None, lambda o, ledger: tools).run()
