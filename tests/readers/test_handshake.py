@@ -148,6 +148,21 @@ def test_nothing_at_all() -> None:
     assert "doctor" in found.message
 
 
+def test_ranks_that_did_not_find_each_other_are_noted() -> None:
+    together = [mpi(0, 1, start_ns=10 + i, end_ns=90, pid=5 + i) for i in range(2)]
+    found = check(profile_of(*together), "mpiexec", "-n", "2", "./a.out")
+    assert found.ok
+    assert found.warnings == (
+        "2 processes ran at once, each as the only rank of its own job (MPICH Version: 4.0.2): "
+        "start the program with the mpiexec of that MPI",
+    )
+
+
+def test_one_rank_jobs_after_each_other_are_fine() -> None:
+    jobs = [mpi(0, 1, start_ns=10 + 50 * i, end_ns=50 + 50 * i, pid=5 + i) for i in range(2)]
+    assert not check(profile_of(*jobs), "sh", "job.sh").warnings
+
+
 def test_no_mpi_under_a_launcher_is_noted() -> None:
     program = os.path.realpath(shutil.which("cat") or "")
     row = {"exe": program, "outermost_write_bytes": 10}

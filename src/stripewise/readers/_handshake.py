@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stripewise.readers._container import PluginState, ProcessFlag
 from stripewise.readers._elf import drops_preload, executables_in, is_elf, is_static
@@ -104,12 +106,29 @@ def _with_mpi(profile: Profile) -> Handshake:
         )
         state = HandshakeState.RANKS_MISSING
         return Handshake(False, message, _warnings(profile), state, seen, expected)
-    warnings = _warnings(profile)
+    warnings = (*_warnings(profile), *_apart(mpi))
     state = HandshakeState.OK
     if not profile.read_bytes + profile.write_bytes:
         warnings = (*warnings, "the program made no I/O that can be seen")
         state = HandshakeState.NO_IO
     return Handshake(True, "", warnings, state, seen, expected)
+
+
+def _apart(mpi: NDArray[Any]) -> tuple[str, ...]:
+    """Warn of ranks that did not find each other, as under the launcher of another MPI."""
+    alone = mpi[(mpi["rank"] == 0) & (mpi["world_size"] == 1)]
+    at_once = sum(
+        (alone["start_ns"] < end) & (alone["end_ns"] > start)
+        for start, end in zip(alone["start_ns"], alone["end_ns"], strict=True)
+    )
+    count = int(np.max(at_once, initial=0))
+    if count < 2:
+        return ()
+    name = " ".join(bytes(alone[0]["mpi_version"]).decode(errors="replace").split(",")[0].split())
+    return (
+        f"{count} processes ran at once, each as the only rank of its own job ({name}): "
+        "start the program with the mpiexec of that MPI",
+    )
 
 
 def _plugin_message(state: PluginState, version: str) -> str:
