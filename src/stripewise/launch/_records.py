@@ -89,7 +89,7 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     """Say what the disk refused, where, and what helps."""
     return StorageError(
         f"cannot write {path}: {error.strerror or error}; "
-        "make room or give a writable --directory, then go on with --resume"
+        "make room or give a writable --study-dir, then go on with --resume"
     )
 
 

@@ -90,6 +90,10 @@ def read_container(path: Path) -> RawContainer:
 
 
 def _parse_header(data: bytes, name: str) -> RawContainer:
+    if not data:
+        raise ContainerError(
+            f"{name}: not a Stripewise container (it is empty: its disk was full; make room there)"
+        )
     if len(data) < c.CONTAINER_HEADER.itemsize:
         raise ContainerError(
             f"{name}: not a Stripewise container ({len(data)} bytes are too few for its header)"

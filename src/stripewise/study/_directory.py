@@ -137,10 +137,20 @@ def _locked(directory: Path) -> Iterator[None]:
     except OSError as error:
         raise StorageError(f"cannot lock {directory}: {error.strerror}") from error
     try:
-        (directory / _PID).write_text(f"{os.getpid()}\n", encoding="ascii")
+        _sign(directory)
         yield
     finally:
         lock.release()
+
+
+def _sign(directory: Path) -> None:
+    """Leave our pid for those who find the directory in use."""
+    try:
+        (directory / _PID).write_text(f"{os.getpid()}\n", encoding="ascii")
+    except OSError as error:
+        raise StorageError(
+            f"cannot write in {directory}: {error.strerror}; make room, or give --study-dir"
+        ) from error
 
 
 def _owner(directory: Path) -> str:

@@ -40,6 +40,7 @@ class Executor:
 
         Raises:
             ProgramError: The command cannot be started.
+            StorageError: There is no room; a run that failed for that does not count.
             KeyboardInterrupt: A signal came; the run was cancelled.
         """
         done = self._ledger.measurement(slot.name)
@@ -50,6 +51,8 @@ class Executor:
         self._ledger.plan(slot, run_id)
         try:
             measurement = self._carry_out(slot, run_id)
+            if measurement.status is RunStatus.FAILED:
+                self._tools.workspace.check_after_failure(run_id)
         except (KeyboardInterrupt, Exception) as error:
             self._abandon(run_id, str(error) or type(error).__name__)
             raise

@@ -38,7 +38,8 @@ def check_free(directory: Path, needed_bytes: int, purpose: str) -> None:
     except OSError as error:
         raise StorageError(f"cannot use {directory}: {error.strerror or error}") from error
     if free < needed_bytes + RESERVE_BYTES:
-        raise StorageError(_refusal(directory, needed_bytes, purpose, format_bytes(free)))
+        wanted = f"{format_bytes(needed_bytes)} and {format_bytes(RESERVE_BYTES)} of reserve"
+        raise StorageError(_refusal(directory, wanted, purpose, format_bytes(free)))
 
 
 def check_quota(directory: Path, needed_bytes: int, purpose: str) -> None:
@@ -57,7 +58,8 @@ def check_quota(directory: Path, needed_bytes: int, purpose: str) -> None:
     except OSError as error:
         raise StorageError(f"cannot write in {directory}: {error.strerror or error}") from error
     if code in (errno.EDQUOT, errno.ENOSPC):
-        raise StorageError(_refusal(directory, needed_bytes, purpose, os.strerror(code).lower()))
+        wanted = format_bytes(needed_bytes)
+        raise StorageError(_refusal(directory, wanted, purpose, os.strerror(code).lower()))
 
 
 def _reserve(file: int, size: int) -> int:
@@ -69,8 +71,8 @@ def _reserve(file: int, size: int) -> int:
     return 0 if fallocate(file, 0, 0, size) == 0 else ctypes.get_errno()
 
 
-def _refusal(directory: Path, needed: int, purpose: str, available: str) -> str:
+def _refusal(directory: Path, needed: str, purpose: str, available: str) -> str:
     return (
-        f"{purpose} needs {format_bytes(needed)} in {directory}, and there is: {available}; "
-        "make room, or put the study elsewhere with --directory"
+        f"{purpose} needs {needed} in {directory}, and there is: {available}; "
+        "make room, or put the study elsewhere with --study-dir"
     )

@@ -41,6 +41,7 @@ class FirstLook:
         problem: Why it cannot be tuned, with the remedy; "" if it can.
         no_plugin: The problem is that the plug-in for the program's MPI is not built.
         written_inputs: Inputs that it opened for writing (relative to the run).
+        replaced_inputs: Those of them whose content did not matter: outputs of an earlier run.
         output_bytes: Size of the files that it made.
         warnings: For the user.
     """
@@ -49,6 +50,7 @@ class FirstLook:
     problem: str = ""
     no_plugin: bool = False
     written_inputs: tuple[str, ...] = ()
+    replaced_inputs: tuple[str, ...] = ()
     output_bytes: int = 0
     warnings: tuple[str, ...] = ()
 
@@ -73,9 +75,25 @@ class Workspace(ABC):
     def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
         """Remove what a run made; no error if it is gone already."""
 
-    def first_run_known(self, written_inputs: Sequence[str], output_bytes: int) -> None:
-        """Learn from the first run which inputs are written to, and how much is made."""
-        del written_inputs, output_bytes
+    def check_after_failure(self, run_id: str) -> None:
+        """Tell a full disk from a bad run: is there room for another, its outputs removed?
+
+        Raises:
+            StorageError: There is not, so the failure says nothing about the run.
+        """
+        del run_id
+
+    def first_run_known(
+        self, written_inputs: Sequence[str], output_bytes: int, old_outputs: Sequence[str] = ()
+    ) -> None:
+        """Learn from the first run which inputs are written to, and how much is made.
+
+        Args:
+            written_inputs: Relative to the run.
+            output_bytes: In all.
+            old_outputs: To be left out of the runs that follow, so that they are made anew.
+        """
+        del written_inputs, output_bytes, old_outputs
 
     def sweep(self, kept: Sequence[str]) -> None:
         """Remove the places of all runs but these; after a restart."""

@@ -40,10 +40,16 @@ class SandboxWorkspace(Workspace):
         self._command = options.command
         self._written: tuple[str, ...] | None = None
         self._output_bytes = 0
+        self._old_outputs: tuple[str, ...] = ()
 
     def prepare(self, run_id: str) -> Place:
         """Make a fresh place; see `Workspace.prepare`."""
-        self.sandbox.prepare(run_id, written=self._written, expected_bytes=self._output_bytes)
+        self.sandbox.prepare(
+            run_id,
+            written=self._written,
+            omit=self._old_outputs,
+            expected_bytes=self._output_bytes,
+        )
         try:
             (self._records / run_id).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -67,9 +73,17 @@ class SandboxWorkspace(Workspace):
         if evidence:
             shutil.rmtree(self._records / run_id / "containers", ignore_errors=True)
 
-    def first_run_known(self, written_inputs: Sequence[str], output_bytes: int) -> None:
-        """Link inputs that are only read; ask for the room that a run needs."""
+    def check_after_failure(self, run_id: str) -> None:
+        """Remove its outputs, look for room; see `Workspace.check_after_failure`."""
+        self.sandbox.remove(run_id)
+        self.sandbox.check_space(self._output_bytes)
+
+    def first_run_known(
+        self, written_inputs: Sequence[str], output_bytes: int, old_outputs: Sequence[str] = ()
+    ) -> None:
+        """Link inputs that are only read, leave old outputs out, ask for the room of a run."""
         self._written = tuple(written_inputs)
+        self._old_outputs = tuple(old_outputs)
         self._output_bytes = output_bytes
 
     def sweep(self, kept: Sequence[str]) -> None:

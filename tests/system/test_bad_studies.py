@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Studies whose files were touched in between: told, and never measured on."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+from system_cli import (
+    as_words,
+    finished,
+    mpiexec,
+    start,
+    stripewise,
+    tree,
+    wait_until,
+)
+
+pytestmark = pytest.mark.mpi
+
+ONLY = ("--only", "mpiio.romio_cb_write", "--trials", "1", "--runs", "18")
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory, compiled) -> tuple[Path, list[str]]:
+    """A user's directory with an unfinished study of a program that reads `in.txt`."""
+    if not shutil.which("mpicc.mpich"):
+        pytest.skip("no MPICH")
+    work = tmp_path_factory.mktemp("interrupted") / "work"
+    work.mkdir()
+    (work / "in.txt").write_text("x")
+    program = compiled("blocks.c", "mpich")
+    command = as_words(mpiexec("mpich"), program, "out.dat", "4096", "8", "in.txt")
+    child = start("tune", *ONLY, "--", *command, cwd=work)
+    wait_until(lambda: len(finished(work / "blocks.stripewise")) >= 3, "three runs")
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=60)
+    assert child.returncode == 130
+    return work, command
+
+
+@pytest.fixture
+def again(interrupted, tmp_path, monkeypatch) -> tuple[Path, list[str]]:
+    """The same directory, put back as it was after the test."""
+    work, command = interrupted
+    kept = tmp_path / "kept"
+    shutil.copytree(work, kept, symlinks=True)
+    yield work, command
+    shutil.rmtree(work)
+    shutil.copytree(kept, work, symlinks=True)
+
+
+def resume(work: Path, *words: str):
+    return stripewise("tune", "--resume", *words, cwd=work)
+
+
+def test_the_users_inputs_are_gone(again):
+    """The study has its own copy."""
+    work, _ = again
+    known = finished(work / "blocks.stripewise")
+    (work / "in.txt").unlink()
+    before = tree(work)
+    done = resume(work)
+    assert done.code == 0, done
+    assert finished(work / "blocks.stripewise")[: len(known)] == known
+    assert tree(work) == before
+
+
+@pytest.mark.parametrize("how", ["missing", "changed", "added"])
+def test_the_copy_of_the_inputs_was_touched(again, how):
+    work, _ = again
+    study = work / "blocks.stripewise"
+    copy, aside = study / "inputs" / "in.txt", work.parent / "aside"
+    journal = (study / "journal.jsonl").read_bytes()
+    shutil.copy2(copy, aside)
+    if how == "missing":
+        copy.unlink()
+    elif how == "changed":
+        copy.chmod(0o644)
+        copy.write_text("another")
+    else:
+        (study / "inputs" / "new.txt").write_text("x")
+    done = resume(work)
+    done.only_error(7, "new.txt" if how == "added" else "in.txt", "--force")
+    known = finished(study)
+    assert (study / "journal.jsonl").read_bytes().startswith(journal)
+    copy.unlink(missing_ok=True)
+    shutil.copy2(aside, copy)
+    (study / "inputs" / "new.txt").unlink(missing_ok=True)
+    assert resume(work).code == 0
+    assert finished(study)[: len(known)] == known
+
+
+def test_begun_again_where_inputs_are_gone(again):
+    """--force makes a new copy; the program then fails, and says what is missing."""
+    work, command = again
+    (work / "in.txt").unlink()
+    done = stripewise("tune", *ONLY, "--force", "--", *command, cwd=work)
+    done.only_error(6, "fails unchanged", "stderr")
+    assert finished(work / "blocks.1.stripewise"), "the old study was not set aside"
+
+
+def test_another_command(again):
+    work, command = again
+    done = resume(work, "--study-dir", "blocks.stripewise", "--", *command[:-1])
+    done.only_error(7, "blocks.stripewise", "in.txt", "--study-dir")
+
+
+def test_begun_twice(again):
+    work, command = again
+    before = (work / "blocks.stripewise" / "journal.jsonl").read_bytes()
+    done = stripewise("tune", *ONLY, "--", *command, cwd=work)
+    done.only_error(7, "--resume", "--force")
+    assert (work / "blocks.stripewise" / "journal.jsonl").read_bytes() == before
+
+
+def test_a_torn_last_record(again):
+    work, _ = again
+    path = work / "blocks.stripewise" / "journal.jsonl"
+    known = finished(path.parent)
+    path.write_bytes(path.read_bytes() + b'{"crc":"0000')
+    assert resume(work).code == 0
+    assert finished(path.parent)[: len(known)] == known
+
+
+def test_a_damaged_journal(again):
+    work, _ = again
+    path = work / "blocks.stripewise" / "journal.jsonl"
+    content = path.read_bytes()
+    lines = content.splitlines(keepends=True)
+    path.write_bytes(b"".join([lines[0], lines[1].replace(b"a", b"b"), *lines[2:]]))
+    damaged = path.read_bytes()
+    resume(work).only_error(7, "journal.jsonl", "line 2", "--force")
+    assert path.read_bytes() == damaged
+    path.write_bytes(content)
+    assert resume(work).code == 0
+
+
+def test_a_finished_study_shows_its_result_again(again):
+    work, command = again
+    assert resume(work).code == 0
+    study = work / "blocks.stripewise"
+    known = finished(study)
+    first = resume(work, "--study-dir", "blocks.stripewise", "--json").json()
+    again_shown = resume(work, "--study-dir", "blocks.stripewise", "--json").json()
+    assert first == again_shown
+    assert finished(study) == known
+    stripewise("tune", *ONLY, "--", *command, cwd=work).only_error(7, "finished study", "--force")
+    resume(work).only_error(2, "no unfinished study", "--study-dir")
