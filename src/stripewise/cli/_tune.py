@@ -50,7 +50,13 @@ class Duration(click.ParamType[float]):
 @click.option(
     "--time", "time_seconds", type=Duration(), metavar="TIME", help="Most time, as 90s, 30min, 2h."
 )
-@click.option("--strategy", default="auto", show_default=True, help="auto, rules or random.")
+@click.option(
+    "--strategy",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="auto, rules or random.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
 @click.option(
     "--study-dir",
