@@ -138,6 +138,41 @@ def test_opened_knows_relative_paths_and_created(shared: Profile, tmp_path: Path
     assert shared.opened(tmp_path).created == {Path("/run/out.dat")}
 
 
+WRITE = {Op.WRITE: (2, 10, 5)}
+READ = {Op.READ: (1, 5, 5)}
+
+
+@pytest.mark.parametrize(
+    ("files", "replaced"),
+    [
+        pytest.param([(POSIX, FileFlag.TRUNCATED, WRITE, 0)], True, id="emptied"),
+        pytest.param([(POSIX, FileFlag.CREATED, WRITE, 0)], True, id="removed and made anew"),
+        pytest.param([(POSIX, FileFlag.TRUNCATED, WRITE | READ, 5)], False, id="emptied and read"),
+        pytest.param([(POSIX, 0, WRITE, 0)], True, id="written from end to end"),
+        pytest.param([(POSIX, 0, {Op.WRITE: (1, 9, 5)}, 0)], False, id="appended to"),
+        pytest.param([(POSIX, 0, READ, 5)], False, id="read"),
+        pytest.param(
+            [(POSIX, FileFlag.CREATED, WRITE | READ, 0), (ContainerLayer.MPIIO, 0, WRITE, 0)],
+            True,
+            id="read inside a write",
+        ),
+        pytest.param(
+            [(POSIX, FileFlag.TRUNCATED, WRITE | READ, 0), (ContainerLayer.HDF5, 0, WRITE, 0)],
+            False,
+            id="its metadata read",
+        ),
+    ],
+)
+def test_old_outputs_are_told_from_inputs(tmp_path: Path, files: list, replaced: bool) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"0123456789")
+    records = [
+        FakeFile(str(path), layer, flags, ops, (1, read, 0)) for layer, flags, ops, read in files
+    ]
+    opened = profile_of(FakeProcess({}, records)).opened(tmp_path)
+    assert opened.replaced == ({Path("x")} if replaced else set())
+
+
 def test_a_symbolic_link_to_the_root(tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()

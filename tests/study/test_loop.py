@@ -13,14 +13,21 @@ from stripewise.launch import Outcome
 from stripewise.model import (
     RunRole,
     RunStatus,
+    StudyResult,
     TrialState,
     Verification,
     VerificationStatus,
 )
 from stripewise.policy import Policy
-from stripewise.study import Observer, program_name
+from stripewise.study import FirstLook, Observer, Study, StudyOptions, program_name
 from stripewise.testing.strategy_suite import romio_facts
-from stripewise.testing.study_fakes import FakeLauncher, heavy_tailed, lognormal
+from stripewise.testing.study_fakes import (
+    FakeLauncher,
+    NoWorkspace,
+    fake_tools,
+    heavy_tailed,
+    lognormal,
+)
 from stripewise.tunables import Space
 
 KNOB = "mpiio.romio_ds_write"
@@ -231,6 +238,55 @@ def test_a_baseline_that_breaks_in_between_can_be_resumed(run_fake):
         run_fake(launcher, trials=4)
     launcher.broken = False
     assert run_fake(launcher, resume=True).improved
+
+
+class OldOutputs(NoWorkspace):
+    """Notes what is left out of each run."""
+
+    def __init__(self) -> None:
+        self.old: tuple[str, ...] = ()
+        self.left_out: list[tuple[str, ...]] = []
+
+    def prepare(self, run_id):
+        self.left_out.append(self.old)
+        return super().prepare(run_id)
+
+    def first_run_known(self, written_inputs, output_bytes, old_outputs=()):
+        self.old = tuple(old_outputs)
+
+
+def with_old_outputs(launcher, tmp_path, **more) -> tuple[StudyResult, OldOutputs]:
+    workspace = OldOutputs()
+    facts = romio_facts()
+    tools = replace(
+        fake_tools(launcher),
+        workspace=workspace,
+        look_first=lambda place, run: FirstLook(facts, replaced_inputs=("out.dat",)),
+    )
+    options = StudyOptions(("prog",), tmp_path / "study", tmp_path, trials=1, **more)
+    return Study(options, None, lambda options, ledger: tools).run(), workspace
+
+
+def test_old_outputs_are_new_in_every_run_but_the_first(tmp_path):
+    result, workspace = with_old_outputs(FakeLauncher(helped), tmp_path)
+    assert workspace.left_out == [(), *[("out.dat",)] * (len(result.runs) - 1)]
+    assert any("makes it anew: out.dat" in decision.text for decision in result.decisions)
+    again, resumed = with_old_outputs(FakeLauncher(helped), tmp_path, resume=True)
+    assert again.runs == result.runs
+    assert resumed.old == ("out.dat",)
+
+
+def test_a_program_that_needs_its_old_outputs_gets_them_back(tmp_path):
+    class Needs(FakeLauncher):
+        def collect(self, handle):
+            if len(self.settings) == 2:
+                return Outcome(RunStatus.FAILED, 1, 1.0, 0.0, message="no out.dat")
+            return super().collect(handle)
+
+    result, workspace = with_old_outputs(Needs(helped), tmp_path)
+    assert workspace.left_out[:4] == [(), ("out.dat",), (), ()]
+    assert any("fails without its old outputs" in warning for warning in result.warnings)
+    assert result.trials
 
 
 def test_too_few_runs_are_refused(run_fake):

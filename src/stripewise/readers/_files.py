@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,43 @@ def opened_files(profile: Profile, root: Path) -> OpenedFiles:
         read=having(FileFlag.READ | FileFlag.OPENED_READ),
         written=having(FileFlag.WRITTEN | FileFlag.OPENED_WRITE | FileFlag.CREATED),
         created=having(FileFlag.CREATED),
+        replaced=frozenset(
+            relative_path(profile.paths[row], root) for row in _replaced(profile, flags)
+        ),
     )
+
+
+def _replaced(profile: Profile, flags: NDArray[np.uint32]) -> Iterator[int]:
+    """Indices of paths whose earlier content cannot have mattered.
+
+    What an MPI-IO library reads inside a write (data sieving) is no look at it; what HDF5
+    reads may be.  The order of reads and of emptying is not known, so a file that is read at
+    all stays.  A program that appends writes less than the file holds in the end.
+    """
+    rows = profile.records
+    reads = rows["ops"]["count"][:, [Op.READ, Op.READ_COLLECTIVE]].sum(axis=1)
+    is_system = np.isin(rows["layer"], _SYSTEM)
+    system = np.where(is_system, rows["ops"]["bytes"][:, Op.WRITE], 0)
+
+    def total(values: NDArray[Any]) -> NDArray[Any]:
+        return np.bincount(rows["path"], weights=values, minlength=len(profile.paths))
+
+    unread = total(reads) == 0
+    unseen = (total(rows["outermost_read_bytes"]) == 0) & (
+        total(rows["layer"] == ContainerLayer.HDF5) == 0
+    )
+    anew = (flags & np.uint32(FileFlag.TRUNCATED | FileFlag.CREATED)) != 0
+    written = np.maximum(total(rows["outermost_write_bytes"]), total(system))
+    for row in np.flatnonzero((unread & (written > 0)) | ((unread | unseen) & anew)):
+        if anew[row] or written[row] >= _size(profile.paths[row]):
+            yield int(row)
+
+
+def _size(path: str) -> float:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return inf
 
 
 def _internal(rows: NDArray[Any]) -> bool:

@@ -46,11 +46,14 @@ class OpenedFiles:
         read: Opened for reading, or read.
         written: Opened for writing, or written.
         created: Did not exist before the run made them.
+        replaced: Written without a look at what they held before, all of it: emptied or made
+            anew at open, or written from end to end.
     """
 
     read: frozenset[Path]
     written: frozenset[Path]
     created: frozenset[Path]
+    replaced: frozenset[Path] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,14 +51,12 @@ class Context:
         Raises:
             ProgramError: It failed twice in a row.
         """
-        limit = self.options.timeout_seconds
-        if limit is None and slot.timeout_seconds is not None:
-            limit = BASELINE_PATIENCE * slot.timeout_seconds
+        slot = self.patient(slot)
         failed_now = 0
         for attempt in count():
             name = f"{slot.name}/again/{attempt}" if attempt else slot.name
             known = self.ledger.measurement(name)
-            run = known or self.executor.run(replace(slot, name=name, timeout_seconds=limit))
+            run = known or self.executor.run(replace(slot, name=name))
             if run.ok:
                 return run
             self.warn(f"the unchanged program failed ({run.message}); it is run again")
@@ -69,6 +67,13 @@ class Context:
                     "runs as before, then go on with --resume"
                 )
         raise AssertionError
+
+    def patient(self, slot: RunSlot) -> RunSlot:
+        """Return a slot of the unchanged program with the time limit that this one gets."""
+        limit = self.options.timeout_seconds
+        if limit is None and slot.timeout_seconds is not None:
+            limit = BASELINE_PATIENCE * slot.timeout_seconds
+        return replace(slot, timeout_seconds=limit)
 
     def baselines(self) -> tuple[Measurement, ...]:
         """Return every good synced run of the unchanged program so far."""

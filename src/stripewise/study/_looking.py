@@ -73,6 +73,13 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
         problem=problem,
         no_plugin=seen.state in (HandshakeState.PLUGIN_MISSING, HandshakeState.PLUGIN_WRONG),
         written_inputs=tuple(sorted(str(p) for p in opened.written if str(p) in inputs)),
+        replaced_inputs=tuple(
+            sorted(
+                name
+                for name in map(str, opened.replaced)
+                if name in inputs and inputs[name].kind == "file"
+            )
+        ),
         output_bytes=workspace.sandbox.outputs(run_id).size_bytes,
         warnings=tuple(warnings),
     )
