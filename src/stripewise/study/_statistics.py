@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, exp, isfinite, log, nan, pi, sqrt
-from statistics import median, stdev
-
-from scipy.stats import binom, chi2, norm
+from math import ceil, comb, exp, isfinite, log, nan, pi, sqrt
+from statistics import NormalDist, median, stdev
 
 from stripewise.model import Speedup
 
@@ -51,9 +49,12 @@ def interval_rank(n: int) -> int | None:
     Source: order statistics x[k], x[n-1-k] miss the median with probability
     2 P(Binomial(n, 1/2) <= k); David and Nagaraja, Order Statistics, section 7.1.
     """
-    rank = int(binom.ppf((1 - CONFIDENCE) / 2, n, 0.5))
-    while rank >= 0 and 2 * float(binom.cdf(rank, n, 0.5)) > 1 - CONFIDENCE:
-        rank -= 1
+    missing, rank = 0, -1
+    while rank < n:
+        missing += comb(n, rank + 1)
+        if 2 * missing > (1 - CONFIDENCE) * 2**n:
+            break
+        rank += 1
     return rank if rank >= 0 else None
 
 
@@ -84,8 +85,14 @@ def ratio_noise(times: Sequence[float]) -> float:
     estimate of 3 times, 1.2 times that of 10; chi-squared, for log-normal times).
     """
     n = sum(t > 0 for t in times)
-    caution = sqrt((n - 1) / float(chi2.ppf(0.25, n - 1))) if n > 1 else 1.0
+    caution = sqrt((n - 1) / _chi_square_quartile(n - 1)) if n > 1 else 1.0
     return min(0.5, sqrt(2) * caution * spread(times))
+
+
+def _chi_square_quartile(degrees: int) -> float:
+    from scipy.special import chdtri  # here: it takes long to load, and other commands wait
+
+    return float(chdtri(degrees, 0.75))
 
 
 def resolvable(cv: float, n_pairs: int = LOOKS[0]) -> float:
@@ -95,7 +102,7 @@ def resolvable(cv: float, n_pairs: int = LOOKS[0]) -> float:
     deviation of sqrt(2) cv; all n lie above 0 in two studies of three if the true log-ratio
     is Phi^-1((2/3)^(1/n)) deviations.  A CV of 0.25 gives 0.41.
     """
-    deviations = float(norm.ppf((2 / 3) ** (1 / n_pairs)))
+    deviations = NormalDist().inv_cdf((2 / 3) ** (1 / n_pairs))
     return 1 - exp(-deviations * sqrt(2) * cv)
 
 
