@@ -161,6 +161,12 @@ READ = {Op.READ: (1, 5, 5)}
             False,
             id="its metadata read",
         ),
+        pytest.param(
+            [(POSIX, FileFlag.CREATED, WRITE | READ, 0), (ContainerLayer.HDF5, 0, WRITE, 0)],
+            True,
+            id="removed, then its metadata read",
+        ),
+        pytest.param([(POSIX, FileFlag.CREATED, WRITE | READ, 5)], False, id="removed and read"),
     ],
 )
 def test_old_outputs_are_told_from_inputs(tmp_path: Path, files: list, replaced: bool) -> None:

@@ -192,6 +192,15 @@ def test_another_command_is_refused(run_fake):
         run_fake(FakeLauncher(lambda _: 4.0), command=("other",), resume=True)
 
 
+def test_other_options_are_not_ignored_silently(run_fake):
+    run_fake(FakeLauncher(lambda _: 4.0), trials=1, seed=3)
+    again = run_fake(FakeLauncher(lambda _: 4.0), trials=9, time_seconds=60.0, resume=True)
+    said = [text for text in again.warnings if "not changed by --resume" in text]
+    assert ["trials 9 (it has 1)" in said[0], "time 60.0 (it has none)" in said[1]] == [True] * 2
+    assert len(said) == 2
+    assert len(again.trials) == 1
+
+
 def test_nothing_to_resume(run_fake):
     with pytest.raises(StudyError, match="no study"):
         run_fake(FakeLauncher(lambda _: 4.0), resume=True)

@@ -73,8 +73,9 @@ def _replaced(profile: Profile, flags: NDArray[np.uint32]) -> Iterator[int]:
     """Indices of paths whose earlier content cannot have mattered.
 
     What an MPI-IO library reads inside a write (data sieving) is no look at it; what HDF5
-    reads may be.  The order of reads and of emptying is not known, so a file that is read at
-    all stays.  A program that appends writes less than the file holds in the end.
+    reads may be, unless the file had been removed before.  The order of reads and of emptying
+    is not known, so a file of which the program reads data at all stays.  A program that
+    appends writes less than the file holds in the end.
     """
     rows = profile.records
     reads = rows["ops"]["count"][:, [Op.READ, Op.READ_COLLECTIVE]].sum(axis=1)
@@ -85,12 +86,13 @@ def _replaced(profile: Profile, flags: NDArray[np.uint32]) -> Iterator[int]:
         return np.bincount(rows["path"], weights=values, minlength=len(profile.paths))
 
     unread = total(reads) == 0
-    unseen = (total(rows["outermost_read_bytes"]) == 0) & (
-        total(rows["layer"] == ContainerLayer.HDF5) == 0
-    )
-    anew = (flags & np.uint32(FileFlag.TRUNCATED | FileFlag.CREATED)) != 0
+    no_data_read = total(rows["outermost_read_bytes"]) == 0
+    no_hdf5 = total(rows["layer"] == ContainerLayer.HDF5) == 0
+    removed = (flags & np.uint32(FileFlag.CREATED)) != 0
+    emptied = (flags & np.uint32(FileFlag.TRUNCATED)) != 0
+    anew = no_data_read & (removed | (emptied & (unread | no_hdf5)))
     written = np.maximum(total(rows["outermost_write_bytes"]), total(system))
-    for row in np.flatnonzero((unread & (written > 0)) | ((unread | unseen) & anew)):
+    for row in np.flatnonzero(anew | (unread & (written > 0))):
         if anew[row] or written[row] >= _size(profile.paths[row]):
             yield int(row)
 

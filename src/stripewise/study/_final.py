@@ -46,8 +46,9 @@ def judge_winner(context: Context, baseline: Baseline, search: SearchResult) -> 
     if a run of it fails.
     """
     noise = context.ledger.remember("final-noise", context.noise)
+    least = min(noise / 2, WORTH_PAIRS)
     for trial in search.candidates():
-        if trial.io_ratio > 1 - min(noise / 2, WORTH_PAIRS):
+        if trial.io_ratio > 1 - least:
             break
         verdict = _pairs_of(context, baseline, trial)
         if verdict is not None:
@@ -56,8 +57,8 @@ def judge_winner(context: Context, baseline: Baseline, search: SearchResult) -> 
                 verdict.unsynced = _unsynced(context, baseline, trial)
             return verdict
     if search.trials:
-        text = "no improvement: no configuration was faster than the baseline beyond the noise"
-        context.decide("verdict", f"{text} ({noise:.0%})")
+        text = "no improvement: no configuration was faster than the baseline"
+        context.decide("verdict", f"{text} by {least:.0%} or more")
     return Verdict()
 
 

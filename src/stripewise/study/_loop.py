@@ -21,7 +21,12 @@ from stripewise.study._interrupts import Interrupts
 from stripewise.study._journal import Journal
 from stripewise.study._ledger import Ledger
 from stripewise.study._observer import Observer
-from stripewise.study._options import StudyOptions, options_from_json, options_to_json
+from stripewise.study._options import (
+    StudyOptions,
+    ignored_options,
+    options_from_json,
+    options_to_json,
+)
 from stripewise.study._search import Search
 from stripewise.study._search_result import SearchResult
 from stripewise.study._tools import Tools
@@ -94,6 +99,10 @@ class Study:
                 "command; leave the command out, or give another --study-dir"
             )
         ledger.resumed(note)
+        for asked in ignored_options(self._options, recorded):
+            text = f"not changed by --resume: {asked}; begin anew with --force for other options"
+            if ledger.warn(text):
+                self._observer.warned(text)
         return recorded
 
 

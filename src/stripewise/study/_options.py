@@ -118,6 +118,27 @@ def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
     )
 
 
+def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, ...]:
+    """Return what was asked of a resumed study and is not what it was begun with.
+
+    A study stays what it is, so that its runs belong together.  What has its default value is
+    not taken for asked.
+    """
+    plain = StudyOptions(command=("",), origin=given.origin)
+    return tuple(
+        f"{name.removesuffix('_seconds').replace('_', '-')} {_shown(getattr(given, name))} "
+        f"(it has {_shown(getattr(recorded, name))})"
+        for name in (*_RECORDED, "only", "exclude", "inputs")
+        if getattr(given, name) not in (getattr(plain, name), getattr(recorded, name))
+    )
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
 def program_name(command: Sequence[str]) -> str:
     """Return the name of the program in a command line, for people and file names.
 
