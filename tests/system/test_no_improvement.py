@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A/A studies: where no knob acts, luck must not be sold as an improvement."""
+
+from __future__ import annotations
+
+import pytest
+from system_cli import as_words, mpiexec, tune
+
+pytestmark = [pytest.mark.mpi, pytest.mark.long, pytest.mark.timeout(1500)]
+
+STUDIES = 10
+INERT = ("mpiio.romio_ds_write", "mpiio.ind_wr_buffer_size")
+"""Data sieving: collective buffering hands it pieces without holes."""
+
+
+@pytest.mark.parametrize("options", [(), ("--no-sync",)], ids=["synced", "cached"])
+def test_ten_studies_in_which_nothing_can_help(compiled, family, tmp_path, options):
+    romio = ("--mca", "io", "romio321") if family == "openmpi" else ()
+    program = compiled("blocks.c", family)
+    command = as_words(mpiexec(family), romio, program, "out.dat", "4096", "256")
+    only = [word for name in INERT for word in ("--only", name)]
+    results = []
+    for seed in range(STUDIES):
+        work = tmp_path / f"study-{seed}"
+        work.mkdir()
+        words = ("--strategy", "random", "--trials", "4", "--seed", str(seed), *options)
+        document = tune(*words, *only, "--", *command, cwd=work)
+        assert document["trials"], "nothing was tried"
+        assert document["searched"].keys() <= set(INERT)
+        results.append(document["result"])
+    assert results.count("no improvement") >= STUDIES - 1, results
