@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from stripewise.errors import ProgramError, StudyError, UsageError
+from stripewise.errors import PolicyError, ProgramError, StudyError, UsageError
 from stripewise.launch import Outcome
 from stripewise.model import (
     RunRole,
@@ -191,6 +191,35 @@ def test_time_budget(run_fake):
 def test_policy_caps(run_fake):
     result = run_fake(FakeLauncher(helped), trials=9, policy=Policy(max_trials=2))
     assert "2 of 2 trials used (the policy's limit)" in result.stopped_because
+
+
+@pytest.mark.parametrize(
+    ("policy", "said", "runs"),
+    [
+        (Policy(max_runs=17), "17 runs.*at least 18", 0),
+        (Policy(max_bytes=10 << 26), "takes at least 1207959552", 1),
+    ],
+)
+def test_policy_that_holds_no_study(run_fake, policy, said, runs):
+    launcher = FakeLauncher(helped)
+    with pytest.raises(PolicyError, match=said):
+        run_fake(launcher, policy=policy)
+    assert len(launcher.settings) == runs
+
+
+@pytest.mark.parametrize(
+    "policy", [Policy(max_runs=20), Policy(max_bytes=20 << 26)], ids=["runs", "bytes"]
+)
+@pytest.mark.parametrize("seed", range(5))
+def test_policy_caps_are_kept_whatever_the_noise(run_fake, policy, seed):
+    class SomeFail(FakeLauncher):
+        def collect(self, handle):
+            if self.settings[-1] and len(self.settings) % 7 == 0:
+                return Outcome(RunStatus.FAILED, 1, 1.0, 0.0, write_bytes=1 << 26, message="no")
+            return super().collect(handle)
+
+    result = run_fake(SomeFail(helped, lognormal(0.4), seed=seed), policy=policy, trials=9)
+    assert len(result.runs) <= 20
 
 
 def test_patience(run_fake):

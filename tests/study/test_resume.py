@@ -201,6 +201,12 @@ def test_other_options_are_not_ignored_silently(run_fake):
     assert len(again.trials) == 1
 
 
+def test_a_clock_that_jumps_spends_no_budget(run_fake, monkeypatch):
+    jumps = iter(range(10**6))
+    monkeypatch.setattr("stripewise.study._journal.time.time", lambda: 1e9 + 86400.0 * next(jumps))
+    assert run_fake(FakeLauncher(lambda _: 4.0), trials=1, time_seconds=3600.0).trials
+
+
 def test_nothing_to_resume(run_fake):
     with pytest.raises(StudyError, match="no study"):
         run_fake(FakeLauncher(lambda _: 4.0), resume=True)

@@ -60,8 +60,10 @@ def warm_up(context: Context) -> ProgramFacts:
 
     Raises:
         ProgramError: It fails, cannot be seen, or does no I/O.
+        PolicyError: The policy's caps hold no study of it.
         RuntimeMissingError: It cannot be seen since the plug-in for its MPI is not built.
     """
+    context.budget.check_smallest()
     slot = RunSlot(
         "warm-up",
         RunRole.WARM_UP,
@@ -85,6 +87,7 @@ def warm_up(context: Context) -> ProgramFacts:
             "the program did no I/O that can be seen (no file inside its directory was read or "
             "written); nothing to tune: is it the right command?"
         )
+    context.budget.check_smallest(measurement.write_bytes)
     for warning in (*look.warnings, *_warnings(look.facts)):
         context.warn(warning)
     context.observer.facts_known(look.facts)

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stripewise.errors import PolicyError
 from stripewise.policy import Policy
 from stripewise.study._ledger import Ledger
-from stripewise.study._options import DEFAULT_TRIALS, StudyOptions
+from stripewise.study._options import DEFAULT_TRIALS, MINIMUM_RUNS, StudyOptions
 from stripewise.study._statistics import LOOKS
 
 TRIAL_RUNS = 2
@@ -65,6 +66,28 @@ class Budget:
         ahead = (runs + reserved) * run_seconds
         in_time = self.seconds is None or ledger.active_seconds + ahead <= self.seconds
         return in_time and not self._why_no_bytes(ledger)
+
+    def check_smallest(self, write_bytes: int = 0) -> None:
+        """Refuse a study that the policy does not even let show one trial.
+
+        Args:
+            write_bytes: What one run writes, if it is known.
+
+        Raises:
+            PolicyError: With what is allowed and what it takes.
+        """
+        if self.runs is not None and self.runs < MINIMUM_RUNS:
+            raise PolicyError(
+                f"the policy allows {self.runs} runs, and a study takes at least {MINIMUM_RUNS}; "
+                "ask for a higher max_runs"
+            )
+        needed = MINIMUM_RUNS * write_bytes
+        if self.total_bytes is not None and needed > self.total_bytes:
+            raise PolicyError(
+                f"the policy allows a study to write {self.total_bytes} bytes, and this one "
+                f"takes at least {needed} ({MINIMUM_RUNS} runs of {write_bytes}); tune a smaller "
+                "case, or ask for a higher max_bytes"
+            )
 
     def _runs_left(self, done: int, wanted: int) -> bool:
         return self.runs is None or done + wanted <= self.runs

@@ -48,7 +48,7 @@ def judge_winner(context: Context, baseline: Baseline, search: SearchResult) -> 
     noise = context.ledger.remember("final-noise", context.noise)
     least = min(noise / 2, WORTH_PAIRS)
     for trial in search.candidates():
-        if trial.io_ratio > 1 - least:
+        if trial.io_ratio > 1 - least or not _may_begin(context, baseline, trial):
             break
         verdict = _pairs_of(context, baseline, trial)
         if verdict is not None:
@@ -60,6 +60,18 @@ def judge_winner(context: Context, baseline: Baseline, search: SearchResult) -> 
         text = "no improvement: no configuration was faster than the baseline"
         context.decide("verdict", f"{text} by {least:.0%} or more")
     return Verdict()
+
+
+def _may_begin(context: Context, baseline: Baseline, trial: Trial) -> bool:
+    """Whether pairs of a trial may begin; the first trial's were kept in the budget."""
+    begun = context.ledger.recall(_order_name(trial, 1)) is not None
+    first = not any(entry.role is RunRole.PAIR_WINNER for entry in context.ledger.entries)
+    runs = 2 * LOOKS[0]
+    return (
+        begun
+        or first
+        or context.budget.allows(context.ledger, runs, baseline.run_seconds, final=True)
+    )
 
 
 def _pairs_of(context: Context, baseline: Baseline, trial: Trial) -> Verdict | None:

@@ -56,7 +56,7 @@ class Journal:
         Raises:
             StorageError: The disk is full, read-only, or refuses.
         """
-        record: Record = {"kind": kind, "at": time.time(), **data}
+        record: Record = {"kind": kind, "at": time.time(), "clock": time.monotonic(), **data}
         try:
             _write_all(self._descriptor, encode(record))
             os.fsync(self._descriptor)

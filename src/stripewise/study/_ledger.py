@@ -42,7 +42,7 @@ class _State:
     complete: bool = False
     last_slot: str = ""
     active_seconds: float = 0.0
-    last_at: float | None = None
+    last_clock: float | None = None
 
 
 class Ledger:
@@ -177,9 +177,9 @@ class Ledger:
 
     def _apply(self, record: Record) -> None:
         state = self._state
-        if record["kind"] != "resumed" and state.last_at is not None:
-            state.active_seconds += max(0.0, record["at"] - state.last_at)
-        state.last_at = record["at"]
+        if record["kind"] != "resumed" and state.last_clock is not None:
+            state.active_seconds += max(0.0, record.get("clock", 0.0) - state.last_clock)
+        state.last_clock = record.get("clock")
         handler = _HANDLERS.get(record["kind"])
         if handler is not None:
             handler(state, record)

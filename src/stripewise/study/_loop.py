@@ -153,6 +153,8 @@ def _procedure(context: Context) -> StudyResult:
         if not context.options.keep:
             context.tools.workspace.release(run_id)
     context.ledger.end(search.stopped_because)
+    if not context.options.keep:
+        context.tools.workspace.sweep(())  # what a kill between end and removal of a run left
     return _result(context, space, baseline, search, verdict)
 
 
