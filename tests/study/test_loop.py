@@ -151,6 +151,23 @@ def test_changed_output_is_rejected_and_the_next_best_taken(run_fake):
     assert KNOB not in result.winner.settings or result.winner.settings[KNOB] != "disable"
 
 
+def test_a_date_that_changed_meanwhile_rejects_nobody(run_fake):
+    """Both early baselines wrote one minute, the candidate and a baseline beside it the next."""
+    asked = []
+
+    def compare(baselines, candidate, layout):
+        asked.append(tuple(baselines))
+        if len(set(asked)) == 1:
+            return Verification(VerificationStatus.DIFFERENT, differences={"log": "offset 7"})
+        return Verification(VerificationStatus.IDENTICAL, ("o",), {"log": "baselines differ"})
+
+    result = run_fake(FakeLauncher(helped, lognormal(0.01)), trials=4, compare=compare)
+    assert result.improved
+    assert not result.rejected
+    assert asked[0][0] == asked[1][0]
+    assert asked[0][1] != asked[1][1]
+
+
 def test_whole_time_must_not_get_worse(run_fake):
     class Slower(FakeLauncher):
         def collect(self, handle):

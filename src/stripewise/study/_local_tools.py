@@ -74,12 +74,13 @@ class _Verifier:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
+        self._baselines: tuple[str, ...] = ()
         self._reference: Reference | None = None
 
     def __call__(self, baselines: Sequence[str], candidate: str, layout: bool) -> Verification:
-        if self._reference is None:
+        if self._reference is None or self._baselines != tuple(baselines):
             first, second = (self._sandbox.outputs(run_id) for run_id in baselines)
-            self._reference = Reference(first, second)
+            self._baselines, self._reference = tuple(baselines), Reference(first, second)
         return self._reference.verify(self._sandbox.outputs(candidate), layout=layout)
 
 

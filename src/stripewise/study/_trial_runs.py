@@ -10,6 +10,7 @@ No ratio spans more than one run, so that drift of the storage cancels.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp, inf, log
 from random import Random
 from statistics import median
@@ -82,6 +83,12 @@ class TrialRuns:
             beside = self._run_baseline(number) if candidate.ok else candidate
         self.candidates.append(candidate)
         self.beside.append(beside)
+
+    def verification_slot(self) -> RunSlot:
+        """Return a run of the unchanged program whose output this trial's is compared with."""
+        return replace(
+            self._slot(1, "baseline"), name=f"verify/{self.number}/baseline/1", keep_output=True
+        )
 
     def release(self) -> None:
         """Remove what the runs made."""
