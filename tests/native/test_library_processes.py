@@ -163,6 +163,15 @@ def test_second_preloaded_tool(host: Host, programs: Programs, order: str) -> No
     assert operations(record, Op.WRITE) == 10
 
 
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_preloaded_allocator(host: Host, programs: Programs, order: str) -> None:
+    allocator = str(programs.shared("allocator", "-fno-builtin"))
+    both = [str(host.library), allocator] if order == "before" else [allocator, str(host.library)]
+    done = host.run(programs.executable("plain"), timeout=10, LD_PRELOAD=":".join(both))
+    assert done.returncode == 0
+    assert operations(host.record("plain"), Op.WRITE) == 10
+
+
 def test_errno(host: Host, programs: Programs) -> None:
     assert host.check(programs.executable("errno")) == b""
 

@@ -47,6 +47,13 @@ static void adopt_inherited(struct sw_fd *entry)
     entry->stdio = sw_file_renew(entry->stdio);
 }
 
+/* Only after the parent's mark is gone, which would take this one along. */
+void sw_fd_wrote(struct sw_fd *entry)
+{
+    adopt_inherited(entry);
+    sw_fd_add_flags(entry, SW_FD_WRITTEN);
+}
+
 struct sw_file *sw_fd_posix(struct sw_fd *entry)
 {
     adopt_inherited(entry);

@@ -58,5 +58,7 @@ void sw_fd_each(unsigned first, unsigned last, void (*visit)(int fd));
 int64_t sw_fd_advance(int fd, struct sw_fd *entry, int64_t bytes);
 void sw_fd_set_position(struct sw_fd *entry, int64_t position);
 void sw_fd_add_flags(struct sw_fd *entry, uint32_t flags);
+/* This process wrote through it: to be synced when it is closed. */
+void sw_fd_wrote(struct sw_fd *entry);
 
 #endif

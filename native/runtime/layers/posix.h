@@ -117,8 +117,6 @@ _Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
     X(int, lio_listio64, (int, struct aiocb64 *const *, int, struct sigevent *))                  \
     X(void *, mmap, (void *, size_t, int, int, int, off_t))                                       \
     X(void *, mmap64, (void *, size_t, int, int, int, off_t))                                     \
-    X(int, io_uring_queue_init, (unsigned, void *, unsigned))                                     \
-    X(int, io_uring_queue_init_params, (unsigned, void *, void *))                                \
     X(int, execve, (const char *, char *const *, char *const *))                                  \
     X(int, execv, (const char *, char *const *))                                                  \
     X(int, execvp, (const char *, char *const *))                                                 \

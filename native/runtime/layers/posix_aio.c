@@ -59,7 +59,7 @@ static void submitted(struct sw_call *call, struct sw_fd *entry, const void *req
     if (result == 0)
         remember(request, op);
     if (op == SW_OP_WRITE)
-        sw_fd_add_flags(entry, SW_FD_WRITTEN);
+        sw_fd_wrote(entry);
     sw_leave_time(call, sw_fd_posix(entry), op);
 }
 
@@ -101,7 +101,7 @@ static void remember_list(struct aiocb *const *list, int count)
         bool writes = list[i]->aio_lio_opcode == LIO_WRITE;
         remember(list[i], writes ? SW_OP_WRITE : SW_OP_READ);
         if (writes)
-            sw_fd_add_flags(entry, SW_FD_WRITTEN);
+            sw_fd_wrote(entry);
     }
 }
 

@@ -10,7 +10,7 @@ static void leave_here(struct sw_call *call, int fd, struct sw_fd *entry, enum s
 {
     struct sw_file *file = sw_fd_posix(entry);
     if (op == SW_OP_WRITE)
-        sw_fd_add_flags(entry, SW_FD_WRITTEN);
+        sw_fd_wrote(entry);
     sw_leave_data(call, file, op, result, sw_fd_advance(fd, entry, result));
 }
 
@@ -18,7 +18,7 @@ static void leave_at(struct sw_call *call, struct sw_fd *entry, enum sw_op op, s
                      off_t offset)
 {
     if (op == SW_OP_WRITE)
-        sw_fd_add_flags(entry, SW_FD_WRITTEN);
+        sw_fd_wrote(entry);
     sw_leave_data(call, sw_fd_posix(entry), op, result, offset);
 }
 
@@ -27,7 +27,7 @@ static void note_unseen_write(int fd)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
     if (entry != NULL)
-        sw_fd_add_flags(entry, SW_FD_WRITTEN);
+        sw_fd_wrote(entry);
 }
 
 SW_EXPORT ssize_t read(int fd, void *buffer, size_t bytes)

@@ -40,7 +40,7 @@ SW_ON_DESCRIPTOR(int, __fxstat64, SW_OP_META, (int version, int fd, struct stat6
         struct sw_fd *entry = sw_posix_enter_quietly(&call, fd);                                  \
         int result = sw_posix()->name arguments;                                                  \
         if (entry != NULL) {                                                                      \
-            sw_fd_add_flags(entry, SW_FD_WRITTEN);                                                \
+            sw_fd_wrote(entry);                                                                   \
             sw_posix_leave(&call, entry, SW_OP_META);                                             \
         }                                                                                         \
         return result;                                                                            \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "posix.h"
+#include "../core/system.h"
 
 /* ---- exec --------------------------------------------------------------------------- */
 
@@ -129,18 +130,33 @@ static void *mapped(void *address, int protection, int flags, int fd)
 {
     struct sw_fd *entry = fd >= 0 ? sw_fd_entry(fd) : NULL;
     if (entry == NULL || address == MAP_FAILED || (protection & PROT_WRITE) == 0 ||
-        (flags & MAP_SHARED) == 0 || sw_thread.inside != 0)
+        (flags & MAP_SHARED) == 0 || sw_thread.inside != 0 || !sw_running())
         return address;
     int saved_errno = errno;
-    sw_fd_add_flags(entry, SW_FD_WRITTEN);
+    sw_fd_wrote(entry);
     if (sw_thread.active >> SW_LAYER_MPIIO == 0) /* no I/O library's own business */
         sw_process_flag(SW_PROCESS_USES_SHARED_MMAP);
     errno = saved_errno;
     return address;
 }
 
+/* A preloaded allocator maps memory with its own lock held before we are ready; a symbol that
+ * is missing would make dlsym() allocate, and wait for that lock for ever. */
+static bool is_early(void)
+{
+    return SW_UNLIKELY(!__atomic_load_n(&sw_posix_resolved, __ATOMIC_ACQUIRE));
+}
+
+static void *map_early(void *address, size_t bytes, int protection, int flags, int fd,
+                       off_t offset)
+{
+    return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+}
+
 SW_EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
 {
+    if (is_early())
+        return map_early(address, bytes, protection, flags, fd, offset);
     return mapped(sw_posix()->mmap(address, bytes, protection, flags, fd, offset), protection,
                   flags, fd);
 }
@@ -148,6 +164,8 @@ SW_EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int
 SW_EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int fd,
                        off64_t offset)
 {
+    if (is_early())
+        return map_early(address, bytes, protection, flags, fd, offset);
     return mapped(sw_posix()->mmap64(address, bytes, protection, flags, fd, offset), protection,
                   flags, fd);
 }
@@ -155,13 +173,15 @@ SW_EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, i
 SW_EXPORT int io_uring_queue_init(unsigned entries, void *ring, unsigned flags);
 SW_EXPORT int io_uring_queue_init(unsigned entries, void *ring, unsigned flags)
 {
+    SW_REAL(int, io_uring_queue_init, (unsigned, void *, unsigned));
     sw_process_flag(SW_PROCESS_USES_IO_URING);
-    return sw_posix()->io_uring_queue_init(entries, ring, flags);
+    return real != NULL ? real(entries, ring, flags) : -ENOSYS;
 }
 
 SW_EXPORT int io_uring_queue_init_params(unsigned entries, void *ring, void *parameters);
 SW_EXPORT int io_uring_queue_init_params(unsigned entries, void *ring, void *parameters)
 {
+    SW_REAL(int, io_uring_queue_init_params, (unsigned, void *, void *));
     sw_process_flag(SW_PROCESS_USES_IO_URING);
-    return sw_posix()->io_uring_queue_init_params(entries, ring, parameters);
+    return real != NULL ? real(entries, ring, parameters) : -ENOSYS;
 }

@@ -39,7 +39,7 @@ static void flush_open(int fd)
         entry->generation != sw_options.generation || ftrylockfile(entry->stream) != 0)
         return;
     if (fflush_unlocked(entry->stream) == 0)
-        sw_fd_add_flags(entry, SW_FD_WRITTEN);
+        sw_fd_wrote(entry);
     funlockfile(entry->stream);
 }
 
@@ -62,7 +62,7 @@ void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, in
     struct sw_file *file = sw_fd_stdio(entry);
     int64_t offset = (entry->flags & SW_FD_ASK) != 0 ? -1 : entry->position;
     if (op == SW_OP_WRITE)
-        sw_fd_add_flags(entry, SW_FD_WRITTEN);
+        sw_fd_wrote(entry);
     if (offset >= 0 && bytes > 0)
         sw_fd_set_position(entry, offset + bytes);
     sw_leave_data(call, file, op, bytes, offset);
