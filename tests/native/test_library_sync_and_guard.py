@@ -72,6 +72,16 @@ def test_sync_is_part_of_the_close(host: Host, programs: Programs) -> None:
     assert operations(stream, Op.CLOSE) == 1
 
 
+def test_a_failed_write_is_told_by_fclose(host: Host, programs: Programs) -> None:
+    done = host.run(programs.executable("losing"), STRIPEWISE_SYNC="1")
+    assert done.returncode == errno.EFBIG
+
+
+def test_what_a_child_writes_is_synced(host: Host, programs: Programs) -> None:
+    calls = system_calls(host, programs.executable("inherits"), STRIPEWISE_SYNC="1")
+    assert len([call for call in calls if "fsync" in call and "/inherited>" in call]) == 1
+
+
 @pytest.fixture
 def precious(host: Host, tmp_path: Path) -> Path:
     """A file that is older than the run."""
@@ -121,6 +131,31 @@ def test_files_inside_are_free(host: Host, programs: Programs, precious: Path, h
         inside,
         STRIPEWISE_WRITABLE=f"/nowhere:{host.directory}",
     )
+    assert done.returncode == 0
+    assert not has(host.profile.processes[0], ProcessFlag.GUARD_HIT)
+
+
+@pytest.mark.parametrize("how", ["exclusive", "fopen-exclusive"])
+def test_files_that_must_be_new_are_never_refused(
+    host: Host, programs: Programs, precious: Path, how: str
+) -> None:
+    done = host.run(
+        programs.executable("guarded"), how, precious, STRIPEWISE_WRITABLE=str(host.directory)
+    )
+    assert done.returncode == errno.EEXIST
+    assert not has(host.profile.processes[0], ProcessFlag.GUARD_HIT)
+
+
+def test_files_without_a_name_are_free(host: Host, programs: Programs, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    time.sleep(0.02)
+    shutil.rmtree(host.containers)
+    host.containers.mkdir()
+    guarded = programs.executable("guarded")
+    if host.run(guarded, "nameless", old, STRIPEWISE_DIRECTORY="").returncode != 0:
+        pytest.skip("the file system knows no O_TMPFILE")
+    done = host.run(guarded, "nameless", old, STRIPEWISE_WRITABLE=str(host.directory))
     assert done.returncode == 0
     assert not has(host.profile.processes[0], ProcessFlag.GUARD_HIT)
 

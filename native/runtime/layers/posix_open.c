@@ -23,6 +23,13 @@ static bool may_write(int flags)
     return access == O_WRONLY || access == O_RDWR || (flags & O_TRUNC) != 0;
 }
 
+/* Files without a name and files that must be new are nobody's yet. */
+static bool may_change_existing(int flags)
+{
+    bool is_new = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+    return may_write(flags) && !is_new && (flags & O_TMPFILE) != O_TMPFILE;
+}
+
 static bool exists(int directory, const char *path)
 {
     int saved_errno = errno;
@@ -35,7 +42,7 @@ static bool exists(int directory, const char *path)
 static bool open_begin(struct opening *opening, int directory, const char *path, int flags)
 {
     *opening = (struct opening){.directory = directory, .path = path, .flags = flags};
-    if (may_write(flags) && sw_guard_refuses(directory, path, (flags & O_NOFOLLOW) == 0))
+    if (may_change_existing(flags) && sw_guard_refuses(directory, path, (flags & O_NOFOLLOW) == 0))
         return false;
     opening->existed = (flags & O_CREAT) == 0 || !sw_running() || sw_thread.inside != 0 ||
                        exists(directory, path);

@@ -15,6 +15,7 @@ struct opening {
     bool writes;
     bool reads;
     bool appends;
+    bool is_new; /* or the open fails */
     bool existed;
 };
 
@@ -35,8 +36,10 @@ static bool open_begin(struct opening *opening, const char *path, const char *mo
         .writes = both || mode[0] != 'r',
         .reads = both || mode[0] == 'r',
         .appends = mode[0] == 'a',
+        .is_new = mode[0] != 'r' && memchr(mode, 'x', strcspn(mode, ",")) != NULL,
     };
-    if (opening->writes && path != NULL && sw_guard_refuses(AT_FDCWD, path, true))
+    if (opening->writes && !opening->is_new && path != NULL &&
+        sw_guard_refuses(AT_FDCWD, path, true))
         return false;
     opening->existed =
         mode[0] == 'r' || path == NULL || !sw_running() || sw_thread.inside != 0 || exists(path);
@@ -117,25 +120,29 @@ SW_EXPORT FILE *fdopen(int fd, const char *mode)
 /* ---- end ---------------------------------------------------------------------------------- */
 
 /* Pushes what was written to the storage if SW_ENV_SYNC asks for it.  Character calls are
- * not seen, so every stream that may write counts as written. */
-static void sync_stream(FILE *stream, struct sw_fd *entry)
+ * not seen, so every stream that may write counts as written.  Returns errno of a flush that
+ * failed, which is the program's to know: its own fclose() finds nothing left to write. */
+static int sync_stream(FILE *stream, struct sw_fd *entry)
 {
     if (!sw_options.sync || (entry->flags & SW_FD_CAN_WRITE) == 0 ||
         entry->generation != sw_options.generation)
-        return;
+        return 0;
     int saved_errno = errno;
+    int problem = 0;
     if (sw_stdio()->fflush(stream) == 0)
         sw_sys_fsync(fileno_unlocked(stream));
+    else
+        problem = errno;
     errno = saved_errno;
+    return problem;
 }
 
-/* Before the stream lets go of its descriptor; the record that the close belongs to. */
-static struct sw_file *let_go(FILE *stream, struct sw_fd *entry, bool counted)
+/* Before the stream lets go of its descriptor; as sync_stream. */
+static int let_go(FILE *stream, struct sw_fd *entry)
 {
-    struct sw_file *file = counted ? sw_fd_stdio(entry) : NULL;
-    sync_stream(stream, entry);
+    int problem = sync_stream(stream, entry);
     sw_fd_untrack(fileno_unlocked(stream));
-    return file;
+    return problem;
 }
 
 SW_EXPORT int fclose(FILE *stream)
@@ -145,8 +152,13 @@ SW_EXPORT int fclose(FILE *stream)
     if (entry == NULL || !sw_running() || !sw_own_process())
         return sw_stdio()->fclose(stream);
     bool counted = sw_enter(&call, SW_LAYER_STDIO);
-    struct sw_file *file = let_go(stream, entry, counted);
+    struct sw_file *file = counted ? sw_fd_stdio(entry) : NULL;
+    int problem = let_go(stream, entry);
     int result = sw_stdio()->fclose(stream);
+    if (result == 0 && problem != 0) {
+        result = EOF;
+        errno = problem;
+    }
     if (counted)
         sw_leave(&call, file, SW_OP_CLOSE);
     return result;
@@ -163,7 +175,7 @@ SW_EXPORT int fclose(FILE *stream)
         }                                                                                         \
         struct sw_fd *entry = sw_stdio_entry(stream);                                             \
         if (entry != NULL && path != NULL && sw_running() && sw_own_process())                    \
-            let_go(stream, entry, false);                                                         \
+            let_go(stream, entry);                                                                \
         return open_end(&opening, sw_stdio()->name(path, mode, stream));                          \
     }
 

@@ -59,7 +59,9 @@ static inline const struct sw_stdio_functions *sw_stdio(void)
 /* Entry of the stream's descriptor if it is tracked. */
 static inline struct sw_fd *sw_stdio_entry(FILE *stream)
 {
+    int saved_errno = errno;
     int fd = stream != NULL ? fileno_unlocked(stream) : -1;
+    errno = saved_errno; /* a stream in memory has none */
     return fd >= 0 ? sw_fd_entry(fd) : NULL;
 }
 

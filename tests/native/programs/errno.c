@@ -63,6 +63,14 @@ int main(void)
     fputs("text", stream);
     fprintf(stream, "text");
     expect("fprintf", 77);
+    char *text;
+    size_t length;
+    FILE *memory = open_memstream(&text, &length);
+    errno = 77;
+    fputs("text", memory);
+    expect("fputs to memory", 77);
+    fclose(memory);
+    expect("fclose of memory", 77);
     unlink("missing");
     expect("unlink of a missing file", ENOENT);
     mkdir("file", 0700);

@@ -24,6 +24,12 @@ static int try_to(const char *how, const char *path)
         return fopen(path, "r+") != NULL ? 0 : -1;
     if (strcmp(how, "fopen-new") == 0)
         return fopen(path, "w") != NULL ? 0 : -1;
+    if (strcmp(how, "exclusive") == 0)
+        return open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (strcmp(how, "fopen-exclusive") == 0)
+        return fopen(path, "wx") != NULL ? 0 : -1;
+    if (strcmp(how, "nameless") == 0)
+        return open(path, O_RDWR | O_TMPFILE, 0600);
     if (strcmp(how, "truncate") == 0)
         return truncate(path, 0);
     if (strcmp(how, "unlink") == 0)
