@@ -29,8 +29,10 @@ void sw_mpi_data_posted(struct sw_call *call, sw_handle file, enum sw_op op, int
     if (result == SW_MPI_SUCCESS && plugin != NULL && request != NULL) {
         struct sw_handle_entry entry = {.handle = load_request(request, 0, plugin->request_bytes),
                                         .file = sw_mpi_file(file)};
+        struct sw_handle_entry stale;
+        if (!sw_handle_find(&requests, entry.handle, &stale))
+            __atomic_fetch_add(&open_requests, 1, __ATOMIC_RELAXED);
         sw_handle_put(&requests, &entry);
-        __atomic_fetch_add(&open_requests, 1, __ATOMIC_RELAXED);
     }
     sw_mpi_data_done(call, file, op, result, count, datatype, offset);
 }
@@ -46,6 +48,14 @@ struct waiting {
     uint64_t handle[MAX_WATCHED];
 };
 
+static void drop(uint64_t handle)
+{
+    if (sw_handle_drop(&requests, handle))
+        __atomic_fetch_sub(&open_requests, 1, __ATOMIC_RELAXED);
+}
+
+/* Requests beyond the room are dropped: kept, they would outlive the wait, and a later message
+ * with the same handle would pass for I/O. */
 static bool watch(struct waiting *waiting, const void *array, int count)
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();
@@ -55,10 +65,14 @@ static bool watch(struct waiting *waiting, const void *array, int count)
         return false;
     waiting->array = array;
     waiting->request_bytes = plugin->request_bytes;
-    for (int i = 0; i < count && waiting->n_watched < MAX_WATCHED; i++) {
+    for (int i = 0; i < count; i++) {
         uint64_t handle = load_request(array, (size_t)i, plugin->request_bytes);
         if (!sw_handle_find(&requests, handle, &entry))
             continue;
+        if (waiting->n_watched == MAX_WATCHED) {
+            drop(handle);
+            continue;
+        }
         waiting->file = entry.file;
         waiting->index[waiting->n_watched] = (size_t)i;
         waiting->handle[waiting->n_watched++] = handle;
@@ -77,9 +91,8 @@ static void end(struct waiting *waiting)
 {
     for (size_t i = 0; i < waiting->n_watched; i++)
         if (load_request(waiting->array, waiting->index[i], waiting->request_bytes) !=
-                waiting->handle[i] &&
-            sw_handle_drop(&requests, waiting->handle[i]))
-            __atomic_fetch_sub(&open_requests, 1, __ATOMIC_RELAXED);
+            waiting->handle[i])
+            drop(waiting->handle[i]);
     sw_leave(&waiting->call, waiting->file, SW_OP_META);
 }
 
