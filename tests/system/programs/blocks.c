@@ -50,9 +50,9 @@ int main(int argc, char **argv)
           "open");
     MPI_Type_vector(blocks, block, block * size, MPI_BYTE, &view);
     MPI_Type_commit(&view);
-    check(MPI_File_set_view(file, (MPI_Offset)rank * block, MPI_BYTE, view, "native",
-                            MPI_INFO_NULL),
-          "set_view");
+    check(
+        MPI_File_set_view(file, (MPI_Offset)rank * block, MPI_BYTE, view, "native", MPI_INFO_NULL),
+        "set_view");
     check(MPI_File_write_all(file, data, block * blocks, MPI_BYTE, MPI_STATUS_IGNORE), "write");
     check(MPI_File_close(&file), "close");
     MPI_Type_free(&view);

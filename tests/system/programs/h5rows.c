@@ -23,8 +23,8 @@ static void write_one(hid_t file, const char *name, const double *data, int rank
     hid_t space = check(H5Screate_simple(2, all, NULL));
     hid_t memory = check(H5Screate_simple(2, mine, NULL));
     hid_t transfer = check(H5Pcreate(H5P_DATASET_XFER));
-    hid_t set = check(H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
-                                 H5P_DEFAULT));
+    hid_t set = check(
+        H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
     check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE));
     check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, mine, NULL));
     check(H5Dwrite(set, H5T_NATIVE_DOUBLE, memory, space, transfer, data));
