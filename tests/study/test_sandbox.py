@@ -268,6 +268,13 @@ def test_old_outputs_are_left_out_and_new_ones_found(sandbox):
     assert [file.path for file in sandbox.outputs("1").files] == ["data/mesh"]
 
 
+def test_copies_are_for_their_owner_alone(user, study, sandbox):
+    """A study may lie in a public place, the user's directory in a private one."""
+    sandbox.prepare("1")
+    for made in (sandbox.snapshot.directory, sandbox.root):
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700
+
+
 def test_runs_do_not_see_one_another(sandbox):
     first, second = sandbox.prepare("1"), sandbox.prepare("2")
     (first / ".." / "up").write_text("x")

@@ -96,7 +96,7 @@ class Sandbox:
         self.snapshot.check()
         directory = self.directory(name)
         try:
-            self.root.mkdir(parents=True, exist_ok=True)
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.check_space(expected_bytes + self._copied_bytes(written))
             directory.parent.mkdir()
             directory.mkdir()

@@ -100,7 +100,7 @@ class InputSnapshot:
         names, skipped = _select(source, study, inputs)
         try:
             _clear(directory)
-            directory.mkdir(parents=True)
+            directory.mkdir(mode=0o700, parents=True)  # what a private directory held
             _check_size(source, directory, names, max_bytes)
             entries = _copy(source, directory, names, skipped)
             snapshot = cls(directory, source, entries, skipped)

@@ -51,7 +51,8 @@ class SandboxWorkspace(Workspace):
             expected_bytes=self._output_bytes,
         )
         try:
-            (self._records / run_id).mkdir(parents=True, exist_ok=True)
+            self._records.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (self._records / run_id).mkdir(exist_ok=True)
         except OSError as error:
             raise StorageError(f"cannot write in {self._records}: {error.strerror}") from error
         return self.find(run_id)
