@@ -23,8 +23,9 @@ class RulesStrategy(StepwiseStrategy):
 
     An improvement counts when it is larger than the noise.  A rung that changes nothing is
     followed by one more rung, a rung that is worse by twice the noise ends the ladder (one
-    unlucky run must not); the values of an enumeration have no order and are all tried.  At the end the whole time is checked: while
-    the best point makes it worse, the knob that was kept last is given up.
+    unlucky run must not); the values of an enumeration have no order and are all tried.  At
+    the end the whole time is checked: while the best point makes it worse, the knob that was
+    kept last is given up.
     """
 
     name = "rules"
