@@ -120,4 +120,12 @@ def test_two_hdf5_in_one_process(tmp_path: Path) -> None:
         with h5py.File(tmp_path / name) as file:
             assert file["x"].chunks == (10,)
         assert any(Path(path).name == name for path in profile.paths)
-    assert profile.write_bytes == 4 * 800
+    assert profile.write_bytes == 6 * 800
+    for name in ("outer.h5", "inner.h5"):  # their identifiers are the same numbers
+        written = [
+            int(record["ops"][Op.WRITE]["bytes"])
+            for record in profile.records
+            if record["layer"] == ContainerLayer.HDF5
+            and Path(profile.paths[int(record["path"])]).name == name
+        ]
+        assert written == [800]

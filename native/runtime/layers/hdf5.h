@@ -21,6 +21,7 @@ struct sw_h5 {
     const sw_hid *class_dataset_transfer;
     const sw_hid *mpio_driver; /* HDF5 2; before, H5FD_mpio_init() tells */
     const void *identity;      /* an address in that copy */
+    uint64_t number;           /* of the copy in this process */
     bool usable;               /* 1.10 or later, and all that adopting needs is there */
     int libver_latest;         /* H5F_LIBVER_LATEST of that version */
 };
@@ -48,6 +49,11 @@ void sw_h5_errors_restore(const struct sw_h5 *h5, sw_hid saved);
 
 /* Entries of files and datasets.  Between quiet_begin and quiet_end. */
 extern struct sw_handle_table sw_h5_handles;
+/* Every copy of HDF5 counts its identifiers from the same beginning. */
+static inline uint64_t sw_h5_key(const struct sw_h5 *h5, sw_hid object)
+{
+    return (uint64_t)object ^ h5->number << 48;
+}
 /* The file that an object lives in; zeroed if it is not known. */
 void sw_h5_file_of(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry);
 /* The record of that file, quietly. */

@@ -109,7 +109,8 @@ static const struct sw_h5 *add_copy(void *scope, const void *identity)
 {
     if (n_copies == MAX_COPIES)
         return &none;
-    struct sw_h5 *h5 = &copies[n_copies++];
+    struct sw_h5 *h5 = &copies[n_copies];
+    h5->number = n_copies++;
 #define SW_H5_RESOLVE(type, name, arguments) h5->name = (type(*) arguments)pick(scope, #name);
     SW_H5_FUNCTIONS(SW_H5_RESOLVE)
     h5->class_file_access = pick_variable(scope, "H5P_CLS_FILE_ACCESS_ID_g", identity);

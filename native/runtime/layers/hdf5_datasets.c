@@ -307,10 +307,10 @@ SW_EXPORT int H5Dclose(sw_hid dataset)
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Dclose(dataset);
-    sw_handle_find(&sw_h5_handles, (uint64_t)dataset, &entry);
+    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, dataset), &entry);
     int status = h5->H5Dclose(dataset);
     if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, (uint64_t)dataset);
+        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, dataset));
     sw_leave(&call, entry.file, SW_OP_META);
     return status;
 }
@@ -327,10 +327,10 @@ SW_EXPORT int H5Dclose_async(const char *in_file, const char *in_function, unsig
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Dclose_async(in_file, in_function, line, dataset, events);
-    sw_handle_find(&sw_h5_handles, (uint64_t)dataset, &entry);
+    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, dataset), &entry);
     int status = h5->H5Dclose_async(in_file, in_function, line, dataset, events);
     if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, (uint64_t)dataset);
+        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, dataset));
     sw_leave(&call, entry.file, SW_OP_META);
     return status;
 }

@@ -118,7 +118,7 @@ static void end(struct opening *opening, sw_hid handle)
     const struct sw_h5 *h5 = opening->h5;
     struct sw_file *file = sw_file_get(SW_LAYER_HDF5, opening->path);
     if (handle >= 0) {
-        struct sw_handle_entry entry = {.handle = (uint64_t)handle,
+        struct sw_handle_entry entry = {.handle = sw_h5_key(h5, handle),
                                         .file = file,
                                         .is_file = true,
                                         .parallel = opening->parallel,
@@ -220,10 +220,10 @@ SW_EXPORT int H5Fclose(sw_hid file)
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Fclose(file);
-    sw_handle_find(&sw_h5_handles, (uint64_t)file, &entry);
+    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, file), &entry);
     int status = h5->H5Fclose(file);
     if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, (uint64_t)file);
+        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, file));
     sw_leave(&call, entry.file, SW_OP_CLOSE);
     return status;
 }
@@ -240,10 +240,10 @@ SW_EXPORT int H5Fclose_async(const char *in_file, const char *in_function, unsig
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Fclose_async(in_file, in_function, line, file, events);
-    sw_handle_find(&sw_h5_handles, (uint64_t)file, &entry);
+    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, file), &entry);
     int status = h5->H5Fclose_async(in_file, in_function, line, file, events);
     if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, (uint64_t)file);
+        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, file));
     sw_leave(&call, entry.file, SW_OP_CLOSE);
     return status;
 }

@@ -27,12 +27,12 @@ static void by_name(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entr
 
 void sw_h5_file_of(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry)
 {
-    if (sw_handle_find(&sw_h5_handles, (uint64_t)object, entry))
+    if (sw_handle_find(&sw_h5_handles, sw_h5_key(h5, object), entry))
         return;
     sw_hid file = h5->H5Iget_file_id(object);
     if (file < 0)
         return;
-    if (!sw_handle_find(&sw_h5_handles, (uint64_t)file, entry))
+    if (!sw_handle_find(&sw_h5_handles, sw_h5_key(h5, file), entry))
         by_name(h5, file, entry);
     (void)h5->H5Idec_ref(file);
 }
@@ -63,10 +63,10 @@ static void choose_transfer(const struct sw_h5 *h5, sw_hid dataset, struct sw_ha
 
 void sw_h5_dataset_of(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry)
 {
-    if (sw_handle_find(&sw_h5_handles, (uint64_t)dataset, entry))
+    if (sw_handle_find(&sw_h5_handles, sw_h5_key(h5, dataset), entry))
         return;
     sw_h5_file_of(h5, dataset, entry);
-    entry->handle = (uint64_t)dataset;
+    entry->handle = sw_h5_key(h5, dataset);
     entry->is_file = false;
     entry->transfer = -1;
     choose_transfer(h5, dataset, entry);
@@ -86,9 +86,9 @@ struct sw_file *sw_h5_counted_file(const struct sw_h5 *h5, sw_hid object)
 /* ---- closing by other means (h5py drops references) -------------------------------- */
 
 /* What a handle that is given up was: a file, or something else. */
-static enum sw_op giving_up(sw_hid object, struct sw_handle_entry *entry)
+static enum sw_op giving_up(const struct sw_h5 *h5, sw_hid object, struct sw_handle_entry *entry)
 {
-    bool known = sw_handle_find(&sw_h5_handles, (uint64_t)object, entry);
+    bool known = sw_handle_find(&sw_h5_handles, sw_h5_key(h5, object), entry);
     return known && entry->is_file ? SW_OP_CLOSE : SW_OP_META;
 }
 
@@ -102,10 +102,10 @@ SW_EXPORT int H5Idec_ref(sw_hid object)
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Idec_ref(object);
-    enum sw_op op = giving_up(object, &entry);
+    enum sw_op op = giving_up(h5, object, &entry);
     int references = h5->H5Idec_ref(object);
     if (references == 0)
-        sw_handle_drop(&sw_h5_handles, (uint64_t)object);
+        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
     else
         op = SW_OP_META;
     sw_leave(&call, entry.file, op);
@@ -122,10 +122,10 @@ SW_EXPORT int H5Oclose(sw_hid object)
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Oclose(object);
-    enum sw_op op = giving_up(object, &entry);
+    enum sw_op op = giving_up(h5, object, &entry);
     int status = h5->H5Oclose(object);
     if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, (uint64_t)object);
+        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
     sw_leave(&call, entry.file, op);
     return status;
 }
