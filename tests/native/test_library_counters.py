@@ -139,3 +139,12 @@ def test_exclude(host: Host) -> None:
 def test_disabled_records_nothing(host: Host, programs: Programs) -> None:
     host.check(programs.executable("plain"), STRIPEWISE_DISABLE="1")
     assert list(host.containers.iterdir()) == []
+
+
+def test_files_whose_old_content_goes_are_marked(host: Host, programs: Programs) -> None:
+    for name in ("by_stream", "by_size", "cut"):
+        (host.directory / name).write_text("old\n")
+    host.check(programs.executable("emptied"))
+    assert has(host.record("by_stream", ContainerLayer.STDIO), FileFlag.TRUNCATED)
+    assert has(host.record("by_size"), FileFlag.TRUNCATED)
+    assert not has(host.record("cut"), FileFlag.TRUNCATED)

@@ -33,7 +33,7 @@ SW_ON_DESCRIPTOR(int, __fxstat64, SW_OP_META, (int version, int fd, struct stat6
                  (version, fd, status))
 
 /* These change the file: it has to be synced. */
-#define SW_ON_DESCRIPTOR_CHANGING(name, parameters, arguments)                                    \
+#define SW_ON_DESCRIPTOR_CHANGING(name, parameters, arguments, file_flags)                        \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
         struct sw_call call;                                                                      \
@@ -41,21 +41,24 @@ SW_ON_DESCRIPTOR(int, __fxstat64, SW_OP_META, (int version, int fd, struct stat6
         int result = sw_posix()->name arguments;                                                  \
         if (entry != NULL) {                                                                      \
             sw_fd_wrote(entry);                                                                   \
+            sw_file_flag(sw_fd_posix(entry), result == 0 ? (file_flags) : 0);                     \
             sw_posix_leave(&call, entry, SW_OP_META);                                             \
         }                                                                                         \
         return result;                                                                            \
     }
 
-SW_ON_DESCRIPTOR_CHANGING(ftruncate, (int fd, off_t bytes), (fd, bytes))
-SW_ON_DESCRIPTOR_CHANGING(ftruncate64, (int fd, off64_t bytes), (fd, bytes))
+SW_ON_DESCRIPTOR_CHANGING(ftruncate, (int fd, off_t bytes), (fd, bytes),
+                          bytes == 0 ? SW_FILE_TRUNCATED : 0)
+SW_ON_DESCRIPTOR_CHANGING(ftruncate64, (int fd, off64_t bytes), (fd, bytes),
+                          bytes == 0 ? SW_FILE_TRUNCATED : 0)
 SW_ON_DESCRIPTOR_CHANGING(fallocate, (int fd, int mode, off_t offset, off_t bytes),
-                          (fd, mode, offset, bytes))
+                          (fd, mode, offset, bytes), 0)
 SW_ON_DESCRIPTOR_CHANGING(fallocate64, (int fd, int mode, off64_t offset, off64_t bytes),
-                          (fd, mode, offset, bytes))
+                          (fd, mode, offset, bytes), 0)
 SW_ON_DESCRIPTOR_CHANGING(posix_fallocate, (int fd, off_t offset, off_t bytes),
-                          (fd, offset, bytes))
+                          (fd, offset, bytes), 0)
 SW_ON_DESCRIPTOR_CHANGING(posix_fallocate64, (int fd, off64_t offset, off64_t bytes),
-                          (fd, offset, bytes))
+                          (fd, offset, bytes), 0)
 
 #define SW_SEEK(name)                                                                             \
     SW_EXPORT off_t name(int fd, off_t offset, int whence)                                        \

@@ -15,7 +15,8 @@ struct opening {
     bool writes;
     bool reads;
     bool appends;
-    bool is_new; /* or the open fails */
+    bool empties; /* what was in the file is gone */
+    bool is_new;  /* or the open fails */
     bool existed;
 };
 
@@ -36,6 +37,7 @@ static bool open_begin(struct opening *opening, const char *path, const char *mo
         .writes = both || mode[0] != 'r',
         .reads = both || mode[0] == 'r',
         .appends = mode[0] == 'a',
+        .empties = mode[0] == 'w',
         .is_new = mode[0] != 'r' && memchr(mode, 'x', strcspn(mode, ",")) != NULL,
     };
     if (opening->writes && !opening->is_new && path != NULL &&
@@ -63,7 +65,8 @@ static struct sw_file *track_opened(const struct opening *opening, FILE *stream,
     struct sw_file *file = sw_file_opened(SW_LAYER_STDIO, AT_FDCWD, opening->path, &wanted);
     sw_file_flag(file, (opening->reads ? SW_FILE_OPENED_READ : 0) |
                            (opening->writes ? SW_FILE_OPENED_WRITE : 0) |
-                           (opening->existed ? 0 : SW_FILE_CREATED));
+                           (opening->existed ? 0 : SW_FILE_CREATED) |
+                           (opening->existed && opening->empties ? SW_FILE_TRUNCATED : 0));
     if (file != NULL || (wanted && opening->writes && sw_options.sync))
         sw_fd_track(fd, NULL, file,
                     (opening->writes ? SW_FD_CAN_WRITE : 0) | (opening->appends ? SW_FD_ASK : 0),
