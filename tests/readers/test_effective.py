@@ -72,3 +72,11 @@ def test_mca_without_open_mpi() -> None:
     configuration = Configuration((), JobSettings(mca={"io": "ompio"}))
     (line,) = cannot_act(configuration, [], MPICH)
     assert "does not run on Open MPI" in line
+
+
+def test_hints_count_for_the_mpi_io_that_the_configuration_chooses() -> None:
+    files = [file(applied={"ind_wr_buffer_size": "4194304"})]
+    alone = hints(ind_wr_buffer_size=4194304)
+    assert "no such hint" in cannot_act(alone, files, OMPIO)[0]
+    chosen = Configuration(alone.files, JobSettings(mca={"io": "romio321"}))
+    assert cannot_act(chosen, files, OMPIO) == []

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import UsageError
@@ -26,11 +27,12 @@ def cannot_act(
     Args:
         configuration: What was applied.
         files: What was observed.
-        facts: Of the same run.
+        facts: Of the same program; the MPI-IO that the configuration chooses counts.
         root: What relative paths are relative to; without it, rules for absolute paths are
             not judged on files with relative ones.
     """
     lines: list[str] = []
+    facts = _with_chosen_implementation(facts, configuration)
     for rule in configuration.files:
         if rule.mpiio or rule.hdf5 or rule.datasets:
             lines += _of_rule(rule, _matching(rule, files, root), facts)
@@ -38,6 +40,16 @@ def cannot_act(
         names = ", ".join(configuration.job.mca)
         lines.append(f"MCA parameters ({names}): the program does not run on Open MPI")
     return list(dict.fromkeys(lines))
+
+
+def _with_chosen_implementation(facts: ProgramFacts, configuration: Configuration) -> ProgramFacts:
+    chosen = str(configuration.job.mca.get("io", ""))
+    if facts.mpi_family != "openmpi" or not facts.mpiio_implementation:
+        return facts
+    for implementation in ("romio", "ompio"):
+        if chosen.startswith(implementation):
+            return replace(facts, mpiio_implementation=implementation)
+    return facts
 
 
 def _matching(

@@ -42,12 +42,14 @@ class Verdict:
 def judge_winner(context: Context, baseline: Baseline, search: SearchResult) -> Verdict:
     """Take the best verified trial and show, by pairs that did not choose it, what it gives.
 
+    Of trials that are as fast within the noise it is the one that sets least.
+
     Only one trial comes to the pairs, so that chance has one try; the next best is taken only
     if a run of it fails.
     """
     noise = context.ledger.remember("final-noise", context.noise)
     least = min(noise / 2, WORTH_PAIRS)
-    for trial in search.candidates():
+    for trial in search.finalists(noise):
         if trial.io_ratio > 1 - least or not _may_begin(context, baseline, trial):
             break
         verdict = _pairs_of(context, baseline, trial)
@@ -79,7 +81,7 @@ def _pairs_of(context: Context, baseline: Baseline, trial: Trial) -> Verdict | N
     shown = " ".join(f"{name}={value}" for name, value in trial.settings.items())
     context.decide(
         f"candidate/{trial.number}",
-        f"trial {trial.number} ({shown}) was the best, {1 / trial.io_ratio:.2f}x; "
+        f"trial {trial.number} ({shown}) goes to the proof, {1 / trial.io_ratio:.2f}x; "
         f"now {LOOKS[0]} fresh pairs, up to {LOOKS[-1]} if they leave it open",
     )
     pairs: list[Pair] = []

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 from stripewise.model import Trial, TrialState, Verification
 
+_AS_FAST = 0.25
+"""Even on a noisy machine, a loss beyond this counts."""
+
 
 @dataclass
 class SearchResult:
@@ -21,3 +24,25 @@ class SearchResult:
         """Return trials that were faster than the baseline, the fastest first."""
         faster = [t for t in self.trials if t.state is TrialState.COMPLETE and t.io_ratio < 1]
         return sorted(faster, key=lambda trial: trial.io_ratio)
+
+    def finalists(self, noise: float) -> list[Trial]:
+        """Return the candidates, the one that should come to the fresh pairs first.
+
+        That is the fastest, or one that sets a part of the same and is as fast within the
+        noise: a setting that shows nothing is not handed to the user.
+
+        Args:
+            noise: Relative difference of two single runs that means nothing.
+        """
+        found = self.candidates()
+        if not found:
+            return []
+        best = found[0]
+        limit = best.io_ratio * (1 + min(noise, _AS_FAST))
+        simpler = [
+            trial
+            for trial in found
+            if trial.io_ratio <= limit and trial.settings.items() <= best.settings.items()
+        ]
+        first = min(simpler, key=lambda trial: (len(trial.settings), trial.io_ratio))
+        return [first, *(trial for trial in found if trial is not first)]

@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which trial comes to the fresh pairs."""
+
+from __future__ import annotations
+
+from stripewise.model import Configuration, Trial
+from stripewise.study._search_result import SearchResult
+
+
+def trial(number, io_ratio, **settings):
+    return Trial(number, settings, Configuration(), io_ratio=io_ratio)
+
+
+def numbers(trials, noise):
+    return [found.number for found in SearchResult(list(trials)).finalists(noise)]
+
+
+def test_a_setting_that_shows_nothing_is_left_out():
+    trials = [trial(1, 0.146, io="romio"), trial(2, 0.143, io="romio", buffer=4)]
+    assert numbers(trials, 0.05) == [1, 2]
+
+
+def test_a_setting_that_shows_something_stays():
+    trials = [trial(1, 0.20, io="romio"), trial(2, 0.10, io="romio", buffer=4)]
+    assert numbers(trials, 0.05) == [2, 1]
+    assert numbers(trials, 0.50) == [2, 1]
+
+
+def test_other_settings_are_not_simpler_ones():
+    trials = [trial(1, 0.146, nodes=2), trial(2, 0.143, io="romio", buffer=4)]
+    assert numbers(trials, 0.5) == [2, 1]
+
+
+def test_nothing_faster_nothing_to_prove():
+    assert numbers([trial(1, 1.2, nodes=2)], 0.5) == []
