@@ -98,6 +98,16 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     return build
 
 
+@pytest.fixture(scope="session")
+def losing(planted: Compile) -> dict[str, str]:
+    """Environment of a short study: the one setting of `system_cli.SHORT` is hopeless."""
+    return {
+        "LD_PRELOAD": str(planted(require_mpi("mpich"))),
+        "PLANTED_KEY": "romio_cb_write",
+        "PLANTED_SLEEP": "enable=200",
+    }
+
+
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
     """A user's directory, with a file in it that programs do not touch."""

@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 
 STRIPEWISE = (sys.executable, "-c", "from stripewise.cli import main; main()")
+SHORT = ("--only", "mpiio.romio_cb_write", "--trials", "1")
+"""A study of one setting; without pairs where the environment is `losing`."""
 LIMIT_SECONDS = 120.0
 
 

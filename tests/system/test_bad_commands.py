@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from system_cli import (
+    SHORT,
     as_words,
     mpiexec,
     planned,
@@ -69,15 +70,15 @@ def test_a_program_that_fails(work, blocks, family, compiled):
     assert "gone.txt" in said
 
 
-def test_a_program_that_fails_works_when_mended(work, compiled, mpich):
+def test_a_program_that_fails_works_when_mended(work, compiled, mpich, losing):
     """The failed attempt is not in the way."""
     command = as_words(
         mpiexec(mpich), compiled("blocks.c", mpich), "out.dat", "4096", "8", "in.txt"
     )
-    words = ("--trials", "1", "--runs", "18", "--only", "mpiio.romio_cb_write", "--")
+    words = (*SHORT, "--")
     refused(work, 6, *words, *command, expect=("fails unchanged",))
     (work / "in.txt").write_text("x")
-    assert tune(*words, *command, cwd=work)["result"]
+    assert tune(*words, *command, cwd=work, more=losing)["result"]
 
 
 @pytest.mark.parametrize("case", ["true", "mpi"])
@@ -201,7 +202,7 @@ def test_a_directory_that_is_not_a_study(work, blocks):
     refused(work, 7, "--study-dir", "data", "--", *blocks, expect=("not a study", "--study-dir"))
 
 
-def test_names_that_are_not_utf8(work, compiled, mpich):
+def test_names_that_are_not_utf8(work, compiled, mpich, losing):
     """Inputs, outputs, programs and the study's directory may be named by any bytes."""
     strange = os.fsdecode(b"in-\xff.txt")
     (work / strange).write_text("x")
@@ -210,8 +211,7 @@ def test_names_that_are_not_utf8(work, compiled, mpich):
     words = as_words(mpiexec(mpich), f"./{program.name}")
     command = [*words, os.fsdecode(b"out-\xfe.dat"), "4096", "8", strange]
     before = tree(work)
-    only = ("--only", "mpiio.romio_cb_write", "--trials", "1", "--runs", "18")
-    document = tune(*only, "--", *command, cwd=work)
+    document = tune(*SHORT, "--", *command, cwd=work, more=losing)
     assert document["baseline"]["bytes"] == 2 * 8 * 4096
     assert tree(work) == before
     assert run("--", *command, cwd=work)["files"]

@@ -44,24 +44,25 @@ WRONG = {
 }
 
 
-@pytest.fixture(params=WRONG)
-def wrong(request, work) -> tuple[Path, tuple[str, ...]]:
-    content, expect = WRONG[request.param]
-    path = work / request.param
+def written(work: Path, name: str) -> tuple[Path, tuple[str, ...]]:
+    content, expect = WRONG[name]
+    path = work / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return path, expect
 
 
-def test_run_refuses_it(work, wrong):
-    path, expect = wrong
+@pytest.mark.parametrize("name", WRONG)
+def test_run_refuses_it(work, name):
+    path, expect = written(work, name)
     done = stripewise("run", "--config", path.name, "--", "touch", "ran", cwd=work)
     line = done.only_error(3, *expect)
     assert "root:" not in line
     assert not (work / "ran").exists()
 
 
-def test_config_check_refuses_it(work, wrong):
-    path, expect = wrong
+@pytest.mark.parametrize("name", ["unknown-section.toml", "impossible.toml", "bomb.xml"])
+def test_config_check_refuses_it(work, name):
+    path, expect = written(work, name)
     done = stripewise("config", "check", path.name, cwd=work)
     assert done.code == 3, done
     assert "Traceback" not in done.err

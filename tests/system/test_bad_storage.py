@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from system_cli import (
+    SHORT,
     as_words,
     finished,
     mpiexec,
@@ -24,8 +25,6 @@ from system_cli import (
 )
 
 pytestmark = pytest.mark.mpi
-
-ONLY = ("--only", "mpiio.romio_cb_write", "--trials", "1", "--runs", "18")
 
 
 class Disk:
@@ -76,14 +75,16 @@ def command(compiled, mpich) -> list[str]:
     return as_words(mpiexec(mpich), compiled("blocks.c", mpich), "out.dat", "4096", "64")
 
 
-def test_read_only(disk, command, work):
+def test_read_only(disk, command, work, losing):
     disk.read_only()
     before = tree(disk.directory)
-    done = stripewise("tune", *ONLY, "--", *command, cwd=disk.directory)
+    done = stripewise("tune", *SHORT, "--", *command, cwd=disk.directory, more=losing)
     done.only_error(8, "Read-only", "--study-dir")
     assert tree(disk.directory) == before
     elsewhere = work / "study"
-    done = stripewise("tune", *ONLY, "--study-dir", elsewhere, "--", *command, cwd=disk.directory)
+    done = stripewise(
+        "tune", *SHORT, "--study-dir", elsewhere, "--", *command, cwd=disk.directory, more=losing
+    )
     assert done.code == 0, done
     assert "another file system" in done.out
     kept = disk.directory / "containers"
@@ -92,22 +93,22 @@ def test_read_only(disk, command, work):
     assert not (work / "out.dat").exists()
 
 
-def test_full_from_the_start(disk, command):
+def test_full_from_the_start(disk, command, losing):
     disk.fill()
     before = tree(disk.directory)
-    done = stripewise("tune", *ONLY, "--", *command, cwd=disk.directory)
+    done = stripewise("tune", *SHORT, "--", *command, cwd=disk.directory, more=losing)
     done.only_error(8)
     assert tree(disk.directory) == before
     disk.free()
-    done = stripewise("tune", *ONLY, "--", *command, cwd=disk.directory)
+    done = stripewise("tune", *SHORT, "--", *command, cwd=disk.directory, more=losing)
     assert done.code == 0, done
 
 
-@pytest.mark.parametrize("after", [1, 3])
-def test_full_in_between(disk, command, after):
+@pytest.mark.parametrize("after", [pytest.param(1, marks=pytest.mark.long), 3])
+def test_full_in_between(disk, command, after, losing):
     """Whatever fails first (a run, its record, the journal), no finished run is lost."""
     study = disk.directory / "blocks.stripewise"
-    child = start("tune", "--trials", "3", "--", *command, cwd=disk.directory)
+    child = start("tune", *SHORT, "--", *command, cwd=disk.directory, more=losing)
     wait_until(lambda: len(finished(study)) >= after, "finished runs")
     disk.fill()
     out, err = child.communicate(timeout=100)
@@ -119,25 +120,29 @@ def test_full_in_between(disk, command, after):
     assert not (study / "result.json").exists()
     known = finished(study)
     disk.free()
-    document = stripewise("tune", "--resume", "--json", cwd=disk.directory).json()
+    document = stripewise("tune", "--resume", "--json", cwd=disk.directory, more=losing).json()
     assert finished(study)[: len(known)] == known
     assert not [trial for trial in document["trials"] if trial["state"] == "failed"]
     assert {run["status"] for run in document["runs"]} == {"ok"}
 
 
-def test_full_when_the_report_is_written(disk, command):
+@pytest.mark.long
+def test_full_when_the_report_is_written(disk, command, losing):
     """Files are whole or not there; the result is not lost."""
-    words = ("tune", *ONLY, "--", *command)
-    assert stripewise(*words, cwd=disk.directory).code == 0
+    words = ("tune", *SHORT, "--", *command)
+    assert stripewise(*words, cwd=disk.directory, more=losing).code == 0
     study = disk.directory / "blocks.stripewise"
     before = {name: (study / name).read_bytes() for name in ("report.html", "result.json")}
     disk.fill()
-    done = stripewise("tune", "--resume", "--study-dir", study, cwd=disk.directory)
+    done = stripewise("tune", "--resume", "--study-dir", study, cwd=disk.directory, more=losing)
     assert done.code == 8, done
     for name, content in before.items():
         assert (study / name).read_bytes() == content
     disk.free()
-    assert stripewise("tune", "--resume", "--study-dir", study, cwd=disk.directory).code == 0
+    assert (
+        stripewise("tune", "--resume", "--study-dir", study, cwd=disk.directory, more=losing).code
+        == 0
+    )
 
 
 def test_full_where_run_keeps_its_records(disk, command, work):

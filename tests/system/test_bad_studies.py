@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from system_cli import (
+    SHORT,
+    Done,
     as_words,
     finished,
     mpiexec,
@@ -21,11 +23,9 @@ from system_cli import (
 
 pytestmark = pytest.mark.mpi
 
-ONLY = ("--only", "mpiio.romio_cb_write", "--trials", "1", "--runs", "18")
-
 
 @pytest.fixture(scope="module")
-def interrupted(tmp_path_factory, compiled) -> tuple[Path, list[str]]:
+def interrupted(tmp_path_factory, compiled, losing) -> tuple[Path, list[str]]:
     """A user's directory with an unfinished study of a program that reads `in.txt`."""
     if not shutil.which("mpicc.mpich"):
         pytest.skip("no MPICH")
@@ -34,7 +34,7 @@ def interrupted(tmp_path_factory, compiled) -> tuple[Path, list[str]]:
     (work / "in.txt").write_text("x")
     program = compiled("blocks.c", "mpich")
     command = as_words(mpiexec("mpich"), program, "out.dat", "4096", "8", "in.txt")
-    child = start("tune", *ONLY, "--", *command, cwd=work)
+    child = start("tune", *SHORT, "--", *command, cwd=work, more=losing)
     wait_until(lambda: len(finished(work / "blocks.stripewise")) >= 3, "three runs")
     child.send_signal(signal.SIGINT)
     child.communicate(timeout=60)
@@ -43,7 +43,7 @@ def interrupted(tmp_path_factory, compiled) -> tuple[Path, list[str]]:
 
 
 @pytest.fixture
-def again(interrupted, tmp_path, monkeypatch) -> tuple[Path, list[str]]:
+def again(interrupted, tmp_path) -> tuple[Path, list[str]]:
     """The same directory, put back as it was after the test."""
     work, command = interrupted
     kept = tmp_path / "kept"
@@ -53,11 +53,17 @@ def again(interrupted, tmp_path, monkeypatch) -> tuple[Path, list[str]]:
     shutil.copytree(kept, work, symlinks=True)
 
 
-def resume(work: Path, *words: str):
-    return stripewise("tune", "--resume", *words, cwd=work)
+@pytest.fixture
+def resume(losing):
+    """Go on with the study in a directory."""
+
+    def go_on(work: Path, *words: str) -> Done:
+        return stripewise("tune", "--resume", *words, cwd=work, more=losing)
+
+    return go_on
 
 
-def test_the_users_inputs_are_gone(again):
+def test_the_users_inputs_are_gone(again, resume):
     """The study has its own copy."""
     work, _ = again
     known = finished(work / "blocks.stripewise")
@@ -69,8 +75,11 @@ def test_the_users_inputs_are_gone(again):
     assert tree(work) == before
 
 
-@pytest.mark.parametrize("how", ["missing", "changed", "added"])
-def test_the_copy_of_the_inputs_was_touched(again, how):
+@pytest.mark.parametrize(
+    "how",
+    ["missing", *(pytest.param(how, marks=pytest.mark.long) for how in ("changed", "added"))],
+)
+def test_the_copy_of_the_inputs_was_touched(again, how, resume):
     work, _ = again
     study = work / "blocks.stripewise"
     copy, aside = study / "inputs" / "in.txt", work.parent / "aside"
@@ -98,12 +107,12 @@ def test_begun_again_where_inputs_are_gone(again):
     """--force makes a new copy; the program then fails, and says what is missing."""
     work, command = again
     (work / "in.txt").unlink()
-    done = stripewise("tune", *ONLY, "--force", "--", *command, cwd=work)
+    done = stripewise("tune", *SHORT, "--force", "--", *command, cwd=work)
     done.only_error(6, "fails unchanged", "stderr")
     assert finished(work / "blocks.1.stripewise"), "the old study was not set aside"
 
 
-def test_another_command(again):
+def test_another_command(again, resume):
     work, command = again
     done = resume(work, "--study-dir", "blocks.stripewise", "--", *command[:-1])
     done.only_error(7, "blocks.stripewise", "in.txt", "--study-dir")
@@ -112,12 +121,12 @@ def test_another_command(again):
 def test_begun_twice(again):
     work, command = again
     before = (work / "blocks.stripewise" / "journal.jsonl").read_bytes()
-    done = stripewise("tune", *ONLY, "--", *command, cwd=work)
+    done = stripewise("tune", *SHORT, "--", *command, cwd=work)
     done.only_error(7, "--resume", "--force")
     assert (work / "blocks.stripewise" / "journal.jsonl").read_bytes() == before
 
 
-def test_a_torn_last_record(again):
+def test_a_torn_last_record(again, resume):
     work, _ = again
     path = work / "blocks.stripewise" / "journal.jsonl"
     known = finished(path.parent)
@@ -126,7 +135,7 @@ def test_a_torn_last_record(again):
     assert finished(path.parent)[: len(known)] == known
 
 
-def test_a_damaged_journal(again):
+def test_a_damaged_journal(again, resume):
     work, _ = again
     path = work / "blocks.stripewise" / "journal.jsonl"
     content = path.read_bytes()
@@ -139,7 +148,7 @@ def test_a_damaged_journal(again):
     assert resume(work).code == 0
 
 
-def test_a_finished_study_shows_its_result_again(again):
+def test_a_finished_study_shows_its_result_again(again, resume):
     work, command = again
     assert resume(work).code == 0
     study = work / "blocks.stripewise"
@@ -148,5 +157,5 @@ def test_a_finished_study_shows_its_result_again(again):
     again_shown = resume(work, "--study-dir", "blocks.stripewise", "--json").json()
     assert first == again_shown
     assert finished(study) == known
-    stripewise("tune", *ONLY, "--", *command, cwd=work).only_error(7, "finished study", "--force")
+    stripewise("tune", *SHORT, "--", *command, cwd=work).only_error(7, "finished study", "--force")
     resume(work).only_error(2, "no unfinished study", "--study-dir")

@@ -11,6 +11,7 @@ from collections import Counter
 
 import pytest
 from system_cli import (
+    SHORT,
     as_words,
     finished,
     journal,
@@ -31,12 +32,14 @@ def command(compiled, mpich) -> list[str]:
     return as_words(mpiexec(mpich), compiled("blocks.c", mpich), "out.dat", "4096", "8")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
-def test_interrupted_and_gone_on_with(work, command, number):
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
+def test_interrupted_and_gone_on_with(work, command, number, losing):
     """No finished run is lost or repeated; nothing is left running in between."""
     before = tree(work)
     study = work / "blocks.stripewise"
-    child = start("tune", "--trials", "2", "--runs", "18", "--", *command, cwd=work)
+    child = start("tune", *SHORT, "--", *command, cwd=work, more=losing)
     wait_until(lambda: len(finished(study)) >= 3, "three runs")
     child.send_signal(number)
     out, err = child.communicate(timeout=60)
@@ -49,7 +52,7 @@ def test_interrupted_and_gone_on_with(work, command, number):
     known = finished(study)
     assert len(known) >= 3
 
-    done = stripewise("tune", "--resume", "--json", cwd=work)
+    done = stripewise("tune", "--resume", "--json", cwd=work, more=losing)
     document = done.json()
     ids = finished(study)
     assert ids[: len(known)] == known

@@ -80,7 +80,7 @@ CASES = (c_mpich, c_openmpi, fortran_mpich, hdf5_openmpi_romio, h5py_openmpi)
 def test_a_study_of(case, compiled, work):
     command = case(compiled)
     before = tree(work)
-    document = tune("--trials", "2", "--runs", "20", "--", *command, cwd=work)
+    document = tune("--trials", "1", "--runs", "18", "--", *command, cwd=work)
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     assert document.keys() >= PROMISED
     for name in ("baseline", "best"):
@@ -117,12 +117,12 @@ def check_speedup(document):
 def check_trials(document):
     trials = document["trials"]
     assert [trial["number"] for trial in trials] == list(range(1, len(trials) + 1))
-    assert 1 <= len(trials) <= 2
+    assert len(trials) == 1
     assert {trial["state"] for trial in trials} <= set(STATES)
     assert not [t for t in trials if t["state"] in ("failed", "rejected")], trials
     assert all(trial["settings"] for trial in trials)
     runs = document["runs"]
-    assert len(runs) <= 20
+    assert len(runs) <= 18
     assert len({run["run_id"] for run in runs}) == len(runs)
     assert [run["role"] for run in runs[:4]] == ["warm-up", *["baseline"] * 3]
     assert {run["status"] for run in runs} == {"ok"}
@@ -162,7 +162,7 @@ def test_what_was_found_is_applied(compiled, work, mpich, planted):
     slow = {
         "LD_PRELOAD": str(planted(mpich)),
         "PLANTED_KEY": "romio_cb_write",
-        "PLANTED_SLEEP": "enable=0,disable=0,=80",
+        "PLANTED_SLEEP": "enable=0,disable=0,=300",
     }
     only = ("--only", "mpiio.romio_cb_write", "--trials", "1", "--no-sync")
     done = stripewise("tune", *only, "--", *command, cwd=work, more=slow)
@@ -171,7 +171,7 @@ def test_what_was_found_is_applied(compiled, work, mpich, planted):
     assert "verified" in done.out
     study = work / "blocks.stripewise"
     document = json.loads((study / "result.json").read_text())
-    assert document["result"] == "improved"
+    assert document["result"] == "improved", (document["decisions"], document["warnings"])
     assert document["settings"] == {"mpiio.romio_cb_write": "enable"}
     assert document["speedup"]["low"] > 1
     for name in ("best.toml", "best.xml", "hints.txt"):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from system_cli import as_words, mpiexec, run, stripewise, tree
+from system_cli import as_words, mpiexec, stripewise, tree
 
 WORDS = {
     "static": ("static", "without -static"),
@@ -83,10 +84,10 @@ def test_tune_says_so_and_stops(work, unseen):
 
 def test_run_says_so_and_lets_the_program_be(work, unseen):
     kind, command = unseen
-    document = run("--", *command, cwd=work)
-    assert (document["seen"], document["state"]) == (False, kind)
-    done = stripewise("run", "--", *command, cwd=work)
+    done = stripewise("run", "--json", "--", *command, cwd=work)
     assert done.code == 0
+    document = json.loads(done.out.splitlines()[-1])
+    assert (document["seen"], document["state"]) == (False, kind)
     assert len(done.warnings) == 1, done.err
     assert all(word in done.warnings[0] for word in WORDS[kind])
     assert (work / "out.dat").stat().st_size > 0
