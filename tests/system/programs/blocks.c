@@ -10,6 +10,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void check(int code, const char *what)
 {
@@ -24,6 +25,7 @@ static int first_byte(const char *path)
     FILE *input = fopen(path, "r");
     if (input == NULL) {
         perror(path);
+        usleep(300000); /* mpiexec loses what is on its way when ranks abort */
         MPI_Abort(MPI_COMM_WORLD, 5);
     }
     int byte = fgetc(input);
