@@ -11,6 +11,10 @@ BIN := .venv/bin
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 
+# In a bare root without /sys, UCX and hwloc complain on the program's own output.
+export UCX_LOG_LEVEL := fatal
+export HWLOC_HIDE_ERRORS := 2
+
 all: setup
 
 setup: ## .venv/bin/stripewise, the runtime library, plug-ins and kernels

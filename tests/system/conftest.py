@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from system_cli import require_mpi
 
-from stripewise.errors import RuntimeMissingError
 from stripewise.runtime import find_runtime
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -22,10 +21,7 @@ Compile = Callable[..., Path]
 
 @pytest.fixture(scope="session", autouse=True)
 def _runtime_is_built() -> None:
-    try:
-        find_runtime()
-    except RuntimeMissingError as error:
-        pytest.skip(str(error))
+    find_runtime()
 
 
 @pytest.fixture(params=FAMILIES)
