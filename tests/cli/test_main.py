@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import click
@@ -71,18 +70,15 @@ def test_help_of_every_command_has_examples() -> None:
         assert "stripewise" in result.output.partition("Examples:")[2], path
 
 
-def test_help_is_fast_and_imports_no_numerics() -> None:
+def test_help_imports_no_numerics() -> None:
     code = (
         "import sys; from stripewise.cli import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
         "print([m for m in ('numpy','scipy','matplotlib','h5py','rich') if m in sys.modules])"
     )
-    start = time.monotonic()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    elapsed = time.monotonic() - start
     assert done.stdout.splitlines()[-1] == "[]"
-    assert elapsed < 2.0  # 0.1 s on an idle machine
 
 
 def test_unknown_command() -> None:

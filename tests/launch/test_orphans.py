@@ -126,7 +126,7 @@ def test_what_outlives_the_command_is_ended(runs, ignore):
     _, outcome = runs.run(request)
     assert (outcome.status, outcome.exit_code) == (RunStatus.OK, 0)
     assert "outlived" in outcome.message
-    assert outcome.elapsed_seconds < 0.5
+    assert outcome.elapsed_seconds < 30  # not that of what outlived it
     assert outside(runs) == set()
 
 
