@@ -30,8 +30,10 @@ setup-dev:
 demo: setup ## tune a kernel, verify, run it again under best.toml, write the report
 	@tools/demo.sh
 
+# Tests that run MPI programs have the processors to themselves: ranks spin while they wait.
 test: setup-dev ## everything but the tests marked long
-	$(BIN)/pytest -q -m "not long"
+	$(BIN)/pytest -q -m "not long and not mpi" -n 2
+	$(BIN)/pytest -q -m "not long and mpi"
 
 test-long: setup-dev ## the tests that take minutes
 	@tools/bootstrap.sh system apps

@@ -1,11 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /* stripewise-kernel: parse, run, report; the same exit code on every rank. */
+#define _GNU_SOURCE
 #include "report.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define PROGRAM "stripewise-kernel"
 
@@ -80,8 +82,11 @@ static bool report(const struct sw_options *options, const struct sw_result *res
 /* MPI_Finalize would close what cannot be closed; all has been said by now. */
 static void end_here(int rank, int code)
 {
-    if (rank == 0)
+    if (rank == 0) {
+        /* MPICH's launcher loses what is on its way when ranks abort. */
+        nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
         MPI_Abort(MPI_COMM_WORLD, code);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
