@@ -17,7 +17,6 @@ from random import Random
 
 import pytest
 
-from stripewise.errors import RuntimeMissingError
 from stripewise.runtime import find_runtime
 from stripewise.study._journal import parse
 
@@ -97,10 +96,7 @@ class Kills:
 
 @pytest.fixture(params=FAMILIES)
 def kills(request, tmp_path) -> Kills:
-    try:
-        runtime = find_runtime()
-    except RuntimeMissingError as error:
-        pytest.skip(str(error))
+    runtime = find_runtime()
     if request.param not in runtime.kernels or not shutil.which(FAMILIES[request.param]):
         pytest.skip(f"no {request.param} here")
     return Kills(tmp_path, request.param)
