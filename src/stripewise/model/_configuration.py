@@ -42,6 +42,8 @@ class FileRule:
         hdf5: HDF5 property to value (file access; dataset properties for all datasets).
         override: Also where the program set the value itself.
         datasets: Rules per dataset.
+        pnetcdf: PnetCDF hint to value.
+        adios2: ADIOS2 engine parameter to value; `engine` chooses the engine.
     """
 
     match: str = "*"
@@ -49,10 +51,27 @@ class FileRule:
     hdf5: Mapping[str, Value] = field(default_factory=dict)
     override: bool = False
     datasets: tuple[DatasetRule, ...] = ()
+    pnetcdf: Mapping[str, Value] = field(default_factory=dict)
+    adios2: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mpiio", _frozen(self.mpiio))
-        object.__setattr__(self, "hdf5", _frozen(self.hdf5))
+        for layer, settings in self.layers.items():
+            object.__setattr__(self, layer, _frozen(settings))
+
+    @property
+    def layers(self) -> Mapping[str, Mapping[str, Value]]:
+        """Layer (its name in the canonical form) to what is set there for the file itself."""
+        return {
+            "mpiio": self.mpiio,
+            "hdf5": self.hdf5,
+            "pnetcdf": self.pnetcdf,
+            "adios2": self.adios2,
+        }
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is set."""
+        return not any(self.layers.values()) and not any(d.hdf5 for d in self.datasets)
 
 
 @dataclass(frozen=True)
@@ -86,10 +105,5 @@ class Configuration:
     def is_empty(self) -> bool:
         """Whether nothing is set."""
         return not (
-            self.job.mca
-            or self.job.environment
-            or any(
-                rule.mpiio or rule.hdf5 or any(d.hdf5 for d in rule.datasets)
-                for rule in self.files
-            )
+            self.job.mca or self.job.environment or not all(rule.is_empty for rule in self.files)
         )

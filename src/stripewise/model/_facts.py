@@ -21,6 +21,10 @@ class ProgramFacts:
             values of MCA `io` ("ompio", "romio321"); empty where there is no choice.
         uses_hdf5: Any HDF5 file call was seen.
         uses_parallel_hdf5: An HDF5 file was opened through MPI-IO.
+        uses_pnetcdf: A file was opened through PnetCDF.
+        uses_netcdf4: The netCDF library was in the process and HDF5 was used: its files are
+            netCDF-4 files.
+        uses_adios2: ADIOS2 wrote or read something.
         collective_bytes / independent_bytes: Bytes of MPI-IO data calls of each kind.
         posix_bytes: Bytes of outermost POSIX and stdio data calls.
         noncontiguous: A noncontiguous file view was set.
@@ -55,3 +59,6 @@ class ProgramFacts:
     elapsed_seconds: float = 0.0
     matched_calls: bool = False
     filesystem: str = ""
+    uses_pnetcdf: bool = False
+    uses_netcdf4: bool = False
+    uses_adios2: bool = False

@@ -28,7 +28,10 @@ class Layer(StrEnum):
 
     MPIIO = "mpiio"
     HDF5 = "hdf5"
+    PNETCDF = "pnetcdf"
+    ADIOS2 = "adios2"
     MCA = "mca"
+    JOB = "job"
 
 
 class ActsAt(StrEnum):

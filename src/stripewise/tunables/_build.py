@@ -44,19 +44,24 @@ def build_configuration(
     for name, value in complete.items():
         knob = get(name)
         layers[knob.layer][knob.key] = value
-    files: tuple[FileRule, ...] = ()
-    if layers[Layer.MPIIO] or layers[Layer.HDF5]:
-        files = (FileRule("*", mpiio=layers[Layer.MPIIO], hdf5=layers[Layer.HDF5], override=True),)
+    rule = FileRule(
+        "*",
+        mpiio=layers[Layer.MPIIO],
+        hdf5=layers[Layer.HDF5],
+        pnetcdf=layers[Layer.PNETCDF],
+        adios2=layers[Layer.ADIOS2],
+        override=True,
+    )
+    files = () if rule.is_empty else (rule,)
     return Configuration(files, JobSettings(mca=layers[Layer.MCA]))
 
 
 def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str, Value]]:
     """Yield where a setting stands, its layer, key and value, for every setting."""
     for number, rule in enumerate(configuration.files, 1):
-        for key, value in rule.mpiio.items():
-            yield f"file {number} ({rule.match})", Layer.MPIIO, key, value
-        for key, value in rule.hdf5.items():
-            yield f"file {number} ({rule.match})", Layer.HDF5, key, value
+        for layer, settings in rule.layers.items():
+            for key, value in settings.items():
+                yield f"file {number} ({rule.match})", Layer(layer), key, value
         for dataset in rule.datasets:
             for key, value in dataset.hdf5.items():
                 where = f"file {number} ({rule.match}), dataset {dataset.match}"
