@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From the default to the best found, for every kernel on every I/O stack of this machine.
+
+    make default-to-best       or: benchmarks/default_to_best.py [--only TEXT] [--list]
+
+Each row is one `stripewise tune` of a kernel: fresh pairs decide, and where nothing is to be
+gained the answer is "no improvement".  Rows are kept as they come; a second start goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+from pathlib import Path
+
+from tuning import STRIPEWISE, Case, table, tune_all
+
+# Sizes that make a run of 2 ranks take some tenths of a second on a local disk.
+SIZES = {
+    "array3d": ("--local", "64,128,128"),
+    "flash": ("--local", "40,8,8,8"),
+    "btio": ("--size", "64,64,64"),
+    "vpic": ("--local", "262144"),
+    "vorpal": ("--local", "30,50,150", "--steps", "4"),
+    "gcrm": ("--local", "1,26,40960"),
+    "wrf": ("--local", "20,128,128"),
+}
+STACKS = {
+    "mpich": (
+        ("posix", "independent"),
+        ("mpiio", "independent"),
+        ("mpiio", "collective"),
+        ("hdf5", "independent"),
+        ("hdf5", "collective"),
+    ),
+    "openmpi": (
+        ("posix", "independent"),
+        ("mpiio", "independent"),
+        ("mpiio", "collective"),
+        ("hdf5", "independent"),
+        ("hdf5", "collective"),
+        ("netcdf4", "independent"),
+        ("pnetcdf", "collective"),
+        ("adios2", "independent"),
+    ),
+}
+NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+
+
+def cases(ranks: int) -> list[Case]:
+    """Return every kernel x stack; a back end that a kernel was built without is left out."""
+    found = []
+    for mpi, stacks in STACKS.items():
+        kernel = _kernel(mpi)
+        for backend, mode in stacks:
+            if not kernel or not _has(kernel, backend):
+                print(f"left out: {backend} under {NAMES[mpi]}: the kernel is built without it")
+                continue
+            for pattern, size in SIZES.items():
+                labels = {
+                    "kernel": pattern, "library": backend, "mode": mode, "MPI": NAMES[mpi],
+                }  # fmt: skip
+                words = [f"mpiexec.{mpi}", "-n", str(ranks), kernel, "--pattern", pattern]
+                words += ["--backend", backend, "--mode", mode, *size, "--keep"]
+                words += ["--file", "out.dat"]
+                found.append(Case(labels, tuple(words)))
+    return found
+
+
+def _kernel(mpi: str) -> str:
+    done = subprocess.run(
+        [str(STRIPEWISE), "kernel", "--path", "--mpi", mpi],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _has(kernel: str, backend: str) -> bool:
+    words = [kernel, "--backend", backend, "--pattern", "vpic", "--local", "8", "--file"]
+    done = subprocess.run(
+        [*words, "/dev/shm/stripewise-probe.dat"], capture_output=True, text=True, check=False
+    )
+    return done.returncode == 0
+
+
+def main() -> None:
+    """Tune what was asked for and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases whose name has TEXT")
+    parser.add_argument("--list", action="store_true", help="name the cases and stop")
+    parser.add_argument("--trials", type=int, default=8)
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--directory", type=Path, default=Path("build/default-to-best"))
+    options = parser.parse_args()
+    chosen = [case for case in cases(options.ranks) if options.only in case.name]
+    if options.list:
+        print("\n".join(case.name for case in chosen))
+        return
+    options.directory.mkdir(parents=True, exist_ok=True)
+    record = options.directory / "rows.jsonl"
+    rows = tune_all(
+        chosen, options.directory / "work", record, trials=options.trials, limit_seconds=600
+    )
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
