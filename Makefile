@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all demo test test-long lint docs bench clean setup setup-dev
+.PHONY: all adios2 demo test test-long lint docs bench clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -25,6 +25,12 @@ setup: ## .venv/bin/stripewise, the runtime library, plug-ins and kernels
 setup-dev:
 	@tools/bootstrap.sh system build mpi test lint
 	@tools/bootstrap.sh venv dev
+	@tools/bootstrap.sh native
+
+adios2: ## optional: ADIOS2 for the kernel's back end, built once into a cache (minutes)
+	@tools/bootstrap.sh system build mpi adios2
+	@tools/bootstrap.sh venv
+	@tools/bootstrap.sh adios2
 	@tools/bootstrap.sh native
 
 demo: setup ## tune a kernel, verify, run it again under best.toml, write the report

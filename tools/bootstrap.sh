@@ -5,6 +5,7 @@
 # Make a checkout usable: system packages (apt, when allowed), .venv, native build.
 #   tools/bootstrap.sh system GROUP...   install missing Debian packages of the groups
 #   tools/bootstrap.sh venv EXTRA        create or update .venv with the extra (dev, docs, "")
+#   tools/bootstrap.sh adios2            build ADIOS2 for Open MPI into the cache (tools/adios2.sh)
 #   tools/bootstrap.sh native            build library, plug-ins and kernels into .venv
 # Each step does nothing when nothing changed.
 set -eu
@@ -14,7 +15,9 @@ cd "$(dirname "$0")/.."
 packages() {
     case $1 in
     build) echo "python3 python3-venv gcc libc6-dev make cmake pkg-config" ;;
-    mpi) echo "mpich libmpich-dev libhdf5-mpich-dev openmpi-bin libopenmpi-dev libhdf5-openmpi-dev" ;;
+    mpi) echo "mpich libmpich-dev libhdf5-mpich-dev openmpi-bin libopenmpi-dev libhdf5-openmpi-dev
+        libnetcdf-mpi-dev libpnetcdf-dev" ;;
+    adios2) echo "g++ ninja-build" ;;
     test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils" ;;
     lint) echo "shellcheck git" ;;
     apps) echo "lammps" ;;
@@ -89,5 +92,6 @@ case $step in
 system) system "$@" ;;
 venv) venv "${1:-}" ;;
 native) native ;;
+adios2) exec tools/adios2.sh "$@" ;;
 *) echo "bootstrap: unknown step '$step'" >&2; exit 2 ;;
 esac

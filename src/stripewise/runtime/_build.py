@@ -149,6 +149,10 @@ def _mpi_part(mpi: MpiInstallation) -> Part:
         options["SW_HDF5_INCLUDE"] = str(mpi.hdf5.include)
         options["SW_HDF5_LIBRARIES"] = ";".join(str(path) for path in mpi.hdf5.libraries)
         label += f" with HDF5 {mpi.hdf5.version}"
+    for library in mpi.libraries:
+        options[f"SW_{library.name}_INCLUDE"] = str(library.include)
+        options[f"SW_{library.name}_LIBRARIES"] = ";".join(map(str, library.libraries))
+        label += f", {library.title} {library.version}"
     outputs = (
         f"lib/plugins/{PLUGIN_PREFIX}{mpi.family}-{mpi.major}.so",
         f"bin/{KERNEL_PREFIX}{mpi.family}",

@@ -13,6 +13,7 @@ from pathlib import Path
 from stripewise.errors import RuntimeMissingError
 from stripewise.readers import is_launcher
 from stripewise.runtime._check import Check, CheckStatus, fail, ok, warn
+from stripewise.runtime._libraries import REMEDIES
 from stripewise.runtime._locate import Runtime, find_runtime
 from stripewise.runtime._mpi import MpiInstallation, detect_mpis
 from stripewise.runtime._probe import check_mpi_run, check_preload
@@ -40,6 +41,7 @@ def run_doctor(command: Sequence[str] = (), *, directory: Path | None = None) ->
     """
     mpis = detect_mpis()
     checks = [_python(), *_compilers(), *map(_mpi, mpis), *map(_hdf5, _usable(mpis))]
+    checks += map(_libraries, _usable(mpis))
     if not _usable(mpis):
         checks.append(
             warn(
@@ -107,6 +109,17 @@ def _hdf5(mpi: MpiInstallation) -> Check:
             "`stripewise runtime build`; programs with their own HDF5 are tuned all the same",
         )
     return ok("HDF5", f"{mpi.hdf5.version} for {mpi.label} ({mpi.hdf5.include})")
+
+
+def _libraries(mpi: MpiInstallation) -> Check:
+    """All of them are optional: the kernel then lacks a back end."""
+    there = {library.title: library.version for library in mpi.libraries}
+    found = ", ".join(f"{title} {version}".strip() for title, version in there.items())
+    absent = ", ".join(
+        f"{title} (set {remedy})" for title, remedy in REMEDIES.items() if title not in there
+    )
+    detail = f"for {mpi.label}: {found or 'none'}" + (f"; not found: {absent}" if absent else "")
+    return ok("I/O libraries", detail)
 
 
 def _runtime_checks(mpis: Sequence[MpiInstallation]) -> list[Check]:

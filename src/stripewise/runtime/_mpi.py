@@ -13,7 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from stripewise.readers import is_launcher, mpiio_components
+from stripewise.runtime._elf import mpi_family_of_file
 from stripewise.runtime._hdf5 import Hdf5Installation, find_hdf5
+from stripewise.runtime._libraries import IoLibrary, find_libraries
 from stripewise.runtime._process import ask
 
 WRAPPERS = ("mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc")
@@ -26,7 +28,6 @@ SW_FOUND mpich MPICH_VERSION
 SW_FOUND other MPI_VERSION.MPI_SUBVERSION
 #endif
 """
-_NEEDED = re.compile(rb"libmpi(ch|_cray)?(?:_\w+)?\.so\.(\d+)")
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class MpiInstallation:
         mpiio: MPI-IO implementations to choose from ("ompio", "romio321"); empty if there
             is no choice.
         problem: Why nothing can be compiled with it; "" if it works.
+        libraries: NetCDF, PnetCDF and ADIOS2 for it, as far as they were found.
     """
 
     family: str
@@ -51,6 +53,7 @@ class MpiInstallation:
     hdf5: Hdf5Installation | None = None
     mpiio: tuple[str, ...] = ()
     problem: str = ""
+    libraries: tuple[IoLibrary, ...] = ()
 
     @property
     def major(self) -> str:
@@ -133,7 +136,9 @@ def _describe(mpicc: Path) -> MpiInstallation:
     mpiexec = _sibling(mpicc, ("mpiexec", "mpirun"))
     near = [mpiexec] if mpiexec else []
     mpiio = mpiio_components(f"v{version},", near) if family == "openmpi" else ()
-    return MpiInstallation(family, version, mpicc, mpiexec, find_hdf5(mpicc, family), mpiio)
+    hdf5 = find_hdf5(mpicc, family)
+    libraries = find_libraries(family, version, hdf5)
+    return MpiInstallation(family, version, mpicc, mpiexec, hdf5, mpiio, libraries=libraries)
 
 
 def _sibling(mpicc: Path, names: Sequence[str]) -> Path | None:
@@ -164,13 +169,4 @@ def _family_of_launcher(launcher: Path) -> str:
 
 def _family_of_program(program: str | None) -> str:
     """Family of the libmpi that an executable names; "" for scripts and without MPI."""
-    if not program:
-        return ""
-    try:
-        data = Path(program).read_bytes()[: 64 << 20]
-    except OSError:
-        return ""
-    found = _NEEDED.search(data) if data[:4] == b"\x7fELF" else None
-    if not found:
-        return ""
-    return "mpich" if found.group(1) or int(found.group(2)) < 20 else "openmpi"
+    return mpi_family_of_file(Path(program)) if program else ""

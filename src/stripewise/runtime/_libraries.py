@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""NetCDF, PnetCDF and ADIOS2 that belong to an MPI: what the kernel's back ends link."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from stripewise.runtime._elf import hdf5_names_in_file, mpi_family_of_file
+from stripewise.runtime._hdf5 import Hdf5Installation
+from stripewise.runtime._process import ask
+
+
+@dataclass(frozen=True)
+class IoLibrary:
+    """A parallel I/O library of one MPI.
+
+    Attributes:
+        name: As in CMake's variables: "NETCDF4", "PNETCDF" or "ADIOS2".
+        title: For people.
+        version: E.g. "4.9.0"; "" if its header does not tell.
+        include: Directory of its header.
+        libraries: What to link (absolute paths).
+    """
+
+    name: str
+    title: str
+    version: str
+    include: Path
+    libraries: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How to recognise a library.
+
+    Attributes:
+        variables: Environment variables that may name its prefix.
+        prefix_commands: Commands that print its prefix.
+        headers: Files that must be in its include directory.
+        shared: Per library to link, the names it may have; the first decides on the MPI.
+        version: Header and pattern of the version.
+        parallel: Header and pattern that show a parallel build; None if the names do.
+        remedy: What to do where it is missing.
+    """
+
+    name: str
+    title: str
+    variables: tuple[str, ...]
+    prefix_commands: tuple[tuple[str, ...], ...]
+    headers: tuple[str, ...]
+    shared: tuple[tuple[str, ...], ...]
+    version: tuple[str, str]
+    parallel: tuple[str, str] | None
+    remedy: str
+
+
+_KINDS = (
+    _Kind(
+        "NETCDF4",
+        "NetCDF",
+        ("NETCDF_DIR", "NETCDF_ROOT"),
+        (
+            ("pkg-config", "--variable=prefix", "netcdf-mpi"),
+            ("pkg-config", "--variable=prefix", "netcdf"),
+            ("nc-config", "--prefix"),
+        ),
+        ("netcdf.h", "netcdf_par.h"),
+        (("libnetcdf.so", "libnetcdf_mpi.so"),),
+        ("netcdf_meta.h", r'NC_VERSION\s+"([^"]+)"'),
+        ("netcdf_meta.h", r"NC_HAS_PARALLEL4\s+1"),
+        "NETCDF_DIR (Debian, Open MPI only: libnetcdf-mpi-dev)",
+    ),
+    _Kind(
+        "PNETCDF",
+        "PnetCDF",
+        ("PNETCDF_DIR", "PNETCDF_ROOT"),
+        (
+            ("pnetcdf-config", "--prefix"),
+            ("pkg-config", "--variable=prefix", "pnetcdf"),
+        ),
+        ("pnetcdf.h",),
+        (("libpnetcdf.so",),),
+        ("pnetcdf.h", r'PNETCDF_VERSION\s+"([^"]+)"'),
+        None,
+        "PNETCDF_DIR (Debian, Open MPI only: libpnetcdf-dev)",
+    ),
+    _Kind(
+        "ADIOS2",
+        "ADIOS2",
+        ("ADIOS2_DIR", "ADIOS2_ROOT"),
+        (("adios2-config", "--prefix"),),
+        ("adios2_c.h",),
+        (("libadios2_c_mpi.so",), ("libadios2_c.so",)),
+        ("adios2/common/ADIOSConfig.h", r'ADIOS2_VERSION_STR\s+"([^"]+)"'),
+        None,
+        "ADIOS2_DIR (built for Open MPI by: make adios2)",
+    ),
+)
+REMEDIES = {kind.title: kind.remedy for kind in _KINDS}
+
+
+def find_libraries(
+    family: str, version: str, hdf5: Hdf5Installation | None
+) -> tuple[IoLibrary, ...]:
+    """Look for the libraries of an MPI: variables that name them, the cache, their own tools.
+
+    Args:
+        family: "mpich" or "openmpi"; a library that links the other one is passed over.
+        version: Of the MPI.
+        hdf5: What the kernel links; a NetCDF with another HDF5 is passed over, for two cannot
+            live in one program.
+    """
+    found = []
+    for kind in _KINDS:
+        roots = _roots(kind, family, version)
+        candidates = (_installed(root, kind, family, hdf5) for root in roots)
+        if library := next(filter(None, candidates), None):
+            found.append(library)
+    return tuple(found)
+
+
+def cache_directory() -> Path:
+    """Where set-up puts libraries that outlive a checkout (tools/adios2.sh)."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("STRIPEWISE_CACHE") or Path(base, "stripewise"))
+
+
+def _roots(kind: _Kind, family: str, version: str) -> Iterator[Path]:
+    """Prefixes to look in, the most explicit first; CMake's directories lead to theirs."""
+    for name in kind.variables:
+        if value := os.environ.get(name):
+            yield from [Path(value), *list(Path(value).parents)[:3]]
+    if kind.name == "ADIOS2":
+        yield from sorted(cache_directory().glob(f"adios2-*-{family}-{version}-*"), reverse=True)
+    for command in kind.prefix_commands:
+        answer = ask(list(command))
+        if answer.ok and answer.out.strip():
+            yield Path(answer.out.strip())
+
+
+def _installed(
+    root: Path, kind: _Kind, family: str, hdf5: Hdf5Installation | None
+) -> IoLibrary | None:
+    """The library under a prefix if all of it is there, parallel, and of this MPI."""
+    include = root / "include"
+    if not all((include / name).is_file() for name in kind.headers):
+        return None
+    if kind.parallel and not _find_in(include, kind.parallel):
+        return None
+    places = [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu"))]
+    for place in places:
+        found = [_first(place, names) for names in kind.shared]
+        if all(found) and mpi_family_of_file(found[0] or place) == family:
+            libraries = tuple(path for path in found if path)
+            if _same_hdf5(libraries[0], hdf5):
+                version = _find_in(include, kind.version)
+                return IoLibrary(kind.name, kind.title, version, include, libraries)
+    return None
+
+
+def _first(place: Path, names: tuple[str, ...]) -> Path | None:
+    return next((place / name for name in names if (place / name).exists()), None)
+
+
+def _same_hdf5(library: Path, hdf5: Hdf5Installation | None) -> bool:
+    """Whether a library needs no HDF5, or the one that the kernel links."""
+    needed = hdf5_names_in_file(library)
+    if not needed or hdf5 is None:
+        return True
+    return any(needed & hdf5_names_in_file(path) for path in hdf5.libraries)
+
+
+def _find_in(include: Path, wanted: tuple[str, str]) -> str:
+    """Last group (or all) of a pattern in a header; "" if it is not there."""
+    name, pattern = wanted
+    try:
+        found = re.search(pattern, (include / name).read_text(errors="replace"))
+    except OSError:
+        return ""
+    return found.group(found.re.groups) if found else ""
