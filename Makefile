@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all adios2 demo test test-long lint docs bench clean setup setup-dev
+.PHONY: all abis adios2 demo test test-long lint docs bench clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -26,6 +26,11 @@ setup-dev:
 	@tools/bootstrap.sh system build mpi test lint
 	@tools/bootstrap.sh venv dev
 	@tools/bootstrap.sh native
+
+abis: ## optional: another major version of each MPI, and HDF5 2, for the tests (minutes, once)
+	@tools/bootstrap.sh system build mpi
+	@tools/bootstrap.sh venv
+	@tools/bootstrap.sh abis
 
 adios2: ## optional: ADIOS2 for the kernel's back end, built once into a cache (minutes)
 	@tools/bootstrap.sh system build mpi adios2
