@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stripewise.model import ProgramFacts, Trial, Value
@@ -52,6 +52,13 @@ class Strategy(ABC):
     @abstractmethod
     def tell(self, trial: Trial) -> None:
         """Learn the outcome (`io_ratio`, `elapsed_ratio`; inf for a failure)."""
+
+    def prime(self, trials: Sequence[Trial]) -> None:
+        """Learn of trials that were not asked here, once, before the first ask.
+
+        A strategy that can begin with what they show does so; without this it begins as ever.
+        """
+        del trials
 
     @property
     @abstractmethod

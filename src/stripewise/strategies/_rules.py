@@ -47,6 +47,7 @@ class RulesStrategy(StepwiseStrategy):
         """Climb all ladders, then check the whole time."""
         self._seen: dict[PointKey, tuple[float, float]] = {key_of({}): (1.0, 1.0)}
         self._best: Settings = {}
+        self._begin_with_primed()
         yield from self.start()
         for dimension in self.dimensions():
             yield from self._climb(dimension)
@@ -84,6 +85,14 @@ class RulesStrategy(StepwiseStrategy):
         tunable = next(d.tunable for d in self.space.dimensions if d.tunable.name == name)
         needed = tunable.requires(self.facts)
         return {n: value for n, value in needed.items() if value in ladders.get(n, ())}
+
+    def _begin_with_primed(self) -> None:
+        """Climb on from the best trial that is known already."""
+        for trial in self.primed:
+            key = key_of(trial.settings)
+            self._seen[key] = (trial.io_ratio, trial.elapsed_ratio)
+            if trial.io_ratio < self.best_ratio * (1 - self.noise):
+                self._best = dict(trial.settings)
 
     def _climb(self, dimension: Dimension) -> Climb:
         name, values = dimension.tunable.name, dimension.values

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 from stripewise.model import ProgramFacts, Trial
 from stripewise.strategies._base import Proposal, Strategy
@@ -24,10 +24,15 @@ class StepwiseStrategy(Strategy):
         self._steps: Steps | None = None
         self._pending: Proposal | None = None
         self._finished = ""
+        self.primed: tuple[Trial, ...] = ()
 
     @abstractmethod
     def steps(self) -> Steps:
         """Search; see `Steps`."""
+
+    def prime(self, trials: Sequence[Trial]) -> None:
+        """Keep the trials for `steps`."""
+        self.primed = tuple(trials)
 
     def ask(self, n: int) -> list[Proposal]:
         """Propose the next point."""

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lessons to and from one line of JSON, and the check of what comes from outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from stripewise.errors import ConfigurationError
+from stripewise.knowledge._records import Lesson, Tried
+from stripewise.model import Value
+from stripewise.tunables import get
+
+FORMAT_VERSION = 1
+LARGEST_LINE_BYTES = 4 << 20
+
+_LESSON = TypeAdapter(Lesson)
+
+
+def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
+    """Return a lesson as plain JSON data."""
+    data = asdict(lesson)
+    data["candidate"] = _plain(lesson.candidate)
+    for entry, tried in zip(data["tried"], lesson.tried, strict=True):
+        entry["settings"] = _plain(tried.settings)
+        entry["state"] = tried.state.value
+    data["tried"] = list(data["tried"])
+    return {"version": FORMAT_VERSION, **data}
+
+
+def encode(lesson: Lesson) -> str:
+    """Return a lesson as one line.
+
+    Raises:
+        ConfigurationError: It holds what could not be read again.
+    """
+    text = json.dumps(lesson_to_json(lesson), ensure_ascii=True, separators=(",", ":"))
+    decode(text)
+    return text
+
+
+def decode(text: str) -> Lesson:
+    """Read a lesson; unknown keys are passed over, so that later versions may add some.
+
+    Raises:
+        ConfigurationError: It is none, or of another version.
+    """
+    if len(text) > LARGEST_LINE_BYTES:
+        raise ConfigurationError("longer than 4 MiB, so it is no study")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(f"not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise ConfigurationError("not a JSON object")
+    if data.pop("version", None) != FORMAT_VERSION:
+        raise ConfigurationError(f"version is not {FORMAT_VERSION}: export it again")
+    try:
+        return _LESSON.validate_json(json.dumps(data), strict=True)
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise ConfigurationError(_first(error)) from error
+
+
+def check_settings(lesson: Lesson) -> Lesson:
+    """Return the lesson with canonical values; trials with unknown knobs are left out.
+
+    Raises:
+        ConfigurationError: Its candidate names an unknown knob, or a value is impossible.
+    """
+    tried = tuple(
+        Tried(_canonical(trial.settings), trial.state, trial.io_ratio, trial.n_runs)
+        for trial in lesson.tried
+        if all(_is_known(name) for name in trial.settings)
+    )
+    return Lesson(
+        **{
+            **lesson.__dict__,
+            "candidate": _canonical(lesson.candidate),
+            "tried": tried,
+        }
+    )
+
+
+def _canonical(settings: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: get(name).check(value) for name, value in settings.items()}
+
+
+def _is_known(name: str) -> bool:
+    try:
+        get(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _plain(settings: Mapping[str, Value]) -> dict[str, Any]:
+    return {n: list(v) if isinstance(v, tuple) else v for n, v in settings.items()}
+
+
+def _first(error: Exception) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    problem = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in problem["loc"])
+    return f"{where}: {problem['msg']}"

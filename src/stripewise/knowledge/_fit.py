@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Remembered settings, brought into the space of the study at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log2
+
+from stripewise.model import ProgramFacts, Value
+from stripewise.tunables import Dimension, Space, point_problem
+
+
+def fit(settings: Mapping[str, Value], space: Space, facts: ProgramFacts) -> dict[str, Value]:
+    """Return what of the settings can be tried here; empty if nothing can.
+
+    The space holds what the program, the stack, the policy, the class and the user allow.
+    Knobs outside of it are left out, numbers go to the nearest rung of the ladder.
+    """
+    dimensions = {d.tunable.name: d for d in space.dimensions}
+    point: dict[str, Value] = {}
+    for name, value in settings.items():
+        rung = _rung(dimensions[name], value) if name in dimensions else None
+        if rung is not None:
+            point[name] = rung
+    for name in tuple(point):
+        if point_problem(point, facts) and point_problem({name: point[name]}, facts):
+            del point[name]
+    return {} if point_problem(point, facts) else point
+
+
+def _rung(dimension: Dimension, value: Value) -> Value | None:
+    for rung in dimension.values:
+        if rung == value and isinstance(rung, bool) == isinstance(value, bool):
+            return rung
+    if dimension.tunable.kind != "int" or isinstance(value, bool) or not isinstance(value, int):
+        return None
+    rungs = [r for r in dimension.values if isinstance(r, int) and r > 0]
+    if value <= 0 or not rungs:
+        return None
+    return min(rungs, key=lambda rung: abs(log2(rung) - log2(value)))

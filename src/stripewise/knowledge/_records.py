@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is kept of a study: the case that it was, what was tried, what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+Text = Annotated[str, StringConstraints(max_length=300, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
+"""One line that a terminal can show."""
+Digest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{8,64})?$")]
+Identity = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}\.[A-Za-z0-9_.]{1,80}$")]
+Word = Annotated[str, StringConstraints(max_length=1000, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
+Count = Annotated[int, Field(ge=0, le=1 << 62)]
+Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Logarithm = Annotated[float, Field(ge=-70.0, le=70.0, allow_inf_nan=False)]
+Ratio = Annotated[float, Field(ge=0.0, le=1e12, allow_inf_nan=False)]
+Moment = Annotated[float, Field(ge=0.0, le=4e10, allow_inf_nan=False)]
+Setting = bool | int | Annotated[float, Field(allow_inf_nan=False)] | Word | tuple[int, ...]
+Settings = Annotated[Mapping[Name, Setting], Field(max_length=200)]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine without its name: studies on nodes of one kind are of one machine.
+
+    Attributes:
+        architecture: As `uname -m` names it.
+        cpu: Model of the processor.
+        processors: Online processors of the node.
+        memory_bytes: Of the node.
+        kernel: Release of the operating system's kernel.
+        filesystem: Type of the file system of the study's directory.
+        device: What it lies on: "rotational", "solid state", "virtual", "network", "memory".
+        storage: Digest of a network file system's source, which nodes have in common.
+    """
+
+    architecture: Text = ""
+    cpu: Text = ""
+    processors: Count = 0
+    memory_bytes: Count = 0
+    kernel: Text = ""
+    filesystem: Text = ""
+    device: Text = ""
+    storage: Digest = ""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The I/O libraries; "" where a version is not known.
+
+    Attributes:
+        mpi_family / mpi_version: E.g. "openmpi", "4.1.4".
+        mpiio: Implementation of MPI-IO that the program had unasked.
+        hdf5 / netcdf / pnetcdf / adios2: Interface numbers of the libraries that the
+            executable names, e.g. "so.103"; "" for those that it does not name.
+    """
+
+    mpi_family: Text = ""
+    mpi_version: Text = ""
+    mpiio: Text = ""
+    hdf5: Text = ""
+    netcdf: Text = ""
+    pnetcdf: Text = ""
+    adios2: Text = ""
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """A program and what its first run did.
+
+    Attributes:
+        program: Its name.
+        executable_sha256: Of its file; "" if that cannot be read.
+        n_ranks / n_hosts: Where it ran.
+        collective_share / independent_share / posix_share: Of the bytes, by interface.
+        read_share: Of the bytes that the program asked to move.
+        noncontiguous: It set a noncontiguous file view.
+        bytes_per_call_log2 / calls_per_rank_log2: Logarithms of means; 0 for none.
+        shared_files: Files that more than one rank used.
+        uses_*: Libraries seen at work.
+    """
+
+    program: Text = ""
+    executable_sha256: Digest = ""
+    n_ranks: Count = 1
+    n_hosts: Count = 1
+    collective_share: Share = 0.0
+    independent_share: Share = 0.0
+    posix_share: Share = 0.0
+    read_share: Share = 0.0
+    noncontiguous: bool = False
+    bytes_per_call_log2: Logarithm = 0.0
+    calls_per_rank_log2: Logarithm = 0.0
+    shared_files: Count = 0
+    uses_hdf5: bool = False
+    uses_parallel_hdf5: bool = False
+    uses_pnetcdf: bool = False
+    uses_netcdf4: bool = False
+    uses_adios2: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """What studies are compared by.
+
+    Attributes:
+        synced: Whether data was on the storage when the clock stopped.
+    """
+
+    machine: Machine = field(default_factory=Machine)
+    stack: Stack = field(default_factory=Stack)
+    fingerprint: Fingerprint = field(default_factory=Fingerprint)
+    synced: bool = True
+
+
+class TriedState(StrEnum):
+    """What became of a configuration."""
+
+    COMPLETE = "complete"
+    SLOWER = "slower"
+    FAILED = "failed"
+    HUNG = "hung"
+    """It ran into its time limit."""
+    REJECTED = "rejected"
+    """Its output differed."""
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether such settings are not to be tried first again."""
+        return self in (TriedState.FAILED, TriedState.HUNG, TriedState.REJECTED)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A configuration that was tried.
+
+    Attributes:
+        settings: Tunable name to value.
+        io_ratio: I/O time relative to the baseline beside it; None for a failure.
+        n_runs: How many runs it had in the search.
+    """
+
+    settings: Settings
+    state: TriedState = TriedState.COMPLETE
+    io_ratio: Ratio | None = None
+    n_runs: Count = 0
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A speed-up from fresh pairs; bounds are None where there were too few of them."""
+
+    median: Ratio
+    low: Ratio | None = None
+    high: Ratio | None = None
+    n_pairs: Count = 0
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One study.
+
+    Attributes:
+        study_id: 32 hexadecimal digits.
+        recorded_unix_seconds: When it ended.
+        stripewise: Version that made it.
+        improved: Whether the candidate was shown to be an improvement.
+        candidate: Settings that came to the fresh pairs; empty if none did.
+        effect / elapsed_effect: Of the candidate, on I/O time and on the whole time.
+        resolution: What the study could see, in plain words.
+        tried: Every trial.
+        n_runs: Executions in all.
+        strategy: Its name.
+    """
+
+    study_id: Identity
+    recorded_unix_seconds: Moment
+    case: Case
+    improved: bool = False
+    candidate: Settings = field(default_factory=dict)
+    effect: Effect | None = None
+    elapsed_effect: Effect | None = None
+    resolution: Word = ""
+    tried: Annotated[tuple[Tried, ...], Field(max_length=5000)] = ()
+    n_runs: Count = 0
+    strategy: Text = ""
+    stripewise: Text = ""
+
+    @property
+    def date(self) -> str:
+        """Day on which it ended, local time."""
+        return time.strftime("%Y-%m-%d", time.localtime(self.recorded_unix_seconds))
+
+    @property
+    def bad(self) -> tuple[Tried, ...]:
+        """What failed, hung or changed the output."""
+        return tuple(tried for tried in self.tried if tried.state.is_bad)

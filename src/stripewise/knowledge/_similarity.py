@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How alike two cases are.
+
+A distance is a sum of weighted differences, each between 0 and 1.  Source of all weights and
+limits: assumed, from what decides on I/O settings (the stack first, then the storage, then
+the access pattern); docs/design/memory.md has the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+
+from stripewise.knowledge._records import Case, Fingerprint, Machine, Stack
+
+SAME = 0.05
+"""Behaviours up to so far apart are the same: clocks, dates and retries differ that much."""
+NEAR = 0.3
+"""Cases farther apart than this are not alike."""
+STACK_WEIGHT = 0.5
+MACHINE_WEIGHT = 0.5
+"""How much a stack, a machine that has nothing in common adds to the distance."""
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """Two cases, compared.
+
+    Attributes:
+        behaviour / stack / machine: Distances from 0, the same, to 1.
+        same_program: The same executable on as many ranks, behaving the same.
+    """
+
+    behaviour: float
+    stack: float
+    machine: float
+    same_program: bool = False
+
+    @property
+    def distance(self) -> float:
+        """The whole distance; behaviour that is the same adds nothing."""
+        behaviour = 0.0 if self.same_program else self.behaviour
+        return behaviour + STACK_WEIGHT * self.stack + MACHINE_WEIGHT * self.machine
+
+    @property
+    def is_near(self) -> bool:
+        """Whether one case may learn from the other."""
+        return self.distance <= NEAR
+
+    @property
+    def closeness(self) -> float:
+        """From 1, the same, to 0, at the limit."""
+        return max(0.0, 1.0 - self.distance / NEAR)
+
+    @property
+    def words(self) -> str:
+        """What is alike, for people."""
+        program = "same program" if self.same_program else "like I/O"
+        stack = "same stack" if not self.stack else "other version of the stack"
+        if self.stack >= _OTHER_MPIIO:
+            stack = "other MPI-IO"
+        parts = [program, stack]
+        if self.machine > SAME:
+            parts.append("another machine")
+        return ", ".join(parts)
+
+
+def compare(first: Case, second: Case) -> Likeness:
+    """Compare two cases."""
+    behaviour = behaviour_distance(first.fingerprint, second.fingerprint)
+    return Likeness(
+        behaviour,
+        stack_distance(first.stack, second.stack),
+        machine_distance(first.machine, second.machine),
+        behaviour <= SAME and _same_executable(first.fingerprint, second.fingerprint),
+    )
+
+
+def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
+    """Return how differently two programs do their I/O."""
+    shares = (
+        abs(a.collective_share - b.collective_share)
+        + abs(a.independent_share - b.independent_share)
+        + abs(a.posix_share - b.posix_share)
+    ) / 2
+    return (
+        0.25 * min(1.0, shares)
+        + 0.15 * abs(a.read_share - b.read_share)
+        + 0.15 * (a.noncontiguous != b.noncontiguous)
+        + 0.15 * _scaled(a.bytes_per_call_log2, b.bytes_per_call_log2, 10)
+        + 0.05 * _scaled(a.calls_per_rank_log2, b.calls_per_rank_log2, 10)
+        + 0.05 * (bool(a.shared_files) != bool(b.shared_files))
+        + 0.10 * (_libraries(a) != _libraries(b))
+        + 0.05 * _scaled(_log(a.n_ranks), _log(b.n_ranks), 5)
+        + 0.05 * _scaled(_log(a.n_hosts), _log(b.n_hosts), 5)
+    )
+
+
+_OTHER_MPIIO = 0.4
+
+
+def stack_distance(a: Stack, b: Stack) -> float:
+    """Return how different two stacks are; what is not known of one does not count."""
+    if a.mpi_family != b.mpi_family:
+        return 1.0
+    distance = _OTHER_MPIIO if a.mpiio != b.mpiio else 0.0
+    distance += _versions(a.mpi_version, b.mpi_version)
+    for name in ("hdf5", "netcdf", "pnetcdf", "adios2"):
+        mine, other = getattr(a, name), getattr(b, name)
+        distance += 0.1 if mine and other and mine != other else 0.0
+    return min(1.0, distance)
+
+
+def machine_distance(a: Machine, b: Machine) -> float:
+    """Return how different two machines are, the storage before all."""
+    return (
+        0.35 * (a.filesystem != b.filesystem)
+        + 0.20 * (a.device != b.device)
+        + 0.15 * (a.storage != b.storage)
+        + 0.05 * (a.architecture != b.architecture)
+        + 0.10 * (a.cpu != b.cpu)
+        + 0.05 * _scaled(_log(a.processors), _log(b.processors), 4)
+        + 0.05 * _scaled(_log(a.memory_bytes), _log(b.memory_bytes), 4)
+        + 0.05 * (_release(a.kernel) != _release(b.kernel))
+    )
+
+
+def _same_executable(a: Fingerprint, b: Fingerprint) -> bool:
+    known = bool(a.executable_sha256) and a.executable_sha256 == b.executable_sha256
+    return known and (a.n_ranks, a.n_hosts) == (b.n_ranks, b.n_hosts)
+
+
+def _libraries(print_: Fingerprint) -> tuple[bool, ...]:
+    return (
+        print_.uses_hdf5,
+        print_.uses_parallel_hdf5,
+        print_.uses_pnetcdf,
+        print_.uses_netcdf4,
+        print_.uses_adios2,
+    )
+
+
+def _versions(a: str, b: str) -> float:
+    """Compare versions: another major number, another minor one, another patch."""
+    if not a or not b or a == b:
+        return 0.0
+    mine, other = a.split("."), b.split(".")
+    if mine[0] != other[0]:
+        return 0.3
+    return 0.1 if mine[1:2] != other[1:2] else 0.02
+
+
+def _release(kernel: str) -> list[str]:
+    return kernel.split(".")[:2]
+
+
+def _scaled(a: float, b: float, whole: float) -> float:
+    return min(1.0, abs(a - b) / whole)
+
+
+def _log(number: int) -> float:
+    return log2(max(1, number))

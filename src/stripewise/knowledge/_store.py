@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The store: one SQLite file, opened for the moment of each question.
+
+The journal mode is the default one, not WAL: WAL needs memory that all writers share, which a
+network file system does not give, and one short write a study gains nothing from it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from stripewise.errors import ConfigurationError, StorageError, UsageError
+from stripewise.knowledge._codec import decode, encode
+from stripewise.knowledge._records import Lesson
+from stripewise.knowledge._schema import MIGRATIONS, migrate, version_of
+
+WAIT_SECONDS = 10.0
+"""How long another writer is waited for."""
+MOST_LESSONS = 5000
+"""The newest so many are looked at."""
+
+
+class Store:
+    """Lessons in a file; a file that does not exist holds none.
+
+    Attributes:
+        path: Of the file.
+        read_only: Never written, as a site's store.
+        damaged: Rows of the last reading that were passed over.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Take the path; nothing is opened yet."""
+        self.path = path
+        self.read_only = read_only
+        self.damaged = 0
+
+    def lessons(self, *, mpi_family: str | None = None, program: str = "") -> list[Lesson]:
+        """Return what is kept, the newest first; damaged rows are passed over and counted.
+
+        Args:
+            mpi_family: Only studies of this one; None: of any.
+            program: Only studies of the program of this name; "": of any.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        return [lesson for lesson, _ in self.entries(mpi_family=mpi_family, program=program)]
+
+    def entries(
+        self, *, mpi_family: str | None = None, program: str = ""
+    ) -> list[tuple[Lesson, str]]:
+        """Return lessons with their origin, "own" or "imported"; see `lessons`."""
+        self.damaged = 0
+        if not self.path.exists():
+            return []
+        with self._opened(writing=False) as connection:
+            if not version_of(connection):
+                return []
+            rows = connection.execute(
+                "SELECT document, origin FROM study"
+                " WHERE (?1 IS NULL OR mpi_family = ?1) AND (?2 = '' OR program = ?2)"
+                " ORDER BY recorded_unix_seconds DESC, id LIMIT ?3",
+                (mpi_family, program, MOST_LESSONS),
+            ).fetchall()
+        return list(self._decoded(rows))
+
+    def add(self, lessons: Sequence[Lesson], origin: str = "own") -> int:
+        """Keep lessons in one transaction; return how many were new.
+
+        Raises:
+            StorageError: The file cannot be written.
+            ConfigurationError: A lesson holds what cannot be kept.
+        """
+        rows = [_row(lesson, origin) for lesson in lessons]
+        self._create()
+        with self._opened(writing=True) as connection:
+            before = connection.total_changes
+            connection.executemany(
+                "INSERT OR IGNORE INTO study VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", rows
+            )
+            return connection.total_changes - before
+
+    def forget(self, study_ids: Sequence[str]) -> int:
+        """Remove studies; return how many there were.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+        if not study_ids or not self.path.exists():
+            return 0
+        with self._opened(writing=True) as connection:
+            before = connection.total_changes
+            connection.executemany("DELETE FROM study WHERE id = ?", [(i,) for i in study_ids])
+            return connection.total_changes - before
+
+    def find(self, text: str) -> tuple[Lesson, str]:
+        """Return the one study whose id begins with a text, and its origin.
+
+        Raises:
+            UsageError: There is none, or more than one.
+            StorageError: The file cannot be read.
+        """
+        found = [e for e in self.entries() if text and e[0].study_id.startswith(text.lower())]
+        if len(found) == 1:
+            return found[0]
+        what = "several studies begin" if found else "no study begins"
+        raise UsageError(f"{what} with {text!r}; `stripewise knowledge list` shows their ids")
+
+    def _decoded(self, rows: Sequence[tuple[str, str]]) -> Iterator[tuple[Lesson, str]]:
+        for document, origin in rows:
+            try:
+                yield decode(document), origin
+            except (ConfigurationError, TypeError):
+                self.damaged += 1
+
+    def _create(self) -> None:
+        """Make the file for its owner alone: it tells which programs one runs."""
+        if self.read_only:
+            raise StorageError(f"{self.path} is read only: it is the site's")
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise StorageError(self._unusable(error.strerror or str(error))) from error
+
+    @contextmanager
+    def _opened(self, *, writing: bool) -> Iterator[sqlite3.Connection]:
+        if writing and self.read_only:
+            raise StorageError(f"{self.path} is read only: it is the site's")
+        mode = "rw" if writing else "ro"
+        uri = f"file:{quote(os.fsencode(self.path.absolute()))}?mode={mode}"
+        connection: sqlite3.Connection | None = None
+        try:
+            connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+            self._prepare(connection, writing=writing)
+            yield connection
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise StorageError(self._unusable(str(error))) from error
+        finally:
+            if connection is not None:
+                connection.close()
+
+    def _prepare(self, connection: sqlite3.Connection, *, writing: bool) -> None:
+        version = version_of(connection)
+        if version > len(MIGRATIONS):
+            raise StorageError(
+                f"{self.path} is of a newer Stripewise (version {version}); use that one, or "
+                "name another file in STRIPEWISE_KNOWLEDGE"
+            )
+        if writing:
+            migrate(connection)
+
+    def _unusable(self, reason: str) -> str:
+        return (
+            f"what earlier studies found cannot be used, {self.path}: {reason}; repair or "
+            "remove the file, or name another one in STRIPEWISE_KNOWLEDGE"
+        )
+
+
+def _row(lesson: Lesson, origin: str) -> tuple[object, ...]:
+    print_ = lesson.case.fingerprint
+    effect = lesson.effect
+    return (
+        lesson.study_id,
+        lesson.recorded_unix_seconds,
+        origin,
+        print_.program,
+        print_.executable_sha256,
+        print_.n_ranks,
+        lesson.case.stack.mpi_family,
+        lesson.case.machine.filesystem,
+        int(lesson.improved),
+        effect.median if effect else None,
+        effect.low if effect else None,
+        effect.high if effect else None,
+        encode(lesson),
+    )

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A strategy that is given its first points, and points that are to come last."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import inf
+
+from stripewise.model import Configuration, Trial, TrialState, Value
+from stripewise.strategies._base import Proposal, Strategy
+from stripewise.strategies._points import PointKey, key_of
+
+
+class SeededStrategy(Strategy):
+    """Asks given points first, then another strategy, which is told of them.
+
+    A point that the other strategy proposes again is not asked again: it is told the outcome
+    that is known.  A point to be avoided counts as failed for it, and is asked when it has
+    nothing more.
+    """
+
+    def __init__(
+        self,
+        inner: Strategy,
+        seeds: Sequence[Proposal],
+        avoided: Sequence[Mapping[str, Value]] = (),
+    ) -> None:
+        """Take the points.
+
+        Args:
+            inner: Goes on after the seeds; nothing was asked of it yet.
+            seeds: Points of its space; those given twice count once.
+            avoided: Points to be asked last.
+        """
+        super().__init__(inner.space, inner.facts, inner.seed)
+        self.name = inner.name
+        self._inner = inner
+        self._seeds = deque({key_of(seed.settings): seed for seed in seeds}.values())
+        self._avoided = {key_of(point) for point in avoided}
+        self._last: deque[Proposal] = deque()
+        self._known: dict[PointKey, Trial] = {}
+        self._is_primed = not self._seeds
+        self._inner_waits = False
+
+    def ask(self, n: int) -> list[Proposal]:
+        """Propose the next point."""
+        if n < 1:
+            return []
+        if self._seeds:
+            return [self._seeds.popleft()]
+        if not self._is_primed:
+            self._is_primed = True
+            self._inner.noise = self.noise
+            self._inner.prime(tuple(self._known.values()))
+        asked = self._ask_inner()
+        if asked is not None:
+            self._inner_waits = True
+            return [asked]
+        return [self._last.popleft()] if self._last else []
+
+    def tell(self, trial: Trial) -> None:
+        """Pass the outcome on, to the strategy that asked for it."""
+        self._known[key_of(trial.settings)] = trial
+        if self._inner_waits:
+            self._inner_waits = False
+            self._inner.noise = self.noise
+            self._inner.tell(trial)
+
+    @property
+    def finished_because(self) -> str:
+        """Why there is nothing more to ask."""
+        if self._seeds or self._last or not self._is_primed:
+            return ""
+        return self._inner.finished_because
+
+    def _ask_inner(self) -> Proposal | None:
+        """Return a new point of the other strategy; None if it has none."""
+        while asked := self._inner.ask(1):
+            proposal = asked[0]
+            key = key_of(proposal.settings)
+            if key in self._known:
+                self._inner.tell(replace(self._known[key], settings=proposal.settings))
+            elif key in self._avoided:
+                self._last.append(proposal)
+                self._known[key] = _failed(proposal)
+                self._inner.tell(self._known[key])
+            else:
+                return proposal
+        return None
+
+
+def _failed(proposal: Proposal) -> Trial:
+    return Trial(0, proposal.settings, Configuration(), TrialState.FAILED, io_ratio=inf)
