@@ -18,6 +18,7 @@ COMMANDS = {
     "tune": "Find settings that make a program's I/O faster.",
     "run": "Run a program under settings and show what was observed.",
     "kernel": "Run the I/O benchmark kernels.",
+    "surface": "Measure a subspace exhaustively and show what is in it.",
     "config": "Show, convert and check configurations.",
     "tunables": "List the knobs: values, defaults, safety.",
     "runtime": "Build the runtime library and list what is built.",

@@ -13,6 +13,8 @@ from stripewise.report._html import render_html
 from stripewise.report._json import configuration_document, result_to_json
 from stripewise.report._phrases import best_phrase, facts_phrase, trial_line
 from stripewise.report._summary import summary_lines
+from stripewise.report._surface import surface_lines, surface_to_json
+from stripewise.report._surface_picture import draw_surface
 
 if TYPE_CHECKING:
     from stripewise.report._progress import (
@@ -28,11 +30,14 @@ __all__ = [
     "ProgressObserver",
     "best_phrase",
     "configuration_document",
+    "draw_surface",
     "facts_phrase",
     "progress_observer",
     "render_html",
     "result_to_json",
     "summary_lines",
+    "surface_lines",
+    "surface_to_json",
     "trial_line",
 ]
 

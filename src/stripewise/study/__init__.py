@@ -8,6 +8,8 @@ from stripewise.study._ledger import Ledger
 from stripewise.study._loop import MakeTools, Study, run_study
 from stripewise.study._observer import Observer
 from stripewise.study._options import StudyOptions, program_name
+from stripewise.study._recording import RecordingObserver, record_surface
+from stripewise.study._recording_plan import RecordingOptions
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import speedup_of
 from stripewise.study._tools import FirstLook, Place, Tools, Workspace
@@ -20,12 +22,15 @@ __all__ = [
     "MakeTools",
     "Observer",
     "Place",
+    "RecordingObserver",
+    "RecordingOptions",
     "RunSlot",
     "Study",
     "StudyOptions",
     "Tools",
     "Workspace",
     "program_name",
+    "record_surface",
     "run_study",
     "speedup_of",
 ]

@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise surface`: measure a stated subspace exhaustively, and look at one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stripewise.cli._common import EXIT_INTERRUPTED, examples, json_option, note, print_json
+from stripewise.cli._tune import Duration
+
+if TYPE_CHECKING:
+    from stripewise.launch import Surface
+    from stripewise.study import RecordingOptions
+
+
+@click.group(
+    epilog=examples(
+        "stripewise surface record -o btio.jsonl --vary mca.io=romio321 -- mpiexec -n 2 ./btio",
+        "stripewise surface show btio.jsonl",
+    ),
+)
+def command() -> None:
+    """Measure every configuration of a stated subspace, and show what is in it.
+
+    A recorded surface keeps every run with its noise.  Search strategies are compared on
+    such files without running anything again.
+    """
+
+
+@command.command(
+    "record",
+    context_settings={"allow_interspersed_args": False},
+    epilog=examples(
+        "stripewise surface record -o a.jsonl --vary mpiio.romio_ds_write=disable \\",
+        "    --vary mpiio.ind_wr_buffer_size=1MiB,4MiB -- mpiexec -n 2 ./program",
+        "stripewise surface record -o b.jsonl --vary hdf5.alignment=64KiB:64KiB,1MiB:1MiB \\",
+        "    --vary mpiio.cb_nodes=2 -- mpiexec -n 2 ./program out.h5",
+        "stripewise surface record -o a.jsonl --resume",
+    ),
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The surface's file; a run a line.",
+)
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="KNOB=V1,V2",
+    help="Values of a knob to measure besides its default (repeatable).  The numbers of a list "
+    "are joined by `:`, texts that hold a comma are separated by `;`.",
+)
+@click.option(
+    "--spec",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="A TOML file with a table [vary]: knob = [values].",
+)
+@click.option("--repeats", type=int, default=5, show_default=True, help="Runs a configuration.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the order.")
+@click.option(
+    "--control-every",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="A run of the default in between after N runs; 0: none.",
+)
+@click.option("--no-sync", is_flag=True, help="Do not wait for the data to be on the storage.")
+@click.option("--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, as 90s.")
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="What the program reads, instead of all of this directory (repeatable).",
+)
+@click.option(
+    "--work-dir",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where the runs write  [default: FILE.stripewise]; removed at the end.",
+)
+@click.option("--resume", is_flag=True, help="Go on with an interrupted recording.")
+@json_option
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
+def record(
+    as_json: bool, program: tuple[str, ...], vary: tuple[str, ...], spec: Path | None, **given: Any
+) -> None:
+    """Run COMMAND under every configuration of the given values, several times each.
+
+    The runs come in rounds: in each, every configuration once, in a fresh random order, so
+    that drift of the machine hits all alike.  Every run is in FILE as soon as it has ended.
+    Configurations in which a setting cannot act beside another are left out and counted.
+    """
+    from stripewise.cli._surface_vary import parse_spec, parse_vary
+    from stripewise.study import RecordingOptions
+
+    options = RecordingOptions(
+        command=program,
+        vary={**(parse_spec(spec) if spec else {}), **parse_vary(vary)},
+        sync=not given.pop("no_sync"),
+        timeout_seconds=given.pop("timeout"),
+        work_directory=given.pop("work_dir"),
+        **given,
+    )
+    _show(_record(options, as_json), options.output, as_json)
+
+
+def _record(options: RecordingOptions, as_json: bool) -> Surface:
+    from stripewise.cli._surface_progress import SurfaceProgress
+    from stripewise.study import record_surface
+
+    with SurfaceProgress(sys.stderr) as progress:
+        try:
+            return record_surface(options, progress)
+        except KeyboardInterrupt:
+            progress.close()
+            note(
+                "interrupted; no finished run is lost; go on with: stripewise surface record "
+                f"-o {options.output} --resume"
+            )
+            click.get_current_context().exit(EXIT_INTERRUPTED)
+
+
+@command.command(
+    "show",
+    epilog=examples(
+        "stripewise surface show btio.jsonl",
+        "stripewise surface show btio.jsonl --picture btio.svg",
+        "stripewise surface show btio.jsonl --json",
+    ),
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--picture",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Draw the sorted medians with their spread, as .svg, .png or .pdf.",
+)
+@json_option
+def show(file: Path, picture: Path | None, as_json: bool) -> None:
+    """Show the optimum, the default, the noise, and what each knob does."""
+    from stripewise.launch import Surface
+
+    surface = Surface.load(file)
+    if picture is not None:
+        from stripewise.report import draw_surface
+
+        draw_surface(surface, picture, file.stem)
+    _show(surface, file, as_json)
+
+
+def _show(surface: Surface, file: Path, as_json: bool) -> None:
+    from stripewise.report import surface_lines, surface_to_json
+
+    if as_json:
+        print_json(surface_to_json(surface))
+        return
+    for line in surface_lines(surface, file.name):
+        click.echo(line)

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Knobs and their values, from `--vary` and from a TOML file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+from stripewise.errors import UsageError
+from stripewise.model import Value
+from stripewise.tunables import Tunable, get
+
+_SIZE = re.compile(r"([0-9]+) ?(KiB|MiB|GiB)")
+_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def parse_vary(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
+    """Read `mpiio.cb_buffer_size=1MiB,4MiB` and its like.
+
+    Raises:
+        UsageError: It is no such text, or names a knob that does not exist, or twice.
+        ConfigurationError: A value is none of the knob's.
+    """
+    found: dict[str, tuple[Value, ...]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not equals or not values.strip():
+            raise UsageError(f"--vary {text!r}: write KNOB=VALUE,VALUE")
+        knob = get(name.strip())
+        if knob.name in found:
+            raise UsageError(f"--vary names {knob.name} twice; give all its values at once")
+        separator = ";" if ";" in values else ","
+        found[knob.name] = tuple(_value(knob, word) for word in values.split(separator))
+    return found
+
+
+def parse_spec(path: Path) -> dict[str, tuple[Value, ...]]:
+    """Read the table [vary] of a TOML file.
+
+    Raises:
+        UsageError: It cannot be read, or holds no such table.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from error
+    table = document.get("vary")
+    if not isinstance(table, dict) or not table:
+        raise UsageError(f'{path} has no table [vary]; write: "mpiio.cb_nodes" = [1, 2]')
+    found: dict[str, tuple[Value, ...]] = {}
+    for name, values in _flat(table):
+        if not isinstance(values, list):
+            raise UsageError(f"{path}: {name} = {values!r}: give a list of values")
+        knob = get(name)
+        found[knob.name] = tuple(_from_toml(knob, value) for value in values)
+    return found
+
+
+def _flat(table: dict[str, object]) -> list[tuple[str, object]]:
+    """Return `layer.key` and its values, also where TOML made a table of the layer."""
+    found: list[tuple[str, object]] = []
+    for name, value in table.items():
+        if isinstance(value, dict):
+            found += [(f"{name}.{key}", inner) for key, inner in value.items()]
+        else:
+            found.append((name, value))
+    return found
+
+
+def _from_toml(knob: Tunable, value: object) -> Value:
+    if isinstance(value, list):
+        return knob.check(tuple(value))
+    if isinstance(value, str):
+        return _value(knob, value)
+    if isinstance(value, bool | int | float):
+        return knob.check(value)
+    raise UsageError(f"{knob.name} = {value!r}: no value of a knob")
+
+
+def _value(knob: Tunable, text: str) -> Value:
+    word = text.strip()
+    if knob.kind not in ("int", "ints"):
+        return knob.parse(word)
+    plain = _SIZE.sub(lambda found: str(int(found[1]) * _UNITS[found[2]]), word)
+    return knob.parse(plain.replace(":", ",") if knob.kind == "ints" else plain)

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Appends runs to a surface's file, each on the disk before the next begins."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+from stripewise.errors import StorageError
+from stripewise.launch._surface import Surface
+from stripewise.launch._surface_lines import SurfaceRun, run_to_line
+
+
+class SurfaceWriter:
+    """A context manager around the open file."""
+
+    def __init__(self, path: Path, surface: Surface) -> None:
+        """Begin a file with the surface's header, or go on after the runs of an existing one.
+
+        Raises:
+            StorageError: It cannot be opened or written.
+        """
+        self._path = path
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._descriptor = os.open(path, flags, 0o644)
+            self._drop_torn_line()
+            if not os.fstat(self._descriptor).st_size:
+                self._write(surface.header_line())
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def __enter__(self) -> SurfaceWriter:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+    def append(self, run: SurfaceRun) -> None:
+        """Write one run; it is on the disk when this returns.
+
+        Raises:
+            StorageError: The disk is full, or refuses.
+        """
+        try:
+            self._write(run_to_line(run))
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _write(self, line: str) -> None:
+        data, before = line.encode(), os.fstat(self._descriptor).st_size
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+            os.fsync(self._descriptor)
+        except OSError:
+            os.ftruncate(self._descriptor, before)
+            raise
+
+    def _drop_torn_line(self) -> None:
+        content = self._path.read_bytes()
+        os.ftruncate(self._descriptor, content.rfind(b"\n") + 1)
+
+    def _failed(self, error: OSError) -> StorageError:
+        why = error.strerror or error
+        return StorageError(f"cannot write {self._path}: {why}; make room, go on with --resume")

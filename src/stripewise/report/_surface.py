@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A recorded surface in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from stripewise.launch import KnobEffect, Landscape, Spot, Surface, SurfaceRole
+from stripewise.model import RunStatus, Value
+from stripewise.report._phrases import facts_phrase
+from stripewise.report._summary import line
+from stripewise.report._text import (
+    command_line,
+    format_ratio,
+    format_seconds,
+    format_settings,
+    format_value,
+    plural,
+    printable,
+)
+
+_MACHINE = {
+    "cpu": "{}",
+    "cores": "{} cores",
+    "memory": "{}",
+    "filesystem": "{}",
+    "mpi": "{}",
+    "hdf5": "HDF5 {}",
+    "date": "{}",
+}
+
+
+def surface_lines(surface: Surface, name: str) -> list[str]:
+    """Say what a surface shows, a fact a line."""
+    scene = Landscape(surface)
+    low, high = scene.gain_interval()
+    near = len(scene.near())
+    about = surface.provenance
+    machine = [text.format(about[key]) for key, text in _MACHINE.items() if key in about]
+    lines = [
+        line("surface", f"{printable(name)}   {_extent(surface, scene)}"),
+        line("command", command_line(surface.command)),
+        line("program", facts_phrase(surface.facts)),
+        line("machine", printable(", ".join(machine))),
+        line("default", _spot(scene.default)),
+        line("optimum", f"{_spot(scene.best)}   {format_settings(scene.best.settings) or '-'}"),
+        line(
+            "ratio",
+            f"{format_ratio(scene.gain)}x [{low:.2f}-{high:.2f}, 95 %, bootstrap]; "
+            f"{format_ratio(scene.fresh_gain())}x in rounds that did not choose",
+        ),
+        line("noise", f"CV {100 * scene.noise:.1f} % (median of the configurations)"),
+        line("within 5 %", f"{near} of {plural(len(scene.spots), 'configuration')}"),
+    ]
+    if not scene.enough_repeats:
+        lines.append(line("", "fewer than 5 runs of some configurations: no optimum to score by"))
+    label = "knobs"
+    for effect in scene.effects():
+        lines.append(line(label, _effect(effect)))
+        label = ""
+    return lines
+
+
+def surface_to_json(surface: Surface) -> dict[str, Any]:
+    """Return everything that `surface_lines` says, and every configuration's median."""
+    scene = Landscape(surface)
+    return {
+        "command": list(surface.command),
+        "provenance": dict(surface.provenance),
+        "plan": dict(surface.plan),
+        "runs": len(surface.runs),
+        "failed": _failed(surface),
+        "configurations": len(scene.spots),
+        "enough_repeats": scene.enough_repeats,
+        "default": _spot_json(scene.default),
+        "optimum": _spot_json(scene.best),
+        "ratio": scene.gain,
+        "ratio_interval": list(scene.gain_interval()),
+        "ratio_fresh_rounds": scene.fresh_gain(),
+        "noise_cv": scene.noise,
+        "within_5_percent": len(scene.near()),
+        "knobs": [
+            {
+                "name": effect.name,
+                "factor": effect.factor,
+                "ratios": [{"value": _plain(v), "ratio": r} for v, r in effect.ratios],
+            }
+            for effect in scene.effects()
+        ],
+        "spots": [_spot_json(spot) for spot in scene.spots],
+    }
+
+
+def _extent(surface: Surface, scene: Landscape) -> str:
+    counted = sum(run.role is not SurfaceRole.WARM_UP for run in surface.runs)
+    text = f"{plural(len(scene.spots), 'configuration')}, {plural(counted, 'run')}"
+    failed = _failed(surface)
+    return f"{text}, {failed} failed" if failed else text
+
+
+def _failed(surface: Surface) -> int:
+    return sum(run.status is not RunStatus.OK for run in surface.runs)
+
+
+def _spot(spot: Spot) -> str:
+    if not isfinite(spot.io_seconds):
+        return "failed"
+    return f"I/O {format_seconds(spot.io_seconds)}   median of {plural(len(spot.times), 'run')}"
+
+
+def _spot_json(spot: Spot) -> dict[str, Any]:
+    return {
+        "settings": _plain_settings(spot.settings),
+        "io_seconds": spot.io_seconds,
+        "cv": spot.cv,
+        "runs": len(spot.runs),
+    }
+
+
+def _effect(effect: KnobEffect) -> str:
+    ratios = "  ".join(f"{format_value(value)}: {ratio:.2f}" for value, ratio in effect.ratios)
+    return f"{effect.name:<32} {effect.factor:5.2f}x   {ratios}"
+
+
+def _plain_settings(settings: Mapping[str, Value]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in settings.items()}
+
+
+def _plain(value: Value) -> Any:
+    return list(value) if isinstance(value, tuple) else value
