@@ -11,6 +11,7 @@ place=$PWD/build/demo
 rm -rf "$place"
 mkdir -p "$place"
 cd "$place"
+export STRIPEWISE_KNOWLEDGE="$place/knowledge.sqlite"
 
 kernel=$("$stripewise" kernel --path --mpi openmpi)
 set -- mpiexec.openmpi -n 2 "$kernel" --pattern btio --backend mpiio --mode independent \

@@ -89,10 +89,13 @@ class Duration(click.ParamType[float]):
 @click.option(
     "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, as 10min."
 )
+@click.option("--no-memory", is_flag=True, help="Neither use nor keep what studies find.")
 @click.option("--keep", is_flag=True, help="Keep outputs and recorded evidence of all runs.")
 @json_option
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
-def command(as_json: bool, no_sync: bool, timeout: float | None, **given: Any) -> None:
+def command(
+    as_json: bool, no_sync: bool, no_memory: bool, timeout: float | None, **given: Any
+) -> None:
     """Find settings that make the I/O of COMMAND faster, and prove it.
 
     COMMAND is run as it is, in a copy of this directory, first unchanged, then under settings
@@ -105,6 +108,7 @@ def command(as_json: bool, no_sync: bool, timeout: float | None, **given: Any) -
         command=given.pop("program"),
         directory=given.pop("study_dir"),
         sync=not no_sync,
+        memory=not no_memory,
         timeout_seconds=timeout,
         **given,
     )

@@ -61,6 +61,7 @@ class _Caps(_Strict):
 class _Document(_Strict):
     version: int = 1
     lock_layout: bool = False
+    knowledge: Annotated[str, Field(pattern="^/")] | None = None
     knobs: _Knobs = Field(default_factory=_Knobs)
     caps: _Caps = Field(default_factory=_Caps)
 
@@ -68,6 +69,7 @@ class _Document(_Strict):
 _KNOWN_KEYS = (
     "version",
     "lock_layout",
+    "knowledge",
     "knobs",
     "caps",
     *_Knobs.model_fields,
@@ -146,6 +148,7 @@ def parse_policy(text: str, name: str) -> Policy:
         allowed=() if knobs.allowed is None else (tuple(knobs.allowed),),
         denied=tuple(knobs.denied),
         lock_layout=document.lock_layout,
+        knowledge=(document.knowledge,) if document.knowledge else (),
         sources=(name,),
         **document.caps.model_dump(),
     )

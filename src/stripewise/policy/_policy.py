@@ -28,6 +28,7 @@ class Policy:
         max_trials / max_runs: Of one study.
         max_bytes: That a study may write in all.
         max_concurrency: Runs at the same time.
+        knowledge: The site's stores of what earlier studies found.
         sources: Files that it was read from.
     """
 
@@ -38,6 +39,7 @@ class Policy:
     max_runs: int | None = None
     max_bytes: int | None = None
     max_concurrency: int | None = None
+    knowledge: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
 
     @property
@@ -55,6 +57,7 @@ class Policy:
             max_runs=_smaller(self.max_runs, other.max_runs),
             max_bytes=_smaller(self.max_bytes, other.max_bytes),
             max_concurrency=_smaller(self.max_concurrency, other.max_concurrency),
+            knowledge=self.knowledge + other.knowledge,
             sources=self.sources + other.sources,
         )
 

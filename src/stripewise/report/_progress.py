@@ -63,6 +63,10 @@ class LineObserver(Observer):
         """Say what the program does."""
         self._say(line("program", facts_phrase(facts)))
 
+    def remembered(self, text: str) -> None:
+        """Say what earlier studies found."""
+        self._say(line("memory", printable(text)))
+
     def baseline_known(self, measurements: Sequence[Measurement], resolution: str) -> None:
         """Say the baseline."""
         self._say(line("baseline", figures_phrase(digest(measurements), with_runs=True)))

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import stripewise
+from stripewise.knowledge import Memory, describe_machine, own_store, site_stores
 from stripewise.launch import Handle, LocalLauncher, sweep
 from stripewise.model import ProgramFacts, Verification
 from stripewise.policy import Policy, load_policy
@@ -52,7 +53,13 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         find_again=_find_again,
         policy=policy,
         provenance=_provenance(options, policy),
+        memory=_memory(options, policy) if options.memory else None,
     )
+
+
+def _memory(options: StudyOptions, policy: Policy) -> Memory:
+    machine = describe_machine(options.study_directory)
+    return Memory(own_store(), site_stores(policy.knowledge), machine)
 
 
 def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> Space:

@@ -20,6 +20,7 @@ from stripewise.study._final import Verdict, judge_winner
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._journal import Journal
 from stripewise.study._ledger import Ledger
+from stripewise.study._memory import begin_with_memory, keep_in_memory
 from stripewise.study._observer import Observer
 from stripewise.study._options import (
     StudyOptions,
@@ -83,7 +84,7 @@ class Study:
             context = Context(options, ledger, executor, tools, self._observer, budget)
             executor.recover()
             self._observer.began(str(directory), len(ledger.entries))
-            return _procedure(context)
+            return keep_in_memory(context, _procedure(context))
 
     def _begin(self, ledger: Ledger, note: str, directory: Path) -> StudyOptions:
         """Return the options that hold: the recorded ones when going on."""
@@ -146,6 +147,7 @@ def _procedure(context: Context) -> StudyResult:
         return _result(context, space, Baseline(facts, (), (), 0.0, ""), empty, Verdict())
     baseline = measure_baseline(context, facts)
     strategy = create(context.options.strategy, space, facts, context.options.seed)
+    strategy = begin_with_memory(context, facts, space, strategy)
     search = Search(context, baseline, strategy).run()
     context.decide("search-end", f"the search ended: {search.stopped_because}")
     verdict = judge_winner(context, baseline, search)

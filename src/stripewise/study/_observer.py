@@ -25,6 +25,9 @@ class Observer:
     def facts_known(self, facts: ProgramFacts) -> None:
         """The first run showed what the program does."""
 
+    def remembered(self, text: str) -> None:
+        """Earlier studies say where to begin."""
+
     def baseline_known(self, measurements: Sequence[Measurement], resolution: str) -> None:
         """The baseline runs are done."""
 

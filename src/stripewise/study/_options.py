@@ -44,6 +44,7 @@ class StudyOptions:
         timeout_seconds: Time limit of a run; None: from the baseline.
         keep: Whether containers and outputs of the runs are kept.
         patience: So many trials without improvement end the search.
+        memory: Whether to begin with what studies found before, and to keep what this one finds.
         resume: Go on with the study in the directory.
         force: Begin anew although the directory holds a study.
     """
@@ -65,6 +66,7 @@ class StudyOptions:
     timeout_seconds: float | None = None
     keep: bool = False
     patience: int = 10
+    memory: bool = True
     resume: bool = False
     force: bool = False
 
@@ -100,6 +102,7 @@ def options_to_json(options: StudyOptions) -> dict[str, Any]:
     """Return what the journal records of the options."""
     data = {name: getattr(options, name) for name in _RECORDED}
     data |= {"only": list(options.only), "exclude": list(options.exclude)}
+    data["memory"] = options.memory
     data["inputs"] = [str(path) for path in options.inputs]
     return data | {"command": list(options.command), "origin": str(options.origin)}
 
@@ -113,6 +116,7 @@ def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
         only=tuple(data["only"]),
         exclude=tuple(data["exclude"]),
         inputs=tuple(Path(path) for path in data["inputs"]),
+        memory=data.get("memory", False),
         resume=True,
         **{name: data[name] for name in _RECORDED},
     )
@@ -128,7 +132,7 @@ def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, .
     return tuple(
         f"{name.removesuffix('_seconds').replace('_', '-')} {_shown(getattr(given, name))} "
         f"(it has {_shown(getattr(recorded, name))})"
-        for name in (*_RECORDED, "only", "exclude", "inputs")
+        for name in (*_RECORDED, "memory", "only", "exclude", "inputs")
         if getattr(given, name) not in (getattr(plain, name), getattr(recorded, name))
     )
 
@@ -153,7 +157,7 @@ def program_name(command: Sequence[str]) -> str:
 def program_word(command: Sequence[str]) -> str:
     """Return the word of a command line that seems to be the program; "" if it has none."""
     words = list(command)
-    while len(words) > 1 and _is_wrapper(words[0]):
+    while len(words) > 1 and is_wrapper(words[0]):
         rest = [i for i, word in enumerate(words[1:], start=1) if _looks_like_program(word)]
         if not rest:
             break
@@ -161,7 +165,8 @@ def program_word(command: Sequence[str]) -> str:
     return words[0] if words else ""
 
 
-def _is_wrapper(word: str) -> bool:
+def is_wrapper(word: str) -> bool:
+    """Whether a word of a command starts another program: a launcher, an interpreter."""
     base = os.path.basename(word)
     stem = base.split(".")[0] if not base.startswith("python") else "python"
     return stem in _LAUNCHERS or stem in _WRAPPERS

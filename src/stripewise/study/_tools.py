@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from stripewise.knowledge import Memory
 from stripewise.launch import Handle, Launcher, Outcome
 from stripewise.model import Configuration, Measurement, ProgramFacts, Value, Verification
 from stripewise.policy import Policy
@@ -124,6 +125,7 @@ class Tools:
             record directory; None if it never ended.
         policy: What the site and the user allow.
         provenance: Versions, host, storage; text to text.
+        memory: What earlier studies found; None: nothing is remembered, nor kept.
     """
 
     launcher: Launcher
@@ -137,3 +139,4 @@ class Tools:
     find_again: Callable[[str, Path], Handle | None]
     policy: Policy
     provenance: Mapping[str, str] = field(default_factory=dict)
+    memory: Memory | None = None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from stripewise.knowledge import Memory
 from stripewise.launch import Handle, Launcher, Outcome, RunRequest
 from stripewise.model import (
     Measurement,
@@ -149,6 +150,7 @@ def fake_tools(
     space: Callable[[ProgramFacts], Space] = find_space,
     policy: Policy | None = None,
     compare: Callable[[Sequence[str], str, bool], Verification] = identical,
+    memory: Memory | None = None,
 ) -> Tools:
     """Return tools around a launcher that needs no processes and no files."""
     known = facts or romio_facts()
@@ -164,4 +166,5 @@ def fake_tools(
         find_again=lambda run_id, directory: None,
         policy=policy or Policy(),
         provenance={"host": "fake"},
+        memory=memory,
     )

@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_memory_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Keep studies away from the user's own store, those in wider fixtures too."""
+    directory = tmp_path_factory.mktemp("knowledge")
+    os.environ["STRIPEWISE_KNOWLEDGE"] = str(directory / "session.sqlite")
+    os.environ.pop("STRIPEWISE_SITE_KNOWLEDGE", None)
+    return directory
+
+
+@pytest.fixture(autouse=True)
+def knowledge_path(_no_memory_of_the_user: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give each test a store of its own, so that none begins with what another found."""
+    path = _no_memory_of_the_user / f"{uuid.uuid4().hex}.sqlite"
+    monkeypatch.setenv("STRIPEWISE_KNOWLEDGE", str(path))
+    return path
