@@ -14,8 +14,14 @@ static const char *backend_problem(const struct sw_options *options)
         return backend->missing;
     if (options->mode == SW_MODE_COLLECTIVE && !backend->collective)
         return "it has no collective calls; leave out --mode collective, or use mpiio or hdf5";
+    if (options->mode == SW_MODE_SERIAL && !backend->serial)
+        return "it does not write through one rank; leave out --mode serial, or use posix";
+    if (options->mode == SW_MODE_SERIAL && options->files != SW_FILES_SHARED)
+        return "--mode serial writes one file; leave out --layout";
     if (options->files == SW_FILES_PER_PROCESS && !backend->per_process)
         return "it writes one shared file; leave out --layout per-process, or use posix";
+    if (options->files == SW_FILES_PER_NODE && !backend->per_node)
+        return "it writes one shared file; leave out --layout per-node, or use posix";
     if (options->n_hints > 0 && !backend->hints)
         return "it takes no hints; leave out --hint, or use mpiio or hdf5";
     if (options->verify && !backend->stores)
@@ -37,24 +43,19 @@ static bool check_numbers(const struct sw_options *options, const char *name, in
     return false;
 }
 
-static bool check_grid(const struct sw_options *options, char *trouble, size_t bytes)
+/* --grid and --distribution: as many as dimensions, and not where the pattern has its own. */
+static bool check_parts(const struct sw_options *options, const char *name, int given,
+                        char *trouble, size_t bytes)
 {
-    if (options->n_grid == 0)
-        return true;
-    if (!options->pattern->takes_grid) {
-        snprintf(trouble, bytes, "--grid: pattern %s makes its own; leave it out, or use array3d",
-                 options->pattern->name);
-        return false;
-    }
-    if (options->n_grid == 3)
-        return true;
-    snprintf(trouble, bytes, "--grid has %d number(s); give three, as 2,2,1", options->n_grid);
+    if (given == 0 || options->pattern->boxes == NULL)
+        return check_numbers(options, name, given, trouble, bytes);
+    snprintf(trouble, bytes, "--%s: pattern %s makes its own; leave it out, or use array3d", name,
+             options->pattern->name);
     return false;
 }
 
-bool sw_options_check(const struct sw_options *options, int n_ranks, char *trouble, size_t bytes)
+static bool check_request(const struct sw_options *options, char *trouble, size_t bytes)
 {
-    struct sw_domain shape;
     const char *problem = backend_problem(options);
     if (problem != NULL) {
         snprintf(trouble, bytes, "--backend %s: %s", options->backend->name, problem);
@@ -74,8 +75,23 @@ bool sw_options_check(const struct sw_options *options, int n_ranks, char *troub
         snprintf(trouble, bytes, "--fsync: nothing is written; leave it out, or use --op write");
         return false;
     }
+    if (options->node_ranks > 0 && options->files != SW_FILES_PER_NODE) {
+        snprintf(trouble, bytes, "--node-ranks %lld: it needs --layout per-node",
+                 (long long)options->node_ranks);
+        return false;
+    }
     return check_numbers(options, "size", options->n_size, trouble, bytes) &&
            check_numbers(options, "local", options->n_local, trouble, bytes) &&
-           check_grid(options, trouble, bytes) &&
-           sw_domain_make(options, -1, n_ranks, &shape, trouble, bytes);
+           check_parts(options, "grid", options->n_grid, trouble, bytes) &&
+           check_parts(options, "distribution", options->n_parts, trouble, bytes);
+}
+
+bool sw_options_check(const struct sw_options *options, int n_ranks, char *trouble, size_t bytes)
+{
+    struct sw_share share;
+    if (!check_request(options, trouble, bytes) ||
+        !sw_share_make(options, -1, n_ranks, &share, trouble, bytes))
+        return false;
+    sw_share_free(&share);
+    return true;
 }

@@ -1,33 +1,28 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Boxes, and the runs of adjacent elements that they consist of. */
-#include "kernel.h"
+#include "share.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-void sw_split(int64_t extent, int64_t parts, int64_t index, int64_t *start, int64_t *count)
+int64_t sw_box_length(const struct sw_box *box, int d)
 {
-    int64_t base = extent / parts;
-    int64_t rest = extent % parts;
-    *start = base * index + (index < rest ? index : rest);
-    *count = base + (index < rest ? 1 : 0);
+    return box->count[d] * box->block[d];
 }
 
-bool sw_domain_add(struct sw_domain *domain, const int64_t *start, const int64_t *count,
-                   const int64_t *halo)
+bool sw_domain_add(struct sw_domain *domain, const struct sw_piece *pieces, const int64_t *halo)
 {
     int64_t owned = 1;
     int64_t allocated = 1;
     struct sw_box box = {.memory = domain->allocated};
     for (int d = 0; d < domain->n_dims; d++) {
-        box.start[d] = start[d];
-        box.count[d] = count[d];
+        box.start[d] = pieces[d].start;
+        box.stride[d] = pieces[d].stride;
+        box.count[d] = pieces[d].count;
+        box.block[d] = pieces[d].block;
         box.halo[d] = halo[d];
-        box.allocated[d] = count[d] + 2 * halo[d];
-        owned *= count[d];
+        box.allocated[d] = sw_box_length(&box, d) + 2 * halo[d];
+        owned *= sw_box_length(&box, d);
         if (__builtin_mul_overflow(allocated, box.allocated[d], &allocated))
             return false;
     }
@@ -42,12 +37,36 @@ bool sw_domain_add(struct sw_domain *domain, const int64_t *start, const int64_t
     return !__builtin_add_overflow(domain->allocated, allocated, &domain->allocated);
 }
 
-/* Rows of a box: its elements along the last dimension. */
+bool sw_box_plain(const struct sw_domain *domain, const struct sw_box *box)
+{
+    for (int d = 0; d < domain->n_dims; d++)
+        if (box->count[d] != 1)
+            return false;
+    return true;
+}
+
+bool sw_box_blocks(const struct sw_domain *domain, const struct sw_box *box, int64_t index,
+                   struct sw_box *plain)
+{
+    *plain = *box;
+    for (int d = domain->n_dims - 1; d >= 0; d--) {
+        int64_t number = index % box->count[d];
+        index /= box->count[d];
+        plain->start[d] = box->start[d] + number * box->stride[d];
+        plain->halo[d] = box->halo[d] + number * box->block[d];
+        plain->stride[d] = box->block[d];
+        plain->count[d] = 1;
+    }
+    return index == 0;
+}
+
+/* Rows of a box: its contiguous elements along the last dimension. */
 static int64_t rows_of(const struct sw_domain *domain, const struct sw_box *box)
 {
-    int64_t rows = 1;
-    for (int d = 0; d < domain->n_dims - 1; d++)
-        rows *= box->count[d];
+    int last = domain->n_dims - 1;
+    int64_t rows = box->count[last];
+    for (int d = 0; d < last; d++)
+        rows *= sw_box_length(box, d);
     return rows;
 }
 
@@ -55,14 +74,18 @@ static int64_t rows_of(const struct sw_domain *domain, const struct sw_box *box)
 static struct sw_run row_at(const struct sw_domain *domain, const struct sw_box *box, int64_t row)
 {
     int last = domain->n_dims - 1;
-    int64_t place[SW_MAX_DIMS] = {0};
+    int64_t place[SW_MAX_DIMS] = {0}; /* in memory, from the first owned element */
+    place[last] = row % box->count[last] * box->block[last];
+    row /= box->count[last];
     for (int d = last - 1; d >= 0; d--) {
-        place[d] = row % box->count[d];
-        row /= box->count[d];
+        place[d] = row % sw_box_length(box, d);
+        row /= sw_box_length(box, d);
     }
-    struct sw_run run = {.count = box->count[last]};
+    struct sw_run run = {.memory = 0, .count = box->block[last]};
     for (int d = 0; d <= last; d++) {
-        run.global = run.global * domain->extent[d] + box->start[d] + place[d];
+        int64_t global =
+            box->start[d] + place[d] / box->block[d] * box->stride[d] + place[d] % box->block[d];
+        run.global = run.global * domain->extent[d] + global;
         run.memory = run.memory * box->allocated[d] + box->halo[d] + place[d];
     }
     run.memory += box->memory;
@@ -91,7 +114,7 @@ static size_t join(struct sw_run *runs, size_t n_runs)
     return kept;
 }
 
-static bool make_runs(struct sw_domain *domain)
+bool sw_domain_finish(struct sw_domain *domain)
 {
     int64_t rows = 0;
     for (size_t b = 0; b < domain->n_boxes; b++)
@@ -102,54 +125,16 @@ static bool make_runs(struct sw_domain *domain)
     if (domain->runs == NULL)
         return false;
     size_t n = 0;
-    for (size_t b = 0; b < domain->n_boxes; b++)
-        for (int64_t row = 0; row < rows_of(domain, &domain->boxes[b]); row++)
-            domain->runs[n++] = row_at(domain, &domain->boxes[b], row);
+    for (size_t b = 0; b < domain->n_boxes; b++) {
+        const struct sw_box *box = &domain->boxes[b];
+        rows = rows_of(domain, box);
+        for (int64_t row = 0; row < rows; row++)
+            domain->runs[n++] = row_at(domain, box, row);
+    }
     if (domain->n_boxes > 1)
         qsort(domain->runs, n, sizeof *domain->runs, by_global);
     domain->n_runs = join(domain->runs, n);
     return true;
-}
-
-/* All offsets and values must fit 63 bits, all extents an int (MPI's subarrays). */
-static bool count_elements(const struct sw_options *options, struct sw_domain *domain)
-{
-    domain->elements = 1;
-    for (int d = 0; d < domain->n_dims; d++) {
-        int64_t padded = 0;
-        if (__builtin_add_overflow(domain->extent[d], 2 * options->halo, &padded) ||
-            padded > INT_MAX)
-            return false;
-        if (__builtin_mul_overflow(domain->elements, domain->extent[d], &domain->elements))
-            return false;
-    }
-    int64_t all = 0;
-    return !__builtin_mul_overflow(domain->elements, (int64_t)domain->n_variables, &all) &&
-           !__builtin_mul_overflow(all, options->steps, &all) &&
-           !__builtin_mul_overflow(all, (int64_t)SW_ELEMENT_BYTES, &all);
-}
-
-bool sw_domain_make(const struct sw_options *options, int rank, int n_ranks,
-                    struct sw_domain *domain, char *trouble, size_t bytes)
-{
-    *domain = (struct sw_domain){.n_variables = options->pattern->n_variables};
-    if (!options->pattern->shape(options, n_ranks, domain, trouble, bytes))
-        return false;
-    if (!count_elements(options, domain)) {
-        snprintf(
-            trouble, bytes,
-            "the arrays are too large (a dimension above %d, or more than 2^63 bytes in all); "
-            "give a smaller --size, --local, --halo or --steps",
-            INT_MAX);
-        return false;
-    }
-    if (rank < 0)
-        return true; /* the shape is all that was asked for */
-    if (options->pattern->boxes(options, rank, n_ranks, domain) && make_runs(domain))
-        return true;
-    snprintf(trouble, bytes, "out of memory for the description of rank %d's share", rank);
-    sw_domain_free(domain);
-    return false;
 }
 
 void sw_domain_free(struct sw_domain *domain)
@@ -158,9 +143,4 @@ void sw_domain_free(struct sw_domain *domain)
     free(domain->runs);
     domain->boxes = NULL;
     domain->runs = NULL;
-}
-
-int64_t sw_region(const struct sw_domain *domain, int64_t step, int variable)
-{
-    return (step * domain->n_variables + variable) * domain->elements;
 }

@@ -6,46 +6,42 @@
  * A pattern says which boxes of a global array a rank owns and how they lie in its memory;
  * a back end moves boxes between memory and files.  Neither knows the other:
  *
- *   pattern --describe--> sw_domain (boxes, runs) --> run.c --> back end --> file
+ *   pattern, distribution --> sw_share (boxes, runs; share.h) --> run.c --> back end --> file
  *
  * What a file holds (all back ends alike, so that they can be compared):
- *   - an element is a 64-bit signed integer in the machine's byte order;
- *   - element `i` (C order, last dimension fastest) of variable `v` in step `s` has the value
- *         seed + 1 + (s * n_variables + v) * elements + i
- *     which no other element of the run has; halos hold SW_SENTINEL and are never written;
- *   - shared, posix and mpiio: step `s`, variable `v` is the region that starts at byte
- *     (s * n_variables + v) * elements * 8 and holds the global array in C order;
+ *   - elements of one type (--type) in the machine's byte order;
+ *   - a step holds all variables, one after the other, each a global array in C order (last
+ *     dimension fastest).  The number of an element, counted from 0 over all steps, is its place
+ *     there, and it has the value
+ *         seed + 1 + number              int64: no other element of the run has it
+ *         the same modulo 2^53, 2^24     double, float: whole numbers that they hold exactly
+ *     halos hold SW_SENTINEL and are never written;
+ *   - shared, posix and mpiio: these bytes and no others;
  *   - shared, hdf5: dataset /step_SSSSSS/VARIABLE of the global shape;
  *   - per-process: FILE.RRRRRR; step by step, variable by variable, the elements of the rank in
- *     ascending order of their place in the global array, without gaps.
+ *     ascending order of their place in the global array, without gaps;
+ *   - per-node: FILE.nodeNNNNNN; a step holds, rank by rank, what a file per process would.
  */
 #ifndef STRIPEWISE_KERNEL_H
 #define STRIPEWISE_KERNEL_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
-#include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "share.h"
 
 #ifndef SW_KERNEL_VERSION
 #define SW_KERNEL_VERSION "0.1.0"
 #endif
 
-#define SW_MAX_DIMS 4
 #define SW_MAX_HINTS 64
 #define SW_PATH_BYTES 4096
-#define SW_ELEMENT_BYTES 8
-#define SW_SENTINEL INT64_C(-1) /* in halos, and everywhere before a read */
+#define SW_SENTINEL (-1) /* in halos, and everywhere before a read */
 
 /* Exit codes of the program, the same on every rank. */
 enum sw_exit { SW_EXIT_OK = 0, SW_EXIT_FAILED = 1, SW_EXIT_USAGE = 2 };
 
-enum sw_mode { SW_MODE_INDEPENDENT, SW_MODE_COLLECTIVE };
-enum sw_files { SW_FILES_SHARED, SW_FILES_PER_PROCESS };
+enum sw_mode { SW_MODE_INDEPENDENT, SW_MODE_COLLECTIVE, SW_MODE_SERIAL };
+enum sw_files { SW_FILES_SHARED, SW_FILES_PER_PROCESS, SW_FILES_PER_NODE };
+extern const char *const sw_mode_names[];  /* "independent", ...; NULL at the end */
+extern const char *const sw_files_names[]; /* "shared", ... */
 enum sw_compute { SW_COMPUTE_BUSY, SW_COMPUTE_SLEEP };
 
 struct sw_pattern;
@@ -77,71 +73,52 @@ struct sw_options {
     int64_t size[SW_MAX_DIMS];
     int64_t local[SW_MAX_DIMS];
     int64_t grid[SW_MAX_DIMS];
-    int64_t halo; /* -1: the pattern's own */
+    int n_parts; /* how many words --distribution had; 0: the pattern's own */
+    struct sw_part parts[SW_MAX_DIMS];
+    enum sw_type type;  /* SW_TYPE_COUNT until the defaults are set: the pattern's own */
+    int64_t halo;       /* -1: the pattern's own */
+    int64_t node_ranks; /* per-node: successive ranks that count as a node; 0: shared memory */
     int64_t steps;
     int64_t seed;
     int64_t read_shift; /* read what rank + shift wrote */
     double compute_seconds;
     enum sw_compute compute;
     const char *file;
+    char default_file[64];
     const char *json; /* NULL: no JSON; "-": stdout instead of the table */
     int n_hints;
     struct sw_hint_text hints[SW_MAX_HINTS];
 };
 
-/* ---- what a pattern produces ---------------------------------------------------- */
+/* ---- patterns ---------------------------------------------------------------------- */
 
-/* A piece of the global array that one rank owns, and where it lies in memory. */
-struct sw_box {
-    int64_t start[SW_MAX_DIMS]; /* in the global array, elements */
-    int64_t count[SW_MAX_DIMS];
-    int64_t allocated[SW_MAX_DIMS]; /* extents in memory: count and halo on both sides */
-    int64_t halo[SW_MAX_DIMS];      /* first owned element in memory, per dimension */
-    int64_t memory; /* first element of the allocation, within the variable's buffer */
+struct sw_variable_row {
+    const char *name;
+    unsigned dims; /* bit d: it has the pattern's dimension d; 0: it has all */
 };
 
-/* Elements that are adjacent in the global array and in memory. */
-struct sw_run {
-    int64_t global; /* linear index in the global array */
-    int64_t memory; /* index in the variable's buffer */
-    int64_t count;
-};
-
-/* One rank's share of the global arrays.  All variables have one shape and decomposition. */
-struct sw_domain {
-    int n_dims;
-    int64_t extent[SW_MAX_DIMS];
-    int n_variables;
-    int n_grid; /* numbers in grid: processes per dimension, or cells per dimension */
-    int64_t grid[SW_MAX_DIMS];
-    int64_t elements;   /* of one variable, all ranks */
-    int64_t owned;      /* of one variable, this rank */
-    int64_t allocated;  /* of one variable in memory, halos included */
-    int64_t most_boxes; /* over all ranks: collective back ends make as many calls */
-    size_t n_boxes;     /* empty boxes are left out */
-    struct sw_box *boxes;
-    size_t n_runs; /* ascending in global */
-    struct sw_run *runs;
-};
-
-/* A pattern: patterns/NAME.c, registered in registry.c. */
+/* A pattern: patterns/NAME.c, registered in registry.c.  Mostly a table; share.c makes the boxes
+ * from the distribution. */
 struct sw_pattern {
     const char *name;
     const char *summary;
     const char *size_help; /* what the numbers of --size are */
-    int n_dims;            /* numbers that --size and --local take */
-    bool takes_grid;
-    int64_t default_halo;
+    int n_dims;            /* numbers that --size, --local, --grid, --distribution take */
+    int components;        /* a last, uncut dimension that --size does not have; 0: none */
+    enum sw_type default_type;
+    struct sw_part default_distribution[SW_MAX_DIMS];
     int64_t default_local[SW_MAX_DIMS];
+    int64_t default_halo;
+    unsigned halo_dims; /* bit d: the halo lies around dimension d */
     int n_variables;
-    void (*variable_name)(int variable, char *name, size_t bytes);
-    /* Global shape, grid and number of dimensions from the request; false with one line in
-     * `trouble` if it is impossible.  Pure: the same on every rank. */
-    bool (*shape)(const struct sw_options *options, int n_ranks, struct sw_domain *domain,
-                  char *trouble, size_t bytes);
-    /* The boxes of `rank` (through sw_domain_add); false: out of memory. */
+    const struct sw_variable_row *variables;
+    /* NULL, or: the pattern deals out boxes by itself and takes neither --grid nor
+     * --distribution.  Both are pure. */
+    void (*grid)(int n_ranks, int64_t *grid);
+    /* The boxes of `rank`, through sw_domain_add, and domain->most_boxes, most_blocks; false:
+     * out of memory. */
     bool (*boxes)(const struct sw_options *options, int rank, int n_ranks,
-                  struct sw_domain *domain);
+                  const struct sw_share *share, struct sw_domain *domain);
 };
 
 /* ---- failures -------------------------------------------------------------------- */
@@ -159,12 +136,16 @@ struct sw_failure {
 /* One pass over the files: all writes, or all reads. */
 struct sw_session {
     const struct sw_options *options;
-    const struct sw_domain *domain;
+    const struct sw_share *share;
     MPI_Comm comm;
     int rank;
     int as_rank; /* whose data this rank moves; differs from rank under --read-shift */
     bool writing;
     const char *path;
+    /* Files that hold packed elements (per-process, per-node): the bytes of a step in this
+     * file, and where the rank's own begin in it. */
+    int64_t file_step_bytes;
+    int64_t file_before;
     struct sw_failure *failure;
     char *reported; /* "key=value\n" lines of MPI_File_get_info, or "" */
     size_t reported_bytes;
@@ -188,7 +169,9 @@ struct sw_backend {
     bool stores;         /* false: nothing reaches a file, nothing can be verified */
     bool hints;
     bool collective;
+    bool serial; /* --mode serial: all data passes through rank 0 */
     bool per_process;
+    bool per_node;
     bool removes_view; /* --no-view has a meaning */
     /* After a failed write the file can still be closed and MPI finalised.  Otherwise the
      * program reports and then ends with MPI_Abort. */
@@ -197,11 +180,15 @@ struct sw_backend {
     int (*open)(struct sw_session *session, bool create);
     /* Make ready what one step needs: groups, datasets.  Counts as open. */
     int (*prepare)(struct sw_session *session, int64_t step);
-    /* `buffer`: n_variables times domain->allocated elements. */
-    int (*write)(struct sw_session *session, int64_t step, const int64_t *buffer);
-    int (*read)(struct sw_session *session, int64_t step, int64_t *buffer);
+    /* `buffer`: share->memory_bytes; variable `v` begins at variables[v].memory, box `b` of its
+     * domain at element boxes[b].memory from there. */
+    int (*write)(struct sw_session *session, int64_t step, const char *buffer);
+    int (*read)(struct sw_session *session, int64_t step, char *buffer);
     int (*sync)(struct sw_session *session);
     int (*close)(struct sw_session *session);
+    /* Remove session->path before a writing pass and after the run; on the ranks that own a
+     * file.  NULL: it is a regular file. */
+    int (*remove)(struct sw_session *session);
     void (*library)(char *text, size_t bytes); /* name and version, "" if none */
 };
 
@@ -229,20 +216,25 @@ bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *t
 bool sw_options_check(const struct sw_options *options, int n_ranks, char *trouble, size_t bytes);
 void sw_help_print(void);
 
-/* ---- domain.c -------------------------------------------------------------------------- */
+/* ---- files.c ---------------------------------------------------------------------------- */
 
-/* Start and length of part `index` of `extent` cut into `parts`: every element in one part,
- * lengths differ by at most one. */
-void sw_split(int64_t extent, int64_t parts, int64_t index, int64_t *start, int64_t *count);
-/* Append a box (skipped when empty); halo[d] elements lie around it in memory. */
-bool sw_domain_add(struct sw_domain *domain, const int64_t *start, const int64_t *count,
-                   const int64_t *halo);
-/* Shape and boxes of a rank; false with `trouble`. */
-bool sw_domain_make(const struct sw_options *options, int rank, int n_ranks,
-                    struct sw_domain *domain, char *trouble, size_t bytes);
-void sw_domain_free(struct sw_domain *domain);
-/* Offset of a variable's region in a shared file, elements. */
-int64_t sw_region(const struct sw_domain *domain, int64_t step, int variable);
+/* A rank's file and its place there; step_bytes and before count for packed files. */
+struct sw_place {
+    int number; /* of the process or node; 0 for a shared file */
+    bool first; /* this rank removes the file */
+    int64_t step_bytes;
+    int64_t before;
+};
+
+/* The place of `of_rank`, whose share has `owned_bytes`.  Collective; false: out of memory. */
+bool sw_place_find(const struct sw_options *options, MPI_Comm comm, int of_rank,
+                   int64_t owned_bytes, struct sw_place *place);
+/* `path` has SW_PATH_BYTES. */
+void sw_place_path(const struct sw_options *options, const struct sw_place *place, char *path);
+/* Remove a regular file, through symbolic links; devices and absent files are left alone. */
+int sw_file_remove(const char *path);
+/* Remove the session's file if it is `mine`, once all ranks are here.  Collective. */
+void sw_files_remove(struct sw_session *session, bool mine);
 
 /* ---- data.c ----------------------------------------------------------------------------- */
 
@@ -252,18 +244,16 @@ struct sw_mismatch {
     int64_t step;
     int64_t variable;
     int64_t index; /* linear, in the global array; -1: an element of the halo was changed */
-    int64_t expected;
-    int64_t found;
+    char expected[32];
+    char found[32];
     int64_t rank;
 };
 
-int64_t sw_value(const struct sw_options *options, const struct sw_domain *domain, int64_t step,
-                 int variable, int64_t index);
-void sw_data_fill(const struct sw_options *options, const struct sw_domain *domain, int64_t step,
-                  int64_t *buffer);
-void sw_data_clear(const struct sw_domain *domain, int64_t *buffer);
-void sw_data_check(const struct sw_options *options, const struct sw_domain *domain, int64_t step,
-                   const int64_t *buffer, struct sw_mismatch *mismatch);
+void sw_data_fill(const struct sw_options *options, const struct sw_share *share, int64_t step,
+                  char *buffer);
+void sw_data_clear(const struct sw_share *share, char *buffer);
+void sw_data_check(const struct sw_options *options, const struct sw_share *share, int64_t step,
+                   const char *buffer, struct sw_mismatch *mismatch);
 
 /* ---- failure.c ---------------------------------------------------------------------------- */
 
@@ -308,9 +298,9 @@ struct sw_result {
     double elapsed_seconds;
     int64_t n_steps; /* complete on rank 0 only */
     struct sw_step_result *steps;
-    double io_seconds[2];   /* [writing]: largest sum over all steps over the ranks */
-    struct sw_domain shape; /* of rank 0 */
-    bool abandoned;         /* a file was left open that cannot be closed: end by MPI_Abort */
+    double io_seconds[2];  /* [writing]: largest sum over all steps over the ranks */
+    struct sw_share share; /* shapes alone */
+    bool abandoned;        /* a file was left open that cannot be closed: end by MPI_Abort */
     enum sw_verdict verdict;
     struct sw_mismatch mismatch; /* of all ranks: the first in file order */
     int n_failures;              /* ranks that failed */
@@ -334,7 +324,6 @@ void sw_statistics_mismatch(struct sw_result *result, MPI_Comm comm,
 /* Totals of one direction: bytes of all its steps. */
 int64_t sw_statistics_bytes(const struct sw_result *result, bool writing);
 /* "step 0, variable unk01, element (3, 0, 5): expected 7, found 0 (rank 2); 4 wrong" */
-void sw_mismatch_text(const struct sw_options *options, const struct sw_result *result, char *text,
-                      size_t bytes);
+void sw_mismatch_text(const struct sw_result *result, char *text, size_t bytes);
 
 #endif

@@ -47,7 +47,7 @@ static int open_json(const struct sw_options *options, FILE **stream)
     return code;
 }
 
-static void tell_errors(const struct sw_options *options, const struct sw_result *result)
+static void tell_errors(const struct sw_result *result)
 {
     char text[512];
     for (int f = 0; f < result->n_failures_told; f++)
@@ -56,7 +56,7 @@ static void tell_errors(const struct sw_options *options, const struct sw_result
         fprintf(stderr, PROGRAM ": and %d rank(s) more\n",
                 result->n_failures - result->n_failures_told);
     if (result->verdict == SW_VERDICT_WRONG) {
-        sw_mismatch_text(options, result, text, sizeof text);
+        sw_mismatch_text(result, text, sizeof text);
         fprintf(stderr, PROGRAM ": verification failed: %s\n", text);
     }
 }
@@ -75,7 +75,7 @@ static bool report(const struct sw_options *options, const struct sw_result *res
     good = fflush(stdout) == 0 && good;
     if (!good)
         fprintf(stderr, PROGRAM ": the result could not be written: %s\n", strerror(errno));
-    tell_errors(options, result);
+    tell_errors(result);
     return good;
 }
 
@@ -108,6 +108,7 @@ static int run(const struct sw_options *options, int argc, char **argv)
     if (result->abandoned)
         end_here(rank, code);
     free(result->steps);
+    sw_share_free(&result->share);
     free(result);
     return code;
 }

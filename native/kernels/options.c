@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* The options: one table row each; getopt's table and --help are made from it. */
 #include "kernel.h"
+#include "values.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <math.h>
@@ -13,69 +13,18 @@
 
 #define MAX_ROWS 40
 
-/* ---- values -------------------------------------------------------------------------- */
-
-static bool whole_number(const char *text, int64_t least, int64_t most, int64_t *number)
-{
-    char *end = NULL;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end != '\0' || errno != 0 || value < least || value > most)
-        return false;
-    *number = value;
-    return true;
-}
-
-static bool take_number(const char *name, const char *text, int64_t least, int64_t most,
-                        int64_t *number, char *trouble, size_t bytes)
-{
-    if (whole_number(text, least, most, number))
-        return true;
-    snprintf(trouble, bytes, "--%s '%s': give a whole number from %lld to %lld", name, text,
-             (long long)least, (long long)most);
-    return false;
-}
-
-static bool take_numbers(const char *name, const char *text, int64_t *numbers, int *n_numbers,
-                         char *trouble, size_t bytes)
-{
-    char copy[128];
-    char *rest = copy;
-    int n = 0;
-    bool good = (size_t)snprintf(copy, sizeof copy, "%s", text) < sizeof copy;
-    while (good && rest != NULL) {
-        char *part = strsep(&rest, ",");
-        good = n < SW_MAX_DIMS && whole_number(part, 1, INT_MAX, &numbers[n++]);
-    }
-    *n_numbers = n;
-    if (good)
-        return true;
-    snprintf(trouble, bytes,
-             "--%s '%s': give up to %d whole numbers from 1 on, separated by commas, as 64,64,64",
-             name, text, SW_MAX_DIMS);
-    return false;
-}
-
-/* One of two words; *second tells which. */
-static bool take_word(const char *name, const char *text, const char *first_word,
-                      const char *second_word, bool *second, char *trouble, size_t bytes)
-{
-    *second = strcmp(text, second_word) == 0;
-    if (*second || strcmp(text, first_word) == 0)
-        return true;
-    snprintf(trouble, bytes, "--%s '%s': give %s or %s", name, text, first_word, second_word);
-    return false;
-}
-
-static bool take_text(const char *name, const char *text, size_t most, const char **target,
-                      char *trouble, size_t bytes)
-{
-    *target = text;
-    if (text[0] != '\0' && strlen(text) < most)
-        return true;
-    snprintf(trouble, bytes, "--%s: give a name of 1 to %zu bytes", name, most - 1);
-    return false;
-}
+const char *const sw_mode_names[] = {
+    [SW_MODE_INDEPENDENT] = "independent",
+    [SW_MODE_COLLECTIVE] = "collective",
+    [SW_MODE_SERIAL] = "serial",
+    [SW_MODE_SERIAL + 1] = NULL,
+};
+const char *const sw_files_names[] = {
+    [SW_FILES_SHARED] = "shared",
+    [SW_FILES_PER_PROCESS] = "per-process",
+    [SW_FILES_PER_NODE] = "per-node",
+    [SW_FILES_PER_NODE + 1] = NULL,
+};
 
 /* ---- one function an option ------------------------------------------------------------ */
 
@@ -103,18 +52,43 @@ static bool set_backend(struct sw_options *o, const char *value, char *trouble, 
 
 static bool set_mode(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    bool second = false;
-    bool good = take_word("mode", value, "independent", "collective", &second, trouble, bytes);
-    o->mode = second ? SW_MODE_COLLECTIVE : SW_MODE_INDEPENDENT;
+    int which = 0;
+    bool good = sw_take_word("mode", value, sw_mode_names, &which, trouble, bytes);
+    o->mode = (enum sw_mode)which;
     return good;
 }
 
 static bool set_layout(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    bool second = false;
-    bool good = take_word("layout", value, "shared", "per-process", &second, trouble, bytes);
-    o->files = second ? SW_FILES_PER_PROCESS : SW_FILES_SHARED;
+    int which = 0;
+    bool good = sw_take_word("layout", value, sw_files_names, &which, trouble, bytes);
+    o->files = (enum sw_files)which;
     return good;
+}
+
+static bool set_node_ranks(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    return sw_take_number("node-ranks", value, 1, INT_MAX, &o->node_ranks, trouble, bytes);
+}
+
+static bool set_type(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    static const char *const names[] = {"int64", "double", "float", NULL};
+    int which = 0;
+    bool good = sw_take_word("type", value, names, &which, trouble, bytes);
+    o->type = (enum sw_type)which;
+    return good;
+}
+
+static bool set_distribution(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    if (sw_distribution_parse(value, o->parts, &o->n_parts))
+        return true;
+    snprintf(trouble, bytes,
+             "--distribution '%.80s': give BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) or * for each "
+             "dimension, as 'BLOCK,CYCLIC(4),*'",
+             value);
+    return false;
 }
 
 static bool set_op(struct sw_options *o, const char *value, char *trouble, size_t bytes)
@@ -129,37 +103,37 @@ static bool set_op(struct sw_options *o, const char *value, char *trouble, size_
 
 static bool set_size(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    return take_numbers("size", value, o->size, &o->n_size, trouble, bytes);
+    return sw_take_numbers("size", value, o->size, &o->n_size, trouble, bytes);
 }
 
 static bool set_local(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    return take_numbers("local", value, o->local, &o->n_local, trouble, bytes);
+    return sw_take_numbers("local", value, o->local, &o->n_local, trouble, bytes);
 }
 
 static bool set_grid(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    return take_numbers("grid", value, o->grid, &o->n_grid, trouble, bytes);
+    return sw_take_numbers("grid", value, o->grid, &o->n_grid, trouble, bytes);
 }
 
 static bool set_halo(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    return take_number("halo", value, 0, 1 << 20, &o->halo, trouble, bytes);
+    return sw_take_number("halo", value, 0, 1 << 20, &o->halo, trouble, bytes);
 }
 
 static bool set_steps(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    return take_number("steps", value, 1, 999999, &o->steps, trouble, bytes);
+    return sw_take_number("steps", value, 1, 999999, &o->steps, trouble, bytes);
 }
 
 static bool set_seed(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    return take_number("seed", value, 0, INT64_C(1) << 62, &o->seed, trouble, bytes);
+    return sw_take_number("seed", value, 0, INT64_C(1) << 62, &o->seed, trouble, bytes);
 }
 
 static bool set_shift(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    return take_number("read-shift", value, 0, INT_MAX, &o->read_shift, trouble, bytes);
+    return sw_take_number("read-shift", value, 0, INT_MAX, &o->read_shift, trouble, bytes);
 }
 
 static bool set_compute(struct sw_options *o, const char *value, char *trouble, size_t bytes)
@@ -175,9 +149,10 @@ static bool set_compute(struct sw_options *o, const char *value, char *trouble, 
 
 static bool set_compute_kind(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    bool second = false;
-    bool good = take_word("compute-kind", value, "busy", "sleep", &second, trouble, bytes);
-    o->compute = second ? SW_COMPUTE_SLEEP : SW_COMPUTE_BUSY;
+    static const char *const names[] = {"busy", "sleep", NULL};
+    int which = 0;
+    bool good = sw_take_word("compute-kind", value, names, &which, trouble, bytes);
+    o->compute = (enum sw_compute)which;
     return good;
 }
 
@@ -224,15 +199,15 @@ static bool set_version(struct sw_options *o, const char *value, char *trouble, 
     return o->version = true;
 }
 
-/* Leaves room for the ".RRRRRR" of a file per process. */
+/* Leaves room for ".RRRRRR", ".nodeNNNNNN", ".namelist". */
 static bool set_file(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    return take_text("file", value, SW_PATH_BYTES - 16, &o->file, trouble, bytes);
+    return sw_take_text("file", value, SW_PATH_BYTES - 32, &o->file, trouble, bytes);
 }
 
 static bool set_json(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
-    return take_text("json", value, SW_PATH_BYTES, &o->json, trouble, bytes);
+    return sw_take_text("json", value, SW_PATH_BYTES, &o->json, trouble, bytes);
 }
 
 static bool set_hint(struct sw_options *o, const char *value, char *trouble, size_t bytes)
@@ -265,12 +240,17 @@ const struct sw_option_row sw_option_rows[] = {
      .apply = set_backend},
     {.name = "mode",
      .argument = "MODE",
-     .help = "independent (default) or collective",
+     .help = "independent (default), collective, or serial (posix: all through rank 0)",
      .apply = set_mode},
     {.name = "layout",
      .argument = "LAYOUT",
-     .help = "shared (default) or per-process files",
+     .help = "shared (default), per-process or per-node files",
      .apply = set_layout},
+    {.name = "node-ranks",
+     .argument = "N",
+     .help = "per-node: so many successive ranks count as a node (default: those that share "
+             "memory)",
+     .apply = set_node_ranks},
     {.name = "op",
      .argument = "OP",
      .help = "write (default), read or write-read",
@@ -282,14 +262,22 @@ const struct sw_option_row sw_option_rows[] = {
      .apply = set_size},
     {.name = "local",
      .argument = "N,N,...",
-     .help = "instead: share of a rank (array3d), blocks "
-             "of a rank (flash), a cell (btio)",
+     .help = "instead: a rank's part of each dimension that is cut, the whole of the others "
+             "(btio: a cell)",
      .apply = set_local},
     {.name = "grid",
-     .argument = "P,P,P",
-     .help = "process grid (array3d; default "
-             "MPI_Dims_create)",
+     .argument = "P,P,...",
+     .help = "parts of each dimension, 1 where it is not cut (default: MPI_Dims_create)",
      .apply = set_grid},
+    {.name = "distribution",
+     .argument = "D,D,...",
+     .help = "how each dimension is cut: BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), * (default: the "
+             "pattern's)",
+     .apply = set_distribution},
+    {.name = "type",
+     .argument = "TYPE",
+     .help = "elements: int64, double or float (default: the pattern's)",
+     .apply = set_type},
     {.name = "halo",
      .argument = "N",
      .help = "cells around each box in memory (default 1; flash "
@@ -337,7 +325,7 @@ const struct sw_option_row sw_option_rows[] = {
      .apply = set_hint},
     {.name = "file",
      .argument = "PATH",
-     .help = "default stripewise-kernel.dat, .h5 for hdf5; "
+     .help = "default stripewise-kernel.dat, .h5 for hdf5, ...; "
              "an existing file is replaced by --op write",
      .apply = set_file},
     {.name = "keep", .argument = NULL, .help = "don't remove what was written", .apply = set_keep},
@@ -376,9 +364,12 @@ static void set_defaults(struct sw_options *options)
     }
     if (options->halo < 0)
         options->halo = pattern->default_halo;
+    if (options->type == SW_TYPE_COUNT)
+        options->type = pattern->default_type;
+    snprintf(options->default_file, sizeof options->default_file, "stripewise-kernel%s",
+             options->backend->suffix);
     if (options->file == NULL)
-        options->file = strcmp(options->backend->suffix, ".h5") == 0 ? "stripewise-kernel.h5"
-                                                                     : "stripewise-kernel.dat";
+        options->file = options->default_file;
 }
 
 static bool bad_option(int found, char **argv, char *trouble, size_t bytes)
@@ -404,6 +395,7 @@ bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *t
         .backend = &sw_backend_mpiio,
         .write = true,
         .view = true,
+        .type = SW_TYPE_COUNT,
         .halo = -1,
         .steps = 1,
     };

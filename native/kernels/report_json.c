@@ -23,22 +23,40 @@ static void put_rate(struct sw_json *json, int64_t bytes, double seconds)
     sw_json_number(json, "mib_per_second", rate / MEBIBYTE);
 }
 
+static void put_variables(struct sw_json *json, const struct sw_share *share)
+{
+    sw_json_begin(json, "variables", '[');
+    for (int v = 0; v < share->n_variables; v++) {
+        const struct sw_domain *shape = share->variables[v].domain;
+        sw_json_begin(json, NULL, '{');
+        sw_json_text(json, "name", share->variables[v].name);
+        sw_json_integers(json, "shape", shape->extent, shape->n_dims);
+        sw_json_end(json, '}');
+    }
+    sw_json_end(json, ']');
+}
+
 static void put_request(struct sw_json *json, const struct sw_options *options,
                         const struct sw_result *result)
 {
-    const struct sw_domain *shape = &result->shape;
+    const struct sw_share *share = &result->share;
+    char distribution[128];
+    sw_distribution_text(share->parts, share->n_dims, distribution, sizeof distribution);
     sw_json_text(json, "pattern", options->pattern->name);
     sw_json_text(json, "backend", options->backend->name);
-    sw_json_text(json, "mode", options->mode == SW_MODE_COLLECTIVE ? "collective" : "independent");
-    sw_json_text(json, "layout", options->files == SW_FILES_SHARED ? "shared" : "per-process");
+    sw_json_text(json, "mode", sw_mode_names[options->mode]);
+    sw_json_text(json, "layout", sw_files_names[options->files]);
     sw_json_text(json, "operation",
                  options->write ? (options->read ? "write-read" : "write") : "read");
     sw_json_text(json, "file", options->file);
     sw_json_integer(json, "n_ranks", result->n_ranks);
-    sw_json_integers(json, "grid", shape->grid, shape->n_grid);
-    sw_json_integers(json, "shape", shape->extent, shape->n_dims);
-    sw_json_integer(json, "n_variables", shape->n_variables);
-    sw_json_integer(json, "element_bytes", SW_ELEMENT_BYTES);
+    sw_json_integers(json, "grid", share->grid, share->n_dims);
+    sw_json_text(json, "distribution", options->pattern->boxes == NULL ? distribution : NULL);
+    sw_json_integers(json, "shape", share->domains[0].extent, share->domains[0].n_dims);
+    put_variables(json, share);
+    sw_json_integer(json, "n_variables", share->n_variables);
+    sw_json_text(json, "type", sw_type_name(share->type));
+    sw_json_integer(json, "element_bytes", share->element_bytes);
     sw_json_integer(json, "halo", options->halo);
     sw_json_integer(json, "n_steps", options->steps);
     sw_json_integer(json, "seed", options->seed);
@@ -129,8 +147,7 @@ static void put_totals(struct sw_json *json, const struct sw_result *result)
     sw_json_end(json, '}');
 }
 
-static void put_outcome(struct sw_json *json, const struct sw_options *options,
-                        const struct sw_result *result)
+static void put_outcome(struct sw_json *json, const struct sw_result *result)
 {
     char text[512];
     if (result->verdict == SW_VERDICT_NONE)
@@ -139,7 +156,7 @@ static void put_outcome(struct sw_json *json, const struct sw_options *options,
         sw_json_truth(json, "verified", result->verdict == SW_VERDICT_RIGHT);
     sw_json_begin(json, "errors", '[');
     if (result->verdict == SW_VERDICT_WRONG) {
-        sw_mismatch_text(options, result, text, sizeof text);
+        sw_mismatch_text(result, text, sizeof text);
         sw_json_text(json, NULL, text);
     }
     for (int f = 0; f < result->n_failures_told; f++)
@@ -193,7 +210,7 @@ void sw_report_json(FILE *stream, const struct sw_options *options, const struct
     put_hints(&json, options, result);
     put_steps(&json, result);
     put_totals(&json, result);
-    put_outcome(&json, options, result);
+    put_outcome(&json, result);
     put_provenance(&json, options, result, argc, argv);
     sw_json_end(&json, '}');
 }

@@ -6,6 +6,12 @@
 
 #define MEBIBYTE 1048576.0
 
+static const char *const files[] = {
+    [SW_FILES_SHARED] = "one shared file",
+    [SW_FILES_PER_PROCESS] = "a file per process",
+    [SW_FILES_PER_NODE] = "a file per node",
+};
+
 static double rate(int64_t bytes, double seconds)
 {
     return seconds > 0.0 ? (double)bytes / seconds / MEBIBYTE : 0.0;
@@ -23,19 +29,21 @@ static void join(char *text, size_t bytes, const int64_t *numbers, int n)
 static void print_head(FILE *stream, const struct sw_options *options,
                        const struct sw_result *result)
 {
-    const struct sw_domain *shape = &result->shape;
+    const struct sw_share *share = &result->share;
     char extent[128];
     char grid[128];
-    join(extent, sizeof extent, shape->extent, shape->n_dims);
-    join(grid, sizeof grid, shape->grid, shape->n_grid);
-    fprintf(stream, "pattern   %s  %s x %d variable(s)  halo %lld  grid %s  %d rank(s)\n",
-            options->pattern->name, extent, shape->n_variables, (long long)options->halo, grid,
-            result->n_ranks);
+    char distribution[128] = "cells";
+    join(extent, sizeof extent, share->domains[0].extent, share->domains[0].n_dims);
+    join(grid, sizeof grid, share->grid, share->n_dims);
+    if (options->pattern->boxes == NULL)
+        sw_distribution_text(share->parts, share->n_dims, distribution, sizeof distribution);
+    fprintf(stream, "pattern   %s  %s x %d variable(s) of %s  halo %lld  %d rank(s)\n",
+            options->pattern->name, extent, share->n_variables, sw_type_name(share->type),
+            (long long)options->halo, result->n_ranks);
+    fprintf(stream, "parts     %s  grid %s\n", distribution, grid);
     fprintf(stream, "back end  %s  %s%s  %s  %s\n", options->backend->name,
-            options->mode == SW_MODE_COLLECTIVE ? "collective" : "independent",
-            options->view ? "" : " without views",
-            options->files == SW_FILES_SHARED ? "one shared file" : "a file per process",
-            options->file);
+            sw_mode_names[options->mode], options->view ? "" : " without views",
+            files[options->files], options->file);
     fprintf(stream, "hints    ");
     for (int h = 0; h < options->n_hints; h++)
         fprintf(stream, " %s=%s", options->hints[h].key, options->hints[h].value);

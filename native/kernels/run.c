@@ -7,57 +7,22 @@
 #include "kernel.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 struct pass {
     const struct sw_options *options;
     struct sw_session session;
-    struct sw_domain domain;
-    int64_t *buffer;
+    struct sw_share share;
+    struct sw_place place;
+    char path[SW_PATH_BYTES];
+    char *buffer;
     double *seconds; /* (steps, SW_PHASE_COUNT) */
     bool check;
     struct sw_mismatch *mismatch;
     bool abandoned;
 };
-
-/* ---- files --------------------------------------------------------------------------- */
-
-static void path_of(const struct sw_options *options, int rank, char *path)
-{
-    if (options->files == SW_FILES_PER_PROCESS)
-        snprintf(path, SW_PATH_BYTES, "%s.%06d", options->file, rank);
-    else
-        snprintf(path, SW_PATH_BYTES, "%s", options->file);
-}
-
-/* Remove a regular file, through symbolic links; devices and absent files are left alone. */
-static int remove_file(const char *path)
-{
-    char target[PATH_MAX];
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return errno == ENOENT ? 0 : -1;
-    if (!S_ISREG(status.st_mode))
-        return 0;
-    return realpath(path, target) != NULL ? unlink(target) : -1;
-}
-
-/* All files of the run: a shared one by rank 0, others by their own ranks. */
-static void remove_files(const struct sw_options *options, MPI_Comm comm,
-                         struct sw_session *session)
-{
-    int rank = 0;
-    MPI_Comm_rank(comm, &rank);
-    bool mine = rank == 0 || options->files == SW_FILES_PER_PROCESS;
-    MPI_Barrier(comm);
-    if (options->backend->stores && mine && remove_file(session->path) != 0)
-        sw_fail_errno(session, "unlink");
-}
 
 /* ---- one step --------------------------------------------------------------------------- */
 
@@ -154,9 +119,9 @@ static bool run_step(struct pass *pass, int64_t step)
     if (step > 0 && options->compute_seconds > 0.0)
         compute(options);
     if (pass->session.writing)
-        sw_data_fill(options, &pass->domain, step, pass->buffer);
+        sw_data_fill(options, &pass->share, step, pass->buffer);
     else if (pass->check)
-        sw_data_clear(&pass->domain, pass->buffer);
+        sw_data_clear(&pass->share, pass->buffer);
     MPI_Barrier(pass->session.comm);
     if (!phase_open(pass, step, seconds))
         return false;
@@ -170,34 +135,41 @@ static bool run_step(struct pass *pass, int64_t step)
     if (!good)
         abandon(pass);
     if (good && pass->check)
-        sw_data_check(options, &pass->domain, step, pass->buffer, pass->mismatch);
+        sw_data_check(options, &pass->share, step, pass->buffer, pass->mismatch);
     return good;
 }
 
 /* ---- one pass ----------------------------------------------------------------------------- */
 
-/* Memory for the rank's share and the times. */
-static void allocate(struct pass *pass, int n_ranks)
+/* The rank's share, its memory, and its place in the files. */
+static void prepare_share(struct pass *pass, int n_ranks)
 {
     char trouble[512];
-    size_t elements = 0;
-    if (!sw_domain_make(pass->options, pass->session.as_rank, n_ranks, &pass->domain, trouble,
-                        sizeof trouble)) {
-        sw_fail(&pass->session, "malloc", "%s", trouble);
+    struct sw_session *session = &pass->session;
+    if (!sw_share_make(pass->options, session->as_rank, n_ranks, &pass->share, trouble,
+                       sizeof trouble))
+        sw_fail(session, "malloc", "%s", trouble);
+    if (!sw_place_find(pass->options, session->comm, session->as_rank, pass->share.owned_bytes,
+                       &pass->place))
+        sw_fail(session, "calloc", "out of memory");
+    sw_place_path(pass->options, &pass->place, pass->path);
+    session->file_step_bytes = pass->place.step_bytes;
+    session->file_before = pass->place.before;
+}
+
+static void allocate(struct pass *pass)
+{
+    int64_t bytes = pass->share.memory_bytes;
+    if (pass->session.failure->failed)
         return;
-    }
-    bool fits =
-        !__builtin_mul_overflow(pass->domain.allocated, pass->domain.n_variables, &elements) &&
-        elements < SIZE_MAX / SW_ELEMENT_BYTES;
-    if (fits)
-        pass->buffer = malloc((elements + 1) * SW_ELEMENT_BYTES);
+    pass->buffer = malloc((size_t)bytes + sizeof(int64_t)); /* a rank may own nothing */
     pass->seconds = calloc((size_t)pass->options->steps * SW_PHASE_COUNT, sizeof(double));
     if (pass->buffer == NULL || pass->seconds == NULL)
         sw_fail(&pass->session, "malloc",
-                "out of memory for %zu elements; give a smaller --size, --local or --halo",
-                elements);
+                "out of memory for %lld bytes; give a smaller --size, --local or --halo",
+                (long long)bytes);
     else
-        sw_data_clear(&pass->domain, pass->buffer);
+        sw_data_clear(&pass->share, pass->buffer);
 }
 
 enum pass_kind { PASS_WRITE, PASS_READ, PASS_VERIFY };
@@ -206,14 +178,12 @@ static bool run_pass(const struct sw_options *options, MPI_Comm comm, enum pass_
                      struct sw_result *result, struct sw_failure *failure,
                      struct sw_mismatch *mismatch)
 {
-    char path[SW_PATH_BYTES];
     int rank = 0;
     int64_t shift = kind == PASS_WRITE ? 0 : options->read_shift;
     MPI_Comm_rank(comm, &rank);
     if (kind == PASS_VERIFY && shift == 0)
         shift = 1; /* what another rank wrote: also shows that it arrived in the file */
     int as_rank = (int)((rank + shift) % result->n_ranks);
-    path_of(options, as_rank, path);
     struct pass pass = {
         .options = options,
         .session = {.options = options,
@@ -221,17 +191,18 @@ static bool run_pass(const struct sw_options *options, MPI_Comm comm, enum pass_
                     .rank = rank,
                     .as_rank = as_rank,
                     .writing = kind == PASS_WRITE,
-                    .path = path,
                     .failure = failure,
                     .reported = result->reported,
                     .reported_bytes = sizeof result->reported},
         .check = options->verify && kind != PASS_WRITE,
         .mismatch = mismatch,
     };
-    pass.session.domain = &pass.domain;
-    allocate(&pass, result->n_ranks);
+    pass.session.share = &pass.share;
+    pass.session.path = pass.path;
+    prepare_share(&pass, result->n_ranks);
+    allocate(&pass);
     if (kind == PASS_WRITE)
-        remove_files(options, comm, &pass.session);
+        sw_files_remove(&pass.session, pass.place.first);
     bool good = sw_agree(comm, failure);
     for (int64_t step = 0; step < options->steps && good; step++)
         good = run_step(&pass, step);
@@ -241,7 +212,7 @@ static bool run_pass(const struct sw_options *options, MPI_Comm comm, enum pass_
         good = false;
     }
     result->abandoned = pass.abandoned;
-    sw_domain_free(&pass.domain);
+    sw_share_free(&pass.share);
     free(pass.buffer);
     free(pass.seconds);
     return good;
@@ -263,13 +234,16 @@ static void clean_up(const struct sw_options *options, MPI_Comm comm, struct sw_
                      const struct sw_result *result)
 {
     char path[SW_PATH_BYTES];
+    struct sw_place place;
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
-    path_of(options, rank, path);
     struct sw_session session = {
         .options = options, .comm = comm, .rank = rank, .path = path, .failure = failure};
-    if (options->write && !options->keep && result->verdict != SW_VERDICT_WRONG)
-        remove_files(options, comm, &session);
+    if (!options->write || options->keep || result->verdict == SW_VERDICT_WRONG ||
+        !sw_place_find(options, comm, rank, 0, &place))
+        return;
+    sw_place_path(options, &place, path);
+    sw_files_remove(&session, place.first);
 }
 
 int sw_run(const struct sw_options *options, MPI_Comm comm, struct sw_result *result)
@@ -285,7 +259,7 @@ int sw_run(const struct sw_options *options, MPI_Comm comm, struct sw_result *re
     result->started = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
     gethostname(result->host, sizeof result->host - 1);
     MPI_Comm_size(comm, &result->n_ranks);
-    sw_domain_make(options, -1, result->n_ranks, &result->shape, trouble, sizeof trouble);
+    sw_share_make(options, -1, result->n_ranks, &result->share, trouble, sizeof trouble);
     double start = MPI_Wtime();
     bool done = run_passes(options, comm, result, failure, &mismatch);
     if (done && options->verify)

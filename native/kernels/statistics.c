@@ -93,7 +93,7 @@ bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, in
         *step = (struct sw_step_result){
             .writing = writing,
             .step = row,
-            .bytes = sw_region(&result->shape, 1, 0) * SW_ELEMENT_BYTES,
+            .bytes = result->share.step_bytes,
         };
         reduce_step(step, result->n_ranks, gathered,
                     gathered + (size_t)result->n_ranks * SW_PHASE_COUNT);
@@ -194,16 +194,15 @@ int64_t sw_statistics_bytes(const struct sw_result *result, bool writing)
     return bytes;
 }
 
-void sw_mismatch_text(const struct sw_options *options, const struct sw_result *result, char *text,
-                      size_t bytes)
+void sw_mismatch_text(const struct sw_result *result, char *text, size_t bytes)
 {
     const struct sw_mismatch *m = &result->mismatch;
-    const struct sw_domain *shape = &result->shape;
-    char name[64];
+    const struct sw_variable *variable = &result->share.variables[m->variable];
+    const struct sw_domain *shape = variable->domain;
+    const char *name = variable->name;
     char place[128] = "";
     int64_t divisor = shape->elements;
     int64_t rest = m->index;
-    options->pattern->variable_name((int)m->variable, name, sizeof name);
     for (int d = 0; d < shape->n_dims && m->index >= 0; d++) {
         size_t used = strlen(place);
         divisor /= shape->extent[d];
@@ -218,8 +217,8 @@ void sw_mismatch_text(const struct sw_options *options, const struct sw_result *
                  (long long)m->step, name, (long long)m->rank, (long long)m->wrong);
     else
         snprintf(text, bytes,
-                 "step %lld, variable %s, element (%s): expected %lld, found %lld (rank %lld); "
+                 "step %lld, variable %s, element (%s): expected %s, found %s (rank %lld); "
                  "%lld wrong",
-                 (long long)m->step, name, place, (long long)m->expected, (long long)m->found,
-                 (long long)m->rank, (long long)m->wrong);
+                 (long long)m->step, name, place, m->expected, m->found, (long long)m->rank,
+                 (long long)m->wrong);
 }

@@ -18,14 +18,15 @@
     } while (0)
 
 /* What multi-partitioning is for: in every slab a rank has the same number of cells. */
-static bool slabs_are_even(const struct sw_domain *domain, int d)
+static bool slabs_are_even(const struct sw_share *share, int d)
 {
-    int64_t expected = (int64_t)domain->n_boxes / domain->grid[d];
-    for (int64_t slab = 0; slab < domain->grid[d]; slab++) {
+    const struct sw_domain *domain = &share->domains[0];
+    int64_t expected = (int64_t)domain->n_boxes / share->grid[d];
+    for (int64_t slab = 0; slab < share->grid[d]; slab++) {
         int64_t start = 0;
         int64_t count = 0;
         int64_t cells = 0;
-        sw_split(domain->extent[d], domain->grid[d], slab, &start, &count);
+        sw_split(domain->extent[d], share->grid[d], slab, &start, &count);
         for (size_t b = 0; b < domain->n_boxes; b++)
             cells += domain->boxes[b].start[d] == start;
         if (cells != expected)
@@ -37,11 +38,12 @@ static bool slabs_are_even(const struct sw_domain *domain, int d)
 static void check_rank(const struct sw_options *options, int n_ranks, int rank, int *owners,
                        bool same_boxes, size_t *n_boxes)
 {
-    struct sw_domain domain;
+    struct sw_share share;
     char trouble[512];
     int64_t owned = 0;
     int64_t end = 0;
-    REQUIRE(sw_domain_make(options, rank, n_ranks, &domain, trouble, sizeof trouble));
+    REQUIRE(sw_share_make(options, rank, n_ranks, &share, trouble, sizeof trouble));
+    const struct sw_domain domain = share.domains[0];
     for (size_t r = 0; r < domain.n_runs; r++) {
         const struct sw_run *run = &domain.runs[r];
         REQUIRE(run->count > 0 && run->global >= end);
@@ -56,28 +58,30 @@ static void check_rank(const struct sw_options *options, int n_ranks, int rank, 
     REQUIRE((int64_t)domain.n_boxes <= domain.most_boxes);
     if (same_boxes && options->pattern == &sw_pattern_btio)
         for (int d = 0; d < 3; d++)
-            REQUIRE(slabs_are_even(&domain, d));
+            REQUIRE(slabs_are_even(&share, d));
     *n_boxes = domain.n_boxes;
-    sw_domain_free(&domain);
+    sw_share_free(&share);
 }
 
 static void check(const struct sw_options *options, int n_ranks, bool same_boxes)
 {
-    struct sw_domain shape;
+    struct sw_share share;
     char trouble[512];
     int rank = -1;
     size_t first_boxes = 0;
-    REQUIRE(sw_domain_make(options, -1, n_ranks, &shape, trouble, sizeof trouble));
-    int *owners = calloc((size_t)shape.elements, sizeof *owners);
+    REQUIRE(sw_share_make(options, -1, n_ranks, &share, trouble, sizeof trouble));
+    int64_t elements = share.domains[0].elements;
+    int *owners = calloc((size_t)elements, sizeof *owners);
     for (rank = 0; rank < n_ranks; rank++) {
         size_t n_boxes = 0;
         check_rank(options, n_ranks, rank, owners, same_boxes, &n_boxes);
         first_boxes = rank == 0 ? n_boxes : first_boxes;
         REQUIRE(!same_boxes || n_boxes == first_boxes);
     }
-    for (int64_t i = 0; i < shape.elements; i++)
+    for (int64_t i = 0; i < elements; i++)
         REQUIRE(owners[i] == 1);
     free(owners);
+    sw_share_free(&share);
 }
 
 int main(int argc, char **argv)

@@ -108,11 +108,18 @@ static void release_step(struct sw_session *session)
     struct hdf5_state *state = session->state;
     if (state->datasets == NULL)
         return;
-    for (int v = 0; v < session->domain->n_variables; v++)
+    for (int v = 0; v < session->share->n_variables; v++)
         if (state->datasets[v] >= 0 && H5Dclose(state->datasets[v]) < 0)
             fail_hdf5(session, "H5Dclose");
     free(state->datasets);
     state->datasets = NULL;
+}
+
+static hid_t element_type(const struct sw_session *session)
+{
+    if (session->share->type == SW_TYPE_INT64)
+        return H5T_NATIVE_INT64;
+    return session->share->type == SW_TYPE_DOUBLE ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT;
 }
 
 static hid_t file_space(const struct sw_domain *domain)
@@ -125,25 +132,24 @@ static hid_t file_space(const struct sw_domain *domain)
 
 static void create_datasets(struct sw_session *session, hid_t group)
 {
-    const struct sw_options *options = session->options;
     struct hdf5_state *state = session->state;
-    hid_t space = file_space(session->domain);
-    for (int v = 0; v < session->domain->n_variables; v++) {
-        char name[64];
-        options->pattern->variable_name(v, name, sizeof name);
-        state->datasets[v] = H5Dcreate2(group, name, H5T_NATIVE_INT64, space, H5P_DEFAULT,
-                                        H5P_DEFAULT, H5P_DEFAULT);
+    for (int v = 0; v < session->share->n_variables; v++) {
+        const struct sw_variable *variable = &session->share->variables[v];
+        hid_t space = file_space(variable->domain);
+        state->datasets[v] = H5Dcreate2(group, variable->name, element_type(session), space,
+                                        H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         if (state->datasets[v] < 0)
             fail_hdf5(session, "H5Dcreate");
+        if (space >= 0)
+            H5Sclose(space);
     }
-    if (space >= 0)
-        H5Sclose(space);
 }
 
 /* A dataset of another shape would be read without an error where it is larger. */
-static void check_shape(struct sw_session *session, hid_t dataset, const char *name)
+static void check_shape(struct sw_session *session, hid_t dataset,
+                        const struct sw_variable *variable)
 {
-    const struct sw_domain *domain = session->domain;
+    const struct sw_domain *domain = variable->domain;
     hsize_t extent[H5S_MAX_RANK] = {0};
     hid_t space = H5Dget_space(dataset);
     bool same = space >= 0 && H5Sget_simple_extent_ndims(space) == domain->n_dims &&
@@ -153,28 +159,27 @@ static void check_shape(struct sw_session *session, hid_t dataset, const char *n
     if (space >= 0)
         H5Sclose(space);
     if (!same)
-        sw_fail(session, "H5Dopen", "dataset %s has another shape than --size asks for", name);
+        sw_fail(session, "H5Dopen", "dataset %s has another shape than --size asks for",
+                variable->name);
 }
 
 static void open_datasets(struct sw_session *session, hid_t group)
 {
-    const struct sw_options *options = session->options;
     struct hdf5_state *state = session->state;
-    for (int v = 0; v < session->domain->n_variables; v++) {
-        char name[64];
-        options->pattern->variable_name(v, name, sizeof name);
-        state->datasets[v] = H5Dopen2(group, name, H5P_DEFAULT);
+    for (int v = 0; v < session->share->n_variables; v++) {
+        const struct sw_variable *variable = &session->share->variables[v];
+        state->datasets[v] = H5Dopen2(group, variable->name, H5P_DEFAULT);
         if (state->datasets[v] < 0)
             fail_hdf5(session, "H5Dopen");
         else
-            check_shape(session, state->datasets[v], name);
+            check_shape(session, state->datasets[v], variable);
     }
 }
 
 static int prepare(struct sw_session *session, int64_t step)
 {
     struct hdf5_state *state = session->state;
-    int n = session->domain->n_variables;
+    int n = session->share->n_variables;
     char name[32];
     snprintf(name, sizeof name, "/step_%06lld", (long long)step);
     release_step(session);
@@ -196,84 +201,110 @@ static int prepare(struct sw_session *session, int64_t step)
     return session->failure->failed ? -1 : 0;
 }
 
-/* The two selections of box `b`; empty ones where this rank has fewer boxes than others. */
-static int select_box(const struct sw_domain *domain, size_t b, hid_t *file, hid_t *memory)
+struct selection {
+    hid_t file;
+    hid_t memory;
+};
+
+static void release(struct selection *selection)
 {
-    const struct sw_box none = {.allocated = {1, 1, 1, 1}};
-    const struct sw_box *box = b < domain->n_boxes ? &domain->boxes[b] : &none;
+    if (selection->file >= 0)
+        H5Sclose(selection->file);
+    if (selection->memory >= 0)
+        H5Sclose(selection->memory);
+}
+
+/* A box in the file, and without gaps in memory. */
+static bool select_hyperslab(const struct sw_domain *domain, const struct sw_box *box,
+                             const struct selection *selection)
+{
     hsize_t start[SW_MAX_DIMS];
+    hsize_t stride[SW_MAX_DIMS];
     hsize_t count[SW_MAX_DIMS];
-    hsize_t allocated[SW_MAX_DIMS];
+    hsize_t block[SW_MAX_DIMS];
     hsize_t halo[SW_MAX_DIMS];
+    hsize_t length[SW_MAX_DIMS];
     for (int d = 0; d < domain->n_dims; d++) {
         start[d] = (hsize_t)box->start[d];
+        stride[d] = (hsize_t)box->stride[d];
         count[d] = (hsize_t)box->count[d];
-        allocated[d] = (hsize_t)box->allocated[d];
+        block[d] = (hsize_t)box->block[d];
         halo[d] = (hsize_t)box->halo[d];
+        length[d] = (hsize_t)sw_box_length(box, d);
     }
-    *file = file_space(domain);
-    *memory = H5Screate_simple(domain->n_dims, allocated, NULL);
-    if (*file < 0 || *memory < 0)
-        return -1;
-    if (box == &none)
-        return H5Sselect_none(*file) < 0 || H5Sselect_none(*memory) < 0 ? -1 : 0;
-    return H5Sselect_hyperslab(*file, H5S_SELECT_SET, start, NULL, count, NULL) < 0 ||
-                   H5Sselect_hyperslab(*memory, H5S_SELECT_SET, halo, NULL, count, NULL) < 0
-               ? -1
-               : 0;
+    return H5Sselect_hyperslab(selection->file, H5S_SELECT_SET, start, stride, count, block) >=
+               0 &&
+           H5Sselect_hyperslab(selection->memory, H5S_SELECT_SET, halo, NULL, length, NULL) >= 0;
 }
 
-static size_t calls(const struct sw_session *session)
+/* The two selections of box `b`; empty ones where this rank has fewer boxes than others. */
+static bool select_box(const struct sw_domain *domain, size_t b, struct selection *selection)
 {
-    return session->options->mode == SW_MODE_COLLECTIVE ? (size_t)session->domain->most_boxes
-                                                        : session->domain->n_boxes;
+    const struct sw_box *box = b < domain->n_boxes ? &domain->boxes[b] : NULL;
+    hsize_t allocated[SW_MAX_DIMS];
+    for (int d = 0; d < domain->n_dims; d++)
+        allocated[d] = box != NULL ? (hsize_t)box->allocated[d] : 1;
+    selection->file = file_space(domain);
+    selection->memory = H5Screate_simple(domain->n_dims, allocated, NULL);
+    if (selection->file < 0 || selection->memory < 0)
+        return false;
+    if (box != NULL)
+        return select_hyperslab(domain, box, selection);
+    return H5Sselect_none(selection->file) >= 0 && H5Sselect_none(selection->memory) >= 0;
 }
 
-/* First element of box `b` of a variable; the buffer's own start for an empty selection. */
-static int64_t box_place(const struct sw_domain *domain, size_t b, int variable)
+static size_t calls(const struct sw_session *session, const struct sw_domain *domain)
 {
-    return variable * domain->allocated + (b < domain->n_boxes ? domain->boxes[b].memory : 0);
+    return session->options->mode == SW_MODE_COLLECTIVE ? (size_t)domain->most_boxes
+                                                        : domain->n_boxes;
 }
 
-static int write_step(struct sw_session *session, int64_t step, const int64_t *buffer)
+/* First byte of box `b` of a variable; of its buffer for an empty selection. */
+static int64_t box_place(const struct sw_session *session, const struct sw_variable *variable,
+                         size_t b)
+{
+    const struct sw_domain *domain = variable->domain;
+    int64_t element = b < domain->n_boxes ? domain->boxes[b].memory : 0;
+    return variable->memory + element * session->share->element_bytes;
+}
+
+static int write_step(struct sw_session *session, int64_t step, const char *buffer)
 {
     const struct hdf5_state *state = session->state;
     (void)step;
-    for (int v = 0; v < session->domain->n_variables; v++)
-        for (size_t b = 0; b < calls(session); b++) {
-            hid_t file = ABSENT;
-            hid_t memory = ABSENT;
-            if (select_box(session->domain, b, &file, &memory) != 0)
+    for (int v = 0; v < session->share->n_variables; v++) {
+        const struct sw_variable *variable = &session->share->variables[v];
+        for (size_t b = 0; b < calls(session, variable->domain); b++) {
+            struct selection selection = {ABSENT, ABSENT};
+            if (!select_box(variable->domain, b, &selection))
                 fail_hdf5(session, "H5Sselect_hyperslab");
-            else if (H5Dwrite(state->datasets[v], H5T_NATIVE_INT64, memory, file, state->transfer,
-                              buffer + box_place(session->domain, b, v)) < 0)
+            else if (H5Dwrite(state->datasets[v], element_type(session), selection.memory,
+                              selection.file, state->transfer,
+                              buffer + box_place(session, variable, b)) < 0)
                 fail_hdf5(session, "H5Dwrite");
-            if (file >= 0)
-                H5Sclose(file);
-            if (memory >= 0)
-                H5Sclose(memory);
+            release(&selection);
         }
+    }
     return session->failure->failed ? -1 : 0;
 }
 
-static int read_step(struct sw_session *session, int64_t step, int64_t *buffer)
+static int read_step(struct sw_session *session, int64_t step, char *buffer)
 {
     const struct hdf5_state *state = session->state;
     (void)step;
-    for (int v = 0; v < session->domain->n_variables; v++)
-        for (size_t b = 0; b < calls(session); b++) {
-            hid_t file = ABSENT;
-            hid_t memory = ABSENT;
-            if (select_box(session->domain, b, &file, &memory) != 0)
+    for (int v = 0; v < session->share->n_variables; v++) {
+        const struct sw_variable *variable = &session->share->variables[v];
+        for (size_t b = 0; b < calls(session, variable->domain); b++) {
+            struct selection selection = {ABSENT, ABSENT};
+            if (!select_box(variable->domain, b, &selection))
                 fail_hdf5(session, "H5Sselect_hyperslab");
-            else if (H5Dread(state->datasets[v], H5T_NATIVE_INT64, memory, file, state->transfer,
-                             buffer + box_place(session->domain, b, v)) < 0)
+            else if (H5Dread(state->datasets[v], element_type(session), selection.memory,
+                             selection.file, state->transfer,
+                             buffer + box_place(session, variable, b)) < 0)
                 fail_hdf5(session, "H5Dread");
-            if (file >= 0)
-                H5Sclose(file);
-            if (memory >= 0)
-                H5Sclose(memory);
+            release(&selection);
         }
+    }
     return session->failure->failed ? -1 : 0;
 }
 
@@ -315,7 +346,9 @@ const struct sw_backend sw_backend_hdf5 = {
     .stores = true,
     .hints = true,
     .collective = true,
+    .serial = false,
     .per_process = false,
+    .per_node = false,
     .removes_view = false,
     .closes_after_failure = false,
     .open = open_file,
@@ -324,6 +357,7 @@ const struct sw_backend sw_backend_hdf5 = {
     .read = read_step,
     .sync = sync_file,
     .close = close_file,
+    .remove = NULL,
     .library = library,
 };
 
@@ -344,7 +378,9 @@ const struct sw_backend sw_backend_hdf5 = {
     .stores = true,
     .hints = true,
     .collective = true,
+    .serial = false,
     .per_process = false,
+    .per_node = false,
     .removes_view = false,
     .closes_after_failure = false,
     .open = NULL,
@@ -353,6 +389,7 @@ const struct sw_backend sw_backend_hdf5 = {
     .read = NULL,
     .sync = NULL,
     .close = NULL,
+    .remove = NULL,
     .library = library,
 };
 

@@ -20,7 +20,7 @@ static int prepare(struct sw_session *session, int64_t step)
     return 0;
 }
 
-static int write_step(struct sw_session *session, int64_t step, const int64_t *buffer)
+static int write_step(struct sw_session *session, int64_t step, const char *buffer)
 {
     (void)session;
     (void)step;
@@ -28,7 +28,7 @@ static int write_step(struct sw_session *session, int64_t step, const int64_t *b
     return 0;
 }
 
-static int read_step(struct sw_session *session, int64_t step, int64_t *buffer)
+static int read_step(struct sw_session *session, int64_t step, char *buffer)
 {
     (void)session;
     (void)step;
@@ -62,7 +62,9 @@ const struct sw_backend sw_backend_null = {
     .stores = false,
     .hints = false,
     .collective = true,
+    .serial = true,
     .per_process = true,
+    .per_node = true,
     .removes_view = false,
     .closes_after_failure = true,
     .open = open_file,
@@ -71,5 +73,6 @@ const struct sw_backend sw_backend_null = {
     .read = read_step,
     .sync = sync_file,
     .close = close_file,
+    .remove = NULL,
     .library = library,
 };

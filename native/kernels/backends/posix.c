@@ -1,9 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * posix: pwrite and pread into one shared file, or into one file per process.  Runs that are
- * adjacent in the file but not in memory (a halo lies between them) go through a staging buffer
- * and become one call; a run that stands alone goes straight from or to the array.
+ * posix: pwrite and pread into one shared file, one file per process, or one per node.  Runs
+ * that are adjacent in the file but not in memory (a halo lies between them) go through a staging
+ * buffer and become one call; a run that stands alone goes straight from or to the array.
  */
 #include "../kernel.h"
 
@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STAGE_ELEMENTS ((int64_t)(4 << 20) / SW_ELEMENT_BYTES)
+#define STAGE_BYTES ((int64_t)4 << 20)
 
 struct posix_state {
     int fd;
-    int64_t *stage;
+    char *stage;
 };
 
 /* Runs that one call moves. */
@@ -30,20 +30,20 @@ struct group {
 
 static bool packed(const struct sw_session *session)
 {
-    return session->options->files == SW_FILES_PER_PROCESS;
+    return session->options->files != SW_FILES_SHARED;
 }
 
-static int64_t variable_elements(const struct sw_session *session)
+/* What a step takes in this file. */
+static int64_t step_bytes(const struct sw_session *session)
 {
-    return packed(session) ? session->domain->owned : session->domain->elements;
+    return packed(session) ? session->file_step_bytes : session->share->step_bytes;
 }
 
 /* A file to be read must hold all steps. */
 static int check_size(struct sw_session *session, int fd)
 {
     struct stat status;
-    int64_t need = variable_elements(session) * session->domain->n_variables *
-                   session->options->steps * SW_ELEMENT_BYTES;
+    int64_t need = step_bytes(session) * session->options->steps;
     if (fstat(fd, &status) != 0)
         return sw_fail_errno(session, "fstat");
     if (S_ISREG(status.st_mode) && status.st_size < need)
@@ -55,7 +55,7 @@ static int check_size(struct sw_session *session, int fd)
 static int open_file(struct sw_session *session, bool create)
 {
     struct posix_state *state = calloc(1, sizeof *state);
-    int64_t *stage = malloc((size_t)STAGE_ELEMENTS * SW_ELEMENT_BYTES);
+    char *stage = malloc((size_t)STAGE_BYTES);
     int flags = session->writing ? O_WRONLY | (create ? O_CREAT : 0) : O_RDONLY;
     if (state == NULL || stage == NULL) {
         free(state);
@@ -81,57 +81,54 @@ static int prepare(struct sw_session *session, int64_t step)
     return 0;
 }
 
-static int write_all(struct sw_session *session, const int64_t *memory, int64_t count,
-                     int64_t offset)
+static int write_all(struct sw_session *session, const char *memory, int64_t bytes, int64_t offset)
 {
     const struct posix_state *state = session->state;
-    const char *next = (const char *)memory;
-    size_t left = (size_t)count * SW_ELEMENT_BYTES;
-    while (left > 0) {
-        ssize_t done = pwrite(state->fd, next, left, (off_t)offset);
+    while (bytes > 0) {
+        ssize_t done = pwrite(state->fd, memory, (size_t)bytes, (off_t)offset);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
             return done < 0 ? sw_fail_errno(session, "pwrite")
                             : sw_fail(session, "pwrite", "nothing was written at byte %lld",
                                       (long long)offset);
-        next += done;
+        memory += done;
         offset += done;
-        left -= (size_t)done;
+        bytes -= done;
     }
     return 0;
 }
 
-static int read_all(struct sw_session *session, int64_t *memory, int64_t count, int64_t offset)
+static int read_all(struct sw_session *session, char *memory, int64_t bytes, int64_t offset)
 {
     const struct posix_state *state = session->state;
-    char *next = (char *)memory;
-    size_t left = (size_t)count * SW_ELEMENT_BYTES;
-    while (left > 0) {
-        ssize_t done = pread(state->fd, next, left, (off_t)offset);
+    while (bytes > 0) {
+        ssize_t done = pread(state->fd, memory, (size_t)bytes, (off_t)offset);
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
             return done < 0 ? sw_fail_errno(session, "pread")
                             : sw_fail(session, "pread", "the file ends at byte %lld",
                                       (long long)offset);
-        next += done;
+        memory += done;
         offset += done;
-        left -= (size_t)done;
+        bytes -= done;
     }
     return 0;
 }
 
 /* The longest group from `first` on that is adjacent in the file and fits the stage. */
-static struct group next_group(const struct sw_session *session, size_t first)
+static struct group next_group(const struct sw_session *session, const struct sw_domain *domain,
+                               size_t first)
 {
-    const struct sw_run *runs = session->domain->runs;
+    const struct sw_run *runs = domain->runs;
+    const int64_t room = STAGE_BYTES / session->share->element_bytes;
     struct group group = {.first = first, .end = first + 1, .count = runs[first].count};
-    while (group.end < session->domain->n_runs) {
+    while (group.end < domain->n_runs) {
         const struct sw_run *last = &runs[group.end - 1];
         const struct sw_run *next = &runs[group.end];
         if ((!packed(session) && last->global + last->count != next->global) ||
-            group.count + next->count > STAGE_ELEMENTS)
+            group.count + next->count > room)
             break;
         group.count += next->count;
         group.end++;
@@ -139,58 +136,61 @@ static struct group next_group(const struct sw_session *session, size_t first)
     return group;
 }
 
-static int write_group(struct sw_session *session, const struct group *group,
-                       const int64_t *memory, int64_t offset)
+static int write_group(struct sw_session *session, const struct sw_run *runs,
+                       const struct group *group, const char *memory, int64_t offset)
 {
     const struct posix_state *state = session->state;
-    const struct sw_run *runs = session->domain->runs;
-    int64_t filled = 0;
+    const int64_t bytes = session->share->element_bytes;
+    char *next = state->stage;
     if (group->end == group->first + 1)
-        return write_all(session, memory + runs[group->first].memory, group->count, offset);
+        return write_all(session, memory + runs[group->first].memory * bytes, group->count * bytes,
+                         offset);
     for (size_t r = group->first; r < group->end; r++) {
-        memcpy(state->stage + filled, memory + runs[r].memory,
-               (size_t)runs[r].count * SW_ELEMENT_BYTES);
-        filled += runs[r].count;
+        memcpy(next, memory + runs[r].memory * bytes, (size_t)(runs[r].count * bytes));
+        next += runs[r].count * bytes;
     }
-    return write_all(session, state->stage, group->count, offset);
+    return write_all(session, state->stage, group->count * bytes, offset);
 }
 
-static int read_group(struct sw_session *session, const struct group *group, int64_t *memory,
-                      int64_t offset)
+static int read_group(struct sw_session *session, const struct sw_run *runs,
+                      const struct group *group, char *memory, int64_t offset)
 {
     const struct posix_state *state = session->state;
-    const struct sw_run *runs = session->domain->runs;
-    int64_t used = 0;
+    const int64_t bytes = session->share->element_bytes;
+    const char *next = state->stage;
     if (group->end == group->first + 1)
-        return read_all(session, memory + runs[group->first].memory, group->count, offset);
-    if (read_all(session, state->stage, group->count, offset) != 0)
+        return read_all(session, memory + runs[group->first].memory * bytes, group->count * bytes,
+                        offset);
+    if (read_all(session, state->stage, group->count * bytes, offset) != 0)
         return -1;
     for (size_t r = group->first; r < group->end; r++) {
-        memcpy(memory + runs[r].memory, state->stage + used,
-               (size_t)runs[r].count * SW_ELEMENT_BYTES);
-        used += runs[r].count;
+        memcpy(memory + runs[r].memory * bytes, next, (size_t)(runs[r].count * bytes));
+        next += runs[r].count * bytes;
     }
     return 0;
 }
 
 /* Byte of a group that starts at run `first`, after `before` elements of this variable. */
-static int64_t group_offset(const struct sw_session *session, int64_t step, int variable,
-                            size_t first, int64_t before)
+static int64_t group_offset(const struct sw_session *session, int64_t step,
+                            const struct sw_variable *variable, size_t first, int64_t before)
 {
-    const struct sw_domain *domain = session->domain;
-    int64_t base = (step * domain->n_variables + variable) * variable_elements(session);
-    return (base + (packed(session) ? before : domain->runs[first].global)) * SW_ELEMENT_BYTES;
+    const int64_t bytes = session->share->element_bytes;
+    int64_t start = step * step_bytes(session);
+    if (packed(session))
+        return start + session->file_before + variable->packed + before * bytes;
+    return start + variable->region + variable->domain->runs[first].global * bytes;
 }
 
-static int write_step(struct sw_session *session, int64_t step, const int64_t *buffer)
+static int write_step(struct sw_session *session, int64_t step, const char *buffer)
 {
-    const struct sw_domain *domain = session->domain;
-    for (int v = 0; v < domain->n_variables; v++) {
+    for (int v = 0; v < session->share->n_variables; v++) {
+        const struct sw_variable *variable = &session->share->variables[v];
+        const struct sw_domain *domain = variable->domain;
         int64_t before = 0;
         for (size_t r = 0; r < domain->n_runs;) {
-            struct group group = next_group(session, r);
-            if (write_group(session, &group, buffer + v * domain->allocated,
-                            group_offset(session, step, v, r, before)) != 0)
+            struct group group = next_group(session, domain, r);
+            if (write_group(session, domain->runs, &group, buffer + variable->memory,
+                            group_offset(session, step, variable, r, before)) != 0)
                 return -1;
             before += group.count;
             r = group.end;
@@ -199,15 +199,16 @@ static int write_step(struct sw_session *session, int64_t step, const int64_t *b
     return 0;
 }
 
-static int read_step(struct sw_session *session, int64_t step, int64_t *buffer)
+static int read_step(struct sw_session *session, int64_t step, char *buffer)
 {
-    const struct sw_domain *domain = session->domain;
-    for (int v = 0; v < domain->n_variables; v++) {
+    for (int v = 0; v < session->share->n_variables; v++) {
+        const struct sw_variable *variable = &session->share->variables[v];
+        const struct sw_domain *domain = variable->domain;
         int64_t before = 0;
         for (size_t r = 0; r < domain->n_runs;) {
-            struct group group = next_group(session, r);
-            if (read_group(session, &group, buffer + v * domain->allocated,
-                           group_offset(session, step, v, r, before)) != 0)
+            struct group group = next_group(session, domain, r);
+            if (read_group(session, domain->runs, &group, buffer + variable->memory,
+                           group_offset(session, step, variable, r, before)) != 0)
                 return -1;
             before += group.count;
             r = group.end;
@@ -241,13 +242,15 @@ static void library(char *text, size_t bytes)
 
 const struct sw_backend sw_backend_posix = {
     .name = "posix",
-    .summary = "pwrite and pread; one shared file or one per process",
+    .summary = "pwrite and pread; one file, one per process, or one per node",
     .missing = NULL,
     .suffix = ".dat",
     .stores = true,
     .hints = false,
     .collective = false,
+    .serial = false,
     .per_process = true,
+    .per_node = true,
     .removes_view = false,
     .closes_after_failure = true,
     .open = open_file,
@@ -256,5 +259,6 @@ const struct sw_backend sw_backend_posix = {
     .read = read_step,
     .sync = sync_file,
     .close = close_file,
+    .remove = NULL,
     .library = library,
 };

@@ -21,61 +21,45 @@
  */
 #include "../kernel.h"
 
-#include <stdio.h>
-
 #define COMPONENTS 5
 
-static void variable_name(int variable, char *name, size_t bytes)
-{
-    (void)variable;
-    snprintf(name, bytes, "solution");
-}
+static const struct sw_variable_row variables[] = {{.name = "solution"}};
 
-static int64_t cells_per_dimension(int64_t n_ranks)
+/* Cells per dimension. */
+static void grid(int n_ranks, int64_t *cells)
 {
     int64_t q = 1;
     while (q * q % n_ranks != 0)
         q++;
-    return q;
-}
-
-static bool shape(const struct sw_options *options, int n_ranks, struct sw_domain *domain,
-                  char *trouble, size_t bytes)
-{
-    (void)trouble;
-    (void)bytes;
-    domain->n_dims = 4;
-    domain->n_grid = 3;
-    for (int d = 0; d < 3; d++) {
-        domain->grid[d] = cells_per_dimension(n_ranks);
-        domain->extent[d] =
-            options->n_size > 0 ? options->size[d] : options->local[d] * domain->grid[d];
-    }
-    domain->extent[3] = COMPONENTS;
-    return true;
+    for (int d = 0; d < 3; d++)
+        cells[d] = q;
 }
 
 /* The cell of `diagonal` in slab `i` of the first dimension. */
-static bool add_cell(struct sw_domain *domain, int64_t diagonal, int64_t i, int64_t width)
+static bool add_cell(const struct sw_share *share, struct sw_domain *domain, int64_t diagonal,
+                     int64_t i, int64_t width)
 {
-    int64_t q = domain->grid[0];
+    int64_t q = share->grid[0];
     const int64_t cell[3] = {i, (diagonal / q + q - i) % q, (diagonal % q + q - i) % q};
     const int64_t halo[4] = {width, width, width, 0};
-    int64_t start[4] = {0, 0, 0, 0};
-    int64_t count[4] = {0, 0, 0, COMPONENTS};
-    for (int d = 0; d < 3; d++)
-        sw_split(domain->extent[d], q, cell[d], &start[d], &count[d]);
-    return sw_domain_add(domain, start, count, halo);
+    struct sw_piece pieces[4] = {[3] = {0, COMPONENTS, 1, COMPONENTS}};
+    for (int d = 0; d < 3; d++) {
+        pieces[d].count = 1;
+        sw_split(share->extent[d], q, cell[d], &pieces[d].start, &pieces[d].block);
+        pieces[d].stride = pieces[d].block;
+    }
+    return sw_domain_add(domain, pieces, halo);
 }
 
 static bool boxes(const struct sw_options *options, int rank, int n_ranks,
-                  struct sw_domain *domain)
+                  const struct sw_share *share, struct sw_domain *domain)
 {
-    int64_t q = domain->grid[0];
+    int64_t q = share->grid[0];
     domain->most_boxes = q * q / n_ranks * q;
+    domain->most_blocks = domain->most_boxes;
     for (int64_t i = 0; i < q; i++)
         for (int64_t diagonal = rank; diagonal < q * q; diagonal += n_ranks)
-            if (!add_cell(domain, diagonal, i, options->halo))
+            if (!add_cell(share, domain, diagonal, i, options->halo))
                 return false;
     return true;
 }
@@ -85,11 +69,13 @@ const struct sw_pattern sw_pattern_btio = {
     .summary = "diagonal cells, 5 components: many small strided pieces (NAS BT-IO)",
     .size_help = "N1,N2,N3 points of the array",
     .n_dims = 3,
-    .takes_grid = false,
-    .default_halo = 2,
+    .components = COMPONENTS,
+    .default_type = SW_TYPE_INT64,
+    .default_distribution = {{SW_PART_BLOCK, 0}, {SW_PART_BLOCK, 0}, {SW_PART_BLOCK, 0}},
     .default_local = {32, 32, 32},
+    .default_halo = 2,
     .n_variables = 1,
-    .variable_name = variable_name,
-    .shape = shape,
+    .variables = variables,
+    .grid = grid,
     .boxes = boxes,
 };

@@ -1,0 +1,109 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Which file a rank uses, where its part lies in it, and who removes it. */
+#include "kernel.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What each rank tells the others about files per node. */
+struct member {
+    int64_t leader; /* lowest rank of its node */
+    int64_t of_rank;
+    int64_t owned_bytes; /* of of_rank */
+};
+
+static int64_t leader_of(const struct sw_options *options, MPI_Comm comm, int rank)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    int leader = rank;
+    if (options->node_ranks > 0)
+        return rank / options->node_ranks * options->node_ranks;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+    MPI_Bcast(&leader, 1, MPI_INT, 0, node);
+    MPI_Comm_free(&node);
+    return leader;
+}
+
+/* Nodes are numbered by their lowest ranks, and a file holds its ranks in ascending order. */
+static void place_in(const struct member *all, int n_ranks, int of_rank, struct sw_place *place)
+{
+    int64_t leader = all[of_rank].leader;
+    *place = (struct sw_place){.first = of_rank == leader};
+    for (int r = 0; r < leader; r++)
+        place->number += all[r].leader == r;
+    for (int r = 0; r < n_ranks; r++) {
+        int64_t owner = all[r].of_rank;
+        if (all[owner].leader != leader)
+            continue;
+        place->step_bytes += all[r].owned_bytes;
+        place->before += owner < of_rank ? all[r].owned_bytes : 0;
+    }
+}
+
+static bool place_per_node(const struct sw_options *options, MPI_Comm comm, int of_rank,
+                           int64_t owned_bytes, struct sw_place *place)
+{
+    int rank = 0;
+    int n_ranks = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n_ranks);
+    struct member own = {leader_of(options, comm, rank), of_rank, owned_bytes};
+    struct member *all = calloc((size_t)n_ranks, sizeof *all);
+    int enough = all != NULL;
+    MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, comm);
+    if (enough) {
+        MPI_Allgather(&own, 3, MPI_INT64_T, all, 3, MPI_INT64_T, comm);
+        place_in(all, n_ranks, of_rank, place);
+    }
+    free(all);
+    return enough != 0;
+}
+
+bool sw_place_find(const struct sw_options *options, MPI_Comm comm, int of_rank,
+                   int64_t owned_bytes, struct sw_place *place)
+{
+    *place = (struct sw_place){.first = of_rank == 0};
+    if (options->files == SW_FILES_PER_NODE)
+        return place_per_node(options, comm, of_rank, owned_bytes, place);
+    if (options->files == SW_FILES_PER_PROCESS)
+        *place = (struct sw_place){.number = of_rank, .first = true, .step_bytes = owned_bytes};
+    return true;
+}
+
+void sw_place_path(const struct sw_options *options, const struct sw_place *place, char *path)
+{
+    if (options->files == SW_FILES_PER_PROCESS)
+        snprintf(path, SW_PATH_BYTES, "%s.%06d", options->file, place->number);
+    else if (options->files == SW_FILES_PER_NODE)
+        snprintf(path, SW_PATH_BYTES, "%s.node%06d", options->file, place->number);
+    else
+        snprintf(path, SW_PATH_BYTES, "%s", options->file);
+}
+
+int sw_file_remove(const char *path)
+{
+    char target[PATH_MAX];
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return errno == ENOENT ? 0 : -1;
+    if (!S_ISREG(status.st_mode))
+        return 0;
+    return realpath(path, target) != NULL ? unlink(target) : -1;
+}
+
+void sw_files_remove(struct sw_session *session, bool mine)
+{
+    const struct sw_backend *backend = session->options->backend;
+    MPI_Barrier(session->comm);
+    if (!backend->stores || !mine)
+        return;
+    if (backend->remove != NULL)
+        backend->remove(session);
+    else if (sw_file_remove(session->path) != 0)
+        sw_fail_errno(session, "unlink");
+}
