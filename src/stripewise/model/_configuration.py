@@ -81,14 +81,30 @@ class JobSettings:
     Attributes:
         mca: Open MPI MCA parameter (without `OMPI_MCA_`) to value, e.g. `io = "romio321"`.
         environment: Environment variable to value.
+        ranks: MPI ranks; None: as the command says.
+        ranks_per_node: Ranks on each host; None: as the command says.
+        threads: OpenMP threads of a rank; None: as the environment says.
     """
 
     mca: Mapping[str, Value] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    ranks: int | None = None
+    ranks_per_node: int | None = None
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mca", _frozen(self.mca))
         object.__setattr__(self, "environment", MappingProxyType(dict(self.environment)))
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        """Names and values of the resources that are set: ranks, ranks_per_node, threads."""
+        every = {
+            "ranks": self.ranks,
+            "ranks_per_node": self.ranks_per_node,
+            "threads": self.threads,
+        }
+        return {name: value for name, value in every.items() if value is not None}
 
 
 @dataclass(frozen=True)

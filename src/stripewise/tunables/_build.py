@@ -53,7 +53,11 @@ def build_configuration(
         override=True,
     )
     files = () if rule.is_empty else (rule,)
-    return Configuration(files, JobSettings(mca=layers[Layer.MCA]))
+    return Configuration(files, JobSettings(mca=layers[Layer.MCA], **_resources(layers)))
+
+
+def _resources(layers: Mapping[Layer, Mapping[str, Value]]) -> dict[str, int]:
+    return {key: int(value) for key, value in layers[Layer.JOB].items() if isinstance(value, int)}
 
 
 def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str, Value]]:
@@ -68,6 +72,8 @@ def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str
                 yield where, Layer.HDF5, key, value
     for key, value in configuration.job.mca.items():
         yield "job", Layer.MCA, key, value
+    for key, value in configuration.job.resources.items():
+        yield "job", Layer.JOB, key, value
 
 
 def settings_class(configuration: Configuration) -> SafetyClass:

@@ -17,6 +17,8 @@ from stripewise.tunables._registry import all_tunables, find, suggest
 
 _LARGEST_CHUNK_ELEMENTS = 2**32 - 1
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CLOSED = {Layer.HDF5: "HDF5 property", Layer.JOB: "resource of a job"}
+"""Layers of which nothing is passed on that is not known here."""
 _OTHER_STACK_HINTS = frozenset({"collective_buffering", "access_style", "nb_proc", "filename"})
 
 
@@ -42,9 +44,9 @@ def configuration_warnings(configuration: Configuration) -> list[str]:
     warnings: list[str] = []
     for where, layer, key, _ in all_settings(configuration):
         knob = find(layer, key)
-        if knob is None and layer is not Layer.HDF5 and key not in _OTHER_STACK_HINTS:
+        if knob is None and layer not in _CLOSED and key not in _OTHER_STACK_HINTS:
             known = [t.key for t in all_tunables() if t.layer is layer]
-            kind = "hint" if layer is Layer.MPIIO else "parameter"
+            kind = "hint" if layer in (Layer.MPIIO, Layer.PNETCDF) else "parameter"
             warnings.append(
                 f"{where}: {layer.value}.{key} is no {kind} that is known"
                 f"{suggest(key, known)}; it is passed on as it is"
@@ -56,9 +58,9 @@ def configuration_warnings(configuration: Configuration) -> list[str]:
 
 def _value_problems(configuration: Configuration) -> Iterator[str]:
     for where, layer, key, value in all_settings(configuration):
-        if layer is Layer.HDF5 and find(layer, key) is None:
-            known = [t.key for t in all_tunables() if t.layer is Layer.HDF5]
-            yield f"{where}: no HDF5 property is called {key!r}{suggest(key, known)}"
+        if layer in _CLOSED and find(layer, key) is None:
+            known = [t.key for t in all_tunables() if t.layer is layer]
+            yield f"{where}: no {_CLOSED[layer]} is called {key!r}{suggest(key, known)}"
             continue
         try:
             canonical_value(layer, key, value)

@@ -128,6 +128,16 @@ def serial_hdf5(facts: ProgramFacts) -> str:
     return hdf5(facts)
 
 
+def pnetcdf(facts: ProgramFacts) -> str:
+    """PnetCDF was used."""
+    return "" if facts.uses_pnetcdf else "the program does not use PnetCDF"
+
+
+def adios2(facts: ProgramFacts) -> str:
+    """ADIOS2 was used."""
+    return "" if facts.uses_adios2 else "the program does not use ADIOS2"
+
+
 def matched(facts: ProgramFacts) -> str:
     """All ranks made the same calls: what forced collectives need."""
     return "" if facts.matched_calls else "ranks make different numbers of calls: it would hang"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ Required = Callable[[ProgramFacts], Mapping[str, Value]]
 _TRUE = frozenset({"true", "1", "yes", "enable", "enabled", "on"})
 _FALSE = frozenset({"false", "0", "no", "disable", "disabled", "off"})
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}")
+_DECIMAL = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{1,20})?", re.ASCII)
 LARGEST_INTEGER = 2**63 - 1
 
 
@@ -49,6 +51,7 @@ class Knob(Tunable):
 
     Attributes:
         minimum / maximum: Bounds of an int, and of each element of ints.
+        low / high: Bounds of a float.
         lengths: Allowed numbers of elements of ints.
         pattern: What a text must match in full.
         example: A valid value, for messages.
@@ -68,6 +71,8 @@ class Knob(Tunable):
     effect_order: int = 100
     minimum: int = 0
     maximum: int = LARGEST_INTEGER
+    low: float = 0.0
+    high: float = math.inf
     lengths: tuple[int, ...] = ()
     pattern: str = ""
     example: str = ""
@@ -103,6 +108,8 @@ class Knob(Tunable):
             return self._check_bool(value)
         if self.kind == "int":
             return self._check_int(value)
+        if self.kind == "float":
+            return self._check_float(value)
         if self.kind == "ints":
             return self._check_ints(value)
         return self._check_text(value)
@@ -116,6 +123,10 @@ class Knob(Tunable):
             raise self._wrong(word)
         if self.kind == "int":
             return self._check_int(self._integer(word, word))
+        if self.kind == "float":
+            if not _DECIMAL.fullmatch(word):
+                raise self._wrong(word)
+            return self._check_float(float(word))
         if self.kind == "ints":
             elements = word.split(",")
             return self._check_ints(tuple(self._integer(e.strip(), word) for e in elements))
@@ -130,6 +141,8 @@ class Knob(Tunable):
             return "true or false"
         if self.kind == "int":
             return f"an integer, {self._bounds}"
+        if self.kind == "float":
+            return f"a number, {self.low:g} to {self.high:g}"
         if self.kind == "ints":
             several = " or ".join(str(n) for n in self.lengths) or "one or more"
             return f"{several} integers, each {self._bounds}"
@@ -160,6 +173,13 @@ class Knob(Tunable):
         if not self.minimum <= value <= self.maximum:
             raise self._wrong(value)
         return value
+
+    def _check_float(self, value: Value) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self._wrong(value)
+        if not self.low <= value <= self.high or not math.isfinite(value):
+            raise self._wrong(value)
+        return float(value)
 
     def _check_ints(self, value: Value) -> tuple[int, ...]:
         if not isinstance(value, list | tuple) or not value:

@@ -11,6 +11,9 @@ _TITLES = {
     Layer.MPIIO: "MPI-IO hints (`mpiio`)",
     Layer.MCA: "Open MPI parameters (`mca`)",
     Layer.HDF5: "HDF5 properties (`hdf5`)",
+    Layer.PNETCDF: "PnetCDF hints (`pnetcdf`)",
+    Layer.ADIOS2: "ADIOS2 engine parameters (`adios2`)",
+    Layer.JOB: "The job's resources (`job`)",
 }
 
 
@@ -35,7 +38,7 @@ def reference_markdown() -> str:
         "tried only on request. A knob that can act on a program is still searched only if there",
         "is a value worth trying.",
     ]
-    for layer in (Layer.MPIIO, Layer.MCA, Layer.HDF5):
+    for layer in _TITLES:
         lines += ["", f"## {_TITLES[layer]}", ""]
         lines += ["| knob | values | default | class | acts at | stacks | what it does | source |"]
         lines += ["|---|---|---|---|---|---|---|---|"]

@@ -8,12 +8,21 @@ import difflib
 from collections.abc import Iterable
 
 from stripewise.errors import UsageError
-from stripewise.tunables import _cray, _hdf5, _lustre, _mca, _romio
+from stripewise.tunables import _adios2, _cray, _hdf5, _job, _lustre, _mca, _pnetcdf, _romio
 from stripewise.tunables._base import Layer, Tunable
 
 _ALL: tuple[Tunable, ...] = tuple(
     sorted(
-        (*_romio.KNOBS, *_lustre.KNOBS, *_cray.KNOBS, *_mca.KNOBS, *_hdf5.KNOBS),
+        (
+            *_job.KNOBS,
+            *_romio.KNOBS,
+            *_lustre.KNOBS,
+            *_cray.KNOBS,
+            *_mca.KNOBS,
+            *_hdf5.KNOBS,
+            *_pnetcdf.KNOBS,
+            *_adios2.KNOBS,
+        ),
         key=lambda knob: knob.effect_order,
     )
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from stripewise.model import ProgramFacts, Value
-from stripewise.tunables._base import Dimension, SafetyClass, Space, Tunable
+from stripewise.tunables._base import Dimension, Layer, SafetyClass, Space, Tunable
 from stripewise.tunables._registry import all_tunables, get
 
 SEARCHED_CLASSES = frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT})
@@ -19,6 +19,7 @@ def find_space(
     *,
     classes: frozenset[SafetyClass] = SEARCHED_CLASSES,
     only: Sequence[str] = (),
+    ladders: Mapping[str, Sequence[Value]] | None = None,
 ) -> Space:
     """Choose the knobs worth searching for a program.
 
@@ -27,20 +28,37 @@ def find_space(
         allowed: Returns the reason why a knob may not be used; "" if it may.
         classes: Classes to search.
         only: Names; if given, no other knob is searched.
+        ladders: Tunable name to values that the user wants tried; such knobs are searched
+            whatever their class and `only` say, and the job's resources not without.
 
     Raises:
-        UsageError: `only` names a knob that does not exist.
+        UsageError: `only` or `ladders` names a knob that does not exist.
+        ConfigurationError: A value of `ladders` is not one of that knob.
     """
     wanted = {get(name).name for name in only}
+    given = _given(ladders or {})
     dimensions: list[Dimension] = []
     left_out: dict[str, str] = {}
     for knob in all_tunables():
-        reason, rungs = _judge(knob, facts, allowed, classes, wanted)
+        if knob.name in given:
+            rungs = given[knob.name]
+            reason = knob.why_not(facts) or (allowed(knob) if allowed else "")
+        else:
+            reason, rungs = _judge(knob, facts, allowed, classes, wanted)
         if reason:
             left_out[knob.name] = reason
         else:
             dimensions.append(Dimension(knob, rungs))
     return _drop_unreachable(dimensions, left_out, facts)
+
+
+def _given(ladders: Mapping[str, Sequence[Value]]) -> dict[str, tuple[Value, ...]]:
+    """Return the user's ladders with checked values, each value once."""
+    checked: dict[str, tuple[Value, ...]] = {}
+    for name, values in ladders.items():
+        knob = get(name)
+        checked[knob.name] = tuple(dict.fromkeys(knob.check(value) for value in values))
+    return {name: values for name, values in checked.items() if values}
 
 
 def _judge(
@@ -52,6 +70,8 @@ def _judge(
 ) -> tuple[str, tuple[Value, ...]]:
     if wanted and knob.name not in wanted:
         return "not asked for", ()
+    if knob.layer is Layer.JOB:
+        return f"only on request: --{knob.key.replace('_', '-')}", ()
     if why := knob.why_not(facts):
         return why, ()
     if knob.safety not in classes:
