@@ -41,7 +41,8 @@ enum sw_layer {
     SW_LAYER_MPIIO = 2,
     SW_LAYER_PNETCDF = 3,
     SW_LAYER_HDF5 = 4,
-    SW_LAYER_COUNT = 5,
+    SW_LAYER_ADIOS2 = 5,
+    SW_LAYER_COUNT = 6,
 };
 
 /* One slot per kind of operation.  Collective and independent are told apart where
@@ -99,6 +100,9 @@ enum sw_plugin_state {
 #define SW_PROCESS_HDF5_PARALLEL 0x100u
 #define SW_PROCESS_CONFIG_BAD 0x200u
 #define SW_PROCESS_GUARD_HIT 0x400u /* an open was refused by STRIPEWISE_WRITABLE */
+#define SW_PROCESS_PNETCDF 0x800u
+#define SW_PROCESS_NETCDF4 0x1000u /* HDF5 was called by the netCDF library */
+#define SW_PROCESS_ADIOS2 0x2000u
 
 struct sw_process {
     uint32_t pid;
@@ -112,7 +116,8 @@ struct sw_process {
     uint64_t start_ns; /* CLOCK_REALTIME at load */
     uint64_t end_ns;   /* at exit, 0 if it never came there */
     uint64_t clock_ns; /* CLOCK_MONOTONIC at load: origin of all *_ns below */
-    /* Time in outermost calls: HDF5 > PnetCDF > MPI-IO > POSIX/stdio; sum over threads. */
+    /* Time in outermost calls: ADIOS2 > HDF5 > PnetCDF > MPI-IO > POSIX/stdio; sum over
+     * threads. */
     uint64_t outermost_ns;
     uint64_t outermost_read_bytes;
     uint64_t outermost_write_bytes;

@@ -8,12 +8,14 @@
  *   file     <match> <override: 0|1>
  *   mpiio    <key> <value>
  *   hdf5     <property> <value>            e.g.  hdf5 alignment 1048576,1048576
+ *   pnetcdf  <key> <value>                 hints that PnetCDF itself reads
+ *   adios2   <parameter> <value>           of the engine; "engine" chooses the engine
  *   dataset  <match>
  *   hdf5     <property> <value>            inside a dataset: creation and transfer properties
  *
  * One statement a line, fields separated by one TAB.  Inside a field every byte below
- * 0x21, '%' and 0x7f is written %XX.  `mpiio` and `hdf5` belong to the `file` (or
- * `dataset`) before them.  All entries that match a file apply in order; later ones win
+ * 0x21, '%' and 0x7f is written %XX.  Settings belong to the `file` before them, `hdf5` also
+ * to a `dataset`.  All entries that match a file apply in order; later ones win
  * key by key.  A match without slash is a glob (fnmatch, FNM_NOESCAPE off) on the
  * basename; with slashes, on as many trailing path components as it has; a ROMIO prefix
  * ("ufs:", "lustre:") of the file name is taken off first.

@@ -68,8 +68,8 @@ static const char *add(struct sw_rows *rows, const struct scope *scope,
 {
     if (scope->match == NULL)
         return "a setting before any file";
-    if (group == SW_SETTING_MPIIO && scope->dataset != NULL)
-        return "an MPI-IO hint inside a dataset";
+    if (group != SW_SETTING_HDF5 && scope->dataset != NULL)
+        return "a setting of a file inside a dataset";
     struct sw_row row = {.source = SW_ROW_FLAT,
                          .group = group,
                          .override = scope->override,
@@ -80,19 +80,33 @@ static const char *add(struct sw_rows *rows, const struct scope *scope,
     return sw_row_add(rows, &row) ? NULL : "too many settings";
 }
 
+/* The group of a settings statement; false if it is another one. */
+static bool group_of(const char *name, enum sw_setting_group *group)
+{
+    static const char *const names[] = {[SW_SETTING_MPIIO] = "mpiio",
+                                        [SW_SETTING_HDF5] = "hdf5",
+                                        [SW_SETTING_PNETCDF] = "pnetcdf",
+                                        [SW_SETTING_ADIOS2] = "adios2"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        *group = (enum sw_setting_group)i;
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static const char *statement(char *line, struct scope *scope, struct sw_rows *rows)
 {
     char *fields[FIELDS];
+    enum sw_setting_group group;
     size_t count = split(line, fields);
     for (size_t i = 0; i < count && i < FIELDS; i++)
         if (!decode(fields[i]))
             return "a broken %XX";
     if (count == 3 && strcmp(fields[0], "file") == 0)
         return begin_file(scope, fields[1], fields[2]);
-    if (count == 3 && strcmp(fields[0], "mpiio") == 0)
-        return add(rows, scope, SW_SETTING_MPIIO, fields[1], fields[2]);
-    if (count == 3 && strcmp(fields[0], "hdf5") == 0)
-        return add(rows, scope, SW_SETTING_HDF5, fields[1], fields[2]);
+    if (count == 3 && group_of(fields[0], &group))
+        return add(rows, scope, group, fields[1], fields[2]);
     if (count == 2 && strcmp(fields[0], "dataset") == 0 && scope->match != NULL) {
         scope->dataset = fields[1];
         return NULL;

@@ -115,7 +115,7 @@ struct sw_setting {
     const char *value;
     int override;
 };
-enum sw_setting_group { SW_SETTING_MPIIO, SW_SETTING_HDF5 };
+enum sw_setting_group { SW_SETTING_MPIIO, SW_SETTING_HDF5, SW_SETTING_PNETCDF, SW_SETTING_ADIOS2 };
 /* Settings for a file (dataset NULL) or for a dataset of it (then with the file's own, which
  * count for all its datasets); later entries have won already.  Returns how many were stored in
  * `settings`. */

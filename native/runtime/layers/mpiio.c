@@ -69,7 +69,7 @@ static int open_file(open_function *real, const void *caller, sw_handle comm, co
     if (!sw_enter(&call, SW_LAYER_MPIIO))
         return real(comm, path, amode, info, handle);
     sw_mpi_started(caller);
-    sw_mpi_hints_merge(&hints, path, info);
+    sw_mpi_hints_merge(&hints, SW_SETTING_MPIIO, path, info);
     int result = real(comm, path, amode, hints.merged, handle);
     struct sw_file *file = path != NULL ? sw_file_get(SW_LAYER_MPIIO, path) : NULL;
     if (result == SW_MPI_SUCCESS)

@@ -41,11 +41,17 @@ struct sw_mpi_hints {
     bool overriding;
     char applied[4096];
 };
-void sw_mpi_hints_merge(struct sw_mpi_hints *hints, const char *path, sw_handle info);
+void sw_mpi_hints_merge(struct sw_mpi_hints *hints, enum sw_setting_group group, const char *path,
+                        sw_handle info);
 /* The same for an info that comes after the open (set_view, set_info): only keys that the
  * program names there and that we override. */
 void sw_mpi_hints_remerge(struct sw_mpi_hints *hints, const char *path, sw_handle info);
 void sw_mpi_hints_done(struct sw_mpi_hints *hints);
+/* Records what the program passed and what was applied, for a layer above MPI-IO. */
+void sw_mpi_hints_requested(const struct sw_mpi_hints *hints, int layer, struct sw_file *file);
+/* Records what an info holds. */
+void sw_mpi_info_record(int layer, struct sw_file *file, enum sw_settings_kind kind,
+                        sw_handle info);
 /* Records what the program passed, what was applied and what the MPI reports. */
 void sw_mpi_hints_record(const struct sw_mpi_hints *hints, struct sw_file *file, sw_handle handle);
 

@@ -8,10 +8,11 @@
 
 #define TEXT_BYTES 8192
 
-static size_t lookup(const char *path, struct sw_hint hints[SW_MAX_SETTINGS])
+static size_t lookup(enum sw_setting_group group, const char *path,
+                     struct sw_hint hints[SW_MAX_SETTINGS])
 {
     struct sw_setting settings[SW_MAX_SETTINGS];
-    size_t count = sw_adopt_lookup(SW_SETTING_MPIIO, path, NULL, settings, SW_MAX_SETTINGS);
+    size_t count = sw_adopt_lookup(group, path, NULL, settings, SW_MAX_SETTINGS);
     for (size_t i = 0; i < count; i++)
         hints[i] = (struct sw_hint){
             .key = settings[i].key, .value = settings[i].value, .override = settings[i].override};
@@ -49,14 +50,15 @@ static void begin(struct sw_mpi_hints *hints, sw_handle info)
     hints->applied[0] = '\0';
 }
 
-void sw_mpi_hints_merge(struct sw_mpi_hints *hints, const char *path, sw_handle info)
+void sw_mpi_hints_merge(struct sw_mpi_hints *hints, enum sw_setting_group group, const char *path,
+                        sw_handle info)
 {
     struct sw_hint wanted[SW_MAX_SETTINGS];
     begin(hints, info);
     if (!sw_adopt_any() || sw_mpi_plugin() == NULL)
         return;
     sw_inside_begin();
-    size_t count = lookup(path, wanted);
+    size_t count = lookup(group, path, wanted);
     for (size_t i = 0; i < count; i++)
         hints->overriding |= wanted[i].override != 0;
     if (count > 0)
@@ -73,7 +75,7 @@ void sw_mpi_hints_remerge(struct sw_mpi_hints *hints, const char *path, sw_handl
     if (path == NULL || plugin == NULL)
         return;
     sw_inside_begin();
-    size_t count = lookup(path, wanted);
+    size_t count = lookup(SW_SETTING_MPIIO, path, wanted);
     size_t kept = 0;
     if (plugin->info_text(info, own, sizeof own) == SW_MPI_SUCCESS)
         for (size_t i = 0; i < count; i++)
@@ -98,11 +100,32 @@ void sw_mpi_hints_done(struct sw_mpi_hints *hints)
 
 /* A program that opens the same file in every step leaves the same text each time: once is
  * enough. */
-static void record(struct sw_file *file, enum sw_settings_kind kind, const char *text)
+static void record(int layer, struct sw_file *file, enum sw_settings_kind kind, const char *text)
 {
     uint64_t id = sw_file_id(file);
-    if (text[0] != '\0' && sw_once(id * 4 + (uint64_t)kind, text))
-        sw_settings_add(SW_LAYER_MPIIO, id, kind, text);
+    uint64_t salt = (id * 4 + (uint64_t)kind) * SW_LAYER_COUNT + (uint64_t)layer;
+    if (text[0] != '\0' && sw_once(salt, text))
+        sw_settings_add(layer, id, kind, text);
+}
+
+void sw_mpi_info_record(int layer, struct sw_file *file, enum sw_settings_kind kind,
+                        sw_handle info)
+{
+    const struct sw_plugin *plugin = sw_mpi_plugin();
+    char text[TEXT_BYTES];
+    if (file == NULL || plugin == NULL || !sw_recording())
+        return;
+    sw_inside_begin();
+    if (plugin->info_text(info, text, sizeof text) == SW_MPI_SUCCESS)
+        record(layer, file, kind, text);
+    sw_inside_end();
+}
+
+void sw_mpi_hints_requested(const struct sw_mpi_hints *hints, int layer, struct sw_file *file)
+{
+    sw_mpi_info_record(layer, file, SW_SETTINGS_PROGRAM, hints->own);
+    if (file != NULL && sw_recording())
+        record(layer, file, SW_SETTINGS_APPLIED, hints->applied);
 }
 
 void sw_mpi_hints_record(const struct sw_mpi_hints *hints, struct sw_file *file, sw_handle handle)
@@ -111,11 +134,9 @@ void sw_mpi_hints_record(const struct sw_mpi_hints *hints, struct sw_file *file,
     char text[TEXT_BYTES];
     if (file == NULL || plugin == NULL || !sw_recording())
         return;
+    sw_mpi_hints_requested(hints, SW_LAYER_MPIIO, file);
     sw_inside_begin();
-    if (plugin->info_text(hints->own, text, sizeof text) == SW_MPI_SUCCESS)
-        record(file, SW_SETTINGS_PROGRAM, text);
-    record(file, SW_SETTINGS_APPLIED, hints->applied);
     if (handle != 0 && plugin->file_info_text(handle, text, sizeof text) == SW_MPI_SUCCESS)
-        record(file, SW_SETTINGS_REPORTED, text);
+        record(SW_LAYER_MPIIO, file, SW_SETTINGS_REPORTED, text);
     sw_inside_end();
 }

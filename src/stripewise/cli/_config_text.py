@@ -9,7 +9,7 @@ from typing import Any
 
 from stripewise.formats import effective
 from stripewise.model import Configuration, Value
-from stripewise.tunables import Layer, all_settings, find, hint_text, settings_class
+from stripewise.tunables import all_settings, find, hint_text, settings_class
 
 
 def as_data(configuration: Configuration) -> dict[str, Any]:
@@ -19,8 +19,7 @@ def as_data(configuration: Configuration) -> dict[str, Any]:
         "file": [
             {
                 "match": rule.match,
-                "mpiio": dict(rule.mpiio),
-                "hdf5": dict(rule.hdf5),
+                **{layer: dict(settings) for layer, settings in rule.layers.items()},
                 "override": rule.override,
                 "dataset": [{"match": d.match, **d.hdf5} for d in rule.datasets],
             }
@@ -37,20 +36,19 @@ def effective_data(configuration: Configuration, name: str) -> dict[str, Any]:
     """Return what acts on a file."""
     found = effective(configuration, name)
 
-    def described(layer: Layer, settings: Mapping[str, Value]) -> dict[str, Any]:
+    def described(layer: str, settings: Mapping[str, Value]) -> dict[str, Any]:
         return {
             key: {
                 "value": value,
-                "from": found.origin[f"{layer.value}.{key}"],
-                "override": found.override[f"{layer.value}.{key}"],
+                "from": found.origin[f"{layer}.{key}"],
+                "override": found.override[f"{layer}.{key}"],
             }
             for key, value in settings.items()
         }
 
     return {
         "file": name,
-        "mpiio": described(Layer.MPIIO, found.mpiio),
-        "hdf5": described(Layer.HDF5, found.hdf5),
+        **{layer: described(layer, settings) for layer, settings in found.layers.items()},
         "dataset": [{"match": d.match, **d.hdf5} for d in found.datasets],
     }
 
@@ -84,9 +82,9 @@ def effective_lines(configuration: Configuration, name: str) -> list[str]:
     """Return what acts on a file as an aligned table."""
     found = effective(configuration, name)
     rows = [("SETTING", "VALUE", "FROM", "WHERE THE PROGRAM SETS IT")]
-    for layer, settings in ((Layer.MPIIO, found.mpiio), (Layer.HDF5, found.hdf5)):
+    for layer, settings in found.layers.items():
         for key, value in settings.items():
-            setting = f"{layer.value}.{key}"
+            setting = f"{layer}.{key}"
             kept = "overrides" if found.override[setting] else "gives way"
             rows.append((setting, hint_text(value), found.origin[setting], kept))
     for dataset in found.datasets:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from stripewise.errors import ConfigurationError
-from stripewise.model import Configuration, Value
+from stripewise.model import Configuration, FileRule, Value
 from stripewise.tunables import Layer, check_configuration, configuration_warnings, find
 
 
@@ -103,7 +103,18 @@ def lost_beside_hints(configuration: Configuration) -> list[str]:
     for rule in configuration.files:
         if rule.hdf5 or any(dataset.hdf5 for dataset in rule.datasets):
             lost.append(f"HDF5 properties for {rule.match}")
+        lost += lost_libraries(rule)
     return lost + lost_job(configuration)
+
+
+def lost_libraries(rule: FileRule) -> list[str]:
+    """Say what a format that knows neither PnetCDF nor ADIOS2 loses of a rule."""
+    lost = []
+    if rule.pnetcdf:
+        lost.append(f"PnetCDF hints for {rule.match}: {', '.join(rule.pnetcdf)}")
+    if rule.adios2:
+        lost.append(f"ADIOS2 parameters for {rule.match}: {', '.join(rule.adios2)}")
+    return lost
 
 
 def lost_job(configuration: Configuration) -> list[str]:

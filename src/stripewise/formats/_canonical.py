@@ -25,19 +25,25 @@ def _canonical(layer: Layer, key: str, value: Any) -> Value:
         return plain
 
 
+def canonical_layers(
+    layers: Mapping[str, Mapping[str, Any]],
+) -> dict[str, dict[str, Value]]:
+    """Return the settings of a file rule, by layer, with canonical values."""
+    return {name: canonical_settings(Layer(name), settings) for name, settings in layers.items()}
+
+
 def canonical(configuration: Configuration) -> Configuration:
     """Return the configuration with every value in its canonical type."""
     return Configuration(
         tuple(
             FileRule(
                 rule.match,
-                canonical_settings(Layer.MPIIO, rule.mpiio),
-                canonical_settings(Layer.HDF5, rule.hdf5),
-                rule.override,
-                tuple(
+                override=rule.override,
+                datasets=tuple(
                     DatasetRule(d.match, canonical_settings(Layer.HDF5, d.hdf5))
                     for d in rule.datasets
                 ),
+                **canonical_layers(rule.layers),
             )
             for rule in configuration.files
         ),

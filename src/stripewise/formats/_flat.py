@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 
 from stripewise.errors import ConfigurationError
 from stripewise.formats._base import (
@@ -21,7 +22,8 @@ from stripewise.tunables import Layer, hint_text
 
 HEADER = "stripewise-flat 1"
 _BROKEN = re.compile(r"%(?![0-9a-fA-F]{2})|%00")
-_FIELDS = {"file": 3, "mpiio": 3, "hdf5": 3, "dataset": 2}
+_LAYERS = tuple(FileRule().layers)
+_FIELDS = {"file": 3, "dataset": 2, **dict.fromkeys(_LAYERS, 3)}
 
 
 class FlatFormat(Format):
@@ -47,11 +49,11 @@ class FlatFormat(Format):
         lines = [HEADER]
         for rule in canonical(configuration).files:
             lines.append(f"file\t{_encode(rule.match)}\t{int(rule.override)}")
-            lines += [_line("mpiio", key, hint_text(v)) for key, v in rule.mpiio.items()]
-            lines += [_line("hdf5", key, _property(v)) for key, v in rule.hdf5.items()]
+            for layer, settings in rule.layers.items():
+                lines += [_line(layer, key, _text(layer, v)) for key, v in settings.items()]
             for dataset in rule.datasets:
                 lines.append(f"dataset\t{_encode(dataset.match)}")
-                lines += [_line("hdf5", key, _property(v)) for key, v in dataset.hdf5.items()]
+                lines += [_line("hdf5", k, _text("hdf5", v)) for k, v in dataset.hdf5.items()]
         return Written("\n".join(lines) + "\n", tuple(lost_job(configuration)))
 
 
@@ -64,8 +66,9 @@ def _line(layer: str, key: str, text: str) -> str:
     return f"{layer}\t{_encode(key)}\t{_encode(text)}"
 
 
-def _property(value: Value) -> str:
-    return str(int(value)) if isinstance(value, bool) else hint_text(value)
+def _text(layer: str, value: Value) -> str:
+    """Return a value as C reads it; hints and parameters are the text that the layer takes."""
+    return str(int(value)) if layer == "hdf5" and isinstance(value, bool) else hint_text(value)
 
 
 def _encode(text: str) -> str:
@@ -100,20 +103,18 @@ def _statement(line: str, where: str, rules: list[FileRule]) -> None:
             raise ConfigurationError(f"{where}: override {fields[2]!r}: write 0 or 1")
         rules.append(FileRule(fields[1], override=fields[2] == "1"))
         return
-    if not rules or (kind == "mpiio" and rules[-1].datasets):
+    if not rules or (kind not in ("hdf5", "dataset") and rules[-1].datasets):
         raise ConfigurationError(f"{where}: {kind} stands outside of a file")
     rules[-1] = _extended(rules[-1], kind, fields[1:])
 
 
 def _extended(rule: FileRule, kind: str, fields: list[str]) -> FileRule:
-    mpiio, hdf5, datasets = dict(rule.mpiio), dict(rule.hdf5), list(rule.datasets)
     if kind == "dataset":
-        datasets.append(DatasetRule(fields[0]))
-    elif kind == "mpiio":
-        mpiio[fields[0]] = value_from_text(Layer.MPIIO, fields[0], fields[1])
-    elif datasets:
-        value = value_from_text(Layer.HDF5, fields[0], fields[1])
-        datasets[-1] = DatasetRule(datasets[-1].match, {**datasets[-1].hdf5, fields[0]: value})
-    else:
-        hdf5[fields[0]] = value_from_text(Layer.HDF5, fields[0], fields[1])
-    return FileRule(rule.match, mpiio, hdf5, rule.override, tuple(datasets))
+        return replace(rule, datasets=(*rule.datasets, DatasetRule(fields[0])))
+    key, value = fields[0], value_from_text(Layer(kind), fields[0], fields[1])
+    if rule.datasets:
+        *before, last = rule.datasets
+        last = DatasetRule(last.match, {**last.hdf5, key: value})
+        return replace(rule, datasets=(*before, last))
+    layers = {**rule.layers, kind: {**rule.layers[kind], key: value}}
+    return FileRule(rule.match, override=rule.override, datasets=(), **layers)

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
-from stripewise.formats._base import Written, lost_job
+from stripewise.formats._base import Written, lost_job, lost_libraries
 from stripewise.formats._canonical import canonical
 from stripewise.formats._match import literal_name
 from stripewise.model import Configuration, FileRule, Value
@@ -96,6 +96,7 @@ def write_h5tuner(configuration: Configuration) -> Written:
 
 
 def _add_rule(rule: FileRule, sheet: _Sheet) -> None:
+    sheet.lost += lost_libraries(rule)
     if not rule.override and (rule.mpiio or rule.hdf5 or rule.datasets):
         sheet.lost.append(f"override = false for {rule.match}: H5Tuner always overrides")
     for key, value in rule.mpiio.items():

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from stripewise.model import Configuration, DatasetRule, Value
+from stripewise.model import Configuration, DatasetRule, FileRule, Value
 from stripewise.tunables import DATASET_KEYS
 
 _PREFIX = re.compile(r"[A-Za-z0-9_]{2,}:")
@@ -20,8 +20,8 @@ class Effective:
     """What acts on one file.
 
     Attributes:
-        mpiio / hdf5: Settings, later rules having won key by key.
-        origin: "mpiio.key" or "hdf5.key" to the match of the rule that it comes from.
+        mpiio / hdf5 / pnetcdf / adios2: Settings, later rules having won key by key.
+        origin: "mpiio.key" and the like to the match of the rule that it comes from.
         override: The same keys: whether it acts where the program set the value itself.
         datasets: Rules for datasets, in order; properties of datasets that stand at the file
             are a rule for all of them.
@@ -29,9 +29,21 @@ class Effective:
 
     mpiio: Mapping[str, Value]
     hdf5: Mapping[str, Value]
+    pnetcdf: Mapping[str, Value]
+    adios2: Mapping[str, Value]
     origin: Mapping[str, str]
     override: Mapping[str, bool]
     datasets: tuple[DatasetRule, ...]
+
+    @property
+    def layers(self) -> Mapping[str, Mapping[str, Value]]:
+        """Layer to what acts there on the file itself."""
+        return {
+            "mpiio": self.mpiio,
+            "hdf5": self.hdf5,
+            "pnetcdf": self.pnetcdf,
+            "adios2": self.adios2,
+        }
 
     def dataset(self, path: str) -> dict[str, Value]:
         """Return what acts on a dataset, given by its absolute path in the file."""
@@ -44,23 +56,23 @@ class Effective:
 
 def effective(configuration: Configuration, path: str) -> Effective:
     """Return what acts on a file."""
-    mpiio: dict[str, Value] = {}
-    hdf5: dict[str, Value] = {}
+    layers: dict[str, dict[str, Value]] = {name: {} for name in FileRule().layers}
     origin: dict[str, str] = {}
     override: dict[str, bool] = {}
     datasets: list[DatasetRule] = []
     for rule in configuration.files:
         if not matches(rule.match, path):
             continue
-        mpiio.update(rule.mpiio)
-        hdf5.update(rule.hdf5)
-        names = [f"mpiio.{k}" for k in rule.mpiio] + [f"hdf5.{k}" for k in rule.hdf5]
+        names = []
+        for layer, settings in rule.layers.items():
+            layers[layer].update(settings)
+            names += [f"{layer}.{key}" for key in settings]
         origin.update(dict.fromkeys(names, rule.match))
         override.update(dict.fromkeys(names, rule.override))
         for_all = {k: v for k, v in rule.hdf5.items() if k in DATASET_KEYS}
         datasets += [DatasetRule("*", for_all)] if for_all else []
         datasets += rule.datasets
-    return Effective(mpiio, hdf5, origin, override, tuple(datasets))
+    return Effective(origin=origin, override=override, datasets=tuple(datasets), **layers)
 
 
 def matches(pattern: str, path: str) -> bool:

@@ -46,11 +46,7 @@ class McaFormat(Format):
     def write(self, configuration: Configuration) -> Written:
         """Write `key = value` lines."""
         job = canonical(configuration).job
-        lost = [
-            f"settings for {rule.match}"
-            for rule in configuration.files
-            if rule.mpiio or rule.hdf5 or any(d.hdf5 for d in rule.datasets)
-        ]
+        lost = [f"settings for {rule.match}" for rule in configuration.files if not rule.is_empty]
         if job.environment:
             lost.append("environment variables " + ", ".join(job.environment))
         lines = []

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from stripewise.errors import ConfigurationError
 from stripewise.formats._base import Format, LoadedConfiguration, Written
-from stripewise.formats._canonical import canonical_settings
+from stripewise.formats._canonical import canonical_layers, canonical_settings
 from stripewise.formats._toml_write import write_toml
 from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
 from stripewise.tunables import Layer, first_problem
@@ -34,6 +34,8 @@ class _File(_Strict):
     match: str
     mpiio: dict[str, Any] = Field(default_factory=dict)
     hdf5: dict[str, Any] = Field(default_factory=dict)
+    pnetcdf: dict[str, Any] = Field(default_factory=dict)
+    adios2: dict[str, Any] = Field(default_factory=dict)
     override: bool = False
     dataset: list[_Dataset] = Field(default_factory=list)
 
@@ -93,11 +95,10 @@ def _configuration(document: _Document) -> Configuration:
 def _file_rule(table: _File) -> FileRule:
     return FileRule(
         table.match,
-        canonical_settings(Layer.MPIIO, table.mpiio),
-        canonical_settings(Layer.HDF5, table.hdf5),
-        table.override,
-        tuple(
+        override=table.override,
+        datasets=tuple(
             DatasetRule(d.match, canonical_settings(Layer.HDF5, d.model_extra or {}))
             for d in table.dataset
         ),
+        **canonical_layers({name: getattr(table, name) for name in FileRule().layers}),
     )

@@ -35,7 +35,8 @@ def write_toml(configuration: Configuration) -> Written:
 
 def _file_lines(rule: FileRule, lost: list[str]) -> list[str]:
     lines = ["", "[[file]]", f"match = {_string(rule.match)}"]
-    lines += _inline("mpiio", rule.mpiio, lost) + _inline("hdf5", rule.hdf5, lost)
+    for layer, settings in rule.layers.items():
+        lines += _inline(layer, settings, lost)
     lines.append(f"override = {'true' if rule.override else 'false'}")
     for dataset in rule.datasets:
         if _SURROGATE.search(dataset.match):

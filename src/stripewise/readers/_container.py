@@ -42,6 +42,7 @@ class ContainerLayer(IntEnum):
     MPIIO = 2
     PNETCDF = 3
     HDF5 = 4
+    ADIOS2 = 5
 
 
 class Op(IntEnum):
@@ -89,6 +90,9 @@ class ProcessFlag(IntFlag):
     HDF5_PARALLEL = 0x100
     CONFIG_BAD = 0x200
     GUARD_HIT = 0x400
+    PNETCDF = 0x800
+    NETCDF4 = 0x1000
+    ADIOS2 = 0x2000
 
 
 class FileFlag(IntFlag):

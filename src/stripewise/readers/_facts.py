@@ -58,6 +58,9 @@ def program_facts(
         mpiio_alternatives=tuple(mpiio_alternatives),
         uses_hdf5=bool(flags & ProcessFlag.HDF5) or bool((layer == ContainerLayer.HDF5).any()),
         uses_parallel_hdf5=bool(flags & ProcessFlag.HDF5_PARALLEL),
+        uses_pnetcdf=bool(flags & ProcessFlag.PNETCDF),
+        uses_netcdf4=bool(flags & ProcessFlag.NETCDF4),
+        uses_adios2=bool(flags & ProcessFlag.ADIOS2),
         collective_bytes=_bytes(mpiio, [Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE]),
         independent_bytes=_bytes(mpiio, [Op.READ, Op.WRITE]),
         posix_bytes=int(

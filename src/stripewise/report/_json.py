@@ -82,10 +82,7 @@ def configuration_document(configuration: Configuration) -> dict[str, Any]:
     document: dict[str, Any] = {"version": 1, "file": []}
     for rule in configuration.files:
         entry: dict[str, Any] = {"match": rule.match}
-        if rule.mpiio:
-            entry["mpiio"] = dict(rule.mpiio)
-        if rule.hdf5:
-            entry["hdf5"] = dict(rule.hdf5)
+        entry.update({layer: dict(s) for layer, s in rule.layers.items() if s})
         entry["override"] = rule.override
         if rule.datasets:
             entry["dataset"] = [{"match": d.match, **d.hdf5} for d in rule.datasets]

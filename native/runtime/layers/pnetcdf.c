@@ -1,0 +1,146 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* What is asked of PnetCDF: how much an access moves.  All of it is local to the rank. */
+#include <string.h>
+
+#include "layers/pnetcdf.h"
+
+#define MAX_DIMENSIONS 64
+
+static struct {
+    int (*varndims)(int, int, int *);
+    int (*vardimid)(int, int, int *);
+    int (*dimlen)(int, int, sw_mpi_offset *);
+    int (*vartype)(int, int, int *);
+} ask;
+
+void sw_pn_started(const void *caller)
+{
+    static bool started;
+    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE))
+        return;
+    ask.varndims = (int (*)(int, int, int *))sw_resolve("ncmpi_inq_varndims", caller);
+    ask.vardimid = (int (*)(int, int, int *))sw_resolve("ncmpi_inq_vardimid", caller);
+    ask.dimlen = (int (*)(int, int, sw_mpi_offset *))sw_resolve("ncmpi_inq_dimlen", caller);
+    ask.vartype = (int (*)(int, int, int *))sw_resolve("ncmpi_inq_vartype", caller);
+    __atomic_store_n(&started, true, __ATOMIC_RELEASE);
+}
+
+void sw_pn_data_done(struct sw_call *call, int ncid, enum sw_op op, int result, int64_t bytes)
+{
+    sw_leave_data(call, sw_pn_file(ncid), op, sw_pn_moved(result) ? bytes : -1, -1);
+}
+
+/* ---- elements --------------------------------------------------------------------- */
+
+static int dimensions(int ncid, int varid)
+{
+    int n = 0;
+    return ask.varndims != NULL && ask.varndims(ncid, varid, &n) == SW_PN_SUCCESS ? n : 0;
+}
+
+static int64_t product(const sw_mpi_offset *count, int n)
+{
+    int64_t elements = 1;
+    for (int i = 0; count != NULL && i < n; i++)
+        elements *= count[i];
+    return elements;
+}
+
+int64_t sw_pn_box(int ncid, int varid, const sw_mpi_offset *count)
+{
+    return product(count, dimensions(ncid, varid));
+}
+
+int64_t sw_pn_boxes(int ncid, int varid, int number, sw_mpi_offset *const *counts)
+{
+    int n = dimensions(ncid, varid);
+    int64_t elements = 0;
+    for (int i = 0; i < number; i++)
+        elements += product(counts != NULL ? counts[i] : NULL, n);
+    return elements;
+}
+
+/* A record variable counts with the records that the file has. */
+int64_t sw_pn_whole(int ncid, int varid)
+{
+    int ids[MAX_DIMENSIONS];
+    int64_t elements = 1;
+    int n = dimensions(ncid, varid);
+    if (n > MAX_DIMENSIONS || ask.vardimid == NULL || ask.dimlen == NULL ||
+        ask.vardimid(ncid, varid, ids) != SW_PN_SUCCESS)
+        return 0;
+    for (int i = 0; i < n; i++) {
+        sw_mpi_offset length = 0;
+        if (ask.dimlen(ncid, ids[i], &length) != SW_PN_SUCCESS)
+            return 0;
+        elements *= length;
+    }
+    return elements;
+}
+
+int64_t sw_pn_box_each(int ncid, int number, const int *varids, sw_mpi_offset *const *counts)
+{
+    int64_t elements = 0;
+    for (int i = 0; i < number; i++)
+        elements += sw_pn_box(ncid, varids[i], counts != NULL ? counts[i] : NULL);
+    return elements;
+}
+
+int64_t sw_pn_whole_each(int ncid, int number, const int *varids)
+{
+    int64_t elements = 0;
+    for (int i = 0; i < number; i++)
+        elements += sw_pn_whole(ncid, varids[i]);
+    return elements;
+}
+
+/* ---- bytes ---------------------------------------------------------------------- */
+
+/* Of an element of a variable in the file, by nc_type (pnetcdf.h). */
+static int64_t external_bytes(int ncid, int varid)
+{
+    static const unsigned char bytes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
+    int type = 0;
+    if (ask.vartype == NULL || ask.vartype(ncid, varid, &type) != SW_PN_SUCCESS || type < 0 ||
+        type >= (int)sizeof bytes)
+        return 0;
+    return bytes[type];
+}
+
+/* Of an MPI datatype, -1 for MPI_DATATYPE_NULL, which means: as in the file. */
+static int64_t type_bytes(sw_handle datatype)
+{
+    const struct sw_plugin *plugin = sw_mpi_plugin();
+    if (plugin == NULL)
+        return -1;
+    sw_inside_begin();
+    int64_t bytes = plugin->type_bytes(datatype);
+    sw_inside_end();
+    return bytes;
+}
+
+int64_t sw_pn_typed(int ncid, int varid, int64_t elements, sw_mpi_offset count, sw_handle datatype)
+{
+    int64_t bytes = type_bytes(datatype);
+    if (bytes < 0)
+        return elements * external_bytes(ncid, varid);
+    return bytes * (count >= 0 ? count : elements);
+}
+
+int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elements,
+                         const sw_mpi_offset *counts, const void *datatypes)
+{
+    const struct sw_plugin *plugin = sw_mpi_plugin();
+    int64_t bytes = 0;
+    if (plugin == NULL || number <= 0)
+        return 0;
+    for (int i = 0; i < number; i++) {
+        sw_handle datatype = 0;
+        /* As wide as a request: an int or a pointer. */
+        memcpy(&datatype, (const char *)datatypes + (size_t)i * plugin->request_bytes,
+               plugin->request_bytes);
+        bytes += sw_pn_typed(ncid, varids[i], elements / number, counts[i], datatype);
+    }
+    return bytes;
+}

@@ -1,0 +1,112 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The PnetCDF layer, without pnetcdf.h.  PnetCDF's Fortran and C++ interfaces, and netCDF over
+ * PnetCDF, call the C functions across a library's border and are seen here too.  MPI handles
+ * are machine words, as in the MPI-IO layer.
+ */
+#ifndef STRIPEWISE_PNETCDF_H
+#define STRIPEWISE_PNETCDF_H
+
+#include "layers/mpiio.h"
+
+#define SW_PN_SUCCESS 0
+#define SW_PN_FAILURE (-36) /* NC_EINVAL: there is no PnetCDF behind the call */
+#define SW_PN_RANGE (-60)   /* NC_ERANGE: moved, though some values did not fit their type */
+
+/* Finds the functions that ask PnetCDF something; once, before a file is opened. */
+void sw_pn_started(const void *caller);
+
+/* Record of an open file, NULL if unknown. */
+struct sw_file *sw_pn_file(int ncid);
+
+/* End of a data call.  `bytes` is asked for only if the call moved data. */
+static inline bool sw_pn_moved(int result)
+{
+    return result == SW_PN_SUCCESS || result == SW_PN_RANGE;
+}
+void sw_pn_data_done(struct sw_call *call, int ncid, enum sw_op op, int result, int64_t bytes);
+
+/* Elements of an access, to be asked after a successful call; 0 if it cannot be told. */
+int64_t sw_pn_box(int ncid, int varid, const sw_mpi_offset *count);
+int64_t sw_pn_boxes(int ncid, int varid, int number, sw_mpi_offset *const *counts);
+int64_t sw_pn_whole(int ncid, int varid);
+/* The same summed over several variables; `counts` NULL: of one element each. */
+int64_t sw_pn_box_each(int ncid, int number, const int *varids, sw_mpi_offset *const *counts);
+int64_t sw_pn_whole_each(int ncid, int number, const int *varids);
+/* Bytes of an access that names its own datatype: of its buffer if its count is given,
+ * otherwise of its elements. */
+int64_t sw_pn_typed(int ncid, int varid, int64_t elements, sw_mpi_offset count,
+                    sw_handle datatype);
+int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elements,
+                         const sw_mpi_offset *counts, const void *datatypes);
+
+/* ---- how the data calls are written down --------------------------------------------- */
+
+/* The element types of PnetCDF: name in the function, type in C. */
+#define SW_PN_TYPES(X, access)                                                                    \
+    X(access, text, char)                                                                         \
+    X(access, schar, signed char)                                                                 \
+    X(access, uchar, unsigned char)                                                               \
+    X(access, short, short)                                                                       \
+    X(access, ushort, unsigned short)                                                             \
+    X(access, int, int)                                                                           \
+    X(access, uint, unsigned)                                                                     \
+    X(access, long, long)                                                                         \
+    X(access, float, float)                                                                       \
+    X(access, double, double)                                                                     \
+    X(access, longlong, long long)                                                                \
+    X(access, ulonglong, unsigned long long)
+
+#define SW_PN_ACCESSES(X) X(var) X(var1) X(vara) X(vars) X(varm) X(varn)
+
+/* Of each access: its parameters between varid and buffer, their types, the arguments, and
+ * the elements that it moves. */
+#define SW_PN_PARAMETERS_var
+#define SW_PN_TYPES_var
+#define SW_PN_ARGUMENTS_var
+#define SW_PN_ELEMENTS_var sw_pn_whole(ncid, varid)
+
+#define SW_PN_PARAMETERS_var1 const sw_mpi_offset *start,
+#define SW_PN_TYPES_var1 const sw_mpi_offset *,
+#define SW_PN_ARGUMENTS_var1 start,
+#define SW_PN_ELEMENTS_var1 INT64_C(1)
+
+#define SW_PN_PARAMETERS_vara SW_PN_PARAMETERS_var1 const sw_mpi_offset *count,
+#define SW_PN_TYPES_vara SW_PN_TYPES_var1 const sw_mpi_offset *,
+#define SW_PN_ARGUMENTS_vara SW_PN_ARGUMENTS_var1 count,
+#define SW_PN_ELEMENTS_vara sw_pn_box(ncid, varid, count)
+
+#define SW_PN_PARAMETERS_vars SW_PN_PARAMETERS_vara const sw_mpi_offset *stride,
+#define SW_PN_TYPES_vars SW_PN_TYPES_vara const sw_mpi_offset *,
+#define SW_PN_ARGUMENTS_vars SW_PN_ARGUMENTS_vara stride,
+#define SW_PN_ELEMENTS_vars SW_PN_ELEMENTS_vara
+
+#define SW_PN_PARAMETERS_varm SW_PN_PARAMETERS_vars const sw_mpi_offset *map,
+#define SW_PN_TYPES_varm SW_PN_TYPES_vars const sw_mpi_offset *,
+#define SW_PN_ARGUMENTS_varm SW_PN_ARGUMENTS_vars map,
+#define SW_PN_ELEMENTS_varm SW_PN_ELEMENTS_vara
+
+#define SW_PN_PARAMETERS_varn                                                                     \
+    int number, sw_mpi_offset *const *starts, sw_mpi_offset *const *counts,
+#define SW_PN_TYPES_varn int, sw_mpi_offset *const *, sw_mpi_offset *const *,
+#define SW_PN_ARGUMENTS_varn number, starts, counts,
+#define SW_PN_ELEMENTS_varn sw_pn_boxes(ncid, varid, number, counts)
+
+/* One exported function: finds the real one, times it and counts `bytes`. */
+#define SW_PN_CALL(name, op, bytes, parameters, types, arguments)                                 \
+    SW_EXPORT int name parameters;                                                                \
+    SW_EXPORT int name parameters                                                                 \
+    {                                                                                             \
+        SW_REAL(int, name, types);                                                                \
+        struct sw_call call;                                                                      \
+        if (real == NULL)                                                                         \
+            return SW_PN_FAILURE;                                                                 \
+        if (!sw_enter(&call, SW_LAYER_PNETCDF))                                                   \
+            return real arguments;                                                                \
+        int result = real arguments;                                                              \
+        sw_pn_data_done(&call, ncid, op, result, sw_pn_moved(result) ? (bytes) : -1);             \
+        return result;                                                                            \
+    }
+
+#endif
