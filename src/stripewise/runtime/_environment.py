@@ -126,7 +126,7 @@ def _path_list(paths: Sequence[Path], present: str = "") -> str:
 def _configured(configuration: Configuration, directory: Path) -> dict[str, str]:
     """Variables that carry a configuration."""
     variables = dict(formats.job_environment(configuration))
-    if not any(rule.mpiio or rule.hdf5 or rule.datasets for rule in configuration.files):
+    if all(rule.is_empty for rule in configuration.files):
         return variables
     flat = formats.compile_flat(configuration)
     if len(flat.encode()) <= INLINE_BYTES:
