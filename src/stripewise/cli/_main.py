@@ -20,6 +20,7 @@ COMMANDS = {
     "kernel": "Run the I/O benchmark kernels.",
     "surface": "Measure a subspace exhaustively and show what is in it.",
     "config": "Show, convert and check configurations.",
+    "knowledge": "List and exchange what studies found.",
     "tunables": "List the knobs: values, defaults, safety.",
     "runtime": "Build the runtime library and list what is built.",
     "doctor": "Check what works on this machine.",

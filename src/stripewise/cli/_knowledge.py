@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise knowledge`: what studies found, for those that follow."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from stripewise.cli._common import examples, json_option, note, print_json, printable
+from stripewise.errors import StorageError, UsageError
+
+if TYPE_CHECKING:
+    from stripewise.knowledge import Lesson, Store
+
+_program_option = click.option(
+    "--program", default="", metavar="NAME", help="Only studies of the program of this name."
+)
+
+
+@click.group(
+    epilog=examples(
+        "stripewise knowledge list",
+        "stripewise knowledge show 3fa2",
+        "stripewise knowledge export --program flash_io > flash_io.jsonl",
+        "stripewise knowledge import flash_io.jsonl",
+    )
+)
+def command() -> None:
+    """List, show, forget and exchange what studies found.
+
+    `stripewise tune` keeps what it finds, and begins a study with what was found in cases like
+    it.  The store is one file: $STRIPEWISE_KNOWLEDGE, or stripewise/knowledge.sqlite in
+    $XDG_DATA_HOME (~/.local/share).
+    """
+
+
+@command.command("list", epilog=examples("stripewise knowledge list --program flash_io"))
+@_program_option
+@json_option
+def list_(program: str, as_json: bool) -> None:
+    """List the studies that are remembered, the newest first; the site's too."""
+    found = list(_all_entries(program))
+    if as_json:
+        print_json([_data(lesson, origin) for lesson, origin in found])
+        return
+    if not found:
+        click.echo("no study is remembered" + (f" of {printable(program)}" if program else ""))
+        return
+    from stripewise.cli._knowledge_text import table
+
+    for line in table(found):
+        click.echo(line)
+
+
+@command.command(epilog=examples("stripewise knowledge show 3fa2", "... show 3fa2 --json"))
+@click.argument("study")
+@json_option
+def show(study: str, as_json: bool) -> None:
+    """Show what STUDY found; its first digits will do."""
+    from stripewise.cli._knowledge_text import details
+
+    lesson, origin = _find(study)
+    if as_json:
+        print_json(_data(lesson, origin))
+        return
+    for line in details(lesson, origin):
+        click.echo(line)
+
+
+@command.command(
+    epilog=examples(
+        "stripewise knowledge forget 3fa2", "stripewise knowledge forget --program flash_io"
+    )
+)
+@click.argument("studies", nargs=-1, metavar="[STUDY]...")
+@_program_option
+@click.option("--all", "everything", is_flag=True, help="All that the store holds.")
+@json_option
+def forget(studies: tuple[str, ...], program: str, everything: bool, as_json: bool) -> None:
+    """Forget studies, by id, by program, or all of them; the site's stay."""
+    from stripewise.knowledge import own_store
+
+    if sum((bool(studies), bool(program), everything)) != 1:
+        raise UsageError("say what to forget: STUDY..., or --program NAME, or --all")
+    store = own_store()
+    if studies:
+        ids = [store.find(study)[0].study_id for study in studies]
+    else:
+        ids = [lesson.study_id for lesson in store.lessons(program=program)]
+    forgotten = store.forget(ids)
+    if as_json:
+        print_json({"forgotten": forgotten, "store": str(store.path)})
+    else:
+        click.echo(f"{_count(forgotten)} forgotten in {printable(str(store.path))}")
+
+
+@command.command(epilog=examples("stripewise knowledge export found.jsonl"))
+@click.argument("file", default="-", metavar="[FILE]")
+@_program_option
+def export(file: str, program: str) -> None:
+    """Write studies as JSON lines to FILE, or to standard output.
+
+    A line names the program, describes the machine without its name, and holds no path and
+    no command line.
+    """
+    from stripewise.knowledge import export_lines, own_store
+
+    lines = list(export_lines(own_store().lessons(program=program)))
+    text = "".join(f"{line}\n" for line in lines)
+    if file == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(file).write_text(text, encoding="ascii")
+    except OSError as error:
+        raise StorageError(f"cannot write {file}: {error.strerror}") from error
+    note(f"{_count(len(lines))} written to {file}")
+
+
+@command.command("import", epilog=examples("stripewise knowledge import colleague.jsonl"))
+@click.argument("file", metavar="FILE")
+@json_option
+def import_(file: str, as_json: bool) -> None:
+    """Read studies from JSON lines in FILE (- is standard input).
+
+    Every line is checked first: if one is malformed, nothing is taken.  Studies that are there
+    already stay as they are.
+    """
+    from stripewise.knowledge import import_lines, own_store
+
+    store = own_store()
+    lessons = import_lines(_lines_of(file), file)
+    new = store.add(lessons, origin="imported") if lessons else 0
+    if as_json:
+        print_json({"read": len(lessons), "new": new, "store": str(store.path)})
+    else:
+        click.echo(f"{_count(len(lessons))} read, {new} new in {printable(str(store.path))}")
+
+
+def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:
+    """Yield lessons with "own", "imported" or "site"; each study once."""
+    from stripewise.knowledge import own_store, site_stores
+    from stripewise.policy import load_policy
+
+    seen: set[str] = set()
+    own = own_store()
+    for store in (own, *site_stores(load_policy().knowledge)):
+        for lesson, origin in _entries(store, program):
+            if lesson.study_id not in seen:
+                seen.add(lesson.study_id)
+                yield lesson, origin if store is own else "site"
+
+
+def _entries(store: Store, program: str) -> list[tuple[Lesson, str]]:
+    found = store.entries(program=program)
+    if store.damaged:
+        what = f"{store.path}: {_count(store.damaged)} cannot be read and are passed over"
+        note(what, kind="warning")
+    return found
+
+
+def _find(text: str) -> tuple[Lesson, str]:
+    found = [e for e in _all_entries("") if text and e[0].study_id.startswith(text.lower())]
+    if len(found) != 1:
+        what = "several studies begin" if found else "no study begins"
+        raise UsageError(f"{what} with {text!r}; `stripewise knowledge list` shows their ids")
+    return found[0]
+
+
+def _lines_of(file: str) -> list[str]:
+    try:
+        if file == "-":
+            return _read_lines(sys.stdin)
+        with open(file, encoding="utf-8", errors="strict") as stream:
+            return _read_lines(stream)
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is not UTF-8 text, so it holds no studies") from error
+
+
+def _read_lines(stream: TextIO) -> list[str]:
+    most = 256 << 20
+    text = stream.read(most + 1)
+    if len(text) > most:
+        raise UsageError("more than 256 MiB: split the file")
+    return text.split("\n")
+
+
+def _data(lesson: Lesson, origin: str) -> dict[str, Any]:
+    from stripewise.knowledge import lesson_to_json
+
+    return {**lesson_to_json(lesson), "origin": origin}
+
+
+def _count(number: int) -> str:
+    return f"{number} {'study' if number == 1 else 'studies'}"

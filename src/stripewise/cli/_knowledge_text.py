@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is remembered of studies, as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from stripewise.knowledge import effect_phrase
+from stripewise.report._text import format_settings, printable
+
+if TYPE_CHECKING:
+    from stripewise.knowledge import Case, Lesson
+
+_DIGITS = 8
+
+
+def table(found: Sequence[tuple[Lesson, str]]) -> Iterator[str]:
+    """Yield a line a study: id, date, program, where, what came of it."""
+    rows: list[tuple[str, ...]] = [
+        ("STUDY", "DATE", "PROGRAM", "RANKS", "STACK", "STORAGE", "FROM", "FOUND")
+    ]
+    rows += [_row(lesson, origin) for lesson, origin in found]
+    widths = [max(len(row[column]) for row in rows) for column in range(7)]
+    for row in rows:
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
+        yield "  ".join([*cells, row[7]]).rstrip()
+
+
+def details(lesson: Lesson, origin: str) -> Iterator[str]:
+    """Yield everything about a study."""
+    yield f"study {lesson.study_id} ({origin}), {lesson.date}"
+    for title, text in _facts(lesson.case):
+        yield f"  {title:<14}{printable(text)}"
+    yield f"  {'found':<14}{_found(lesson)}"
+    if lesson.resolution:
+        yield f"  {'resolution':<14}{printable(lesson.resolution)}"
+    yield f"  {'tried':<14}{len(lesson.tried)} settings in {lesson.n_runs} runs"
+    for tried in lesson.tried:
+        gain = f"{1 / tried.io_ratio:.2f}x" if tried.io_ratio else ""
+        yield f"    {tried.state.value:<10}{gain:<9}{format_settings(tried.settings)}".rstrip()
+
+
+def _row(lesson: Lesson, origin: str) -> tuple[str, ...]:
+    case = lesson.case
+    return (
+        lesson.study_id[:_DIGITS],
+        lesson.date,
+        printable(case.fingerprint.program),
+        str(case.fingerprint.n_ranks),
+        printable(_stack(case)),
+        printable(case.machine.filesystem),
+        origin,
+        _found(lesson),
+    )
+
+
+def _found(lesson: Lesson) -> str:
+    if lesson.improved:
+        found = f"{_effect(lesson)}  {format_settings(lesson.candidate)}"
+    elif lesson.effect is not None:
+        found = f"no improvement, {_effect(lesson)}  {format_settings(lesson.candidate)}"
+    else:
+        found = "no improvement"
+    bad = len(lesson.bad)
+    return f"{found}  ({bad} failed or rejected)" if bad else found
+
+
+def _effect(lesson: Lesson) -> str:
+    return effect_phrase(lesson).rpartition(",")[0]
+
+
+def _stack(case: Case) -> str:
+    stack = case.stack
+    mpi = f"{stack.mpi_family} {stack.mpi_version}".strip()
+    return " ".join(part for part in (mpi, stack.mpiio) if part) or "no MPI"
+
+
+def _facts(case: Case) -> Iterator[tuple[str, str]]:
+    program, machine, stack = case.fingerprint, case.machine, case.stack
+    digest = f", SHA-256 {program.executable_sha256[:16]}" if program.executable_sha256 else ""
+    hosts = f" on {program.n_hosts} nodes" if program.n_hosts > 1 else ""
+    yield "program", f"{program.program}, {program.n_ranks} ranks{hosts}{digest}"
+    yield "I/O", ", ".join(_behaviour(case))
+    libraries = [
+        f"{name} {version}"
+        for name in ("hdf5", "netcdf", "pnetcdf", "adios2")
+        if (version := getattr(stack, name))
+    ]
+    yield "stack", ", ".join([_stack(case), *libraries])
+    memory = f"{machine.memory_bytes / 2**30:.0f} GiB"
+    yield (
+        "machine",
+        f"{machine.processors} x {machine.cpu or machine.architecture}, {memory}, "
+        f"Linux {machine.kernel}",
+    )
+    yield "storage", " ".join(part for part in (machine.filesystem, machine.device) if part)
+
+
+def _behaviour(case: Case) -> Iterator[str]:
+    program = case.fingerprint
+    for name in ("collective", "independent", "posix"):
+        if share := getattr(program, f"{name}_share"):
+            yield f"{share:.0%} {name}"
+    yield f"{program.read_share:.0%} read"
+    if program.noncontiguous:
+        yield "noncontiguous"
+    yield f"{2**program.bytes_per_call_log2:.0f} bytes a call"
+    yield f"{2**program.calls_per_rank_log2:.0f} calls a rank"
+    if program.shared_files:
+        yield f"{program.shared_files} shared files"
