@@ -67,6 +67,9 @@ docs: setup ## the documentation as a web site in site/
 bench: setup ## what the library costs; figures side by side from one run
 	$(BIN)/python native/bench/cost_per_call.py
 
+surfaces: setup ## record what strategies are compared on; hours on a quiet machine
+	$(BIN)/python benchmarks/record_surfaces.py
+
 clean: ## what the targets above made
 	rm -rf .venv build site demo.stripewise .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

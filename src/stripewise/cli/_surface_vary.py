@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stripewise.errors import UsageError
@@ -50,16 +50,25 @@ def parse_spec(path: Path) -> dict[str, tuple[Value, ...]]:
     table = document.get("vary")
     if not isinstance(table, dict) or not table:
         raise UsageError(f'{path} has no table [vary]; write: "mpiio.cb_nodes" = [1, 2]')
+    return parse_table(table, str(path))
+
+
+def parse_table(table: Mapping[str, object], where: str) -> dict[str, tuple[Value, ...]]:
+    """Read knob to list of values.
+
+    Raises:
+        UsageError: A knob or a value does not exist; the message begins with `where`.
+    """
     found: dict[str, tuple[Value, ...]] = {}
     for name, values in _flat(table):
         if not isinstance(values, list):
-            raise UsageError(f"{path}: {name} = {values!r}: give a list of values")
+            raise UsageError(f"{where}: {name} = {values!r}: give a list of values")
         knob = get(name)
         found[knob.name] = tuple(_from_toml(knob, value) for value in values)
     return found
 
 
-def _flat(table: dict[str, object]) -> list[tuple[str, object]]:
+def _flat(table: Mapping[str, object]) -> list[tuple[str, object]]:
     """Return `layer.key` and its values, also where TOML made a table of the layer."""
     found: list[tuple[str, object]] = []
     for name, value in table.items():

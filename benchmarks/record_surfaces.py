@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Record the surfaces that strategies are compared on: benchmarks/cases -> benchmarks/surfaces.
+
+    python benchmarks/record_surfaces.py                  # all that are not finished
+    python benchmarks/record_surfaces.py flash-hdf5-mpich --repeats 5
+
+Nothing else may run on the machine meanwhile.  It can be interrupted and killed: the same
+command goes on where it was.  The runs write below build/surfaces.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from stripewise.launch import Surface, SurfaceRole
+from stripewise.runtime import find_runtime
+
+HERE = Path(__file__).resolve().parent
+CASES, SURFACES = HERE / "cases", HERE / "surfaces"
+SCRATCH = HERE.parent / "build" / "surfaces"
+RANKS = 2
+
+
+def main() -> int:
+    """Record the cases named, or all."""
+    known = sorted(path.stem for path in CASES.glob("*.toml"))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(known)}")
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--into", type=Path, default=SURFACES, metavar="DIR")
+    parser.add_argument("--scratch", type=Path, default=SCRATCH, metavar="DIR")
+    given = parser.parse_args()
+    for name in given.cases or known:
+        if name not in known:
+            parser.error(f"there is no case {name!r}; there are: {', '.join(known)}")
+        code = record(name, given.into.absolute(), given.scratch.absolute(), given.repeats)
+        if code:
+            return code
+    return 0
+
+
+def record(name: str, into: Path, scratch: Path, repeats: int) -> int:
+    """Record one case, or go on with it; return the exit code of the recording."""
+    case = tomllib.loads((CASES / f"{name}.toml").read_text(encoding="utf-8"))
+    output = into / f"{name}.jsonl"
+    if is_finished(output):
+        print(f"{name}: finished already", flush=True)
+        return 0
+    print(f"{name}: {case['why']}", flush=True)
+    origin = scratch / name
+    origin.mkdir(parents=True, exist_ok=True)
+    into.mkdir(parents=True, exist_ok=True)
+    words = [
+        *(sys.executable, "-c", "from stripewise.cli import main; main()"),
+        *("surface", "record", "-o", str(output), "--spec", str(CASES / f"{name}.toml")),
+        *("--repeats", str(repeats), "--work-dir", str(scratch / f"{name}.stripewise")),
+        *(["--resume"] if output.exists() else []),
+        *("--", f"mpiexec.{case['mpi']}", "-n", str(RANKS)),
+        *(f"stripewise-kernel-{case['mpi']}", *shlex.split(case["kernel"])),
+    ]
+    with subprocess.Popen(words, cwd=origin, env=environment()) as recording:
+        try:
+            return recording.wait()
+        except KeyboardInterrupt:
+            return recording.wait() or 130  # it was interrupted too, and ends in order
+
+
+def is_finished(path: Path) -> bool:
+    """Whether a surface holds all the runs of its plan."""
+    if not path.exists():
+        return False
+    surface = Surface.load(path)
+    points = [run for run in surface.runs if run.role is SurfaceRole.POINT]
+    return len(points) >= surface.plan["configurations"] * surface.plan["repeats"]
+
+
+def environment() -> dict[str, str]:
+    """Find the kernels by name, so that no path of this machine is recorded."""
+    kernels = {str(path.parent) for path in find_runtime().kernels.values()}
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    path = os.pathsep.join([*kernels, os.environ.get("PATH", os.defpath)])
+    return {**os.environ, **allowed, "PATH": path}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
