@@ -134,8 +134,7 @@ class Store:
     def _opened(self, *, writing: bool) -> Iterator[sqlite3.Connection]:
         if writing and self.read_only:
             raise StorageError(f"{self.path} is read only: it is the site's")
-        mode = "rw" if writing else "ro"
-        uri = f"file:{quote(os.fsencode(self.path.absolute()))}?mode={mode}"
+        uri = f"file:{quote(os.fsencode(self.path.absolute()))}?mode={self._mode(writing)}"
         connection: sqlite3.Connection | None = None
         try:
             connection = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
@@ -149,6 +148,11 @@ class Store:
         finally:
             if connection is not None:
                 connection.close()
+
+    def _mode(self, writing: bool) -> str:
+        """Reading may have to undo what a killed writer left, so it may write where it can."""
+        may = not self.read_only and os.access(self.path, os.W_OK)
+        return "rw" if writing or may else "ro"
 
     def _prepare(self, connection: sqlite3.Connection, *, writing: bool) -> None:
         version = version_of(connection)

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from lessons import KNOB, MACHINE, case, lesson
+
+from stripewise.errors import ConfigurationError
+from stripewise.knowledge import Tried, export_lines, import_lines
+
+
+def test_round_trip():
+    kept = [lesson(), lesson({"hdf5.alignment": (0, 1 << 20)})]
+    assert import_lines(export_lines(kept), "x") == kept
+
+
+def test_lines_hold_no_newline_and_are_ascii():
+    (line,) = export_lines([lesson(of=case(program="prögram"))])
+    assert line.isascii()
+    assert "\n" not in line
+
+
+def damaged(**changes):
+    (line,) = export_lines([lesson()])
+    data = json.loads(line)
+    for path, value in changes.items():
+        target = data
+        *places, last = path.split("__")
+        for place in places:
+            target = target[place]
+        target[last] = value
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        "null",
+        "[" * 100_000,
+        damaged(version=2),
+        damaged(study_id="../../etc/passwd"),
+        damaged(study_id="0" * 31),
+        damaged(recorded_unix_seconds="yesterday"),
+        damaged(recorded_unix_seconds=1e30),
+        damaged(recorded_unix_seconds=float("nan")),
+        damaged(improved="yes"),
+        damaged(candidate={"environment.LD_PRELOAD": "/tmp/evil.so"}),
+        damaged(candidate={KNOB: "$(reboot)"}),
+        damaged(candidate={KNOB: ["disable"]}),
+        damaged(candidate={KNOB: {"a": 1}}),
+        damaged(candidate=[]),
+        damaged(candidate={"mpiio.no_such_knob": 1}),
+        damaged(effect={"median": -1.0}),
+        damaged(case__fingerprint__program="two\nlines"),
+        damaged(case__fingerprint__program="x" * 301),
+        damaged(case__fingerprint__program="\x1b[2Jgone"),
+        damaged(case__fingerprint__n_ranks=-1),
+        damaged(case__fingerprint__read_share=1.5),
+        damaged(case__machine__storage="not a digest"),
+        damaged(tried=[{"settings": {KNOB: "disable"}, "state": "wonderful"}]),
+    ],
+)
+def test_bad_lines_are_refused_and_named(line):
+    good = next(export_lines([lesson()]))
+    with pytest.raises(ConfigurationError, match=r"found\.jsonl: line 3: "):
+        import_lines([good, "", line], "found.jsonl")
+
+
+def test_unknown_keys_are_passed_over():
+    (line,) = export_lines([lesson()])
+    data = json.loads(line) | {"new": 1}
+    assert len(import_lines([json.dumps(data)], "x")) == 1
+
+
+def test_trials_with_unknown_knobs_are_left_out():
+    known = Tried({KNOB: "disable"}, io_ratio=0.5)
+    tried = (Tried({"mpiio.of_tomorrow": 1}, io_ratio=0.1), known)
+    (found,) = import_lines(export_lines([lesson(tried=tried)]), "x")
+    assert found.tried == (known,)
+
+
+def test_nothing_of_the_machine_that_names_it_is_exported():
+    (line,) = export_lines([lesson(of=case(replace(MACHINE, cpu="CPU")))])
+    data = json.loads(line)["case"]
+    assert set(data["machine"]) == {
+        "architecture", "cpu", "processors", "memory_bytes", "kernel", "filesystem", "device",
+        "storage",
+    }  # fmt: skip
+    assert "command" not in line
+    assert "directory" not in line

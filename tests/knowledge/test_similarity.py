@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lessons import MACHINE, case
+
+from stripewise.knowledge import Case, Fingerprint, Machine, Stack, compare
+
+SHARE = st.floats(0, 1)
+FINGERPRINTS = st.builds(
+    Fingerprint,
+    n_ranks=st.integers(1, 10_000),
+    collective_share=SHARE,
+    independent_share=SHARE,
+    posix_share=SHARE,
+    read_share=SHARE,
+    noncontiguous=st.booleans(),
+    bytes_per_call_log2=st.floats(-3, 40),
+    calls_per_rank_log2=st.floats(-3, 40),
+    shared_files=st.integers(0, 9),
+    uses_hdf5=st.booleans(),
+)
+STACKS = st.builds(
+    Stack,
+    mpi_family=st.sampled_from(["mpich", "openmpi", ""]),
+    mpi_version=st.sampled_from(["4.0.2", "4.1.4", "5.0", ""]),
+    mpiio=st.sampled_from(["romio", "ompio"]),
+    hdf5=st.sampled_from(["so.103", "so.310", ""]),
+)
+MACHINES = st.builds(
+    Machine,
+    cpu=st.sampled_from(["a", "b"]),
+    processors=st.integers(0, 512),
+    filesystem=st.sampled_from(["ext4", "lustre"]),
+    device=st.sampled_from(["network", "virtual"]),
+)
+CASES = st.builds(Case, MACHINES, STACKS, FINGERPRINTS)
+
+
+@given(CASES, CASES)
+def test_distances_are_symmetric_and_bounded(first, second):
+    there, back = compare(first, second), compare(second, first)
+    assert there == back
+    for part in (there.behaviour, there.stack, there.machine):
+        assert 0 <= part <= 1.0000001
+    assert 0 <= there.closeness <= 1
+
+
+@given(CASES)
+def test_a_case_is_like_itself(same):
+    likeness = compare(same, same)
+    assert likeness.distance == 0
+    assert likeness.closeness == 1
+
+
+def test_the_same_executable_is_the_same_program(tmp_path):
+    program = tmp_path / "prog"
+    program.write_bytes(b"binary")
+    first = case(executable=program)
+    assert compare(first, first).same_program
+    assert compare(first, first).words == "same program, same stack"
+    rebuilt = tmp_path / "again"
+    rebuilt.write_bytes(b"binary 2")
+    other = compare(first, case(executable=rebuilt))
+    assert not other.same_program
+    assert other.is_near
+
+
+def test_other_ranks_or_behaviour_are_not_the_same_program(tmp_path):
+    program = tmp_path / "prog"
+    program.write_bytes(b"binary")
+    first = case(executable=program)
+    for change in ({"n_ranks": 64}, {"read_share": 1.0}):
+        changed = replace(first, fingerprint=replace(first.fingerprint, **change))
+        assert not compare(first, changed).same_program
+
+
+@pytest.mark.parametrize(
+    ("machine", "near"),
+    [
+        ({"cpu": "Other CPU", "processors": 48, "kernel": "6.1"}, True),
+        ({"storage": "fedcba9876543210"}, True),
+        ({"filesystem": "ext4", "device": "virtual", "storage": "", "cpu": "Laptop"}, False),
+    ],
+)
+def test_machines(machine, near):
+    likeness = compare(case(), case(replace(MACHINE, **machine)))
+    assert likeness.is_near is near
+    assert "another machine" in likeness.words
+
+
+@pytest.mark.parametrize(
+    ("stack", "near"),
+    [
+        ({"mpi_version": "4.0.9"}, True),
+        ({"mpi_version": "3.4"}, True),
+        ({"mpi_family": "openmpi"}, False),
+        ({"hdf5": ""}, True),
+    ],
+)
+def test_stacks(stack, near):
+    first = case()
+    changed = replace(first, stack=replace(first.stack, **stack))
+    assert compare(first, changed).is_near is near
