@@ -24,6 +24,8 @@ static const char *backend_problem(const struct sw_options *options)
         return "it writes one shared file; leave out --layout per-node, or use posix";
     if (options->n_hints > 0 && !backend->hints)
         return "it takes no hints; leave out --hint, or use mpiio or hdf5";
+    if ((options->engine != NULL || options->n_parameters > 0) && !backend->engines)
+        return "it has no engines; leave out --engine and --parameter, or use adios2";
     if (options->verify && !backend->stores)
         return "it stores nothing that could be verified; leave out --verify";
     if (!options->view && !backend->removes_view)

@@ -42,5 +42,7 @@ void sw_help_print(void)
         "  mpiexec -n 2 stripewise-kernel --pattern flash --backend hdf5 --steps 3 "
         "--compute 0.5 --json out.json\n"
         "  mpiexec -n 2 stripewise-kernel --backend posix --layout per-process "
-        "--op write-read --fsync\n");
+        "--op write-read --fsync\n"
+        "  mpiexec -n 4 stripewise-kernel --backend adios2 --engine BP5 --parameter "
+        "NumAggregators=1 --open-once --steps 4\n");
 }

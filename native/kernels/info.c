@@ -25,12 +25,10 @@ static void append(struct sw_session *session, const char *key, const char *valu
         snprintf(session->reported + used, session->reported_bytes - used, "%s=%s\n", key, value);
 }
 
-void sw_info_report(struct sw_session *session, MPI_File file)
+void sw_info_report_hints(struct sw_session *session, MPI_Info info)
 {
-    MPI_Info info = MPI_INFO_NULL;
     int n_keys = 0;
-    if (session->reported == NULL || MPI_File_get_info(file, &info) != MPI_SUCCESS ||
-        info == MPI_INFO_NULL)
+    if (session->reported == NULL)
         return;
     session->reported[0] = '\0';
     MPI_Info_get_nkeys(info, &n_keys);
@@ -43,5 +41,13 @@ void sw_info_report(struct sw_session *session, MPI_File file)
         if (found)
             append(session, key, value);
     }
+}
+
+void sw_info_report(struct sw_session *session, MPI_File file)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    if (MPI_File_get_info(file, &info) != MPI_SUCCESS || info == MPI_INFO_NULL)
+        return;
+    sw_info_report_hints(session, info);
     MPI_Info_free(&info);
 }

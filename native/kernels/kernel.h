@@ -18,6 +18,9 @@
  *     halos hold SW_SENTINEL and are never written;
  *   - shared, posix and mpiio: these bytes and no others;
  *   - shared, hdf5: dataset /step_SSSSSS/VARIABLE of the global shape;
+ *   - shared, netcdf4 and pnetcdf: variable VARIABLE of the global shape with a leading dimension
+ *     `step`, as long as there are steps (pnetcdf: CDF-5, whose elements are big-endian);
+ *   - shared, adios2: a directory; variable VARIABLE of the global shape in each of its steps;
  *   - per-process: FILE.RRRRRR; step by step, variable by variable, the elements of the rank in
  *     ascending order of their place in the global array, without gaps;
  *   - per-node: FILE.nodeNNNNNN; a step holds, rank by rank, what a file per process would.
@@ -77,6 +80,7 @@ struct sw_options {
     struct sw_part parts[SW_MAX_DIMS];
     enum sw_type type;  /* SW_TYPE_COUNT until the defaults are set: the pattern's own */
     int64_t halo;       /* -1: the pattern's own */
+    int64_t namelist;   /* bytes; -1: the pattern's own */
     int64_t node_ranks; /* per-node: successive ranks that count as a node; 0: shared memory */
     int64_t steps;
     int64_t seed;
@@ -88,6 +92,9 @@ struct sw_options {
     const char *json; /* NULL: no JSON; "-": stdout instead of the table */
     int n_hints;
     struct sw_hint_text hints[SW_MAX_HINTS];
+    const char *engine; /* of a library that has several; NULL elsewhere */
+    int n_parameters;   /* of that engine */
+    struct sw_hint_text parameters[SW_MAX_HINTS];
 };
 
 /* ---- patterns ---------------------------------------------------------------------- */
@@ -109,7 +116,8 @@ struct sw_pattern {
     struct sw_part default_distribution[SW_MAX_DIMS];
     int64_t default_local[SW_MAX_DIMS];
     int64_t default_halo;
-    unsigned halo_dims; /* bit d: the halo lies around dimension d */
+    unsigned halo_dims;     /* bit d: the halo lies around dimension d */
+    int64_t namelist_bytes; /* of a small file that each rank reads first; 0: none */
     int n_variables;
     const struct sw_variable_row *variables;
     /* NULL, or: the pattern deals out boxes by itself and takes neither --grid nor
@@ -173,6 +181,7 @@ struct sw_backend {
     bool per_process;
     bool per_node;
     bool removes_view; /* --no-view has a meaning */
+    bool engines;      /* --engine and --parameter have a meaning */
     /* After a failed write the file can still be closed and MPI finalised.  Otherwise the
      * program reports and then ends with MPI_Abort. */
     bool closes_after_failure;
@@ -194,9 +203,10 @@ struct sw_backend {
 
 extern const struct sw_pattern *const sw_patterns[]; /* NULL at the end */
 extern const struct sw_backend *const sw_backends[];
-extern const struct sw_pattern sw_pattern_array3d, sw_pattern_flash, sw_pattern_btio;
+extern const struct sw_pattern sw_pattern_array3d, sw_pattern_flash, sw_pattern_btio,
+    sw_pattern_vpic, sw_pattern_vorpal, sw_pattern_gcrm, sw_pattern_wrf;
 extern const struct sw_backend sw_backend_null, sw_backend_posix, sw_backend_mpiio,
-    sw_backend_hdf5;
+    sw_backend_hdf5, sw_backend_netcdf4, sw_backend_pnetcdf, sw_backend_adios2;
 const struct sw_pattern *sw_pattern_find(const char *name);
 const struct sw_backend *sw_backend_find(const char *name);
 
@@ -236,6 +246,14 @@ int sw_file_remove(const char *path);
 /* Remove the session's file if it is `mine`, once all ranks are here.  Collective. */
 void sw_files_remove(struct sw_session *session, bool mine);
 
+/* ---- namelist.c -------------------------------------------------------------------------- */
+
+/* FILE.namelist: rank 0 makes it, untimed; then every rank opens, reads and closes it, timed. */
+void sw_namelist_use(const struct sw_options *options, MPI_Comm comm, struct sw_failure *failure,
+                     struct sw_spread *spread);
+void sw_namelist_remove(const struct sw_options *options, MPI_Comm comm,
+                        struct sw_failure *failure);
+
 /* ---- data.c ----------------------------------------------------------------------------- */
 
 /* The first wrong element that this rank found, and how many are wrong. */
@@ -271,6 +289,8 @@ bool sw_agree(MPI_Comm comm, const struct sw_failure *failure);
 int sw_info_make(const struct sw_options *options, MPI_Info *info);
 /* What MPI_File_get_info says, as "key=value\n" lines in session->reported. */
 void sw_info_report(struct sw_session *session, MPI_File file);
+/* The same of an MPI_Info, which stays the caller's. */
+void sw_info_report_hints(struct sw_session *session, MPI_Info info);
 
 /* ---- run.c, statistics.c
  * ------------------------------------------------------------------------ */
@@ -293,6 +313,7 @@ struct sw_step_result {
 enum sw_verdict { SW_VERDICT_NONE, SW_VERDICT_RIGHT, SW_VERDICT_WRONG };
 
 struct sw_result {
+    struct sw_spread namelist; /* seconds to open, read and close it */
     int n_ranks;
     double started; /* seconds since 1970 */
     double elapsed_seconds;
@@ -316,6 +337,8 @@ int sw_run(const struct sw_options *options, MPI_Comm comm, struct sw_result *re
  * the steps and io_seconds[writing] of `result` grow. */
 bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, int64_t n_rows,
                        const double *seconds);
+/* The spread of one number over the ranks, on rank 0.  Collective; false: out of memory. */
+bool sw_statistics_spread(MPI_Comm comm, double seconds, struct sw_spread *spread);
 /* Sum up failures and mismatches on rank 0.  Collective. */
 void sw_statistics_failures(struct sw_result *result, MPI_Comm comm,
                             const struct sw_failure *failure);

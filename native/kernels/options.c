@@ -121,6 +121,11 @@ static bool set_halo(struct sw_options *o, const char *value, char *trouble, siz
     return sw_take_number("halo", value, 0, 1 << 20, &o->halo, trouble, bytes);
 }
 
+static bool set_namelist(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    return sw_take_number("namelist", value, 0, 1 << 30, &o->namelist, trouble, bytes);
+}
+
 static bool set_steps(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
     return sw_take_number("steps", value, 1, 999999, &o->steps, trouble, bytes);
@@ -210,23 +215,45 @@ static bool set_json(struct sw_options *o, const char *value, char *trouble, siz
     return sw_take_text("json", value, SW_PATH_BYTES, &o->json, trouble, bytes);
 }
 
-static bool set_hint(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+/* key=value, one more of them. */
+static bool take_pair(const char *name, const char *value, const char *example,
+                      struct sw_hint_text *pairs, int *n_pairs, char *trouble, size_t bytes)
 {
     const char *equals = strchr(value, '=');
     if (equals == NULL || equals == value || equals[1] == '\0' ||
         equals - value >= MPI_MAX_INFO_KEY || strlen(equals + 1) >= MPI_MAX_INFO_VAL) {
-        snprintf(trouble, bytes, "--hint '%.80s': give key=value, as cb_nodes=4", value);
+        snprintf(trouble, bytes, "--%s '%.80s': give key=value, as %s", name, value, example);
         return false;
     }
-    if (o->n_hints == SW_MAX_HINTS) {
-        snprintf(trouble, bytes, "--hint '%.80s': there are %d hints already, the most", value,
+    if (*n_pairs == SW_MAX_HINTS) {
+        snprintf(trouble, bytes, "--%s '%.80s': there are %d already, the most", name, value,
                  SW_MAX_HINTS);
         return false;
     }
-    struct sw_hint_text *hint = &o->hints[o->n_hints++];
-    snprintf(hint->key, sizeof hint->key, "%.*s", (int)(equals - value), value);
-    snprintf(hint->value, sizeof hint->value, "%s", equals + 1);
+    struct sw_hint_text *pair = &pairs[(*n_pairs)++];
+    snprintf(pair->key, sizeof pair->key, "%.*s", (int)(equals - value), value);
+    snprintf(pair->value, sizeof pair->value, "%s", equals + 1);
     return true;
+}
+
+static bool set_hint(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    return take_pair("hint", value, "cb_nodes=4", o->hints, &o->n_hints, trouble, bytes);
+}
+
+static bool set_engine(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    static const char *const names[] = {"BP4", "BP5", NULL};
+    int which = 0;
+    bool good = sw_take_word("engine", value, names, &which, trouble, bytes);
+    o->engine = names[which];
+    return good;
+}
+
+static bool set_parameter(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    return take_pair("parameter", value, "NumAggregators=1", o->parameters, &o->n_parameters,
+                     trouble, bytes);
 }
 
 const struct sw_option_row sw_option_rows[] = {
@@ -280,13 +307,17 @@ const struct sw_option_row sw_option_rows[] = {
      .apply = set_type},
     {.name = "halo",
      .argument = "N",
-     .help = "cells around each box in memory (default 1; flash "
-             "4, btio 2)",
+     .help = "cells around each box in memory (default 1; flash 4, "
+             "btio 2, wrf 5, others 0)",
      .apply = set_halo},
     {.name = "steps",
      .argument = "N",
      .help = "how often the arrays are written (default 1)",
      .apply = set_steps},
+    {.name = "namelist",
+     .argument = "BYTES",
+     .help = "size of FILE.namelist, which every rank reads first (default: wrf 12288, others 0)",
+     .apply = set_namelist},
     {.name = "compute",
      .argument = "SECONDS",
      .help = "time between two steps (default 0)",
@@ -323,6 +354,14 @@ const struct sw_option_row sw_option_rows[] = {
      .argument = "KEY=VALUE",
      .help = "MPI-IO hint; may be repeated",
      .apply = set_hint},
+    {.name = "engine",
+     .argument = "NAME",
+     .help = "adios2: BP4 or BP5 (default)",
+     .apply = set_engine},
+    {.name = "parameter",
+     .argument = "KEY=VALUE",
+     .help = "adios2: parameter of the engine; may be repeated",
+     .apply = set_parameter},
     {.name = "file",
      .argument = "PATH",
      .help = "default stripewise-kernel.dat, .h5 for hdf5, ...; "
@@ -364,8 +403,12 @@ static void set_defaults(struct sw_options *options)
     }
     if (options->halo < 0)
         options->halo = pattern->default_halo;
+    if (options->namelist < 0)
+        options->namelist = pattern->namelist_bytes;
     if (options->type == SW_TYPE_COUNT)
         options->type = pattern->default_type;
+    if (options->engine == NULL && options->backend->engines)
+        options->engine = "BP5";
     snprintf(options->default_file, sizeof options->default_file, "stripewise-kernel%s",
              options->backend->suffix);
     if (options->file == NULL)
@@ -397,6 +440,7 @@ bool sw_options_parse(int argc, char **argv, struct sw_options *options, char *t
         .view = true,
         .type = SW_TYPE_COUNT,
         .halo = -1,
+        .namelist = -1,
         .steps = 1,
     };
     opterr = 0;

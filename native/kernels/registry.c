@@ -9,11 +9,16 @@ const struct sw_pattern *const sw_patterns[] = {
     &sw_pattern_array3d,
     &sw_pattern_flash,
     &sw_pattern_btio,
+    &sw_pattern_vpic,
+    &sw_pattern_vorpal,
+    &sw_pattern_gcrm,
+    &sw_pattern_wrf,
     NULL,
 };
 
 const struct sw_backend *const sw_backends[] = {
-    &sw_backend_posix, &sw_backend_mpiio, &sw_backend_hdf5, &sw_backend_null, NULL,
+    &sw_backend_posix,   &sw_backend_mpiio,  &sw_backend_hdf5, &sw_backend_netcdf4,
+    &sw_backend_pnetcdf, &sw_backend_adios2, &sw_backend_null, NULL,
 };
 
 const struct sw_pattern *sw_pattern_find(const char *name)

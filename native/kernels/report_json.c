@@ -85,27 +85,48 @@ static void put_lines(struct sw_json *json, const char *lines)
 }
 
 /* A key that was given twice counts once: the later value, as MPI_Info_set has it. */
-static bool superseded(const struct sw_options *options, int hint)
+static bool superseded(const struct sw_hint_text *pairs, int n_pairs, int pair)
 {
-    for (int h = hint + 1; h < options->n_hints; h++)
-        if (strcmp(options->hints[h].key, options->hints[hint].key) == 0)
+    for (int p = pair + 1; p < n_pairs; p++)
+        if (strcmp(pairs[p].key, pairs[pair].key) == 0)
             return true;
     return false;
+}
+
+static void put_pairs(struct sw_json *json, const char *key, const struct sw_hint_text *pairs,
+                      int n_pairs)
+{
+    sw_json_begin(json, key, '{');
+    for (int p = 0; p < n_pairs; p++)
+        if (!superseded(pairs, n_pairs, p))
+            sw_json_text(json, pairs[p].key, pairs[p].value);
+    sw_json_end(json, '}');
+}
+
+static void put_engine(struct sw_json *json, const struct sw_options *options)
+{
+    sw_json_begin(json, "engine", '{');
+    sw_json_text(json, "name", options->engine);
+    put_pairs(json, "parameters", options->parameters, options->n_parameters);
+    sw_json_end(json, '}');
 }
 
 static void put_hints(struct sw_json *json, const struct sw_options *options,
                       const struct sw_result *result)
 {
     sw_json_begin(json, "hints", '{');
-    sw_json_begin(json, "requested", '{');
-    for (int h = 0; h < options->n_hints; h++)
-        if (!superseded(options, h))
-            sw_json_text(json, options->hints[h].key, options->hints[h].value);
-    sw_json_end(json, '}');
+    put_pairs(json, "requested", options->hints, options->n_hints);
     sw_json_begin(json, "reported", '{');
     put_lines(json, result->reported);
     sw_json_end(json, '}');
     sw_json_end(json, '}');
+}
+
+static void put_spread(struct sw_json *json, const struct sw_spread *spread)
+{
+    sw_json_number(json, "min_seconds", spread->min);
+    sw_json_number(json, "median_seconds", spread->median);
+    sw_json_number(json, "max_seconds", spread->max);
 }
 
 static void put_steps(struct sw_json *json, const struct sw_result *result)
@@ -120,15 +141,26 @@ static void put_steps(struct sw_json *json, const struct sw_result *result)
         sw_json_begin(json, "phases", '{');
         for (int p = 0; p < SW_PHASE_COUNT; p++) {
             sw_json_begin(json, sw_phase_names[p], '{');
-            sw_json_number(json, "min_seconds", step->phase[p].min);
-            sw_json_number(json, "median_seconds", step->phase[p].median);
-            sw_json_number(json, "max_seconds", step->phase[p].max);
+            put_spread(json, &step->phase[p]);
             sw_json_end(json, '}');
         }
         sw_json_end(json, '}');
         sw_json_end(json, '}');
     }
     sw_json_end(json, ']');
+}
+
+static void put_namelist(struct sw_json *json, const struct sw_options *options,
+                         const struct sw_result *result)
+{
+    if (options->namelist == 0 || !options->backend->stores) {
+        sw_json_null(json, "namelist");
+        return;
+    }
+    sw_json_begin(json, "namelist", '{');
+    sw_json_integer(json, "bytes", options->namelist);
+    put_spread(json, &result->namelist);
+    sw_json_end(json, '}');
 }
 
 static void put_totals(struct sw_json *json, const struct sw_result *result)
@@ -208,6 +240,8 @@ void sw_report_json(FILE *stream, const struct sw_options *options, const struct
     sw_json_integer(&json, "schema_version", 1);
     put_request(&json, options, result);
     put_hints(&json, options, result);
+    put_engine(&json, options);
+    put_namelist(&json, options, result);
     put_steps(&json, result);
     put_totals(&json, result);
     put_outcome(&json, result);

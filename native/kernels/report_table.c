@@ -44,6 +44,12 @@ static void print_head(FILE *stream, const struct sw_options *options,
     fprintf(stream, "back end  %s  %s%s  %s  %s\n", options->backend->name,
             sw_mode_names[options->mode], options->view ? "" : " without views",
             files[options->files], options->file);
+    if (options->engine != NULL) {
+        fprintf(stream, "engine    %s", options->engine);
+        for (int p = 0; p < options->n_parameters; p++)
+            fprintf(stream, " %s=%s", options->parameters[p].key, options->parameters[p].value);
+        fprintf(stream, "\n");
+    }
     fprintf(stream, "hints    ");
     for (int h = 0; h < options->n_hints; h++)
         fprintf(stream, " %s=%s", options->hints[h].key, options->hints[h].value);
@@ -77,6 +83,10 @@ void sw_report_table(FILE *stream, const struct sw_options *options,
                      const struct sw_result *result)
 {
     print_head(stream, options, result);
+    if (options->namelist > 0 && options->backend->stores)
+        fprintf(stream, "namelist  %lld bytes, read by every rank  %.6f %.6f %.6f s\n\n",
+                (long long)options->namelist, result->namelist.min, result->namelist.median,
+                result->namelist.max);
     if (result->n_steps > 0)
         fprintf(stream, "%-6s %5s %14s %10s  %-8s %11s %11s %11s\n", "op", "step", "bytes",
                 "MiB/s", "phase", "min s", "median s", "max s");

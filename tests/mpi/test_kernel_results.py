@@ -51,6 +51,7 @@ TOP = {
     "open_once": bool,
     "keep": bool,
     "hints": dict,
+    "engine": dict,
     "steps": list,
     "totals": dict,
     "verified": bool | None,

@@ -1,0 +1,376 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pnetcdf: PnetCDF into one shared file of the format CDF-5 (64-bit data).  A variable each, with
+ * a leading dimension `step` of fixed length.
+ *
+ * One call a variable: put_vara or get_vara for one block, put_varn for several.  Only where a
+ * rank owns single elements at equal distances (CYCLIC) there is one put_vars a box instead.
+ * Memory is told by MPI datatypes, so halos are not copied by the kernel.  CDF-5 is big-endian:
+ * on other machines the library swaps every element, which is part of the transfer's time.
+ */
+#include "../kernel.h"
+
+#ifdef SW_HAVE_PNETCDF
+
+#include "pnetcdf_shape.h"
+
+#include <pnetcdf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_DIMS (SW_MAX_DIMS + 1) /* with `step` */
+
+struct pnetcdf_state {
+    int file;
+    int *variables; /* their numbers in the file */
+    struct sw_pnetcdf_shape *shapes;
+};
+
+static int fail_pnetcdf(struct sw_session *session, const char *call, int code)
+{
+    return sw_fail(session, call, "%s", ncmpi_strerror(code));
+}
+
+static nc_type type_of(const struct sw_share *share)
+{
+    static const nc_type types[SW_TYPE_COUNT] = {
+        [SW_TYPE_INT64] = NC_INT64,
+        [SW_TYPE_DOUBLE] = NC_DOUBLE,
+        [SW_TYPE_FLOAT] = NC_FLOAT,
+    };
+    return types[share->type];
+}
+
+static void release(struct pnetcdf_state *state, const struct sw_share *share)
+{
+    if (state == NULL)
+        return;
+    for (int s = 0; state->shapes != NULL && s < share->n_domains; s++)
+        sw_pnetcdf_shape_free(&state->shapes[s]);
+    free(state->shapes);
+    free(state->variables);
+    free(state);
+}
+
+/* ---- open ---------------------------------------------------------------------------------- */
+
+/* A dimension by its name, made if it is not there: `step`, or place and length as d0_64. */
+static int define_dimension(struct sw_session *session, const char *name, int64_t length)
+{
+    const struct pnetcdf_state *state = session->state;
+    int number = 0;
+    if (ncmpi_inq_dimid(state->file, name, &number) == NC_NOERR)
+        return number;
+    int code = ncmpi_def_dim(state->file, name, length, &number);
+    if (code != NC_NOERR)
+        fail_pnetcdf(session, "ncmpi_def_dim", code);
+    return number;
+}
+
+/* PnetCDF fills nothing unless told to. */
+static void define_variables(struct sw_session *session)
+{
+    struct pnetcdf_state *state = session->state;
+    const struct sw_share *share = session->share;
+    for (int v = 0; v < share->n_variables; v++) {
+        const struct sw_domain *domain = share->variables[v].domain;
+        int dims[FILE_DIMS];
+        char name[64];
+        dims[0] = define_dimension(session, "step", session->options->steps);
+        for (int d = 0; d < domain->n_dims; d++) {
+            snprintf(name, sizeof name, "d%d_%lld", d, (long long)domain->extent[d]);
+            dims[d + 1] = define_dimension(session, name, domain->extent[d]);
+        }
+        int code = ncmpi_def_var(state->file, share->variables[v].name, type_of(share),
+                                 domain->n_dims + 1, dims, &state->variables[v]);
+        if (code != NC_NOERR)
+            fail_pnetcdf(session, "ncmpi_def_var", code);
+    }
+    int code = ncmpi_enddef(state->file);
+    if (code != NC_NOERR)
+        fail_pnetcdf(session, "ncmpi_enddef", code);
+}
+
+/* Another shape or type would be converted, or read in part. */
+static bool is_as_asked(struct sw_session *session, int variable)
+{
+    const struct pnetcdf_state *state = session->state;
+    const struct sw_domain *domain = session->share->variables[variable].domain;
+    int number = state->variables[variable];
+    int dims[FILE_DIMS];
+    int n_dims = 0;
+    nc_type type = NC_NAT;
+    MPI_Offset length = 0;
+    if (ncmpi_inq_varndims(state->file, number, &n_dims) != NC_NOERR ||
+        n_dims != domain->n_dims + 1 ||
+        ncmpi_inq_var(state->file, number, NULL, &type, NULL, dims, NULL) != NC_NOERR ||
+        type != type_of(session->share) ||
+        ncmpi_inq_dimlen(state->file, dims[0], &length) != NC_NOERR ||
+        length < session->options->steps)
+        return false;
+    for (int d = 0; d < domain->n_dims; d++)
+        if (ncmpi_inq_dimlen(state->file, dims[d + 1], &length) != NC_NOERR ||
+            length != domain->extent[d])
+            return false;
+    return true;
+}
+
+static void find_variables(struct sw_session *session)
+{
+    struct pnetcdf_state *state = session->state;
+    for (int v = 0; v < session->share->n_variables; v++) {
+        const char *name = session->share->variables[v].name;
+        int code = ncmpi_inq_varid(state->file, name, &state->variables[v]);
+        if (code != NC_NOERR)
+            sw_fail(session, "ncmpi_inq_varid", "variable %s: %s", name, ncmpi_strerror(code));
+        else if (!is_as_asked(session, v))
+            sw_fail(session, "ncmpi_inq_var",
+                    "variable %s has another shape or type than --size, --steps and --type say",
+                    name);
+    }
+}
+
+/* Every rank has to call: the number of the file, or -1. */
+static int open_number(struct sw_session *session, bool create)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    int file = -1;
+    int code = sw_info_make(session->options, &info);
+    if (code != MPI_SUCCESS)
+        sw_fail_mpi(session, "MPI_Info_set", code);
+    if (create)
+        code = ncmpi_create(session->comm, session->path, NC_CLOBBER | NC_64BIT_DATA, info, &file);
+    else
+        code = ncmpi_open(session->comm, session->path, session->writing ? NC_WRITE : NC_NOWRITE,
+                          info, &file);
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+    if (code == NC_NOERR)
+        return file;
+    fail_pnetcdf(session, create ? "ncmpi_create" : "ncmpi_open", code);
+    return -1;
+}
+
+static void report_hints(struct sw_session *session, int file)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    if (ncmpi_inq_file_info(file, &info) != NC_NOERR || info == MPI_INFO_NULL)
+        return;
+    sw_info_report_hints(session, info);
+    MPI_Info_free(&info);
+}
+
+static int open_file(struct sw_session *session, bool create)
+{
+    struct pnetcdf_state *state = calloc(1, sizeof *state);
+    const struct sw_share *share = session->share;
+    if (state != NULL) {
+        state->variables = calloc((size_t)share->n_variables, sizeof *state->variables);
+        state->shapes = calloc((size_t)share->n_domains, sizeof *state->shapes);
+    }
+    int file = open_number(session, create);
+    if (state == NULL || state->variables == NULL || state->shapes == NULL || file < 0) {
+        release(state, share);
+        return session->failure->failed ? -1 : sw_fail(session, "calloc", "out of memory");
+    }
+    state->file = file;
+    session->state = state;
+    if (create)
+        define_variables(session);
+    else
+        find_variables(session);
+    for (int d = 0; d < share->n_domains; d++)
+        sw_pnetcdf_shape_make(session, &share->domains[d], &state->shapes[d]);
+    report_hints(session, file);
+    return session->failure->failed ? -1 : 0;
+}
+
+/* ---- transfer ------------------------------------------------------------------------------ */
+
+/* The arguments of one call; none of the rank's elements if it has fewer slabs than others. */
+struct call {
+    int number; /* of the variable */
+    int slabs;  /* how many at once */
+    MPI_Offset *start, *count, *stride;
+    MPI_Offset **starts, **counts;
+    MPI_Offset n_types;
+    MPI_Datatype type;
+};
+
+static struct call call_at(const struct sw_session *session, int64_t step, int v, int64_t index)
+{
+    const struct pnetcdf_state *state = session->state;
+    const struct sw_pnetcdf_shape *shape = &state->shapes[session->share->variables[v].shape];
+    bool some = index < shape->n_types;
+    size_t row = some ? (size_t)index : (size_t)shape->n_slabs; /* the last one is all zeros */
+    struct call call = {
+        .number = state->variables[v],
+        .slabs = shape->strided ? 1 : shape->n_slabs,
+        .start = shape->starts + row * (size_t)shape->dims,
+        .count = shape->counts + row * (size_t)shape->dims,
+        .stride = shape->strides + row * (size_t)shape->dims,
+        .starts = shape->start_rows,
+        .counts = shape->count_rows,
+        .n_types = some ? 1 : 0,
+        .type = some ? shape->memory[index] : sw_pnetcdf_element(session->share->type),
+    };
+    for (int i = 0; i < shape->n_slabs; i++)
+        shape->starts[(size_t)i * (size_t)shape->dims] = step;
+    for (int d = 0; d < shape->dims && !some; d++)
+        call.stride[d] = 1;
+    return call;
+}
+
+static int put(struct sw_session *session, bool strided, const struct call *c, const char *memory)
+{
+    const struct pnetcdf_state *state = session->state;
+    bool all = session->options->mode == SW_MODE_COLLECTIVE;
+    int code = NC_NOERR;
+    if (strided)
+        code = (all ? ncmpi_put_vars_all : ncmpi_put_vars)(
+            state->file, c->number, c->start, c->count, c->stride, memory, c->n_types, c->type);
+    else if (c->slabs <= 1)
+        code = (all ? ncmpi_put_vara_all : ncmpi_put_vara)(state->file, c->number, c->start,
+                                                           c->count, memory, c->n_types, c->type);
+    else
+        code = (all ? ncmpi_put_varn_all : ncmpi_put_varn)(
+            state->file, c->number, c->slabs, c->starts, c->counts, memory, c->n_types, c->type);
+    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_put", code);
+}
+
+static int get(struct sw_session *session, bool strided, const struct call *c, char *memory)
+{
+    const struct pnetcdf_state *state = session->state;
+    bool all = session->options->mode == SW_MODE_COLLECTIVE;
+    int code = NC_NOERR;
+    if (strided)
+        code = (all ? ncmpi_get_vars_all : ncmpi_get_vars)(
+            state->file, c->number, c->start, c->count, c->stride, memory, c->n_types, c->type);
+    else if (c->slabs <= 1)
+        code = (all ? ncmpi_get_vara_all : ncmpi_get_vara)(state->file, c->number, c->start,
+                                                           c->count, memory, c->n_types, c->type);
+    else
+        code = (all ? ncmpi_get_varn_all : ncmpi_get_varn)(
+            state->file, c->number, c->slabs, c->starts, c->counts, memory, c->n_types, c->type);
+    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_get", code);
+}
+
+/* One of the two pointers is set: what to write, or where to read to. */
+static void transfer(struct sw_session *session, int64_t step, const char *from, char *to)
+{
+    const struct pnetcdf_state *state = session->state;
+    for (int v = 0; v < session->share->n_variables; v++) {
+        const struct sw_variable *variable = &session->share->variables[v];
+        const struct sw_pnetcdf_shape *shape = &state->shapes[variable->shape];
+        bool all = session->options->mode == SW_MODE_COLLECTIVE;
+        for (int64_t i = 0; i < (all ? shape->calls : shape->n_types); i++) {
+            struct call call = call_at(session, step, v, i);
+            if (from != NULL)
+                put(session, shape->strided, &call, from + variable->memory);
+            else
+                get(session, shape->strided, &call, to + variable->memory);
+        }
+    }
+}
+
+/* A file is in collective mode unless told otherwise; both changes are collective. */
+static int run_step(struct sw_session *session, int64_t step, const char *from, char *to)
+{
+    const struct pnetcdf_state *state = session->state;
+    bool alone = session->options->mode == SW_MODE_INDEPENDENT;
+    int code = alone ? ncmpi_begin_indep_data(state->file) : NC_NOERR;
+    if (code != NC_NOERR)
+        fail_pnetcdf(session, "ncmpi_begin_indep_data", code);
+    transfer(session, step, from, to);
+    code = alone ? ncmpi_end_indep_data(state->file) : NC_NOERR;
+    if (code != NC_NOERR)
+        fail_pnetcdf(session, "ncmpi_end_indep_data", code);
+    return session->failure->failed ? -1 : 0;
+}
+
+static int write_step(struct sw_session *session, int64_t step, const char *buffer)
+{
+    return run_step(session, step, buffer, NULL);
+}
+
+static int read_step(struct sw_session *session, int64_t step, char *buffer)
+{
+    return run_step(session, step, NULL, buffer);
+}
+
+/* ---- the rest ------------------------------------------------------------------------------ */
+
+static int prepare(struct sw_session *session, int64_t step)
+{
+    (void)session;
+    (void)step;
+    return 0;
+}
+
+static int sync_file(struct sw_session *session)
+{
+    const struct pnetcdf_state *state = session->state;
+    int code = ncmpi_sync(state->file);
+    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_sync", code);
+}
+
+static int close_file(struct sw_session *session)
+{
+    struct pnetcdf_state *state = session->state;
+    if (state == NULL)
+        return 0;
+    int code = ncmpi_close(state->file);
+    release(state, session->share);
+    session->state = NULL;
+    return code == NC_NOERR ? 0 : fail_pnetcdf(session, "ncmpi_close", code);
+}
+
+/* "1.12.3 of 30 Sep 2022" */
+static void library(char *text, size_t bytes)
+{
+    const char *version = ncmpi_inq_libvers();
+    snprintf(text, bytes, "PnetCDF %.*s", (int)strcspn(version, " "), version);
+}
+
+const struct sw_backend sw_backend_pnetcdf = {
+    .name = "pnetcdf",
+    .summary = "PnetCDF (CDF-5): a variable each, with a leading dimension step",
+    .missing = NULL,
+    .suffix = ".nc",
+    .stores = true,
+    .hints = true,
+    .collective = true,
+    .closes_after_failure = true,
+    .open = open_file,
+    .prepare = prepare,
+    .write = write_step,
+    .read = read_step,
+    .sync = sync_file,
+    .close = close_file,
+    .library = library,
+};
+
+#else
+
+static void library(char *text, size_t bytes)
+{
+    if (bytes > 0)
+        text[0] = '\0';
+}
+
+const struct sw_backend sw_backend_pnetcdf = {
+    .name = "pnetcdf",
+    .summary = "PnetCDF (not in this build)",
+    .missing = "this kernel was built without PnetCDF; install it for this MPI (Debian: "
+               "libpnetcdf-dev, Open MPI only) or set PNETCDF_DIR, and run \"stripewise runtime "
+               "build\"",
+    .suffix = ".nc",
+    .stores = true,
+    .hints = true,
+    .collective = true,
+    .library = library,
+};
+
+#endif

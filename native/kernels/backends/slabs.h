@@ -1,0 +1,55 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Boxes taken apart for libraries whose calls know no blocks (NetCDF, PnetCDF, ADIOS2), and
+ * their elements to and from memory without gaps for those that know no halos.
+ *
+ *     struct sw_slabs slabs = {.domain = domain, .strides = true};
+ *     struct sw_slab slab;
+ *     while (sw_slabs_next(&slabs, &slab))
+ */
+#ifndef STRIPEWISE_KERNEL_SLABS_H
+#define STRIPEWISE_KERNEL_SLABS_H
+
+#include "../share.h"
+
+/* What one call can move: along dimension d, count[d] elements that are stride[d] apart in the
+ * global array and adjacent in memory. */
+struct sw_slab {
+    int n_dims;
+    int64_t start[SW_MAX_DIMS];
+    int64_t count[SW_MAX_DIMS];
+    int64_t stride[SW_MAX_DIMS];
+    int64_t allocated[SW_MAX_DIMS]; /* extents of the allocation that it lies in */
+    int64_t offset[SW_MAX_DIMS];    /* its first element there */
+    int64_t memory;                 /* the allocation's first element, in the variable's buffer */
+    int64_t elements;
+};
+
+/* A walk over the slabs of a domain, in the order of its boxes. */
+struct sw_slabs {
+    const struct sw_domain *domain;
+    bool strides; /* a box of single elements at equal distances is one slab */
+    size_t box;   /* where the walk is */
+    int64_t block;
+};
+
+/* False at the end. */
+bool sw_slabs_next(struct sw_slabs *slabs, struct sw_slab *slab);
+/* How many there are. */
+int64_t sw_slabs_count(const struct sw_domain *domain, bool strides);
+/* Whether one of them has gaps in the global array. */
+bool sw_slabs_strided(const struct sw_domain *domain);
+/* Index in the variable's buffer of the slab's first element. */
+int64_t sw_slab_first(const struct sw_slab *slab);
+/* True if the slab has no gaps in memory, so that nothing needs to be copied. */
+bool sw_slab_dense(const struct sw_slab *slab);
+/* True if all slabs (without strides) follow each other in memory, from its beginning on. */
+bool sw_domain_dense(const struct sw_domain *domain);
+/* Copy a slab from a variable's buffer to `packed`, and back. */
+void sw_slab_pack(const struct sw_slab *slab, int64_t element_bytes, const char *variable,
+                  char *packed);
+void sw_slab_unpack(const struct sw_slab *slab, int64_t element_bytes, const char *packed,
+                    char *variable);
+
+#endif
