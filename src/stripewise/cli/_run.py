@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,7 @@ def command(
     if not program:
         raise UsageError("nothing to run; give a command: stripewise run -- mpiexec -n 4 ./app")
     configuration = _load(config)
+    _say_resources(program, configuration)
     done = run_in_place(
         program, find_runtime(), configuration=configuration, sync=sync, keep=keep_containers
     )
@@ -73,6 +75,18 @@ def command(
     for text in seen.warnings:
         note(text, kind="warning")
     click.get_current_context().exit(done.shell_exit_code)
+
+
+def _say_resources(program: tuple[str, ...], configuration: Configuration) -> None:
+    """Say which command is run where the configuration sets ranks or threads."""
+    from stripewise.runtime import command_with_resources, resource_environment
+
+    job = configuration.job
+    changed = command_with_resources(program, job)
+    variables = [f"{name}={value}" for name, value in resource_environment(job).items()]
+    if changed != program or variables:
+        words = shlex.join([*variables, *changed])
+        note(f"the configuration sets the job's resources; run is: {words}", kind="note")
 
 
 def _load(path: Path | None) -> Configuration:

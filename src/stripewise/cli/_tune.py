@@ -36,12 +36,28 @@ class Duration(click.ParamType[float]):
         return float(match[1]) * _SECONDS[match[2]]
 
 
+class Numbers(click.ParamType[tuple[int, ...]]):
+    """Numbers such as 1,2,4; each at least 1."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return them without repetitions."""
+        if isinstance(value, tuple):
+            return value
+        words = [word.strip() for word in str(value).split(",")]
+        if not all(word.isascii() and word.isdigit() and int(word) > 0 for word in words):
+            self.fail(f"{value!r}: give numbers of at least 1, as 1,2,4", param, ctx)
+        return tuple(dict.fromkeys(int(word) for word in words))
+
+
 @click.command(
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
     epilog=examples(
         "stripewise tune -- mpiexec -n 4 ./program output.h5",
         "stripewise tune --trials 8 --json -- mpiexec -n 4 python3 write.py > result.json",
         "stripewise tune --time 30min --only mpiio.cb_nodes -- mpiexec -n 4 ./program",
+        "stripewise tune --ranks 2,4,8 --threads 1,2 -- mpiexec -n 8 ./program",
         "stripewise tune --resume",
     ),
 )
@@ -84,6 +100,15 @@ class Duration(click.ParamType[float]):
     type=click.Path(path_type=Path),
     metavar="PATH",
     help="What the program reads, instead of all of this directory (repeatable).",
+)
+@click.option(
+    "--ranks", type=Numbers(), default=(), metavar="N,N", help="Try these numbers of ranks too."
+)
+@click.option(
+    "--ranks-per-node", type=Numbers(), default=(), metavar="N,N", help="The same for each host."
+)
+@click.option(
+    "--threads", type=Numbers(), default=(), metavar="N,N", help="Try these OMP_NUM_THREADS too."
 )
 @click.option("--no-sync", is_flag=True, help="Do not wait for the data to be on the storage.")
 @click.option(

@@ -124,4 +124,12 @@ def lost_job(configuration: Configuration) -> list[str]:
         lost.append("MCA parameters " + ", ".join(configuration.job.mca))
     if configuration.job.environment:
         lost.append("environment variables " + ", ".join(configuration.job.environment))
-    return lost
+    return lost + lost_resources(configuration)
+
+
+def lost_resources(configuration: Configuration) -> list[str]:
+    """Say which ranks and threads a format loses that does not hold the job's resources."""
+    resources = configuration.job.resources
+    if not resources:
+        return []
+    return ["the job's " + ", ".join(f"{name}={value}" for name, value in resources.items())]

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from stripewise.errors import ConfigurationError
-from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings, Value
+from stripewise.model import Configuration, DatasetRule, FileRule, Value
 from stripewise.tunables import Layer, canonical_value
 
 
@@ -47,7 +48,5 @@ def canonical(configuration: Configuration) -> Configuration:
             )
             for rule in configuration.files
         ),
-        JobSettings(
-            canonical_settings(Layer.MCA, configuration.job.mca), configuration.job.environment
-        ),
+        replace(configuration.job, mca=canonical_settings(Layer.MCA, configuration.job.mca)),
     )

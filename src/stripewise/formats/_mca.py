@@ -12,6 +12,7 @@ from stripewise.formats._base import (
     Format,
     LoadedConfiguration,
     Written,
+    lost_resources,
     value_from_text,
 )
 from stripewise.formats._canonical import canonical
@@ -49,6 +50,7 @@ class McaFormat(Format):
         lost = [f"settings for {rule.match}" for rule in configuration.files if not rule.is_empty]
         if job.environment:
             lost.append("environment variables " + ", ".join(job.environment))
+        lost += lost_resources(configuration)
         lines = []
         for key, value in job.mca.items():
             text = hint_text(value)

@@ -43,6 +43,9 @@ class _File(_Strict):
 class _Job(_Strict):
     mca: dict[str, Any] = Field(default_factory=dict)
     environment: dict[str, str] = Field(default_factory=dict)
+    ranks: int | None = None
+    ranks_per_node: int | None = None
+    threads: int | None = None
 
 
 class _Document(_Strict):
@@ -87,7 +90,11 @@ def _configuration(document: _Document) -> Configuration:
     return Configuration(
         tuple(_file_rule(table) for table in document.file),
         JobSettings(
-            canonical_settings(Layer.MCA, document.job.mca), dict(document.job.environment)
+            canonical_settings(Layer.MCA, document.job.mca),
+            dict(document.job.environment),
+            ranks=document.job.ranks,
+            ranks_per_node=document.job.ranks_per_node,
+            threads=document.job.threads,
         ),
     )
 

@@ -27,8 +27,9 @@ def write_toml(configuration: Configuration) -> Written:
         else:
             lost.append(f"settings for {rule.match!r}: TOML cannot hold a name that is not UTF-8")
     job = configuration.job
-    if job.mca or job.environment:
+    if job.mca or job.environment or job.resources:
         lines += ["", "[job]"]
+        lines += [f"{name} = {value}" for name, value in job.resources.items()]
         lines += _inline("mca", job.mca, lost) + _inline("environment", job.environment, lost)
     return Written("\n".join(lines) + "\n", tuple(lost))
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from stripewise.launch import _processes, _records
 from stripewise.launch._base import Handle, Launcher, Outcome, RunRequest
 from stripewise.launch._command import resolve_program
 from stripewise.launch._supervise import STORAGE_EXIT_CODE
-from stripewise.runtime import Runtime, preload_environment
+from stripewise.runtime import Runtime, command_with_resources, preload_environment
 
 _SCRIPT = Path(__file__).with_name("_supervise.py")
 _CANCEL_SECONDS = _processes.TERM_GRACE_SECONDS + _processes.KILL_DEADLINE_SECONDS + 5.0
@@ -60,8 +61,13 @@ class LocalLauncher(Launcher):
             ProgramError: The command does not exist or cannot be executed.
             StudyError: The record directory holds a run already.
             StorageError: The record cannot be written.
+            UsageError: The configuration's ranks or threads cannot be put into the command.
         """
         environment = self.environment(request)
+        job = request.configuration.job
+        request = replace(
+            request, command=command_with_resources(request.command, job, environment)
+        )
         program = resolve_program(request.command, request.directory, environment)
         _records.write_request(request)
         supervisor = _start_supervisor(request, program, environment)

@@ -14,6 +14,7 @@ from stripewise.runtime._mpi import (
     detect_mpis,
     mpi_of_command,
 )
+from stripewise.runtime._resources import command_with_resources, resource_environment
 from stripewise.runtime._storage import filesystem_type
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Runtime",
     "build_directory",
     "build_runtime",
+    "command_with_resources",
     "describe_mpi",
     "detect_mpis",
     "filesystem_type",
@@ -33,6 +35,7 @@ __all__ = [
     "mpi_of_command",
     "native_sources",
     "preload_environment",
+    "resource_environment",
     "run_doctor",
     "run_in_place",
 ]

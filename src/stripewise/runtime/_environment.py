@@ -15,6 +15,7 @@ from stripewise import formats
 from stripewise.errors import StorageError, UsageError
 from stripewise.model import Configuration
 from stripewise.runtime._locate import CORE_NAME, Runtime
+from stripewise.runtime._resources import resource_environment
 
 ENV_DIRECTORY = "STRIPEWISE_DIRECTORY"
 ENV_RUN_ID = "STRIPEWISE_RUN_ID"
@@ -126,6 +127,7 @@ def _path_list(paths: Sequence[Path], present: str = "") -> str:
 def _configured(configuration: Configuration, directory: Path) -> dict[str, str]:
     """Variables that carry a configuration."""
     variables = dict(formats.job_environment(configuration))
+    variables |= resource_environment(configuration.job)
     if all(rule.is_empty for rule in configuration.files):
         return variables
     flat = formats.compile_flat(configuration)

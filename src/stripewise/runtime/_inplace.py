@@ -21,6 +21,7 @@ from stripewise.model import Configuration
 from stripewise.readers import Handshake, Profile, handshake, join_containers, read_containers
 from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._locate import Runtime
+from stripewise.runtime._resources import command_with_resources
 
 _FORWARDED = (
     signal.SIGINT,
@@ -45,6 +46,7 @@ class InPlaceRun:
         profile: What its containers tell.
         handshake: Whether it was seen.
         environment: The variables that were added or changed.
+        command: What was run.
         problem: Why its containers could not be read; "" if they could.
     """
 
@@ -54,6 +56,7 @@ class InPlaceRun:
     profile: Profile
     handshake: Handshake
     environment: Mapping[str, str]
+    command: tuple[str, ...]
     problem: str = ""
 
     @property
@@ -76,7 +79,7 @@ def run_in_place(
     anyway and is not passed on twice.
 
     Args:
-        command: To run, unmodified.
+        command: To run; the configuration's ranks and threads are put into it.
         runtime: What is preloaded.
         configuration: To be applied; none if not given.
         sync: fsync at close.
@@ -85,8 +88,11 @@ def run_in_place(
     Raises:
         ProgramError: The command cannot be started.
         StorageError: There is no room for the containers.
+        UsageError: The configuration's ranks or threads cannot be put into the command.
     """
     run_id = str(uuid.uuid4())
+    if configuration is not None:
+        command = command_with_resources(command, configuration.job)
     with _container_directory(keep, run_id) as directory:
         environment = preload_environment(
             runtime,
@@ -101,7 +107,7 @@ def run_in_place(
         profile, problem = _read(directory)
     changed = {k: v for k, v in environment.items() if os.environ.get(k) != v}
     seen = handshake(profile, command)
-    return InPlaceRun(run_id, code, elapsed, profile, seen, changed, problem)
+    return InPlaceRun(run_id, code, elapsed, profile, seen, changed, tuple(command), problem)
 
 
 @contextmanager

@@ -92,7 +92,7 @@ def mpi_of_command(command: Sequence[str]) -> MpiInstallation | None:
         for mpi in mpis:
             if mpi.mpiexec and Path(os.path.realpath(mpi.mpiexec)) == launcher:
                 return mpi
-        family = _family_of_launcher(launcher)
+        family = launcher_family(launcher)
         if family:
             return next((mpi for mpi in mpis if mpi.family == family), None)
     for word in command:
@@ -151,7 +151,7 @@ def _sibling(mpicc: Path, names: Sequence[str]) -> Path | None:
     return None
 
 
-def _family_of_launcher(launcher: Path) -> str:
+def launcher_family(launcher: Path) -> str:
     """Family by the launcher's real name, then by what it says of itself."""
     name = launcher.name
     if name.startswith(("orterun", "prterun", "prun")):

@@ -7,24 +7,25 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import stripewise
 from stripewise.knowledge import Memory, describe_machine, own_store, site_stores
 from stripewise.launch import Handle, LocalLauncher, sweep
-from stripewise.model import ProgramFacts, Verification
+from stripewise.model import Configuration, ProgramFacts, Value, Verification
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import find_runtime
 from stripewise.study._ledger import Ledger
 from stripewise.study._looking import look, look_first
 from stripewise.study._options import CLASSES, StudyOptions
+from stripewise.study._resources import resource_warnings
 from stripewise.study._sandbox import Sandbox
 from stripewise.study._tools import Tools
 from stripewise.study._verify import Reference
 from stripewise.study._workspace import SandboxWorkspace, other_file_system
-from stripewise.tunables import SafetyClass, Space, Tunable, build_configuration, find_space, get
+from stripewise.tunables import Space, Tunable, build_configuration, find_space, get
 
 
 def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
@@ -36,19 +37,22 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     """
     for name in (*options.only, *options.exclude):
         get(name)
+    for text in resource_warnings(options):
+        ledger.warn(text)
     runtime = find_runtime()
     policy = load_policy()
     workspace = SandboxWorkspace(options)
     if warning := other_file_system(options):
         ledger.warn(warning)
+    configured = _Configured(options, policy)
     return Tools(
         launcher=LocalLauncher(runtime),
         workspace=workspace,
         look=look,
         look_first=partial(look_first, workspace),
         compare=_Verifier(workspace.sandbox),
-        find_space=partial(search_space, options, policy),
-        configure=build_configuration,
+        find_space=configured.find_space,
+        configure=configured,
         sweep=sweep,
         find_again=_find_again,
         policy=policy,
@@ -62,18 +66,37 @@ def _memory(options: StudyOptions, policy: Policy) -> Memory:
     return Memory(own_store(), site_stores(policy.knowledge), machine)
 
 
+class _Configured:
+    """Makes configurations for the program that the first run showed: its hosts, its MPI-IO."""
+
+    def __init__(self, options: StudyOptions, policy: Policy) -> None:
+        self._options = options
+        self._policy = policy
+        self._facts: ProgramFacts | None = None
+
+    def find_space(self, facts: ProgramFacts) -> Space:
+        self._facts = facts
+        return search_space(self._options, self._policy, facts)
+
+    def __call__(self, settings: Mapping[str, Value]) -> Configuration:
+        return build_configuration(settings, self._facts)
+
+
 def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> Space:
     """Return the knobs that may be tried on a program."""
-    classes = CLASSES[options.allow]
-    if not facts.matched_calls:
-        classes -= {SafetyClass.CONTRACT}
 
     def why_not(tunable: Tunable) -> str:
         if tunable.name in options.exclude:
             return "excluded by --exclude"
         return policy.why_not(tunable)
 
-    return find_space(facts, why_not, classes=classes, only=options.only)
+    return find_space(
+        facts,
+        why_not,
+        classes=CLASSES[options.allow],
+        only=options.only,
+        ladders=options.resources,
+    )
 
 
 class _Verifier:

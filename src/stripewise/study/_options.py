@@ -38,6 +38,8 @@ class StudyOptions:
         seed: Of every random choice.
         allow: The most dangerous class of knobs that may be tried.
         only / exclude: Names of knobs to try alone, or not to try.
+        ranks / ranks_per_node / threads: Values of the job's resources to try; none: as the
+            command says.
         inputs: Files and directories that the program reads, beyond those seen being read.
         sync: Whether data is on the storage when the clock stops.
         unsynced: Whether baseline and winner are also run once unsynced, for the record.
@@ -60,6 +62,9 @@ class StudyOptions:
     allow: str = "layout"
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
+    ranks_per_node: tuple[int, ...] = ()
+    threads: tuple[int, ...] = ()
     inputs: tuple[Path, ...] = ()
     sync: bool = True
     unsynced: bool = True
@@ -86,12 +91,19 @@ class StudyOptions:
             )
 
     @property
+    def resources(self) -> dict[str, tuple[int, ...]]:
+        """Tunable name to the values of the job's resources that are to be tried."""
+        every = {f"job.{name}": getattr(self, name) for name in _RESOURCES}
+        return {name: values for name, values in every.items() if values}
+
+    @property
     def study_directory(self) -> Path:
         """Absolute path of the study's directory."""
         directory = self.directory or Path(f"{program_name(self.command)}.stripewise")
         return (self.origin / directory).absolute()
 
 
+_RESOURCES = ("ranks", "ranks_per_node", "threads")
 _RECORDED = (
     "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
     "timeout_seconds", "keep", "patience",
@@ -102,6 +114,7 @@ def options_to_json(options: StudyOptions) -> dict[str, Any]:
     """Return what the journal records of the options."""
     data = {name: getattr(options, name) for name in _RECORDED}
     data |= {"only": list(options.only), "exclude": list(options.exclude)}
+    data |= {name: list(getattr(options, name)) for name in _RESOURCES}
     data["memory"] = options.memory
     data["inputs"] = [str(path) for path in options.inputs]
     return data | {"command": list(options.command), "origin": str(options.origin)}
@@ -115,6 +128,9 @@ def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
         origin=Path(data["origin"]),
         only=tuple(data["only"]),
         exclude=tuple(data["exclude"]),
+        ranks=tuple(data.get("ranks", ())),
+        ranks_per_node=tuple(data.get("ranks_per_node", ())),
+        threads=tuple(data.get("threads", ())),
         inputs=tuple(Path(path) for path in data["inputs"]),
         memory=data.get("memory", False),
         resume=True,
@@ -132,7 +148,7 @@ def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, .
     return tuple(
         f"{name.removesuffix('_seconds').replace('_', '-')} {_shown(getattr(given, name))} "
         f"(it has {_shown(getattr(recorded, name))})"
-        for name in (*_RECORDED, "memory", "only", "exclude", "inputs")
+        for name in (*_RECORDED, "memory", "only", "exclude", "inputs", *_RESOURCES)
         if getattr(given, name) not in (getattr(plain, name), getattr(recorded, name))
     )
 

@@ -53,11 +53,20 @@ def build_configuration(
         override=True,
     )
     files = () if rule.is_empty else (rule,)
-    return Configuration(files, JobSettings(mca=layers[Layer.MCA], **_resources(layers)))
+    job = layers[Layer.JOB]
+    return Configuration(
+        files,
+        JobSettings(
+            mca=layers[Layer.MCA],
+            ranks=_number(job.get("ranks")),
+            ranks_per_node=_number(job.get("ranks_per_node")),
+            threads=_number(job.get("threads")),
+        ),
+    )
 
 
-def _resources(layers: Mapping[Layer, Mapping[str, Value]]) -> dict[str, int]:
-    return {key: int(value) for key, value in layers[Layer.JOB].items() if isinstance(value, int)}
+def _number(value: Value | None) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str, Value]]:

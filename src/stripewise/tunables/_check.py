@@ -36,6 +36,9 @@ def check_configuration(configuration: Configuration) -> list[str]:
                 problems.append(f"{where}: {problem}")
                 seen.add(problem)
     problems += _environment_problems(configuration.job.environment)
+    job = configuration.job
+    if job.threads is not None and "OMP_NUM_THREADS" in job.environment:
+        problems.append("job: threads and environment both set OMP_NUM_THREADS: take one out")
     return problems
 
 

@@ -41,8 +41,9 @@ def find_space(
     left_out: dict[str, str] = {}
     for knob in all_tunables():
         if knob.name in given:
-            rungs = given[knob.name]
+            rungs = tuple(v for v in given[knob.name] if v != _current(knob.name, facts))
             reason = knob.why_not(facts) or (allowed(knob) if allowed else "")
+            reason = reason or ("" if rungs else "only what the command says is to be tried")
         else:
             reason, rungs = _judge(knob, facts, allowed, classes, wanted)
         if reason:
@@ -105,6 +106,8 @@ def _drop_unreachable(
 
 def _current(name: str, facts: ProgramFacts) -> Value | None:
     """Value that a knob has unasked, where the facts tell."""
+    if name == "job.ranks":
+        return facts.n_ranks
     if name != "mca.io" or not facts.mpiio_implementation:
         return None
     if facts.mpiio_implementation == "romio":

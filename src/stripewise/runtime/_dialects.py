@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The options of MPI launchers, as far as they tell where the program begins.
+
+Source: `mpiexec --help` of Hydra (MPICH 4.0.2), `mpirun --help full` of Open MPI 4.1.4 and the
+manual page of its 5.0, the manual page of srun (Slurm 22.05).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Options of a launcher, without their dashes.
+
+    Attributes:
+        title: For people.
+        ranks / ranks_per_node / cpus: Options that take these numbers; the first is the one
+            that is added where there is none.
+        values: All options with values, to the number of these.
+        flags: Options without a value.
+        inline: Whether a one-letter option may hold its value, as in `-n4`.
+        environment: Options that set an environment variable: as one word `NAME=VALUE` or as
+            two.
+    """
+
+    title: str
+    ranks: tuple[str, ...]
+    ranks_per_node: tuple[str, ...]
+    values: dict[str, int]
+    flags: frozenset[str]
+    cpus: tuple[str, ...] = ()
+    inline: bool = False
+    environment: tuple[str, ...] = ()
+
+
+def _one(words: str) -> dict[str, int]:
+    return dict.fromkeys(words.split(), 1)
+
+
+HYDRA = Dialect(
+    title="MPICH's mpiexec (Hydra)",
+    ranks=("n", "np"),
+    ranks_per_node=("ppn", "perhost"),
+    values={
+        **_one(
+            "n np ppn perhost genvlist envlist f hostfile machinefile machine hosts host wdir dir"
+            " configfile launcher launcher-exec rmk topolib bind-to map-by membind demux iface"
+            " prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes localhost"
+            " usize pmi-port gpus-per-proc bootstrap bootstrap-exec"
+        ),
+        "genv": 2,
+        "env": 2,
+    },
+    flags=frozenset(
+        "genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes"
+        " profile prepend-rank l disable-auto-cleanup disable-hostname-propagation"
+        " skip-launch-node rr".split()
+    ),
+    environment=("genv", "env"),
+)
+
+OPENMPI = Dialect(
+    title="Open MPI's mpirun",
+    ranks=("n", "np", "c"),
+    ranks_per_node=("map-by", "npernode", "N"),
+    values={
+        **_one(
+            "n np c N npernode npersocket map-by ppr rank-by bind-to am tune cf cartofile"
+            " cpu-list cpu-set cpus-per-proc cpus-per-rank debugger default-hostfile hnp host H"
+            " hostfile machinefile rf rankfile launch-agent max-restarts max-vm-size"
+            " ompi-server output-filename output path personality prefix preload-files"
+            " report-events report-state-on-timeout report-uri stdin timeout wd wdir xml-file"
+            " xterm x display runtime-options rto dvm-uri with-ft"
+        ),
+        "mca": 2,
+        "gmca": 2,
+        "omca": 2,
+        "gomca": 2,
+        "pmixmca": 2,
+        "prtemca": 2,
+    },
+    flags=frozenset(
+        "allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous debug d"
+        " disable-recovery display-allocation display-devel-allocation display-devel-map"
+        " display-diffable-map display-map display-topo do-not-resolve enable-recovery"
+        " enable-instant-on-support get-stack-traces index-argv-by-rank leave-session-attached"
+        " merge-stderr-to-stdout nolocal nooversubscribe noprefix novm oversubscribe pernode"
+        " report-bindings report-child-jobs-separately report-pid set-cwd-to-session-dir"
+        " show-progress s tag-output timestamp-output use-hwthread-cpus use-regexp xml q quiet"
+        " v verbose forward-signals".split()
+    ),
+    environment=("x",),
+)
+
+SRUN = Dialect(
+    title="srun",
+    ranks=("ntasks", "n"),
+    ranks_per_node=("ntasks-per-node",),
+    cpus=("cpus-per-task", "c"),
+    values=_one(
+        "ntasks n ntasks-per-node cpus-per-task c nodes N account A partition p time t mem"
+        " mem-per-cpu mpi nodelist w exclude x chdir D constraint C cpu-freq distribution m"
+        " dependency d export gpus gpus-per-node gpus-per-task gres hint input i job-name J"
+        " jobid switches output o error e qos q reservation relative r"
+        " signal threads-per-core time-min tmp open-mode cores-per-socket sockets-per-node"
+        " ntasks-per-core ntasks-per-socket mem-bind accel-bind comment profile licenses L begin"
+        " wckey bb bbf slurmd-debug task-epilog task-prolog epilog prolog wait W"
+        " cluster-constraint cpu-bind cpus-per-gpu gpu-bind gpu-freq network power priority"
+    ),
+    flags=frozenset(
+        "exclusive exact overlap label l unbuffered u verbose v quiet Q overcommit O"
+        " no-allocate Z pty disable-status X preserve-env E oversubscribe s spread-job contiguous"
+        " use-min-nodes whole test-only H hold no-kill k nice immediate I kill-on-bad-exit K"
+        " propagate bcast compress".split()
+    ),
+    inline=True,
+)
+"""`--multi-prog` is missing on purpose: its ranks are in a file.  Options whose value is
+optional (`--exclusive`, `--nice`, ...) take it only after an equals sign."""

@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks and threads are put into the launcher's own options, and nowhere else."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from stripewise.errors import UsageError
+from stripewise.model import JobSettings
+from stripewise.runtime import command_with_resources, resource_environment
+
+HYDRA = "mpiexec.mpich"
+OPENMPI = "mpiexec.openmpi"
+pytestmark = pytest.mark.skipif(
+    not (shutil.which(HYDRA) and shutil.which(OPENMPI)), reason="needs both MPIs"
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "job", "expected"),
+    [
+        (f"{HYDRA} -n 4 ./a -n 9", {"ranks": 2}, f"{HYDRA} -n 2 ./a -n 9"),
+        (f"{HYDRA} -np 4 ./a", {"ranks": 2}, f"{HYDRA} -np 2 ./a"),
+        (f"{HYDRA} --np=4 ./a", {"ranks": 2}, f"{HYDRA} --np=2 ./a"),
+        (f"{HYDRA} ./a", {"ranks": 2}, f"{HYDRA} -n 2 ./a"),
+        (
+            f"{HYDRA} -genv OMP_NUM_THREADS 8 -n 4 ./a",
+            {"threads": 2, "ranks_per_node": 3},
+            f"{HYDRA} -ppn 3 -genv OMP_NUM_THREADS 2 -n 4 ./a",
+        ),
+        (f"{HYDRA} -ppn 8 -n 4 ./a", {"ranks_per_node": 3}, f"{HYDRA} -ppn 3 -n 4 ./a"),
+        (
+            f"{OPENMPI} --oversubscribe --mca io romio321 -np 4 ./a -np 1",
+            {"ranks": 2, "threads": 3},
+            f"{OPENMPI} -x OMP_NUM_THREADS --oversubscribe --mca io romio321 -np 2 ./a -np 1",
+        ),
+        (
+            f"{OPENMPI} -x OMP_NUM_THREADS=8 -n 4 ./a",
+            {"threads": 2},
+            f"{OPENMPI} -x OMP_NUM_THREADS=2 -n 4 ./a",
+        ),
+        (f"{OPENMPI} ./a", {"ranks": 4}, f"{OPENMPI} -n 4 ./a"),
+        (
+            f"{OPENMPI} -n 4 ./a",
+            {"ranks_per_node": 2},
+            f"{OPENMPI} --map-by ppr:2:node -n 4 ./a",
+        ),
+        (
+            f"{OPENMPI} --map-by ppr:4:node:PE=2 ./a",
+            {"ranks_per_node": 2},
+            f"{OPENMPI} --map-by ppr:2:node:PE=2 ./a",
+        ),
+        (f"{OPENMPI} -N 4 ./a", {"ranks_per_node": 2}, f"{OPENMPI} -N 2 ./a"),
+        ("srun -n4 ./a", {"ranks": 2}, "srun -n2 ./a"),
+        (
+            "srun --ntasks=4 -c 1 --mpi=pmi2 ./a -n 4",
+            {"ranks": 8, "threads": 2, "ranks_per_node": 4},
+            "srun --ntasks-per-node=4 --ntasks=8 -c 2 --mpi=pmi2 ./a -n 4",
+        ),
+        ("srun ./a", {"threads": 2}, "srun --cpus-per-task=2 ./a"),
+        ("srun --exclusive=user -n 2 ./a", {"ranks": 1}, "srun --exclusive=user -n 1 ./a"),
+        (f"env A=1 {HYDRA} -n 4 ./a", {"ranks": 2}, f"env A=1 {HYDRA} -n 2 ./a"),
+        ("./a -n 4", {"threads": 2}, "./a -n 4"),
+    ],
+)
+def test_the_line_is_rewritten(command: str, job: dict[str, int], expected: str):
+    assert " ".join(command_with_resources(command.split(), JobSettings(**job))) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "job", "message"),
+    [
+        ("./a -n 4", {"ranks": 2}, "no launcher"),
+        ("bash -c 'mpiexec -n 4 ./a'", {"ranks": 2}, "no launcher"),
+        ("aprun -n 4 ./a", {"ranks": 2}, "not known here"),
+        (f"{HYDRA} -strange -n 4 ./a", {"ranks": 2}, "-strange is no option"),
+        (f"{HYDRA} -n 1 ./a : -n 2 ./b", {"ranks": 2}, "several programs"),
+        (f"{HYDRA} -n", {"ranks": 2}, "lacks its value"),
+        ("srun --multi-prog x.conf", {"ranks": 2}, "is no option"),
+        (f"{OPENMPI} --map-by node -n 4 ./a", {"ranks_per_node": 2}, "maps ranks by 'node'"),
+        (f"{OPENMPI} -pernode ./a", {"ranks_per_node": 2}, "ppr:N:node"),
+    ],
+)
+def test_what_is_not_understood_is_refused(command: str, job: dict[str, int], message: str):
+    with pytest.raises(UsageError, match=message):
+        command_with_resources(command.split(), JobSettings(**job))
+
+
+def test_nothing_set_nothing_looked_at():
+    assert command_with_resources(["strange", "--line"], JobSettings()) == ("strange", "--line")
+
+
+def test_words_stay_words():
+    command = [HYDRA, "-n", "4", "./a b", "x;y", "$(z)", "*"]
+    assert command_with_resources(command, JobSettings(ranks=1))[3:] == tuple(command[3:])
+
+
+def test_threads_are_a_variable():
+    assert resource_environment(JobSettings(threads=3)) == {"OMP_NUM_THREADS": "3"}
+    assert resource_environment(JobSettings(ranks=3)) == {}
