@@ -188,3 +188,18 @@ def test_combining_only_narrows(first: Policy, second: Policy):
         if one.max_trials is not None:
             assert both.max_trials is not None
             assert both.max_trials <= one.max_trials
+
+
+def test_site_store_of_what_studies_found(tmp_path):
+    site, user = tmp_path / "site.toml", tmp_path / "user.toml"
+    site.write_text('knowledge = "/opt/site/knowledge.sqlite"\n')
+    user.write_text('knowledge = "/home/me/group.sqlite"\n')
+    policy = load_policy(site=site, user=user)
+    assert policy.knowledge == ("/opt/site/knowledge.sqlite", "/home/me/group.sqlite")
+    assert not policy.restricts_knobs
+
+
+@pytest.mark.parametrize("value", ['"relative.sqlite"', "1", '""'])
+def test_a_store_needs_an_absolute_path(value):
+    with pytest.raises(ConfigurationError, match=r"site: policy: .*knowledge"):
+        parse_policy(f"knowledge = {value}\n", "site")

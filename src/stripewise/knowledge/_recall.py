@@ -11,7 +11,7 @@ from math import log
 from stripewise.knowledge._fit import fit
 from stripewise.knowledge._phrases import effect_phrase, failure_phrase, summary
 from stripewise.knowledge._records import Case, Lesson, Tried
-from stripewise.knowledge._similarity import Likeness, compare
+from stripewise.knowledge._similarity import NEAR, Likeness, behaviour_distance, compare
 from stripewise.model import ProgramFacts, Value
 from stripewise.strategies import PointKey, Proposal, describe, key_of
 from stripewise.tunables import Space
@@ -112,14 +112,23 @@ def _avoided(
     """Return what failed for the program of this name under this MPI, whatever the machine."""
     found: dict[PointKey, Avoided] = {}
     for lesson in lessons:
-        same = lesson.case.fingerprint.program == case.fingerprint.program
-        if not same or lesson.case.stack.mpi_family != case.stack.mpi_family:
+        if not _is_same_work(case, lesson.case):
             continue
         for tried in lesson.bad:
             if tried.settings and fit(tried.settings, space, facts) == dict(tried.settings):
                 why = failure_phrase(tried.state, lesson)
                 found.setdefault(key_of(tried.settings), Avoided(dict(tried.settings), why))
     return tuple(found.values())
+
+
+def _is_same_work(case: Case, other: Case) -> bool:
+    """Whether failures of one are to be expected of the other: name, MPI, and like I/O."""
+    mine, theirs = case.fingerprint, other.fingerprint
+    return (
+        mine.program == theirs.program
+        and case.stack.mpi_family == other.stack.mpi_family
+        and behaviour_distance(mine, theirs) <= NEAR
+    )
 
 
 def _chosen(

@@ -117,7 +117,7 @@ def machine_distance(a: Machine, b: Machine) -> float:
     return (
         0.35 * (a.filesystem != b.filesystem)
         + 0.20 * (a.device != b.device)
-        + 0.15 * (a.storage != b.storage)
+        + 0.15 * (bool(a.storage and b.storage) and a.storage != b.storage)
         + 0.05 * (a.architecture != b.architecture)
         + 0.10 * (a.cpu != b.cpu)
         + 0.05 * _scaled(_log(a.processors), _log(b.processors), 4)

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from stripewise.errors import ConfigurationError
 from stripewise.policy._policy import Policy
@@ -39,6 +39,12 @@ def _size_bytes(value: object) -> object:
     return int(float(number) * factor) if "." in number else int(number) * factor
 
 
+def _absolute(value: str) -> str:
+    if not value.startswith("/"):
+        raise ValueError("give an absolute path")
+    return value
+
+
 _Cap = Annotated[int, Field(strict=True, ge=0)]
 
 
@@ -61,7 +67,7 @@ class _Caps(_Strict):
 class _Document(_Strict):
     version: int = 1
     lock_layout: bool = False
-    knowledge: Annotated[str, Field(pattern="^/")] | None = None
+    knowledge: Annotated[str, AfterValidator(_absolute)] | None = None
     knobs: _Knobs = Field(default_factory=_Knobs)
     caps: _Caps = Field(default_factory=_Caps)
 
