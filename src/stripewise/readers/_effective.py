@@ -13,6 +13,8 @@ from stripewise.formats import matches
 from stripewise.model import Configuration, FileRule, ObservedFile, ProgramFacts, Value
 from stripewise.tunables import get
 
+_LIBRARIES = {"hdf5": "HDF5", "pnetcdf": "PnetCDF", "adios2": "ADIOS2"}
+_AGGREGATORS = ("NumAggregators", "NumSubFiles")
 _MPIIO_INTERFACES = ("mpiio", "pnetcdf", "hdf5")
 
 
@@ -34,7 +36,7 @@ def cannot_act(
     lines: list[str] = []
     facts = _with_chosen_implementation(facts, configuration)
     for rule in configuration.files:
-        if rule.mpiio or rule.hdf5 or rule.datasets:
+        if not rule.is_empty or rule.datasets:
             lines += _of_rule(rule, _matching(rule, files, root), facts)
     if configuration.job.mca and facts.mpi_family != "openmpi":
         names = ", ".join(configuration.job.mca)
@@ -64,8 +66,16 @@ def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts)
     if not files:
         return [f"settings for {rule.match!r}: no file of that name was read or written"]
     lines = []
-    if rule.hdf5 and not any(file.interface == "hdf5" for file in files):
-        lines.append(f"{_names(rule.hdf5)}: no file matching {rule.match!r} is used through HDF5")
+    for layer, library in _LIBRARIES.items():
+        settings = rule.layers[layer]
+        through = [file for file in files if file.interface == layer]
+        if settings and not through:
+            names = _names(settings)
+            lines.append(f"{names}: no file matching {rule.match!r} is used through {library}")
+        elif layer != "hdf5":
+            lines += [
+                line for key in settings for line in _of_library(rule, key, library, through)
+            ]
     if not rule.mpiio:
         return lines
     through_mpi = [f for f in files if f.interface in _MPIIO_INTERFACES]
@@ -74,6 +84,27 @@ def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts)
         return [*lines, f"{names}: no file matching {rule.match!r} is used through MPI-IO"]
     for key, value in rule.mpiio.items():
         lines += _of_hint(rule, key, value, through_mpi, facts)
+    return lines
+
+
+def _of_library(
+    rule: FileRule, key: str, library: str, files: Sequence[ObservedFile]
+) -> list[str]:
+    """Judge a PnetCDF hint or an ADIOS2 parameter on the files that the library wrote."""
+    lines = []
+    for file in files:
+        own, wanted = file.requested.get(key), file.applied.get(key)
+        reported = file.reported.get("NumSubFiles" if key in _AGGREGATORS else key)
+        if own is not None and wanted is None and not rule.override:
+            lines.append(f"{key} on {file.path}: the program sets it itself ({own})")
+        elif wanted is not None and reported is not None and reported != wanted:
+            if key in _AGGREGATORS:
+                plural = "s" if reported != "1" else ""
+                lines.append(
+                    f"{key}={wanted} on {file.path}: {reported} data file{plural} written"
+                )
+            else:
+                lines.append(f"{key}={wanted} on {file.path}: {library} made it {reported}")
     return lines
 
 
@@ -90,13 +121,24 @@ def _of_hint(
             lines.append(f"{key} on {file.path}: the program sets it itself ({own})")
         reported = file.reported.get(key)
         wanted = file.applied.get(key)
-        if wanted is None or not file.reported or facts.mpi_family != "mpich":
-            continue  # Open MPI echoes any hint or none: it tells nothing
+        if wanted is None or not _tells_truth(file, facts):
+            continue
         if reported is None:
             lines.append(f"{key} on {file.path}: the MPI does not take it")
         elif reported != wanted:
             lines.append(f"{key}={wanted} on {file.path}: the MPI made it {reported}")
     return lines
+
+
+def _tells_truth(file: ObservedFile, facts: ProgramFacts) -> bool:
+    """Whether what MPI_File_get_info returned is what the MPI does.
+
+    Open MPI echoes any hint or none, but from version 5 it asks its ROMIO, whose own keys tell.
+    """
+    if facts.mpi_family == "mpich":
+        return bool(file.reported)
+    given = {*file.applied, *file.requested}
+    return any(key.startswith("romio_") and key not in given for key in file.reported)
 
 
 def _honours(key: str, implementation: str, mpi_version: str) -> bool:

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,11 @@ from numpy.typing import NDArray
 
 from stripewise.model import ObservedFile
 from stripewise.readers._container import ContainerLayer, FileFlag, Op, SettingsKind
+from stripewise.readers._directories import SYSTEM_LAYERS
 from stripewise.readers._profile import OpenedFiles, Profile
 
-_SYSTEM = (ContainerLayer.POSIX, ContainerLayer.STDIO)
+_SYSTEM = SYSTEM_LAYERS
+_DATA_FILE = re.compile(r"data\.\d+")
 _DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 _BIN_EDGES = (0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
 _ALIGNMENTS = {4096: 12, 65536: 16, 1 << 20: 20}
@@ -40,12 +44,15 @@ def observed_files(profile: Profile, root: Path) -> tuple[ObservedFile, ...]:
     records = profile.counted_records
     requested = _settings_of(profile)
     found = []
-    ordered = records[np.argsort(records["path"], kind="stable")]
-    paths, starts = np.unique(ordered["path"], return_index=True)
+    owner = profile.owners[records["path"]]
+    order = np.argsort(owner, kind="stable")
+    ordered = records[order]
+    paths, starts = np.unique(owner[order], return_index=True)
     for path, rows in zip(paths, np.split(ordered, starts[1:]), strict=False):
         if _data_calls(rows).any() and not _internal(rows):
             name = str(relative_path(profile.paths[path], root))
-            found.append(_observe(profile, name, rows, requested.get(int(path), {})))
+            observed = _observe(profile, name, rows, requested.get(int(path), {}))
+            found.append(_with_data_files(profile, observed, rows))
     found.sort(key=lambda file: (-(file.read_bytes + file.write_bytes), file.path))
     return tuple(found)
 
@@ -53,7 +60,8 @@ def observed_files(profile: Profile, root: Path) -> tuple[ObservedFile, ...]:
 def opened_files(profile: Profile, root: Path) -> OpenedFiles:
     """Files by how any process opened them, by name relative to `root`."""
     flags = np.zeros(len(profile.paths), dtype=np.uint32)
-    np.bitwise_or.at(flags, profile.records["path"], profile.records["flags"])
+    records = profile.records[profile.records["layer"] != ContainerLayer.ADIOS2]
+    np.bitwise_or.at(flags, records["path"], records["flags"])
 
     def having(bits: FileFlag) -> frozenset[Path]:
         rows = np.flatnonzero(flags & np.uint32(bits))
@@ -144,6 +152,18 @@ def _observe(
     )
 
 
+def _with_data_files(profile: Profile, observed: ObservedFile, rows: NDArray[Any]) -> ObservedFile:
+    """Add into how many files ADIOS2 wrote, the one thing of its parameters that can be seen."""
+    if observed.interface != "adios2":
+        return observed
+    written = np.unique(rows["path"][rows["ops"]["count"][:, Op.WRITE] > 0])
+    names = [os.path.basename(profile.paths[row]) for row in written]
+    data_files = sum(_DATA_FILE.fullmatch(name) is not None for name in names)
+    if not data_files:
+        return observed
+    return replace(observed, reported={**observed.reported, "NumSubFiles": str(data_files)})
+
+
 def _n_writers(profile: Profile, writing: NDArray[Any]) -> int:
     owners = np.unique(writing["process"])
     if not profile.is_rank.any():
@@ -177,8 +197,12 @@ def _aligned(writing: NDArray[Any]) -> dict[int, float]:
 def _settings_of(profile: Profile) -> dict[int, dict[int, dict[str, str]]]:
     """Path index to settings kind to key to value; the lowest rank's word counts."""
     found: dict[int, dict[int, dict[str, str]]] = {}
+    of_pnetcdf = set(profile.records["path"][profile.records["layer"] == ContainerLayer.PNETCDF])
     ranks = profile.processes["rank"]
     for entry in sorted(profile.settings, key=lambda entry: -int(ranks[entry.process])):
+        passed_on = entry.layer == ContainerLayer.MPIIO and entry.path in of_pnetcdf
+        if passed_on and entry.kind == SettingsKind.PROGRAM:
+            continue  # PnetCDF's words, the program's among them are in its own layer
         if entry.path >= 0:
             found.setdefault(entry.path, {}).setdefault(entry.kind, {}).update(entry.values)
     return found

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.readers._container import FILE_RECORD, PROCESS
+from stripewise.readers._directories import take_back_doubles
 from stripewise.readers._parse import RawContainer, RawSettings, read_container
 from stripewise.readers._profile import Profile, Settings
 
@@ -50,11 +51,15 @@ def join_containers(raws: Sequence[RawContainer]) -> Profile:
         ids = {int(r["file_id"][0]): row for r, row in zip(raw.records, rows, strict=True)}
         settings += [_settings(entry, first, ids) for entry in raw.settings]
         notes += [f"{raw.host}: {entry.text.strip()}" for entry in raw.notes]
+    paths = tuple(os.fsdecode(name) for name in names)
+    process_table = _with_columns(PROCESS, processes, {"host": hosts})
+    record_table = _with_columns(FILE_RECORD, records, {"process": owners, "path": path_rows})
+    take_back_doubles(process_table, record_table, paths)
     return Profile(
         hosts=tuple(raw.host for raw in raws),
-        processes=_with_columns(PROCESS, processes, {"host": hosts}),
-        records=_with_columns(FILE_RECORD, records, {"process": owners, "path": path_rows}),
-        paths=tuple(os.fsdecode(name) for name in names),
+        processes=process_table,
+        records=record_table,
+        paths=paths,
         settings=tuple(settings),
         notes=tuple(dict.fromkeys(notes)),
     )

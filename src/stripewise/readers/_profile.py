@@ -112,6 +112,13 @@ class Profile:
             return self.records
         return np.asarray(self.records[self.counted[self.records["process"]]])
 
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """(n_paths,) int64: path that a path is accounted under: its own, or ADIOS2's."""
+        from stripewise.readers._directories import owners
+
+        return owners(self.records, self.paths)
+
     @property
     def n_ranks(self) -> int:
         """Ranks in MPI_COMM_WORLD (the largest world seen); 1 without MPI."""

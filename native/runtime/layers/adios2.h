@@ -1,0 +1,88 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ADIOS2 layer, without its headers.  Every language's interface calls the core library's
+ * C++ functions across a library's border; these are wrapped here, under their mangled names.
+ * Objects are addresses; references and class arguments that are not trivial are passed as
+ * addresses too (Itanium C++ ABI).  Source: headers of ADIOS2 2.8 to 2.12.
+ */
+#ifndef STRIPEWISE_ADIOS2_H
+#define STRIPEWISE_ADIOS2_H
+
+#include "layers/handles.h"
+
+/* ---- values of the C++ library -------------------------------------------------------- */
+
+/* std::string of libstdc++ (the one whose functions have __cxx11 in their names). */
+struct sw_cxx_string {
+    char *text;
+    size_t bytes;
+    union {
+        char local[16];
+        size_t room;
+    };
+};
+
+struct sw_cxx_map; /* std::map<std::string, std::string> */
+
+typedef void sw_cxx_visit(void *context, const char *key, const char *value);
+void sw_cxx_each(const struct sw_cxx_map *map, sw_cxx_visit *visit, void *context);
+
+/* ---- an IO object ----------------------------------------------------------------------- */
+
+/* Parameters as they were: `count` pairs of texts, one after the other. */
+struct sw_ad_saved {
+    size_t count;
+    char *text;
+};
+
+/* Finds the functions of the core library; once.  False: nothing can be adopted. */
+bool sw_ad_found(const void *caller);
+const struct sw_cxx_map *sw_ad_parameters(void *io);
+void sw_ad_set_parameter(void *io, const char *key, const char *value);
+void sw_ad_set_engine(void *io, const char *engine);
+/* Engine that is chosen, "" for none; NULL if it cannot be told. */
+const char *sw_ad_engine(void *io);
+bool sw_ad_save(void *io, struct sw_ad_saved *saved);
+void sw_ad_restore(void *io, struct sw_ad_saved *saved);
+
+/* ---- settings ---------------------------------------------------------------------------- */
+
+struct sw_ad_opening {
+    void *io;
+    const char *path;
+    int mode;
+    bool changed;
+    char engine[16]; /* to go back to, "" for none */
+    struct sw_ad_saved saved;
+    char own[2048];
+    char applied[2048];
+};
+
+/* Sets what the configuration says for the file; undo takes it back: the program may open
+ * other files with the same object. */
+void sw_ad_adopt(struct sw_ad_opening *opening, const void *caller);
+void sw_ad_undo(struct sw_ad_opening *opening);
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+struct sw_ad_call {
+    struct sw_call call;
+    struct sw_ad_opening *opening; /* NULL: another call */
+};
+bool sw_ad_enter(struct sw_ad_call *call, struct sw_ad_opening *opening);
+void sw_ad_leave(struct sw_ad_call *call, struct sw_file *file, enum sw_op op);
+void sw_ad_leave_data(struct sw_ad_call *call, struct sw_file *file, enum sw_op op, int64_t bytes);
+
+/* Engines by address. */
+extern struct sw_handle_table sw_ad_engines;
+struct sw_file *sw_ad_file(const void *engine);
+
+/*
+ * A wrapper may be left by a C++ exception.  This names the function that the unwinder calls
+ * for the wrapper's frame: it ends the call that is open and lets the exception go on.  To
+ * stand first in every wrapper.
+ */
+#define SW_AD_UNWINDABLE __asm__ volatile(".cfi_personality 0x1b, sw_ad_unwound")
+
+#endif

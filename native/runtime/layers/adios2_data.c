@@ -1,0 +1,77 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and Get of the core, of every element type but text: bytes are counted here, of what the
+ * variable's selection holds.  Calls by a variable's name come here from inside the core.
+ */
+#include "layers/adios2.h"
+
+/* Elements of a variable's selection: a member function of its type. */
+typedef size_t selection_size(const void *variable);
+
+static int64_t bytes_of(selection_size **found, const char *name, const void *caller,
+                        const void *variable, size_t element_bytes)
+{
+    selection_size *size = __atomic_load_n(found, __ATOMIC_RELAXED);
+    if (size == NULL) {
+        size = (selection_size *)sw_resolve(name, caller);
+        __atomic_store_n(found, size, __ATOMIC_RELAXED);
+    }
+    return size != NULL ? (int64_t)(size(variable) * element_bytes) : 0;
+}
+
+#define DATA(name, op, bytes, parameters, types, arguments)                                       \
+    SW_EXPORT uintptr_t name parameters;                                                          \
+    SW_EXPORT uintptr_t name parameters                                                           \
+    {                                                                                             \
+        SW_AD_UNWINDABLE;                                                                         \
+        SW_REAL(uintptr_t, name, types);                                                          \
+        struct sw_ad_call call;                                                                   \
+        if (!sw_ad_enter(&call, NULL))                                                            \
+            return real arguments;                                                                \
+        uintptr_t done = real arguments;                                                          \
+        sw_ad_leave_data(&call, sw_ad_file(engine), op, bytes);                                   \
+        return done;                                                                              \
+    }
+
+/* Void functions return a word that nobody looks at. */
+#define MOVE(name, op, bytes, pointer)                                                            \
+    DATA(name, op, bytes, (void *engine, void *variable, pointer data, int mode),                 \
+         (void *, void *, pointer, int), (engine, variable, data, mode))
+
+#define SELECTED(tag, type, element_bytes)                                                        \
+    bytes_of(&size_##tag, "_ZNK6adios24core8VariableI" type "E13SelectionSizeEv",                 \
+             __builtin_return_address(0), variable, element_bytes)
+
+/* `mangled`: the type in a name, `text` the same as a string; `s`: the number of the
+ * substitution that stands for the type in what follows (Itanium C++ ABI, 5.1.10). */
+#define TYPE(tag, mangled, text, s, element_bytes)                                                           \
+    static selection_size *size_##tag;                                                                       \
+    MOVE(_ZN6adios24core6Engine3PutI##mangled##EEvRNS0_8VariableIT_EEPKS##s##_NS_4ModeE,                     \
+         SW_OP_WRITE, SELECTED(tag, text, element_bytes), const void *)                                      \
+    MOVE(_ZN6adios24core6Engine3PutI##mangled##EEvRNS0_8VariableIT_EERKS##s##_NS_4ModeE,                     \
+         SW_OP_WRITE, (int64_t)(element_bytes), const void *)                                                \
+    MOVE(_ZN6adios24core6Engine3GetI##mangled##EEvRNS0_8VariableIT_EEPS##s##_NS_4ModeE,                      \
+         SW_OP_READ, SELECTED(tag, text, element_bytes), void *)                                             \
+    MOVE(_ZN6adios24core6Engine3GetI##mangled##EEvRNS0_8VariableIT_EERS##s##_NS_4ModeE,                      \
+         SW_OP_READ, (int64_t)(element_bytes), void *)                                                       \
+    MOVE(                                                                                                    \
+        _ZN6adios24core6Engine3GetI##mangled##EEvRNS0_8VariableIT_EERSt6vectorIS##s##_SaIS##s##_EENS_4ModeE, \
+        SW_OP_READ, SELECTED(tag, text, element_bytes), void *)
+
+/* clang-format off */
+TYPE(char, c, "c", 4, 1)
+TYPE(int8, a, "a", 4, 1)
+TYPE(uint8, h, "h", 4, 1)
+TYPE(int16, s, "s", 4, 2)
+TYPE(uint16, t, "t", 4, 2)
+TYPE(int32, i, "i", 4, 4)
+TYPE(uint32, j, "j", 4, 4)
+TYPE(int64, l, "l", 4, 8)
+TYPE(uint64, m, "m", 4, 8)
+TYPE(float, f, "f", 4, 4)
+TYPE(double, d, "d", 4, 8)
+TYPE(long_double, e, "e", 4, sizeof(long double))
+TYPE(complex_float, St7complexIfE, "St7complexIfE", 6, 8)
+TYPE(complex_double, St7complexIdE, "St7complexIdE", 6, 16)
+/* clang-format on */
