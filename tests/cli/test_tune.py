@@ -146,3 +146,17 @@ def test_resume_command_names_the_directory(tmp_path):
 def test_help_has_examples():
     shown = CliRunner().invoke(main, ["tune", "--help"])
     assert "stripewise tune --resume" in shown.output
+
+
+@pytest.mark.parametrize(("words", "memory"), [((), True), (("--no-memory",), False)])
+def test_memory_is_used_unless_refused(words, memory, tmp_path, monkeypatch):
+    seen = []
+
+    def run_study(options, observer=None):
+        seen.append(options)
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("stripewise.study.run_study", run_study)
+    CliRunner().invoke(main, ["tune", *words, "--", "./prog"])
+    assert [options.memory for options in seen] == [memory]

@@ -62,7 +62,7 @@ class Done:
 
 def plain_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment without what would steer Stripewise or a preload."""
-    keep = ("STRIPEWISE_RUNTIME_DIR", "STRIPEWISE_NATIVE_DIR")
+    keep = ("STRIPEWISE_RUNTIME_DIR", "STRIPEWISE_NATIVE_DIR", "STRIPEWISE_KNOWLEDGE")
     found = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_") or k in keep}
     found.pop("LD_PRELOAD", None)
     return found | {"NO_COLOR": "1"} | dict(more or {})
