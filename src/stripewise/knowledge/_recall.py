@@ -6,26 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import log
 
+from stripewise.knowledge._evidence import Evidence, choose
 from stripewise.knowledge._fit import fit
 from stripewise.knowledge._phrases import effect_phrase, failure_phrase, summary
-from stripewise.knowledge._records import Case, Lesson, Tried
-from stripewise.knowledge._similarity import NEAR, Likeness, behaviour_distance, compare
+from stripewise.knowledge._records import Case, Lesson
+from stripewise.knowledge._similarity import NEAR, behaviour_distance, compare
 from stripewise.model import ProgramFacts, Value
 from stripewise.strategies import PointKey, Proposal, describe, key_of
 from stripewise.tunables import Space
-
-MOST_SEEDS = 3
-WORTH = 1 / 3
-"""A seed has at least so much of what speaks for the best one."""
-DOUBT = 0.5
-"""Weight of the assumption that a configuration does nothing, against that of the studies."""
-TRIED_WEIGHT = 0.25
-"""Of a trial's one or two runs, against the fresh pairs of a winner."""
-HALF = 0.5
-"""A part of the best configuration is tried too if it gave at least so much of its gain."""
-_SMALLEST_RATIO = 0.01
 
 
 @dataclass(frozen=True)
@@ -55,25 +44,6 @@ class Recollection:
     warnings: tuple[str, ...] = field(default=())
 
 
-@dataclass
-class _Evidence:
-    """All that is known of one configuration."""
-
-    settings: dict[str, Value]
-    weight: float = DOUBT
-    gain: float = 0.0
-    shown: tuple[Lesson, Likeness] | None = None
-
-    def add(self, weight: float, gain: float) -> None:
-        self.weight += weight
-        self.gain += weight * gain
-
-    @property
-    def score(self) -> float:
-        """Return the mean logarithm of the speed-up, drawn towards none."""
-        return self.gain / self.weight
-
-
 def recall(
     case: Case, lessons: Sequence[Lesson], space: Space, facts: ProgramFacts
 ) -> Recollection:
@@ -94,7 +64,11 @@ def recall(
     ]
     alike.sort(key=lambda pair: (pair[1].distance, -pair[0].recorded_unix_seconds))
     avoided = _avoided(case, lessons, space, facts)
-    chosen = _chosen(alike, avoided, space, facts)
+    chosen = choose(
+        alike,
+        lambda settings: fit(settings, space, facts),
+        lambda point: not any(a.settings.items() <= point.items() for a in avoided),
+    )
     seeds = tuple(Proposal(e.settings, _reason(e)) for e in chosen)
     shown = chosen[0].shown if chosen else None
     return Recollection(
@@ -131,85 +105,7 @@ def _is_same_work(case: Case, other: Case) -> bool:
     )
 
 
-def _chosen(
-    alike: Sequence[tuple[Lesson, Likeness]],
-    avoided: Sequence[Avoided],
-    space: Space,
-    facts: ProgramFacts,
-) -> list[_Evidence]:
-    evidence: dict[PointKey, _Evidence] = {}
-    for lesson, likeness in alike:
-        low = lesson.effect.low if lesson.effect else None
-        point = fit(lesson.candidate, space, facts)
-        if lesson.improved and low is not None and low > 1 and _is_allowed(point, avoided):
-            known = evidence.setdefault(key_of(point), _Evidence(point))
-            known.shown = known.shown or (lesson, likeness)
-    for lesson, likeness in alike:
-        _weigh(evidence, lesson, likeness, space, facts)
-    ranked = sorted(evidence.values(), key=lambda e: -e.score)
-    if not ranked or ranked[0].score <= 0:
-        return []
-    others = [e for e in ranked[1:] if e.score >= WORTH * ranked[0].score]
-    part = _part_of(ranked[0], alike, avoided)
-    if part is None:
-        return [ranked[0], *others][:MOST_SEEDS]
-    same = key_of(part.settings)
-    shown = next((e for e in ranked if key_of(e.settings) == same), part)
-    others = [e for e in others if e is not shown]
-    return [ranked[0], shown, *others][:MOST_SEEDS]
-
-
-def _part_of(
-    best: _Evidence, alike: Sequence[tuple[Lesson, Likeness]], avoided: Sequence[Avoided]
-) -> _Evidence | None:
-    """Return the fastest tried point that sets a part of the best one and gives half as much.
-
-    Without it a setting that once won by luck would be handed on from study to study.
-    """
-    parts = [
-        tried
-        for lesson, _ in alike
-        for tried in lesson.tried
-        if not tried.state.is_bad
-        and tried.settings.items() < best.settings.items()
-        and _is_allowed(tried.settings, avoided)
-        and _gain(tried) >= HALF * best.score
-    ]
-    if not parts:
-        return None
-    fastest = max(parts, key=_gain)
-    return _Evidence(dict(fastest.settings))
-
-
-def _weigh(
-    evidence: Mapping[PointKey, _Evidence],
-    lesson: Lesson,
-    likeness: Likeness,
-    space: Space,
-    facts: ProgramFacts,
-) -> None:
-    """Add what one study says of each configuration: its pairs, or else its trial."""
-    weight = max(likeness.closeness, 0.01)
-    proved = key_of(fit(lesson.candidate, space, facts))
-    if proved in evidence and lesson.effect is not None:
-        bound = lesson.effect.low if lesson.improved else lesson.effect.median
-        evidence[proved].add(weight, log(max(bound or 1.0, _SMALLEST_RATIO)))
-    for tried in lesson.tried:
-        key = key_of(tried.settings)
-        if key in evidence and key != proved:
-            evidence[key].add(TRIED_WEIGHT * weight, _gain(tried))
-
-
-def _gain(tried: Tried) -> float:
-    return -log(max(tried.io_ratio, _SMALLEST_RATIO)) if tried.io_ratio else 0.0
-
-
-def _is_allowed(point: Mapping[str, Value], avoided: Sequence[Avoided]) -> bool:
-    """Whether a point holds no settings that failed."""
-    return bool(point) and not any(a.settings.items() <= point.items() for a in avoided)
-
-
-def _reason(evidence: _Evidence) -> str:
+def _reason(evidence: Evidence) -> str:
     if evidence.shown is None:
         return "memory: a part of these may do"
     lesson, likeness = evidence.shown
