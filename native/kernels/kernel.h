@@ -246,6 +246,10 @@ int sw_file_remove(const char *path);
 /* Remove the session's file if it is `mine`, once all ranks are here.  Collective. */
 void sw_files_remove(struct sw_session *session, bool mine);
 
+struct sw_spread {
+    double min, median, max; /* over the ranks, seconds */
+};
+
 /* ---- namelist.c -------------------------------------------------------------------------- */
 
 /* FILE.namelist: rank 0 makes it, untimed; then every rank opens, reads and closes it, timed. */
@@ -297,10 +301,6 @@ void sw_info_report_hints(struct sw_session *session, MPI_Info info);
 
 enum sw_phase { SW_PHASE_OPEN, SW_PHASE_TRANSFER, SW_PHASE_SYNC, SW_PHASE_CLOSE, SW_PHASE_COUNT };
 extern const char *const sw_phase_names[SW_PHASE_COUNT];
-
-struct sw_spread {
-    double min, median, max; /* over the ranks, seconds */
-};
 
 struct sw_step_result {
     bool writing;

@@ -222,6 +222,9 @@ static bool run_passes(const struct sw_options *options, MPI_Comm comm, struct s
                        struct sw_failure *failure, struct sw_mismatch *mismatch)
 {
     bool again = options->verify && !options->read;
+    sw_namelist_use(options, comm, failure, &result->namelist);
+    if (!sw_agree(comm, failure))
+        return false;
     if (options->write && !run_pass(options, comm, PASS_WRITE, result, failure, mismatch))
         return false;
     if (options->read && !run_pass(options, comm, PASS_READ, result, failure, mismatch))
@@ -239,8 +242,10 @@ static void clean_up(const struct sw_options *options, MPI_Comm comm, struct sw_
     MPI_Comm_rank(comm, &rank);
     struct sw_session session = {
         .options = options, .comm = comm, .rank = rank, .path = path, .failure = failure};
-    if (!options->write || options->keep || result->verdict == SW_VERDICT_WRONG ||
-        !sw_place_find(options, comm, rank, 0, &place))
+    if (options->keep || result->verdict == SW_VERDICT_WRONG)
+        return;
+    sw_namelist_remove(options, comm, failure);
+    if (!options->write || !sw_place_find(options, comm, rank, 0, &place))
         return;
     sw_place_path(options, &place, path);
     sw_files_remove(&session, place.first);

@@ -73,7 +73,7 @@ static bool check_room(const struct sw_share *share, char *trouble, size_t bytes
             continue;
         snprintf(trouble, bytes,
                  "--distribution: BLOCK(%lld) has room for %lld of the %lld elements of "
-                 "dimension %d; give BLOCK(%lld) or more",
+                 "dimension %d; give BLOCK(%lld) or more, or another --grid",
                  (long long)part->length, (long long)(part->length * parts), (long long)extent,
                  d + 1, (long long)((extent + parts - 1) / parts));
         return false;

@@ -102,6 +102,24 @@ bool sw_statistics_add(struct sw_result *result, MPI_Comm comm, bool writing, in
     return true;
 }
 
+bool sw_statistics_spread(MPI_Comm comm, double seconds, struct sw_spread *spread)
+{
+    int rank = 0;
+    int n_ranks = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n_ranks);
+    double *all = rank == 0 ? malloc((size_t)n_ranks * sizeof *all) : NULL;
+    int good = rank != 0 || all != NULL;
+    MPI_Bcast(&good, 1, MPI_INT, 0, comm);
+    if (!good)
+        return false;
+    MPI_Gather(&seconds, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, comm);
+    if (rank == 0)
+        *spread = spread_of(all, n_ranks);
+    free(all);
+    return true;
+}
+
 /* "rank 3: pwrite(out.dat): No space left on device" */
 static void tell(struct sw_result *result, int rank, const struct sw_failure *failure)
 {

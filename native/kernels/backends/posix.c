@@ -3,9 +3,10 @@
 /*
  * posix: pwrite and pread into one shared file, one file per process, or one per node.  Runs
  * that are adjacent in the file but not in memory (a halo lies between them) go through a staging
- * buffer and become one call; a run that stands alone goes straight from or to the array.
+ * buffer and become one call; a run that stands alone goes straight from or to the array.  With
+ * --mode serial rank 0 alone has the file open.
  */
-#include "../kernel.h"
+#include "posix_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,6 +53,12 @@ static int check_size(struct sw_session *session, int fd)
     return 0;
 }
 
+/* True on the ranks that have the file open. */
+static bool has_file(const struct sw_session *session)
+{
+    return session->options->mode != SW_MODE_SERIAL || session->rank == 0;
+}
+
 static int open_file(struct sw_session *session, bool create)
 {
     struct posix_state *state = calloc(1, sizeof *state);
@@ -63,57 +70,21 @@ static int open_file(struct sw_session *session, bool create)
         return sw_fail(session, "malloc", "out of memory for the staging buffer");
     }
     state->stage = stage;
-    state->fd = open(session->path, flags | O_CLOEXEC, 0666);
-    if (state->fd < 0) {
+    state->fd = has_file(session) ? open(session->path, flags | O_CLOEXEC, 0666) : -1;
+    if (state->fd < 0 && has_file(session)) {
         sw_fail_errno(session, "open");
         free(stage);
         free(state);
         return -1;
     }
     session->state = state;
-    return session->writing ? 0 : check_size(session, state->fd);
+    return session->writing || !has_file(session) ? 0 : check_size(session, state->fd);
 }
 
 static int prepare(struct sw_session *session, int64_t step)
 {
     (void)session;
     (void)step;
-    return 0;
-}
-
-static int write_all(struct sw_session *session, const char *memory, int64_t bytes, int64_t offset)
-{
-    const struct posix_state *state = session->state;
-    while (bytes > 0) {
-        ssize_t done = pwrite(state->fd, memory, (size_t)bytes, (off_t)offset);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return done < 0 ? sw_fail_errno(session, "pwrite")
-                            : sw_fail(session, "pwrite", "nothing was written at byte %lld",
-                                      (long long)offset);
-        memory += done;
-        offset += done;
-        bytes -= done;
-    }
-    return 0;
-}
-
-static int read_all(struct sw_session *session, char *memory, int64_t bytes, int64_t offset)
-{
-    const struct posix_state *state = session->state;
-    while (bytes > 0) {
-        ssize_t done = pread(state->fd, memory, (size_t)bytes, (off_t)offset);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return done < 0 ? sw_fail_errno(session, "pread")
-                            : sw_fail(session, "pread", "the file ends at byte %lld",
-                                      (long long)offset);
-        memory += done;
-        offset += done;
-        bytes -= done;
-    }
     return 0;
 }
 
@@ -143,13 +114,13 @@ static int write_group(struct sw_session *session, const struct sw_run *runs,
     const int64_t bytes = session->share->element_bytes;
     char *next = state->stage;
     if (group->end == group->first + 1)
-        return write_all(session, memory + runs[group->first].memory * bytes, group->count * bytes,
-                         offset);
+        return sw_posix_write(session, state->fd, memory + runs[group->first].memory * bytes,
+                              group->count * bytes, offset);
     for (size_t r = group->first; r < group->end; r++) {
         memcpy(next, memory + runs[r].memory * bytes, (size_t)(runs[r].count * bytes));
         next += runs[r].count * bytes;
     }
-    return write_all(session, state->stage, group->count * bytes, offset);
+    return sw_posix_write(session, state->fd, state->stage, group->count * bytes, offset);
 }
 
 static int read_group(struct sw_session *session, const struct sw_run *runs,
@@ -159,9 +130,9 @@ static int read_group(struct sw_session *session, const struct sw_run *runs,
     const int64_t bytes = session->share->element_bytes;
     const char *next = state->stage;
     if (group->end == group->first + 1)
-        return read_all(session, memory + runs[group->first].memory * bytes, group->count * bytes,
-                        offset);
-    if (read_all(session, state->stage, group->count * bytes, offset) != 0)
+        return sw_posix_read(session, state->fd, memory + runs[group->first].memory * bytes,
+                             group->count * bytes, offset);
+    if (sw_posix_read(session, state->fd, state->stage, group->count * bytes, offset) != 0)
         return -1;
     for (size_t r = group->first; r < group->end; r++) {
         memcpy(memory + runs[r].memory * bytes, next, (size_t)(runs[r].count * bytes));
@@ -183,6 +154,9 @@ static int64_t group_offset(const struct sw_session *session, int64_t step,
 
 static int write_step(struct sw_session *session, int64_t step, const char *buffer)
 {
+    const struct posix_state *state = session->state;
+    if (session->options->mode == SW_MODE_SERIAL)
+        return sw_serial_write(session, state->fd, step, buffer);
     for (int v = 0; v < session->share->n_variables; v++) {
         const struct sw_variable *variable = &session->share->variables[v];
         const struct sw_domain *domain = variable->domain;
@@ -201,6 +175,9 @@ static int write_step(struct sw_session *session, int64_t step, const char *buff
 
 static int read_step(struct sw_session *session, int64_t step, char *buffer)
 {
+    const struct posix_state *state = session->state;
+    if (session->options->mode == SW_MODE_SERIAL)
+        return sw_serial_read(session, state->fd, step, buffer);
     for (int v = 0; v < session->share->n_variables; v++) {
         const struct sw_variable *variable = &session->share->variables[v];
         const struct sw_domain *domain = variable->domain;
@@ -220,7 +197,7 @@ static int read_step(struct sw_session *session, int64_t step, char *buffer)
 static int sync_file(struct sw_session *session)
 {
     const struct posix_state *state = session->state;
-    return fsync(state->fd) == 0 ? 0 : sw_fail_errno(session, "fsync");
+    return !has_file(session) || fsync(state->fd) == 0 ? 0 : sw_fail_errno(session, "fsync");
 }
 
 static int close_file(struct sw_session *session)
@@ -248,7 +225,7 @@ const struct sw_backend sw_backend_posix = {
     .stores = true,
     .hints = false,
     .collective = false,
-    .serial = false,
+    .serial = true,
     .per_process = true,
     .per_node = true,
     .removes_view = false,
