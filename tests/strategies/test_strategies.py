@@ -34,6 +34,32 @@ class TestAuto(StrategySuite):
     strategy_name = "auto"
 
 
+class TestExhaustive(StrategySuite):
+    strategy_name = "exhaustive"
+
+
+class TestGenetic(StrategySuite):
+    strategy_name = "genetic"
+
+
+class TestTpe(StrategySuite):
+    strategy_name = "tpe"
+
+
+class TestGeneticOnOpenMpi(StrategySuite):
+    strategy_name = "genetic"
+
+    def facts(self):
+        return OMPIO
+
+
+class TestExhaustiveOnOpenMpi(StrategySuite):
+    strategy_name = "exhaustive"
+
+    def facts(self):
+        return OMPIO
+
+
 class TestRandomOnOpenMpi(StrategySuite):
     strategy_name = "random"
 

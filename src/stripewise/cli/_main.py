@@ -22,6 +22,7 @@ COMMANDS = {
     "config": "Show, convert and check configurations.",
     "knowledge": "List and exchange what studies found.",
     "tunables": "List the knobs: values, defaults, safety.",
+    "strategies": "List the search strategies and their options.",
     "runtime": "Build the runtime library and list what is built.",
     "doctor": "Check what works on this machine.",
     "completion": "Print a shell's completion script.",

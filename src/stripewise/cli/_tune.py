@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         "stripewise tune --trials 8 --json -- mpiexec -n 4 python3 write.py > result.json",
         "stripewise tune --time 30min --only mpiio.cb_nodes -- mpiexec -n 4 ./program",
         "stripewise tune --ranks 2,4,8 --threads 1,2 -- mpiexec -n 8 ./program",
+        "stripewise tune --strategy genetic --strategy-option population=20 -- mpiexec ./program",
         "stripewise tune --resume",
     ),
 )
@@ -71,7 +73,14 @@ class Numbers(click.ParamType[tuple[int, ...]]):
     metavar="NAME",
     default="auto",
     show_default=True,
-    help="auto, rules or random.",
+    help="How to search; `stripewise strategies` lists the names and their options.",
+)
+@click.option(
+    "--strategy-option",
+    "strategy_words",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the strategy, as population=15 of genetic (repeatable).",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
 @click.option(
@@ -135,22 +144,36 @@ def command(
         sync=not no_sync,
         memory=not no_memory,
         timeout_seconds=timeout,
+        strategy_options=strategy_options(given.pop("strategy_words")),
         **given,
     )
-    check_strategy(options.strategy)
+    check_strategy(options.strategy, options.strategy_options)
     _tune(options, as_json)
 
 
-def check_strategy(name: str) -> None:
-    """Refuse a strategy that does not exist, before anything is run.
+def check_strategy(name: str, options: Mapping[str, str]) -> None:
+    """Refuse a strategy, or an option of it, that does not exist, before anything is run.
 
     Raises:
         UsageError: With the names there are.
     """
-    from stripewise.strategies import strategy_names
+    from stripewise.strategies import check_strategy_options, strategy_names
 
     if name not in strategy_names():
         raise UsageError(f"no strategy {name!r}; there are: {', '.join(strategy_names())}")
+    check_strategy_options(name, options)
+
+
+def strategy_options(texts: Sequence[str]) -> dict[str, str]:
+    """Read the words of `--strategy-option`.
+
+    Raises:
+        UsageError: One is not NAME=VALUE.
+    """
+    for text in texts:
+        if "=" not in text.strip("="):
+            raise UsageError(f"--strategy-option {text!r}: write NAME=VALUE, as population=15")
+    return {name.strip(): value.strip() for name, _, value in (t.partition("=") for t in texts)}
 
 
 def _tune(options: StudyOptions, as_json: bool) -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from stripewise.model import ProgramFacts, Value
 from stripewise.strategies._hints import Hint, hints_for
@@ -20,10 +20,17 @@ class AutoStrategy(RulesStrategy):
     """
 
     name = "auto"
+    summary = "rules that begin with what the first run's counters point at"
 
-    def __init__(self, space: Space, facts: ProgramFacts, seed: int) -> None:
+    def __init__(
+        self,
+        space: Space,
+        facts: ProgramFacts,
+        seed: int,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         """Work out what the counters point at."""
-        super().__init__(space, facts, seed)
+        super().__init__(space, facts, seed, options)
         known = {dimension.tunable.name for dimension in space.dimensions}
         hints = [hint for hint in hints_for(facts) if hint.name in known]
         self._hints: dict[str, Hint] = {}

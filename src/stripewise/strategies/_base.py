@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stripewise.model import ProgramFacts, Trial, Value
+from stripewise.strategies._options import OptionValue, StrategyOption, parse_options
 from stripewise.tunables import Space
 
 
@@ -33,14 +34,49 @@ class Strategy(ABC):
     """
 
     name: str
+    summary: str
+    """One line for people."""
+    declared: tuple[StrategyOption, ...] = ()
+    """Options that the user may give."""
     noise: float = 0.05
     """Relative difference of `io_ratio` that means nothing; the study sets it before `tell`."""
 
-    def __init__(self, space: Space, facts: ProgramFacts, seed: int) -> None:
-        """Keep the space; draw nothing yet."""
+    def __init__(
+        self,
+        space: Space,
+        facts: ProgramFacts,
+        seed: int,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        """Keep the space; draw nothing yet.
+
+        Raises:
+            UsageError: There is no such option, or it has no such value.
+        """
         self.space = space
         self.facts = facts
         self.seed = seed
+        self.options: Mapping[str, OptionValue] = parse_options(
+            self.name, self.declared, options or {}
+        )
+
+    @classmethod
+    def problem(cls) -> str:
+        """Return why it cannot be used here, with the remedy; "" if it can."""
+        return ""
+
+    def option(self, name: str) -> OptionValue:
+        """Return the value of a declared option."""
+        return self.options[name]
+
+    def number(self, name: str) -> float:
+        """Return the value of an option that is a number."""
+        return float(self.options[name])
+
+    @property
+    def least_patience(self) -> float:
+        """So many trials without improvement must be allowed before a study gives up."""
+        return 0
 
     @abstractmethod
     def ask(self, n: int) -> list[Proposal]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 
 from stripewise.model import ProgramFacts, Trial
@@ -21,10 +22,17 @@ class RandomStrategy(Strategy):
     """Uniform over the valid points, without repetition; the default point is left out."""
 
     name = "random"
+    summary = "points drawn uniformly, none twice"
 
-    def __init__(self, space: Space, facts: ProgramFacts, seed: int) -> None:
+    def __init__(
+        self,
+        space: Space,
+        facts: ProgramFacts,
+        seed: int,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         """Prepare the order; small spaces are shuffled whole."""
-        super().__init__(space, facts, seed)
+        super().__init__(space, facts, seed, options)
         self._random = Random(f"random:{seed}")
         self._drawn: set[int] = {0}
         self._order: list[int] | None = None

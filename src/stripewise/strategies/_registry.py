@@ -4,18 +4,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 from stripewise.errors import UsageError
 from stripewise.model import ProgramFacts
 from stripewise.strategies._auto import AutoStrategy
 from stripewise.strategies._base import Strategy
+from stripewise.strategies._exhaustive import ExhaustiveStrategy
+from stripewise.strategies._genetic import GeneticStrategy
+from stripewise.strategies._options import parse_options
 from stripewise.strategies._random import RandomStrategy
 from stripewise.strategies._rules import RulesStrategy
+from stripewise.strategies._tpe import TpeStrategy
 from stripewise.tunables import Space
 
 _STRATEGIES: dict[str, type[Strategy]] = {
-    member.name: member for member in (AutoStrategy, RulesStrategy, RandomStrategy)
+    member.name: member
+    for member in (
+        AutoStrategy,
+        RulesStrategy,
+        TpeStrategy,
+        GeneticStrategy,
+        RandomStrategy,
+        ExhaustiveStrategy,
+    )
 }
 
 
@@ -24,8 +37,8 @@ def strategy_names() -> tuple[str, ...]:
     return tuple(_STRATEGIES)
 
 
-def create(name: str, space: Space, facts: ProgramFacts, seed: int) -> Strategy:
-    """Make a strategy for a space.
+def find_strategy(name: str) -> type[Strategy]:
+    """Return a strategy's class.
 
     Raises:
         UsageError: There is no such strategy.
@@ -35,4 +48,31 @@ def create(name: str, space: Space, facts: ProgramFacts, seed: int) -> Strategy:
         close = get_close_matches(name, _STRATEGIES, n=1)
         hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_STRATEGIES)}"
         raise UsageError(f"no strategy {name!r}; {hint}")
-    return member(space, facts, seed)
+    return member
+
+
+def check_strategy_options(name: str, options: Mapping[str, str]) -> None:
+    """Refuse a strategy that cannot be used here, and options or values that it does not have.
+
+    Raises:
+        UsageError: With what there is.
+    """
+    member = find_strategy(name)
+    if problem := member.problem():
+        raise UsageError(problem)
+    parse_options(name, member.declared, options)
+
+
+def create(
+    name: str,
+    space: Space,
+    facts: ProgramFacts,
+    seed: int,
+    options: Mapping[str, str] | None = None,
+) -> Strategy:
+    """Make a strategy for a space.
+
+    Raises:
+        UsageError: There is no such strategy, or it has no such option.
+    """
+    return find_strategy(name)(space, facts, seed, options)

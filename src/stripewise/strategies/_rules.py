@@ -29,6 +29,7 @@ class RulesStrategy(StepwiseStrategy):
     """
 
     name = "rules"
+    summary = "one knob after another, up its ladder while I/O time improves"
 
     def dimensions(self) -> Sequence[Dimension]:
         """Return the knobs in the order in which they are tried."""

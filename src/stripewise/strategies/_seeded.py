@@ -35,10 +35,13 @@ class SeededStrategy(Strategy):
             seeds: Points of its space; those given twice count once.
             avoided: Points to be asked last.
         """
-        super().__init__(inner.space, inner.facts, inner.seed)
         self.name = inner.name
+        self.summary = inner.summary
+        super().__init__(inner.space, inner.facts, inner.seed)
+        self.options = inner.options
         self._inner = inner
         self._seeds = deque({key_of(seed.settings): seed for seed in seeds}.values())
+        self._n_seeds = len(self._seeds)
         self._avoided = {key_of(point) for point in avoided}
         self._last: deque[Proposal] = deque()
         self._known: dict[PointKey, Trial] = {}
@@ -68,6 +71,11 @@ class SeededStrategy(Strategy):
             self._inner_waits = False
             self._inner.noise = self.noise
             self._inner.tell(trial)
+
+    @property
+    def least_patience(self) -> float:
+        """So much as the other strategy needs, and the seeds."""
+        return self._inner.least_patience + self._n_seeds
 
     @property
     def finished_because(self) -> str:

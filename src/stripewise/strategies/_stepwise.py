@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 from stripewise.model import ProgramFacts, Trial
 from stripewise.strategies._base import Proposal, Strategy
@@ -18,9 +18,15 @@ Steps = Generator[Proposal, Trial, str]
 class StepwiseStrategy(Strategy):
     """Turns `steps` into ask and tell; it asks one point at a time."""
 
-    def __init__(self, space: Space, facts: ProgramFacts, seed: int) -> None:
+    def __init__(
+        self,
+        space: Space,
+        facts: ProgramFacts,
+        seed: int,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         """Keep the space; the generator starts at the first question."""
-        super().__init__(space, facts, seed)
+        super().__init__(space, facts, seed, options)
         self._steps: Steps | None = None
         self._pending: Proposal | None = None
         self._finished = ""

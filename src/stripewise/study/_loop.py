@@ -146,7 +146,8 @@ def _procedure(context: Context) -> StudyResult:
         empty = SearchResult(stopped_because="no knob acts on this program")
         return _result(context, space, Baseline(facts, (), (), 0.0, ""), empty, Verdict())
     baseline = measure_baseline(context, facts)
-    strategy = create(context.options.strategy, space, facts, context.options.seed)
+    asked = context.options
+    strategy = create(asked.strategy, space, facts, asked.seed, asked.strategy_options)
     strategy = begin_with_memory(context, facts, space, strategy)
     search = Search(context, baseline, strategy).run()
     context.decide("search-end", f"the search ended: {search.stopped_because}")
@@ -222,6 +223,7 @@ def _provenance(context: Context) -> Mapping[str, str]:
     recorded: dict[str, str] = dict(study["provenance"]) if study is not None else {}
     return recorded | {
         "strategy": context.options.strategy,
+        **{f"strategy {name}": v for name, v in context.options.strategy_options.items()},
         "seed": str(context.options.seed),
         "synced": "yes" if context.options.sync else "no",
         "runs": str(len(context.ledger.entries)),

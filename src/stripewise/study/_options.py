@@ -34,7 +34,7 @@ class StudyOptions:
         directory: The study's directory; default `<program>.stripewise` in `origin`.
         origin: Directory in which the command is meant to run.
         trials: Most configurations; runs: most executions; time_seconds: most time.
-        strategy: Name of the search strategy.
+        strategy: Name of the search strategy; strategy_options: its options, as text.
         seed: Of every random choice.
         allow: The most dangerous class of knobs that may be tried.
         only / exclude: Names of knobs to try alone, or not to try.
@@ -58,6 +58,7 @@ class StudyOptions:
     runs: int | None = None
     time_seconds: float | None = None
     strategy: str = "auto"
+    strategy_options: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
     allow: str = "layout"
     only: tuple[str, ...] = ()
@@ -103,6 +104,7 @@ class StudyOptions:
         return (self.origin / directory).absolute()
 
 
+_LISTED = ("strategy_options", "memory", "only", "exclude", "inputs")
 _RESOURCES = ("ranks", "ranks_per_node", "threads")
 _RECORDED = (
     "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
@@ -114,6 +116,7 @@ def options_to_json(options: StudyOptions) -> dict[str, Any]:
     """Return what the journal records of the options."""
     data = {name: getattr(options, name) for name in _RECORDED}
     data |= {"only": list(options.only), "exclude": list(options.exclude)}
+    data["strategy_options"] = dict(options.strategy_options)
     data |= {name: list(getattr(options, name)) for name in _RESOURCES}
     data["memory"] = options.memory
     data["inputs"] = [str(path) for path in options.inputs]
@@ -126,6 +129,7 @@ def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
         command=tuple(data["command"]),
         directory=directory,
         origin=Path(data["origin"]),
+        strategy_options=data.get("strategy_options", {}),
         only=tuple(data["only"]),
         exclude=tuple(data["exclude"]),
         ranks=tuple(data.get("ranks", ())),
@@ -148,12 +152,22 @@ def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, .
     return tuple(
         f"{name.removesuffix('_seconds').replace('_', '-')} {_shown(getattr(given, name))} "
         f"(it has {_shown(getattr(recorded, name))})"
-        for name in (*_RECORDED, "memory", "only", "exclude", "inputs", *_RESOURCES)
+        for name in (
+            *_RECORDED,
+            "strategy_options",
+            "memory",
+            "only",
+            "exclude",
+            "inputs",
+            *_RESOURCES,
+        )
         if getattr(given, name) not in (getattr(plain, name), getattr(recorded, name))
     )
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        value = tuple(f"{name}={text}" for name, text in value.items())
     if isinstance(value, tuple):
         return " ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)

@@ -61,9 +61,9 @@ class Search:
         if recorded is not None:
             return str(recorded)
         why = self._context.budget.why_no_trial(ledger, number - 1, self._baseline.run_seconds)
-        patience = self._context.options.patience
+        patience = max(self._context.options.patience, self._strategy.least_patience)
         if not why and number - 1 - self._last_gain >= patience:
-            why = f"no improvement in the last {patience} trials"
+            why = f"no improvement in the last {patience:.0f} trials"
         if why:
             ledger.remember("search-stopped", lambda: why)
         return why

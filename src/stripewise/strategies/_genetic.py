@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A genetic algorithm with the options and defaults of H5Evolve."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from math import isfinite
+from random import Random
+
+from stripewise.model import Trial, Value
+from stripewise.strategies._base import Proposal
+from stripewise.strategies._genetic_operators import CROSSOVERS, SCALINGS, SELECTORS, Genome
+from stripewise.strategies._options import StrategyOption
+from stripewise.strategies._points import describe, is_valid
+from stripewise.strategies._stepwise import Steps, StepwiseStrategy
+
+_FRUITLESS_DRAWS = 400
+"""So many random genomes that make no sense, and the next one is repaired instead."""
+
+Evaluate = Generator[Proposal, Trial, None]
+
+
+class GeneticStrategy(StepwiseStrategy):
+    """Populations that breed; a configuration is run once, however often it is born.
+
+    Defaults are those of H5Evolve: population 15, up to 40 generations, mutation 0.15, 3
+    elites, roulette wheel; where it left a choice to Pyevolve, they are Pyevolve's (crossover at
+    one point at a rate of 0.9, linear scaling).  Fitness is the speed-up.  Offspring whose
+    settings cannot act together lose settings at random until they can.
+
+    Source: H5Tuner, evo/h5evolve (options and defaults, read); Behzad et al., ACM TOPC 5(4):15.
+    """
+
+    name = "genetic"
+    summary = "a genetic algorithm as H5Evolve's"
+    declared = (
+        StrategyOption("population", 15, "genomes of a generation", minimum=2, maximum=10_000),
+        StrategyOption("generations", 40, "most generations", minimum=1, maximum=100_000),
+        StrategyOption("mutation_rate", 0.15, "chance of a gene to change", maximum=1),
+        StrategyOption("crossover", "single-point", "how parents mix", tuple(CROSSOVERS)),
+        StrategyOption("crossover_rate", 0.9, "chance of parents to mix", maximum=1),
+        StrategyOption("selector", "roulette", "how parents are chosen", tuple(SELECTORS)),
+        StrategyOption("scaling", "linear", "of the fitness", tuple(SCALINGS)),
+        StrategyOption("elites", 3, "best genomes that live on", maximum=10_000),
+    )
+
+    @property
+    def least_patience(self) -> float:
+        """Two generations: the first is random, and breeding begins with the second."""
+        return 2 * self.number("population")
+
+    def steps(self) -> Steps:
+        """Breed."""
+        self._random = Random(f"genetic:{self.seed}")
+        self._fitness: dict[Genome, float] = {self._default: 1.0}
+        population = self._first_population()
+        if not population:
+            return "there is no knob to try"
+        generations = int(self.number("generations"))
+        for generation in range(1, generations + 1):
+            yield from self._evaluate(population, generation)
+            if generation < generations:
+                population = self._breed(population)
+            if len(self._fitness) >= self.space.size:
+                return "every point has been tried"
+        return f"{generations} generations are done; best: {self._best() or 'the default'}"
+
+    @property
+    def _default(self) -> Genome:
+        return (0,) * len(self.space.dimensions)
+
+    def _best(self) -> str:
+        return describe(self._settings(max(self._fitness, key=lambda g: self._fitness[g])))
+
+    def _evaluate(self, population: Sequence[Genome], generation: int) -> Evaluate:
+        for genome in population:
+            if genome not in self._fitness:
+                reason = f"generation {generation}" + (": drawn at random" * (generation == 1))
+                trial = yield Proposal(self._settings(genome), reason)
+                ratio = trial.io_ratio
+                self._fitness[genome] = 1 / ratio if isfinite(ratio) and ratio > 0 else 0.0
+
+    def _first_population(self) -> list[Genome]:
+        """Draw genomes, different ones as far as there are; known good ones come first."""
+        size = int(self.number("population"))
+        good = sorted(self.primed, key=lambda trial: trial.io_ratio)[:size]
+        found = [genome for trial in good if (genome := self._genome(trial)) is not None]
+        for _ in range(_FRUITLESS_DRAWS * size):
+            if len(found) >= size:
+                break
+            genome = self._draw()
+            if genome not in found and genome != self._default:
+                found.append(genome)
+        return found
+
+    def _breed(self, population: Sequence[Genome]) -> list[Genome]:
+        random = self._random
+        scaled = SCALINGS[str(self.option("scaling"))]([self._fitness[g] for g in population])
+        select = SELECTORS[str(self.option("selector"))]
+        cross = CROSSOVERS[str(self.option("crossover"))]
+        ranked = sorted(population, key=lambda genome: -self._fitness[genome])
+        n_elites = min(int(self.number("elites")), len(population) - 1)
+        children: list[Genome] = list(dict.fromkeys(ranked))[: max(n_elites, 0)]
+        while len(children) < len(population):
+            pair = population[select(scaled, random)], population[select(scaled, random)]
+            if random.random() < self.number("crossover_rate"):
+                pair = cross(*pair, random)
+            children += [self._repaired(self._mutated(genome)) for genome in pair]
+        return children[: len(population)]
+
+    def _mutated(self, genome: Genome) -> Genome:
+        rate, random = self.number("mutation_rate"), self._random
+        return tuple(
+            random.randrange(len(dimension.values) + 1) if random.random() < rate else gene
+            for gene, dimension in zip(genome, self.space.dimensions, strict=True)
+        )
+
+    def _draw(self) -> Genome:
+        """Draw a genome that makes sense, uniformly; repair one if they are too rare."""
+        genome = self._default
+        for _ in range(_FRUITLESS_DRAWS):
+            genome = tuple(
+                self._random.randrange(len(dimension.values) + 1)
+                for dimension in self.space.dimensions
+            )
+            if is_valid(self._settings(genome), self.facts):
+                return genome
+        return self._repaired(genome)
+
+    def _repaired(self, genome: Genome) -> Genome:
+        """Put genes back to their default, at random, until the settings can act together."""
+        genes = list(genome)
+        while not is_valid(self._settings(tuple(genes)), self.facts):
+            genes[self._random.choice([i for i, gene in enumerate(genes) if gene])] = 0
+        return tuple(genes)
+
+    def _settings(self, genome: Genome) -> dict[str, Value]:
+        return {
+            dimension.tunable.name: dimension.values[gene - 1]
+            for gene, dimension in zip(genome, self.space.dimensions, strict=True)
+            if gene
+        }
+
+    def _genome(self, trial: Trial) -> Genome | None:
+        """Return the genome of a known trial; None if it lies outside of the space."""
+        places = {d.tunable.name: d.values for d in self.space.dimensions}
+        if any(value not in places.get(name, ()) for name, value in trial.settings.items()):
+            return None
+        genome = tuple(
+            d.values.index(trial.settings[d.tunable.name]) + 1
+            if d.tunable.name in trial.settings
+            else 0
+            for d in self.space.dimensions
+        )
+        self._fitness[genome] = 1 / trial.io_ratio if isfinite(trial.io_ratio) else 0.0
+        return genome

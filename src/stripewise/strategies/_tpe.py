@@ -1,0 +1,166 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tree-structured Parzen estimators, by Optuna."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from importlib.util import find_spec
+from math import isfinite
+from random import Random
+from typing import Any
+
+from stripewise.errors import UsageError
+from stripewise.model import ProgramFacts, Value
+from stripewise.strategies._base import Proposal
+from stripewise.strategies._options import StrategyOption
+from stripewise.strategies._points import PointKey, is_valid, key_of, point_at
+from stripewise.strategies._stepwise import Steps, StepwiseStrategy
+from stripewise.tunables import Space
+
+_MISSING = "strategy tpe needs Optuna; install it: pip install 'stripewise[tpe]'"
+_SAMPLES = 12
+"""So many samples in a row that were tried or make no sense, and a random point is taken."""
+_FRUITLESS_DRAWS = 5000
+_FAILED_RATIO = 100.0
+"""What a failure counts as; the estimators only look at the order."""
+
+
+class TpeStrategy(StepwiseStrategy):
+    """Models where good and where bad configurations lie, and samples where good ones do.
+
+    All knobs are modelled together, as categories with the default among them.  The default's
+    own result is known at the start.
+
+    Source: Bergstra et al., NIPS 2011; Watanabe, arXiv 2304.11127 (multivariate).
+    """
+
+    name = "tpe"
+    summary = "tree-structured Parzen estimators (Optuna)"
+    declared = (
+        StrategyOption("startup", 10, "random points before the model is used", minimum=1),
+        StrategyOption("candidates", 24, "samples of which the best is proposed", minimum=1),
+    )
+
+    def __init__(
+        self,
+        space: Space,
+        facts: ProgramFacts,
+        seed: int,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        """Look whether Optuna is there.
+
+        Raises:
+            UsageError: It is not.
+        """
+        super().__init__(space, facts, seed, options)
+        self._optuna: Any = _import_optuna()
+
+    @classmethod
+    def problem(cls) -> str:
+        """Say how to get Optuna, if it is not there."""
+        return "" if find_spec("optuna") else _MISSING
+
+    @property
+    def least_patience(self) -> float:
+        """The model must have had its say."""
+        return 2 * self.number("startup")
+
+    def steps(self) -> Steps:
+        """Sample, run, learn."""
+        self._random = Random(f"tpe:{self.seed}")
+        self._tried: set[PointKey] = {key_of({})}
+        self._study = self._new_study()
+        self._n_learned = 0
+        if self.space.dimensions:
+            self._learn({}, 1.0)
+        for trial in self.primed:
+            if self._in_space(trial.settings):
+                self._tried.add(key_of(trial.settings))
+                self._learn(trial.settings, trial.io_ratio)
+        while (proposal := self._next()) is not None:
+            self._tried.add(key_of(proposal.settings))
+            trial = yield proposal
+            self._learn(proposal.settings, trial.io_ratio)
+        return "every valid point has been tried"
+
+    def _new_study(self) -> Any:
+        optuna = self._optuna
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # multivariate is marked experimental
+            sampler = optuna.samplers.TPESampler(
+                n_startup_trials=int(self.number("startup")),
+                n_ei_candidates=int(self.number("candidates")),
+                multivariate=True,
+                seed=self.seed,
+            )
+        study = optuna.create_study(direction="minimize", sampler=sampler)
+        self._distributions = {
+            d.tunable.name: optuna.distributions.CategoricalDistribution(
+                tuple(range(len(d.values) + 1))
+            )
+            for d in self.space.dimensions
+        }
+        return study
+
+    def _next(self) -> Proposal | None:
+        if self.space.size - 1 < len(self._tried):
+            return None
+        modelled = self._n_learned >= self.number("startup")
+        for _ in range(_SAMPLES if modelled else 0):
+            settings = self._sample()
+            if key_of(settings) not in self._tried and is_valid(settings, self.facts):
+                return Proposal(settings, "where good ones are likely")
+        return self._drawn()
+
+    def _sample(self) -> dict[str, Value]:
+        trial = self._study.ask(self._distributions)
+        genes = dict(trial.params)
+        self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)  # told when it has run
+        return {
+            d.tunable.name: d.values[genes[d.tunable.name] - 1]
+            for d in self.space.dimensions
+            if genes[d.tunable.name]
+        }
+
+    def _drawn(self) -> Proposal | None:
+        for _ in range(_FRUITLESS_DRAWS):
+            settings = point_at(self.space, self._random.randrange(1, self.space.size))
+            if key_of(settings) not in self._tried and is_valid(settings, self.facts):
+                return Proposal(settings, "drawn at random")
+        return None
+
+    def _learn(self, settings: Mapping[str, Value], ratio: float) -> None:
+        genes = {
+            d.tunable.name: d.values.index(settings[d.tunable.name]) + 1
+            if d.tunable.name in settings
+            else 0
+            for d in self.space.dimensions
+        }
+        trial = self._optuna.trial.create_trial(
+            params=genes,
+            distributions=self._distributions,
+            value=ratio if isfinite(ratio) else _FAILED_RATIO,
+        )
+        self._study.add_trial(trial)
+        self._n_learned += 1
+
+    def _in_space(self, settings: Mapping[str, Value]) -> bool:
+        ladders = {d.tunable.name: d.values for d in self.space.dimensions}
+        return all(value in ladders.get(name, ()) for name, value in settings.items())
+
+
+def _import_optuna() -> Any:
+    """Import Optuna; it takes long, and few studies want it.
+
+    Raises:
+        UsageError: It is not installed.
+    """
+    try:
+        import optuna
+    except ImportError as error:
+        raise UsageError(_MISSING) from error
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
