@@ -38,7 +38,7 @@ struct sw_plugin_mark {
 
 struct sw_plugin {
     int version;                 /* SW_PLUGIN_VERSION */
-    const char *family;          /* "mpich" or "openmpi" */
+    const char *family;          /* "mpich", "openmpi" or "abi" (the standard's, of MPI 5) */
     const char *library_version; /* MPI_Get_library_version at build time, first line */
     /* Rank and size in MPI_COMM_WORLD; 0 or an MPI error code. */
     int (*world)(int *rank, int *size);

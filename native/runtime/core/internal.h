@@ -164,6 +164,11 @@ void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t o
                    bool outermost);
 void sw_count_lost(void);
 
+/* ---- plug-ins ---------------------------------------------------------------------------- */
+
+/* The MPI library that an ELF file needs and that is not in this process; NULL if none is. */
+const char *sw_needed_absent(const char *bytes, size_t n_bytes);
+
 /* ---- guard ------------------------------------------------------------------------------- */
 
 void sw_guard_load(void);

@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/core.h"
+#include "internal.h"
 
 #define VERSION_BYTES 16384 /* twice the longest MPI_MAX_LIBRARY_VERSION_STRING */
 #define IDENTITY_FUNCTION "PMPI_Get_library_version"
 
 struct identity {
     enum sw_mpi_family family;
-    const char *family_name;
-    int major;
+    const char *plugin_family;
+    int major; /* of what the plug-in is for */
     bool cray;
 };
 
@@ -56,7 +56,17 @@ static int mpich_major(const char *version, const void *caller)
     return get != NULL && get(&major, &minor) == 0 ? major : 0;
 }
 
-static struct identity identify(const char *version, const void *caller)
+/* Version of the standard's own ABI that this process uses (libmpi_abi.so); 0 if it uses the
+ * implementation's.  Both libraries tell the same of themselves otherwise. */
+static int abi_major(const void *caller)
+{
+    int major = 0;
+    int minor = 0;
+    int (*get)(int *, int *) = (int (*)(int *, int *))sw_resolve("MPI_Abi_get_version", caller);
+    return get != NULL && get(&major, &minor) == 0 && major > 0 ? major : 0;
+}
+
+static struct identity identify_library(const char *version, const void *caller)
 {
     if (strstr(version, "Open MPI") != NULL)
         return (struct identity){SW_MPI_OPENMPI, "openmpi",
@@ -66,6 +76,17 @@ static struct identity identify(const char *version, const void *caller)
         return (struct identity){SW_MPI_MPICH, "mpich", mpich_major(version, caller),
                                  strstr(version, "CRAY") != NULL};
     return (struct identity){SW_MPI_OTHER, "other", 0, false};
+}
+
+static struct identity identify(const char *version, const void *caller)
+{
+    struct identity mpi = identify_library(version, caller);
+    int abi = abi_major(caller);
+    if (abi > 0) {
+        mpi.plugin_family = "abi";
+        mpi.major = abi;
+    }
+    return mpi;
 }
 
 static const char *library_version(const void *caller)
@@ -82,27 +103,49 @@ static const char *library_version(const void *caller)
 
 /* ---- the file ------------------------------------------------------------------ */
 
-/* The mark in the bytes of a plug-in file; false if there is none. */
-static bool read_mark(const char *path, struct sw_plugin_mark *mark)
+struct file {
+    const char *bytes;
+    size_t count;
+};
+
+static bool map_file(const char *path, struct file *file)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
-    bool found = false;
     if (fd < 0)
         return false;
-    size_t bytes = fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
-    char *image = bytes ? mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    file->count = fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
+    void *image =
+        file->count ? mmap(NULL, file->count, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     close(fd);
-    if (image == MAP_FAILED)
+    file->bytes = image;
+    return image != MAP_FAILED;
+}
+
+/* The mark in the bytes of a plug-in; false if there is none. */
+static bool read_mark(const struct file *file, struct sw_plugin_mark *mark)
+{
+    const char *at = memmem(file->bytes, file->count, SW_PLUGIN_MARK, sizeof SW_PLUGIN_MARK);
+    if (at == NULL || (size_t)(file->bytes + file->count - at) < sizeof *mark)
         return false;
-    const char *at = memmem(image, bytes, SW_PLUGIN_MARK, sizeof SW_PLUGIN_MARK);
-    if (at != NULL && (size_t)(image + bytes - at) >= sizeof *mark) {
-        memcpy(mark, at, sizeof *mark);
-        mark->family[sizeof mark->family - 1] = '\0';
-        found = true;
-    }
-    munmap(image, bytes);
-    return found;
+    memcpy(mark, at, sizeof *mark);
+    mark->family[sizeof mark->family - 1] = '\0';
+    return true;
+}
+
+/* What speaks against loading a file, NULL if nothing does. */
+static const char *check_file(const struct file *file, const struct identity *mpi)
+{
+    struct sw_plugin_mark mark;
+    if (!read_mark(file, &mark))
+        return "it is not a plug-in of Stripewise";
+    if (mark.version != SW_PLUGIN_VERSION)
+        return "it was built for another version of Stripewise";
+    if (strcmp(mark.family, mpi->plugin_family) != 0 || mark.major != mpi->major)
+        return "it was built for another MPI";
+    if (sw_needed_absent(file->bytes, file->count) != NULL)
+        return "it is bound to an MPI library that the program does not use";
+    return NULL;
 }
 
 /* First directory of the search path that has the plug-in. */
@@ -112,7 +155,7 @@ static bool find_file(const struct identity *mpi, char *path, size_t bytes)
     while (rest != NULL && *rest != '\0') {
         size_t length = strcspn(rest, ":");
         snprintf(path, bytes, "%.*s/libstripewise-mpi-%s-%d.so", (int)length, rest,
-                 mpi->family_name, mpi->major);
+                 mpi->plugin_family, mpi->major);
         if (length > 0 && access(path, R_OK) == 0)
             return true;
         rest += length + (rest[length] == ':');
@@ -143,14 +186,12 @@ static const char *load(const char *path, const void *caller)
 
 static const char *check_and_load(const char *path, const struct identity *mpi, const void *caller)
 {
-    struct sw_plugin_mark mark;
-    if (!read_mark(path, &mark))
+    struct file file;
+    if (!map_file(path, &file))
         return "it is not a plug-in of Stripewise";
-    if (mark.version != SW_PLUGIN_VERSION)
-        return "it was built for another version of Stripewise";
-    if (strcmp(mark.family, mpi->family_name) != 0 || mark.major != mpi->major)
-        return "it was built for another MPI";
-    return load(path, caller);
+    const char *problem = check_file(&file, mpi);
+    munmap((void *)file.bytes, file.count);
+    return problem != NULL ? problem : load(path, caller);
 }
 
 static enum sw_plugin_state choose(const struct identity *mpi, const void *caller)
@@ -162,7 +203,7 @@ static enum sw_plugin_state choose(const struct identity *mpi, const void *calle
                  "no plug-in libstripewise-mpi-%s-%d.so in " SW_ENV_PLUGIN_PATH
                  ": hints are not applied and bytes of MPI-IO are not counted; "
                  "`stripewise runtime build` makes one",
-                 mpi->family_name, mpi->major);
+                 mpi->plugin_family, mpi->major);
         sw_note(note);
         return SW_PLUGIN_MISSING;
     }

@@ -20,8 +20,12 @@
 #define FAMILY "mpich"
 #define MAJOR (MPICH_NUMVERSION / 10000000)
 #define BUILT_WITH "MPICH " MPICH_VERSION
+#elif defined(MPI_ABI_VERSION)
+#define FAMILY "abi" /* the standard's own: mpi.h says nothing of who made the library */
+#define MAJOR MPI_ABI_VERSION
+#define BUILT_WITH "MPI ABI"
 #else
-#error "unknown MPI: neither of MPICH's nor of Open MPI's family"
+#error "unknown MPI: neither of MPICH's nor of Open MPI's family, nor the ABI of MPI 5"
 #endif
 
 /* A handle as the core carries it, back in this MPI's type: an int or a pointer. */
@@ -90,6 +94,8 @@ static int comm_rank(sw_handle comm, int *rank)
 static int64_t type_bytes(sw_handle datatype)
 {
     MPI_Count bytes = MPI_UNDEFINED;
+    if (HANDLE(MPI_Datatype, datatype) == MPI_DATATYPE_NULL) /* PnetCDF takes it */
+        return -1;
     if (PMPI_Type_size_x(HANDLE(MPI_Datatype, datatype), &bytes) != MPI_SUCCESS)
         return -1;
     return bytes == MPI_UNDEFINED ? -1 : (int64_t)bytes;
@@ -162,6 +168,8 @@ static int file_info_text(sw_handle file, char *text, size_t bytes)
     MPI_File fh = HANDLE(MPI_File, file);
     MPI_Errhandler found = MPI_ERRHANDLER_NULL;
     text[0] = '\0';
+    if (fh == MPI_FILE_NULL) /* MPICH 5's ABI says success where a handler took the error */
+        return MPI_ERR_FILE;
     struct quiet quiet = quiet_begin();
     if (PMPI_File_get_errhandler(fh, &found) == MPI_SUCCESS)
         PMPI_File_set_errhandler(fh, MPI_ERRORS_RETURN);
