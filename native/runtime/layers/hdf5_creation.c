@@ -66,36 +66,61 @@ static enum sw_h5_outcome set_chunk(struct sw_h5_creation *creation, const char 
     return outcome(h5->H5Pset_chunk(creation->list, (int)rank, chunk));
 }
 
-static enum sw_h5_outcome set_choice(struct sw_h5_creation *creation, int (*get)(sw_hid, int *),
-                                     int (*set)(sw_hid, int), int wanted, bool override)
-{
-    int now = 0;
-    int usual = 0;
-    if (get == NULL || set == NULL || wanted < 0)
-        return refuse(creation, "the value is unknown");
-    if (get(creation->list, &now) < 0 || get(creation->fresh, &usual) < 0)
-        return SW_H5_REFUSED;
-    return !override && now != usual ? SW_H5_KEPT : outcome(set(creation->list, wanted));
-}
-
 /* H5D_fill_time_t and H5D_alloc_time_t, by value. */
 static const char *const fill_times[] = {"alloc", "never", "ifset", NULL};
 static const char *const alloc_times[] = {"default", "early", "late", "incr", NULL};
 
+static enum sw_h5_outcome set_fill_time(struct sw_h5_creation *creation, const char *value,
+                                        bool override)
+{
+    const struct sw_h5 *h5 = creation->h5;
+    int wanted = sw_h5_choice(value, fill_times);
+    int now = 0;
+    int usual = 0;
+    if (!h5->H5Pget_fill_time || !h5->H5Pset_fill_time || wanted < 0)
+        return refuse(creation, "the value is unknown");
+    if (h5->H5Pget_fill_time(creation->list, &now) < 0 ||
+        h5->H5Pget_fill_time(creation->fresh, &usual) < 0)
+        return SW_H5_REFUSED;
+    return !override && now != usual ? SW_H5_KEPT
+                                     : outcome(h5->H5Pset_fill_time(creation->list, wanted));
+}
+
+/* What HDF5 takes unless told otherwise goes with the layout: setting chunks, the program's or
+ * ours, changes it (H5Pset_alloc_time, documented). */
+static int usual_alloc_time(int layout)
+{
+    static const char *const by_layout[] = {"early", "late", "incr", "incr"};
+    bool known = layout >= 0 && (size_t)layout < sizeof by_layout / sizeof by_layout[0];
+    return known ? sw_h5_choice(by_layout[layout], alloc_times) : -1;
+}
+
+static enum sw_h5_outcome set_alloc_time(struct sw_h5_creation *creation, const char *value,
+                                         bool override)
+{
+    const struct sw_h5 *h5 = creation->h5;
+    int wanted = sw_h5_choice(value, alloc_times);
+    int now = 0;
+    if (!h5->H5Pget_alloc_time || !h5->H5Pset_alloc_time || !h5->H5Pget_layout || wanted < 0)
+        return refuse(creation, "the value is unknown");
+    if (h5->H5Pget_alloc_time(creation->list, &now) < 0)
+        return SW_H5_REFUSED;
+    if (!override && now != usual_alloc_time(h5->H5Pget_layout(creation->list)))
+        return SW_H5_KEPT;
+    return outcome(h5->H5Pset_alloc_time(creation->list, wanted));
+}
+
 enum sw_h5_outcome sw_h5_set_creation(struct sw_h5_creation *creation,
                                       const struct sw_setting *setting)
 {
-    const struct sw_h5 *h5 = creation->h5;
     const char *value = setting->value;
     bool override = setting->override != 0;
     creation->why = NULL;
     if (strcmp(setting->key, "chunk") == 0)
         return set_chunk(creation, value, override);
     if (strcmp(setting->key, "fill_time") == 0)
-        return set_choice(creation, h5->H5Pget_fill_time, h5->H5Pset_fill_time,
-                          sw_h5_choice(value, fill_times), override);
+        return set_fill_time(creation, value, override);
     if (strcmp(setting->key, "alloc_time") == 0)
-        return set_choice(creation, h5->H5Pget_alloc_time, h5->H5Pset_alloc_time,
-                          sw_h5_choice(value, alloc_times), override);
+        return set_alloc_time(creation, value, override);
     return SW_H5_OTHER;
 }

@@ -112,6 +112,26 @@ SW_EXPORT int H5Idec_ref(sw_hid object)
     return references;
 }
 
+SW_EXPORT int H5Oclose_async(const char *in_file, const char *in_function, unsigned line,
+                             sw_hid object, sw_hid events);
+SW_EXPORT int H5Oclose_async(const char *in_file, const char *in_function, unsigned line,
+                             sw_hid object, sw_hid events)
+{
+    const struct sw_h5 *h5 = sw_h5_of(__builtin_return_address(0));
+    struct sw_call call;
+    struct sw_handle_entry entry;
+    if (h5->H5Oclose_async == NULL)
+        return -1;
+    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
+        return h5->H5Oclose_async(in_file, in_function, line, object, events);
+    enum sw_op op = giving_up(h5, object, &entry);
+    int status = h5->H5Oclose_async(in_file, in_function, line, object, events);
+    if (status >= 0)
+        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
+    sw_leave(&call, entry.file, op);
+    return status;
+}
+
 SW_EXPORT int H5Oclose(sw_hid object);
 SW_EXPORT int H5Oclose(sw_hid object)
 {

@@ -4,7 +4,7 @@
  * Functions of HDF5 that we call, as (type, name, arguments).  size_t, hsize_t and haddr_t
  * are all 64 bits wide here; functions are passed as void *.  `bool *` results are read
  * from a larger variable set to 0 before, so that an hbool_t of any size does.
- * Source: H5*public.h of HDF5 1.10, 1.14 and 2.0 (documented API).
+ * Source: H5*public.h of HDF5 1.10, 1.14, 2.0 and 2.2 (documented API).
  */
 #ifndef STRIPEWISE_HDF5_TABLE_H
 #define STRIPEWISE_HDF5_TABLE_H
@@ -54,6 +54,13 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(int, H5Dwrite_async, (SW_H5_PLACE, sw_hid, sw_hid, sw_hid, sw_hid, sw_hid, const void *,    \
                             sw_hid))                                                              \
     X(int, H5Dread_async, (SW_H5_PLACE, sw_hid, sw_hid, sw_hid, sw_hid, sw_hid, void *, sw_hid))  \
+    X(int, H5Oclose_async, (SW_H5_PLACE, sw_hid, sw_hid))                                         \
+    X(int, H5Fflush_async, (SW_H5_PLACE, sw_hid, int, sw_hid))                                    \
+    X(sw_hid, H5Gcreate_async, (SW_H5_PLACE, sw_hid, const char *, sw_hid, sw_hid, sw_hid,        \
+                                sw_hid))                                                          \
+    X(int, H5Gclose_async, (SW_H5_PLACE, sw_hid, sw_hid))                                         \
+    X(int, H5Awrite_async, (SW_H5_PLACE, sw_hid, sw_hid, const void *, sw_hid))                   \
+    X(int, H5Aread_async, (SW_H5_PLACE, sw_hid, sw_hid, void *, sw_hid))                          \
     X(int, H5ESwait, (sw_hid, uint64_t, size_t *, bool *))
 
 #define SW_H5_HELPERS(X)                                                                          \
