@@ -23,8 +23,8 @@ else()
   set(name stripewise-mpi-${SW_MPI_FAMILY}-${SW_MPI_MAJOR})
   add_library(${name} SHARED plugin.c)
   install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/plugins)
-  add_executable(stripewise-kernel-${SW_MPI_FAMILY} kernel.c)
-  install(TARGETS stripewise-kernel-${SW_MPI_FAMILY} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  add_executable(stripewise-kernel-${SW_KERNEL_NAME} kernel.c)
+  install(TARGETS stripewise-kernel-${SW_KERNEL_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 """
 
@@ -61,6 +61,17 @@ def test_builds_once_and_again_when_a_source_changes(sources: Path, tmp_path: Pa
     with (sources / "core.c").open("a") as stream:
         stream.write("int more;\n")
     assert "core" in build_runtime(directory=target).built
+
+
+def test_another_major_version_has_its_own_kernel(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = Path(shutil.which("cc") or "cc")
+    both = [MpiInstallation("mpich", version, compiler) for version in ("4.0.2", "5.0.2")]
+    monkeypatch.setattr(_build, "detect_mpis", lambda: both)
+    built = build_runtime(directory=tmp_path / "out").runtime
+    assert {*built.plugins} == {"mpich-4", "mpich-5"}
+    assert {*built.kernels} == {"mpich", "mpich-5"}
 
 
 def test_force(sources: Path, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from stripewise.runtime._mpi import parse_probe
         ('# 1 "x"\nSW_FOUND mpich "4.0.2"\n', ("mpich", "4.0.2")),
         ("SW_FOUND openmpi 4.1.4\n", ("openmpi", "4.1.4")),
         ("SW_FOUND openmpi 5 . 0 . 1\n", ("openmpi", "5.0.1")),
+        ("SW_FOUND abi 1.0\n", ("abi", "1.0")),
         ("nothing", ("", "")),
     ],
 )
@@ -38,7 +39,7 @@ def test_each_mpi_once() -> None:
     labels = [(mpi.family, mpi.version) for mpi in mpis]
     assert len(labels) == len(set(labels))
     for mpi in mpis:
-        assert mpi.problem or (mpi.family in ("mpich", "openmpi") and mpi.major.isdigit())
+        assert mpi.problem or (mpi.family in ("mpich", "openmpi", "abi") and mpi.major.isdigit())
 
 
 @pytest.mark.parametrize("family", ["mpich", "openmpi"])

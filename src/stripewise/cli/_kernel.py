@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 @click.option(
     "--mpi",
     "family",
-    type=click.Choice(["mpich", "openmpi"]),
-    help="Which MPI's kernel to run.  [default: the first one that is built]",
+    metavar="NAME",
+    help="Whose kernel to run: mpich or openmpi, or as `stripewise runtime list` says "
+    "(openmpi-5).  [default: the first one that is built]",
 )
 @click.option(
     "--launcher-option",
@@ -118,7 +119,7 @@ def _launcher(family: str) -> MpiInstallation:
     from stripewise.runtime import detect_mpis
 
     for mpi in detect_mpis():
-        if mpi.family == family and mpi.mpiexec:
+        if family in (mpi.family, f"{mpi.family}-{mpi.major}") and mpi.mpiexec:
             return mpi
     raise ProgramError(
         f"there is no mpiexec of {family} on PATH; install it, or start the kernel yourself: "

@@ -7,7 +7,9 @@ from __future__ import annotations
 LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun", "prun", "srun", "aprun", "jsrun", "ibrun")
 """Names that start MPI ranks; a suffix such as `.mpich` or `.hydra` may follow."""
 
-_DAEMONS = frozenset("hydra_pmi_proxy hydra_bstrap_proxy orted prted slurmstepd".split())
+_DAEMONS = frozenset(
+    "hydra_pmi_proxy hydra_bstrap_proxy orted prted ompirun_wrapper slurmstepd".split()
+)
 _WRAPPERS = frozenset(
     "sh bash dash zsh ksh csh tcsh busybox env nice nohup time timeout numactl taskset stdbuf "
     "setsid".split()

@@ -142,8 +142,23 @@ def _core_part() -> Part:
     return Part("core", "core", compiler, {"SW_PART": "core"}, (f"lib/{CORE_NAME}",))
 
 
+def kernel_name(mpi: MpiInstallation) -> str:
+    """Last part of a kernel's file name: the family, for the first MPI of it on PATH.
+
+    Another major version of the same family has it appended and so leaves that kernel alone.
+    """
+    usual = next((other for other in detect_mpis() if other.family == mpi.family), mpi)
+    return mpi.family if usual.major == mpi.major else f"{mpi.family}-{mpi.major}"
+
+
 def _mpi_part(mpi: MpiInstallation) -> Part:
-    options = {"SW_PART": "mpi", "SW_MPI_FAMILY": mpi.family, "SW_MPI_MAJOR": mpi.major}
+    kernel = kernel_name(mpi)
+    options = {
+        "SW_PART": "mpi",
+        "SW_MPI_FAMILY": mpi.family,
+        "SW_MPI_MAJOR": mpi.major,
+        "SW_KERNEL_NAME": kernel,
+    }
     label = mpi.label
     if mpi.hdf5:
         options["SW_HDF5_INCLUDE"] = str(mpi.hdf5.include)
@@ -155,7 +170,7 @@ def _mpi_part(mpi: MpiInstallation) -> Part:
         label += f", {library.title} {library.version}"
     outputs = (
         f"lib/plugins/{PLUGIN_PREFIX}{mpi.family}-{mpi.major}.so",
-        f"bin/{KERNEL_PREFIX}{mpi.family}",
+        f"bin/{KERNEL_PREFIX}{kernel}",
     )
     identity = f"{mpi.family}-{mpi.version or mpi.major}".replace("/", "_")
     return Part(identity, label, mpi.mpicc, options, outputs)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stripewise.runtime._process import ask
 
-_VERSION = re.compile(r'H5_VERS_INFO\s+"HDF5 library version: ([^"]+)"')
+_VERSION = re.compile(r"^#\s*define\s+H5_VERS_(?:MAJOR|MINOR|RELEASE)\s+(\d+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ def _installation(
     settings = "".join(_read(path) for path in sorted(include.glob("H5pubconf*.h")))
     if not re.search(r"define\s+H5_HAVE_PARALLEL\s+1", settings):
         return None
-    version = _VERSION.search(_read(include / "H5public.h"))
-    return Hdf5Installation(version.group(1) if version else "", include, (library,), found_by)
+    version = ".".join(_VERSION.findall(_read(include / "H5public.h")))
+    return Hdf5Installation(version, include, (library,), found_by)
 
 
 def _read(path: Path) -> str:

@@ -14,6 +14,8 @@ from stripewise.runtime._elf import hdf5_names_in_file, mpi_family_of_file
 from stripewise.runtime._hdf5 import Hdf5Installation
 from stripewise.runtime._process import ask
 
+_LOADED_MPI = re.compile(r"libmpi(?:ch|_cray)?\.so\.\d+ => (/\S+)")
+
 
 @dataclass(frozen=True)
 class IoLibrary:
@@ -42,10 +44,11 @@ class _Kind:
         variables: Environment variables that may name its prefix.
         prefix_commands: Commands that print its prefix.
         headers: Files that must be in its include directory.
-        shared: Per library to link, the names it may have; the first decides on the MPI.
+        shared: Per library to link, the names it may have.
         version: Header and pattern of the version.
         parallel: Header and pattern that show a parallel build; None if the names do.
         remedy: What to do where it is missing.
+        mpi_library: Which of its libraries names the MPI; "": the first one to link.
     """
 
     name: str
@@ -57,6 +60,7 @@ class _Kind:
     version: tuple[str, str]
     parallel: tuple[str, str] | None
     remedy: str
+    mpi_library: str = ""
 
 
 _KINDS = (
@@ -99,17 +103,19 @@ _KINDS = (
         ("adios2/common/ADIOSConfig.h", r'ADIOS2_VERSION_STR\s+"([^"]+)"'),
         None,
         "ADIOS2_DIR (built for Open MPI by: make adios2)",
+        "libadios2_core_mpi.so",
     ),
 )
 REMEDIES = {kind.title: kind.remedy for kind in _KINDS}
 
 
 def find_libraries(
-    family: str, version: str, hdf5: Hdf5Installation | None
+    mpicc: Path, family: str, version: str, hdf5: Hdf5Installation | None
 ) -> tuple[IoLibrary, ...]:
     """Look for the libraries of an MPI: variables that name them, the cache, their own tools.
 
     Args:
+        mpicc: The MPI's compiler wrapper; a library that loads another copy is passed over.
         family: "mpich" or "openmpi"; a library that links the other one is passed over.
         version: Of the MPI.
         hdf5: What the kernel links; a NetCDF with another HDF5 is passed over, for two cannot
@@ -118,8 +124,8 @@ def find_libraries(
     found = []
     for kind in _KINDS:
         roots = _roots(kind, family, version)
-        candidates = (_installed(root, kind, family, hdf5) for root in roots)
-        if library := next(filter(None, candidates), None):
+        candidates = filter(None, (_installed(root, kind, family, hdf5) for root in roots))
+        if library := next((one for one in candidates if _same_mpi(one, mpicc)), None):
             found.append(library)
     return tuple(found)
 
@@ -155,12 +161,23 @@ def _installed(
     places = [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu"))]
     for place in places:
         found = [_first(place, names) for names in kind.shared]
-        if all(found) and mpi_family_of_file(found[0] or place) == family:
-            libraries = tuple(path for path in found if path)
-            if _same_hdf5(libraries[0], hdf5):
-                version = _find_in(include, kind.version)
-                return IoLibrary(kind.name, kind.title, version, include, libraries)
+        libraries = tuple(path for path in found if path)
+        if len(libraries) < len(kind.shared):
+            continue
+        mpi = place / kind.mpi_library if kind.mpi_library else libraries[0]
+        if mpi_family_of_file(mpi) == family and _same_hdf5(libraries[0], hdf5):
+            version = _find_in(include, kind.version)
+            return IoLibrary(kind.name, kind.title, version, include, libraries)
     return None
+
+
+def _same_mpi(library: IoLibrary, mpicc: Path) -> bool:
+    """Whether a library would load the MPI of this wrapper; true if that cannot be told."""
+    loads = _LOADED_MPI.findall(ask(["ldd", str(library.libraries[0])]).out)
+    shown = ask([str(mpicc), "-show"])
+    places = [Path(word[2:]) for word in shown.out.split() if word.startswith("-L")]
+    own = {path.resolve() for place in places for path in place.glob("libmpi*.so*")}
+    return not loads or not own or any(Path(path).resolve() in own for path in loads)
 
 
 def _first(place: Path, names: tuple[str, ...]) -> Path | None:

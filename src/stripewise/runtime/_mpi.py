@@ -18,12 +18,14 @@ from stripewise.runtime._hdf5 import Hdf5Installation, find_hdf5
 from stripewise.runtime._libraries import IoLibrary, find_libraries
 from stripewise.runtime._process import ask
 
-WRAPPERS = ("mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc")
+WRAPPERS = ("mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc", "mpicc_abi")
 _HEADER_PROBE = """#include <mpi.h>
 #ifdef OPEN_MPI
 SW_FOUND openmpi OMPI_MAJOR_VERSION.OMPI_MINOR_VERSION.OMPI_RELEASE_VERSION
 #elif defined(MPICH_VERSION)
 SW_FOUND mpich MPICH_VERSION
+#elif defined(MPI_ABI_VERSION)
+SW_FOUND abi MPI_ABI_VERSION.MPI_ABI_SUBVERSION
 #else
 SW_FOUND other MPI_VERSION.MPI_SUBVERSION
 #endif
@@ -35,8 +37,9 @@ class MpiInstallation:
     """One MPI.
 
     Attributes:
-        family: "mpich" (its kin too: Cray, Intel, MVAPICH), "openmpi" or "other".
-        version: Of the library, e.g. "4.0.2".
+        family: "mpich" (its kin too: Cray, Intel, MVAPICH), "openmpi", "abi" (the standard's own
+            ABI, MPI 5, whoever made the library) or "other".
+        version: Of the library, e.g. "4.0.2"; of the ABI.
         mpicc: Compiler wrapper (absolute path).
         mpiexec: Launcher of the same installation, None if not found.
         hdf5: Parallel HDF5 for it, None if not found.
@@ -131,13 +134,13 @@ def _describe(mpicc: Path) -> MpiInstallation:
         reason = next((line for line in lines if "error" in line), lines[0])
         return MpiInstallation("", "", mpicc, problem=f"{mpicc} does not compile: {reason}")
     if family == "other":
-        problem = f"{mpicc}: its mpi.h is neither MPICH's nor Open MPI's, so no plug-in fits"
+        problem = f"{mpicc}: its mpi.h is neither MPICH's, Open MPI's nor MPI 5's: no plug-in fits"
         return MpiInstallation(family, version, mpicc, problem=problem)
     mpiexec = _sibling(mpicc, ("mpiexec", "mpirun"))
     near = [mpiexec] if mpiexec else []
     mpiio = mpiio_components(f"v{version},", near) if family == "openmpi" else ()
     hdf5 = find_hdf5(mpicc, family)
-    libraries = find_libraries(family, version, hdf5)
+    libraries = find_libraries(mpicc, family, version, hdf5)
     return MpiInstallation(family, version, mpicc, mpiexec, hdf5, mpiio, libraries=libraries)
 
 
