@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from abis import family_of, hdf5_2_flags, is_openmpi, major_of, tool
 from kernel_builds import hdf5_flags
 
 from stripewise.readers import Profile, read_containers
@@ -61,30 +62,31 @@ def core() -> Path:
 
 
 @cache
-def plugins(family: str) -> Path:
-    """Directory with the plug-in of an MPI family."""
+def plugins(stack: str) -> Path:
+    """Directory with the plug-in of a stack's MPI."""
+    family, major = family_of(stack), major_of(stack)
     tree = cmake(
-        f"plugin-{family}",
+        f"plugin-{family}-{major}",
         "-DSW_PART=mpi",
         f"-DSW_MPI_FAMILY={family}",
-        "-DSW_MPI_MAJOR=4",
-        f"-DCMAKE_C_COMPILER=mpicc.{family}",
+        f"-DSW_MPI_MAJOR={major}",
+        f"-DCMAKE_C_COMPILER={tool(stack, 'mpicc')}",
     )
     checked(["cmake", "--build", tree, "--parallel", "2", "--target", "stripewise-mpi"])
     return tree
 
 
 @cache
-def program(family: str, source: str, *options: str) -> Path:
-    """A test program, compiled for an MPI family."""
+def program(stack: str, source: str, *options: str) -> Path:
+    """A test program, compiled with a stack."""
     label = "".join(c for c in "".join(options) if c.isalnum())
-    built = scratch() / f"{Path(source).stem}-{family}{label}"
-    wrapper = f"mpif90.{family}" if source.endswith(".F90") else f"mpicc.{family}"
-    if shutil.which(wrapper) is None:
-        pytest.skip(f"{wrapper} is not installed")
+    built = scratch() / f"{Path(source).stem}-{stack}{label}"
+    wrapper = tool(stack, "mpif90" if source.endswith(".F90") else "mpicc")
     flags = []
     if source.startswith("h5"):
-        flags = hdf5_flags(family) or pytest.skip(f"no parallel HDF5 for {family}")
+        flags = hdf5_2_flags() if stack.endswith("+hdf5-2") else hdf5_flags(stack)
+        if not flags:
+            pytest.skip(f"no parallel HDF5 for {stack}")
     checked([wrapper, "-O1", *options, PROGRAMS / source, "-o", built, *flags])
     return built
 
@@ -157,33 +159,33 @@ class Ran:
         return self.settings(SettingsKind.APPLIED, layer)
 
 
-def environment(family: str, io: str = "") -> dict[str, str]:
+def environment(stack: str, io: str = "") -> dict[str, str]:
     """Without anything of Stripewise."""
     plain = {k: v for k, v in os.environ.items() if not k.startswith(("STRIPEWISE_", "LD_PRE"))}
     plain.pop("MPICH_MPIIO_HINTS", None)
-    if family == "openmpi":
+    if is_openmpi(stack):
         plain |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         if io:
             plain["OMPI_MCA_io"] = io
     return plain
 
 
-def launch(family: str, n_ranks: int) -> list[str]:
+def launch(stack: str, n_ranks: int) -> list[str]:
     """Words that start a program on so many ranks."""
-    words = [f"mpiexec.{family}", "-n", str(n_ranks)]
-    if family == "openmpi":
+    words = [tool(stack, "mpiexec"), "-n", str(n_ranks)]
+    if is_openmpi(stack):
         words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
     return words
 
 
 def run_plain(
-    family: str, n_ranks: int, command: Sequence[str | Path], cwd: Path, io: str = ""
+    stack: str, n_ranks: int, command: Sequence[str | Path], cwd: Path, io: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run without the library."""
     return subprocess.run(
-        [*launch(family, n_ranks), *command],
+        [*launch(stack, n_ranks), *command],
         cwd=cwd,
-        env=environment(family, io),
+        env=environment(stack, io),
         capture_output=True,
         text=True,
         errors="replace",
@@ -192,7 +194,7 @@ def run_plain(
 
 
 def run(
-    family: str,
+    stack: str,
     n_ranks: int,
     command: Sequence[str | Path],
     cwd: Path,
@@ -205,17 +207,17 @@ def run(
     """Run under the library."""
     directory = cwd / f"containers-{uuid.uuid4().hex}"
     directory.mkdir()
-    variables = environment(family, io) | {
+    variables = environment(stack, io) | {
         "LD_PRELOAD": str(core()),
         "STRIPEWISE_DIRECTORY": str(directory),
         "STRIPEWISE_RUN_ID": directory.name,
-        "STRIPEWISE_PLUGIN_PATH": str(plugin_path or plugins(family)),
+        "STRIPEWISE_PLUGIN_PATH": str(plugin_path or plugins(stack)),
         **(extra or {}),
     }
     if configuration:
         variables["STRIPEWISE_CONFIGURATION"] = configuration
     done = subprocess.run(
-        [*launch(family, n_ranks), *command],
+        [*launch(stack, n_ranks), *command],
         cwd=cwd,
         env=variables,
         capture_output=True,
@@ -229,6 +231,6 @@ def run(
 
 def require(*tools: str) -> None:
     """Skip the test if a tool is not installed."""
-    for tool in tools:
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
+    for name in tools:
+        if shutil.which(name) is None:
+            pytest.skip(f"{name} is not installed")

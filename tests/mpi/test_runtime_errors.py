@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from abis import HDF5_2
 from runtime_harness import FAMILIES, flat, program, require, run, run_plain
 
 pytestmark = pytest.mark.mpi
@@ -62,10 +63,12 @@ def test_fatal_errors_stay_fatal(family: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("configuration", ["", PROPERTIES], ids=["counted", "adopted"])
-def test_error_stacks_of_hdf5(family: str, configuration: str, tmp_path: Path) -> None:
-    command = [program(family, "h5errors.c"), "out.h5"]
-    plain = run_plain(family, 1, command, tmp_path)
-    ran = run(family, 1, command, tmp_path, configuration=configuration)
+@pytest.mark.parametrize("stack", [*FAMILIES, HDF5_2])
+def test_error_stacks_of_hdf5(stack: str, configuration: str, tmp_path: Path) -> None:
+    require("cmake")
+    command = [program(stack, "h5errors.c"), "out.h5"]
+    plain = run_plain(stack, 1, command, tmp_path)
+    ran = run(stack, 1, command, tmp_path, configuration=configuration)
     assert ran.code == plain.returncode == 0
     assert len(plain.stderr.splitlines()) > 100
     assert normalised(ran.err) == normalised(plain.stderr)

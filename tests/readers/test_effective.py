@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from stripewise.model import Configuration, FileRule, JobSettings, ObservedFile, ProgramFacts
@@ -46,6 +47,16 @@ def test_the_mpi_made_it_something_else() -> None:
 def test_what_open_mpi_echoes_is_no_evidence() -> None:
     echoed = file(applied={"cb_nodes": "9"}, reported={"cb_nodes": "1"})
     assert not any("made it" in line for line in cannot_act(hints(cb_nodes=9), [echoed], OMPIO))
+
+
+def test_romio_in_open_mpi_5_tells_what_it_does() -> None:
+    """Its own keys show that it was asked; hints given at the open are dropped there."""
+    reported = {"cb_nodes": "1", "romio_filesystem_type": "UFS"}
+    dropped = file(applied={"cb_nodes": "9"}, reported=reported)
+    (line,) = cannot_act(
+        hints(cb_nodes=9), [dropped], replace(OMPIO, mpiio_implementation="romio")
+    )
+    assert line == "cb_nodes=9 on out/a.dat: the MPI made it 1"
 
 
 def test_a_hint_of_the_other_implementation() -> None:

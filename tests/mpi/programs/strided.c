@@ -5,7 +5,8 @@
  *
  * Every rank writes BLOCKS blocks, interleaved block by block with the other ranks' through a
  * file view, and reads them back.  MODE is independent, collective, nonblocking, split, at
- * (explicit offsets, no view), ordered or large (MPI_Count).  key=value: the program's hints.
+ * (explicit offsets, no view), ordered, or with MPI_Count large, large-nonblocking and large-at.
+ * key=value: the program's hints.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -34,6 +35,21 @@ static MPI_Info program_hints(int argc, char **argv)
     }
     return info;
 }
+
+#if MPI_VERSION >= 4
+static int large_at(MPI_File file, int writing, char *data, int bytes, int block)
+{
+    for (int i = 0; i < bytes / block; i++) {
+        MPI_Offset offset = ((MPI_Offset)i * size + rank) * block;
+        char *at = data + (size_t)i * block;
+        check(writing
+                  ? MPI_File_write_at_all_c(file, offset, at, block, MPI_BYTE, MPI_STATUS_IGNORE)
+                  : MPI_File_read_at_all_c(file, offset, at, block, MPI_BYTE, MPI_STATUS_IGNORE),
+              "large-at");
+    }
+    return MPI_SUCCESS;
+}
+#endif
 
 static int transfer(MPI_File file, const char *mode, int writing, char *data, int bytes, int block)
 {
@@ -64,6 +80,14 @@ static int transfer(MPI_File file, const char *mode, int writing, char *data, in
     if (strcmp(mode, "large") == 0)
         return writing ? MPI_File_write_all_c(file, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE)
                        : MPI_File_read_all_c(file, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+    if (strcmp(mode, "large-nonblocking") == 0) {
+        check(writing ? MPI_File_iwrite_c(file, data, bytes, MPI_BYTE, &request)
+                      : MPI_File_iread_c(file, data, bytes, MPI_BYTE, &request),
+              "nonblocking");
+        return MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    if (strcmp(mode, "large-at") == 0)
+        return large_at(file, writing, data, bytes, block);
 #endif
     if (strcmp(mode, "at") != 0)
         return MPI_ERR_ARG;
@@ -82,7 +106,7 @@ static void set_view(MPI_File file, const char *mode, int block, int blocks, MPI
 {
     MPI_Type_vector(blocks, block, block * size, MPI_BYTE, view);
     MPI_Type_commit(view);
-    if (strcmp(mode, "at") != 0 && strcmp(mode, "ordered") != 0)
+    if (strcmp(mode, "at") != 0 && strcmp(mode, "large-at") != 0 && strcmp(mode, "ordered") != 0)
         check(MPI_File_set_view(file, (MPI_Offset)rank * block, MPI_BYTE, *view, "native",
                                 MPI_INFO_NULL),
               "set_view");
