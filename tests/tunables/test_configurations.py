@@ -129,3 +129,22 @@ def test_rules_add_up():
 def test_warnings(configuration: Configuration, message: str):
     assert check_configuration(configuration) == []
     assert any(message in line for line in configuration_warnings(configuration))
+
+
+def test_resources_become_the_jobs():
+    built = build_configuration({"job.ranks": 4, "job.threads": 2})
+    assert dict(built.job.resources) == {"ranks": 4, "threads": 2}
+    assert settings_class(built) is SafetyClass.LAYOUT
+    assert not built.is_empty
+    twice = Configuration(job=JobSettings(environment={"OMP_NUM_THREADS": "2"}, threads=2))
+    assert "OMP_NUM_THREADS" in check_configuration(twice)[0]
+    assert check_configuration(Configuration(job=JobSettings(ranks=0)))
+
+
+def test_settings_of_libraries_stand_in_their_tables():
+    built = build_configuration({"pnetcdf.nc_var_align_size": 4096, "adios2.NumAggregators": 2})
+    assert dict(built.files[0].pnetcdf) == {"nc_var_align_size": 4096}
+    assert dict(built.files[0].adios2) == {"NumAggregators": 2}
+    assert build_configuration({"adios2.GrowthFactor": 2}).files[0].adios2["GrowthFactor"] == 2.0
+    with pytest.raises(ConfigurationError, match="number"):
+        build_configuration({"adios2.GrowthFactor": 0.5})

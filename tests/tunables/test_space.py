@@ -129,3 +129,40 @@ def test_points_that_cancel_each_other():
     )
     assert point_problem({"mpiio.romio_cb_write": "disable", "mpiio.cb_nodes": 2}, facts)
     assert point_problem({"mca.fcoll": "individual", "mpiio.cb_nodes": 2}, OPENMPI)
+
+
+def test_resources_only_with_the_users_ladder():
+    assert "--ranks-per-node" in find_space(MPICH).left_out["job.ranks_per_node"]
+    space = find_space(MPICH, ladders={"job.ranks": (2, 4, 8, 2)}, only=["romio_ds_write"])
+    ladder = {d.tunable.name: d.values for d in space.dimensions}
+    assert ladder["job.ranks"] == (2, 8)  # four is what the command says
+    assert list(ladder) == ["job.ranks", "mpiio.romio_ds_write"]
+    serial = find_space(ProgramFacts(write_bytes=1), ladders={"job.ranks": (2,)})
+    assert serial.left_out["job.ranks"] == "the program uses no MPI"
+
+
+def test_what_nothing_proves_is_searched_only_by_name():
+    facts = dataclasses.replace(MPICH, uses_hdf5=True, uses_parallel_hdf5=True, matched_calls=True)
+    everything = frozenset(SafetyClass)
+    assert "hdf5.fill_time" not in names(facts, classes=everything)
+    left_out = find_space(facts, classes=everything).left_out
+    assert "--only hdf5.fill_time" in left_out["hdf5.fill_time"]
+    assert names(facts, classes=everything, only=["fill_time"]) == ["hdf5.fill_time"]
+    assert names(facts, only=["fill_time"]) == []
+
+
+def test_collective_metadata_needs_matched_calls_on_objects():
+    facts = dataclasses.replace(MPICH, uses_hdf5=True, uses_parallel_hdf5=True, matched_calls=True)
+    everything = frozenset(SafetyClass)
+    assert "hdf5.all_coll_metadata_ops" not in names(facts, classes=everything)
+    matched = dataclasses.replace(facts, matched_metadata=True)
+    assert "hdf5.all_coll_metadata_ops" in names(matched, classes=everything)
+
+
+def test_libraries_bring_their_knobs():
+    facts = dataclasses.replace(MPICH, uses_pnetcdf=True)
+    assert "pnetcdf.nc_var_align_size" in names(facts)
+    assert "pnetcdf.nc_var_align_size" not in names(MPICH)
+    facts = dataclasses.replace(MPICH, uses_adios2=True, n_ranks=8, n_hosts=2)
+    ladder = {d.tunable.name: d.values for d in find_space(facts).dimensions}
+    assert ladder["adios2.NumAggregators"] == (1, 4, 8)  # two is one a host

@@ -121,5 +121,8 @@ class Configuration:
     def is_empty(self) -> bool:
         """Whether nothing is set."""
         return not (
-            self.job.mca or self.job.environment or not all(rule.is_empty for rule in self.files)
+            self.job.mca
+            or self.job.environment
+            or self.job.resources
+            or not all(rule.is_empty for rule in self.files)
         )

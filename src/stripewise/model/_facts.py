@@ -36,6 +36,8 @@ class ProgramFacts:
             "" where it is not known.
         matched_calls: All ranks made the same number of HDF5 data calls on every file
             (what a contract setting needs).
+        matched_metadata: All ranks made the same number of HDF5 calls that open, make, close
+            and describe objects, on every file.
     """
 
     n_ranks: int = 1
@@ -58,6 +60,7 @@ class ProgramFacts:
     io_seconds: float = 0.0
     elapsed_seconds: float = 0.0
     matched_calls: bool = False
+    matched_metadata: bool = False
     filesystem: str = ""
     uses_pnetcdf: bool = False
     uses_netcdf4: bool = False

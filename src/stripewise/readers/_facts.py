@@ -31,6 +31,7 @@ _FAMILIES: dict[int, str] = {
 }
 _WRITES = [Op.WRITE, Op.WRITE_COLLECTIVE]
 _READS = [Op.READ, Op.READ_COLLECTIVE]
+_OBJECTS = ([Op.OPEN], [Op.CLOSE], [Op.META])
 
 
 def program_facts(
@@ -46,7 +47,7 @@ def program_facts(
     family, version = _mpi(profile)
     mpiio = records[layer == ContainerLayer.MPIIO]
     posix = records[(layer == ContainerLayer.POSIX) | (layer == ContainerLayer.STDIO)]
-    outermost = _highest_layer(records)
+    outermost = _highest_layer(records, profile.owners)
     if mpiio_alternatives is None:
         mpiio_alternatives = _alternatives(profile, family, version) if mpiio.size else ()
     return ProgramFacts(
@@ -75,6 +76,7 @@ def program_facts(
         io_seconds=profile.io_seconds,
         elapsed_seconds=elapsed_seconds,
         matched_calls=_matched_calls(profile, records[layer == ContainerLayer.HDF5]),
+        matched_metadata=_matched(profile, records[layer == ContainerLayer.HDF5], _OBJECTS),
     )
 
 
@@ -119,8 +121,13 @@ def _implementation(profile: Profile, family: str, environment: Mapping[str, str
     return implementation(merged.get(SettingsKind.REPORTED, {}), given, chosen)
 
 
-def _highest_layer(records: NDArray[Any]) -> NDArray[Any]:
-    """Rows of the highest layer with data calls, per process and file."""
+def _highest_layer(records: NDArray[Any], owners: NDArray[np.int64]) -> NDArray[Any]:
+    """Rows of the highest layer with data calls, per process and file.
+
+    Of the files inside an ADIOS2 file none counts, not even where a rank only writes for others.
+    """
+    inside = owners[records["path"]] != records["path"]
+    records = records[~inside]
     calls = records["ops"]["count"][:, [*_WRITES, *_READS]].sum(axis=1)
     records = records[calls > 0]
     if not records.size:
@@ -146,13 +153,19 @@ def _shared_files(profile: Profile, mpiio: NDArray[Any]) -> int:
 
 def _matched_calls(profile: Profile, hdf5: NDArray[Any]) -> bool:
     """Whether all ranks made the same number of HDF5 reads and writes on every file."""
+    return _matched(profile, hdf5, (_WRITES, _READS))
+
+
+def _matched(profile: Profile, hdf5: NDArray[Any], kinds: Sequence[Sequence[Op]]) -> bool:
+    """Whether all ranks made the same number of calls of each kind on every file, and any."""
     if not hdf5.size or not profile.is_rank.any():
         return False
     n_ranks = profile.n_ranks
     ranks = profile.processes["rank"][hdf5["process"]]
-    for ops in (_WRITES, _READS):
+    for ops in kinds:
         calls = np.zeros((len(profile.paths), n_ranks), dtype=np.int64)
         np.add.at(calls, (hdf5["path"], ranks), hdf5["ops"]["count"][:, ops].sum(axis=1))
         if (calls != calls[:, :1]).any():
             return False
-    return bool(hdf5["ops"]["count"][:, [*_WRITES, *_READS]].sum())
+    every = [op for ops in kinds for op in ops]
+    return bool(hdf5["ops"]["count"][:, every].sum())

@@ -20,6 +20,7 @@ from stripewise.strategies import Proposal
 from stripewise.study import _codec as codec
 from stripewise.study._baseline import Baseline
 from stripewise.study._context import Context
+from stripewise.study._contract import failure_text, trial_timeout
 from stripewise.study._slot import RunSlot
 
 _TINY_SECONDS = 1e-9
@@ -47,7 +48,8 @@ class TrialRuns:
     @property
     def failure(self) -> str:
         """Why the first bad run of the candidate does not count."""
-        return next(run.message or run.status.value for run in self.candidates if not run.ok)
+        bad = next(run for run in self.candidates if not run.ok)
+        return failure_text(bad, self.proposal.settings)
 
     @property
     def io_ratio(self) -> float:
@@ -117,7 +119,9 @@ class TrialRuns:
             RunRole.TRIAL if candidate else RunRole.BASELINE,
             settings=self.proposal.settings if candidate else {},
             trial_number=self.number,
-            timeout_seconds=self._baseline.timeout_seconds,
+            timeout_seconds=trial_timeout(self._baseline, self.proposal.settings)
+            if candidate
+            else self._baseline.timeout_seconds,
             sync=self._context.options.sync,
             keep_output=candidate and number == 1,
         )

@@ -58,6 +58,8 @@ class Tunable(ABC):
         acts_at: When.
         stacks: Which stacks honour it: any of "romio", "ompio", "cray", "openmpi", "hdf5".
         effect_order: Position in the order of likely effect; smaller is tried earlier.
+        by_name: Why it is searched only if the user names it (nothing that is counted proves
+            what it needs, or shows whether it can act); "" where it is searched unasked.
         summary: One line.
         source: Where default and meaning come from, and whether read, measured or assumed.
     """
@@ -72,6 +74,7 @@ class Tunable(ABC):
     acts_at: ActsAt
     stacks: tuple[str, ...]
     effect_order: int = 100
+    by_name: str = ""
     summary: str
     source: str
 

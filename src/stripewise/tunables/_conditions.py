@@ -139,8 +139,22 @@ def adios2(facts: ProgramFacts) -> str:
 
 
 def matched(facts: ProgramFacts) -> str:
-    """All ranks made the same calls: what forced collectives need."""
+    """All ranks made the same number of data calls: what forced collective transfer needs."""
     return "" if facts.matched_calls else "ranks make different numbers of calls: it would hang"
+
+
+def matched_metadata(facts: ProgramFacts) -> str:
+    """All ranks made the same number of calls on objects: what collective metadata needs."""
+    if facts.matched_metadata:
+        return ""
+    return "ranks make different numbers of calls on objects: it would hang"
+
+
+def moves_independently(facts: ProgramFacts) -> str:
+    """Data goes by independent calls; what is left beside collective ones is metadata."""
+    if facts.independent_bytes * 20 > facts.collective_bytes:
+        return ""
+    return "its transfers are collective already"
 
 
 def values(*rungs: Value) -> Rungs:

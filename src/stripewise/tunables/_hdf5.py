@@ -176,7 +176,7 @@ KNOBS: tuple[Knob, ...] = (
         safety=SafetyClass.CONTRACT,
         effect_order=53,
         rungs=when.values(True),
-        applies=when.all_of(when.parallel_hdf5, when.several_ranks, when.matched),
+        applies=when.all_of(when.parallel_hdf5, when.several_ranks, when.matched_metadata),
         summary="Metadata is read by one rank; hangs where ranks call unevenly",
         source=f"{_MANUAL}, H5Pset_all_coll_metadata_ops",
     ),
@@ -189,7 +189,9 @@ KNOBS: tuple[Knob, ...] = (
         acts_at=ActsAt.TRANSFER,
         effect_order=15,
         rungs=when.values("collective"),
-        applies=when.all_of(when.parallel_hdf5, when.several_ranks, when.matched),
+        applies=when.all_of(
+            when.parallel_hdf5, when.several_ranks, when.matched, when.moves_independently
+        ),
         summary="Kind of data transfer; collective hangs where ranks call unevenly (seen)",
         source=f"{_MANUAL}, H5Pset_dxpl_mpio",
     ),
@@ -202,6 +204,7 @@ KNOBS: tuple[Knob, ...] = (
         acts_at=ActsAt.DATASET,
         effect_order=54,
         rungs=when.values("never"),
+        by_name="no counter proves that every element is written",
         applies=when.all_of(when.hdf5, when.written),
         summary="When fill values are written; never: unwritten elements are undefined (seen)",
     ),

@@ -69,6 +69,7 @@ class Knob(Tunable):
     source: str
     choices: tuple[str, ...] = ()
     effect_order: int = 100
+    by_name: str = ""
     minimum: int = 0
     maximum: int = LARGEST_INTEGER
     low: float = 0.0

@@ -80,6 +80,8 @@ def _judge(
     if allowed and (why := allowed(knob)):
         return why, ()
     rungs = knob.ladder(facts)
+    if rungs and knob.by_name and knob.name not in wanted:
+        return f"{knob.by_name}: tried only if named, with --only {knob.name}", ()
     return ("" if rungs else "no value worth trying for this program"), rungs
 
 
