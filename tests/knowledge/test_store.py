@@ -12,8 +12,10 @@ import pytest
 from lessons import KNOB, case, lesson
 
 from stripewise.errors import ConfigurationError, StorageError, UsageError
-from stripewise.knowledge import Store, Tried, TriedState, own_path, site_stores
+from stripewise.knowledge import Store, Tried, TriedState, own_path, own_store, site_stores
 from stripewise.knowledge._schema import MIGRATIONS
+from stripewise.testing.strategy_suite import romio_facts
+from stripewise.tunables import all_tunables
 
 
 @pytest.fixture
@@ -195,3 +197,20 @@ def test_where_it_is(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert own_path() == tmp_path / ".local/share/stripewise/knowledge.sqlite"
+
+
+def test_a_user_without_a_home_keeps_nothing(monkeypatch):
+    monkeypatch.delenv("STRIPEWISE_KNOWLEDGE")
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    nowhere = own_store()
+    assert nowhere.lessons() == []
+    with pytest.raises(StorageError, match="STRIPEWISE_KNOWLEDGE"):
+        nowhere.add([lesson()])
+
+
+def test_every_knob_can_be_kept(store):
+    for knob in all_tunables():
+        values = [*knob.choices[:1], *knob.ladder(romio_facts())[:1]]
+        for value in values:
+            assert store.add([lesson({knob.name: knob.check(value)})]) == 1

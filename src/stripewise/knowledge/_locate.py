@@ -18,7 +18,9 @@ def own_path() -> Path:
     """Return where the user's own store is."""
     if given := os.environ.get(OWN_VARIABLE):
         return Path(given)
-    base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    if not os.path.isabs(base):  # a user without a home: nothing can be kept, and that is said
+        base = os.devnull
     return Path(base) / "stripewise" / "knowledge.sqlite"
 
 
