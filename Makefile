@@ -67,6 +67,10 @@ docs: setup ## the documentation as a web site in site/
 bench: setup ## what the library costs; figures side by side from one run
 	$(BIN)/python native/bench/cost_per_call.py
 
+bench-strategies: setup ## compare the search strategies on the recorded surfaces; minutes
+	@tools/bootstrap.sh venv dev
+	$(BIN)/python benchmarks/strategies.py --into docs/results.md
+
 surfaces: setup ## record what strategies are compared on; hours on a quiet machine
 	$(BIN)/python benchmarks/record_surfaces.py
 

@@ -3,7 +3,7 @@
 """Submit -> durable handle -> poll -> collect -> cancel."""
 
 from stripewise.launch._base import Handle, Launcher, Outcome, RunRequest
-from stripewise.launch._landscape import KnobEffect, Landscape, Spot
+from stripewise.launch._landscape import NEAR, KnobEffect, Landscape, Spot
 from stripewise.launch._local import LocalLauncher, sweep
 from stripewise.launch._replayed import ReplayedLauncher
 from stripewise.launch._surface import Surface
@@ -11,6 +11,7 @@ from stripewise.launch._surface_lines import RecordedTunable, SurfaceRole, Surfa
 from stripewise.launch._surface_writer import SurfaceWriter
 
 __all__ = [
+    "NEAR",
     "Handle",
     "KnobEffect",
     "Landscape",

@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compare the search strategies on the recorded surfaces: runs to within 5 %, and regret.
+
+    python benchmarks/strategies.py                             # table; JSON and picture too
+    python benchmarks/strategies.py --seeds 10 --strategies auto,random
+    python benchmarks/strategies.py --into docs/results.md      # replace the marked part of a page
+
+Each figure comes from real studies whose runs are drawn from a surface: warm-up, baselines,
+repeats, play-off and pairs count.  A strategy is scored on surfaces that were not used to design
+it: `rules` and `auto` were finished before the first surface was recorded, the others are as
+published.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from multiprocessing import Pool
+from pathlib import Path
+from statistics import mean
+
+from strategies_output import draw, markdown, replace_marked, table
+
+from stripewise.launch import NEAR, Landscape, Surface
+from stripewise.strategies import check_strategy_options
+from stripewise.testing.random_draws import expected_regret, expected_runs, quantile_runs
+from stripewise.testing.replay import Replay, replay_study
+
+HERE = Path(__file__).resolve().parent
+SURFACES = HERE / "surfaces"
+RESULTS = HERE / "results"
+STRATEGIES = ("auto", "rules", "tpe", "genetic", "random", "exhaustive")
+CHECKPOINTS = (5, 10, 20, 40, 80, 160)
+SHARE = 0.9
+SEEDS = 100
+RUNS = 200
+
+
+@dataclass(frozen=True)
+class Score:
+    """One strategy on one surface.
+
+    Attributes:
+        runs_to_near: Runs after which the choice is within 5 % of the optimum in 90 % of the
+            seeds, from then on; None: not within the runs that were allowed.
+        near_at_end: Share of the seeds in which it is so at the end.
+        regret: Runs to the median and the 90 % quantile of the regret.
+        study_runs / study_regret / study_near: Of studies with the options that users get:
+            mean runs, median regret of what the pairs confirmed, share within 5 %.
+        curve: Share of the seeds within 5 % after 1, 2, ... runs.
+        unknown: Runs of configurations that were never measured.
+    """
+
+    surface: str
+    strategy: str
+    runs_to_near: int | None
+    near_at_end: float
+    regret: dict[int, tuple[float, float]]
+    study_runs: float
+    study_regret: float
+    study_near: float
+    curve: list[float]
+    unknown: int
+
+
+def main() -> int:
+    """Replay, print, write."""
+    given = _arguments()
+    surfaces = {path.stem: Surface.load(path) for path in given.surfaces}
+    scores: list[Score] = []
+    for name, surface in surfaces.items():
+        scene = Landscape(surface)
+        for strategy in given.strategies:
+            scores.append(score(name, surface, scene, strategy, given))
+            print(f"{name} {strategy}: done", file=sys.stderr, flush=True)
+    references = {name: reference(Landscape(surface)) for name, surface in surfaces.items()}
+    document = {
+        "seeds": given.seeds,
+        "runs": given.runs,
+        "surfaces": references,
+        "scores": [asdict(one) for one in scores],
+    }
+    document = json.loads(json.dumps(document))
+    print(table(document))
+    given.results.mkdir(parents=True, exist_ok=True)
+    (given.results / "strategies.json").write_text(json.dumps(document, indent=1) + "\n")
+    draw(document, given.results / "strategies.svg")
+    (given.results / "strategies.md").write_text(markdown(document))
+    if given.into:
+        replace_marked(given.into, markdown(document))
+    return 0
+
+
+def score(
+    name: str, surface: Surface, scene: Landscape, strategy: str, given: argparse.Namespace
+) -> Score:
+    """Replay a strategy with all seeds."""
+    tasks = [(surface, strategy, seed, given.runs) for seed in range(given.seeds)]
+    with Pool(given.jobs) as pool:
+        replays, studies = zip(*pool.imap(_replay, tasks, chunksize=4), strict=True)
+    regrets = [_regrets(replay, scene, given.runs) for replay in replays]
+    curve = [mean(regret[n] <= NEAR for regret in regrets) for n in range(given.runs + 1)]
+    final = [scene.regret(study.winner) for study in studies]
+    return Score(
+        surface=name,
+        strategy=strategy,
+        runs_to_near=_from_then_on(curve),
+        near_at_end=curve[-1],
+        regret={
+            n: _quantiles(regret[n] for regret in regrets) for n in CHECKPOINTS if n <= given.runs
+        },
+        study_runs=mean(study.all_runs for study in studies),
+        study_regret=_quantiles(final)[0],
+        study_near=mean(regret <= NEAR for regret in final),
+        curve=curve[1:],
+        unknown=sum(replay.unknown for replay in replays),
+    )
+
+
+def reference(scene: Landscape) -> dict[str, object]:
+    """Return what a surface is like, and what luck without noise gives on it."""
+    return {
+        "configurations": len(scene.spots),
+        "near": len(scene.near()),
+        "gain": scene.gain,
+        "fresh_gain": scene.fresh_gain(),
+        "noise": scene.noise,
+        "default_seconds": scene.default.io_seconds,
+        "luck_expected_runs": expected_runs(scene),
+        "luck_runs_90": quantile_runs(scene, SHARE),
+        "luck_regret": {n: expected_regret(scene, n) for n in CHECKPOINTS},
+    }
+
+
+def _replay(task: tuple[Surface, str, int, int]) -> tuple[Replay, Replay]:
+    surface, strategy, seed, runs = task
+    return (
+        replay_study(surface, strategy, seed, runs=runs),
+        replay_study(surface, strategy, seed),
+    )
+
+
+def _regrets(replay: Replay, scene: Landscape, runs: int) -> list[float]:
+    """Regret of the choice after 0, 1, ... runs."""
+    return [scene.regret(replay.choice_after(n)) for n in range(runs + 1)]
+
+
+def _from_then_on(curve: Sequence[float]) -> int | None:
+    """First number of runs from which the share never falls below 90 % again."""
+    below = [n for n, share in enumerate(curve) if share < SHARE]
+    first = below[-1] + 1 if below else 0
+    return first if first < len(curve) else None
+
+
+def _quantiles(values: Iterable[float]) -> tuple[float, float]:
+    """Median and 90 % quantile, both of the values that occur."""
+    ordered = sorted(values)
+    return ordered[(len(ordered) - 1) // 2], ordered[
+        min(len(ordered) - 1, int(0.9 * len(ordered)))
+    ]
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("surfaces", nargs="*", type=Path, help="default: benchmarks/surfaces")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--runs", type=int, default=RUNS, help="of a search, the pairs included")
+    parser.add_argument("--strategies", default=",".join(STRATEGIES), metavar="A,B")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR")
+    parser.add_argument("--into", type=Path, metavar="FILE", help="page whose part is replaced")
+    given = parser.parse_args()
+    given.strategies = given.strategies.split(",")
+    for name in given.strategies:
+        check_strategy_options(name, {})
+    given.surfaces = given.surfaces or sorted(SURFACES.glob("*.jsonl"))
+    if not given.surfaces:
+        parser.error(f"no surfaces in {SURFACES}; record them: make surfaces")
+    return given
+
+
+if __name__ == "__main__":
+    sys.exit(main())

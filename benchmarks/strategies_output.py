@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The comparison of strategies as a table, a Markdown page's part, and a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+BEGIN = "<!-- strategies: begin (python benchmarks/strategies.py --into THIS FILE) -->"
+END = "<!-- strategies: end -->"
+_SHOWN = ("5", "10", "20", "40", "80")
+_COLOURS = {
+    "auto": "#3465a4",
+    "rules": "#75507b",
+    "tpe": "#4e9a06",
+    "genetic": "#ce5c00",
+    "random": "#555753",
+    "exhaustive": "#c4a000",
+}
+
+
+def rows(document: dict[str, Any], surface: str) -> list[list[str]]:
+    """Return a row a strategy, and the row of luck."""
+    found = []
+    for score in document["scores"]:
+        if score["surface"] == surface:
+            regret = score["regret"]
+            found.append(
+                [
+                    score["strategy"],
+                    _runs(score["runs_to_near"], document["runs"]),
+                    f"{100 * score['near_at_end']:.0f} %",
+                    *(_pair(regret[n]) if n in regret else "" for n in _SHOWN),
+                    f"{score['study_runs']:.0f}",
+                    f"{100 * score['study_regret']:.0f} %",
+                    f"{100 * score['study_near']:.0f} %",
+                ]
+            )
+    known = document["surfaces"][surface]
+    luck = known["luck_regret"]
+    mean_regret = [f"{100 * luck[n]:.0f}" if n in luck else "" for n in _SHOWN]
+    found.append(["luck, exact", str(known["luck_runs_90"]), "", *mean_regret, "", "", ""])
+    return found
+
+
+def header() -> list[str]:
+    """Return the names of the columns."""
+    return [
+        "strategy",
+        "runs to 5 %",
+        "at end",
+        *(f"after {n}" for n in _SHOWN),
+        "study runs",
+        "regret",
+        "within 5 %",
+    ]
+
+
+def about(document: dict[str, Any], surface: str) -> str:
+    """Say what a surface is like."""
+    known = document["surfaces"][surface]
+    return (
+        f"{known['configurations']} configurations, {known['near']} within 5 % of the optimum; "
+        f"default to optimum {known['gain']:.2f}x ({known['fresh_gain']:.2f}x in rounds that did "
+        f"not choose), noise CV {100 * known['noise']:.0f} %; luck without noise: "
+        f"{known['luck_expected_runs']:.1f} runs on average, {known['luck_runs_90']} in 90 %"
+    )
+
+
+def table(document: dict[str, Any]) -> str:
+    """Return the comparison for a terminal."""
+    lines: list[str] = []
+    for surface in document["surfaces"]:
+        body = [header(), *rows(document, surface)]
+        widths = [max(len(row[i]) for row in body) for i in range(len(body[0]))]
+        lines += ["", surface, "  " + about(document, surface)]
+        lines += ["  " + "  ".join(_aligned(row, widths)).rstrip() for row in body]
+    return "\n".join(lines)
+
+
+def markdown(document: dict[str, Any]) -> str:
+    """Return the comparison as a part of a Markdown page."""
+    lines = [
+        f"{document['seeds']} seeds each, at most {document['runs']} runs.  *runs to 5 %*: every "
+        "run counted (warm-up, baselines, repeats), after which the choice is within 5 % of the "
+        "optimum in 90 % of the seeds.  *after N*: regret after N runs, median and 90 % quantile, "
+        "in per cent.  The last three columns are studies with the options that users get: runs "
+        "with the pairs, median regret of what the pairs confirmed, share within 5 %.  *luck, "
+        "exact*: draws without repetition and without noise, one run each (mean regret).",
+    ]
+    for surface in document["surfaces"]:
+        lines += ["", f"**{surface}**: {about(document, surface)}", ""]
+        lines += [_line(header()), _line(["---", *["--:"] * (len(header()) - 1)])]
+        lines += [_line(row) for row in rows(document, surface)]
+    return "\n".join(lines) + "\n"
+
+
+def replace_marked(page: Path, part: str) -> None:
+    """Put a part between the marks of a page; at its end if it has none."""
+    text = page.read_text(encoding="utf-8")
+    marked = f"{BEGIN}\n{part}{END}\n"
+    if BEGIN in text and END in text:
+        before, _, rest = text.partition(BEGIN)
+        text = before + marked + rest.partition(END)[2].lstrip("\n")
+    else:
+        text = f"{text.rstrip()}\n\n{marked}"
+    page.write_text(text, encoding="utf-8")
+
+
+def draw(document: dict[str, Any], path: Path) -> None:
+    """Draw, for each surface, the share of the seeds within 5 % over the runs."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    names = list(document["surfaces"])
+    n_rows = -(-len(names) // 2)
+    with mpl.rc_context({"svg.hashsalt": "stripewise", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(8, 2.6 * n_rows), layout="constrained")
+        panels = figure.subplots(n_rows, 2, squeeze=False, sharex=True, sharey=True).flat
+        for axes, name in zip(panels, names, strict=False):
+            for score in document["scores"]:
+                if score["surface"] == name:
+                    runs = range(1, len(score["curve"]) + 1)
+                    colour = _COLOURS.get(score["strategy"])
+                    axes.plot(runs, score["curve"], label=score["strategy"], color=colour)
+            axes.axhline(0.9, color="#999999", linewidth=0.8, linestyle=":")
+            axes.set(title=name, ylim=(0, 1.02))
+            axes.grid(alpha=0.3)
+        figure.supxlabel("runs, all counted", fontsize="small")
+        figure.supylabel("share of the seeds within 5 % of the optimum", fontsize="small")
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def _aligned(row: list[str], widths: list[int]) -> list[str]:
+    first, *rest = row
+    return [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))]
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _runs(number: int | None, most: int) -> str:
+    return f"> {most}" if number is None else str(number)
+
+
+def _pair(values: list[float]) -> str:
+    return f"{100 * values[0]:.0f} / {100 * values[1]:.0f}"
