@@ -97,10 +97,19 @@ def test_configurations_that_are_shown_are_valid():
 
     for page in PAGES:
         for block in re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(), flags=re.S):
-            if "[caps]" in block:
+            if "[caps]" in block or "[[case]]" in block:
                 continue
             loaded = get("toml").read(block)
             assert check_configuration(loaded.configuration) == []
+
+
+def test_the_cases_that_are_shown_are_valid(tmp_path):
+    from stripewise.study import read_cases
+
+    block = re.search(r"```toml\n(.*?)```", (DOCS / "ensembles.md").read_text("utf-8"), re.S)
+    path = tmp_path / "cases.toml"
+    path.write_text(block.group(1))
+    assert [case.name for case in read_cases(path)] == ["checkpoint", "analysis"]
 
 
 def test_the_policy_that_is_shown_is_valid(tmp_path):

@@ -8,8 +8,9 @@ from collections import Counter
 
 import pytest
 
-from stripewise.errors import StudyError, UsageError
+from stripewise.errors import ProgramError, StudyError, UsageError
 from stripewise.launch import RecordedTunable, ReplayedLauncher, Surface, SurfaceRun
+from stripewise.model import Verification, VerificationStatus
 from stripewise.study import Journal, Study, StudyOptions
 from stripewise.study._journal import parse
 from stripewise.testing.strategy_suite import romio_facts
@@ -71,10 +72,10 @@ def session(tmp_path, monkeypatch, no_fsync):
             raise Kill
         return append(self, kind, **data)
 
-    def run(kill_at, *, after=False, resume=False):
+    def run(kill_at, *, after=False, resume=False, trials=4):
         count.update(left=kill_at if kill_at is not None else -1, after=after)
         options = StudyOptions(
-            ("prog",), tmp_path / "study", origin=tmp_path, trials=4, resume=resume
+            ("prog",), tmp_path / "study", origin=tmp_path, trials=trials, resume=resume
         )
         tools = fake_tools(launcher)
         return Study(options, None, lambda o, ledger: tools).run(), launcher
@@ -193,12 +194,64 @@ def test_another_command_is_refused(run_fake):
 
 
 def test_other_options_are_not_ignored_silently(run_fake):
-    run_fake(FakeLauncher(lambda _: 4.0), trials=1, seed=3)
-    again = run_fake(FakeLauncher(lambda _: 4.0), trials=9, time_seconds=60.0, resume=True)
+    run_fake(FakeLauncher(lambda _: 4.0), trials=3, seed=3)
+    again = run_fake(
+        FakeLauncher(lambda _: 4.0), trials=2, time_seconds=60.0, strategy="random", resume=True
+    )
     said = [text for text in again.warnings if "not changed by --resume" in text]
-    assert ["trials 9 (it has 1)" in said[0], "time 60.0 (it has none)" in said[1]] == [True] * 2
-    assert len(said) == 2
-    assert len(again.trials) == 1
+    for part, text in zip(
+        ("trials 2 (it has 3)", "time 60.0", "strategy random"), said, strict=True
+    ):
+        assert part in text
+    assert len(again.trials) == 3
+
+
+def helped(settings) -> float:
+    return 2.0 if settings.get("mpiio.romio_ds_write") == "disable" else 4.0
+
+
+def test_a_larger_budget_goes_on_where_a_finished_study_ended(run_fake):
+    first = run_fake(FakeLauncher(helped), trials=1, strategy="random", seed=1)
+    launcher = FakeLauncher(helped)
+    more = run_fake(launcher, trials=4, resume=True)
+    assert more.trials[:1] == first.trials
+    assert len(more.trials) == 4
+    assert more.runs[: len(first.runs)] == first.runs
+    assert any("budget extended by --resume: trials 4" in d.text for d in more.decisions)
+    assert not any("not changed" in text for text in more.warnings)
+    again = run_fake(launcher, resume=True)
+    assert again == more
+
+
+def test_outputs_are_compared_with_baselines_that_are_still_there(run_fake):
+    """Those of a study that ended were removed; more trials get two new ones."""
+    asked = []
+
+    def compare(baselines, candidate, layout):
+        asked.append(tuple(baselines))
+        return Verification(VerificationStatus.IDENTICAL, ("o",))
+
+    run_fake(FakeLauncher(helped), trials=1, compare=compare)
+    run_fake(FakeLauncher(helped), trials=5, compare=compare, resume=True)
+    assert len(set(asked)) == 2
+
+
+def test_a_larger_budget_after_a_kill_is_kept(session):
+    with pytest.raises(Kill):
+        session(30, trials=1)
+    result, _ = session(None, resume=True, trials=3)
+    assert len(result.trials) == 3
+    assert session(None, resume=True, trials=3)[0] == result
+
+
+def test_a_mistyped_request_leaves_no_directory(run_fake, tmp_path):
+    class NotThere(FakeLauncher):
+        def submit(self, request):
+            raise ProgramError("cannot start ./nowhere")
+
+    with pytest.raises(ProgramError):
+        run_fake(NotThere(helped))
+    assert not (tmp_path / "study").exists()
 
 
 def test_a_clock_that_jumps_spends_no_budget(run_fake, monkeypatch):

@@ -98,8 +98,8 @@ def test_resolution_agrees_with_simulation():
 def test_more_noise_takes_more_pairs():
     assert pairs_needed(0.25, 0.1) > 50
     assert pairs_needed(0.02, 0.1) == 6
-    assert "runs" in resolution_text([1.0, 1.5, 0.8])
-    assert "runs" not in resolution_text([1.0, 1.0, 1.0])
+    assert "runs" in resolution_text(0.3)
+    assert "runs" not in resolution_text(0.02)
 
 
 def test_noise_has_a_floor_and_a_ceiling():

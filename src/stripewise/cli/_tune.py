@@ -16,7 +16,7 @@ from stripewise.cli._common import EXIT_INTERRUPTED, examples, json_option, note
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
-    from stripewise.study import StudyOptions
+    from stripewise.study import Case, StudyOptions
 
 _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([a-z]*)")
@@ -60,8 +60,24 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         "stripewise tune --time 30min --only mpiio.cb_nodes -- mpiexec -n 4 ./program",
         "stripewise tune --ranks 2,4,8 --threads 1,2 -- mpiexec -n 8 ./program",
         "stripewise tune --strategy genetic --strategy-option population=20 -- mpiexec ./program",
+        "stripewise tune --case small.nml --case large.nml -- mpiexec -n 4 ./app {case}",
+        "stripewise tune --cases cases.toml",
         "stripewise tune --resume",
     ),
+)
+@click.option(
+    "--case",
+    "case_values",
+    multiple=True,
+    metavar="VALUE",
+    help="An input: takes the place of {case} in COMMAND (repeatable); all get one configuration.",
+)
+@click.option(
+    "--cases",
+    "cases_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Commands that get one configuration: TOML, [[case]] with name and command.",
 )
 @click.option("--trials", type=int, metavar="N", help="Most configurations to try  [default: 20]")
 @click.option("--runs", type=int, metavar="N", help="Most runs, the baseline's and pairs' too.")
@@ -89,7 +105,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
     metavar="DIR",
     help="The study's directory  [default: PROGRAM.stripewise]",
 )
-@click.option("--resume", is_flag=True, help="Go on with an interrupted study.")
+@click.option("--resume", is_flag=True, help="Go on with a study, with larger budgets if given.")
 @click.option("--force", is_flag=True, help="Set an earlier study aside and begin anew.")
 @click.option(
     "--allow",
@@ -135,12 +151,20 @@ def command(
     COMMAND is run as it is, in a copy of this directory, first unchanged, then under settings
     that its own I/O suggests.  The best ones are verified (same output) and measured again in
     fresh pairs.  "No improvement" is an answer too, and its exit code is 0.
+
+    Of several inputs (--case) or commands (--cases) each is run under every configuration; what
+    is found makes none of them slower, and is reported for each.
     """
     from stripewise.study import StudyOptions
 
+    program, directory = given.pop("program"), given.pop("study_dir")
+    cases_file = given.pop("cases_file")
+    if cases_file is not None and directory is None:
+        directory = Path(f"{cases_file.stem}.stripewise")
     options = StudyOptions(
-        command=given.pop("program"),
-        directory=given.pop("study_dir"),
+        command=program,
+        directory=directory,
+        cases=find_cases(program, given.pop("case_values"), cases_file),
         sync=not no_sync,
         memory=not no_memory,
         timeout_seconds=timeout,
@@ -149,6 +173,25 @@ def command(
     )
     check_strategy(options.strategy, options.strategy_options)
     _tune(options, as_json)
+
+
+def find_cases(
+    program: Sequence[str], values: Sequence[str], path: Path | None
+) -> tuple[Case, ...]:
+    """Return the cases that --case or --cases name; none in a study of one command.
+
+    Raises:
+        UsageError: They contradict one another or the command, or the file is malformed.
+    """
+    from stripewise.study import expand_cases, read_cases
+
+    if path is None:
+        return expand_cases(program, values)
+    if values:
+        raise UsageError("give --case or --cases, not both")
+    if program:
+        raise UsageError(f"the commands stand in {path}; leave out the one after --")
+    return read_cases(path)
 
 
 def check_strategy(name: str, options: Mapping[str, str]) -> None:

@@ -12,6 +12,8 @@ from stripewise.model._configuration import (
 from stripewise.model._facts import ProgramFacts
 from stripewise.model._measurement import Measurement, ObservedFile, RunStatus
 from stripewise.model._result import (
+    CaseOutcome,
+    CaseResult,
     Decision,
     RunEntry,
     RunRole,
@@ -22,6 +24,8 @@ from stripewise.model._result import (
 from stripewise.model._trial import Speedup, Trial, TrialState
 
 __all__ = [
+    "CaseOutcome",
+    "CaseResult",
     "Configuration",
     "DatasetRule",
     "Decision",

@@ -28,12 +28,19 @@ class RunRole(StrEnum):
 
 @dataclass(frozen=True)
 class RunEntry:
-    """One run of a study, in the order in which they were made."""
+    """One run of a study, in the order in which they were made.
+
+    Attributes:
+        role / measurement: Why it was made, what it gave.
+        trial_number / pair_number: Of which trial and pair.
+        case: Name of its case; "" in a study of one command.
+    """
 
     role: RunRole
     measurement: Measurement
     trial_number: int | None = None
     pair_number: int | None = None
+    case: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,19 +81,71 @@ class Verification:
     differences: Mapping[str, str] = field(default_factory=dict)
 
 
+class CaseOutcome(StrEnum):
+    """What the fresh pairs showed of one case."""
+
+    FASTER = "faster"
+    """The interval of its I/O speed-up lies above 1."""
+    SLOWER = "slower"
+    """Its I/O or its whole time got worse by more than the tolerance."""
+    UNCHANGED = "no significant change"
+    UNKNOWN = ""
+    """No configuration came to the pairs."""
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case (an input, a command) of a study; a plain study has one, without a name.
+
+    Attributes:
+        name: Of the case; "" in a study of one command.
+        command: Its command.
+        weight: Of its I/O-time ratio in the score of a trial.
+        facts: What its first run showed.
+        knobs: Tunables that can act on it.
+        baseline: Its baseline measurements (before the search).
+        outcome: What the configuration that came to the fresh pairs did to it.
+        speedup / elapsed_speedup / pairs / unsynced: As in `StudyResult`, of this case.
+        verification: Of the winner on this case.
+        rejected: Trial number to the verification that rejected it on this case.
+        resolution: What the spread of its baselines lets a study see.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    weight: float = 1.0
+    facts: ProgramFacts = field(default_factory=ProgramFacts)
+    knobs: tuple[str, ...] = ()
+    baseline: tuple[Measurement, ...] = ()
+    outcome: CaseOutcome = CaseOutcome.UNKNOWN
+    speedup: Speedup | None = None
+    elapsed_speedup: Speedup | None = None
+    pairs: tuple[tuple[Measurement, Measurement], ...] = ()
+    unsynced: tuple[Measurement, Measurement] | None = None
+    verification: Verification = field(
+        default_factory=lambda: Verification(VerificationStatus.NOT_DONE)
+    )
+    rejected: Mapping[int, Verification] = field(default_factory=dict)
+    resolution: str = ""
+
+
 @dataclass(frozen=True)
 class StudyResult:
     """Everything that a report shows.
 
+    Where there are several cases, speed-ups are of the weighted geometric mean over them,
+    `verification` and `rejected` name the case before each file, `facts` are merged, and
+    `baseline`, `pairs` and `unsynced` are empty: they are found in `cases`.
+
     Attributes:
-        command: The user's command.
+        command: The user's command; of several, the first or the one with `{case}` in it.
         directory: The study's directory (absolute path).
         runs: Every run, in order.
         trials: Every trial, in order.
         baseline: The baseline measurements (before the search).
         winner: Trial of the winning configuration; None if nothing beat the baseline.
         improved: Whether fresh pairs showed an I/O speed-up whose interval excludes 1 and the
-            whole time did not get worse.
+            whole time did not get worse, overall, and that no case got slower.
         speedup: Of I/O time, from the winner's fresh pairs; None if there were none.
         elapsed_speedup: Of the whole time, from the same pairs.
         pairs: (baseline, winner) measurements of the fresh pairs.
@@ -101,6 +160,7 @@ class StudyResult:
         searched: Tunable name to the values tried.
         left_out: Tunable name to the reason why it was not tried.
         provenance: Versions, host, storage, date, seed, strategy; text to text.
+        cases: What each case showed, in the order given.
     """
 
     command: tuple[str, ...]
@@ -126,3 +186,9 @@ class StudyResult:
     searched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)
+    cases: tuple[CaseResult, ...] = ()
+
+    @property
+    def is_ensemble(self) -> bool:
+        """Whether there are several cases."""
+        return len(self.cases) > 1

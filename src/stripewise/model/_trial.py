@@ -55,9 +55,13 @@ class Trial:
         state: Outcome.
         measurements: Its runs.
         io_ratio: Median over its runs of I/O time / that of the baseline run(s) next to
-            them (smaller is better); inf if it failed.  What strategies minimise.
+            them (smaller is better); inf if it failed.  What strategies minimise.  Of
+            several cases the weighted geometric mean, or the worst case if that got clearly
+            slower.
         elapsed_ratio: The same of the whole time.
         message: One line of explanation.
+        details: What it did, for people.
+        case_ratios: Case to its I/O-time ratio, of those that ran; empty with one case.
     """
 
     number: int
@@ -70,3 +74,4 @@ class Trial:
     message: str = ""
 
     details: Mapping[str, str] = field(default_factory=dict)
+    case_ratios: Mapping[str, float] = field(default_factory=dict)

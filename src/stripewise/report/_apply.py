@@ -11,6 +11,7 @@ from pathlib import PurePath
 from stripewise import formats
 from stripewise.errors import StripewiseError
 from stripewise.model import Configuration, StudyResult
+from stripewise.report._cases import case_results
 from stripewise.report._text import command_line, printable
 
 
@@ -30,9 +31,12 @@ class Recipe:
 
 
 def run_command(result: StudyResult) -> str:
-    """Return the command that runs the program under the winning settings."""
+    """Return the command that runs the program under the winning settings, one for each case."""
     best = str(PurePath(result.directory) / "best.toml")
-    return f"stripewise run --config {command_line([best])} -- {command_line(result.command)}"
+    return "\n".join(
+        f"stripewise run --config {command_line([best])} -- {command_line(case.command)}"
+        for case in case_results(result)
+    )
 
 
 def recipes(result: StudyResult) -> tuple[Recipe, ...]:

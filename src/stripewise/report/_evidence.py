@@ -34,8 +34,13 @@ _ROLES: tuple[tuple[frozenset[RunRole], str, str, str], ...] = (
 )
 
 
-def evidence_figure(result: StudyResult) -> Markup | None:
-    """Draw all runs of baseline and best, and the ratio of each fresh pair."""
+def evidence_figure(result: StudyResult, place: int = 0) -> Markup | None:
+    """Draw all runs of baseline and best, and the ratio of each fresh pair.
+
+    Args:
+        result: Of a study of one command, or the view of one case.
+        place: Of the case, so that figures on one page have names of their own.
+    """
     rows = _rows(result)
     if not rows:
         return None
@@ -62,7 +67,8 @@ def evidence_figure(result: StudyResult) -> Markup | None:
         description += (
             f". Speed-up {format_ratio(result.speedup.median)}x {format_interval(result.speedup)}"
         )
-    return _svg.draw("evidence", (10, 1.1 + 0.62 * len(rows)), description, paint)
+    name = f"evidence-{place}" if place else "evidence"
+    return _svg.draw(name, (10, 1.1 + 0.62 * len(rows)), description, paint)
 
 
 _Row = tuple[str, list[float], str, str]

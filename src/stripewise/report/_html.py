@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -16,9 +16,15 @@ from markupsafe import Markup, escape
 from stripewise.model import StudyResult, TrialState
 from stripewise.report import _text
 from stripewise.report._apply import recipes
+from stripewise.report._cases import (
+    baseline_figures,
+    best_figures,
+    case_results,
+    outcome_word,
+)
 from stripewise.report._digest import (
+    Digest,
     baseline_runs,
-    best_runs,
     counted_runs,
     describe_verification,
     digest,
@@ -50,8 +56,9 @@ def render_html(result: StudyResult) -> str:
         result=result,
         verdict=verdict(result),
         program=_program(result),
-        before=digest(baseline_runs(result)),
-        after=digest(best_runs(result)),
+        before=baseline_figures(result),
+        after=best_figures(result),
+        cases=_case_rows(result),
         speedup=faster(result.speedup) if result.speedup else "",
         trials_phrase=trials_phrase(result),
         n_runs=counted_runs(result),
@@ -59,17 +66,74 @@ def render_html(result: StudyResult) -> str:
         verification=describe_verification(result.verification),
         rejections=[rejection(result, n, found) for n, found in result.rejected.items()],
         recipes=recipes(result),
-        evidence=evidence_figure(result),
+        evidence=_evidence(result),
         timeline=timeline_figure(result),
         knobs=knobs_figure(effects),
         effects=effects,
-        section=files_section(result),
+        sections=[(_case_name(view), files_section(view)) for view in case_results(result)],
         facts=facts_phrase(result.facts),
         all_facts=_facts(result),
         states=_STATES,
         most_rows=MOST_ROWS,
     )
     return page
+
+
+@dataclass(frozen=True)
+class CaseRow:
+    """One of several cases in the table of cases."""
+
+    name: str
+    command: tuple[str, ...]
+    outcome: str
+    weight: float
+    before: Digest
+    after: Digest
+    speedup: str
+    whole: str
+    verification: str
+    knobs: str
+    resolution: str
+
+
+def _case_rows(result: StudyResult) -> list[CaseRow]:
+    """Return what each of several cases showed; none in a study of one command."""
+    if not result.is_ensemble:
+        return []
+    return [_case_row(view) for view in case_results(result)]
+
+
+def _case_row(view: StudyResult) -> CaseRow:
+    case = view.cases[0]
+    second = [pair[1] for pair in view.pairs]
+    every = set(view.searched) == set(case.knobs)
+    return CaseRow(
+        name=case.name,
+        command=case.command,
+        outcome=outcome_word(view),
+        weight=case.weight,
+        before=digest([pair[0] for pair in view.pairs] or baseline_runs(view)),
+        after=digest(second),
+        speedup=faster(case.speedup) if case.speedup else "",
+        whole=f"{case.elapsed_speedup.median:.2f}x" if case.elapsed_speedup else "",
+        verification=describe_verification(case.verification) if view.winner else "",
+        knobs="all of them" if every else ", ".join(case.knobs) or "none",
+        resolution=case.resolution,
+    )
+
+
+def _case_name(view: StudyResult) -> str:
+    """Name of a case; "" in a study of one command."""
+    return view.cases[0].name if view.cases else ""
+
+
+def _evidence(result: StudyResult) -> list[tuple[str, Markup]]:
+    """Draw the runs of every case, each under its name."""
+    figures = [
+        (_case_name(view), evidence_figure(view, place))
+        for place, view in enumerate(case_results(result))
+    ]
+    return [(name, figure) for name, figure in figures if figure is not None]
 
 
 def _program(result: StudyResult) -> str:

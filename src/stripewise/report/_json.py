@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from stripewise.model import (
+    CaseResult,
     Configuration,
     Measurement,
     RunEntry,
@@ -18,13 +19,13 @@ from stripewise.model import (
     Trial,
     Verification,
 )
-from stripewise.report._digest import (
-    Digest,
-    baseline_runs,
-    best_runs,
-    digest,
-    is_verified,
+from stripewise.report._cases import (
+    baseline_figures,
+    best_figures,
+    case_results,
+    unsynced_figures,
 )
+from stripewise.report._digest import Digest, digest, is_verified
 from stripewise.report._text import printable
 
 FORMAT_VERSION = 1
@@ -43,8 +44,8 @@ def result_to_json(result: StudyResult) -> dict[str, Any]:
         "command": list(result.command),
         "directory": result.directory,
         "result": "improved" if result.improved else "no improvement",
-        "baseline": _figures(digest(baseline_runs(result))),
-        "best": _figures(digest(best_runs(result))),
+        "baseline": _figures(baseline_figures(result)),
+        "best": _figures(best_figures(result)),
         "speedup": _speedup(result.speedup if result.improved else None),
         "whole_program_speedup": _speedup(result.elapsed_speedup if result.improved else None),
         "configuration": configuration_document(
@@ -71,6 +72,10 @@ def result_to_json(result: StudyResult) -> dict[str, Any]:
         "left_out": dict(result.left_out),
         "runs": [_run(entry) for entry in result.runs],
         "provenance": dict(result.provenance),
+        "cases": [
+            _case(case, view)
+            for case, view in zip(result.cases, case_results(result), strict=False)
+        ],
     }
     clean = _plain(document)
     assert isinstance(clean, dict)
@@ -127,6 +132,28 @@ def _speedup(speedup: Speedup | None) -> dict[str, Any]:
     return asdict(speedup)
 
 
+def _case(case: CaseResult, view: StudyResult) -> dict[str, Any]:
+    """Return one case; where nothing improved, `best` is its baseline as in the document."""
+    improved = view.improved
+    return {
+        "name": case.name,
+        "command": list(case.command),
+        "weight": case.weight,
+        "outcome": case.outcome.value,
+        "baseline": _figures(baseline_figures(view)),
+        "best": _figures(best_figures(view)),
+        "speedup": _speedup(case.speedup if improved else None),
+        "whole_program_speedup": _speedup(case.elapsed_speedup if improved else None),
+        "candidate": _candidate(view),
+        "verified": is_verified(view),
+        "verification": _verification(case.verification),
+        "unsynced": _unsynced(view),
+        "resolution": case.resolution,
+        "knobs": list(case.knobs),
+        "facts": asdict(case.facts),
+    }
+
+
 def _trial(trial: Trial) -> dict[str, Any]:
     figures = digest(trial.measurements)
     return {
@@ -138,6 +165,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "io_ratio": trial.io_ratio,
         "message": trial.message,
         "runs": len(trial.measurements),
+        "case_ratios": dict(trial.case_ratios),
     }
 
 
@@ -164,10 +192,10 @@ def _verification(verification: Verification) -> dict[str, Any]:
 
 
 def _unsynced(result: StudyResult) -> dict[str, Any] | None:
-    if result.unsynced is None:
+    figures = unsynced_figures(result)
+    if figures is None:
         return None
-    baseline, winner = result.unsynced
-    return {"baseline": _figures(digest([baseline])), "best": _figures(digest([winner]))}
+    return {"baseline": _figures(figures[0]), "best": _figures(figures[1])}
 
 
 def _run(entry: RunEntry) -> dict[str, Any]:
@@ -176,6 +204,7 @@ def _run(entry: RunEntry) -> dict[str, Any]:
         "role": entry.role.value,
         "trial_number": entry.trial_number,
         "pair_number": entry.pair_number,
+        "case": entry.case,
         **_measurement(entry.measurement),
     }
 

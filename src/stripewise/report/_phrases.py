@@ -61,15 +61,30 @@ def _outcome(trial: Trial) -> str:
         message = printable(trial.message)
         return f"{trial.state.value.upper()}: {message}" if message else trial.state.value.upper()
     figures = digest(trial.measurements)
-    text = f"I/O {format_seconds(figures.io_seconds)}"
+    text = f"I/O {format_seconds(figures.io_seconds)}" if not trial.case_ratios else "I/O"
     if math.isfinite(trial.io_ratio) and trial.io_ratio > 0:
         text += f"   {format_ratio(1 / trial.io_ratio)}x"
+    if trial.case_ratios:
+        text += f" ({_case_ratios(trial)})"
     runs = plural(figures.n_runs, "run")
     return f"{text}   {runs}{', stopped early' if trial.state is TrialState.HOPELESS else ''}"
 
 
+def _case_ratios(trial: Trial) -> str:
+    return ", ".join(
+        f"{printable(name)} {format_ratio(1 / ratio)}x"
+        for name, ratio in trial.case_ratios.items()
+        if ratio > 0
+    )
+
+
 def role_name(slot: RunSlot) -> str:
-    """Say which run it is: "trial 4", "fresh pair 2: best"."""
+    """Say which run it is: "trial 4", "fresh pair 2: best", "small: baseline run"."""
+    where = f"{printable(slot.case)}: " if slot.case else ""
+    return where + _role_name(slot)
+
+
+def _role_name(slot: RunSlot) -> str:
     if slot.role is RunRole.TRIAL:
         return f"trial {slot.trial_number}"
     if slot.role is RunRole.BASELINE and slot.trial_number is not None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -33,6 +33,7 @@ from stripewise.report._phrases import (
 from stripewise.report._summary import figures_phrase, line
 from stripewise.report._text import (
     fit_encoding,
+    format_ratio,
     format_settings,
     plural,
     printable,
@@ -59,17 +60,20 @@ class LineObserver(Observer):
         if alone or not measurement.ok:
             self._say(line("run", f"{role_name(slot)}   {run_line(measurement)}"))
 
-    def facts_known(self, facts: ProgramFacts) -> None:
+    def facts_known(self, facts: ProgramFacts, case: str = "") -> None:
         """Say what the program does."""
-        self._say(line("program", facts_phrase(facts)))
+        self._say(line("program", _of(case) + facts_phrase(facts)))
 
     def remembered(self, text: str) -> None:
         """Say what earlier studies found."""
         self._say(line("memory", printable(text)))
 
-    def baseline_known(self, measurements: Sequence[Measurement], resolution: str) -> None:
+    def baseline_known(
+        self, measurements: Sequence[Measurement], resolution: str, case: str = ""
+    ) -> None:
         """Say the baseline."""
-        self._say(line("baseline", figures_phrase(digest(measurements), with_runs=True)))
+        figures = figures_phrase(digest(measurements), with_runs=True)
+        self._say(line("baseline", _of(case) + figures))
         if resolution:
             self._say(line("", printable(resolution)), "dim")
 
@@ -79,15 +83,23 @@ class LineObserver(Observer):
         text = f"{trial_line(trial, most)}   ({best_phrase(best_ratio)})"
         self._say(text, "red" if bad else "")
 
-    def verified(self, trial: Trial, verification: Verification) -> None:
+    def verified(self, trial: Trial, verification: Verification, case: str = "") -> None:
         """Say how a trial's output compares."""
         bad = verification.status is VerificationStatus.DIFFERENT
-        text = f"trial {trial.number}: {describe_verification(verification)}"
+        text = f"trial {trial.number}: {_of(case)}{describe_verification(verification)}"
         self._say(line("verified", text), "bold red" if bad else "")
 
-    def pair_finished(self, done: int, most: int, speedup: Speedup) -> None:
+    def pair_finished(
+        self,
+        done: int,
+        most: int,
+        speedup: Speedup,
+        cases: Mapping[str, Speedup] | None = None,
+    ) -> None:
         """Say what the fresh pairs give so far."""
-        self._say(line(f"pair {f'{done}/{most}':>6}", faster(speedup)))
+        text = ", ".join(f"{_of(n)}{format_ratio(s.median)}x" for n, s in (cases or {}).items())
+        text = f"{faster(speedup)}   ({text})" if cases else faster(speedup)
+        self._say(line(f"pair {f'{done}/{most}':>6}", text))
 
     def decided(self, text: str) -> None:
         """Say why the study goes on as it does."""
@@ -102,6 +114,10 @@ class LineObserver(Observer):
 
     @abstractmethod
     def _say(self, text: str, style: str = "", *, always: bool = False) -> None: ...
+
+
+def _of(case: str) -> str:
+    return f"{printable(case)}: " if case else ""
 
 
 class PlainObserver(LineObserver):

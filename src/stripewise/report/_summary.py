@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from stripewise.model import StudyResult, VerificationStatus
-from stripewise.report._digest import (
-    Digest,
-    baseline_runs,
-    best_runs,
-    counted_runs,
-    describe_verification,
-    digest,
+from stripewise.report._cases import (
+    baseline_figures,
+    best_figures,
+    case_phrase,
+    case_results,
+    unsynced_figures,
 )
+from stripewise.report._digest import Digest, counted_runs, describe_verification
 from stripewise.report._text import (
     command_line,
     fit_encoding,
@@ -34,6 +34,8 @@ from stripewise.report._verdict import (
 )
 
 _LABEL = 16
+MOST_COMMANDS = 3
+"""Commands that the summary shows for the winner's settings, one for each case."""
 
 
 def line(label: str, text: str) -> str:
@@ -55,7 +57,7 @@ def summary_lines(
         encoding: Of the terminal; what it cannot show is replaced. None: that of stdout.
     """
     lines = [
-        line("baseline", figures_phrase(digest(baseline_runs(result)), with_runs=True)),
+        line("baseline", figures_phrase(baseline_figures(result), with_runs=True)),
         line("trials", f"{trials_phrase(result)}, {plural(counted_runs(result), 'run')} in all"),
     ]
     if result.stopped_because:
@@ -66,18 +68,19 @@ def summary_lines(
     ]
     lines += _verification(result)
     lines += _conclusion(result)
+    lines += _cases(result)
     lines += [line("warning", printable(text)) for text in result.warnings]
     if wrote:
         lines.append(line("wrote", _wrote(result.directory, wrote)))
     if result.improved:
         best = str(PurePath(result.directory) / "best.toml")
-        lines.append(
+        lines += [
             line(
-                "apply",
-                "stripewise run --config "
-                f"{command_line([best])} -- {command_line(result.command)}",
+                "apply" if not place else "",
+                f"stripewise run --config {command_line([best])} -- {command_line(case.command)}",
             )
-        )
+            for place, case in enumerate(case_results(result)[:MOST_COMMANDS])
+        ]
     return [fit_encoding(text, encoding) for text in lines]
 
 
@@ -108,7 +111,7 @@ def _conclusion(result: StudyResult) -> list[str]:
     if not conclusion.improved:
         lines = [line("result", f"no improvement. {conclusion.sentence}")]
     else:
-        parts = [figures_phrase(digest(best_runs(result)))]
+        parts = [figures_phrase(best_figures(result))]
         if result.speedup is not None:
             parts.append(faster(result.speedup))
         text = "   ".join(parts)
@@ -118,14 +121,24 @@ def _conclusion(result: StudyResult) -> list[str]:
             lines.append(line("settings", format_settings(result.winner.settings)))
     if conclusion.limits:
         lines.append(line("resolution", conclusion.limits))
-    if result.unsynced is not None:
-        lines.append(line("without sync", _unsynced(result)))
+    unsynced = unsynced_figures(result)
+    if unsynced is not None:
+        lines.append(line("without sync", _unsynced(*unsynced)))
     return lines
 
 
-def _unsynced(result: StudyResult) -> str:
-    assert result.unsynced is not None
-    before, after = (m.io_seconds if m.ok else float("nan") for m in result.unsynced)
+def _cases(result: StudyResult) -> list[str]:
+    """Say of each of several cases what was gained."""
+    if not result.is_ensemble:
+        return []
+    return [
+        line("case" if not place else "", f"{printable(case.cases[0].name)}: {case_phrase(case)}")
+        for place, case in enumerate(case_results(result))
+    ]
+
+
+def _unsynced(baseline: Digest, best: Digest) -> str:
+    before, after = baseline.io_seconds, best.io_seconds
     return f"I/O {format_seconds(before)} → {format_seconds(after)} (one run each, for the record)"
 
 

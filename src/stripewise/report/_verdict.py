@@ -8,13 +8,8 @@ import math
 from dataclasses import dataclass
 
 from stripewise.model import Speedup, StudyResult, TrialState, Verification
-from stripewise.report._digest import (
-    baseline_runs,
-    best_runs,
-    digest,
-    state_counts,
-    timeout_count,
-)
+from stripewise.report._cases import baseline_figures, best_figures, slower_phrase
+from stripewise.report._digest import state_counts, timeout_count
 from stripewise.report._text import (
     format_interval,
     format_ratio,
@@ -73,13 +68,16 @@ def _headline(result: StudyResult) -> str:
 
 
 def _evidence(result: StudyResult) -> str:
-    before, after = digest(baseline_runs(result)), digest(best_runs(result))
+    before, after = baseline_figures(result), best_figures(result)
+    whose = f"Over {len(result.cases)} cases I/O" if result.is_ensemble else "The program's I/O"
     text = (
-        f"The program's I/O takes {format_seconds(after.io_seconds)} instead of"
+        f"{whose} takes {format_seconds(after.io_seconds)} instead of"
         f" {format_seconds(before.io_seconds)}"
     )
     if result.speedup is not None:
         text += f": {faster(result.speedup)}"
+        if result.is_ensemble:
+            text += " (geometric mean of the cases)"
     text += "."
     if result.elapsed_speedup is not None:
         text += (
@@ -115,6 +113,12 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
         f"The most promising of {plural(len(result.trials), 'configuration')} ({settings})"
         f" measured {measured} in fresh paired runs"
     )
+    losses = slower_phrase(result)
+    if speedup.low > 1 and losses:
+        return (
+            f"{text} over all cases, but {losses}. A configuration must not make any case worse,"
+            " so it is not kept; tune that case apart from the others to use it for them."
+        )
     if speedup.low > 1:
         return f"{text}, but the whole program got slower with it, so it is not kept."
     if math.isfinite(speedup.low):

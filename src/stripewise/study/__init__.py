@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tuning studies: a command in, verified faster settings out."""
 
+from stripewise.study._cases import Case, expand_cases
+from stripewise.study._cases_file import read_cases
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._journal import Journal
 from stripewise.study._ledger import Ledger
@@ -15,6 +17,7 @@ from stripewise.study._statistics import speedup_of
 from stripewise.study._tools import FirstLook, Place, Tools, Workspace
 
 __all__ = [
+    "Case",
     "FirstLook",
     "Interrupts",
     "Journal",
@@ -29,7 +32,9 @@ __all__ = [
     "StudyOptions",
     "Tools",
     "Workspace",
+    "expand_cases",
     "program_name",
+    "read_cases",
     "record_surface",
     "run_study",
     "speedup_of",

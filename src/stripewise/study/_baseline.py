@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
 from stripewise.errors import ProgramError, RuntimeMissingError
 from stripewise.model import Measurement, ProgramFacts, RunRole, RunStatus
 from stripewise.study import _codec as codec
-from stripewise.study._budget import TRIAL_RUNS
-from stripewise.study._context import Context
+from stripewise.study._context import CaseContext
 from stripewise.study._options import program_word
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import resolution_text, spread
@@ -33,21 +33,21 @@ TIMEOUT_FACTOR = 5.0
 
 @dataclass(frozen=True)
 class Baseline:
-    """What the stages after it build on.
+    """What the stages after it build on, of one case.
 
     Attributes:
+        context: Of the case.
         facts: Of the warm-up.
         measurements: Of the unchanged program, before the search.
         kept_runs: Ids of two of them, whose outputs are kept.
         timeout_seconds: Time limit of a run.
-        resolution: What the spread lets the study see.
     """
 
+    context: CaseContext
     facts: ProgramFacts
     measurements: tuple[Measurement, ...]
     kept_runs: tuple[str, ...]
     timeout_seconds: float
-    resolution: str
 
     @property
     def run_seconds(self) -> float:
@@ -55,8 +55,12 @@ class Baseline:
         return median(m.elapsed_seconds for m in self.measurements)
 
 
-def warm_up(context: Context) -> ProgramFacts:
+def warm_up(context: CaseContext, write_bytes: int = 0) -> ProgramFacts:
     """Run the program once, discard the time, find out what it does.
+
+    Args:
+        context: Of the case.
+        write_bytes: What one run of each case before this one writes.
 
     Raises:
         ProgramError: It fails, cannot be seen, or does no I/O.
@@ -64,11 +68,10 @@ def warm_up(context: Context) -> ProgramFacts:
         RuntimeMissingError: It cannot be seen since the plug-in for its MPI is not built.
     """
     context.budget.check_smallest()
-    slot = RunSlot(
+    slot = context.slot(
         "warm-up",
         RunRole.WARM_UP,
         timeout_seconds=context.options.timeout_seconds,
-        sync=context.options.sync,
         keep_output=True,
     )
     measurement = context.executor.run(slot)
@@ -76,7 +79,8 @@ def warm_up(context: Context) -> ProgramFacts:
         _check_it_ran(context, measurement)
         look = _first_look(context, measurement)
         if look.problem:
-            raise (RuntimeMissingError if look.no_plugin else ProgramError)(look.problem)
+            kind = RuntimeMissingError if look.no_plugin else ProgramError
+            raise kind(context.said(look.problem))
     except (ProgramError, RuntimeMissingError):
         context.executor.release(measurement)
         raise
@@ -84,47 +88,61 @@ def warm_up(context: Context) -> ProgramFacts:
     context.executor.release(measurement)
     if not look.facts.io_seconds or not measurement.total_bytes:
         raise ProgramError(
-            "the program did no I/O that can be seen (no file inside its directory was read or "
-            "written); nothing to tune: is it the right command?"
+            context.said(
+                "the program did no I/O that can be seen (no file inside its directory was read "
+                "or written); nothing to tune: is it the right command?"
+            )
         )
-    context.budget.check_smallest(measurement.write_bytes)
+    context.budget.check_smallest(write_bytes + measurement.write_bytes)
     for warning in (*look.warnings, *_warnings(look.facts)):
         context.warn(warning)
-    context.observer.facts_known(look.facts)
+    context.observer.facts_known(look.facts, context.name)
     return look.facts
 
 
-def measure_baseline(context: Context, facts: ProgramFacts) -> Baseline:
+def measure_baseline(context: CaseContext, facts: ProgramFacts) -> Baseline:
     """Run the unchanged program three times, up to five if it varies much."""
-    warm = context.ledger.measurement("warm-up")
+    warm = context.measurement("warm-up")
     limit = run_timeout(context, [warm] if warm is not None else [])
     done: list[Measurement] = []
     while len(done) < BASELINE_RUNS or _wants_more(context, done):
         number = len(done) + 1
         if number == KEPT_RUNS:
             _let_a_second_pass(context, done[-1])
-        slot = RunSlot(
+        slot = context.slot(
             f"baseline/{number}",
             RunRole.BASELINE,
             timeout_seconds=limit,
-            sync=context.options.sync,
             keep_output=number <= KEPT_RUNS,
         )
         if not done:
             _needs_old_outputs(context, slot)
         done.append(context.baseline(slot))
-    resolution = resolution_text([m.io_seconds for m in done])
-    context.observer.baseline_known(done, resolution)
+    context.observer.baseline_known(done, resolution_text(context.spread()), context.name)
+    kept = _kept_again(context, limit) or done[:KEPT_RUNS]
     return Baseline(
+        context=context,
         facts=facts,
         measurements=tuple(done),
-        kept_runs=tuple(m.run_id for m in done[:KEPT_RUNS]),
+        kept_runs=tuple(m.run_id for m in kept),
         timeout_seconds=run_timeout(context, done),
-        resolution=resolution,
     )
 
 
-def _leave_out_old_outputs(context: Context, look: FirstLook) -> None:
+def _kept_again(context: CaseContext, limit: float) -> list[Measurement]:
+    """Make the outputs to compare with once more: those of a study that ended are gone."""
+    kept: list[Measurement] = []
+    time_now = context.ledger.reopened
+    for number in range(1, KEPT_RUNS + 1 if time_now else 0):
+        name = f"kept/{time_now}/{number}"
+        if kept and context.measurement(name) is None:
+            _wait_for_the_next_second(kept[-1])
+        slot = context.slot(name, RunRole.BASELINE, timeout_seconds=limit, keep_output=True)
+        kept.append(context.baseline(slot))
+    return kept
+
+
+def _leave_out_old_outputs(context: CaseContext, look: FirstLook) -> None:
     """Let outputs be new in every run, also those that an earlier run by hand left.
 
     Writing over a file is faster than making one, by a factor of two and more.
@@ -138,7 +156,7 @@ def _leave_out_old_outputs(context: Context, look: FirstLook) -> None:
         context.decide("old-outputs", text)
 
 
-def _needs_old_outputs(context: Context, slot: RunSlot) -> None:
+def _needs_old_outputs(context: CaseContext, slot: RunSlot) -> None:
     """Take the old outputs back in if the first baseline run fails without them."""
     look = _recorded_look(context)
     if not look.replaced_inputs:
@@ -152,25 +170,38 @@ def _needs_old_outputs(context: Context, slot: RunSlot) -> None:
         )
 
 
-def _let_a_second_pass(context: Context, before: Measurement) -> None:
+def _let_a_second_pass(context: CaseContext, before: Measurement) -> None:
     """Let the two runs that are compared write in different seconds.
 
     HDF5 and others keep times in whole seconds inside their files.  Two baselines of one
     second would be equal bit for bit, and every later run would seem to differ.
     """
-    if context.ledger.measurement(f"baseline/{KEPT_RUNS}") is None:
-        time.sleep(max(0.0, min(1.1, before.started_unix_seconds + 1.1 - time.time())))
+    if context.measurement(f"baseline/{KEPT_RUNS}") is None:
+        _wait_for_the_next_second(before)
 
 
-def _wants_more(context: Context, done: list[Measurement]) -> bool:
+def _wait_for_the_next_second(before: Measurement) -> None:
+    time.sleep(max(0.0, min(1.1, before.started_unix_seconds + 1.1 - time.time())))
+
+
+def _wants_more(context: CaseContext, done: list[Measurement]) -> bool:
     if len(done) >= MOST_BASELINE_RUNS or spread([m.io_seconds for m in done]) <= LARGE_CV:
         return False
-    begun = context.ledger.measurement(f"baseline/{len(done) + 1}") is not None
-    wanted, seconds = 1 + TRIAL_RUNS, done[-1].elapsed_seconds
+    begun = context.measurement(f"baseline/{len(done) + 1}") is not None
+    wanted = 1 + _owed_to_other_cases(context) + context.budget.trial_runs
+    seconds = done[-1].elapsed_seconds
     return begun or context.budget.allows(context.ledger, wanted, seconds, final=False)
 
 
-def run_timeout(context: Context, runs: list[Measurement]) -> float:
+def _owed_to_other_cases(context: CaseContext) -> int:
+    """Return the baseline runs that cases after this one still need."""
+    made = Counter(e.case for e in context.ledger.entries if e.role is RunRole.BASELINE)
+    return sum(BASELINE_RUNS - min(BASELINE_RUNS, n) for n in made.values()) + BASELINE_RUNS * (
+        context.budget.n_cases - len(made)
+    )
+
+
+def run_timeout(context: CaseContext, runs: list[Measurement]) -> float:
     """Return the time limit of a run: the user's, or several times what runs took."""
     if context.options.timeout_seconds is not None:
         return context.options.timeout_seconds
@@ -178,29 +209,36 @@ def run_timeout(context: Context, runs: list[Measurement]) -> float:
     return max(TIMEOUT_FLOOR_SECONDS, TIMEOUT_FACTOR * longest)
 
 
-def _check_it_ran(context: Context, measurement: Measurement) -> None:
+def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
     if measurement.status in (RunStatus.OK, RunStatus.UNSEEN):
         return
     if measurement.status is RunStatus.TIMEOUT:
         raise ProgramError(
-            f"the program did not end within {context.options.timeout_seconds:g} s; "
-            "give it more with --timeout"
+            context.said(
+                f"the program did not end within {context.options.timeout_seconds:g} s; "
+                "give it more with --timeout"
+            )
         )
+    missing = _not_there(context)
+    if missing:
+        context.tools.workspace.forget(measurement.run_id)
     raise ProgramError(
-        f"the program fails unchanged ({measurement.message}){_not_there(context)}; see that it "
-        "runs without stripewise first, from a copy of this directory"
-        f"{_where_it_spoke(context, measurement)}"
+        context.said(
+            f"the program fails unchanged ({measurement.message}){missing}; see that it "
+            "runs without stripewise first, from a copy of this directory"
+            f"{_where_it_spoke(context, measurement)}"
+        )
     )
 
 
-def _not_there(context: Context) -> str:
+def _not_there(context: CaseContext) -> str:
     """Say that the program does not exist, where a launcher's message hides it."""
     word = program_word(context.options.command)
     there = os.path.sep not in word or (context.options.origin / word).exists()
     return "" if there else f"; there is no {word}"
 
 
-def _where_it_spoke(context: Context, measurement: Measurement) -> str:
+def _where_it_spoke(context: CaseContext, measurement: Measurement) -> str:
     """Name the file that holds what a failed program said, "" if it said nothing."""
     path = context.executor.place(measurement).record_directory / "stderr"
     if not path.is_file() or not path.stat().st_size:
@@ -210,7 +248,7 @@ def _where_it_spoke(context: Context, measurement: Measurement) -> str:
     return f"; all that it said is in {shown}"
 
 
-def _first_look(context: Context, measurement: Measurement) -> FirstLook:
+def _first_look(context: CaseContext, measurement: Measurement) -> FirstLook:
     def look() -> codec.Json:
         found = context.tools.look_first(context.executor.place(measurement), measurement)
         return {
@@ -223,12 +261,12 @@ def _first_look(context: Context, measurement: Measurement) -> FirstLook:
             "warnings": list(found.warnings),
         }
 
-    context.ledger.remember("first-look", look)
+    context.remember("first-look", look)
     return _recorded_look(context)
 
 
-def _recorded_look(context: Context) -> FirstLook:
-    data = context.ledger.recall("first-look")
+def _recorded_look(context: CaseContext) -> FirstLook:
+    data = context.recall("first-look")
     assert data is not None
     return FirstLook(
         facts=codec.facts_from_json(data["facts"]),

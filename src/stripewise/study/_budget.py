@@ -13,7 +13,7 @@ from stripewise.study._options import DEFAULT_TRIALS, MINIMUM_RUNS, StudyOptions
 from stripewise.study._statistics import LOOKS
 
 TRIAL_RUNS = 2
-"""Runs that a trial takes at least: itself and a baseline run beside it."""
+"""Runs that a trial of one case takes at least: itself and a baseline run beside it."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Budget:
         total_bytes: Bytes that all runs write (a site's cap).
         reserved_runs: Of `runs`, kept for the winner's pairs.
         why: Where a limit comes from, if not from the user.
+        n_cases: How many cases each trial is run on.
     """
 
     trials: int
@@ -35,6 +36,12 @@ class Budget:
     total_bytes: int | None
     reserved_runs: int
     why: str = ""
+    n_cases: int = 1
+
+    @property
+    def trial_runs(self) -> int:
+        """Runs that a trial takes at least, over all cases."""
+        return TRIAL_RUNS * self.n_cases
 
     def why_no_trial(self, ledger: Ledger, trials_done: int, run_seconds: float) -> str:
         """Say why no further trial may begin; "" if one may.
@@ -42,15 +49,15 @@ class Budget:
         Args:
             ledger: Of the study.
             trials_done: So far.
-            run_seconds: What a run of the baseline takes.
+            run_seconds: What a run of the baseline takes, on average over the cases.
         """
         done = len(ledger.entries)
         if trials_done >= self.trials:
             return f"{trials_done} of {self.trials} trials used{self.why}"
-        if not self._runs_left(done, TRIAL_RUNS + self.reserved_runs):
+        if not self._runs_left(done, self.trial_runs + self.reserved_runs):
             kept = f"; the rest is kept for the winner's {LOOKS[0]} pairs"
             return f"run budget: {done} of {self.runs} runs used{kept}"
-        ahead = (TRIAL_RUNS + self.reserved_runs) * run_seconds
+        ahead = (self.trial_runs + self.reserved_runs) * run_seconds
         if self.seconds is not None and ledger.active_seconds + ahead > self.seconds:
             return (
                 f"time budget: {ledger.active_seconds:.0f} of {self.seconds:.0f} s used; "
@@ -71,21 +78,22 @@ class Budget:
         """Refuse a study that the policy does not even let show one trial.
 
         Args:
-            write_bytes: What one run writes, if it is known.
+            write_bytes: What one run of every case writes, as far as it is known.
 
         Raises:
             PolicyError: With what is allowed and what it takes.
         """
-        if self.runs is not None and self.runs < MINIMUM_RUNS:
+        least = MINIMUM_RUNS * self.n_cases
+        if self.runs is not None and self.runs < least:
             raise PolicyError(
-                f"the policy allows {self.runs} runs, and a study takes at least {MINIMUM_RUNS}; "
+                f"the policy allows {self.runs} runs, and a study takes at least {least}; "
                 "ask for a higher max_runs"
             )
         needed = MINIMUM_RUNS * write_bytes
         if self.total_bytes is not None and needed > self.total_bytes:
             raise PolicyError(
                 f"the policy allows a study to write {self.total_bytes} bytes, and this one "
-                f"takes at least {needed} ({MINIMUM_RUNS} runs of {write_bytes}); tune a smaller "
+                f"takes at least {needed} ({MINIMUM_RUNS} times {write_bytes}); tune a smaller "
                 "case, or ask for a higher max_bytes"
             )
 
@@ -96,7 +104,7 @@ class Budget:
         if self.total_bytes is None or not ledger.entries:
             return ""
         sizes = [entry.measurement.write_bytes for entry in ledger.entries]
-        ahead = max(sizes) * (TRIAL_RUNS + self.reserved_runs)
+        ahead = max(sizes) * (self.trial_runs + self.reserved_runs)
         if sum(sizes) + ahead <= self.total_bytes:
             return ""
         return f"policy: at most {self.total_bytes} bytes may be written by a study"
@@ -108,13 +116,15 @@ def make_budget(options: StudyOptions, policy: Policy) -> Budget:
     if trials is None:
         trials = DEFAULT_TRIALS if options.runs is None and options.time_seconds is None else 10**6
     capped = policy.max_trials is not None and policy.max_trials < trials
+    n_cases = len(options.all_cases)
     return Budget(
         trials=min(trials, policy.max_trials) if policy.max_trials is not None else trials,
         runs=_least(options.runs, policy.max_runs),
         seconds=options.time_seconds,
         total_bytes=policy.max_bytes,
-        reserved_runs=2 * LOOKS[0],
+        reserved_runs=2 * LOOKS[0] * n_cases,
         why=" (the policy's limit)" if capped else "",
+        n_cases=n_cases,
     )
 
 

@@ -7,16 +7,17 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from stripewise.errors import StorageError, StudyError, UsageError
+from stripewise.errors import StorageError, StripewiseError, StudyError, UsageError
 from stripewise.launch import sweep
-from stripewise.study._journal import parse
-from stripewise.study._options import StudyOptions
+from stripewise.model import RunRole
+from stripewise.study._journal import Record, parse
+from stripewise.study._options import BUDGETS, StudyOptions
 from stripewise.study._snapshot import STUDY_SUFFIX
 
 JOURNAL = "journal.jsonl"
@@ -39,11 +40,17 @@ def claim(options: StudyOptions) -> Iterator[Path]:
     if options.force and (directory / JOURNAL).exists():
         with _locked(directory):
             _set_aside(directory)
+    is_new = not directory.exists()
     _make(directory)
-    with _locked(directory):
-        if not options.resume:
-            _refuse_existing(directory)
-        yield directory
+    try:
+        with _locked(directory):
+            if not options.resume:
+                _refuse_existing(directory)
+            yield directory
+    except StripewiseError:
+        if is_new and not _is_worth_keeping(directory):
+            shutil.rmtree(directory, ignore_errors=True)
+        raise
 
 
 def find_unfinished(options: StudyOptions) -> Path:
@@ -58,6 +65,8 @@ def find_unfinished(options: StudyOptions) -> Path:
     unfinished = [p for p in found if not _SET_ASIDE.search(p.name) and not _is_complete(p)]
     if len(unfinished) == 1:
         return unfinished[0]
+    if len(found) == 1 and any(getattr(options, name) is not None for name in BUDGETS):
+        return found[0]
     if not unfinished:
         ended = ", ".join(path.name for path in found)
         raise UsageError(
@@ -68,9 +77,23 @@ def find_unfinished(options: StudyOptions) -> Path:
     raise UsageError(f"several studies are unfinished ({names}); say which with --study-dir")
 
 
+def _is_worth_keeping(directory: Path) -> bool:
+    """Whether a study that failed holds a good run, or what a bad one said."""
+    records, _ = parse((directory / JOURNAL).read_bytes(), directory / JOURNAL)
+    good = any(r["kind"] == "run-finished" and r["measurement"]["status"] == "ok" for r in records)
+    said = (*directory.glob("runs/*/std*"), *directory.glob("cases/*/runs/*/std*"))
+    return good or any(path.stat().st_size for path in said)
+
+
 def _is_complete(directory: Path) -> bool:
     records, _ = parse((directory / JOURNAL).read_bytes(), directory / JOURNAL)
-    return any(record["kind"] == "end" for record in records)
+    return _has_ended(records)
+
+
+def _has_ended(records: Sequence[Record]) -> bool:
+    """Whether the study has ended and was not given a larger budget since."""
+    marks = [record["kind"] for record in records if record["kind"] in ("end", "extended")]
+    return marks[-1:] == ["end"]
 
 
 def _make(directory: Path) -> None:
@@ -91,11 +114,12 @@ def _make(directory: Path) -> None:
 def _refuse_existing(directory: Path) -> None:
     path = directory / JOURNAL
     records = parse(path.read_bytes(), path)[0] if path.exists() else []
-    runs = [record for record in records if record["kind"] == "run-finished"]
-    if len(runs) < 2:
+    roles = {r["run_id"]: r["role"] for r in records if r["kind"] == "run-planned"}
+    finished = [roles[r["run_id"]] for r in records if r["kind"] == "run-finished"]
+    if all(role == RunRole.WARM_UP.value for role in finished):
         _clear(directory)
         return
-    if _is_complete(directory):
+    if _has_ended(records):
         raise StudyError(
             f"{directory} holds a finished study; --force sets it aside and begins anew, "
             "--resume shows its result again"
@@ -107,8 +131,9 @@ def _refuse_existing(directory: Path) -> None:
 
 def _clear(directory: Path) -> None:
     """Remove what an attempt left that did not come past its warm-up."""
-    sweep(directory / "runs")
-    for name in ("work", "runs", "inputs"):
+    for records in (directory / "runs", *directory.glob("cases/*/runs")):
+        sweep(records)
+    for name in ("work", "runs", "inputs", "cases"):
         shutil.rmtree(directory / name, ignore_errors=True)
     for name in ("inputs.json", JOURNAL):
         (directory / name).unlink(missing_ok=True)

@@ -4,42 +4,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from random import Random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from stripewise.model import Measurement, RunRole, Speedup, Trial
+from stripewise.model import CaseOutcome, RunRole, Speedup, Trial
 from stripewise.study._baseline import Baseline
 from stripewise.study._context import Context
 from stripewise.study._effective import without_effect
+from stripewise.study._pairs import Pair, PairRunner, Rounds, elapsed_seconds, io_seconds
 from stripewise.study._search_result import SearchResult
-from stripewise.study._slot import RunSlot
-from stripewise.study._statistics import (
-    LOOK_RANKS,
-    LOOKS,
-    clearly_worse,
-    excludes_one,
-    speedup_of,
-)
+from stripewise.study._statistics import LOOKS, clearly_worse, excludes_one
 
-Pair = tuple[Measurement, Measurement]
-_TINY_SECONDS = 1e-9
 WORTH_PAIRS = 0.1
 """A trial that was faster by so much comes to the pairs whatever the noise: they decide."""
 
 
 @dataclass
 class Verdict:
-    """What the fresh pairs showed."""
+    """What the fresh pairs showed; `unsynced` has an entry for each case."""
 
     winner: Trial | None = None
+    rounds: Rounds | None = None
     improved: bool = False
-    speedup: Speedup | None = None
-    elapsed_speedup: Speedup | None = None
-    pairs: list[Pair] = field(default_factory=list)
-    unsynced: Pair | None = None
+    unsynced: list[Pair | None] = field(default_factory=list)
+
+    def outcome(self, place: int) -> CaseOutcome:
+        """Return what the pairs showed of a case."""
+        if self.rounds is None:
+            return CaseOutcome.UNKNOWN
+        if self.slower_in(place):
+            return CaseOutcome.SLOWER
+        faster = excludes_one(self.rounds.of_case(place))
+        return CaseOutcome.FASTER if faster else CaseOutcome.UNCHANGED
+
+    def slower_in(self, place: int) -> str:
+        """Say what of a case got slower: "I/O" or "whole time"; "" if nothing did."""
+        assert self.rounds is not None
+        if self.rounds.is_slower(place, io_seconds):
+            return "I/O"
+        return "whole time" if self.rounds.is_slower(place, elapsed_seconds) else ""
 
 
-def judge_winner(context: Context, baseline: Baseline, search: SearchResult) -> Verdict:
+def judge_winner(context: Context, baselines: Sequence[Baseline], search: SearchResult) -> Verdict:
     """Take the best verified trial and show, by pairs that did not choose it, what it gives.
 
     Of trials that are as fast within the noise it is the one that sets least.
@@ -50,159 +56,88 @@ def judge_winner(context: Context, baseline: Baseline, search: SearchResult) -> 
     noise = context.ledger.remember("final-noise", context.noise)
     least = min(noise / 2, WORTH_PAIRS)
     for trial in search.finalists(noise):
-        if trial.io_ratio > 1 - least or not _may_begin(context, baseline, trial):
+        runner = PairRunner(context, baselines, trial)
+        if trial.io_ratio > 1 - least or not runner.may_begin():
             break
-        verdict = _pairs_of(context, baseline, trial)
-        if verdict is not None:
-            _conclude(context, baseline, verdict)
+        _announce(context, trial)
+        rounds = runner.run()
+        if rounds is not None:
+            verdict = Verdict(trial, rounds)
+            _conclude(context, baselines, verdict)
             if verdict.improved:
-                verdict.unsynced = _unsynced(context, baseline, trial)
+                verdict.unsynced = [_unsynced(baseline, trial) for baseline in baselines]
             return verdict
     if search.trials:
         text = "no improvement: no configuration was faster than the baseline"
-        context.decide("verdict", f"{text} by {least:.0%} or more")
+        context.decide("verdict", f"{text} by {least:.0%} or more", quietly=True)
     return Verdict()
 
 
-def _may_begin(context: Context, baseline: Baseline, trial: Trial) -> bool:
-    """Whether pairs of a trial may begin; the first trial's were kept in the budget."""
-    begun = context.ledger.recall(_order_name(trial, 1)) is not None
-    first = not any(entry.role is RunRole.PAIR_WINNER for entry in context.ledger.entries)
-    runs = 2 * LOOKS[0]
-    return (
-        begun
-        or first
-        or context.budget.allows(context.ledger, runs, baseline.run_seconds, final=True)
-    )
-
-
-def _pairs_of(context: Context, baseline: Baseline, trial: Trial) -> Verdict | None:
-    """Run the pairs; None if the candidate fails in one of them."""
+def _announce(context: Context, trial: Trial) -> None:
     shown = " ".join(f"{name}={value}" for name, value in trial.settings.items())
     context.decide(
         f"candidate/{trial.number}",
         f"trial {trial.number} ({shown}) goes to the proof, {1 / trial.io_ratio:.2f}x; "
         f"now {LOOKS[0]} fresh pairs, up to {LOOKS[-1]} if they leave it open",
     )
-    pairs: list[Pair] = []
-    for look in LOOKS:
-        if not _may_go_on(context, baseline, trial, pairs, look):
-            break
-        while len(pairs) < look:
-            pair = _pair(context, baseline, trial, len(pairs) + 1)
-            if pair is None:
-                return None
-            pairs.append(pair)
-            context.observer.pair_finished(len(pairs), look, _io_speedup(pairs))
-        if excludes_one(_io_speedup(pairs)):
-            break
-    return Verdict(
-        winner=trial,
-        speedup=_io_speedup(pairs),
-        elapsed_speedup=speedup_of([(b.elapsed_seconds, w.elapsed_seconds) for b, w in pairs]),
-        pairs=pairs,
-    )
 
 
-def _may_go_on(
-    context: Context, baseline: Baseline, trial: Trial, pairs: list[Pair], look: int
-) -> bool:
-    """Whether to run up to the next look: always to the first, to others if they may help."""
-    if not pairs:
-        return True
-    against = sum(before.io_seconds <= winner.io_seconds for before, winner in pairs)
-    if _io_speedup(pairs).median <= 1 or against > LOOK_RANKS[LOOKS[-1]]:
-        return False
-    begun = context.ledger.recall(_order_name(trial, len(pairs) + 1)) is not None
-    runs = 2 * (look - len(pairs))
-    return begun or context.budget.allows(context.ledger, runs, baseline.run_seconds, final=True)
-
-
-def _pair(context: Context, baseline: Baseline, trial: Trial, number: int) -> Pair | None:
-    draw = Random(f"{context.options.seed}:pair:{trial.number}:{number}")
-    baseline_first: bool = context.ledger.remember(
-        _order_name(trial, number), lambda: draw.random() < 0.5
-    )
-    if baseline_first:
-        before = context.baseline(_slot(context, baseline, trial, number, winner=False))
-        winner = context.executor.run(_slot(context, baseline, trial, number, winner=True))
-    else:
-        winner = context.executor.run(_slot(context, baseline, trial, number, winner=True))
-        before = context.baseline(_slot(context, baseline, trial, number, winner=False))
-    if winner.ok:
-        return before, winner
-    text = f"trial {trial.number} failed in a fresh pair ({winner.message}): given up"
-    context.decide(f"failed/{trial.number}", text)
-    context.warn(text)
-    return None
-
-
-def _order_name(trial: Trial, number: int) -> str:
-    return f"pair-order/{trial.number}/{number}"
-
-
-def _slot(
-    context: Context, baseline: Baseline, trial: Trial, number: int, *, winner: bool
-) -> RunSlot:
-    who = "winner" if winner else "baseline"
-    return RunSlot(
-        f"pair/{trial.number}/{number}/{who}",
-        RunRole.PAIR_WINNER if winner else RunRole.PAIR_BASELINE,
-        settings=trial.settings if winner else {},
-        trial_number=trial.number,
-        pair_number=number,
-        timeout_seconds=baseline.timeout_seconds,
-        sync=context.options.sync,
-    )
-
-
-def _io_speedup(pairs: list[Pair]) -> Speedup:
-    times = [
-        (max(b.io_seconds, _TINY_SECONDS), max(w.io_seconds, _TINY_SECONDS)) for b, w in pairs
-    ]
-    return speedup_of(times)
-
-
-def _conclude(context: Context, baseline: Baseline, verdict: Verdict) -> None:
-    io, whole = verdict.speedup, verdict.elapsed_speedup
-    assert io is not None
-    assert whole is not None
+def _conclude(context: Context, baselines: Sequence[Baseline], verdict: Verdict) -> None:
+    rounds = verdict.rounds
+    assert rounds is not None
+    assert verdict.winner is not None
+    io, whole = rounds.speedup(), rounds.speedup(elapsed_seconds)
     shown = f"{io.median:.2f}x [{io.low:.2f}-{io.high:.2f}, {io.n_pairs} fresh pairs]"
+    losses = _losses(context, verdict)
     if not excludes_one(io):
         text = f"no improvement: the interval of the I/O speed-up contains 1: {shown}"
+    elif losses:
+        text = f"no improvement: I/O {shown} over all cases, but {'; '.join(losses)}"
     elif clearly_worse(whole):
         text = f"no improvement: I/O {shown}, but the whole time got worse: {whole.median:.2f}x"
     else:
         verdict.improved = True
         text = f"I/O {shown} faster; whole time {whole.median:.2f}x"
-    context.decide("verdict", text)
-    if verdict.improved and verdict.winner is not None:
-        winners = [winner for _, winner in verdict.pairs]
-        before = [first for first, _ in verdict.pairs]
+    context.decide("verdict", text, quietly=True)
+    if not verdict.improved:
+        return
+    for place, baseline in enumerate(baselines):
+        before, winners = zip(*rounds.pairs[place], strict=True)
         for warning in without_effect(verdict.winner, winners, before, baseline.facts):
-            context.warn(warning)
+            baseline.context.warn(warning)
 
 
-def _unsynced(context: Context, baseline: Baseline, trial: Trial) -> Pair | None:
+def _losses(context: Context, verdict: Verdict) -> list[str]:
+    """Say which of several cases got slower, and by how much."""
+    rounds, said = verdict.rounds, []
+    assert rounds is not None
+    for place, case in enumerate(context.cases):
+        what = verdict.slower_in(place) if len(context.cases) > 1 else ""
+        if what:
+            seconds = io_seconds if what == "I/O" else elapsed_seconds
+            speedup: Speedup = rounds.of_case(place, seconds)
+            said.append(
+                f"case {case.name} gets slower: {what} {speedup.median:.2f}x "
+                f"[{speedup.low:.2f}-{speedup.high:.2f}]"
+            )
+    return said
+
+
+def _unsynced(baseline: Baseline, trial: Trial) -> Pair | None:
     """Run baseline and winner once without fsync: how it feels with the cache."""
-    if not context.options.unsynced or not context.options.sync:
+    case = baseline.context
+    if not case.options.unsynced or not case.options.sync:
         return None
-    done = context.ledger.measurement("unsynced/winner") is not None
-    budget = context.budget
-    if not done and not budget.allows(context.ledger, 2, baseline.run_seconds, final=True):
+    name, budget = f"unsynced/{trial.number}", case.budget
+    done = case.measurement(f"{name}/winner") is not None
+    if not done and not budget.allows(case.ledger, 2, baseline.run_seconds, final=True):
         return None
-    before = RunSlot(
-        "unsynced/baseline",
-        RunRole.UNSYNCED_BASELINE,
-        trial_number=trial.number,
-        timeout_seconds=baseline.timeout_seconds,
-        sync=False,
-    )
-    after = replace(
-        before,
-        name="unsynced/winner",
-        role=RunRole.UNSYNCED_WINNER,
-        settings=trial.settings,
-    )
-    runs = context.executor.run(before), context.executor.run(after)
+    shared = {
+        "trial_number": trial.number,
+        "timeout_seconds": baseline.timeout_seconds,
+        "sync": False,
+    }
+    before = case.slot(f"{name}/baseline", RunRole.UNSYNCED_BASELINE, **shared)
+    after = case.slot(f"{name}/winner", RunRole.UNSYNCED_WINNER, settings=trial.settings, **shared)
+    runs = case.executor.run(before), case.executor.run(after)
     return runs if all(run.ok for run in runs) else None

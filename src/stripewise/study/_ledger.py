@@ -9,7 +9,7 @@ restart; what the journal holds already is returned instead of being made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +27,7 @@ class OpenRun:
     run_id: str
     slot: str
     handle: Handle | None = None
+    case: str = ""
 
 
 @dataclass
@@ -40,6 +41,8 @@ class _State:
     decisions: dict[str, Decision] = field(default_factory=dict)
     warnings: dict[str, str] = field(default_factory=dict)
     complete: bool = False
+    budgets: dict[str, Any] = field(default_factory=dict)
+    reopened: int = 0
     last_slot: str = ""
     active_seconds: float = 0.0
     last_clock: float | None = None
@@ -66,6 +69,16 @@ class Ledger:
     def complete(self) -> bool:
         """Whether the study has ended."""
         return self._state.complete
+
+    @property
+    def budgets(self) -> Mapping[str, Any]:
+        """Budgets that were made larger since the study began."""
+        return self._state.budgets
+
+    @property
+    def reopened(self) -> int:
+        """How often a study that had ended was given a larger budget."""
+        return self._state.reopened
 
     @property
     def entries(self) -> tuple[RunEntry, ...]:
@@ -105,6 +118,10 @@ class Ledger:
         """Record a new session."""
         self._append("resumed", note=note)
 
+    def extend(self, budgets: Mapping[str, Any]) -> None:
+        """Record larger budgets; what was concluded within the old ones is open again."""
+        self._append("extended", budgets=dict(budgets))
+
     def end(self, stopped_because: str) -> None:
         """Record that the study has ended."""
         if not self.complete:
@@ -113,6 +130,10 @@ class Ledger:
     def measurement(self, slot: str) -> Measurement | None:
         """Return the finished run of a slot."""
         return self._state.by_slot.get(slot)
+
+    def case_of(self, run_id: str) -> str:
+        """Return the name of the case that a run belongs to."""
+        return str(self._state.planned[run_id].get("case", ""))
 
     def plan(self, slot: RunSlot, run_id: str) -> None:
         """Record that a run is about to be submitted."""
@@ -125,6 +146,7 @@ class Ledger:
             pair=slot.pair_number,
             settings=codec.settings_to_json(slot.settings),
             sync=slot.sync,
+            case=slot.case,
         )
 
     def submitted(self, run_id: str, handle: Handle) -> None:
@@ -191,7 +213,9 @@ def _on_study(state: _State, record: Record) -> None:
 
 def _on_planned(state: _State, record: Record) -> None:
     state.planned[record["run_id"]] = record
-    state.open_runs[record["run_id"]] = OpenRun(record["run_id"], record["slot"])
+    state.open_runs[record["run_id"]] = OpenRun(
+        record["run_id"], record["slot"], case=record.get("case", "")
+    )
 
 
 def _on_submitted(state: _State, record: Record) -> None:
@@ -204,7 +228,11 @@ def _on_finished(state: _State, record: Record) -> None:
     state.open_runs.pop(record["run_id"], None)
     state.by_slot[plan["slot"]] = measurement
     state.last_slot = plan["slot"]
-    state.entries.append(RunEntry(RunRole(plan["role"]), measurement, plan["trial"], plan["pair"]))
+    state.entries.append(
+        RunEntry(
+            RunRole(plan["role"]), measurement, plan["trial"], plan["pair"], plan.get("case", "")
+        )
+    )
 
 
 def _on_dropped(state: _State, record: Record) -> None:
@@ -224,10 +252,31 @@ def _on_warning(state: _State, record: Record) -> None:
     state.warnings[record["text"]] = record["text"]
 
 
+def _on_extended(state: _State, record: Record) -> None:
+    state.budgets |= record["budgets"]
+    state.reopened += state.complete
+    state.complete = False
+    for name in _CONCLUSIONS:
+        state.values.pop(name, None)
+    number = sum(name.startswith("budget/") for name in state.decisions)
+    state.decisions = {
+        f"{name}/{number}" if name in _CONCLUSIONS else name: decision
+        for name, decision in state.decisions.items()
+    }
+    shown = ", ".join(f"{name} {value:g}" for name, value in record["budgets"].items())
+    text = f"budget extended by --resume: {shown.replace('time_seconds', 'seconds')}"
+    state.decisions[f"budget/{number + 1}"] = Decision(record["at"], text)
+
+
 def _on_end(state: _State, record: Record) -> None:
     del record
     state.complete = True
 
+
+_CONCLUSIONS = (
+    "search-stopped", "search-end", "playoff", "playoff-noise", "final-noise", "verdict"
+)  # fmt: skip
+"""Names of values and decisions that a larger budget makes open again."""
 
 _HANDLERS: dict[str, Callable[[_State, Record], None]] = {
     "study": _on_study,
@@ -238,5 +287,6 @@ _HANDLERS: dict[str, Callable[[_State, Record], None]] = {
     "value": _on_value,
     "decision": _on_decision,
     "warning": _on_warning,
+    "extended": _on_extended,
     "end": _on_end,
 }

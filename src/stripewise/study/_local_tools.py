@@ -7,14 +7,14 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import stripewise
 from stripewise.knowledge import Memory, describe_machine, own_store, site_stores
 from stripewise.launch import Handle, LocalLauncher, sweep
-from stripewise.model import Configuration, ProgramFacts, Value, Verification
+from stripewise.model import ProgramFacts, Verification
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import find_runtime
 from stripewise.study._ledger import Ledger
@@ -44,15 +44,14 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     workspace = SandboxWorkspace(options)
     if warning := other_file_system(options):
         ledger.warn(warning)
-    configured = _Configured(options, policy)
     return Tools(
         launcher=LocalLauncher(runtime),
         workspace=workspace,
         look=look,
         look_first=partial(look_first, workspace),
         compare=_Verifier(workspace.sandbox),
-        find_space=configured.find_space,
-        configure=configured,
+        find_space=partial(search_space, options, policy),
+        configure=build_configuration,
         sweep=sweep,
         find_again=_find_again,
         policy=policy,
@@ -64,22 +63,6 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
 def _memory(options: StudyOptions, policy: Policy) -> Memory:
     machine = describe_machine(options.study_directory)
     return Memory(own_store(), site_stores(policy.knowledge), machine)
-
-
-class _Configured:
-    """Makes configurations for the program that the first run showed: its hosts, its MPI-IO."""
-
-    def __init__(self, options: StudyOptions, policy: Policy) -> None:
-        self._options = options
-        self._policy = policy
-        self._facts: ProgramFacts | None = None
-
-    def find_space(self, facts: ProgramFacts) -> Space:
-        self._facts = facts
-        return search_space(self._options, self._policy, facts)
-
-    def __call__(self, settings: Mapping[str, Value]) -> Configuration:
-        return build_configuration(settings, self._facts)
 
 
 def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> Space:

@@ -4,19 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import StudyError
-from stripewise.model import Measurement, StudyResult, Verification, VerificationStatus
+from stripewise.model import ProgramFacts, StudyResult
 from stripewise.strategies import create
 from stripewise.study._baseline import Baseline, measure_baseline, warm_up
 from stripewise.study._budget import make_budget
-from stripewise.study._context import Context
+from stripewise.study._context import Context, Parts, with_cases
 from stripewise.study._directory import JOURNAL, claim
+from stripewise.study._ensemble import merge_facts, merge_spaces
 from stripewise.study._executor import Executor
-from stripewise.study._final import Verdict, judge_winner
+from stripewise.study._final import judge_winner
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._journal import Journal
 from stripewise.study._ledger import Ledger
@@ -24,10 +26,12 @@ from stripewise.study._memory import begin_with_memory, keep_in_memory
 from stripewise.study._observer import Observer
 from stripewise.study._options import (
     StudyOptions,
+    extended_budgets,
     ignored_options,
     options_from_json,
     options_to_json,
 )
+from stripewise.study._result import Found, make_result
 from stripewise.study._search import Search
 from stripewise.study._search_result import SearchResult
 from stripewise.study._tools import Tools
@@ -76,12 +80,15 @@ class Study:
             interrupts.caught(),
         ):
             options = self._begin(ledger, note, directory)
-            tools = self._make_tools(options, ledger)
+            cases = options.all_cases
+            tools = [self._make_tools(options.of_case(case), ledger) for case in cases]
             if ledger.study is None:
-                ledger.begin(_study_record(options, tools))
-            executor = Executor(ledger, tools, self._observer, interrupts, options.keep)
-            budget = make_budget(options, tools.policy)
-            context = Context(options, ledger, executor, tools, self._observer, budget)
+                ledger.begin(_study_record(options, tools[0]))
+            by_name = {case.name: own for case, own in zip(cases, tools, strict=True)}
+            executor = Executor(ledger, by_name, self._observer, interrupts, options.keep)
+            budget = make_budget(options, tools[0].policy)
+            parts = Parts(options, ledger, executor, self._observer, budget)
+            context = with_cases(parts, cases, tools)
             executor.recover()
             self._observer.began(str(directory), len(ledger.entries))
             return keep_in_memory(context, _procedure(context))
@@ -94,17 +101,28 @@ class Study:
                 raise StudyError(f"{directory} holds no study to go on with")
             return self._options
         recorded = options_from_json(study["options"], directory)
-        if self._options.command and self._options.command != recorded.command:
-            raise StudyError(
-                f"{directory} is a study of `{' '.join(recorded.command)}`, not of this "
-                "command; leave the command out, or give another --study-dir"
-            )
+        self._check_same(recorded)
+        recorded = replace(recorded, **ledger.budgets)
         ledger.resumed(note)
+        if more := extended_budgets(self._options, recorded):
+            ledger.extend(more)
+            self._observer.decided(ledger.decisions[-1].text)
+            recorded = replace(recorded, **more)
         for asked in ignored_options(self._options, recorded):
             text = f"not changed by --resume: {asked}; begin anew with --force for other options"
             if ledger.warn(text):
                 self._observer.warned(text)
         return recorded
+
+    def _check_same(self, recorded: StudyOptions) -> None:
+        """Refuse to go on with another command or other cases than the recorded ones."""
+        given = self._options
+        if (given.command or given.cases) and given.all_cases != recorded.all_cases:
+            commands = " and ".join(" ".join(case.command) for case in recorded.all_cases)
+            raise StudyError(
+                f"{recorded.study_directory} is a study of `{commands}`, not of this "
+                "command; leave the command out, or give another --study-dir"
+            )
 
 
 def run_study(options: StudyOptions, observer: Observer | None = None) -> StudyResult:
@@ -137,94 +155,65 @@ def _study_record(options: StudyOptions, tools: Tools) -> dict[str, object]:
 
 
 def _procedure(context: Context) -> StudyResult:
-    facts = warm_up(context)
-    space = context.tools.find_space(facts)
+    facts = _warm_up_all(context)
+    names = [case.name for case in context.cases]
+    spaces = [c.tools.find_space(f) for c, f in zip(context.cases, facts, strict=True)]
+    by_name = dict(zip(names, facts, strict=True))
+    space = merge_spaces(dict(zip(names, spaces, strict=True)), by_name)
+    found = Found(facts, spaces, merge_facts(facts), space)
+    context.executor.facts = found.merged_facts
     if not space.dimensions:
-        text = "no improvement: no knob acts on this program"
-        context.decide("verdict", text)
-        context.ledger.end(text)
-        empty = SearchResult(stopped_because="no knob acts on this program")
-        return _result(context, space, Baseline(facts, (), (), 0.0, ""), empty, Verdict())
-    baseline = measure_baseline(context, facts)
-    asked = context.options
-    strategy = create(asked.strategy, space, facts, asked.seed, asked.strategy_options)
-    strategy = begin_with_memory(context, facts, space, strategy)
-    search = Search(context, baseline, strategy).run()
+        why = "no knob acts on this program"
+        context.decide("verdict", f"no improvement: {why}", quietly=True)
+        context.ledger.end(why)
+        return make_result(context, replace(found, search=SearchResult(stopped_because=why)))
+    _say_where_knobs_act(context, spaces)
+    baselines = [measure_baseline(c, f) for c, f in zip(context.cases, facts, strict=True)]
+    options = context.options
+    strategy = create(
+        options.strategy, space, found.merged_facts, options.seed, options.strategy_options
+    )
+    strategy = begin_with_memory(context, found.merged_facts, space, strategy)
+    search = Search(context, baselines, strategy).run()
     context.decide("search-end", f"the search ended: {search.stopped_because}")
-    verdict = judge_winner(context, baseline, search)
-    for run_id in baseline.kept_runs:
-        if not context.options.keep:
-            context.tools.workspace.release(run_id)
+    verdict = judge_winner(context, baselines, search)
     context.ledger.end(search.stopped_because)
-    if not context.options.keep:
-        context.tools.workspace.sweep(())  # what a kill between end and removal of a run left
-    return _result(context, space, baseline, search, verdict)
-
-
-def _result(
-    context: Context,
-    space: Space,
-    baseline: Baseline,
-    search: SearchResult,
-    verdict: Verdict,
-) -> StudyResult:
-    ledger = context.ledger
-    winner = verdict.winner
-    return StudyResult(
-        command=context.options.command,
-        directory=str(context.options.study_directory),
-        runs=ledger.entries,
-        trials=tuple(search.trials),
-        baseline=_baseline_or_warm_up(context, baseline),
-        winner=winner,
-        improved=verdict.improved,
-        speedup=verdict.speedup,
-        elapsed_speedup=verdict.elapsed_speedup,
-        pairs=tuple(verdict.pairs),
-        unsynced=verdict.unsynced,
-        verification=_verification(search, winner.number if winner else None),
-        rejected=_rejected(search),
-        stopped_because=search.stopped_because,
-        resolution=baseline.resolution,
-        decisions=ledger.decisions,
-        warnings=ledger.warnings,
-        facts=baseline.facts,
-        searched={
-            d.tunable.name: tuple(str(value) for value in d.values) for d in space.dimensions
-        },
-        left_out=space.left_out,
-        provenance=_provenance(context),
+    _clean_up(context, baselines)
+    return make_result(
+        context, replace(found, baselines=baselines, search=search, verdict=verdict)
     )
 
 
-def _baseline_or_warm_up(context: Context, baseline: Baseline) -> tuple[Measurement, ...]:
-    if baseline.measurements:
-        return baseline.measurements
-    warm = context.ledger.measurement("warm-up")
-    return (warm,) if warm is not None else ()
+def _clean_up(context: Context, baselines: Sequence[Baseline]) -> None:
+    """Remove the kept outputs, and what a kill between end and removal of a run left."""
+    if context.options.keep:
+        return
+    for baseline in baselines:
+        for run_id in baseline.kept_runs:
+            baseline.context.tools.workspace.release(run_id)
+    context.executor.sweep()
 
 
-def _verification(search: SearchResult, number: int | None) -> Verification:
-    if number is None or number not in search.verifications:
-        return Verification(VerificationStatus.NOT_DONE)
-    return search.verifications[number]
+def _warm_up_all(context: Context) -> list[ProgramFacts]:
+    facts: list[ProgramFacts] = []
+    write_bytes = 0
+    for case in context.cases:
+        facts.append(warm_up(case, write_bytes))
+        warm = case.measurement("warm-up")
+        write_bytes += warm.write_bytes if warm is not None else 0
+    return facts
 
 
-def _rejected(search: SearchResult) -> Mapping[int, Verification]:
-    return {
-        number: verification
-        for number, verification in search.verifications.items()
-        if verification.status is VerificationStatus.DIFFERENT
-    }
-
-
-def _provenance(context: Context) -> Mapping[str, str]:
-    study = context.ledger.study
-    recorded: dict[str, str] = dict(study["provenance"]) if study is not None else {}
-    return recorded | {
-        "strategy": context.options.strategy,
-        **{f"strategy {name}": v for name, v in context.options.strategy_options.items()},
-        "seed": str(context.options.seed),
-        "synced": "yes" if context.options.sync else "no",
-        "runs": str(len(context.ledger.entries)),
-    }
+def _say_where_knobs_act(context: Context, spaces: Sequence[Space]) -> None:
+    """Record which knobs act on some of the cases only."""
+    acting: dict[str, list[str]] = {}
+    for case, space in zip(context.cases, spaces, strict=True):
+        for dimension in space.dimensions:
+            acting.setdefault(dimension.tunable.name, []).append(case.name)
+    by_cases: dict[tuple[str, ...], list[str]] = {}
+    for knob, cases in acting.items():
+        if len(cases) < len(context.cases):
+            by_cases.setdefault(tuple(cases), []).append(knob)
+    for some, knobs in by_cases.items():
+        text = f"acts on {', '.join(some)} only: {', '.join(knobs)}"
+        context.decide(f"acts/{'/'.join(some)}", text)

@@ -68,7 +68,7 @@ def _take(
     found = memory.recall(
         facts,
         space,
-        program=program_name(options.command),
+        program=program_name(options.all_cases[0].command),
         executable=find_executable(options),
         synced=options.sync,
     )
@@ -77,7 +77,7 @@ def _take(
 
 def find_executable(options: StudyOptions) -> Path | None:
     """Return the program's file; None for an interpreter, which is not the program."""
-    word = program_word(options.command)
+    word = program_word(options.all_cases[0].command)
     if not word or is_wrapper(word):
         return None
     if os.path.sep in word or (options.origin / word).is_file():

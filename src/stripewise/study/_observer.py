@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from stripewise.model import Measurement, ProgramFacts, Speedup, Trial, Verification
 from stripewise.study._slot import RunSlot
@@ -22,14 +22,16 @@ class Observer:
     def run_finished(self, slot: RunSlot, measurement: Measurement) -> None:
         """A run ended."""
 
-    def facts_known(self, facts: ProgramFacts) -> None:
-        """The first run showed what the program does."""
+    def facts_known(self, facts: ProgramFacts, case: str = "") -> None:
+        """The first run of a case showed what the program does."""
 
     def remembered(self, text: str) -> None:
         """Earlier studies say where to begin."""
 
-    def baseline_known(self, measurements: Sequence[Measurement], resolution: str) -> None:
-        """The baseline runs are done."""
+    def baseline_known(
+        self, measurements: Sequence[Measurement], resolution: str, case: str = ""
+    ) -> None:
+        """The baseline runs of a case are done."""
 
     def trial_started(self, number: int, most: int, settings: str, reason: str) -> None:
         """A trial begins."""
@@ -37,11 +39,17 @@ class Observer:
     def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:
         """A trial ended; `best_ratio` is the best I/O time relative to the baseline."""
 
-    def verified(self, trial: Trial, verification: Verification) -> None:
-        """A trial's output was compared with the baseline's."""
+    def verified(self, trial: Trial, verification: Verification, case: str = "") -> None:
+        """A trial's output in a case was compared with the baseline's."""
 
-    def pair_finished(self, done: int, most: int, speedup: Speedup) -> None:
-        """A fresh pair of the winner is done."""
+    def pair_finished(
+        self,
+        done: int,
+        most: int,
+        speedup: Speedup,
+        cases: Mapping[str, Speedup] | None = None,
+    ) -> None:
+        """A fresh pair of the winner is done, in every case; `cases` has those with a name."""
 
     def decided(self, text: str) -> None:
         """A decision was made."""

@@ -6,16 +6,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from stripewise.errors import UsageError
+from stripewise.study._cases import (
+    CASE_WORD,
+    Case,
+    case_directory,
+    case_from_json,
+    case_to_json,
+    check_cases,
+)
 from stripewise.tunables import SafetyClass
 
 DEFAULT_TRIALS = 20
 MINIMUM_RUNS = 18
-"""Warm-up, 3 baselines, one trial of 2 runs, 6 pairs."""
+"""Of each case: warm-up, 3 baselines, one trial of 2 runs, 6 pairs."""
 CLASSES = {
     "safe": frozenset({SafetyClass.SAFE}),
     "layout": frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT}),
@@ -30,7 +38,8 @@ class StudyOptions:
     """Options of a study; those that are recorded decide again after a restart.
 
     Attributes:
-        command: Arguments of the program to tune, not a shell line.
+        command: Arguments of the program to tune, not a shell line; with `{case}` in it where
+            it takes several inputs.
         directory: The study's directory; default `<program>.stripewise` in `origin`.
         origin: Directory in which the command is meant to run.
         trials: Most configurations; runs: most executions; time_seconds: most time.
@@ -49,6 +58,9 @@ class StudyOptions:
         memory: Whether to begin with what studies found before, and to keep what this one finds.
         resume: Go on with the study in the directory.
         force: Begin anew although the directory holds a study.
+        cases: Inputs or commands that get one configuration; empty: the command alone.
+        part / sharing: Of one of several cases (see `of_case`): where its runs go in the study's
+            directory, and the commands of all that share its copy of the inputs.
     """
 
     command: tuple[str, ...]
@@ -75,20 +87,26 @@ class StudyOptions:
     memory: bool = True
     resume: bool = False
     force: bool = False
+    cases: tuple[Case, ...] = ()
+    part: Path = Path()
+    sharing: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.command and not self.resume:
+        if not self.command and not self.cases and not self.resume:
             raise UsageError(
                 "no command to tune; give it after --, as in: tune -- mpiexec ./a.out"
             )
+        check_cases(self.cases)
         if self.allow not in CLASSES:
             raise UsageError(f"allow must be one of {', '.join(CLASSES)}, not {self.allow!r}")
         if self.trials is not None and self.trials < 1:
             raise UsageError(f"--trials must be at least 1, not {self.trials}")
-        if self.runs is not None and self.runs < MINIMUM_RUNS:
+        least = MINIMUM_RUNS * len(self.all_cases)
+        if self.runs is not None and self.runs < least:
+            of = f" of {len(self.cases)} cases" if len(self.cases) > 1 else ""
             raise UsageError(
-                f"--runs {self.runs} is too few: warm-up, 3 baselines, one trial and 6 pairs "
-                f"take {MINIMUM_RUNS}"
+                f"--runs {self.runs} is too few: warm-up, 3 baselines, one trial and 6 pairs{of} "
+                f"take {least}"
             )
 
     @property
@@ -98,10 +116,36 @@ class StudyOptions:
         return {name: values for name, values in every.items() if values}
 
     @property
+    def all_cases(self) -> tuple[Case, ...]:
+        """The cases; a study of one command has one without a name."""
+        return self.cases or (Case("", self.command),)
+
+    @property
     def study_directory(self) -> Path:
         """Absolute path of the study's directory."""
-        directory = self.directory or Path(f"{program_name(self.command)}.stripewise")
-        return (self.origin / directory).absolute()
+        command = self.command or self.all_cases[0].command
+        name = program_name(command).replace(CASE_WORD, "case")
+        return (self.origin / (self.directory or Path(f"{name}.stripewise"))).absolute()
+
+    @property
+    def part_directory(self) -> Path:
+        """Where runs and records of this case are; the study's directory if it is alone."""
+        return self.study_directory / self.part
+
+    def of_case(self, case: Case) -> StudyOptions:
+        """Return the options as they are for one of the cases alone."""
+        if not self.cases:
+            return self
+        alike = tuple(other.command for other in self.cases if not other.inputs)
+        return replace(
+            self,
+            command=case.command,
+            directory=self.study_directory,
+            inputs=case.inputs or self.inputs,
+            cases=(),
+            part=case_directory(self.cases.index(case) + 1, case.name),
+            sharing=() if case.inputs else alike,
+        )
 
 
 _LISTED = ("strategy_options", "memory", "only", "exclude", "inputs")
@@ -120,6 +164,7 @@ def options_to_json(options: StudyOptions) -> dict[str, Any]:
     data |= {name: list(getattr(options, name)) for name in _RESOURCES}
     data["memory"] = options.memory
     data["inputs"] = [str(path) for path in options.inputs]
+    data["cases"] = [case_to_json(case) for case in options.cases]
     return data | {"command": list(options.command), "origin": str(options.origin)}
 
 
@@ -137,9 +182,26 @@ def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
         threads=tuple(data.get("threads", ())),
         inputs=tuple(Path(path) for path in data["inputs"]),
         memory=data.get("memory", False),
+        cases=tuple(case_from_json(case) for case in data.get("cases", ())),
         resume=True,
         **{name: data[name] for name in _RECORDED},
     )
+
+
+BUDGETS = ("trials", "runs", "time_seconds")
+
+
+def extended_budgets(given: StudyOptions, recorded: StudyOptions) -> dict[str, Any]:
+    """Return the budgets that a resumed study is given more of; others keep what they have."""
+    had: dict[str, Any] = {name: getattr(recorded, name) for name in BUDGETS}
+    if not any(value is not None for value in had.values()):
+        had["trials"] = DEFAULT_TRIALS
+    asked = {name: getattr(given, name) for name in BUDGETS}
+    return {
+        name: value
+        for name, value in asked.items()
+        if value is not None and had[name] is not None and value > had[name]
+    }
 
 
 def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, ...]:

@@ -55,9 +55,9 @@ def play_off(
 
 def _bring_to(runs: TrialRuns, rounds: int) -> bool:
     """Run a trial until it has so many rounds; False if the budget ends before."""
-    while len(runs.candidates) < rounds and runs.ok:
-        number = len(runs.candidates) + 1
+    while runs.rounds < rounds and runs.ok and runs.slower is None:
+        number = runs.rounds + 1
         if not runs.affordable(number):
             return False
-        runs.round(number)
+        runs.bring_to(number)
     return True

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stripewise.model import Trial, TrialState, Verification
+from stripewise.model import Trial, TrialState, Verification, VerificationStatus
+from stripewise.study._ensemble import merge_verifications
 
 _AS_FAST = 0.25
 """Even on a noisy machine, a loss beyond this counts."""
@@ -14,16 +15,29 @@ _AS_FAST = 0.25
 
 @dataclass
 class SearchResult:
-    """Trials in order, what their outputs showed, and why the search ended."""
+    """Trials in order, what their outputs showed (by trial and case), why the search ended."""
 
     trials: list[Trial] = field(default_factory=list)
-    verifications: dict[int, Verification] = field(default_factory=dict)
+    verifications: dict[int, dict[str, Verification]] = field(default_factory=dict)
     stopped_because: str = ""
 
     def candidates(self) -> list[Trial]:
         """Return trials that were faster than the baseline, the fastest first."""
         faster = [t for t in self.trials if t.state is TrialState.COMPLETE and t.io_ratio < 1]
         return sorted(faster, key=lambda trial: trial.io_ratio)
+
+    def verification(self, trial: Trial | None) -> Verification:
+        """Return what the outputs of a trial showed, over all cases."""
+        return merge_verifications(self.verifications.get(trial.number, {}) if trial else {})
+
+    def rejected(self, case: str | None = None) -> dict[int, Verification]:
+        """Return the trials whose outputs differ, in all cases or in one."""
+        return {
+            number: merge_verifications(found if case is None else {case: found[case]})
+            for number, found in self.verifications.items()
+            for name, verification in found.items()
+            if verification.status is VerificationStatus.DIFFERENT and case in (None, name)
+        }
 
     def finalists(self, noise: float) -> list[Trial]:
         """Return the candidates, the one that should come to the fresh pairs first.

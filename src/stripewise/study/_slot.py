@@ -15,13 +15,15 @@ class RunSlot:
     """A run that the procedure wants, whatever tries it takes to get it.
 
     Attributes:
-        name: Unique in the study and the same after a restart, e.g. "trial/3/candidate/1".
+        name: Unique in the study and the same after a restart, e.g. "trial/3/candidate/1";
+            behind the name of the case where there are several: "small:trial/3/candidate/1".
         role: Why it is made.
         settings: Tunable name to value; empty for the baseline.
         trial_number / pair_number: Of which trial and pair.
         timeout_seconds: Its time limit.
         sync: Whether files are fsync'ed at close.
         keep_output: Whether its working directory is still needed after it ended.
+        case: Name of its case; "" in a study of one command.
     """
 
     name: str
@@ -32,3 +34,4 @@ class RunSlot:
     timeout_seconds: float | None = None
     sync: bool = True
     keep_output: bool = False
+    case: str = ""

@@ -71,6 +71,26 @@ def clearly_worse(speedup: Speedup) -> bool:
     return speedup.high < 1 or speedup.median < 0.95
 
 
+SLOWER_MEDIAN = 0.95
+"""Tolerance for a case of several: up to 5 % slower is not counted against a configuration."""
+
+
+def got_slower(speedup: Speedup, ratios: Sequence[float]) -> bool:
+    """Whether one case of several got slower: by more than the tolerance, and not by chance.
+
+    Its median lies below 0.95, and it was slower in so many of its pairs that chance alone
+    gives that to an unaffected case in at most one study of eight (5 of 6, 8 of 10, 12 of 18).
+    The interval is not asked, since a loss that six noisy pairs cannot prove is a loss.
+
+    Args:
+        speedup: Of the case.
+        ratios: Baseline / candidate of each of its pairs.
+    """
+    n, slower = len(ratios), sum(ratio < 1 for ratio in ratios)
+    chance = sum(comb(n, k) for k in range(slower, n + 1)) / 2**n
+    return speedup.median < SLOWER_MEDIAN and chance <= 1 / 8
+
+
 def spread(times: Sequence[float]) -> float:
     """Return the standard deviation of the logs of `times` (about their CV), floored."""
     positive = [log(t) for t in times if t > 0]
@@ -115,12 +135,16 @@ def pairs_needed(cv: float, cut: float) -> int:
     return max(LOOKS[0], ceil(((1.96 + 0.43) * one / -log(1 - cut)) ** 2))
 
 
-def resolution_text(times: Sequence[float]) -> str:
-    """Say in plain words what the spread of the baseline lets a study see."""
-    cv = spread(times)
+def resolution_text(cv: float, what: str = "the baseline's I/O time") -> str:
+    """Say in plain words what the spread of the baseline lets a study see.
+
+    Args:
+        cv: The spread of single runs, or of rounds over several cases.
+        what: Whose spread it is.
+    """
     seen = resolvable(cv)
     text = (
-        f"the baseline's I/O time varies by {100 * cv:.0f} % from run to run: {LOOKS[0]} pairs "
+        f"{what} varies by {100 * cv:.0f} % from run to run: {LOOKS[0]} pairs "
         f"usually show a cut of {100 * seen:.0f} % or more"
     )
     if seen > 0.1:

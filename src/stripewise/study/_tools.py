@@ -76,6 +76,10 @@ class Workspace(ABC):
     def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
         """Remove what a run made; no error if it is gone already."""
 
+    def forget(self, run_id: str) -> None:
+        """Remove all that a run left, what it said too."""
+        self.release(run_id)
+
     def check_after_failure(self, run_id: str) -> None:
         """Tell a full disk from a bad run: is there room for another, its outputs removed?
 
@@ -119,7 +123,7 @@ class Tools:
         look / look_first: Read evidence.
         compare: Verifies outputs.
         find_space: Knobs for a program, by its facts.
-        configure: Settings to what is applied.
+        configure: Settings, with the facts where known, to what is applied.
         sweep: End whatever is left of the unfinished runs recorded below a directory.
         find_again: Handle of a run that ended but whose handle was never recorded, from its
             record directory; None if it never ended.
@@ -134,7 +138,7 @@ class Tools:
     look_first: LookFirst
     compare: Compare
     find_space: Callable[[ProgramFacts], Space]
-    configure: Callable[[Mapping[str, Value]], Configuration]
+    configure: Callable[[Mapping[str, Value], ProgramFacts | None], Configuration]
     sweep: Callable[[Path], object]
     find_again: Callable[[str, Path], Handle | None]
     policy: Policy

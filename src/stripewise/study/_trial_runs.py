@@ -1,136 +1,147 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The runs of one trial, each beside a run of the baseline.
+"""The runs of one trial over all cases, and what they say of it together.
 
-Pairing: the first run of a candidate is always next to a run of the baseline.  A baseline run
-that was just made serves the candidate after it as well as the one before it (candidate,
-baseline, candidate: three runs for two trials); otherwise a new pair is made, in random order.
-No ratio spans more than one run, so that drift of the storage cancels.
+In a round the candidate runs beside the baseline in every case, the cases in random order.  A
+configuration that fails in one case has failed, and one that makes a case clearly slower is
+given up there and then: no gain elsewhere can make up for it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import exp, inf, log
-from random import Random
-from statistics import median
+from collections.abc import Callable, Sequence
+from math import inf
+from statistics import median_low
 
-from stripewise.model import Measurement, RunRole
+from stripewise.model import Measurement
 from stripewise.strategies import Proposal
-from stripewise.study import _codec as codec
 from stripewise.study._baseline import Baseline
+from stripewise.study._budget import TRIAL_RUNS
+from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
-from stripewise.study._contract import failure_text, trial_timeout
-from stripewise.study._slot import RunSlot
+from stripewise.study._ensemble import weighted_mean
 
-_TINY_SECONDS = 1e-9
+CLEARLY_SLOWER = 0.1
+"""A candidate that is slower by so much and by twice the noise is given up."""
 
 
 class TrialRuns:
-    """The runs of one trial and of the baseline beside them."""
+    """The runs of one trial and of the baseline beside them, case by case."""
 
     def __init__(
-        self, context: Context, baseline: Baseline, number: int, proposal: Proposal
+        self,
+        context: Context,
+        baselines: Sequence[Baseline],
+        number: int,
+        proposal: Proposal,
     ) -> None:
         """Take the parts; run nothing yet."""
         self._context = context
-        self._baseline = baseline
         self.number = number
         self.proposal = proposal
-        self.candidates: list[Measurement] = []
-        self.beside: list[Measurement] = []
+        self.cases = tuple(CaseRuns(baseline, number, proposal) for baseline in baselines)
+        self._run_seconds = sum(b.run_seconds for b in baselines) / len(baselines)
 
     @property
     def ok(self) -> bool:
-        """Whether every run of the candidate counts."""
-        return bool(self.candidates) and all(run.ok for run in self.candidates)
+        """Whether every run of the candidate counts, and there is one in every case."""
+        return not self.failure and self.rounds > 0
+
+    @property
+    def rounds(self) -> int:
+        """How often the candidate has run in every case."""
+        return min(case.rounds for case in self.cases)
+
+    @property
+    def candidates(self) -> tuple[Measurement, ...]:
+        """Every run of the candidate."""
+        return tuple(run for case in self.cases for run in case.candidates)
 
     @property
     def failure(self) -> str:
-        """Why the first bad run of the candidate does not count."""
-        bad = next(run for run in self.candidates if not run.ok)
-        return failure_text(bad, self.proposal.settings)
+        """Why the first bad run of the candidate does not count; "" if there is none."""
+        return next((case.failure for case in self.cases if case.failure), "")
+
+    @property
+    def slower(self) -> CaseRuns | None:
+        """The one of several cases that the candidate makes clearly slower; None if none.
+
+        Chance has a try in every case, so that one round alone does not count.
+        """
+        if len(self.cases) == 1:
+            return None
+        return next((c for c in self.cases if c.rounds > 1 and self._looks_slower(c)), None)
 
     @property
     def io_ratio(self) -> float:
-        """I/O time over that of the baseline beside it; inf after a failure."""
-        return self._ratio([(c.io_seconds, b.io_seconds) for c, b in self._pairs()])
+        """The score: weighted mean of the cases' I/O-time ratios; inf after a failure.
+
+        Where a case got clearly slower its ratio is the score: no gain makes up for it.
+        """
+        return self._score(lambda case: case.io_ratio)
 
     @property
     def elapsed_ratio(self) -> float:
         """The same of the whole time."""
-        return self._ratio([(c.elapsed_seconds, b.elapsed_seconds) for c, b in self._pairs()])
+        return self._score(lambda case: case.elapsed_ratio)
 
-    def affordable(self, number: int) -> bool:
-        """Whether a further round is within the budget, or was begun already."""
-        if self._context.ledger.recall(f"order/{self.number}/{number}") is not None:
-            return True
-        ledger, seconds = self._context.ledger, self._baseline.run_seconds
-        return self._context.budget.allows(ledger, 2, seconds, final=False)
+    @property
+    def case_ratios(self) -> dict[str, float]:
+        """Case to its I/O-time ratio, of those that ran; empty with one case."""
+        if len(self.cases) == 1:
+            return {}
+        return {case.context.name: case.io_ratio for case in self.cases if case.rounds}
 
-    def round(self, number: int) -> None:
-        """Run the candidate once, with a baseline run before or after it."""
-        order = self._context.ledger.remember(
-            f"order/{self.number}/{number}", lambda: self._order(number)
-        )
-        if order["reused"]:
-            beside = self._context.ledger.measurement(order["reused"])
-            assert beside is not None
-            candidate = self._run_candidate(number)
-        elif order["baseline_first"]:
-            beside = self._run_baseline(number)
-            candidate = self._run_candidate(number)
-        else:
-            candidate = self._run_candidate(number)
-            beside = self._run_baseline(number) if candidate.ok else candidate
-        self.candidates.append(candidate)
-        self.beside.append(beside)
+    def affordable(self, rounds: int) -> bool:
+        """Whether to bring every case to so many rounds is within the budget, or was begun."""
+        missing = [case for case in self.cases if case.rounds < rounds]
+        wanted = TRIAL_RUNS * sum(rounds - case.rounds for case in missing)
+        return any(case.begun for case in missing) or self._allows(wanted)
 
-    def verification_slot(self) -> RunSlot:
-        """Return a run of the unchanged program whose output this trial's is compared with."""
-        return replace(
-            self._slot(1, "baseline"), name=f"verify/{self.number}/baseline/1", keep_output=True
-        )
+    def bring_to(self, rounds: int) -> None:
+        """Run the candidate until it has so many rounds in every case, or is given up."""
+        while self.rounds < rounds and not self.failure and self.slower is None:
+            self._round(self.rounds + 1)
 
     def release(self) -> None:
         """Remove what the runs made."""
-        for run in self.candidates:
-            self._context.executor.release(run)
+        for case in self.cases:
+            case.release()
 
-    def _order(self, number: int) -> codec.Json:
-        last = self._context.ledger.last_slot
-        usable = last.partition("/again")[0].rpartition("/")[0].endswith("baseline")
-        measured = self._context.ledger.measurement(last)
-        if usable and measured is not None and measured.ok:
-            return {"reused": last, "baseline_first": True}
-        draw = Random(f"{self._context.options.seed}:order:{self.number}:{number}")
-        return {"reused": "", "baseline_first": draw.random() < 0.5}
+    def _round(self, number: int) -> None:
+        just_run = self._context.ledger.entries[-1].case
+        for place in self._context.order(f"cases/{self.number}/{number}", first=just_run):
+            case = self.cases[place]
+            if case.rounds >= number:
+                continue
+            case.round()
+            if case.ok and self._needs_another(case):
+                case.round()
+            if not case.ok or self.slower is not None:
+                return
 
-    def _run_candidate(self, number: int) -> Measurement:
-        return self._context.executor.run(self._slot(number, "candidate"))
+    def _needs_another(self, case: CaseRuns) -> bool:
+        """Whether one of several cases looks slower after its first round: was it chance?"""
+        if len(self.cases) == 1 or case.rounds > 1 or not self._looks_slower(case):
+            return False
+        return case.begun or self._allows(TRIAL_RUNS)
 
-    def _run_baseline(self, number: int) -> Measurement:
-        return self._context.baseline(self._slot(number, "baseline"))
+    def _looks_slower(self, case: CaseRuns) -> bool:
+        noise: float = case.context.remember(f"case-noise/{self.number}", case.context.noise)
+        return case.ok and median_low(case.io_ratios) > slower_limit(noise)
 
-    def _slot(self, number: int, who: str) -> RunSlot:
-        candidate = who == "candidate"
-        return RunSlot(
-            f"trial/{self.number}/{who}/{number}",
-            RunRole.TRIAL if candidate else RunRole.BASELINE,
-            settings=self.proposal.settings if candidate else {},
-            trial_number=self.number,
-            timeout_seconds=trial_timeout(self._baseline, self.proposal.settings)
-            if candidate
-            else self._baseline.timeout_seconds,
-            sync=self._context.options.sync,
-            keep_output=candidate and number == 1,
-        )
+    def _allows(self, runs: int) -> bool:
+        ledger, seconds = self._context.ledger, self._run_seconds
+        return self._context.budget.allows(ledger, runs, seconds, final=False)
 
-    def _pairs(self) -> list[tuple[Measurement, Measurement]]:
-        return list(zip(self.candidates, self.beside, strict=True))
-
-    def _ratio(self, pairs: list[tuple[float, float]]) -> float:
-        if not self.ok:
+    def _score(self, ratio: Callable[[CaseRuns], float]) -> float:
+        if self.failure:
             return inf
-        logs = [log(max(c, _TINY_SECONDS) / max(b, _TINY_SECONDS)) for c, b in pairs]
-        return exp(median(logs))
+        if self.slower is not None:
+            return ratio(self.slower)
+        return weighted_mean([ratio(case) for case in self.cases], self._context.weights)
+
+
+def slower_limit(noise: float) -> float:
+    """Return the ratio from which on a candidate is clearly slower than the baseline."""
+    return 1 + max(CLEARLY_SLOWER, 2 * noise)

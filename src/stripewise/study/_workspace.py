@@ -19,24 +19,29 @@ from stripewise.study._tools import Place, Workspace
 class SandboxWorkspace(Workspace):
     """`<study>/inputs` the snapshot, `<study>/work/<run>` the runs, `<study>/runs/<run>` records.
 
+    Where there are several cases, runs and records are in `<study>/cases/<case>`.  They share
+    the snapshot; a case that names inputs of its own has one of its own there.
+
     Attributes:
         sandbox: Makes the working directories.
     """
 
     def __init__(self, options: StudyOptions) -> None:
         """Take the snapshot, or find the one again that the study was begun with."""
-        study = options.study_directory
-        snapshot = InputSnapshot.load(study / "inputs")
+        study, part = options.study_directory, options.part_directory
+        copy = (study if options.sharing else part) / "inputs"
+        snapshot = InputSnapshot.load(copy)
         if snapshot is None:
+            commands = options.sharing or (options.command,)
             snapshot = InputSnapshot.create(
                 options.origin,
-                study / "inputs",
+                copy,
                 inputs=options.inputs,
-                command=options.command,
+                command=[word for command in commands for word in command],
                 study_directory=study,
             )
-        self.sandbox = Sandbox(snapshot, study / "work")
-        self._records = study / "runs"
+        self.sandbox = Sandbox(snapshot, part / "work")
+        self._records = part / "runs"
         self._command = options.command
         self._written: tuple[str, ...] | None = None
         self._output_bytes = 0
@@ -73,6 +78,11 @@ class SandboxWorkspace(Workspace):
             self.sandbox.remove(run_id)
         if evidence:
             shutil.rmtree(self._records / run_id / "containers", ignore_errors=True)
+
+    def forget(self, run_id: str) -> None:
+        """Remove a run's files, containers and what it said."""
+        self.sandbox.remove(run_id)
+        shutil.rmtree(self._records / run_id, ignore_errors=True)
 
     def check_after_failure(self, run_id: str) -> None:
         """Remove its outputs, look for room; see `Workspace.check_after_failure`."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from stripewise.knowledge import Memory
 from stripewise.launch import Handle, Launcher, Outcome, RunRequest
@@ -20,7 +21,7 @@ from stripewise.model import (
     VerificationStatus,
 )
 from stripewise.policy import Policy
-from stripewise.study import FirstLook, Place, Tools, Workspace
+from stripewise.study import FirstLook, Ledger, Place, StudyOptions, Tools, Workspace
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import Space, build_configuration, find_space
 
@@ -141,6 +142,25 @@ def identical(baselines: Sequence[str], candidate: str, layout: bool) -> Verific
     """Find every output identical."""
     del baselines, candidate, layout
     return Verification(VerificationStatus.IDENTICAL, ("out.dat",))
+
+
+def tools_by_case(
+    launchers: Mapping[str, Launcher], **given: Mapping[str, Any]
+) -> Callable[[StudyOptions, Ledger], Tools]:
+    """Return what makes the tools of a study of several cases.
+
+    Args:
+        launchers: Last word of a case's command to what runs it.
+        given: Arguments of `fake_tools`, each by the same word; None or missing: its default.
+    """
+
+    def make(options: StudyOptions, ledger: Ledger) -> Tools:
+        del ledger
+        word = options.command[-1]
+        own = {name: by_word[word] for name, by_word in given.items() if word in by_word}
+        return fake_tools(launchers[word], **own)
+
+    return make
 
 
 def fake_tools(

@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The runs of one trial on one case, each beside a run of the baseline.
+
+Pairing: the first run of a candidate is always next to a run of the baseline.  A baseline run
+that was just made serves the candidate after it as well as the one before it (candidate,
+baseline, candidate: three runs for two trials); otherwise a new pair is made, in random order.
+No ratio spans more than one run, so that drift of the storage cancels.
+"""
+
+from __future__ import annotations
+
+from math import exp, inf, log
+from random import Random
+from statistics import median
+
+from stripewise.model import Measurement, RunRole
+from stripewise.strategies import Proposal
+from stripewise.study import _codec as codec
+from stripewise.study._baseline import Baseline
+from stripewise.study._contract import failure_text, trial_timeout
+from stripewise.study._slot import RunSlot
+
+TINY_SECONDS = 1e-9
+
+
+class CaseRuns:
+    """The runs of one trial on one case, and of the baseline beside them."""
+
+    def __init__(self, baseline: Baseline, number: int, proposal: Proposal) -> None:
+        """Take the parts; run nothing yet."""
+        self.baseline = baseline
+        self.context = baseline.context
+        self.candidates: list[Measurement] = []
+        self.beside: list[Measurement] = []
+        self._number = number
+        self._proposal = proposal
+
+    @property
+    def rounds(self) -> int:
+        """How often the candidate has run."""
+        return len(self.candidates)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every run of the candidate counts."""
+        return all(run.ok for run in self.candidates)
+
+    @property
+    def failure(self) -> str:
+        """Why the first bad run of the candidate does not count; "" if there is none."""
+        bad = next((run for run in self.candidates if not run.ok), None)
+        if bad is None:
+            return ""
+        return self.context.said(failure_text(bad, self._proposal.settings))
+
+    @property
+    def io_ratios(self) -> list[float]:
+        """I/O time over that of the baseline beside it, of each round; inf after a failure."""
+        return [
+            max(c.io_seconds, TINY_SECONDS) / max(b.io_seconds, TINY_SECONDS) if c.ok else inf
+            for c, b in self._pairs()
+        ]
+
+    @property
+    def io_ratio(self) -> float:
+        """Median of these."""
+        return self._middle(self.io_ratios)
+
+    @property
+    def elapsed_ratio(self) -> float:
+        """The same of the whole time."""
+        return self._middle(
+            [
+                max(c.elapsed_seconds, TINY_SECONDS) / max(b.elapsed_seconds, TINY_SECONDS)
+                for c, b in self._pairs()
+            ]
+        )
+
+    @property
+    def begun(self) -> bool:
+        """Whether the next round was begun before a restart."""
+        return self.context.recall(f"order/{self._number}/{self.rounds + 1}") is not None
+
+    def round(self) -> None:
+        """Run the candidate once more, with a baseline run before or after it."""
+        number = self.rounds + 1
+        order = self.context.remember(
+            f"order/{self._number}/{number}", lambda: self._order(number)
+        )
+        if order["reused"]:
+            beside = self.context.ledger.measurement(order["reused"])
+            assert beside is not None
+            candidate = self._run_candidate(number)
+        elif order["baseline_first"]:
+            beside = self._run_baseline(number)
+            candidate = self._run_candidate(number)
+        else:
+            candidate = self._run_candidate(number)
+            beside = self._run_baseline(number) if candidate.ok else candidate
+        self.candidates.append(candidate)
+        self.beside.append(beside)
+
+    def verification_slot(self) -> RunSlot:
+        """Return a run of the unchanged program whose output this trial's is compared with."""
+        return self._slot(f"verify/{self._number}/baseline/1", RunRole.BASELINE, keep_output=True)
+
+    def release(self) -> None:
+        """Remove what the runs made."""
+        for run in self.candidates:
+            self.context.executor.release(run)
+
+    def _order(self, number: int) -> codec.Json:
+        ledger = self.context.ledger
+        last = ledger.entries[-1] if ledger.last_slot else None
+        if last is not None and last.role is RunRole.BASELINE and last.case == self.context.name:
+            return {"reused": ledger.last_slot, "baseline_first": True}
+        seed = self.context.key(f"{self.context.options.seed}:order:{self._number}:{number}")
+        return {"reused": "", "baseline_first": Random(seed).random() < 0.5}
+
+    def _run_candidate(self, number: int) -> Measurement:
+        slot = self._slot(
+            f"trial/{self._number}/candidate/{number}",
+            RunRole.TRIAL,
+            settings=self._proposal.settings,
+            keep_output=number == 1,
+            timeout_seconds=trial_timeout(self.baseline, self._proposal.settings),
+        )
+        return self.context.executor.run(slot)
+
+    def _run_baseline(self, number: int) -> Measurement:
+        slot = self._slot(f"trial/{self._number}/baseline/{number}", RunRole.BASELINE)
+        return self.context.baseline(slot)
+
+    def _slot(self, name: str, role: RunRole, **more: object) -> RunSlot:
+        more.setdefault("timeout_seconds", self.baseline.timeout_seconds)
+        return self.context.slot(name, role, trial_number=self._number, **more)
+
+    def _pairs(self) -> list[tuple[Measurement, Measurement]]:
+        return list(zip(self.candidates, self.beside, strict=True))
+
+    def _middle(self, ratios: list[float]) -> float:
+        if not self.candidates or not self.ok:
+            return inf
+        return exp(median(map(log, ratios)))

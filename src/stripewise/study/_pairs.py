@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fresh pairs of a candidate: in each round one in every case.
+
+A round's ratio is the weighted geometric mean of its pairs, so the ratios of the rounds are a
+sample like those of a single case, and their interval holds in the same way.  Each case has
+its own interval from its own pairs; the three looks are accounted for in every one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from stripewise.model import Measurement, RunRole, Speedup, Trial
+from stripewise.study._baseline import Baseline
+from stripewise.study._case_runs import TINY_SECONDS
+from stripewise.study._context import Context
+from stripewise.study._ensemble import weighted_mean
+from stripewise.study._slot import RunSlot
+from stripewise.study._statistics import (
+    LOOK_RANKS,
+    LOOKS,
+    SLOWER_MEDIAN,
+    excludes_one,
+    got_slower,
+    speedup_of,
+)
+
+Pair = tuple[Measurement, Measurement]
+Seconds = Callable[[Measurement], float]
+
+
+def io_seconds(run: Measurement) -> float:
+    """Return the I/O time of a run, never 0."""
+    return max(run.io_seconds, TINY_SECONDS)
+
+
+def elapsed_seconds(run: Measurement) -> float:
+    """Return the whole time of a run, never 0."""
+    return max(run.elapsed_seconds, TINY_SECONDS)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds of pairs.
+
+    Attributes:
+        pairs: A list for each case, in the order of the cases; one pair a round.
+        weights: Of the cases.
+    """
+
+    pairs: tuple[list[Pair], ...]
+    weights: tuple[float, ...]
+
+    @property
+    def n(self) -> int:
+        """Rounds in which every case has its pair."""
+        return min(len(pairs) for pairs in self.pairs)
+
+    def ratios(self, seconds: Seconds) -> list[float]:
+        """Return baseline / candidate of each round: the weighted mean over the cases."""
+        return [
+            weighted_mean([seconds(b) / seconds(w) for b, w in found], self.weights)
+            for found in zip(*self.pairs, strict=False)
+        ]
+
+    def speedup(self, seconds: Seconds = io_seconds) -> Speedup:
+        """Return the speed-up over all cases."""
+        return speedup_of([(ratio, 1.0) for ratio in self.ratios(seconds)])
+
+    def of_case(self, place: int, seconds: Seconds = io_seconds) -> Speedup:
+        """Return the speed-up of one case."""
+        return speedup_of([(seconds(b), seconds(w)) for b, w in self.pairs[place]])
+
+    def is_slower(self, place: int, seconds: Seconds) -> bool:
+        """Whether a case got slower; see `got_slower`."""
+        ratios = [seconds(b) / seconds(w) for b, w in self.pairs[place]]
+        return got_slower(self.of_case(place, seconds), ratios)
+
+    def is_in_doubt(self) -> bool:
+        """Whether the I/O of some case may have got slower, and more pairs could tell."""
+        of_cases = [self.of_case(place) for place in range(len(self.pairs))]
+        return any(s.median < SLOWER_MEDIAN and s.high >= 1 for s in of_cases)
+
+    def is_lost(self) -> bool:
+        """Whether the I/O of some case has provably got slower."""
+        of_cases = [self.of_case(place) for place in range(len(self.pairs))]
+        return any(s.median < SLOWER_MEDIAN and s.high < 1 for s in of_cases)
+
+
+class PairRunner:
+    """Runs the pairs of one trial."""
+
+    def __init__(self, context: Context, baselines: Sequence[Baseline], trial: Trial) -> None:
+        """Take the parts; run nothing yet."""
+        self._context = context
+        self._baselines = baselines
+        self._trial = trial
+        self._run_seconds = sum(b.run_seconds for b in baselines) / len(baselines)
+
+    def may_begin(self) -> bool:
+        """Whether pairs may begin; the first trial's were kept in the budget."""
+        roles = [entry.role for entry in self._context.ledger.entries]
+        first = RunRole.PAIR_WINNER not in roles
+        return self._begun(1) or first or self._allows(LOOKS[0])
+
+    def run(self) -> Rounds | None:
+        """Run the pairs up to the look that decides; None if the candidate fails in one."""
+        rounds = Rounds(tuple([] for _ in self._baselines), self._context.weights)
+        for look in LOOKS:
+            if not self._may_go_on(rounds, look):
+                break
+            while rounds.n < look:
+                if not self._round(rounds):
+                    return None
+                self._tell(rounds, look)
+            if rounds.is_lost() or (excludes_one(rounds.speedup()) and not rounds.is_in_doubt()):
+                break
+        return rounds
+
+    def _tell(self, rounds: Rounds, look: int) -> None:
+        cases = {
+            case.name: rounds.of_case(place)
+            for place, case in enumerate(self._context.cases)
+            if case.name
+        }
+        self._context.observer.pair_finished(rounds.n, look, rounds.speedup(), cases)
+
+    def _may_go_on(self, rounds: Rounds, look: int) -> bool:
+        """Whether to run up to the next look: always to the first, to others if they may help."""
+        if not rounds.n:
+            return True
+        speedup = rounds.speedup()
+        against = sum(ratio <= 1 for ratio in rounds.ratios(io_seconds))
+        if speedup.median <= 1 or against > LOOK_RANKS[LOOKS[-1]]:
+            return False
+        return self._begun(rounds.n + 1) or self._allows(look - rounds.n)
+
+    def _round(self, rounds: Rounds) -> bool:
+        number = rounds.n + 1
+        for place in self._context.order(f"pair-cases/{self._trial.number}/{number}"):
+            pair = self._pair(self._baselines[place], number)
+            if pair is None:
+                return False
+            rounds.pairs[place].append(pair)
+        return True
+
+    def _pair(self, baseline: Baseline, number: int) -> Pair | None:
+        case = baseline.context
+        seed = case.key(f"{self._context.options.seed}:pair:{self._trial.number}:{number}")
+        baseline_first: bool = case.remember(
+            self._order_name(number), lambda: Random(seed).random() < 0.5
+        )
+        slots = [self._slot(baseline, number, winner=winner) for winner in (False, True)]
+        if baseline_first:
+            before = case.baseline(slots[0])
+            winner = case.executor.run(slots[1])
+        else:
+            winner = case.executor.run(slots[1])
+            before = case.baseline(slots[0])
+        if winner.ok:
+            return before, winner
+        text = f"trial {self._trial.number} failed in a fresh pair ({winner.message}): given up"
+        case.decide(f"failed/{self._trial.number}", text)
+        case.warn(text)
+        return None
+
+    def _slot(self, baseline: Baseline, number: int, *, winner: bool) -> RunSlot:
+        return baseline.context.slot(
+            f"pair/{self._trial.number}/{number}/{'winner' if winner else 'baseline'}",
+            RunRole.PAIR_WINNER if winner else RunRole.PAIR_BASELINE,
+            settings=self._trial.settings if winner else {},
+            trial_number=self._trial.number,
+            pair_number=number,
+            timeout_seconds=baseline.timeout_seconds,
+        )
+
+    def _begun(self, number: int) -> bool:
+        """Whether a round was begun before a restart."""
+        return any(c.recall(self._order_name(number)) is not None for c in self._context.cases)
+
+    def _order_name(self, number: int) -> str:
+        return f"pair-order/{self._trial.number}/{number}"
+
+    def _allows(self, rounds: int) -> bool:
+        runs = 2 * rounds * len(self._baselines)
+        budget, ledger = self._context.budget, self._context.ledger
+        return budget.allows(ledger, runs, self._run_seconds, final=True)

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what the stages left to the result of the study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from stripewise.model import (
+    CaseResult,
+    Measurement,
+    ProgramFacts,
+    StudyResult,
+    Verification,
+    VerificationStatus,
+)
+from stripewise.study._baseline import Baseline
+from stripewise.study._context import CaseContext, Context
+from stripewise.study._final import Verdict
+from stripewise.study._pairs import elapsed_seconds
+from stripewise.study._search_result import SearchResult
+from stripewise.study._statistics import resolution_text
+from stripewise.tunables import Space
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the stages found, as far as the study came.
+
+    Attributes:
+        facts: Of the cases, in their order.
+        spaces: Knobs that can act on each.
+        merged_facts / space: Those of all cases together.
+        baselines: Of the cases; empty if no knob acts.
+        search / verdict: What came of the search and of the fresh pairs.
+    """
+
+    facts: Sequence[ProgramFacts]
+    spaces: Sequence[Space]
+    merged_facts: ProgramFacts
+    space: Space
+    baselines: Sequence[Baseline] = ()
+    search: SearchResult = field(default_factory=SearchResult)
+    verdict: Verdict = field(default_factory=Verdict)
+
+
+def make_result(context: Context, found: Found) -> StudyResult:
+    """Gather everything that a report shows."""
+    ledger, verdict, search = context.ledger, found.verdict, found.search
+    cases = tuple(_case(context, found, place) for place in range(len(context.cases)))
+    only = cases[0] if len(cases) == 1 else None
+    rounds = verdict.rounds
+    return StudyResult(
+        command=context.options.command or context.cases[0].case.command,
+        directory=str(context.options.study_directory),
+        runs=ledger.entries,
+        trials=tuple(search.trials),
+        baseline=only.baseline if only else (),
+        winner=verdict.winner,
+        improved=verdict.improved,
+        speedup=rounds.speedup() if rounds else None,
+        elapsed_speedup=rounds.speedup(elapsed_seconds) if rounds else None,
+        pairs=only.pairs if only else (),
+        unsynced=only.unsynced if only else None,
+        verification=search.verification(verdict.winner),
+        rejected=search.rejected(),
+        stopped_because=search.stopped_because,
+        resolution=_resolution(context) if found.baselines else "",
+        decisions=ledger.decisions,
+        warnings=ledger.warnings,
+        facts=found.merged_facts,
+        searched={
+            d.tunable.name: tuple(str(value) for value in d.values) for d in found.space.dimensions
+        },
+        left_out=found.space.left_out,
+        provenance=_provenance(context),
+        cases=cases,
+    )
+
+
+def _case(context: Context, found: Found, place: int) -> CaseResult:
+    case, verdict = context.cases[place], found.verdict
+    rounds, winner = verdict.rounds, verdict.winner
+    acting = {dimension.tunable.name for dimension in found.spaces[place].dimensions}
+    verifications = found.search.verifications.get(winner.number, {}) if winner else {}
+    return CaseResult(
+        name=case.name,
+        command=case.case.command,
+        weight=case.case.weight,
+        facts=found.facts[place],
+        knobs=tuple(d.tunable.name for d in found.space.dimensions if d.tunable.name in acting),
+        baseline=_baseline_or_warm_up(case, found.baselines[place : place + 1]),
+        outcome=verdict.outcome(place),
+        speedup=rounds.of_case(place) if rounds else None,
+        elapsed_speedup=rounds.of_case(place, elapsed_seconds) if rounds else None,
+        pairs=tuple(rounds.pairs[place]) if rounds else (),
+        unsynced=verdict.unsynced[place] if verdict.unsynced else None,
+        verification=verifications.get(case.name, Verification(VerificationStatus.NOT_DONE)),
+        rejected=found.search.rejected(case.name),
+        resolution=resolution_text(case.spread()) if found.baselines else "",
+    )
+
+
+def _resolution(context: Context) -> str:
+    """Say what could be seen, from every baseline run that the study made."""
+    if len(context.cases) == 1:
+        return resolution_text(context.spread())
+    return resolution_text(context.spread(), "the mean of the cases' I/O times")
+
+
+def _baseline_or_warm_up(
+    case: CaseContext, baseline: Sequence[Baseline]
+) -> tuple[Measurement, ...]:
+    if baseline:
+        return baseline[0].measurements
+    warm = case.measurement("warm-up")
+    return (warm,) if warm is not None else ()
+
+
+def _provenance(context: Context) -> Mapping[str, str]:
+    study = context.ledger.study
+    recorded: dict[str, str] = dict(study["provenance"]) if study is not None else {}
+    return recorded | {
+        "strategy": context.options.strategy,
+        **{f"strategy {name}": v for name, v in context.options.strategy_options.items()},
+        "seed": str(context.options.seed),
+        "synced": "yes" if context.options.sync else "no",
+        "runs": str(len(context.ledger.entries)),
+    }

@@ -1,0 +1,382 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several cases, one configuration."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from math import exp, inf, log
+
+import pytest
+
+from stripewise.errors import PolicyError, ProgramError, StudyError, UsageError
+from stripewise.launch import Outcome
+from stripewise.model import (
+    CaseOutcome,
+    RunRole,
+    RunStatus,
+    TrialState,
+    Verification,
+    VerificationStatus,
+)
+from stripewise.policy import Policy
+from stripewise.study import Case, Journal, Observer, Study, StudyOptions
+from stripewise.study._journal import parse
+from stripewise.testing.strategy_suite import romio_facts
+from stripewise.testing.study_fakes import FakeLauncher, lognormal, no_noise, tools_by_case
+from stripewise.tunables import Space, find_space
+
+KNOB = "mpiio.romio_ds_write"
+CASES = (Case("small", ("prog", "small")), Case("large", ("prog", "large")))
+
+
+def gains(factor: float, seconds: float = 4.0):
+    """A formula: the setting divides the I/O time by this factor."""
+    return lambda settings: seconds / (factor if settings.get(KNOB) == "disable" else 1.0)
+
+
+def launchers(noise=no_noise, seed=0, kind=FakeLauncher, **formulas):
+    formulas = formulas or {"small": gains(2.0), "large": gains(4.0, 40.0)}
+    return {
+        word: kind(formula, noise, seed=1000 * seed + place)
+        for place, (word, formula) in enumerate(formulas.items())
+    }
+
+
+@pytest.fixture
+def run_cases(tmp_path, no_fsync):
+    """Run a study of several cases; keyword arguments go to the options or the tools."""
+
+    def run(by_word, tools=None, observer=None, **given):
+        given.setdefault("cases", CASES)
+        given.setdefault("command", ())
+        given.setdefault("directory", tmp_path / "study")
+        given.setdefault("trials", 4)
+        options = StudyOptions(origin=tmp_path, **given)
+        return Study(options, observer, tools_by_case(by_word, **(tools or {}))).run()
+
+    return run
+
+
+def test_one_configuration_with_a_figure_for_each_case(run_cases):
+    result = run_cases(launchers())
+    assert result.improved
+    assert result.winner.settings[KNOB] == "disable"
+    assert [case.name for case in result.cases] == ["small", "large"]
+    assert result.cases[0].speedup.median == pytest.approx(2.0)
+    assert result.cases[1].speedup.median == pytest.approx(4.0)
+    assert result.speedup.median == pytest.approx(8.0**0.5)
+    assert all(case.outcome is CaseOutcome.FASTER for case in result.cases)
+    assert all(len(case.pairs) == 6 for case in result.cases)
+    assert all(case.unsynced is not None for case in result.cases)
+    assert result.verification.compared == ("small: out.dat", "large: out.dat")
+    assert all(case.verification.compared == ("out.dat",) for case in result.cases)
+
+
+def test_weights_count_in_the_score(run_cases):
+    cases = (replace(CASES[0], weight=3.0), CASES[1])
+    result = run_cases(launchers(), cases=cases)
+    assert result.speedup.median == pytest.approx(exp((3 * log(2) + log(4)) / 4))
+    assert result.winner.case_ratios == pytest.approx({"small": 0.5, "large": 0.25})
+
+
+def test_every_case_has_its_own_runs(run_cases):
+    result = run_cases(launchers(), trials=1)
+    for case in result.cases:
+        own = [entry.role for entry in result.runs if entry.case == case.name]
+        assert own[0] is RunRole.WARM_UP
+        assert own.count(RunRole.PAIR_WINNER) == own.count(RunRole.PAIR_BASELINE) == 6
+        assert own.count(RunRole.TRIAL) >= 1
+        assert len(case.baseline) == 3
+
+
+def test_candidate_and_baseline_of_a_case_are_neighbours(run_cases):
+    result = run_cases(launchers(lognormal(0.05)), trials=6, strategy="random")
+    runs = [e for e in result.runs if e.role in (RunRole.TRIAL, RunRole.BASELINE)]
+    for index, entry in enumerate(runs):
+        if entry.role is RunRole.TRIAL:
+            beside = (runs[index - 1], *runs[index + 1 : index + 2])
+            assert (RunRole.BASELINE, entry.case) in [(e.role, e.case) for e in beside]
+
+
+def test_cases_take_turns_in_random_order(run_cases):
+    result = run_cases(launchers())
+    first = {}
+    for entry in result.runs:
+        if entry.role in (RunRole.PAIR_BASELINE, RunRole.PAIR_WINNER):
+            first.setdefault(entry.pair_number, entry.case)
+    assert set(first.values()) == {"small", "large"}
+
+
+def test_no_case_may_get_slower(run_cases):
+    """Four times faster in one and 1.09 times slower in the other is no improvement."""
+    by_word = launchers(small=gains(4.0), large=gains(0.92))
+    result = run_cases(by_word, strategy="rules")
+    assert result.speedup.low > 1
+    assert not result.improved
+    assert [case.outcome for case in result.cases] == [CaseOutcome.FASTER, CaseOutcome.SLOWER]
+    assert any("case large gets slower: I/O 0.92x" in d.text for d in result.decisions)
+
+
+def test_within_the_tolerance_a_case_may_lose(run_cases):
+    result = run_cases(launchers(small=gains(4.0), large=gains(0.97)))
+    assert result.improved
+    assert result.cases[1].outcome is CaseOutcome.UNCHANGED
+
+
+def test_a_case_whose_whole_time_gets_worse(run_cases):
+    class Computes(FakeLauncher):
+        def submit(self, request):
+            self.other_seconds = 3.0 if request.settings else 1.0
+            return super().submit(request)
+
+    by_word = {"small": FakeLauncher(gains(4.0)), "large": Computes(gains(1.0))}
+    result = run_cases(by_word)
+    assert not result.improved
+    assert any("large gets slower: whole time" in d.text for d in result.decisions)
+
+
+def test_clearly_slower_in_one_case_ends_the_trial_there(run_cases):
+    by_word = launchers(small=gains(2.0), large=lambda s: 8.0 if s else 4.0)
+    result = run_cases(by_word, trials=3, strategy="random")
+    assert {trial.state for trial in result.trials} == {TrialState.HOPELESS}
+    for trial in result.trials:
+        assert "case large: clearly slower" in trial.message
+        assert trial.io_ratio == pytest.approx(2.0)
+        of_large = [e for e in result.runs if e.trial_number == trial.number]
+        candidates = [e.case for e in of_large if e.role is RunRole.TRIAL]
+        assert candidates.count("large") == 2
+        assert candidates.count("small") <= 1
+
+
+def test_a_failure_in_one_case_is_one_for_all_and_named(run_cases):
+    by_word = launchers(small=gains(2.0), large=hangs)
+    result = run_cases(by_word, trials=8, strategy="rules")
+    stuck = [trial for trial in result.trials if trial.settings.get(KNOB) == "disable"]
+    assert stuck
+    for trial in stuck:
+        assert trial.state is TrialState.FAILED
+        assert trial.message == "case large: stopped at its time limit"
+        assert trial.io_ratio == inf
+
+
+def hangs(settings) -> float:
+    return inf if settings.get(KNOB) == "disable" else 4.0
+
+
+def test_other_output_in_one_case_rejects_for_all(run_cases):
+    def differs(baselines, candidate, layout):
+        return Verification(VerificationStatus.DIFFERENT, differences={"o": "offset 7"})
+
+    result = run_cases(launchers(), {"compare": {"large": differs}})
+    assert not result.improved
+    rejected = [trial for trial in result.trials if trial.state is TrialState.REJECTED]
+    assert rejected
+    assert "case large: its output differs" in rejected[0].message
+    assert any("case large: REJECTED" in text for text in result.warnings)
+    assert result.rejected[rejected[0].number].differences == {"large: o": "offset 7"}
+    assert result.cases[1].rejected
+    assert not result.cases[0].rejected
+
+
+def test_each_case_has_its_own_time_limit(run_cases):
+    limits = {}
+
+    class Notes(FakeLauncher):
+        def submit(self, request):
+            if request.settings:
+                limits.setdefault(id(self), set()).add(request.timeout_seconds)
+            return super().submit(request)
+
+    by_word = launchers(kind=Notes)
+    run_cases(by_word)
+    assert [limits[id(by_word[word])] for word in ("small", "large")] == [{25.0}, {205.0}]
+
+
+@pytest.mark.parametrize(("runs", "fits"), [(35, False), (36, True)])
+def test_the_run_budget_counts_all_cases(run_cases, runs, fits):
+    if not fits:
+        with pytest.raises(UsageError, match="6 pairs of 2 cases take 36"):
+            run_cases(launchers(), runs=runs)
+        return
+    result = run_cases(launchers(lognormal(0.3)), runs=runs, trials=None)
+    assert result.trials
+    assert len(result.runs) <= runs
+
+
+def test_policy_caps_hold_over_all_cases(run_cases):
+    with pytest.raises(PolicyError, match=r"30 runs.*at least 36"):
+        run_cases(launchers(), policy_tools(Policy(max_runs=30)))
+    result = run_cases(launchers(), policy_tools(Policy(max_runs=40)))
+    assert len(result.runs) <= 40
+
+
+def policy_tools(policy: Policy):
+    return {"policy": {"small": policy, "large": policy}}
+
+
+def test_knobs_that_act_on_some_cases_are_searched_and_said(run_cases):
+    def only(name):
+        def space(facts):
+            whole = find_space(facts)
+            kept = tuple(d for d in whole.dimensions if d.tunable.name == name)
+            others = {d.tunable.name: "cannot act" for d in whole.dimensions if d not in kept}
+            return Space(kept, others)
+
+        return space
+
+    spaces = {"small": only(KNOB), "large": only("mpiio.ind_wr_buffer_size")}
+    result = run_cases(launchers(), {"space": spaces})
+    assert set(result.searched) == {KNOB, "mpiio.ind_wr_buffer_size"}
+    assert result.cases[0].knobs == (KNOB,)
+    assert result.cases[1].knobs == ("mpiio.ind_wr_buffer_size",)
+    assert any(d.text == f"acts on small only: {KNOB}" for d in result.decisions)
+
+
+def test_no_knob_acts_on_any_case(run_cases):
+    nothing = {word: (lambda facts: Space((), {KNOB: "no"})) for word in ("small", "large")}
+    result = run_cases(launchers(), {"space": nothing})
+    assert not result.improved
+    assert len(result.runs) == 2
+    assert [case.outcome for case in result.cases] == [CaseOutcome.UNKNOWN] * 2
+
+
+def test_a_case_that_fails_unchanged_is_named(run_cases):
+    class Fails(FakeLauncher):
+        def collect(self, handle):
+            return Outcome(RunStatus.FAILED, 3, 1.0, 0.0, message="exit code 3")
+
+    by_word = {**launchers(), "large": Fails(gains(1.0))}
+    with pytest.raises(ProgramError, match="case large: the program fails unchanged"):
+        run_cases(by_word)
+    assert run_cases(launchers()).improved, "the failed attempt is in the way"
+
+
+def test_progress_names_the_cases(run_cases):
+    seen = []
+
+    class Watches(Observer):
+        def facts_known(self, facts, case=""):
+            seen.append(case)
+
+        def baseline_known(self, measurements, resolution, case=""):
+            seen.append(case)
+
+        def pair_finished(self, done, most, speedup, cases=None):
+            seen.append(tuple(cases))
+
+    run_cases(launchers(), observer=Watches())
+    assert seen[:4] == ["small", "large"] * 2
+    assert seen[-1] == ("small", "large")
+
+
+class Kill(BaseException):
+    """As kill -9."""
+
+
+@pytest.mark.parametrize("step", [7, 23, 64])
+def test_killed_again_and_again(run_cases, tmp_path, monkeypatch, step):
+    """No finished run is lost or repeated, and the result is that of an undisturbed study."""
+    by_word = launchers(lognormal(0.05))
+    append, left = Journal.append, [step]
+
+    def counted(self, kind, **data):
+        left[0] -= 1
+        if left[0] < 0:
+            raise Kill
+        return append(self, kind, **data)
+
+    monkeypatch.setattr(Journal, "append", counted)
+    path, begun, done = tmp_path / "study" / "journal.jsonl", False, []
+    for _ in range(200):
+        left[0] = step
+        try:
+            result = run_cases(by_word, resume=begun)
+            break
+        except Kill:
+            records = parse(path.read_bytes(), path)[0]
+            begun = bool(records)
+            now = [r["run_id"] for r in records if r["kind"] == "run-finished"]
+            assert now[: len(done)] == done
+            done = now
+    records = parse(path.read_bytes(), path)[0]
+    slots = {r["run_id"]: r["slot"] for r in records if r["kind"] == "run-planned"}
+    ended = [slots[r["run_id"]] for r in records if r["kind"] == "run-finished"]
+    assert len(set(ended)) == len(ended)
+    assert "small:warm-up" in ended
+    assert result.improved
+    left[0] = 10**6
+    assert run_cases(by_word, resume=True) == result
+
+
+def test_resume_needs_no_cases_and_refuses_others(run_cases):
+    run_cases(launchers(), trials=1)
+    again = run_cases(launchers(), cases=(), resume=True)
+    assert [case.name for case in again.cases] == ["small", "large"]
+    other = (CASES[0], Case("other", ("prog", "large")))
+    with pytest.raises(StudyError, match="is a study of `prog small and prog large`"):
+        run_cases(launchers(), cases=other, resume=True)
+
+
+@pytest.mark.parametrize("n_cases", [2, 4])
+def test_honest_about_nothing(run_cases, tmp_path, n_cases):
+    """A/A: cases that no knob affects get "no improvement"."""
+    words = [f"c{i}" for i in range(n_cases)]
+    cases = tuple(Case(word, ("prog", word)) for word in words)
+    improved = 0
+    for seed in range(40):
+        formulas = {word: (lambda _: 4.0) for word in words}
+        result = run_cases(
+            launchers(lognormal(0.15), seed, **formulas),
+            cases=cases,
+            directory=tmp_path / f"{seed}",
+            seed=seed,
+            trials=6,
+        )
+        improved += result.improved
+    assert improved <= 2
+
+
+def test_an_unaffected_case_does_not_hide_a_gain(run_cases, tmp_path):
+    """One case gains twofold, the other nothing: told so in at least 8 of 10 noisy studies."""
+    improved = 0
+    for seed in range(30):
+        by_word = launchers(lognormal(0.1), seed, small=gains(2.0), large=gains(1.0))
+        result = run_cases(by_word, directory=tmp_path / f"{seed}", seed=seed)
+        improved += result.improved
+        assert result.cases[1].outcome is not CaseOutcome.FASTER or seed
+    assert improved >= 24
+
+
+def test_the_overall_interval_covers_the_truth(run_cases, tmp_path):
+    """At 95 %, whichever look ended the pairs."""
+    covered = total = 0
+    for seed in range(60):
+        by_word = launchers(lognormal(0.2), seed, small=gains(1.5), large=gains(1.5))
+        result = run_cases(by_word, directory=tmp_path / f"{seed}", seed=seed, trials=1,
+                           strategy="rules")  # fmt: skip
+        if result.speedup is not None and result.winner.settings.get(KNOB) == "disable":
+            total += 1
+            covered += result.speedup.low <= 1.5 <= result.speedup.high
+    assert total > 30
+    assert covered >= 0.87 * total
+
+
+def test_facts_of_cases_are_merged(run_cases):
+    two = replace(romio_facts(), n_ranks=2, write_bytes=10, matched_calls=True)
+    four = replace(romio_facts(), n_ranks=4, write_bytes=5, matched_calls=False)
+    result = run_cases(launchers(), {"facts": {"small": two, "large": four}}, trials=1)
+    assert result.facts.n_ranks == 4
+    assert result.facts.write_bytes == 15
+    assert not result.facts.matched_calls
+    assert result.cases[0].facts == two
+
+
+def test_options_survive_the_journal(tmp_path):
+    from stripewise.study._options import options_from_json, options_to_json
+
+    cases = (Case("a", ("p", "a b"), 2.0, (tmp_path,)), Case("b", ("p",)))
+    options = StudyOptions((), tmp_path, tmp_path, cases=cases)
+    restored = options_from_json(json.loads(json.dumps(options_to_json(options))), tmp_path)
+    assert restored.cases == cases
