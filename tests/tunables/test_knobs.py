@@ -21,6 +21,7 @@ FACTS = (
     dataclasses.replace(BUSY, write_bytes=1 << 22, read_bytes=0),
     dataclasses.replace(BUSY, mpi_family="mpich", mpiio_implementation="romio", n_hosts=2),
     dataclasses.replace(BUSY, uses_parallel_hdf5=False, filesystem="lustre"),
+    dataclasses.replace(BUSY, uses_netcdf4=True, write_calls=3, n_hosts=3),
     dataclasses.replace(
         BUSY,
         mpi_version="CRAY MPICH version 8.1",
@@ -78,6 +79,12 @@ def test_every_knob_is_in_the_reference():
         ("hdf5.alignment", "1,2,3"),
         ("hdf5.alignment", "1,,2"),
         ("hdf5.chunk", "0,4"),
+        ("adios2.GrowthFactor", "nan"),
+        ("adios2.GrowthFactor", "0.5"),
+        ("adios2.GrowthFactor", "1e3"),
+        ("adios2.AggregationType", "twolevelshm"),
+        ("pnetcdf.nc_burst_buf", "true"),
+        ("job.ranks", "0"),
     ],
 )
 def test_parse_refuses(name: str, text: str):

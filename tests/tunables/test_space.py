@@ -166,3 +166,20 @@ def test_libraries_bring_their_knobs():
     facts = dataclasses.replace(MPICH, uses_adios2=True, n_ranks=8, n_hosts=2)
     ladder = {d.tunable.name: d.values for d in find_space(facts).dimensions}
     assert ladder["adios2.NumAggregators"] == (1, 4, 8)  # two is one a host
+
+
+def test_netcdf4_keeps_what_the_library_sets_itself():
+    serial = ProgramFacts(uses_hdf5=True, write_bytes=1 << 28)
+    assert {"hdf5.libver", "hdf5.chunk_cache"} <= set(names(serial))
+    left_out = find_space(dataclasses.replace(serial, uses_netcdf4=True)).left_out
+    assert "netCDF-4 sets the chunk cache" in left_out["hdf5.chunk_cache"]
+    assert "older versions" in left_out["hdf5.libver"]
+
+
+def test_algorithms_are_those_of_the_version():
+    facts = dataclasses.replace(OPENMPI, collective_bytes=1 << 24, mpi_version="Open MPI v5.0.3")
+    ladder = {d.tunable.name: d.values for d in find_space(facts).dimensions}
+    assert ladder["mca.fcoll"] == ("individual", "dynamic_gen2", "dynamic")
+    facts = dataclasses.replace(facts, mpi_version="Open MPI v4.1.4")
+    ladder = {d.tunable.name: d.values for d in find_space(facts).dimensions}
+    assert ladder["mca.fcoll"][-1] == "two_phase"

@@ -5,9 +5,36 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import CompletionItem, get_completion_class
 
 from stripewise.cli._common import examples
+
+
+def complete_knob(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the name of a knob: `layer.key`, or the key alone."""
+    from stripewise.tunables import all_tunables
+
+    del ctx, param
+    named = {knob.name: knob for knob in all_tunables()}
+    if not any(name.startswith(incomplete) for name in named):
+        named = {knob.key: knob for knob in all_tunables()}
+    return [
+        CompletionItem(name, help=knob.summary)
+        for name, knob in named.items()
+        if name.startswith(incomplete)
+    ]
+
+
+def complete_strategy(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the name of a strategy."""
+    from stripewise.strategies import strategy_names
+
+    del ctx, param
+    return [CompletionItem(name) for name in strategy_names() if name.startswith(incomplete)]
 
 
 @click.command(

@@ -11,21 +11,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stripewise.cli._common import examples, json_option, print_json
+from stripewise.cli._completion import complete_knob
 
 if TYPE_CHECKING:
     from stripewise.tunables import Tunable
+
+
+_LAYERS = ("mpiio", "mca", "hdf5", "pnetcdf", "adios2", "job")
 
 
 @click.command(
     epilog=examples(
         "stripewise tunables",
         "stripewise tunables --layer hdf5",
+        "stripewise tunables --layer pnetcdf",
         "stripewise tunables mpiio.cb_nodes",
         "stripewise tunables cb_nodes --json",
     )
 )
-@click.argument("name", required=False)
-@click.option("--layer", type=click.Choice(["mpiio", "mca", "hdf5"]), help="Only this layer.")
+@click.argument("name", required=False, shell_complete=complete_knob)
+@click.option("--layer", type=click.Choice(_LAYERS), help="Only this layer.")
 @json_option
 def command(name: str | None, layer: str | None, as_json: bool) -> None:
     """List the knobs, in the order of likely effect; with a NAME, everything about one.
@@ -66,6 +71,8 @@ def _data(knob: Tunable, forbidden: str) -> dict[str, Any]:
         "stacks": list(knob.stacks),
         "effect_order": knob.effect_order,
         "summary": knob.summary,
+        "also": knob.also or None,
+        "only_by_name": knob.by_name or None,
         "source": knob.source,
         "forbidden": forbidden or None,
     }
@@ -82,8 +89,11 @@ def _details(knob: Tunable, forbidden: str) -> Iterator[str]:
         ("class", f"{knob.safety.value}"),
         ("acts at", knob.acts_at.value),
         ("honoured by", ", ".join(knob.stacks)),
+        ("also known as", knob.also),
+        ("searched", f"only if named: {knob.by_name}" if knob.by_name else ""),
         ("source", knob.source),
     ]
+    rows = [(title, text) for title, text in rows if text]
     if forbidden:
         rows.append(("forbidden", forbidden))
     for title, text in rows:

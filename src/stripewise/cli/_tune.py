@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stripewise.cli._common import EXIT_INTERRUPTED, examples, json_option, note, print_json
+from stripewise.cli._completion import complete_knob, complete_strategy
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
 @click.option(
     "--strategy",
     metavar="NAME",
+    shell_complete=complete_strategy,
     default="auto",
     show_default=True,
     help="How to search; `stripewise strategies` lists the names and their options.",
@@ -114,9 +116,19 @@ class Numbers(click.ParamType[tuple[int, ...]]):
     show_default=True,
     help="Most dangerous class of knobs to try; `stripewise tunables` lists them.",
 )
-@click.option("--only", multiple=True, metavar="KNOB", help="Try this knob alone (repeatable).")
 @click.option(
-    "--exclude", multiple=True, metavar="KNOB", help="Do not try this knob (repeatable)."
+    "--only",
+    multiple=True,
+    metavar="KNOB",
+    shell_complete=complete_knob,
+    help="Try this knob alone (repeatable).",
+)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="KNOB",
+    shell_complete=complete_knob,
+    help="Do not try this knob (repeatable).",
 )
 @click.option(
     "--input",

@@ -29,6 +29,9 @@ def busy_facts() -> ProgramFacts:
         read_bytes=1 << 30,
         write_bytes=1 << 30,
         matched_calls=True,
+        matched_metadata=True,
+        uses_pnetcdf=True,
+        uses_adios2=True,
     )
 
 
@@ -74,7 +77,7 @@ class TunableSuite:
             "enum": "nonsense",
             "ints": "1",
             "text": 5,
-            "float": "1",
+            "float": "many",
         }
         try:
             self.tunable.check(wrong[self.tunable.kind])

@@ -166,6 +166,8 @@ KNOBS: tuple[Knob, ...] = (
         choices=("off", "naive", "guided"),
         default="off",
         safety=SafetyClass.CONTRACT,
+        rungs=when.values("naive", "guided"),
+        by_name="nothing shows the level of threads that MPI gives",
         summary="A thread writes during the computation after a step; needs"
         " MPI_THREAD_MULTIPLE, and memory for a second step",
     ),
@@ -173,8 +175,10 @@ KNOBS: tuple[Knob, ...] = (
         key="DirectIO",
         kind="bool",
         default="false",
+        rungs=when.values(True),
+        by_name="not every file system takes it",
         summary="O_DIRECT; data files are padded to the alignment",
-        source=f"{_BP5} (experimental); not searched: not every file system takes it",
+        source=f"{_BP5} (experimental)",
     ),
     _files(
         key="DirectIOAlignOffset",

@@ -60,6 +60,7 @@ class Tunable(ABC):
         effect_order: Position in the order of likely effect; smaller is tried earlier.
         by_name: Why it is searched only if the user names it (nothing that is counted proves
             what it needs, or shows whether it can act); "" where it is searched unasked.
+        also: The same setting in other interfaces, as "netCDF-4: nc_set_alignment".
         summary: One line.
         source: Where default and meaning come from, and whether read, measured or assumed.
     """
@@ -75,6 +76,7 @@ class Tunable(ABC):
     stacks: tuple[str, ...]
     effect_order: int = 100
     by_name: str = ""
+    also: str = ""
     summary: str
     source: str
 

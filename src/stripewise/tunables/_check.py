@@ -19,7 +19,7 @@ _LARGEST_CHUNK_ELEMENTS = 2**32 - 1
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CLOSED = {Layer.HDF5: "HDF5 property", Layer.JOB: "resource of a job"}
 """Layers of which nothing is passed on that is not known here."""
-_OTHER_STACK_HINTS = frozenset({"collective_buffering", "access_style", "nb_proc", "filename"})
+_OTHER_STACK_HINTS = frozenset({"access_style", "nb_proc", "filename"})
 
 
 def check_configuration(configuration: Configuration) -> list[str]:

@@ -128,6 +128,15 @@ def serial_hdf5(facts: ProgramFacts) -> str:
     return hdf5(facts)
 
 
+def not_netcdf4(why: str) -> Condition:
+    """HDF5 is not used by netCDF-4, which `why`."""
+
+    def condition(facts: ProgramFacts) -> str:
+        return f"netCDF-4 {why}" if facts.uses_netcdf4 else ""
+
+    return condition
+
+
 def pnetcdf(facts: ProgramFacts) -> str:
     """PnetCDF was used."""
     return "" if facts.uses_pnetcdf else "the program does not use PnetCDF"

@@ -45,6 +45,7 @@ def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
 KNOBS: tuple[Knob, ...] = (
     _property(
         key="alignment",
+        also="netCDF-4: nc_set_alignment (4.9 and later)",
         kind="ints",
         lengths=(2,),
         maximum=2**40,
@@ -57,6 +58,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="coll_metadata_write",
+        also="netCDF-4: set by the library itself for parallel files (4.6.2 and later)",
         kind="bool",
         default="false",
         effect_order=51,
@@ -67,6 +69,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="meta_block_size",
+        also="netCDF-4: no call of its own",
         kind="int",
         maximum=2**40,
         default="2048",
@@ -89,6 +92,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="sieve_buf_size",
+        also="netCDF-4: no call of its own",
         kind="int",
         maximum=2**40,
         default="64 KiB",
@@ -100,6 +104,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="libver",
+        also="netCDF-4: chosen by the library",
         kind="text",
         pattern=rf"{_VERSIONS},{_VERSIONS}",
         example="v110,latest",
@@ -107,7 +112,9 @@ KNOBS: tuple[Knob, ...] = (
         safety=SafetyClass.LAYOUT,
         effect_order=57,
         rungs=when.values("latest,latest"),
-        applies=when.all_of(when.hdf5, when.written),
+        applies=when.all_of(
+            when.hdf5, when.written, when.not_netcdf4("keeps its files readable by older versions")
+        ),
         summary="Oldest and newest format of objects; old readers may not know newer ones",
     ),
     _property(
@@ -125,6 +132,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="chunk_cache",
+        also="netCDF-4: nc_set_chunk_cache, nc_set_var_chunk_cache",
         kind="ints",
         lengths=(2,),
         maximum=2**40,
@@ -132,7 +140,7 @@ KNOBS: tuple[Knob, ...] = (
         safety=SafetyClass.LAYOUT,
         effect_order=55,
         rungs=when.values((12421, 16 * MIB), (99991, 128 * MIB)),
-        applies=when.serial_hdf5,
+        applies=when.all_of(when.serial_hdf5, when.not_netcdf4("sets the chunk cache itself")),
         summary="Slots and bytes of the cache for chunks of a dataset",
         source=f"{_GET}; not used by parallel writes; layout class: chunks in another order",
     ),
@@ -147,6 +155,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="chunk",
+        also="netCDF-4: nc_def_var_chunking; NetCDF Fortran: nf90_def_var(chunksizes=)",
         kind="ints",
         lengths=tuple(range(1, 33)),
         minimum=1,
@@ -160,6 +169,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="alloc_time",
+        also="netCDF-4: chosen by the library",
         kind="enum",
         choices=("default", "early", "late", "incr"),
         default="early through MPI-IO, else late",
@@ -171,6 +181,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="all_coll_metadata_ops",
+        also="netCDF-4: set by the library itself for parallel files (4.6.2 and later)",
         kind="bool",
         default="false",
         safety=SafetyClass.CONTRACT,
@@ -182,6 +193,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="transfer",
+        also="netCDF-4: nc_var_par_access(NC_COLLECTIVE)",
         kind="enum",
         choices=("independent", "collective"),
         default="independent",
@@ -197,6 +209,7 @@ KNOBS: tuple[Knob, ...] = (
     ),
     _property(
         key="fill_time",
+        also="netCDF-4: nc_def_var_fill(NC_NOFILL), nc_set_fill",
         kind="enum",
         choices=("ifset", "alloc", "never"),
         default="ifset",

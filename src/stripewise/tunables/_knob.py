@@ -70,6 +70,7 @@ class Knob(Tunable):
     choices: tuple[str, ...] = ()
     effect_order: int = 100
     by_name: str = ""
+    also: str = ""
     minimum: int = 0
     maximum: int = LARGEST_INTEGER
     low: float = 0.0

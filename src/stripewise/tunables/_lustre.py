@@ -81,4 +81,10 @@ KNOBS: tuple[Knob, ...] = (
         default="500",
         summary="Extents locked ahead at once",
     ),
+    _hint(
+        key="romio_lustre_cb_lock_ahead_flags",
+        kind="int",
+        default="0",
+        summary="Flags of the requests that lock ahead",
+    ),
 )

@@ -36,6 +36,12 @@ def _other_implementations(facts: ProgramFacts) -> tuple[Value, ...]:
     return tuple(name for name in facts.mpiio_alternatives if not (now and name.startswith(now)))
 
 
+def _algorithms(facts: ProgramFacts) -> tuple[Value, ...]:
+    """Open MPI 5 has no two_phase any more."""
+    older = ("two_phase",) if " v4." in facts.mpi_version else ()
+    return ("individual", "dynamic_gen2", "dynamic", *older)
+
+
 def _has_choice(facts: ProgramFacts) -> str:
     return "" if _other_implementations(facts) else "this Open MPI has no other implementation"
 
@@ -60,7 +66,7 @@ KNOBS: tuple[Knob, ...] = (
         choices=("vulcan", "dynamic", "dynamic_gen2", "two_phase", "individual", "static"),
         default="vulcan; dynamic_gen2 on Lustre",
         effect_order=22,
-        rungs=when.values("individual", "dynamic_gen2", "dynamic"),
+        rungs=_algorithms,
         applies=when.all_of(when.open_mpi, when.ompio, when.several_ranks, when.collective),
         summary="Algorithm of OMPIO's collective calls",
         source="documented: Open MPI sources (default); measured: system writes of all but static",
@@ -72,6 +78,8 @@ KNOBS: tuple[Knob, ...] = (
         maximum=7,
         default="5, simple",
         effect_order=60,
+        rungs=when.values(7, 6, 2, 3, 1, 4),
+        by_name="its effect is mostly that of cb_nodes",
         applies=when.all_of(when.open_mpi, when.ompio, when.several_ranks, when.collective),
         summary="How ranks are grouped under aggregators",
     ),
@@ -136,7 +144,11 @@ KNOBS: tuple[Knob, ...] = (
         kind="int",
         maximum=2,
         default="0, automatic",
-        summary="Asynchronous writes in vulcan",
+        effect_order=68,
+        rungs=when.values(1, 2),
+        applies=when.all_of(when.open_mpi, when.ompio, when.several_ranks, when.collective),
+        by_name="automatic is asynchronous wherever it can be",
+        summary="Writes in vulcan: 1 asynchronous, 2 synchronous",
     ),
     _parameter(
         key="fcoll_vulcan_write_chunksize",
@@ -145,6 +157,14 @@ KNOBS: tuple[Knob, ...] = (
         maximum=2**31 - 1,
         default="-1, the cycle",
         summary="Bytes that vulcan writes at once",
+    ),
+    _parameter(
+        key="fcoll_vulcan_num_groups",
+        kind="int",
+        minimum=1,
+        maximum=2**31 - 1,
+        default="1",
+        summary="Groups of vulcan",
     ),
     _parameter(
         key="fcoll_dynamic_gen2_num_groups",
@@ -158,13 +178,18 @@ KNOBS: tuple[Knob, ...] = (
         key="fbtl_posix_write_datasieving",
         kind="bool",
         default="true",
+        rungs=when.values(False),
+        applies=when.all_of(when.open_mpi, when.ompio, when.written, when.noncontiguous),
+        by_name="no effect was seen on 4 KiB pieces with 4 KiB holes",
         summary="Data sieving in OMPIO's writes with holes",
-        source=f"{_INFO}; not searched: no effect seen on 4 KiB pieces with 4 KiB holes",
     ),
     _parameter(
         key="fbtl_posix_read_datasieving",
         kind="bool",
         default="true",
+        rungs=when.values(False),
+        applies=when.all_of(when.open_mpi, when.ompio, when.read, when.noncontiguous),
+        by_name="no effect was seen on 4 KiB pieces with 4 KiB holes",
         summary="Data sieving in OMPIO's reads with holes",
     ),
     _parameter(
@@ -186,6 +211,33 @@ KNOBS: tuple[Knob, ...] = (
         minimum=4 * KIB,
         default="64 MiB",
         summary="Largest buffer of OMPIO's data sieving",
+    ),
+    _parameter(
+        key="io_ompio_pipeline_buffer_size",
+        kind="int",
+        minimum=4 * KIB,
+        maximum=2**31 - 1,
+        default="1 MiB (Open MPI 5)",
+        summary="Pieces in which data in the memory of a GPU is moved",
+        source="documented: Open MPI sources, common/ompio",
+    ),
+    _parameter(
+        key="fs",
+        kind="enum",
+        choices=("ufs", "lustre", "gpfs", "ime", "pvfs2"),
+        default="by the file system",
+        safety=SafetyClass.CONTRACT,
+        summary="Component for the file system; a wrong one can ignore its locks",
+        source=f"{_INFO} (Debian's has ufs only)",
+    ),
+    _parameter(
+        key="fbtl",
+        kind="enum",
+        choices=("posix", "ime", "pvfs2"),
+        default="by the file system",
+        safety=SafetyClass.CONTRACT,
+        summary="Component that reads and writes",
+        source=f"{_INFO} (Debian's has posix only)",
     ),
     _parameter(
         key="fs_ufs_lock_algorithm",

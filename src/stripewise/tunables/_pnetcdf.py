@@ -4,7 +4,7 @@
 
 Defaults: reported by ncmpi_inq_file_info, PnetCDF 1.12.3.  Hints of newer versions, and of
 builds with the burst-buffer driver or subfiling, are ignored by others without a word, and
-nothing that a run shows tells the version: these are not searched.
+nothing that a run shows tells the version: these are not searched unasked.
 """
 
 from __future__ import annotations
@@ -47,6 +47,10 @@ _burst_buffer: Callable[..., Knob] = partial(_hint, source=f"{_DRIVER}; {_BUILD}
 def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
     """A variable can waste up to its alignment: not more than a fraction of the data."""
     return tuple(size for size in (1 * MIB, 4 * MIB, 64 * KIB) if facts.write_bytes >= 8 * size)
+
+
+def _per_node(facts: ProgramFacts) -> tuple[Value, ...]:
+    return tuple(n for n in (1, 2, 4, 8) if n * facts.n_hosts < facts.n_ranks)
 
 
 def _header_sizes(facts: ProgramFacts) -> tuple[Value, ...]:
@@ -120,6 +124,10 @@ KNOBS: tuple[Knob, ...] = (
         kind="int",
         maximum=2**31 - 1,
         default="0, off (1.14 and later)",
+        effect_order=33,
+        rungs=_per_node,
+        applies=when.all_of(when.pnetcdf, when.several_ranks),
+        by_name="no run shows whether this PnetCDF knows it",
         summary="Ranks of a host that gather the requests of the others before MPI-IO",
         source=f"{_SOURCES}; 1.12.3 ignores it (measured)",
     ),
