@@ -16,6 +16,7 @@
 #define ADIOS2_USE_MPI 1
 
 #include "bp_directory.h"
+#include "room.h"
 #include "slabs.h"
 
 #include <adios2_c.h>
@@ -35,10 +36,10 @@ struct adios2_state {
 
 static int fail_adios2(struct sw_session *session, const char *call, adios2_error error)
 {
-    static const char *const kinds[] = {"", "an argument is invalid",
+    static const char *const kinds[] = {"it failed", "an argument is invalid",
                                         "a call of the system failed", "it cannot go on",
                                         "an exception"};
-    const char *kind = error > 0 && error <= 4 ? kinds[error] : "no such object";
+    const char *kind = kinds[error > 0 && error <= 4 ? error : 0];
     return sw_fail(session, call, "%s (ADIOS2 tells more above)", kind);
 }
 
@@ -54,16 +55,6 @@ static adios2_type type_of(const struct sw_share *share)
 
 /* ---- open ---------------------------------------------------------------------------------- */
 
-static void directory_of(const char *path, char *directory)
-{
-    snprintf(directory, SW_PATH_BYTES, "%s", path);
-    char *slash = strrchr(directory, '/');
-    if (slash == NULL)
-        snprintf(directory, SW_PATH_BYTES, ".");
-    else
-        slash[slash == directory ? 1 : 0] = '\0';
-}
-
 /* Rank 0 looks, for ADIOS2 would make missing directories, and ranks that find different things
  * would wait for each other. */
 static bool is_possible(struct sw_session *session, bool create)
@@ -71,15 +62,17 @@ static bool is_possible(struct sw_session *session, bool create)
     char path[SW_PATH_BYTES];
     struct stat status;
     int error = 0;
-    directory_of(session->path, path);
-    if (session->rank == 0 && stat(create ? path : session->path, &status) != 0)
+    sw_room_directory(session, path);
+    if (session->rank == 0 && create && lstat(session->path, &status) == 0)
+        error = EEXIST; /* what can be removed has been: a device, a link to nothing */
+    else if (session->rank == 0 && stat(create ? path : session->path, &status) != 0)
         error = errno;
     else if (session->rank == 0 && !S_ISDIR(status.st_mode))
         error = ENOTDIR;
     MPI_Bcast(&error, 1, MPI_INT, 0, session->comm);
     if (error != 0)
         sw_fail(session, "adios2_open", "%s", strerror(error));
-    return error == 0;
+    return error == 0 && (!create || sw_room_check(session, "adios2_open"));
 }
 
 static void configure(struct sw_session *session, struct adios2_state *state)

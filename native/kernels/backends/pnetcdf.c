@@ -8,12 +8,14 @@
  * rank owns single elements at equal distances (CYCLIC) there is one put_vars a box instead.
  * Memory is told by MPI datatypes, so halos are not copied by the kernel.  CDF-5 is big-endian:
  * on other machines the library swaps every element, which is part of the transfer's time.
+ * Whether there is room for the file is looked at beforehand: see room.h.
  */
 #include "../kernel.h"
 
 #ifdef SW_HAVE_PNETCDF
 
 #include "pnetcdf_shape.h"
+#include "room.h"
 
 #include <pnetcdf.h>
 #include <stdio.h>
@@ -164,6 +166,8 @@ static void report_hints(struct sw_session *session, int file)
 
 static int open_file(struct sw_session *session, bool create)
 {
+    if (create && !sw_room_check(session, "ncmpi_create"))
+        return -1;
     struct pnetcdf_state *state = calloc(1, sizeof *state);
     const struct sw_share *share = session->share;
     if (state != NULL) {
