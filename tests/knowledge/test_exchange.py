@@ -35,36 +35,36 @@ def damaged(**changes):
     return json.dumps(data)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        "null",
-        "[" * 100_000,
-        damaged(version=2),
-        damaged(study_id="../../etc/passwd"),
-        damaged(study_id="0" * 31),
-        damaged(recorded_unix_seconds="yesterday"),
-        damaged(recorded_unix_seconds=1e30),
-        damaged(recorded_unix_seconds=float("nan")),
-        damaged(improved="yes"),
-        damaged(candidate={"environment.LD_PRELOAD": "/tmp/evil.so"}),
-        damaged(candidate={KNOB: "$(reboot)"}),
-        damaged(candidate={KNOB: ["disable"]}),
-        damaged(candidate={KNOB: {"a": 1}}),
-        damaged(candidate=[]),
-        damaged(candidate={"mpiio.no_such_knob": 1}),
-        damaged(effect={"median": -1.0}),
-        damaged(case__fingerprint__program="two\nlines"),
-        damaged(case__fingerprint__program="x" * 301),
-        damaged(case__fingerprint__program="\x1b[2Jgone"),
-        damaged(case__fingerprint__n_ranks=-1),
-        damaged(case__fingerprint__read_share=1.5),
-        damaged(case__machine__storage="not a digest"),
-        damaged(tried=[{"settings": {KNOB: "disable"}, "state": "wonderful"}]),
-    ],
+BAD = (
+    "{",
+    "[]",
+    "null",
+    "[" * 100_000,
+    damaged(version=2),
+    damaged(study_id="../../etc/passwd"),
+    damaged(study_id="0" * 31),
+    damaged(recorded_unix_seconds="yesterday"),
+    damaged(recorded_unix_seconds=1e30),
+    damaged(recorded_unix_seconds=float("nan")),
+    damaged(improved="yes"),
+    damaged(candidate={"environment.LD_PRELOAD": "/tmp/evil.so"}),
+    damaged(candidate={KNOB: "$(reboot)"}),
+    damaged(candidate={KNOB: ["disable"]}),
+    damaged(candidate={KNOB: {"a": 1}}),
+    damaged(candidate=[]),
+    damaged(candidate={"mpiio.no_such_knob": 1}),
+    damaged(effect={"median": -1.0}),
+    damaged(case__fingerprint__program="two\nlines"),
+    damaged(case__fingerprint__program="x" * 301),
+    damaged(case__fingerprint__program="\x1b[2Jgone"),
+    damaged(case__fingerprint__n_ranks=-1),
+    damaged(case__fingerprint__read_share=1.5),
+    damaged(case__machine__storage="not a digest"),
+    damaged(tried=[{"settings": {KNOB: "disable"}, "state": "wonderful"}]),
 )
+
+
+@pytest.mark.parametrize("line", BAD, ids=range(len(BAD)))
 def test_bad_lines_are_refused_and_named(line):
     good = next(export_lines([lesson()]))
     with pytest.raises(ConfigurationError, match=r"found\.jsonl: line 3: "):
