@@ -3,7 +3,7 @@
 /* For every pattern and many numbers of ranks: each element of the global array belongs to one
  * rank, runs ascend and lie inside of memory, and btio deals out the same number of cells of each
  * slab. */
-#include "../../native/kernels/kernel.h"
+#include "../../native/kernels/backends/mpiio_types.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +84,44 @@ static void check(const struct sw_options *options, int n_ranks, bool same_boxes
     sw_share_free(&share);
 }
 
+/* A dimension that an int cannot count: its view is still the right bytes of the file. */
+static void check_large(enum sw_part_kind kind, int64_t length)
+{
+    const struct sw_options large = {
+        .pattern = &sw_pattern_array3d,
+        .n_size = 3,
+        .size = {1, 3, INT64_C(5000000000)},
+        .n_grid = 3,
+        .grid = {1, 1, 4},
+        .n_parts = 3,
+        .parts = {{SW_PART_WHOLE, 0}, {SW_PART_WHOLE, 0}, {kind, length}},
+        .steps = 1,
+    };
+    const struct sw_options *options = &large;
+    const int n_ranks = 4;
+    const int rank = 3;
+    struct sw_share share;
+    struct sw_mpiio_types types;
+    char trouble[512];
+    MPI_Count size = 0;
+    MPI_Count low = 0;
+    MPI_Count extent = 0;
+    REQUIRE(sw_share_make(options, rank, n_ranks, &share, trouble, sizeof trouble));
+    const struct sw_domain *domain = &share.domains[0];
+    REQUIRE(domain->n_boxes == 1);
+    REQUIRE(sw_mpiio_types_make(&share, domain, &types) == MPI_SUCCESS);
+    MPI_Type_size_x(types.view, &size);
+    REQUIRE(size == domain->owned * 8);
+    MPI_Type_get_extent_x(types.view, &low, &extent);
+    REQUIRE(low == 0 && extent == domain->elements * 8);
+    MPI_Type_get_true_extent_x(types.view, &low, &extent);
+    const struct sw_run *last = &domain->runs[domain->n_runs - 1];
+    REQUIRE(low == domain->runs[0].global * 8);
+    REQUIRE(low + extent == (last->global + last->count) * 8);
+    sw_mpiio_types_free(&types);
+    sw_share_free(&share);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -105,6 +143,8 @@ int main(int argc, char **argv)
             options.size[3] = 3;
             check(&options, n_ranks, false);
         }
+    check_large(SW_PART_BLOCK, 0);
+    check_large(SW_PART_CYCLIC, 50000000);
     MPI_Finalize();
     puts("every element has one owner");
     return 0;

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from kernel_builds import Kernel, compile_kernel
+from kernel_drivers import Drivers, compile_drivers
 
 
 @pytest.fixture(scope="session")
@@ -22,5 +23,21 @@ def kernel_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Kerne
         if kernel is None:
             pytest.skip(f"no mpicc.{family} or mpiexec.{family}")
         return kernel
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def drivers_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Drivers]:
+    """The kernel's parts for test programs; skips where that MPI is not installed."""
+    built: dict[str, Drivers | None] = {}
+
+    def get(family: str) -> Drivers:
+        if family not in built:
+            built[family] = compile_drivers(family, tmp_path_factory.mktemp(f"drivers-{family}"))
+        drivers = built[family]
+        if drivers is None:
+            pytest.skip(f"no mpicc.{family} or mpiexec.{family}")
+        return drivers
 
     return get
