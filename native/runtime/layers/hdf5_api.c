@@ -123,12 +123,21 @@ static const struct sw_h5 *add_copy(void *scope, const void *identity)
     return h5;
 }
 
+/* netCDF-4 keeps its files in HDF5: the object that calls holds netCDF's own functions. */
+static bool is_netcdf(void *scope, const void *caller)
+{
+    const void *mark = scope != NULL ? dlsym(scope, "nc_inq_libvers") : NULL;
+    return mark != NULL && base_of(mark) == base_of(caller);
+}
+
 static const struct sw_h5 *resolve(const void *caller)
 {
     Dl_info info;
     void *scope = NULL;
     if (dladdr(caller, &info) != 0 && info.dli_fname != NULL)
         scope = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (is_netcdf(scope, caller))
+        sw_process_flag(SW_PROCESS_NETCDF4);
     const void *identity = pick(scope, MARK_FUNCTION);
     const struct sw_h5 *found = identity == NULL ? &none : NULL;
     for (size_t i = 0; found == NULL && i < n_copies; i++)
