@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from stripewise.model import (
+    CaseOutcome,
+    CaseResult,
     Configuration,
     Decision,
     FileRule,
@@ -368,7 +370,70 @@ def one_run() -> StudyResult:
     )
 
 
+def ensemble(*, improved_too: bool = True) -> StudyResult:
+    """Two cases: both gained, or the second got slower."""
+    clock = Clock(5)
+    factors = {"small.nml": 0.5, "<large>.nml": 0.25 if improved_too else 1.2}
+    settings: dict[str, Value] = {"mpiio.cb_nodes": 4}
+    cases, mine = [], []
+    for name, factor in factors.items():
+        begin = len(clock.runs)
+        clock.run(RunRole.WARM_UP, 9.0)
+        baseline = tuple(clock.run(RunRole.BASELINE, 8.0) for _ in range(3))
+        mine.append(clock.run(RunRole.TRIAL, 8.0 * factor, trial=1, settings=settings))
+        pairs = tuple(
+            (
+                clock.run(RunRole.PAIR_BASELINE, 8.0, pair=n),
+                clock.run(RunRole.PAIR_WINNER, 8.0 * factor, trial=1, pair=n, settings=settings),
+            )
+            for n in range(1, 7)
+        )
+        clock.runs[begin:] = [replace(entry, case=name) for entry in clock.runs[begin:]]
+        cases.append(
+            CaseResult(
+                name=name,
+                command=("mpiexec", "./app", name),
+                facts=FACTS,
+                knobs=("mpiio.cb_nodes",),
+                baseline=baseline,
+                outcome=CaseOutcome.FASTER if factor < 1 else CaseOutcome.SLOWER,
+                speedup=Speedup(1 / factor, 0.95 / factor, 1.05 / factor, 6),
+                elapsed_speedup=Speedup(1.0, 0.98, 1.02, 6),
+                pairs=pairs,
+                verification=Verification(VerificationStatus.IDENTICAL, ("out.h5",)),
+                resolution="runs vary by 5 %",
+            )
+        )
+    trial = Trial(
+        1,
+        settings,
+        configuration(settings),
+        measurements=tuple(mine),
+        io_ratio=0.35,
+        elapsed_ratio=0.9,
+        case_ratios=factors,
+    )
+    return StudyResult(
+        command=("mpiexec", "./app", "{case}"),
+        directory="/scratch/me/app.stripewise",
+        runs=tuple(clock.runs),
+        trials=(trial,),
+        winner=trial,
+        improved=improved_too,
+        speedup=Speedup(2.8, 2.6, 3.0, 6),
+        elapsed_speedup=Speedup(1.0, 0.98, 1.02, 6),
+        verification=Verification(VerificationStatus.IDENTICAL, ("small.nml: out.h5",)),
+        stopped_because="the budget of 1 trial is spent",
+        resolution="rounds vary by 4 %",
+        facts=FACTS,
+        searched={"mpiio.cb_nodes": ("4",)},
+        cases=tuple(cases),
+    )
+
+
 ALL = {
+    "ensemble": ensemble,
+    "trade-off": lambda: ensemble(improved_too=False),
     "improved": improved,
     "no-improvement": no_improvement,
     "rejected": rejected,

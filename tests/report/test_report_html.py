@@ -159,3 +159,12 @@ def test_knob_effects_count_trials_and_runs():
 def test_matplotlib_is_not_loaded_until_a_page_is_drawn():
     code = "import sys, stripewise.report; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_cases_are_shown_in_a_table_each_with_its_figure():
+    page = render_html(studies.ensemble())
+    assert "Case by case" in page
+    assert "&lt;large&gt;.nml" in page
+    assert "<large>" not in page
+    assert page.count('id="evidence') >= 1
+    assert "Case by case" not in render_html(studies.improved())

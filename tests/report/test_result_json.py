@@ -84,3 +84,24 @@ def test_names_that_are_not_utf8_show_their_bytes():
     document = result_to_json(studies.troubles())
     assert document["command"][3] == "./flash\\xff"
     assert "log\\xff.txt" in document["verification"]["not_verifiable"]
+
+
+def test_cases_carry_their_own_figures():
+    document = result_to_json(studies.ensemble())
+    small, large = document["cases"]
+    assert small["outcome"] == large["outcome"] == "faster"
+    assert large["baseline"]["io_seconds"] / large["best"]["io_seconds"] > 3
+    both = small["baseline"]["io_seconds"] + large["baseline"]["io_seconds"]
+    assert document["baseline"]["io_seconds"] == pytest.approx(both)
+    assert document["trials"][0]["case_ratios"] == {"small.nml": 0.5, "<large>.nml": 0.25}
+    assert {run["case"] for run in document["runs"]} == {"small.nml", "<large>.nml"}
+
+
+def test_a_trade_off_is_no_improvement_and_told():
+    document = result_to_json(studies.ensemble(improved_too=False))
+    assert document["result"] == "no improvement"
+    assert document["settings"] == {}
+    assert document["candidate"]["settings"] == {"mpiio.cb_nodes": 4}
+    assert [case["outcome"] for case in document["cases"]] == ["faster", "slower"]
+    assert document["cases"][1]["candidate"]["speedup"]["high"] < 1
+    assert document["cases"][1]["best"] == document["cases"][1]["baseline"]

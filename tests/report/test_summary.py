@@ -65,6 +65,23 @@ def test_failures_and_timeouts_are_counted():
     assert "not verifiable: log\\xff.txt: holds the date" in shown
 
 
+def test_every_case_has_its_line_and_its_command():
+    shown = text(studies.ensemble(), wrote=["best.toml"])
+    assert "small.nml: I/O 7.87 s → 4.11 s" in shown
+    assert "2.0x faster [1.90–2.10, 95 %, 6 paired runs]" in shown
+    assert "<large>.nml: I/O" in shown
+    assert "best.toml -- mpiexec ./app small.nml" in shown
+
+
+def test_a_case_that_loses_is_named():
+    shown = text(studies.ensemble(improved_too=False))
+    assert "no improvement." in shown
+    assert "but <large>.nml got slower (I/O 0.83x [0.79–0.88, 95 %, 6 paired runs])" in shown
+    assert "must not make any case worse" in shown
+    assert "0.83x SLOWER" in shown
+    assert "stripewise run" not in shown
+
+
 @pytest.mark.parametrize("name", studies.ALL)
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", "no-such-encoding"])
 def test_every_ending_fits_every_terminal(name, encoding):

@@ -106,7 +106,8 @@ def _resolution(context: Context) -> str:
     """Say what could be seen, from every baseline run that the study made."""
     if len(context.cases) == 1:
         return resolution_text(context.spread())
-    return resolution_text(context.spread(), "the mean of the cases' I/O times")
+    what, runs_each = "the mean of the cases' I/O times", 2 * len(context.cases)
+    return resolution_text(context.spread(), what, runs_each)
 
 
 def _baseline_or_warm_up(

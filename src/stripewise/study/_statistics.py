@@ -135,12 +135,13 @@ def pairs_needed(cv: float, cut: float) -> int:
     return max(LOOKS[0], ceil(((1.96 + 0.43) * one / -log(1 - cut)) ** 2))
 
 
-def resolution_text(cv: float, what: str = "the baseline's I/O time") -> str:
+def resolution_text(cv: float, what: str = "the baseline's I/O time", runs_each: int = 2) -> str:
     """Say in plain words what the spread of the baseline lets a study see.
 
     Args:
         cv: The spread of single runs, or of rounds over several cases.
         what: Whose spread it is.
+        runs_each: Runs that a pair takes, over all cases.
     """
     seen = resolvable(cv)
     text = (
@@ -148,7 +149,8 @@ def resolution_text(cv: float, what: str = "the baseline's I/O time") -> str:
         f"usually show a cut of {100 * seen:.0f} % or more"
     )
     if seen > 0.1:
-        text += f"; a cut of 10 % takes about {_rounded(2 * pairs_needed(cv, 0.1))} runs to see"
+        runs = _rounded(runs_each * pairs_needed(cv, 0.1))
+        text += f"; a cut of 10 % takes about {runs} runs to see"
     return text
 
 
