@@ -20,11 +20,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from multiprocessing import Pool
+from multiprocessing.pool import Pool as PoolType
 from pathlib import Path
 from statistics import mean
 
 from strategies_output import draw, markdown, replace_marked, table
 
+from stripewise.errors import UsageError
 from stripewise.launch import NEAR, Landscape, Surface
 from stripewise.strategies import check_strategy_options
 from stripewise.testing.random_draws import expected_regret, expected_runs, quantile_runs
@@ -72,11 +74,11 @@ def main() -> int:
     given = _arguments()
     surfaces = {path.stem: Surface.load(path) for path in given.surfaces}
     scores: list[Score] = []
-    for name, surface in surfaces.items():
-        scene = Landscape(surface)
-        for strategy in given.strategies:
-            scores.append(score(name, surface, scene, strategy, given))
-            print(f"{name} {strategy}: done", file=sys.stderr, flush=True)
+    with Pool(given.jobs) as pool:
+        for name, surface in surfaces.items():
+            for strategy in given.strategies:
+                scores.append(score(name, surface, strategy, given, pool))
+                print(f"{name} {strategy}: done", file=sys.stderr, flush=True)
     references = {name: reference(Landscape(surface)) for name, surface in surfaces.items()}
     document = {
         "seeds": given.seeds,
@@ -89,19 +91,21 @@ def main() -> int:
     given.results.mkdir(parents=True, exist_ok=True)
     (given.results / "strategies.json").write_text(json.dumps(document, indent=1) + "\n")
     draw(document, given.results / "strategies.svg")
-    (given.results / "strategies.md").write_text(markdown(document))
     if given.into:
-        replace_marked(given.into, markdown(document))
+        picture = Path("images", "strategies.svg")
+        (given.into.parent / picture.parent).mkdir(exist_ok=True)
+        draw(document, given.into.parent / picture)
+        replace_marked(given.into, markdown(document, str(picture)))
     return 0
 
 
 def score(
-    name: str, surface: Surface, scene: Landscape, strategy: str, given: argparse.Namespace
+    name: str, surface: Surface, strategy: str, given: argparse.Namespace, pool: PoolType
 ) -> Score:
     """Replay a strategy with all seeds."""
+    scene = Landscape(surface)
     tasks = [(surface, strategy, seed, given.runs) for seed in range(given.seeds)]
-    with Pool(given.jobs) as pool:
-        replays, studies = zip(*pool.imap(_replay, tasks, chunksize=4), strict=True)
+    replays, studies = zip(*pool.imap(_replay, tasks, chunksize=4), strict=True)
     regrets = [_regrets(replay, scene, given.runs) for replay in replays]
     curve = [mean(regret[n] <= NEAR for regret in regrets) for n in range(given.runs + 1)]
     final = [scene.regret(study.winner) for study in studies]
@@ -176,7 +180,10 @@ def _arguments() -> argparse.Namespace:
     given = parser.parse_args()
     given.strategies = given.strategies.split(",")
     for name in given.strategies:
-        check_strategy_options(name, {})
+        try:
+            check_strategy_options(name, {})
+        except UsageError as error:
+            parser.error(str(error))
     given.surfaces = given.surfaces or sorted(SURFACES.glob("*.jsonl"))
     if not given.surfaces:
         parser.error(f"no surfaces in {SURFACES}; record them: make surfaces")

@@ -79,9 +79,11 @@ def table(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def markdown(document: dict[str, Any]) -> str:
-    """Return the comparison as a part of a Markdown page."""
+def markdown(document: dict[str, Any], picture: str) -> str:
+    """Return the comparison as a part of a Markdown page that shows a picture."""
     lines = [
+        f"![share of the seeds within 5 % of the optimum, over the runs]({picture})",
+        "",
         f"{document['seeds']} seeds each, at most {document['runs']} runs.  *runs to 5 %*: every "
         "run counted (warm-up, baselines, repeats), after which the choice is within 5 % of the "
         "optimum in 90 % of the seeds.  *after N*: regret after N runs, median and 90 % quantile, "

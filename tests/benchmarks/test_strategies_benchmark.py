@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The comparison of strategies, on a small synthetic surface."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stripewise.testing.study_fakes import lognormal
+from stripewise.testing.surfaces import synthetic_surface
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+DS, BUFFER = "mpiio.romio_ds_write", "mpiio.ind_wr_buffer_size"
+
+
+def truth(settings) -> float:
+    seconds = 0.5 if settings.get(DS) == "disable" else 1.0
+    return seconds * {1 << 20: 0.9, 4 << 20: 0.8}.get(settings.get(BUFFER), 1.0)
+
+
+def call(words) -> str:
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("compared")
+    vary = {DS: ("enable", "disable"), BUFFER: (1 << 20, 4 << 20, 16 << 20)}
+    synthetic_surface(truth, vary, noise=lognormal(0.03)).save(folder / "small.jsonl")
+    (folder / "results.md").write_text("# Results\n\nText.\n")
+    page = ("--results", folder, "--into", folder / "results.md")
+    words = [sys.executable, BENCHMARKS / "strategies.py", folder / "small.jsonl", *page]
+    call([*words, "--seeds", "1", "--runs", "30", "--strategies", "auto"])
+    printed = call([*words, "--seeds", "2", "--runs", "60"])  # replaces what was written
+    (folder / "printed").write_text(printed)
+    return folder
+
+
+def test_every_strategy_is_scored(compared):
+    document = json.loads((compared / "strategies.json").read_text())
+    scores = {score["strategy"]: score for score in document["scores"]}
+    assert set(scores) == {"auto", "rules", "tpe", "genetic", "random", "exhaustive"}
+    for score in scores.values():
+        assert score["unknown"] == 0
+        assert len(score["curve"]) == 60
+        assert score["regret"]["5"] == pytest.approx([1.5, 1.5], rel=0.1)  # still the default
+        assert score["study_runs"] >= 18
+    assert scores["auto"]["runs_to_near"] is not None
+    assert document["surfaces"]["small"]["luck_expected_runs"] == pytest.approx(12 / 2, rel=0.5)
+
+
+def test_it_is_printed_written_and_drawn(compared):
+    assert "runs to 5 %" in (compared / "printed").read_text()
+    page = (compared / "results.md").read_text()
+    assert page.startswith("# Results\n\nText.\n")
+    assert page.count("<!-- strategies: begin") == 1
+    assert "| auto |" in page
+    picture = (compared / "images" / "strategies.svg").read_text()
+    assert "share of the seeds" in picture
+
+
+def test_a_strategy_that_does_not_exist():
+    done = subprocess.run(
+        [sys.executable, BENCHMARKS / "strategies.py", "--strategies", "magic"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "no strategy 'magic'" in done.stderr

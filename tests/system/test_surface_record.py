@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recording a surface of a real program: killed, interrupted, gone on with."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+
+import pytest
+from system_cli import as_words, mpiexec, start, stripewise, tree, wait_until
+
+from stripewise.launch import Surface, SurfaceRole
+
+pytestmark = pytest.mark.mpi
+VARY = ("--vary", "mpiio.romio_cb_write=enable,disable", "--vary", "mpiio.cb_nodes=2")
+
+
+@pytest.fixture
+def command(compiled, mpich) -> list[str]:
+    return as_words(mpiexec(mpich), compiled("blocks.c", mpich), "out.dat", "4096", "8")
+
+
+def points(path) -> list:
+    if not path.exists() or not path.read_text().count("\n"):
+        return []
+    return [run for run in Surface.load(path).runs if run.role is not SurfaceRole.WARM_UP]
+
+
+def test_killed_and_gone_on_with(work, command):
+    """Every finished run is kept, none is made twice, and nothing is left."""
+    (work / "input.txt").write_text("an input")
+    before = tree(work)
+    path = work / "a.jsonl"
+    record = ("surface", "record", "-o", path, "--control-every", "4")
+    more = (*VARY, "--repeats", "3", "--", *command)
+
+    child = start(*record, *more, cwd=work)
+    wait_until(lambda: len(points(path)) >= 3, "three runs")
+    child.send_signal(signal.SIGKILL)
+    child.wait(timeout=30)
+    child.stdout.close()
+    child.stderr.close()
+    known = points(path)
+
+    child = start("surface", "record", "-o", path, "--resume", cwd=work)
+    wait_until(lambda: len(points(path)) >= len(known) + 2, "two runs")
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 130, err
+    assert "--resume" in err
+
+    done = stripewise("surface", "record", "-o", path, "--resume", "--json", cwd=work)
+    document = done.json()
+    runs = points(path)
+    assert runs[: len(known)] == known
+    assert [run.sequence for run in runs] == list(range(1, len(runs) + 1))
+    counts = Counter(str(r.settings) for r in runs if r.role is SurfaceRole.POINT)
+    assert set(counts.values()) == {3}
+    assert document["configurations"] == len(counts) == 5
+    assert document["plan"]["impossible"] == 1
+    assert all(run.io_seconds > 0 and run.write_bytes for run in runs)
+    warm_ups = [r for r in Surface.load(path).runs if r.role is SurfaceRole.WARM_UP]
+    assert len(warm_ups) == 3
+    path.unlink()
+    assert tree(work) == before
+
+
+def test_a_program_that_does_no_io_leaves_nothing(work):
+    before = tree(work)
+    done = stripewise("surface", "record", "-o", "a.jsonl", *VARY, "--", "true", cwd=work)
+    done.only_error(6, "no I/O")
+    assert tree(work) == before
+    assert not (work / "a.jsonl.stripewise").exists()
