@@ -62,6 +62,8 @@ file_rules = st.builds(
     settings(Layer.HDF5),
     st.booleans(),
     st.lists(dataset_rules, max_size=2).map(tuple),
+    settings(Layer.PNETCDF),
+    settings(Layer.ADIOS2),
 )
 environments = st.dictionaries(
     st.from_regex(r"[A-Z][A-Z0-9_]{0,6}", fullmatch=True), unicode_text, max_size=2

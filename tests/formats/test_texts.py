@@ -124,3 +124,30 @@ def test_flat():
 def test_flat_refused(body: str):
     with pytest.raises(ConfigurationError, match="line"):
         get("flat").read(f"stripewise-flat 1\n{body}\n")
+
+
+LIBRARIES = FileRule(
+    "*.nc", pnetcdf={"nc_var_align_size": 4096}, adios2={"NumAggregators": 2}, override=True
+)
+
+
+def test_libraries_in_the_flat_form():
+    text = compile_flat(Configuration((LIBRARIES,)))
+    assert text.splitlines()[2:] == [
+        "pnetcdf\tnc_var_align_size\t4096",
+        "adios2\tNumAggregators\t2",
+    ]
+    assert get("flat").parse(text).configuration.files == (LIBRARIES,)
+
+
+def test_libraries_in_toml():
+    text = get("toml").write(Configuration((LIBRARIES,))).text
+    assert "pnetcdf = { nc_var_align_size = 4096 }" in text
+    assert get("toml").read(text).configuration.files == (LIBRARIES,)
+
+
+@pytest.mark.parametrize("name", ["h5tuner", "mpich-hints", "romio-hints"])
+def test_formats_that_know_hints_alone_say_what_they_lose(name: str):
+    lost = get(name).write(Configuration((LIBRARIES,))).lost
+    assert "PnetCDF hints for *.nc: nc_var_align_size" in lost
+    assert "ADIOS2 parameters for *.nc: NumAggregators" in lost

@@ -89,6 +89,13 @@ def test_datasets_take_the_files_settings_too() -> None:
     assert ask(text, "f", "/h/a", group="hdf5")[0] == ["chunk 1 0", "x 1 0"]
 
 
+@pytest.mark.parametrize("group", ["mpiio", "hdf5", "pnetcdf", "adios2"])
+def test_each_layer_has_its_own_settings(group: str) -> None:
+    layers = ("mpiio", "hdf5", "pnetcdf", "adios2")
+    text = flat("file * 1", *(f"{layer} {layer}_key 7" for layer in layers))
+    assert ask(text, "f", group=group)[0] == [f"{group}_key 7 1"]
+
+
 def test_percent_escapes() -> None:
     assert ask(flat("file * 0", "mpiio a%20b c%25%2a"), "f")[0] == ["a b c%* 0"]
 
@@ -106,6 +113,7 @@ GOOD = ("file * 0", "mpiio good 1")
         ((*GOOD, "mpiio a %"), "%XX"),
         ((*GOOD, "mpiio a %00"), "%XX"),
         ((*GOOD, "dataset x", "mpiio a b"), "inside a dataset"),
+        ((*GOOD, "dataset x", "adios2 a b"), "inside a dataset"),
     ],
 )
 def test_broken_texts_are_refused_as_a_whole(lines: tuple[str, ...], reason: str) -> None:

@@ -79,6 +79,34 @@ def test_not_through_that_layer() -> None:
     assert "is used through HDF5" in line
 
 
+def test_settings_of_libraries_on_files_of_others() -> None:
+    rule = Configuration((FileRule("*", pnetcdf={"a": 1}, adios2={"B": 2}),))
+    lines = cannot_act(rule, [file()], MPICH)
+    assert ["used through PnetCDF" in lines[0], "used through ADIOS2" in lines[1]] == [True, True]
+
+
+def through(interface: str, **more: object) -> ObservedFile:
+    return ObservedFile("out", interface=interface, **more)  # type: ignore[arg-type]
+
+
+def test_pnetcdf_says_what_it_made_of_a_hint() -> None:
+    rule = Configuration((FileRule("*", pnetcdf={"nc_var_align_size": 5}),))
+    acted = through(
+        "pnetcdf", applied={"nc_var_align_size": "5"}, reported={"nc_var_align_size": "8"}
+    )
+    (line,) = cannot_act(rule, [acted], MPICH)
+    assert line == "nc_var_align_size=5 on out: PnetCDF made it 8"
+
+
+def test_adios2_parameters_by_the_data_files() -> None:
+    rule = Configuration((FileRule("*", adios2={"NumAggregators": 4}),))
+    acted = through("adios2", applied={"NumAggregators": "4"}, reported={"NumSubFiles": "1"})
+    assert cannot_act(rule, [acted], MPICH) == ["NumAggregators=4 on out: 1 data file written"]
+    own = through("adios2", requested={"NumAggregators": "2"}, reported={"NumSubFiles": "2"})
+    (line,) = cannot_act(rule, [own], MPICH)
+    assert "the program sets it itself (2)" in line
+
+
 def test_mca_without_open_mpi() -> None:
     configuration = Configuration((), JobSettings(mca={"io": "ompio"}))
     (line,) = cannot_act(configuration, [], MPICH)

@@ -1,8 +1,8 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lookup mpiio|hdf5 PATH [DATASET]: what the configuration in the environment says, as
- * "key value override" lines; notes go to standard error.  Stands in for the core;
+ * lookup mpiio|hdf5|pnetcdf|adios2 PATH [DATASET]: what the configuration in the environment says,
+ * as "key value override" lines; notes go to standard error.  Stands in for the core;
  * LOOKUP_CRAY=1 is a Cray MPICH.
  */
 #include <stdio.h>
@@ -40,8 +40,13 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     sw_adopt_load();
-    enum sw_setting_group group =
-        strcmp(argv[1], "hdf5") == 0 ? SW_SETTING_HDF5 : SW_SETTING_MPIIO;
+    enum sw_setting_group group = SW_SETTING_MPIIO;
+    if (strcmp(argv[1], "hdf5") == 0)
+        group = SW_SETTING_HDF5;
+    else if (strcmp(argv[1], "pnetcdf") == 0)
+        group = SW_SETTING_PNETCDF;
+    else if (strcmp(argv[1], "adios2") == 0)
+        group = SW_SETTING_ADIOS2;
     size_t count =
         sw_adopt_lookup(group, argv[2], argc > 3 ? argv[3] : NULL, settings, SW_MAX_SETTINGS);
     for (size_t i = 0; i < count; i++)
