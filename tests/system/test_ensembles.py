@@ -36,7 +36,7 @@ KNOB = "mpiio.romio_cb_write"
 def kernel(mpich) -> list[str]:
     """The benchmark program with a size in place of {case}."""
     _, program = kernel_path(find_runtime(), mpich)
-    words = ["--pattern", "array3d", "--backend", "mpiio", "--size", "{case}", "--keep"]
+    words = ["--pattern", "array3d", "--mode", "collective", "--size", "{case}", "--keep"]
     return as_words(mpiexec(mpich), program, words, "--file", "out.dat")
 
 
