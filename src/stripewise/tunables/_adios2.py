@@ -158,6 +158,7 @@ KNOBS: tuple[Knob, ...] = (
         default="true",
         effect_order=67,
         rungs=when.values(False),
+        stacks=("bp4", "bp5"),
         summary="Files are opened by another thread while the first step is filled",
     ),
     _parameter(
@@ -165,11 +166,12 @@ KNOBS: tuple[Knob, ...] = (
         kind="enum",
         choices=("off", "naive", "guided"),
         default="off",
-        safety=SafetyClass.CONTRACT,
+        safety=SafetyClass.LAYOUT,
         rungs=when.values("naive", "guided"),
-        by_name="nothing shows the level of threads that MPI gives",
-        summary="A thread writes during the computation after a step; needs"
-        " MPI_THREAD_MULTIPLE, and memory for a second step",
+        by_name="time of a background thread does not compare with time in calls",
+        summary="A thread writes during the computation after a step; data is copied first,"
+        " and guided waits for the program's computation blocks",
+        source="documented: ADIOS2 sources, BP5Writer.cpp (no MPI in that thread)",
     ),
     _files(
         key="DirectIO",
@@ -301,14 +303,6 @@ KNOBS: tuple[Knob, ...] = (
         safety=SafetyClass.CONTRACT,
         summary="false: no global metadata; it must be made by bpmeta before anybody reads",
         source=_BP4,
-    ),
-    _parameter(
-        key="AsyncTasks",
-        kind="bool",
-        stacks=("bp4",),
-        default="true",
-        summary="Local work is done by other threads",
-        source="documented: ADIOS2 sources, BPBase.h",
     ),
     _parameter(
         key="StatsBlockSize",
