@@ -27,6 +27,8 @@ def values(knob: Tunable) -> st.SearchStrategy[Value]:
     numbers = st.integers(knob.minimum, min(knob.maximum, 2**63 - 1))
     if knob.kind == "int":
         return numbers
+    if knob.kind == "float":
+        return st.floats(knob.low, knob.high).map(lambda number: round(number, 3))
     if knob.kind == "enum":
         return st.sampled_from(knob.choices)
     if knob.kind == "ints":
