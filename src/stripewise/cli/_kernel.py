@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         "stripewise kernel -n 4 --pattern array3d --backend mpiio --mode collective --verify",
         "stripewise kernel -n 2 --mpi mpich --pattern btio --backend mpiio --size 64,64,64",
         "stripewise kernel -n 2 --json --pattern flash --backend hdf5 --steps 3 --compute 0.5",
+        "stripewise kernel -n 2 --mpi openmpi --backend adios2 --engine BP5 --open-once",
         "stripewise kernel -- --help                   # the kernel's own options",
         'mpiexec -n 4 "$(stripewise kernel --path --mpi openmpi)" --pattern btio',
     ),
@@ -55,7 +56,7 @@ def command(
     as_json: bool,
     arguments: tuple[str, ...],
 ) -> None:
-    """Run an I/O benchmark kernel: patterns array3d, flash, btio on posix, mpiio, hdf5.
+    """Run an I/O benchmark kernel: patterns of simulation codes, through each I/O library.
 
     What this command does not know is passed on to the kernel.  The exit code is the
     kernel's: 1 if a call failed or an element is wrong, 2 for an impossible request.
