@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stripewise.runtime import MpiInstallation, describe_mpi
+
 KERNELS = Path(__file__).resolve().parents[2] / "native" / "kernels"
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
 
@@ -22,6 +24,7 @@ class Kernel:
     family: str
     program: Path
     hdf5: bool
+    libraries: frozenset[str] = frozenset()  # "NETCDF4", "PNETCDF", "ADIOS2"
 
     def alone(
         self, arguments: Sequence[str | bytes], *, cwd: Path, program: Path | None = None
@@ -79,29 +82,32 @@ def hdf5_flags(family: str) -> list[str]:
     return asked.stdout.split() if asked.returncode == 0 else []
 
 
-def compile_kernel(family: str, directory: Path, *extra: str, hdf5: bool = True) -> Kernel | None:
-    """Compile with that MPI's wrapper; None if it is not installed."""
+def library_flags(mpi: MpiInstallation | None) -> list[str]:
+    """What the further back ends link, found as `runtime build` does."""
+    flags = []
+    for library in mpi.libraries if mpi else ():
+        flags += [f"-DSW_HAVE_{library.name}", f"-I{library.include}"]
+        for path in library.libraries:
+            flags += [str(path), f"-Wl,-rpath,{path.parent}"]
+    return flags
+
+
+def compile_kernel(
+    family: str, directory: Path, *extra: str, hdf5: bool = True, libraries: bool = False
+) -> Kernel | None:
+    """Compile with that MPI's wrapper; None if it is not installed.
+
+    `libraries`: also NetCDF, PnetCDF and ADIOS2, as far as they are there.
+    """
     wrapper = f"mpicc.{family}"
     if not shutil.which(wrapper) or not shutil.which(f"mpiexec.{family}"):
         return None
     flags = hdf5_flags(family) if hdf5 else []
+    mpi = describe_mpi(wrapper) if libraries else None
     program = directory / f"stripewise-kernel-{family}"
     sources = [str(path) for path in sorted(KERNELS.rglob("*.c"))]
     define = ["-DSW_HAVE_HDF5"] if flags else []
-    subprocess.run(
-        [wrapper, *WARNINGS, *extra, *define, *sources, "-o", str(program), *flags, "-lm"],
-        check=True,
-    )
-    return Kernel(family, program, bool(flags))
-
-
-def compile_check(family: str, directory: Path) -> Path:
-    """The program that checks who owns what."""
-    program = directory / f"check-domains-{family}"
-    sources = [path for path in sorted(KERNELS.rglob("*.c")) if path.name != "main.c"]
-    own = Path(__file__).with_name("check_domains.c")
-    subprocess.run(
-        [f"mpicc.{family}", *WARNINGS, str(own), *map(str, sources), "-o", str(program), "-lm"],
-        check=True,
-    )
-    return program
+    words = [wrapper, *WARNINGS, *extra, *define, *sources, "-o", str(program), *flags]
+    subprocess.run([*words, *library_flags(mpi), "-lm"], check=True)
+    names = frozenset(library.name for library in mpi.libraries) if mpi else frozenset()
+    return Kernel(family, program, bool(flags), names)
