@@ -28,6 +28,7 @@ def as_data(configuration: Configuration) -> dict[str, Any]:
         "job": {
             "mca": dict(configuration.job.mca),
             "environment": dict(configuration.job.environment),
+            **configuration.job.resources,
         },
     }
 

@@ -13,6 +13,7 @@ from stripewise.errors import StripewiseError
 from stripewise.model import Configuration, StudyResult
 from stripewise.report._cases import case_results
 from stripewise.report._text import command_line, printable
+from stripewise.runtime import command_with_resources, resource_environment
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ def recipes(result: StudyResult) -> tuple[Recipe, ...]:
         return ()
     configuration = result.winner.configuration
     found = [Recipe("With Stripewise, the same binary", run_command(result))]
+    if configuration.job.resources:
+        found.append(_resources(result, configuration))
     openmpi = result.facts.mpi_family == "openmpi"
     if openmpi and configuration.job.mca:
         found.append(Recipe("Without Stripewise: Open MPI's parameters", _exports(configuration)))
@@ -56,6 +59,20 @@ def recipes(result: StudyResult) -> tuple[Recipe, ...]:
         title = "Without Stripewise: Cray MPICH's variable"
         found.append(_written(configuration, "mpich-hints", title))
     return tuple(found)
+
+
+def _resources(result: StudyResult, configuration: Configuration) -> Recipe:
+    """Write the commands with the winner's ranks and threads; the rest of it is not in them."""
+    title = "Without Stripewise: ranks and threads"
+    job = configuration.job
+    lines = [f"export {name}={value}" for name, value in resource_environment(job).items()]
+    try:
+        lines += [
+            command_line(command_with_resources(c.command, job)) for c in case_results(result)
+        ]
+    except StripewiseError as error:
+        return Recipe(title, "", (str(error),))
+    return Recipe(title, "\n".join(lines))
 
 
 def _uses_romio(result: StudyResult, configuration: Configuration) -> bool:

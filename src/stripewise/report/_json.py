@@ -92,7 +92,7 @@ def configuration_document(configuration: Configuration) -> dict[str, Any]:
         if rule.datasets:
             entry["dataset"] = [{"match": d.match, **d.hdf5} for d in rule.datasets]
         document["file"].append(entry)
-    job: dict[str, Any] = {}
+    job: dict[str, Any] = dict(configuration.job.resources)
     if configuration.job.mca:
         job["mca"] = dict(configuration.job.mca)
     if configuration.job.environment:

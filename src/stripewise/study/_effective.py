@@ -68,6 +68,9 @@ def _line(name: str, value: Value, files: Sequence[ObservedFile]) -> str:
     line = f"requested {_text(value)}"
     if name.startswith("mca."):
         return f"{line}, in the environment of all ranks"
+    if name.startswith("job."):
+        how = "environment" if name == "job.threads" else "launcher's options"
+        return f"{line}, in the {how}"
     line += ", applied" if applied else ", not applied to any file"
     return f"{line}, reported {', '.join(reported)}" if reported else line
 

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks and threads of a winner, for machines and for those who run without Stripewise."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+
+import pytest
+from studies import improved
+
+from stripewise.model import Configuration, JobSettings, StudyResult
+from stripewise.report import configuration_document
+from stripewise.report._apply import recipes
+
+JOB = Configuration(job=JobSettings(ranks=4, threads=2))
+
+
+def result_with(command: tuple[str, ...]) -> StudyResult:
+    found = improved()
+    assert found.winner is not None
+    return replace(found, command=command, winner=replace(found.winner, configuration=JOB))
+
+
+def test_the_document_holds_them():
+    document = configuration_document(JOB)
+    assert document["job"] == {"ranks": 4, "threads": 2}
+
+
+@pytest.mark.skipif(not shutil.which("mpiexec.mpich"), reason="needs MPICH")
+def test_the_command_is_written_out():
+    recipe = recipes(result_with(("mpiexec.mpich", "-n", "16", "./a b")))[1]
+    assert recipe.text == "export OMP_NUM_THREADS=2\nmpiexec.mpich -n 4 './a b'"
+
+
+def test_a_command_that_is_not_understood_is_said():
+    recipe = recipes(result_with(("aprun", "-n", "16", "./a")))[1]
+    assert recipe.text == ""
+    assert "aprun" in recipe.lost[0]
