@@ -95,9 +95,13 @@ def _role_name(slot: RunSlot) -> str:
 def facts_phrase(facts: ProgramFacts) -> str:
     """Say in one line what the first run showed."""
     parts = [plural(facts.n_ranks, "rank")]
-    interfaces = []
+    interfaces = ["ADIOS2"] if facts.uses_adios2 else []
+    if facts.uses_netcdf4:
+        interfaces.append("netCDF-4")
     if facts.uses_hdf5:
         interfaces.append("parallel HDF5" if facts.uses_parallel_hdf5 else "HDF5")
+    if facts.uses_pnetcdf:
+        interfaces.append("PnetCDF")
     if facts.mpiio_implementation:
         kinds = [
             name
