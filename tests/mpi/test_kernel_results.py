@@ -52,6 +52,7 @@ TOP = {
     "keep": bool,
     "hints": dict,
     "engine": dict,
+    "namelist": dict | None,
     "steps": list,
     "totals": dict,
     "verified": bool | None,
@@ -144,6 +145,27 @@ def test_json_of_a_failed_run_has_the_errors(kernel_of: KernelOf, tmp_path: Path
     ]
 
 
+def test_every_rank_reads_the_namelist(kernel_of: KernelOf, tmp_path: Path) -> None:
+    kernel = kernel_of("mpich")
+    words = ["--pattern", "wrf", "--local", "2,3,4", "--backend", "posix", "--file", "out"]
+    done = kernel.run(2, [*words, "--keep", "--json", "-"], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = parse(done.stdout)
+    namelist = result["namelist"]
+    assert namelist["bytes"] == (tmp_path / "out.namelist").stat().st_size == 12288
+    assert 0 < namelist["min_seconds"] <= namelist["median_seconds"] <= namelist["max_seconds"]
+    assert result["type"] == "float"
+    assert result["variables"][0] == {"name": "U", "shape": [2, 6, 4]}
+    assert result["variables"][-1] == {"name": "LANDMASK", "shape": [6, 4]}
+    (tmp_path / "out.namelist").unlink()
+    done = kernel.run(2, [*words, "--keep", "--namelist", "0", "--json", "-"], cwd=tmp_path)
+    assert parse(done.stdout)["namelist"] is None
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    done = kernel.run(2, [*words, "--op", "write-read"], cwd=tmp_path)
+    assert "12288 bytes, read by every rank" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_null_shows_the_overhead(kernel_of: KernelOf, tmp_path: Path) -> None:
     kernel = kernel_of("mpich")
     done = kernel.run(
@@ -164,7 +186,7 @@ IMPOSSIBLE = [
     (["--steps", "99999999999999999999"], "give a whole number"),
     (["extra"], "argument 'extra' is not an option"),
     (["--pattern", "s3d"], "--pattern 's3d' is not known; give one of array3d flash btio"),
-    (["--backend", "ncmpi"], "give one of posix mpiio hdf5 null"),
+    (["--backend", "ncmpi"], "give one of posix mpiio hdf5 netcdf4"),
     (["--mode", "both"], "give independent, collective or serial"),
     (["--layout", "node"], "give shared, per-process or per-node"),
     (["--op", "append"], "give write, read or write-read"),

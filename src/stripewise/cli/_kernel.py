@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         "stripewise kernel -n 2 --mpi mpich --pattern btio --backend mpiio --size 64,64,64",
         "stripewise kernel -n 2 --json --pattern flash --backend hdf5 --steps 3 --compute 0.5",
         "stripewise kernel -n 2 --mpi openmpi --backend adios2 --engine BP5 --open-once",
+        "stripewise kernel -n 2 --pattern wrf --backend posix --layout per-node",
+        "stripewise kernel -n 4 --pattern gcrm --local 1,26,4096 --distribution '*,*,CYCLIC(64)'",
         "stripewise kernel -- --help                   # the kernel's own options",
         'mpiexec -n 4 "$(stripewise kernel --path --mpi openmpi)" --pattern btio',
     ),

@@ -1,0 +1,105 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plain loop that the kernel is compared with: open, write, close, and nothing else.
+ *
+ *   kernel_overhead independent|collective|process FILE VARIABLES BYTES SYNC
+ *
+ * Each rank writes BYTES of each variable: into one file, at its place in the variable's region,
+ * or one after the other into a file of its own.  Rank 0 prints the longest time of a rank, in
+ * seconds.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct work {
+    const char *path;
+    const char *data;
+    int rank;
+    int n_ranks;
+    int n_variables;
+    int bytes;
+    int sync;
+};
+
+static void require(int good, const char *what)
+{
+    if (good)
+        return;
+    perror(what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void write_shared(const struct work *work, int collective)
+{
+    MPI_File file;
+    int code = MPI_File_open(MPI_COMM_WORLD, work->path, MPI_MODE_RDWR | MPI_MODE_CREATE,
+                             MPI_INFO_NULL, &file);
+    require(code == MPI_SUCCESS, "MPI_File_open");
+    for (int v = 0; v < work->n_variables; v++) {
+        MPI_Offset place = ((MPI_Offset)v * work->n_ranks + work->rank) * work->bytes;
+        const float *data = (const float *)(work->data + (size_t)v * (size_t)work->bytes);
+        int count = work->bytes / (int)sizeof *data;
+        code = collective
+                   ? MPI_File_write_at_all(file, place, data, count, MPI_FLOAT, MPI_STATUS_IGNORE)
+                   : MPI_File_write_at(file, place, data, count, MPI_FLOAT, MPI_STATUS_IGNORE);
+        require(code == MPI_SUCCESS, "MPI_File_write_at");
+    }
+    if (work->sync)
+        MPI_File_sync(file);
+    MPI_File_close(&file);
+}
+
+static void write_own(const struct work *work)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s.%06d", work->path, work->rank);
+    int fd = open(path, O_WRONLY | O_CREAT, 0666);
+    require(fd >= 0, "open");
+    for (int v = 0; v < work->n_variables; v++) {
+        size_t place = (size_t)v * (size_t)work->bytes;
+        require(pwrite(fd, work->data + place, (size_t)work->bytes, (off_t)place) == work->bytes,
+                "pwrite");
+    }
+    if (work->sync)
+        require(fsync(fd) == 0, "fsync");
+    require(close(fd) == 0, "close");
+}
+
+int main(int argc, char **argv)
+{
+    struct work work = {0};
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &work.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &work.n_ranks);
+    require(argc == 6, "kernel_overhead MODE FILE VARIABLES BYTES SYNC");
+    work.path = argv[2];
+    work.n_variables = atoi(argv[3]);
+    work.bytes = atoi(argv[4]);
+    work.sync = atoi(argv[5]);
+    size_t bytes = (size_t)work.n_variables * (size_t)work.bytes;
+    float *data = malloc(bytes);
+    require(data != NULL, "malloc");
+    for (size_t i = 0; i < bytes / sizeof *data; i++)
+        data[i] = (float)(i % (1 << 24));
+    work.data = (const char *)data;
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = MPI_Wtime();
+    if (strcmp(argv[1], "process") == 0)
+        write_own(&work);
+    else
+        write_shared(&work, strcmp(argv[1], "collective") == 0);
+    double seconds = MPI_Wtime() - start;
+    MPI_Reduce(work.rank == 0 ? MPI_IN_PLACE : &seconds, &seconds, 1, MPI_DOUBLE, MPI_MAX, 0,
+               MPI_COMM_WORLD);
+    if (work.rank == 0)
+        printf("%.9f\n", seconds);
+    free(data);
+    MPI_Finalize();
+    return 0;
+}
