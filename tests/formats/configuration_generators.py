@@ -70,7 +70,8 @@ file_rules = st.builds(
 environments = st.dictionaries(
     st.from_regex(r"[A-Z][A-Z0-9_]{0,6}", fullmatch=True), unicode_text, max_size=2
 )
-jobs = st.builds(JobSettings, settings(Layer.MCA), environments)
+counts = st.none() | st.integers(1, 2**31 - 1)
+jobs = st.builds(JobSettings, settings(Layer.MCA), environments, counts, counts, counts)
 configurations = st.builds(Configuration, st.lists(file_rules, max_size=3).map(tuple), jobs)
 
 

@@ -88,3 +88,15 @@ def test_refused_in_one_line(text: str, message: str):
         get("toml").read(text, "best.toml")
     assert str(caught.value).startswith("best.toml: ")
     assert "\n" not in str(caught.value)
+
+
+def test_resources_of_the_job():
+    text = "version = 1\n[job]\nranks = 4\nranks_per_node = 2\nthreads = 3\n"
+    job = get("toml").read(text).configuration.job
+    assert (job.ranks, job.ranks_per_node, job.threads) == (4, 2, 3)
+    with pytest.raises(ConfigurationError, match=r"job\.ranks"):
+        get("toml").read("version = 1\n[job]\nranks = 0\n")
+    with pytest.raises(ConfigurationError, match=r"job\.ranks = '4'"):
+        get("toml").read("version = 1\n[job]\nranks = '4'\n")
+    with pytest.raises(ConfigurationError, match="did you mean threads"):
+        get("toml").read("version = 1\n[job]\nthread = 4\n")
