@@ -251,6 +251,7 @@ def test_help_is_printed_once(words: list[str], kernel_of: KernelOf, tmp_path: P
 
 FAILING = {
     "posix": ["--backend", "posix"],
+    "posix-serial": ["--backend", "posix", "--mode", "serial"],
     "mpiio-independent": ["--backend", "mpiio"],
     "mpiio-collective": ["--backend", "mpiio", "--mode", "collective"],
     "hdf5": ["--backend", "hdf5"],
@@ -267,6 +268,7 @@ def told(done: subprocess.CompletedProcess[str]) -> list[str]:
     ("family", "backend"),
     [
         ("mpich", "posix"),
+        ("mpich", "posix-serial"),
         ("mpich", "mpiio-independent"),
         ("mpich", "hdf5"),
         ("openmpi", "mpiio-collective"),
