@@ -36,10 +36,10 @@ HERE = Path(__file__).resolve().parent
 SURFACES = HERE / "surfaces"
 RESULTS = HERE / "results"
 STRATEGIES = ("auto", "rules", "tpe", "genetic", "random", "exhaustive")
-CHECKPOINTS = (5, 10, 20, 40, 80, 160)
+CHECKPOINTS = (5, 10, 20, 40, 80)
 SHARE = 0.9
 SEEDS = 100
-RUNS = 200
+RUNS = 120
 
 
 @dataclass(frozen=True)

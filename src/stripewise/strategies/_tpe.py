@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from math import isfinite
 from random import Random
@@ -20,7 +20,7 @@ from stripewise.strategies._stepwise import Steps, StepwiseStrategy
 from stripewise.tunables import Space
 
 _MISSING = "strategy tpe needs Optuna; install it: pip install 'stripewise[tpe]'"
-_SAMPLES = 12
+_SAMPLES = 6
 """So many samples in a row that were tried or make no sense, and a random point is taken."""
 _FRUITLESS_DRAWS = 5000
 _FAILED_RATIO = 100.0
@@ -94,6 +94,7 @@ class TpeStrategy(StepwiseStrategy):
                 n_startup_trials=int(self.number("startup")),
                 n_ei_candidates=int(self.number("candidates")),
                 multivariate=True,
+                constant_liar=False,
                 seed=self.seed,
             )
         study = optuna.create_study(direction="minimize", sampler=sampler)
@@ -108,22 +109,24 @@ class TpeStrategy(StepwiseStrategy):
     def _next(self) -> Proposal | None:
         if self.space.size - 1 < len(self._tried):
             return None
-        modelled = self._n_learned >= self.number("startup")
-        for _ in range(_SAMPLES if modelled else 0):
-            settings = self._sample()
-            if key_of(settings) not in self._tried and is_valid(settings, self.facts):
-                return Proposal(settings, "where good ones are likely")
+        if self._n_learned >= self.number("startup"):
+            for settings in self._samples():
+                if key_of(settings) not in self._tried and is_valid(settings, self.facts):
+                    return Proposal(settings, "where good ones are likely")
         return self._drawn()
 
-    def _sample(self) -> dict[str, Value]:
-        trial = self._study.ask(self._distributions)
-        genes = dict(trial.params)
-        self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)  # told when it has run
-        return {
-            d.tunable.name: d.values[genes[d.tunable.name] - 1]
-            for d in self.space.dimensions
-            if genes[d.tunable.name]
-        }
+    def _samples(self) -> Iterator[dict[str, Value]]:
+        """Sample a few points from the model; the study keeps none of them."""
+        self._study.ask()  # whose trial the samples are for: one that never runs
+        pending = self._study.get_trials(deepcopy=False)[-1]
+        self._study.tell(pending.number, state=self._optuna.trial.TrialState.FAIL)
+        for _ in range(_SAMPLES):
+            genes = self._study.sampler.sample_relative(self._study, pending, self._distributions)
+            yield {
+                d.tunable.name: d.values[genes[d.tunable.name] - 1]
+                for d in self.space.dimensions
+                if genes[d.tunable.name]
+            }
 
     def _drawn(self) -> Proposal | None:
         for _ in range(_FRUITLESS_DRAWS):
