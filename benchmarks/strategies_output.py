@@ -129,8 +129,10 @@ def draw(document: dict[str, Any], path: Path) -> None:
             axes.axhline(0.9, color="#999999", linewidth=0.8, linestyle=":")
             axes.set(title=name, ylim=(0, 1.02))
             axes.grid(alpha=0.3)
-        figure.supxlabel("runs, all counted", fontsize="small")
-        figure.supylabel("share of the seeds within 5 % of the optimum", fontsize="small")
+        figure.supxlabel(
+            "runs, all counted, until the choice is within 5 % of the optimum", fontsize="small"
+        )
+        figure.supylabel("share of the seeds", fontsize="small")
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
