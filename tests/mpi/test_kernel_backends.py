@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from kernel_builds import Kernel, compile_kernel
+from kernel_builds import KERNELS, Kernel, compile_kernel
 from kernel_readers import Shapes, Steps, read_steps
 
 KernelOf = Callable[[str], Kernel]
@@ -48,6 +49,15 @@ class Request:
     n_steps: int = 2
 
 
+def shapes_of_wrf() -> Shapes:
+    """16 variables of the volume and 28 of the plane, as the pattern's table has them."""
+    rows = re.findall(
+        r'{\.name = "(\w+)"(, \.dims = PLANE)?}', (KERNELS / "patterns/wrf.c").read_text()
+    )
+    assert len(rows) == 44
+    return {name: (11, 13) if plane else (3, 11, 13) for name, plane in rows}
+
+
 FLASH = {f"unknown{n:02d}": (7, 3, 2, 5) for n in range(1, 25)}
 CUBE = {"array": (13, 7, 11)}
 REQUESTS = {
@@ -61,12 +71,17 @@ REQUESTS = {
         "float32",
     ),
     "flash": Request("--pattern flash --size 7,3,2,5", FLASH, n_steps=1),
+    "wrf": Request("--pattern wrf --size 3,11,13 --type float", shapes_of_wrf(), "float32", 1),
     "btio": Request("--pattern btio --size 13,11,17", {"solution": (13, 11, 17, 5)}, n_steps=1),
 }
 
 
-# 1 and 3 ranks have all of them.
-OF_RANKS = {2: ("cyclic", "btio"), 4: ("strided", "flash", "btio")}
+OF_RANKS = {
+    1: tuple(REQUESTS),
+    2: ("cyclic", "btio"),
+    3: ("blocks", "cyclic", "strided", "flash", "btio"),
+    4: ("strided", "wrf", "btio"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -125,16 +140,14 @@ def assert_same(found: Steps, expected: Steps) -> None:
             np.testing.assert_array_equal(array, other[name], err_msg=name)
 
 
-@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("n_ranks", OF_RANKS)
 @pytest.mark.parametrize("backend", NEW)
 def test_every_element_arrives(backend: str, n_ranks: int, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)
-    for name, request in REQUESTS.items():
-        if name not in OF_RANKS.get(n_ranks, REQUESTS):
-            continue
+    for name in OF_RANKS[n_ranks]:
         (tmp_path / name).mkdir()
-        _, found = write(kernel, backend, request, n_ranks, tmp_path / name)
-        assert_same(found, formula(request))
+        _, found = write(kernel, backend, REQUESTS[name], n_ranks, tmp_path / name)
+        assert_same(found, formula(REQUESTS[name]))
 
 
 @pytest.mark.parametrize("name", ["cyclic", "strided", "btio"])
