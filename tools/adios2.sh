@@ -14,7 +14,7 @@ umask 022
 family=${1:-openmpi}
 version=2.12.1.1001
 sha256=f3bf3a6e64b800351a091d4fc70cc8437041c36c81f90f01697b81f168b6adb0
-python=${PYTHON:-$(dirname "$0")/../.venv/bin/python}
+python=$(dirname "$0")/../.venv/bin/python
 cache=${STRIPEWISE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stripewise}
 
 # All but the file engines and bpls: nothing else is asked of it here.
@@ -70,7 +70,8 @@ build() {
     cmake -S "$work/adios2-$version" -B "$work/build" -G "$generator" $options \
         -DADIOS2_USE_MPI=ON -DMPI_C_COMPILER="$mpicc" -DMPI_CXX_COMPILER="$mpicxx" \
         -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" \
-        -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DBUILD_TESTING=OFF \
+        -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -ftree-vectorize -DNDEBUG" \
+        -DBUILD_SHARED_LIBS=ON -DBUILD_TESTING=OFF \
         -DADIOS2_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX="$prefix" \
         -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH='$ORIGIN:$ORIGIN/../lib'
     cmake --build "$work/build" --parallel "$(nproc)"

@@ -75,6 +75,15 @@ def test_a_variable_names_the_prefix_or_a_directory_in_it(
     assert find()["ADIOS2"].include == prefix / "include"
 
 
+def test_its_tool_on_path_leads_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prefix = install(tmp_path / "own")
+    (prefix / "bin").mkdir()
+    (prefix / "bin/adios2-config").write_text("#!/bin/sh\n")
+    (prefix / "bin/adios2-config").chmod(0o755)
+    monkeypatch.setenv("PATH", str(prefix / "bin"))
+    assert find()["ADIOS2"].include == prefix / "include"
+
+
 def test_a_serial_netcdf_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prefix = install(tmp_path / "own")
     monkeypatch.setenv("NETCDF_DIR", str(prefix))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,7 @@ _KINDS = (
         "ADIOS2",
         "ADIOS2",
         ("ADIOS2_DIR", "ADIOS2_ROOT"),
-        (("adios2-config", "--prefix"),),
+        (),
         ("adios2_c.h",),
         (("libadios2_c_mpi.so",), ("libadios2_c.so",)),
         ("adios2/common/ADIOSConfig.h", r'ADIOS2_VERSION_STR\s+"([^"]+)"'),
@@ -143,6 +144,8 @@ def _roots(kind: _Kind, family: str, version: str) -> Iterator[Path]:
             yield from [Path(value), *list(Path(value).parents)[:3]]
     if kind.name == "ADIOS2":
         yield from sorted(cache_directory().glob(f"adios2-*-{family}-{version}-*"), reverse=True)
+        if located := shutil.which("adios2-config"):
+            yield Path(located).resolve().parents[1]
     for command in kind.prefix_commands:
         answer = ask(list(command))
         if answer.ok and answer.out.strip():
