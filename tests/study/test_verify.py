@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 
 from stripewise.model import VerificationStatus
-from stripewise.study import _hdf5_values
-from stripewise.study._hdf5_compare import compare_content
-from stripewise.study._verify import Reference, bytes_differ, compare
+from stripewise.study._bytes import bytes_differ
+from stripewise.study._verify import Reference, compare
+from stripewise.study.contents import Hdf5, _base
+
+compare_content = Hdf5().differences
 
 IDENTICAL = VerificationStatus.IDENTICAL
 SAME = VerificationStatus.SAME_CONTENT
@@ -299,7 +301,7 @@ def test_chunking_and_filters_are_not_content(tmp_path):
 
 
 def test_large_data_go_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(_hdf5_values, "BLOCK_BYTES", 4096)
+    monkeypatch.setattr(_base, "BLOCK_BYTES", 4096)
     data = np.arange(60_000, dtype="i8").reshape(30, 40, 50)
     for name in "ab":
         with h5py.File(tmp_path / name, "w") as file:
@@ -316,9 +318,9 @@ def test_large_data_go_in_blocks(tmp_path, monkeypatch):
     [((5, 7), 8, None), ((0, 3), 8, None), ((100,), 1, (7,)), ((3, 500, 11), 8, (1, 64, 11))],
 )
 def test_blocks_cover_every_element_once(monkeypatch, dims, size, chunk):
-    monkeypatch.setattr(_hdf5_values, "BLOCK_BYTES", 256)
+    monkeypatch.setattr(_base, "BLOCK_BYTES", 256)
     seen = np.zeros(dims, int)
-    for start, count in _hdf5_values.blocks(dims, size, chunk):
+    for start, count in _base.boxes(dims, size, chunk):
         seen[tuple(slice(b, b + n) for b, n in zip(start, count, strict=True))] += 1
         assert np.prod(count) * size <= 256
     assert (seen == 1).all()

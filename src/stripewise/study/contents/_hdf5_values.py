@@ -9,14 +9,14 @@ padding of compounds; variable-length data and references by what they mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import h5py
 import numpy as np
 from h5py import h5d, h5o, h5p, h5r, h5s, h5t
 
-BLOCK_BYTES = 8 << 20
+from stripewise.study.contents._base import BLOCK_BYTES, boxes
 
 Paths = Mapping[int, bytes]
 """Address of an object in its file to its canonical path."""
@@ -123,7 +123,7 @@ def _raw_differ(first: Any, second: Any) -> str:
     datatype = packed(first.get_type())
     size = datatype.get_size()
     dims = first.get_space().get_simple_extent_dims()
-    for start, count in blocks(dims, size, _chunk(first)):
+    for start, count in boxes(dims, size, _chunk(first)):
         one = _read_raw(first, datatype, start, count)
         two = _read_raw(second, datatype, start, count)
         if not np.array_equal(one, two):
@@ -157,43 +157,6 @@ def _chunk(dataset: Any) -> tuple[int, ...] | None:
     return properties.get_chunk() if properties.get_layout() == h5d.CHUNKED else None
 
 
-def blocks(
-    dims: tuple[int, ...], element_bytes: int, chunk: tuple[int, ...] | None = None
-) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Cut an array into boxes of at most BLOCK_BYTES (or one element): start, count.
-
-    Boxes begin at chunk borders where that is possible.
-    """
-    if math.prod(dims) == 0:
-        return
-    box = list(dims)
-    for axis, extent in enumerate(dims):
-        rest = element_bytes * math.prod(box[axis + 1 :])
-        fitting = max(1, min(extent, BLOCK_BYTES // rest))
-        if chunk is not None and chunk[axis] < fitting < extent:
-            fitting -= fitting % chunk[axis]
-        box[axis] = fitting
-        if fitting * rest <= BLOCK_BYTES:
-            break
-    grid = [range(0, extent, step) for extent, step in zip(dims, box, strict=True)]
-    for number in range(math.prod(map(len, grid))):
-        start = tuple(
-            axis[int(index)]
-            for axis, index in zip(grid, _unravel(number, tuple(map(len, grid))), strict=True)
-        )
-        yield (
-            start,
-            tuple(
-                min(step, extent - begin)
-                for begin, step, extent in zip(start, box, dims, strict=True)
-            ),
-        )
-
-
-def _unravel(number: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    return np.unravel_index(number, shape) if shape else ()
-
-
 # -- variable-length data and references -----------------------------------------------------
 
 
@@ -207,7 +170,7 @@ def _objects_differ(first: Any, second: Any, paths: tuple[Paths, Paths]) -> str:
     files = h5py.h5i.get_file_id(first), h5py.h5i.get_file_id(second)
     one, two = h5py.Dataset(first), h5py.Dataset(second)
     size = max(first.get_type().get_size(), 256)
-    for start, count in blocks(one.shape, size, _chunk(first)):
+    for start, count in boxes(one.shape, size, _chunk(first)):
         box = tuple(slice(begin, begin + n) for begin, n in zip(start, count, strict=True))
         a, b = one[box], two[box]
         if not same_values(a, b, files, paths):

@@ -11,33 +11,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import h5py
 from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5t
 
-from stripewise.study import _hdf5_values as values
+from stripewise.study.contents import _hdf5_values as values
+from stripewise.study.contents._base import (
+    FAILURES,
+    WHOLE,
+    ContentDifferences,
+    ContentFormat,
+    Finding,
+)
 
 _GROUP, _DATASET, _NAMED_TYPE = 0, 1, 2
-_LIMIT = 1000
-_FAILURES = (OSError, TypeError, ValueError, KeyError, RuntimeError, NotImplementedError)
-
-
-@dataclass
-class ContentDifferences:
-    """What a comparison found; an item is `/path` or `/path@attribute`.
-
-    Attributes:
-        differences: Item to what differs.
-        unknown: Item to why it cannot be compared.
-        bytes_of: Item to the bytes of its elements, where it has any.
-    """
-
-    differences: dict[str, str] = field(default_factory=dict)
-    unknown: dict[str, str] = field(default_factory=dict)
-    bytes_of: dict[str, int] = field(default_factory=dict)
 
 
 class _Side:
@@ -83,51 +71,40 @@ class _Side:
         return new and info.type == _GROUP
 
 
-def is_hdf5(path: Path) -> bool:
-    """Whether a file has the signature of HDF5."""
-    try:
-        return bool(h5f.is_hdf5(os.fsencode(path)))
-    except _FAILURES:
-        return False
+class Hdf5(ContentFormat):
+    """HDF5 and NetCDF-4."""
 
+    title = "HDF5"
+    noun = "an HDF5 file"
 
-def compare_content(first: Path, second: Path, ignore: Collection[str] = ()) -> ContentDifferences:
-    """Compare two files by content; no more than the first 1000 differences.
+    def matches(self, path: Path) -> bool:
+        """See `ContentFormat.matches`."""
+        try:
+            return path.is_file() and bool(h5f.is_hdf5(os.fsencode(path)))
+        except FAILURES:
+            return False
 
-    Args:
-        first: A file.
-        second: Another.
-        ignore: Items not to compare.
-    """
-    found = ContentDifferences()
-    sides: list[_Side] = []
-    try:
-        for path in (first, second):
-            sides.append(_Side(path))
-        for item, what, why in _compare(sides[0], sides[1], frozenset(ignore), found):
-            if item in ignore:
-                continue
-            if why:
-                found.unknown[item] = why
-            else:
-                found.differences[item] = what
-            if len(found.differences) >= _LIMIT:
-                break
-    except _FAILURES as error:
-        found.unknown["/"] = f"cannot be read as HDF5: {error}"
-    finally:
-        for side in sides:
-            side.file.close()
-    return found
-
-
-_Finding = tuple[str, str, str]
-"""Item, what differs, or else why it is unknown."""
+    def differences(
+        self, first: Path, second: Path, ignore: Collection[str] = ()
+    ) -> ContentDifferences:
+        """See `ContentFormat.differences`."""
+        found = ContentDifferences()
+        sides: list[_Side] = []
+        try:
+            for path in (first, second):
+                sides.append(_Side(path))
+            found.collect(_compare(sides[0], sides[1], frozenset(ignore), found), ignore)
+        except FAILURES as error:
+            found.unknown[WHOLE] = f"cannot be read as HDF5: {error}"
+        finally:
+            for side in sides:
+                side.file.close()
+        return found
 
 
 def _compare(
     one: _Side, two: _Side, ignore: frozenset[str], found: ContentDifferences
-) -> Iterator[_Finding]:
+) -> Iterator[Finding]:
     for path in sorted(one.links.keys() | two.links.keys()):
         first, second = one.links.get(path), two.links.get(path)
         if first is None or second is None:
@@ -149,11 +126,11 @@ def _compare_object(
     sides: tuple[_Side, _Side],
     ignore: frozenset[str],
     found: ContentDifferences,
-) -> Iterator[_Finding]:
+) -> Iterator[Finding]:
     item = text(path)
     try:
         first, second = (h5o.open(side.file, path) for side in sides)
-    except _FAILURES as error:
+    except FAILURES as error:
         yield item, "", f"cannot be opened: {error}"
         return
     paths = sides[0].paths, sides[1].paths
@@ -168,7 +145,7 @@ def _compare_object(
 
 def _compare_datasets(
     item: str, first: h5d.DatasetID, second: h5d.DatasetID, paths: Any, found: ContentDifferences
-) -> Iterator[_Finding]:
+) -> Iterator[Finding]:
     try:
         datatype: h5t.TypeID = first.get_type()
         found.bytes_of[item] = datatype.get_size() * first.get_space().get_simple_extent_npoints()
@@ -176,14 +153,14 @@ def _compare_datasets(
         different = different or values.spaces_differ(first.get_space(), second.get_space())
         different = different or values.fill_values_differ(first, second)
         different = different or values.datasets_differ(first, second, paths)
-    except _FAILURES as error:
+    except FAILURES as error:
         yield item, "", f"cannot be compared: {error}"
         return
     if different:
         yield item, different, ""
 
 
-def _compare_attributes(item: str, first: Any, second: Any, paths: Any) -> Iterator[_Finding]:
+def _compare_attributes(item: str, first: Any, second: Any, paths: Any) -> Iterator[Finding]:
     one, two = _attribute_names(first), _attribute_names(second)
     for name in sorted(one | two):
         key = f"{item}@{text(name)}"
@@ -193,7 +170,7 @@ def _compare_attributes(item: str, first: Any, second: Any, paths: Any) -> Itera
         try:
             attributes = h5a.open(first, name), h5a.open(second, name)
             different = values.attributes_differ(*attributes, (first, second), paths)
-        except _FAILURES as error:
+        except FAILURES as error:
             yield key, "", f"cannot be compared: {error}"
             continue
         if different:
@@ -208,8 +185,3 @@ def _attribute_names(located: Any) -> set[bytes]:
 def text(name: bytes) -> str:
     """Show a name of any bytes."""
     return name.decode("utf-8", "backslashreplace")
-
-
-def version() -> str:
-    """Version of the HDF5 that compares."""
-    return str(h5py.version.hdf5_version)

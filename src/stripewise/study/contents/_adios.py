@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Outputs of ADIOS2 (BP4, BP5), compared in a process of their own.
+
+ADIOS2 may end the process that reads a damaged output, or wait in it forever for the rest of a
+truncated one; a study must outlive both.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+from stripewise.study.contents._base import WHOLE, ContentDifferences, ContentFormat
+
+_READER = "stripewise.study.contents._adios_read"
+_BASE_SECONDS = 60.0
+_LEAST_BYTES_PER_SECOND = 20e6
+
+
+class AdiosBp(ContentFormat):
+    """A directory of BP4 or BP5, read with the optional package adios2."""
+
+    title = "ADIOS2 BP"
+    noun = "an ADIOS2 BP directory"
+    mark = "md.idx"
+    volatile = frozenset({"profiling.json"})
+
+    def matches(self, path: Path) -> bool:
+        """See `ContentFormat.matches`."""
+        try:
+            return (path / self.mark).is_file()
+        except (OSError, ValueError):
+            return False
+
+    def problem(self) -> str:
+        """See `ContentFormat.problem`."""
+        if importlib.util.find_spec("adios2") is None:
+            return "not verifiable: install stripewise[adios2]"
+        return ""
+
+    def differences(
+        self, first: Path, second: Path, ignore: Collection[str] = ()
+    ) -> ContentDifferences:
+        """See `ContentFormat.differences`."""
+        if problem := self.problem():
+            return ContentDifferences(unknown={WHOLE: problem})
+        request = {"first": str(first), "second": str(second), "ignore": sorted(ignore)}
+        seconds = _BASE_SECONDS + (_size(first) + _size(second)) / _LEAST_BYTES_PER_SECOND
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-m", _READER],
+                input=json.dumps(request),
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=seconds,
+            )
+            answer = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
+        except subprocess.TimeoutExpired:
+            return _unreadable(f"its reader did not end within {seconds:.0f} s")
+        except (OSError, ValueError, IndexError) as error:
+            return _unreadable(str(error))
+        if answer is None:
+            return _unreadable(f"its reader ended with code {done.returncode}")
+        return ContentDifferences(**answer)
+
+
+def _unreadable(why: str) -> ContentDifferences:
+    return ContentDifferences(unknown={WHOLE: f"cannot be read as ADIOS2 BP: {why}"})
+
+
+def _size(directory: Path) -> int:
+    with os.scandir(directory) as entries:
+        return sum(entry.stat().st_size for entry in entries if entry.is_file())

@@ -1,0 +1,248 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The process that compares two outputs of ADIOS2 (BP4, BP5) by content.
+
+It reads a JSON object with first, second (paths) and ignore (items), and its last line is
+`ContentDifferences` as JSON.
+
+Compared are steps, variables, their types and shapes, every element of global arrays, each
+block of local arrays, values and strings, and attributes.  Not compared: how many subfiles
+there are, how blocks are spread over them, compression, times, profiles.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from stripewise.study.contents._base import (
+    FAILURES,
+    WHOLE,
+    ContentDifferences,
+    Finding,
+    boxes,
+    element_differs,
+)
+
+_TYPES = {
+    "char": "i1",
+    "int8_t": "i1",
+    "uint8_t": "u1",
+    "int16_t": "i2",
+    "uint16_t": "u2",
+    "int32_t": "i4",
+    "uint32_t": "u4",
+    "int64_t": "i8",
+    "uint64_t": "u8",
+    "float": "f4",
+    "double": "f8",
+    "float complex": "c8",
+    "double complex": "c16",
+}
+
+
+def compare(first: str, second: str, ignore: Collection[str]) -> ContentDifferences:
+    """See `ContentFormat.differences`."""
+    found = ContentDifferences()
+    try:
+        with ExitStack() as stack:
+            one, two = (_Side(path, stack) for path in (first, second))
+            found.collect(_compare(one, two, frozenset(ignore), found), ignore)
+    except FAILURES as error:
+        found.unknown[WHOLE] = f"cannot be read as ADIOS2 BP: {_first_line(error)}"
+    return found
+
+
+class _Side:
+    """One of the two outputs, at one step after the other."""
+
+    def __init__(self, path: str, stack: ExitStack) -> None:
+        import adios2
+
+        self._adios = adios2.Adios()
+        self.io = self._adios.declare_io("content")
+        # What was not closed would be waited for.
+        self.io.set_parameter("OpenTimeoutSecs", "1")
+        self.engine = self.io.open(path, adios2.bindings.Mode.Read)
+        stack.callback(self.engine.close)
+        self._status = adios2.bindings.StepStatus
+        self._read = adios2.bindings.StepMode.Read
+        self._sync = adios2.bindings.Mode.Sync
+
+    def next_step(self) -> bool:
+        """Go to the next step; False at the end."""
+        status = self.engine.begin_step(self._read, 0.0)
+        if status not in (self._status.OK, self._status.EndOfStream):
+            raise ValueError("its writer did not close it")
+        return bool(status == self._status.OK)
+
+    def variables(self) -> dict[str, str]:
+        """Name to type of the variables of this step."""
+        return {name: info["Type"] for name, info in self.io.available_variables().items()}
+
+    def shape(self, name: str) -> tuple[Any, ...]:
+        """What is there in this step: a global array, blocks of a local one, or a value."""
+        variable = self.io.inquire_variable(name)
+        dims = tuple(variable.shape())
+        if dims:
+            return ("array", *dims)
+        blocks = self.engine.blocks_info(name, self.engine.current_step())
+        if any(block.get("IsValue") == "True" for block in blocks):
+            return ("value",)
+        return ("blocks", *(_extent(block["Count"]) for block in blocks))
+
+    def text(self, name: str) -> str:
+        """A string."""
+        return str(self.engine.get(self.io.inquire_variable(name)))
+
+    def box(
+        self, name: str, kind: str, start: tuple[int, ...], count: tuple[int, ...], block: int
+    ) -> np.ndarray[Any, Any]:
+        """A box of a global array (block -1) or of one block; gaps are zeros."""
+        variable = self.io.inquire_variable(name)
+        if block >= 0:
+            variable.set_block_selection(block)
+        if count:
+            variable.set_selection([list(start), list(count)])
+        data = np.zeros(count or 1, dtype=kind)
+        self.engine.get(variable, data, self._sync)
+        if block > 0:  # the selection stays, and the next step may have fewer blocks
+            variable.set_block_selection(0)
+        return data
+
+    def attributes(self) -> dict[str, tuple[Any, ...]]:
+        """Name to type and value of the attributes so far."""
+        return {
+            name: (info["Type"], _attribute(self.io.inquire_attribute(name), info["Type"]))
+            for name, info in self.io.available_attributes().items()
+        }
+
+
+def _extent(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in text.split(",") if number.strip())
+
+
+def _attribute(attribute: Any, kind: str) -> Any:
+    if kind == "string":
+        return tuple(attribute.data_string())
+    return np.asarray(attribute.data()).tobytes()
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).strip().splitlines()[0]
+
+
+def _compare(
+    one: _Side, two: _Side, ignore: frozenset[str], found: ContentDifferences
+) -> Iterator[Finding]:
+    step = 0
+    done = set(ignore)
+    while True:
+        more = one.next_step(), two.next_step()
+        if more[0] != more[1]:
+            yield WHOLE, f"{'more' if more[1] else 'fewer'} than {step} steps", ""
+        yield from _compare_attributes(one, two, done)
+        if not all(more):
+            return
+        yield from _compare_step(step, one, two, done, found)
+        for side in (one, two):
+            side.engine.end_step()
+        step += 1
+
+
+def _compare_step(
+    step: int, one: _Side, two: _Side, done: set[str], found: ContentDifferences
+) -> Iterator[Finding]:
+    """What is found once is not looked at again in later steps."""
+    types = one.variables(), two.variables()
+    for name in sorted(types[0].keys() | types[1].keys()):
+        item = f"/{name}"
+        if item in done:
+            _account(name, types[0].get(name, ""), one, found)
+            continue
+        if name not in types[0] or name not in types[1]:
+            different, why = "is missing" if name in types[0] else "is new", ""
+        else:
+            kinds = types[0][name], types[1][name]
+            different, why = _variables_differ(name, kinds, (one, two), found)
+        if different or why:
+            done.add(item)
+            yield item, f"step {step}: {different}", why
+
+
+def _variables_differ(
+    name: str, kinds: tuple[str, str], sides: tuple[_Side, _Side], found: ContentDifferences
+) -> tuple[str, str]:
+    """What differs, or why that cannot be told."""
+    if kinds[0] != kinds[1]:
+        return f"type {kinds[0]} and {kinds[1]}", ""
+    if kinds[0] != "string" and kinds[0] not in _TYPES:
+        return "", f"cannot be compared: type {kinds[0]}"
+    try:
+        shapes = sides[0].shape(name), sides[1].shape(name)
+        if shapes[0] != shapes[1]:
+            return f"shape {shapes[0]} and {shapes[1]}", ""
+        _account(name, kinds[0], sides[0], found)
+        if kinds[0] == "string":
+            return "" if sides[0].text(name) == sides[1].text(name) else "the value differs", ""
+        return _elements_differ(name, _TYPES[kinds[0]], shapes[0], sides), ""
+    except FAILURES as error:
+        return "", f"cannot be compared: {_first_line(error)}"
+
+
+def _parts(shape: tuple[Any, ...]) -> list[tuple[int, tuple[int, ...]]]:
+    """Block (-1: no blocks) and extent of what a variable has in a step."""
+    if shape[0] == "blocks":
+        return list(enumerate(shape[1:]))
+    return [(-1, shape[1:])]
+
+
+def _account(name: str, kind: str, side: _Side, found: ContentDifferences) -> None:
+    """Add a step's elements to the bytes of a variable."""
+    if kind in _TYPES:
+        size = np.dtype(_TYPES[kind]).itemsize
+        elements = sum(math.prod(dims) for _, dims in _parts(side.shape(name)))
+        found.bytes_of[f"/{name}"] = found.bytes_of.get(f"/{name}", 0) + size * elements
+
+
+def _elements_differ(
+    name: str, kind: str, shape: tuple[Any, ...], sides: tuple[_Side, _Side]
+) -> str:
+    for block, dims in _parts(shape):
+        for start, count in boxes(dims, np.dtype(kind).itemsize):
+            one, two = (side.box(name, kind, start, count, block) for side in sides)
+            if different := element_differs(one, two, start or (0,)):
+                return different if block < 0 else f"block {block}: {different}"
+    return ""
+
+
+def _compare_attributes(one: _Side, two: _Side, done: set[str]) -> Iterator[Finding]:
+    values = one.attributes(), two.attributes()
+    for name in sorted(values[0].keys() | values[1].keys()):
+        item = f"{WHOLE}@{name}"
+        if item in done or values[0].get(name) == values[1].get(name):
+            continue
+        done.add(item)
+        if name in values[0] and name in values[1]:
+            yield item, "value", ""
+        else:
+            yield item, "is missing" if name in values[0] else "is new", ""
+
+
+def main() -> None:
+    """Answer one request."""
+    request = json.load(sys.stdin)
+    found = compare(request["first"], request["second"], request["ignore"])
+    print()
+    print(json.dumps(asdict(found)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The contract of a format whose content can be compared apart from its bytes."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+BLOCK_BYTES = 8 << 20
+WHOLE = "/"
+"""The item that stands for all of it."""
+FAILURES = (OSError, TypeError, ValueError, KeyError, RuntimeError, NotImplementedError)
+"""What libraries raise for what they cannot read."""
+
+_LIMIT = 1000
+
+Finding = tuple[str, str, str]
+"""Item, what differs, or else why it is unknown."""
+
+
+@dataclass
+class ContentDifferences:
+    """What a comparison found; an item is `/path` or `/path@attribute`.
+
+    Attributes:
+        differences: Item to what differs.
+        unknown: Item to why it cannot be compared.
+        bytes_of: Item to the bytes of its elements, where it has any.
+    """
+
+    differences: dict[str, str] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+    bytes_of: dict[str, int] = field(default_factory=dict)
+
+    def collect(self, findings: Iterable[Finding], ignore: Collection[str]) -> None:
+        """Take findings over, up to the first 1000 differences."""
+        for item, what, why in findings:
+            if item in ignore:
+                continue
+            if why:
+                self.unknown[item] = why
+            else:
+                self.differences[item] = what
+            if len(self.differences) >= _LIMIT:
+                break
+
+
+class ContentFormat(ABC):
+    """A format: which outputs are in it, and whether two of them mean the same.
+
+    Content is what a reader of the format gets: names, shapes, types, attributes and every
+    element, bit by bit (so that NaNs compare).  Not content: offsets, padding, chunking, the
+    number of subfiles, times, the order in which things were made.
+
+    Attributes:
+        title: For people: "HDF5".
+        noun: With its article: "an HDF5 file".
+        mark: Name of a file that makes the directory it is in one output; "" for formats of
+            single files.
+        volatile: Files of such a directory that differ from run to run and are no content.
+    """
+
+    title: str
+    noun: str
+    mark: str = ""
+    volatile: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def matches(self, path: Path) -> bool:
+        """Whether an output is in this format.  Raises nothing."""
+
+    def problem(self) -> str:
+        """Why nothing can be compared here, with the remedy; "" if it can."""
+        return ""
+
+    @abstractmethod
+    def differences(
+        self, first: Path, second: Path, ignore: Collection[str] = ()
+    ) -> ContentDifferences:
+        """Compare two outputs by content, in bounded memory.
+
+        Args:
+            first: An output that matches.
+            second: Another.
+            ignore: Items not to compare.
+
+        Returns:
+            The first 1000 differences.  What cannot be read is `unknown`, as a whole under "/".
+        """
+
+
+def boxes(
+    dims: tuple[int, ...], element_bytes: int, chunk: tuple[int, ...] | None = None
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Cut an array into boxes of at most BLOCK_BYTES (or one element): start, count.
+
+    Boxes begin at chunk borders where that is possible.
+    """
+    if math.prod(dims) == 0:
+        return
+    box = list(dims)
+    for axis, extent in enumerate(dims):
+        rest = element_bytes * math.prod(box[axis + 1 :])
+        fitting = max(1, min(extent, BLOCK_BYTES // rest))
+        if chunk is not None and chunk[axis] < fitting < extent:
+            fitting -= fitting % chunk[axis]
+        box[axis] = fitting
+        if fitting * rest <= BLOCK_BYTES:
+            break
+    grid = [range(0, extent, step) for extent, step in zip(dims, box, strict=True)]
+    for number in range(math.prod(map(len, grid))):
+        start = tuple(
+            axis[int(index)]
+            for axis, index in zip(grid, _unravel(number, tuple(map(len, grid))), strict=True)
+        )
+        yield (
+            start,
+            tuple(
+                min(step, extent - begin)
+                for begin, step, extent in zip(start, box, dims, strict=True)
+            ),
+        )
+
+
+def _unravel(number: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    return np.unravel_index(number, shape) if shape else ()
+
+
+def element_differs(
+    one: np.ndarray[Any, Any], two: np.ndarray[Any, Any], start: tuple[int, ...]
+) -> str:
+    """Say which element of two equal boxes differs bit by bit; "" if none does."""
+    if one.tobytes() == two.tobytes():
+        return ""
+    unequal = _bits(one) != _bits(two)
+    element = int(np.flatnonzero(unequal.any(axis=1))[0])
+    inside = _unravel(element, one.shape)
+    return f"element {[b + int(i) for b, i in zip(start, inside, strict=True)]} differs"
+
+
+def _bits(box: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """(n_elements, n_bytes) uint8."""
+    return np.frombuffer(box.tobytes(), np.uint8).reshape(-1, box.dtype.itemsize)
