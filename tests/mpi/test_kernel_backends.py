@@ -78,9 +78,9 @@ REQUESTS = {
 
 OF_RANKS = {
     1: tuple(REQUESTS),
-    2: ("cyclic", "btio"),
-    3: ("blocks", "cyclic", "strided", "flash", "btio"),
-    4: ("strided", "wrf", "btio"),
+    2: ("blocks", "cyclic"),
+    3: ("strided", "flash", "btio"),
+    4: ("cyclic", "wrf"),
 }
 
 
@@ -240,17 +240,15 @@ def test_a_full_disk_is_told_beforehand(backend: str, kernel: Kernel, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("other", ["--size 5,6,8", "--size 5,6,7 --type float", "--steps 3"])
 @pytest.mark.parametrize("backend", ["netcdf4", "pnetcdf", "adios2-bp5", "adios2-bp4"])
-def test_files_of_another_shape_are_not_read(
-    backend: str, other: str, kernel: Kernel, tmp_path: Path
-) -> None:
+def test_files_of_another_shape_are_not_read(backend: str, kernel: Kernel, tmp_path: Path) -> None:
     need(kernel, backend)
     words = [*BACKENDS[backend], "--file", "out", "--keep", "--steps", "2", "--size", "5,6,7"]
     assert kernel.alone(words, cwd=tmp_path).returncode == 0
-    done = kernel.alone([*words, "--op", "read", *other.split()], cwd=tmp_path)
-    assert done.returncode == 1
-    assert "variable array has another shape" in done.stderr
+    for other in ("--size 5,6,8", "--type float", "--steps 3"):
+        done = kernel.alone([*words, "--op", "read", *other.split()], cwd=tmp_path)
+        assert done.returncode == 1, other
+        assert "variable array has another shape" in done.stderr
 
 
 def test_hints_reach_pnetcdf_and_are_reported(kernel: Kernel, tmp_path: Path) -> None:
