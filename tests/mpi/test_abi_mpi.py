@@ -65,6 +65,7 @@ def test_the_plugin_of_that_version_is_loaded(mpi: str, tmp_path: Path) -> None:
     done = ProcessFlag.MPI_INITIALIZED | ProcessFlag.MPI_FINALIZED | ProcessFlag.EXITED
     flags = [int(row["flags"]) for row in ran.profile.processes if row["rank"] >= 0]
     assert all(flag & done == done for flag in flags)
+    assert not any(flag & ProcessFlag.USES_SHARED_MMAP for flag in flags)  # not PMIx's either
 
 
 def test_the_implementation_is_known_behind_the_abi(tmp_path: Path) -> None:

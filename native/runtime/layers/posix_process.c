@@ -3,7 +3,9 @@
 /* Ends of the process image, and I/O that no wrapper sees. */
 #define _GNU_SOURCE
 #include <alloca.h>
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "posix.h"
 #include "../core/system.h"
@@ -126,13 +128,33 @@ SW_EXPORT void quick_exit(int status)
 
 /* ---- stores that are no calls ------------------------------------------------------------- */
 
-static void *mapped(void *address, int protection, int flags, int fd)
+/* An MPI's own threads share memory with its daemon (Open MPI 5 through PMIx): a store in there
+ * is no I/O of the program. */
+static bool is_mpi(const void *caller)
+{
+    static const char *const libraries[] = {"libmpi", "libopen-", "libpmix"};
+    Dl_info info;
+    if (dladdr(caller, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    const char *name = slash != NULL ? slash + 1 : info.dli_fname;
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+        if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+            return true;
+    return false;
+}
+
+static void *mapped(void *address, int protection, int flags, int fd, const void *caller)
 {
     struct sw_fd *entry = fd >= 0 ? sw_fd_entry(fd) : NULL;
     if (entry == NULL || address == MAP_FAILED || (protection & PROT_WRITE) == 0 ||
         (flags & MAP_SHARED) == 0 || sw_thread.inside != 0 || !sw_running())
         return address;
     int saved_errno = errno;
+    if (is_mpi(caller)) {
+        errno = saved_errno;
+        return address;
+    }
     sw_fd_wrote(entry);
     if (sw_thread.active >> SW_LAYER_MPIIO == 0) /* no I/O library's own business */
         sw_process_flag(SW_PROCESS_USES_SHARED_MMAP);
@@ -158,7 +180,7 @@ SW_EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int
     if (is_early())
         return map_early(address, bytes, protection, flags, fd, offset);
     return mapped(sw_posix()->mmap(address, bytes, protection, flags, fd, offset), protection,
-                  flags, fd);
+                  flags, fd, __builtin_return_address(0));
 }
 
 SW_EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, int fd,
@@ -167,7 +189,7 @@ SW_EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, i
     if (is_early())
         return map_early(address, bytes, protection, flags, fd, offset);
     return mapped(sw_posix()->mmap64(address, bytes, protection, flags, fd, offset), protection,
-                  flags, fd);
+                  flags, fd, __builtin_return_address(0));
 }
 
 SW_EXPORT int io_uring_queue_init(unsigned entries, void *ring, unsigned flags);
