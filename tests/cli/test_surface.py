@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.cli._surface_vary import parse_spec, parse_vary
+from stripewise.cli._vary import parse_spec, parse_vary
 from stripewise.errors import UsageError
 from stripewise.testing.study_fakes import lognormal
 from stripewise.testing.surfaces import synthetic_surface

@@ -108,7 +108,8 @@ def test_configurations_that_are_shown_are_valid():
 def test_the_cases_that_are_shown_are_valid(tmp_path):
     from stripewise.study import read_cases
 
-    block = re.search(r"```toml\n(.*?)```", (DOCS / "how-to/ensembles.md").read_text("utf-8"), re.S)
+    page = (DOCS / "how-to/ensembles.md").read_text("utf-8")
+    block = re.search(r"```toml\n(.*?)```", page, re.S)
     path = tmp_path / "cases.toml"
     path.write_text(block.group(1))
     assert [case.name for case in read_cases(path)] == ["checkpoint", "analysis"]

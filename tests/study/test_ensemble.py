@@ -377,6 +377,8 @@ def test_options_survive_the_journal(tmp_path):
     from stripewise.study._options import options_from_json, options_to_json
 
     cases = (Case("a", ("p", "a b"), 2.0, (tmp_path,)), Case("b", ("p",)))
-    options = StudyOptions((), tmp_path, tmp_path, cases=cases)
+    vary = {"hdf5.chunk": ((4, 7), (8, 7)), "mpiio.romio_ds_write": ("disable",)}
+    options = StudyOptions((), tmp_path, tmp_path, cases=cases, vary=vary)
     restored = options_from_json(json.loads(json.dumps(options_to_json(options))), tmp_path)
     assert restored.cases == cases
+    assert restored.ladders == vary

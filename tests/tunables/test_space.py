@@ -183,3 +183,14 @@ def test_algorithms_are_those_of_the_version():
     facts = dataclasses.replace(facts, mpi_version="Open MPI v4.1.4")
     ladder = {d.tunable.name: d.values for d in find_space(facts).dimensions}
     assert ladder["mca.fcoll"][-1] == "two_phase"
+
+
+def test_values_that_the_user_names_take_the_place_of_the_ladder():
+    name = "mpiio.ind_wr_buffer_size"
+    space = find_space(MPICH, ladders={name: (1 << 16, 1 << 20, 1 << 16)})
+    assert {d.tunable.name: d.values for d in space.dimensions}[name] == (1 << 16, 1 << 20)
+    hdf5 = dataclasses.replace(MPICH, uses_hdf5=True, uses_parallel_hdf5=True, matched_calls=True)
+    asked = {"hdf5.chunk": ((4, 7), (8, 7)), "hdf5.transfer": ("collective",)}
+    space = find_space(hdf5, ladders=asked)
+    assert {d.tunable.name: d.values for d in space.dimensions}["hdf5.chunk"] == ((4, 7), (8, 7))
+    assert space.left_out["hdf5.transfer"] == "class contract: only on request"

@@ -102,7 +102,7 @@ def record(
     that drift of the machine hits all alike.  Every run is in FILE as soon as it has ended.
     Configurations in which a setting cannot act beside another are left out and counted.
     """
-    from stripewise.cli._surface_vary import parse_spec, parse_vary
+    from stripewise.cli._vary import parse_spec, parse_vary
     from stripewise.study import RecordingOptions
 
     options = RecordingOptions(

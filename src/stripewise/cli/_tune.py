@@ -59,6 +59,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         "stripewise tune -- mpiexec -n 4 ./program output.h5",
         "stripewise tune --trials 8 --json -- mpiexec -n 4 python3 write.py > result.json",
         "stripewise tune --time 30min --only mpiio.cb_nodes -- mpiexec -n 4 ./program",
+        "stripewise tune --vary mpiio.cb_buffer_size=1MiB,4MiB,64MiB -- mpiexec -n 4 ./program",
         "stripewise tune --ranks 2,4,8 --threads 1,2 -- mpiexec -n 8 ./program",
         "stripewise tune --strategy genetic --strategy-option population=20 -- mpiexec ./program",
         "stripewise tune --case small.nml --case large.nml -- mpiexec -n 4 ./app {case}",
@@ -131,6 +132,13 @@ class Numbers(click.ParamType[tuple[int, ...]]):
     help="Do not try this knob (repeatable).",
 )
 @click.option(
+    "--vary",
+    multiple=True,
+    metavar="KNOB=V,V",
+    shell_complete=complete_knob,
+    help="Try these values of a knob instead of its own ladder (repeatable).",
+)
+@click.option(
     "--input",
     "inputs",
     multiple=True,
@@ -167,6 +175,7 @@ def command(
     Of several inputs (--case) or commands (--cases) each is run under every configuration; what
     is found makes none of them slower, and is reported for each.
     """
+    from stripewise.cli._vary import parse_vary
     from stripewise.study import StudyOptions
 
     program, directory = given.pop("program"), given.pop("study_dir")
@@ -181,6 +190,7 @@ def command(
         memory=not no_memory,
         timeout_seconds=timeout,
         strategy_options=strategy_options(given.pop("strategy_words")),
+        vary=parse_vary(given.pop("vary")),
         **given,
     )
     check_strategy(options.strategy, options.strategy_options)

@@ -78,7 +78,7 @@ def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> 
         why_not,
         classes=CLASSES[options.allow],
         only=options.only,
-        ladders=options.resources,
+        ladders=options.ladders,
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.errors import UsageError
+from stripewise.model import Value
 from stripewise.study._cases import (
     CASE_WORD,
     Case,
@@ -47,6 +48,7 @@ class StudyOptions:
         seed: Of every random choice.
         allow: The most dangerous class of knobs that may be tried.
         only / exclude: Names of knobs to try alone, or not to try.
+        vary: Knob name to the values to try instead of its own ladder.
         ranks / ranks_per_node / threads: Values of the job's resources to try; none: as the
             command says.
         inputs: Files and directories that the program reads, beyond those seen being read.
@@ -75,6 +77,7 @@ class StudyOptions:
     allow: str = "layout"
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    vary: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     ranks: tuple[int, ...] = ()
     ranks_per_node: tuple[int, ...] = ()
     threads: tuple[int, ...] = ()
@@ -116,6 +119,11 @@ class StudyOptions:
         return {name: values for name, values in every.items() if values}
 
     @property
+    def ladders(self) -> dict[str, tuple[Value, ...]]:
+        """Tunable name to the values that the user wants tried."""
+        return {**self.vary, **self.resources}
+
+    @property
     def all_cases(self) -> tuple[Case, ...]:
         """The cases; a study of one command has one without a name."""
         return self.cases or (Case("", self.command),)
@@ -148,7 +156,6 @@ class StudyOptions:
         )
 
 
-_LISTED = ("strategy_options", "memory", "only", "exclude", "inputs")
 _RESOURCES = ("ranks", "ranks_per_node", "threads")
 _RECORDED = (
     "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
@@ -161,6 +168,7 @@ def options_to_json(options: StudyOptions) -> dict[str, Any]:
     data = {name: getattr(options, name) for name in _RECORDED}
     data |= {"only": list(options.only), "exclude": list(options.exclude)}
     data["strategy_options"] = dict(options.strategy_options)
+    data["vary"] = {name: list(values) for name, values in options.vary.items()}
     data |= {name: list(getattr(options, name)) for name in _RESOURCES}
     data["memory"] = options.memory
     data["inputs"] = [str(path) for path in options.inputs]
@@ -177,6 +185,7 @@ def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
         strategy_options=data.get("strategy_options", {}),
         only=tuple(data["only"]),
         exclude=tuple(data["exclude"]),
+        vary={name: _values(values) for name, values in data.get("vary", {}).items()},
         ranks=tuple(data.get("ranks", ())),
         ranks_per_node=tuple(data.get("ranks_per_node", ())),
         threads=tuple(data.get("threads", ())),
@@ -186,6 +195,10 @@ def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
         resume=True,
         **{name: data[name] for name in _RECORDED},
     )
+
+
+def _values(values: Sequence[Any]) -> tuple[Value, ...]:
+    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 
 BUDGETS = ("trials", "runs", "time_seconds")
@@ -220,6 +233,7 @@ def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, .
             "memory",
             "only",
             "exclude",
+            "vary",
             "inputs",
             *_RESOURCES,
         )

@@ -28,8 +28,8 @@ def find_space(
         allowed: Returns the reason why a knob may not be used; "" if it may.
         classes: Classes to search.
         only: Names; if given, no other knob is searched.
-        ladders: Tunable name to values that the user wants tried; such knobs are searched
-            whatever their class and `only` say, and the job's resources not without.
+        ladders: Tunable name to values that the user wants tried instead of the knob's own;
+            such knobs are searched whatever `only` says, and the job's resources not without.
 
     Raises:
         UsageError: `only` or `ladders` names a knob that does not exist.
@@ -42,7 +42,7 @@ def find_space(
     for knob in all_tunables():
         if knob.name in given:
             rungs = tuple(v for v in given[knob.name] if v != _current(knob.name, facts))
-            reason = knob.why_not(facts) or (allowed(knob) if allowed else "")
+            reason = _why_not(knob, facts, allowed, classes)
             reason = reason or ("" if rungs else "only what the command says is to be tried")
         else:
             reason, rungs = _judge(knob, facts, allowed, classes, wanted)
@@ -73,16 +73,25 @@ def _judge(
         return "not asked for", ()
     if knob.layer is Layer.JOB:
         return f"only on request: --{knob.key.replace('_', '-')}", ()
-    if why := knob.why_not(facts):
-        return why, ()
-    if knob.safety not in classes:
-        return f"class {knob.safety}: only on request", ()
-    if allowed and (why := allowed(knob)):
+    if why := _why_not(knob, facts, allowed, classes):
         return why, ()
     rungs = knob.ladder(facts)
     if rungs and knob.by_name and knob.name not in wanted:
         return f"{knob.by_name}: tried only if named, with --only {knob.name}", ()
     return ("" if rungs else "no value worth trying for this program"), rungs
+
+
+def _why_not(
+    knob: Tunable,
+    facts: ProgramFacts,
+    allowed: Callable[[Tunable], str] | None,
+    classes: frozenset[SafetyClass],
+) -> str:
+    if why := knob.why_not(facts):
+        return why
+    if knob.safety not in classes and knob.layer is not Layer.JOB:
+        return f"class {knob.safety}: only on request"
+    return allowed(knob) if allowed else ""
 
 
 def _drop_unreachable(
