@@ -79,6 +79,8 @@ def find_unfinished(options: StudyOptions) -> Path:
 
 def _is_worth_keeping(directory: Path) -> bool:
     """Whether a study that failed holds a good run, or what a bad one said."""
+    if not (directory / JOURNAL).is_file():  # the disk is full, say
+        return False
     records, _ = parse((directory / JOURNAL).read_bytes(), directory / JOURNAL)
     good = any(r["kind"] == "run-finished" and r["measurement"]["status"] == "ok" for r in records)
     said = (*directory.glob("runs/*/std*"), *directory.glob("cases/*/runs/*/std*"))
