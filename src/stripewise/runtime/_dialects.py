@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The options of MPI launchers, as far as they tell where the program begins.
 
-Source: `mpiexec --help` of Hydra (MPICH 4.0.2), `mpirun --help full` of Open MPI 4.1.4 and the
-manual page of its 5.0, the manual page of srun (Slurm 22.05).
+Source: the option tables of Hydra (MPICH 4.0.2 to 4.2, and each option's own -help), `mpirun
+--help full` of Open MPI 4.1.4 and the option table of its 5.0 (PRRTE 3, schizo/ompi), the manual
+page of srun (Slurm 22.05).  An option that takes a value in one version and none in another is
+in neither set, so that it is refused: Open MPI's --display-topo, --dvm, --output-proctable.
 """
 
 from __future__ import annotations
@@ -22,8 +24,10 @@ class Dialect:
         values: All options with values, to the number of these.
         flags: Options without a value.
         inline: Whether a one-letter option may hold its value, as in `-n4`.
-        environment: Options that set an environment variable: as one word `NAME=VALUE` or as
-            two.
+        environment: Options that set an environment variable: as one word `NAME=VALUE` or,
+            where they have two values, also as two.
+        withheld: Options that keep variables from the ranks, without a value or with the list
+            of those that are passed all the same.
     """
 
     title: str
@@ -34,6 +38,7 @@ class Dialect:
     cpus: tuple[str, ...] = ()
     inline: bool = False
     environment: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
 
 
 def _one(words: str) -> dict[str, int]:
@@ -46,21 +51,25 @@ HYDRA = Dialect(
     ranks_per_node=("ppn", "perhost"),
     values={
         **_one(
-            "n np ppn perhost genvlist envlist f hostfile machinefile machine hosts host wdir dir"
-            " configfile launcher launcher-exec rmk topolib bind-to map-by membind demux iface"
-            " prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes localhost"
-            " usize pmi-port gpus-per-proc bootstrap bootstrap-exec"
+            "n np ppn perhost genvlist envlist f hostfile machinefile machine machines machinelist"
+            " hosts host hostlist wdir launcher launcher-exec rmk topolib bind-to map-by membind"
+            " demux iface prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes"
+            " localhost usize gpus-per-proc bootstrap bootstrap-exec"
         ),
         "genv": 2,
         "env": 2,
     },
     flags=frozenset(
         "genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes"
-        " profile prepend-rank l disable-auto-cleanup disable-hostname-propagation"
-        " skip-launch-node rr".split()
+        " profile prepend-rank l disable-auto-cleanup enable-auto-cleanup"
+        " disable-hostname-propagation enable-hostname-propagation pmi-port skip-launch-node"
+        " rr".split()
     ),
     environment=("genv", "env"),
+    withheld=("genvnone", "genvlist", "envnone", "envlist"),
 )
+"""`-configfile` is missing on purpose: its ranks are in a file.  `-perhost` and `-rr` are Intel
+MPI's."""
 
 OPENMPI = Dialect(
     title="Open MPI's mpirun",
@@ -72,8 +81,8 @@ OPENMPI = Dialect(
             " cpu-list cpu-set cpus-per-proc cpus-per-rank debugger default-hostfile hnp host H"
             " hostfile machinefile rf rankfile launch-agent max-restarts max-vm-size"
             " ompi-server output-filename output path personality prefix preload-files"
-            " report-events report-state-on-timeout report-uri stdin timeout wd wdir xml-file"
-            " xterm x display runtime-options rto dvm-uri with-ft"
+            " report-events report-pid report-uri stdin timeout wd wdir xml-file xterm x display"
+            " runtime-options forward-signals with-ft"
         ),
         "mca": 2,
         "gmca": 2,
@@ -85,12 +94,12 @@ OPENMPI = Dialect(
     flags=frozenset(
         "allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous debug d"
         " disable-recovery display-allocation display-devel-allocation display-devel-map"
-        " display-diffable-map display-map display-topo do-not-resolve enable-recovery"
+        " display-diffable-map display-map do-not-resolve enable-recovery"
         " enable-instant-on-support get-stack-traces index-argv-by-rank leave-session-attached"
         " merge-stderr-to-stdout nolocal nooversubscribe noprefix novm oversubscribe pernode"
-        " report-bindings report-child-jobs-separately report-pid set-cwd-to-session-dir"
-        " show-progress s tag-output timestamp-output use-hwthread-cpus use-regexp xml q quiet"
-        " v verbose forward-signals".split()
+        " preload-binary report-bindings report-child-jobs-separately report-state-on-timeout"
+        " set-cwd-to-session-dir show-progress s tag-output timestamp-output use-hwthread-cpus"
+        " use-regexp xml q quiet v verbose".split()
     ),
     environment=("x",),
 )
@@ -117,6 +126,7 @@ SRUN = Dialect(
         " propagate bcast compress".split()
     ),
     inline=True,
+    withheld=("export",),
 )
 """`--multi-prog` is missing on purpose: its ranks are in a file.  Options whose value is
 optional (`--exclusive`, `--nice`, ...) take it only after an equals sign."""

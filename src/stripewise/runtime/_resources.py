@@ -12,36 +12,19 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.model import JobSettings
 from stripewise.readers import is_launcher
 from stripewise.runtime._dialects import HYDRA, OPENMPI, SRUN, Dialect
+from stripewise.runtime._launcher_options import LauncherOption, launcher_options
 from stripewise.runtime._mpi import launcher_family
 
 THREADS_VARIABLE = "OMP_NUM_THREADS"
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 _OTHER_MAPPINGS = ("pernode", "bynode", "byslot", "bycore", "npersocket")
 _PPR = re.compile(r"ppr:\d+:node(.*)")
-
-
-@dataclass(frozen=True)
-class _Option:
-    """An option of the launcher: its name, the place of its word and of its values.
-
-    Attributes:
-        name: Without dashes.
-        word: Index of the word that names it.
-        values: Indices of the words that are its values; the word itself if it holds one.
-        prefix: What stands before the value inside the word, as `--ntasks=` or `-n`.
-    """
-
-    name: str
-    word: int
-    values: tuple[int, ...]
-    prefix: str = ""
 
 
 def command_with_resources(
@@ -86,7 +69,7 @@ class _Line:
         self._words = list(command)
         self._start = start
         self._dialect = dialect
-        self._options = _options(command, start, dialect)
+        self._options, self._program = launcher_options(command, start, dialect)
         self._added: list[str] = []
 
     @property
@@ -135,6 +118,20 @@ class _Line:
         """Let the ranks have so many threads: where the line sets the variable, and CPUs."""
         if self._dialect.cpus:
             self.set(self._dialect.cpus, str(number))
+        said = self._set_variable(number)
+        if self._dialect is OPENMPI and not said:
+            self._added += ["-x", THREADS_VARIABLE]  # not passed to other hosts otherwise
+        withheld = [option for option in self._options if option.name in self._dialect.withheld]
+        if self._dialect is SRUN:
+            for option in withheld:
+                self._export(option, number)
+        elif withheld and not said:  # what -genv sets is passed whatever they say
+            self._added += ["-genv", THREADS_VARIABLE, str(number)]
+        _set_assignments(self._words, 0, number)
+        _set_assignments(self._words, self._program, number)
+
+    def _set_variable(self, number: int) -> bool:
+        """Change the variable where the launcher's options set it; tell whether they do."""
         said = False
         for option in self._options:
             if option.name not in self._dialect.environment:
@@ -148,26 +145,72 @@ class _Line:
                 self._words[option.values[1]] = str(number)
             else:
                 self._words[first] = f"{option.prefix}{THREADS_VARIABLE}={number}"
-        if self._dialect is OPENMPI and not said:
-            self._added += ["-x", THREADS_VARIABLE]  # not passed to other hosts otherwise
+        return said
+
+    def _export(self, option: LauncherOption, number: int) -> None:
+        """Let srun pass the variable: its --export names what the ranks get.
+
+        Raises:
+            UsageError: They get nothing.
+        """
+        place = option.values[0]
+        text = self._words[place].removeprefix(option.prefix)
+        if text.upper() in ("NONE", "NIL"):
+            raise UsageError(
+                f"threads: --export={text} keeps {THREADS_VARIABLE} from the ranks; write "
+                "--export=ALL, or leave the threads out"
+            )
+        names = [item.partition("=")[0] for item in text.split(",")]
+        said = [
+            f"{THREADS_VARIABLE}={number}" if item.startswith(f"{THREADS_VARIABLE}=") else item
+            for item in text.split(",")
+        ]
+        if THREADS_VARIABLE not in names and "ALL" not in (name.upper() for name in names):
+            said.append(f"{THREADS_VARIABLE}={number}")
+        self._words[place] = option.prefix + ",".join(said)
 
 
 def _launcher_at(command: Sequence[str]) -> int | None:
     """Index of the launcher: the first word, or what `env NAME=VALUE...` starts."""
-    place = 0
-    if command and os.path.basename(command[0]) == "env":
-        place = next(
-            (i for i, word in enumerate(command) if i and not _ASSIGNMENT.fullmatch(word)), 0
-        )
-    if command and is_launcher(os.path.basename(command[place])):
+    place = _after_env(command, 0)
+    if place < len(command) and is_launcher(os.path.basename(command[place])):
         return place
     return None
+
+
+def _after_env(words: Sequence[str], place: int) -> int:
+    """Index of what `env NAME=VALUE...` starts; the place itself where there is no env."""
+    while place < len(words) and os.path.basename(words[place]) == "env":
+        place += 1
+        while place < len(words) and _ASSIGNMENT.fullmatch(words[place]):
+            place += 1
+    return place
+
+
+def _set_assignments(words: list[str], place: int, number: int) -> None:
+    """Change the variable where `env NAME=VALUE...` sets it.
+
+    Raises:
+        UsageError: env has options, which may unset it.
+    """
+    end = _after_env(words, place)
+    if end > place and end < len(words) and words[end].startswith("-"):
+        raise UsageError(
+            f"threads: {words[end]} of env may keep {THREADS_VARIABLE} from the program; take "
+            "the option out, or leave the threads out"
+        )
+    for i in range(place, min(end, len(words))):
+        if words[i].startswith(f"{THREADS_VARIABLE}="):
+            words[i] = f"{THREADS_VARIABLE}={number}"
 
 
 def _without_launcher(command: Sequence[str], job: JobSettings) -> tuple[str, ...]:
     wanted = [name for name in job.resources if name != "threads"]
     if not wanted:
-        return tuple(command)
+        words = list(command)
+        if job.threads is not None:
+            _set_assignments(words, 0, job.threads)
+        return tuple(words)
     first = command[0] if command else ""
     raise UsageError(
         f"{wanted[0]}: the command begins with {first!r}, which is no launcher that is known; "
@@ -188,44 +231,3 @@ def _dialect(word: str, environment: Mapping[str, str]) -> Dialect:
             "Open MPI's mpiexec and for srun: put the ranks into the command instead"
         )
     return found
-
-
-def _options(command: Sequence[str], start: int, dialect: Dialect) -> list[_Option]:
-    """Read the launcher's options up to the program.
-
-    Raises:
-        UsageError: One is not known, or there are several programs.
-    """
-    options: list[_Option] = []
-    place = start + 1
-    while place < len(command) and command[place].startswith("-") and command[place] != "--":
-        option = _option(command[place], place, dialect)
-        if option.values and option.values[-1] >= len(command):
-            raise UsageError(f"{command[place]} of {dialect.title} lacks its value")
-        options.append(option)
-        place = max((option.word, *option.values)) + 1
-    if ":" in command[place:] and dialect is not SRUN:
-        raise UsageError(
-            "the command starts several programs (':'), whose ranks are set apart; resources "
-            "can be set for one program only"
-        )
-    return options
-
-
-def _option(text: str, place: int, dialect: Dialect) -> _Option:
-    bare = text.lstrip("-")
-    name, equals, _ = bare.partition("=")
-    if equals and (name in dialect.values or name in dialect.flags):
-        return _Option(name, place, (place,), text[: len(text) - len(bare)] + name + "=")
-    if bare in dialect.values:
-        following = range(place + 1, place + 1 + dialect.values[bare])
-        return _Option(bare, place, tuple(following))
-    if bare in dialect.flags:
-        return _Option(bare, place, ())
-    short = bare[:1]
-    if dialect.inline and text[:2] != "--" and short in dialect.values:
-        return _Option(short, place, (place,), f"-{short}")
-    raise UsageError(
-        f"{text} is no option of {dialect.title} that is known, so where the program begins "
-        "cannot be told: put the ranks and threads into the command instead"
-    )
