@@ -159,6 +159,15 @@ def test_collective_metadata_needs_matched_calls_on_objects():
     assert "hdf5.all_coll_metadata_ops" in names(matched, classes=everything)
 
 
+def test_variables_are_aligned_only_where_calls_are_as_large():
+    facts = dataclasses.replace(MPICH, uses_pnetcdf=True, write_bytes=1 << 28, write_calls=100)
+    ladder = {d.tunable.name: d.values for d in find_space(facts).dimensions}
+    assert ladder["pnetcdf.nc_var_align_size"] == (1 << 20, 1 << 16)
+    assert ladder["pnetcdf.nc_header_align_size"] == (1 << 20,)
+    small = dataclasses.replace(facts, write_calls=(1 << 28) // 40_000)  # one a variable
+    assert not {name for name in names(small) if "align_size" in name}
+
+
 def test_libraries_bring_their_knobs():
     facts = dataclasses.replace(MPICH, uses_pnetcdf=True)
     assert "pnetcdf.nc_var_align_size" in names(facts)
