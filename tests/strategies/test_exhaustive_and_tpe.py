@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from stripewise.errors import UsageError
-from stripewise.strategies import create
+from stripewise.strategies import _tpe, create
 from stripewise.testing.strategy_suite import play, romio_facts
 from stripewise.tunables import find_space, point_problem
 
@@ -58,6 +58,20 @@ def test_tpe_goes_where_good_points_are():
     late = sum(p.settings.get("mpiio.cb_nodes") == 8 for p in proposals[40:])
     assert late >= 10
     assert {p.reason for p in proposals[:9]} == {"drawn at random"}
+
+
+def test_tpe_claims_that_all_is_tried_only_where_it_has_looked(monkeypatch):
+    monkeypatch.setattr(_tpe, "_FRUITLESS_DRAWS", 1)
+    strategy = create("tpe", SPACE, FACTS, 1)
+    assert len(play(strategy, lambda _: 1.0, 10_000)) == SPACE.size - 1
+    assert strategy.finished_because == "every valid point has been tried"
+    monkeypatch.setattr(_tpe, "_SMALL_SPACE", 1)
+    monkeypatch.setattr(_tpe, "is_valid", lambda settings, facts: False)
+    strategy = create("tpe", SPACE, FACTS, 1)
+    assert not play(strategy, lambda _: 1.0, 10_000)
+    assert strategy.finished_because == (
+        "no valid point was found in 1 draws; narrow the space with --only"
+    )
 
 
 def test_tpe_without_optuna_says_how_to_get_it(monkeypatch):

@@ -23,6 +23,8 @@ _MISSING = "strategy tpe needs Optuna; install it: pip install 'stripewise[tpe]'
 _SAMPLES = 6
 """So many samples in a row that were tried or make no sense, and a random point is taken."""
 _FRUITLESS_DRAWS = 5000
+_SMALL_SPACE = 20_000
+"""Points that are counted through when draws find nothing."""
 _FAILED_RATIO = 100.0
 """What a failure counts as; the estimators only look at the order."""
 
@@ -84,7 +86,11 @@ class TpeStrategy(StepwiseStrategy):
             self._tried.add(key_of(proposal.settings))
             trial = yield proposal
             self._learn(proposal.settings, trial.io_ratio)
-        return "every valid point has been tried"
+        if self.space.size <= max(_SMALL_SPACE, len(self._tried)):
+            return "every valid point has been tried"
+        return (
+            f"no valid point was found in {_FRUITLESS_DRAWS} draws; narrow the space with --only"
+        )
 
     def _new_study(self) -> Any:
         optuna = self._optuna
@@ -129,11 +135,18 @@ class TpeStrategy(StepwiseStrategy):
             }
 
     def _drawn(self) -> Proposal | None:
-        for _ in range(_FRUITLESS_DRAWS):
-            settings = point_at(self.space, self._random.randrange(1, self.space.size))
+        for number in self._numbers():
+            settings = point_at(self.space, number)
             if key_of(settings) not in self._tried and is_valid(settings, self.facts):
                 return Proposal(settings, "drawn at random")
         return None
+
+    def _numbers(self) -> Iterator[int]:
+        """Draw points; in a small space every point then comes up once."""
+        for _ in range(_FRUITLESS_DRAWS):
+            yield self._random.randrange(1, self.space.size)
+        if self.space.size <= _SMALL_SPACE:
+            yield from range(1, self.space.size)
 
     def _learn(self, settings: Mapping[str, Value], ratio: float) -> None:
         genes = {
