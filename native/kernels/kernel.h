@@ -321,6 +321,7 @@ struct sw_result {
     struct sw_step_result *steps;
     double io_seconds[2];  /* [writing]: largest sum over all steps over the ranks */
     struct sw_share share; /* shapes alone */
+    bool written;          /* a writing pass has begun: old output is gone */
     bool abandoned;        /* a file was left open that cannot be closed: end by MPI_Abort */
     enum sw_verdict verdict;
     struct sw_mismatch mismatch; /* of all ranks: the first in file order */

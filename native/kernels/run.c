@@ -41,18 +41,26 @@ static void compute(const struct sw_options *options)
         continue;
 }
 
-static bool all_have_state(const struct pass *pass)
-{
-    int have = pass->session.state != NULL || !pass->options->backend->stores;
-    MPI_Allreduce(MPI_IN_PLACE, &have, 1, MPI_INT, MPI_MIN, pass->session.comm);
-    return have != 0;
-}
-
 /* After a failure: true if the file has to be left as it is. */
 static bool abandon(struct pass *pass)
 {
     pass->abandoned = pass->session.writing && !pass->options->backend->closes_after_failure;
     return pass->abandoned;
+}
+
+/* After an open that failed on some ranks: the file is closed where all have it.  What only some
+ * have of a shared file cannot be closed, which is collective. */
+static void close_or_abandon(struct pass *pass)
+{
+    const struct sw_backend *backend = pass->options->backend;
+    int have = pass->session.state != NULL || !backend->stores;
+    int some_and_not_all[2] = {have, !have};
+    MPI_Allreduce(MPI_IN_PLACE, some_and_not_all, 2, MPI_INT, MPI_MAX, pass->session.comm);
+    if (!some_and_not_all[1])
+        backend->close(&pass->session);
+    else
+        pass->abandoned =
+            some_and_not_all[0] && backend->collective && pass->options->files == SW_FILES_SHARED;
 }
 
 /* False: not open anywhere any more, or abandoned. */
@@ -65,8 +73,7 @@ static bool phase_open(struct pass *pass, int64_t step, double *seconds)
         backend->open(session, session->writing && step == 0);
         seconds[SW_PHASE_OPEN] += MPI_Wtime() - start;
         if (!sw_agree(session->comm, session->failure)) {
-            if (all_have_state(pass))
-                backend->close(session);
+            close_or_abandon(pass);
             return false;
         }
     }
@@ -201,9 +208,12 @@ static bool run_pass(const struct sw_options *options, MPI_Comm comm, enum pass_
     pass.session.path = pass.path;
     prepare_share(&pass, result->n_ranks);
     allocate(&pass);
-    if (kind == PASS_WRITE)
+    bool good = sw_agree(comm, failure); /* only then is anything removed */
+    if (good && kind == PASS_WRITE) {
+        result->written = true;
         sw_files_remove(&pass.session, pass.place.first);
-    bool good = sw_agree(comm, failure);
+        good = sw_agree(comm, failure);
+    }
     for (int64_t step = 0; step < options->steps && good; step++)
         good = run_step(&pass, step);
     if (good && kind != PASS_VERIFY &&
@@ -245,7 +255,7 @@ static void clean_up(const struct sw_options *options, MPI_Comm comm, struct sw_
     if (options->keep || result->verdict == SW_VERDICT_WRONG)
         return;
     sw_namelist_remove(options, comm, failure);
-    if (!options->write || !sw_place_find(options, comm, rank, 0, &place))
+    if (!result->written || !sw_place_find(options, comm, rank, 0, &place))
         return;
     sw_place_path(options, &place, path);
     sw_files_remove(&session, place.first);

@@ -65,6 +65,15 @@ REQUESTS = {
     "cyclic": Request(
         "--size 13,7,11 --distribution CYCLIC(2),*,BLOCK --type double --steps 2", CUBE, "float64"
     ),
+    # Of two ranks one has two blocks, the other one; with `sparse` two of four have none.
+    "uneven": Request(
+        "--size 10,4,4 --distribution CYCLIC(4),*,*", {"array": (10, 4, 4)}, n_steps=1
+    ),
+    "sparse": Request(
+        "--size 10,1,4 --distribution CYCLIC(4),BLOCK,* --grid 2,2,1",
+        {"array": (10, 1, 4)},
+        n_steps=1,
+    ),
     "strided": Request(
         "--size 13,7,11 --distribution *,CYCLIC,CYCLIC(3) --halo 0 --type float --steps 2",
         CUBE,
@@ -77,10 +86,10 @@ REQUESTS = {
 
 
 OF_RANKS = {
-    1: tuple(REQUESTS),
-    2: ("blocks", "cyclic"),
+    1: tuple(name for name in REQUESTS if name != "sparse"),
+    2: ("blocks", "cyclic", "uneven"),
     3: ("strided", "flash", "btio"),
-    4: ("cyclic", "wrf"),
+    4: ("cyclic", "sparse", "wrf"),
 }
 
 
@@ -207,6 +216,37 @@ def test_a_directory_with_anything_else_in_it_is_left_alone(
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
         ["md.idx", stranger]
     )
+
+
+@pytest.mark.parametrize("names", [[], ["data.0"], ["data.0", "md.0"], ["md.idx"]])
+def test_only_a_directory_with_its_index_is_an_output(
+    names: list[str], kernel: Kernel, tmp_path: Path
+) -> None:
+    need(kernel, "adios2")
+    (tmp_path / "out").mkdir()
+    for name in names:
+        (tmp_path / "out" / name).write_text("mine")
+    done = kernel.alone(["--backend", "adios2", "--size", "5,6,7", "--file", "out"], cwd=tmp_path)
+    if "md.idx" in names:
+        assert done.returncode == 0, done.stderr
+        assert not (tmp_path / "out").exists()
+    else:
+        assert done.returncode == 1
+        assert "it has no md.idx" in done.stderr
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
+
+
+@pytest.mark.parametrize("backend", ["posix", "pnetcdf"])
+def test_old_output_stays_where_a_pass_cannot_begin(
+    backend: str, kernel: Kernel, tmp_path: Path
+) -> None:
+    need(kernel, backend)
+    (tmp_path / "out").write_text("mine")
+    words = [*BACKENDS[backend], "--file", "out", "--size", "3000000,300000,100000"]
+    done = kernel.alone(words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "out of memory" in done.stderr
+    assert (tmp_path / "out").read_text() == "mine"
 
 
 @pytest.mark.parametrize("case", ["no directory", "absent", "foreign"])

@@ -358,6 +358,10 @@ static int remove_output(struct sw_session *session)
         return 0;
     if (errno == ENOTDIR)
         return sw_file_remove(session->path) == 0 ? 0 : sw_fail_errno(session, "unlink");
+    if (errno == EEXIST && stranger[0] == '\0')
+        return sw_fail(session, "rmdir",
+                       "the directory is no BP output (it has no md.idx) and is not removed; give "
+                       "another --file");
     if (stranger[0] == '\0')
         return sw_fail_errno(session, "rmdir");
     return sw_fail(session, "rmdir",

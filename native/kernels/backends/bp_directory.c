@@ -3,6 +3,7 @@
 /*
  * Source: ADIOS2 2.12, the comments at the end of BP5Engine.h and GetBPSubStreamName of the BP4
  * format name the files: md.idx, md.N, mmd.N, data.N; profiling.json and active come and go.
+ * md.idx is there from the open on, with both: a directory without it is no output.
  */
 #include "../kernel.h"
 
@@ -18,6 +19,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define INDEX "md.idx"
 
 /* "md." and digits, for one. */
 static bool is_numbered(const char *name, const char *prefix)
@@ -36,7 +39,7 @@ static bool is_ours(int directory, const char *name)
     struct stat status;
     if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
         return false;
-    return strcmp(name, "md.idx") == 0 || strcmp(name, "profiling.json") == 0 ||
+    return strcmp(name, INDEX) == 0 || strcmp(name, "profiling.json") == 0 ||
            strcmp(name, "active") == 0 || is_numbered(name, "md.") || is_numbered(name, "mmd.") ||
            is_numbered(name, "data.");
 }
@@ -56,27 +59,46 @@ static DIR *open_directory(const char *path)
     return directory;
 }
 
-static bool holds_only_ours(DIR *directory, char *stranger, size_t bytes)
+/* The next entry but the dots; NULL at the end, or with errno set. */
+static const struct dirent *next_entry(DIR *directory)
 {
     const struct dirent *entry = NULL;
-    while ((entry = readdir(directory)) != NULL) {
-        if (is_dots(entry->d_name) || is_ours(dirfd(directory), entry->d_name))
+    do {
+        errno = 0;
+        entry = readdir(directory);
+    } while (entry != NULL && is_dots(entry->d_name));
+    return entry;
+}
+
+static bool is_output(DIR *directory, char *stranger, size_t bytes)
+{
+    const struct dirent *entry = NULL;
+    while ((entry = next_entry(directory)) != NULL) {
+        if (is_ours(dirfd(directory), entry->d_name))
             continue;
         snprintf(stranger, bytes, "%s", entry->d_name);
         errno = ENOTEMPTY;
         return false;
     }
-    return true;
+    if (errno != 0)
+        return false;
+    if (is_ours(dirfd(directory), INDEX))
+        return true;
+    errno = EEXIST;
+    return false;
 }
 
+/* What came since the first look, and is not ours, is left to rmdir to refuse.  The index goes
+ * last: what an interruption leaves is still known for an output. */
 static bool remove_entries(DIR *directory)
 {
     const struct dirent *entry = NULL;
     rewinddir(directory);
-    while ((entry = readdir(directory)) != NULL)
-        if (!is_dots(entry->d_name) && unlinkat(dirfd(directory), entry->d_name, 0) != 0)
+    while ((entry = next_entry(directory)) != NULL)
+        if (strcmp(entry->d_name, INDEX) != 0 && is_ours(dirfd(directory), entry->d_name) &&
+            unlinkat(dirfd(directory), entry->d_name, 0) != 0)
             return false;
-    return true;
+    return errno == 0 && unlinkat(dirfd(directory), INDEX, 0) == 0;
 }
 
 bool sw_bp_remove(const char *path, char *stranger, size_t bytes)
@@ -88,7 +110,7 @@ bool sw_bp_remove(const char *path, char *stranger, size_t bytes)
     DIR *directory = open_directory(target);
     if (directory == NULL)
         return errno == ENOENT;
-    bool done = holds_only_ours(directory, stranger, bytes) && remove_entries(directory);
+    bool done = is_output(directory, stranger, bytes) && remove_entries(directory);
     int error = errno;
     closedir(directory);
     errno = error;
@@ -101,15 +123,15 @@ bool sw_bp_sync(const char *path)
     const struct dirent *entry = NULL;
     DIR *directory = realpath(path, target) != NULL ? open_directory(target) : NULL;
     int error = directory == NULL ? errno : 0;
-    while (directory != NULL && error == 0 && (entry = readdir(directory)) != NULL) {
-        if (is_dots(entry->d_name))
-            continue;
+    while (error == 0 && (entry = next_entry(directory)) != NULL) {
         int file = openat(dirfd(directory), entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
         if (file < 0 || fsync(file) != 0)
             error = errno;
         if (file >= 0)
             close(file);
     }
+    if (error == 0)
+        error = errno; /* of the last entry */
     if (directory != NULL && error == 0 && fsync(dirfd(directory)) != 0)
         error = errno;
     if (directory != NULL)

@@ -202,15 +202,18 @@ static int open_number(struct sw_session *session, bool create)
 static int open_file(struct sw_session *session, bool create)
 {
     struct netcdf4_state *state = make_state(session->share);
-    int file = open_number(session, create);
     if (state == NULL)
-        return sw_fail(session, "calloc", "out of memory");
-    if (file < 0) {
+        sw_fail(session, "calloc", "out of memory");
+    int file = open_number(session, create);
+    bool open = sw_agree(session->comm, session->failure); /* what follows is collective */
+    if (file < 0 || state == NULL) {
         release(state);
         return -1;
     }
     state->file = file;
     session->state = state;
+    if (!open)
+        return -1;
     if (create)
         define_variables(session);
     else

@@ -4,8 +4,9 @@
  * pnetcdf: PnetCDF into one shared file of the format CDF-5 (64-bit data).  A variable each, with
  * a leading dimension `step` of fixed length.
  *
- * One call a variable: put_vara or get_vara for one block, put_varn for several.  Only where a
- * rank owns single elements at equal distances (CYCLIC) there is one put_vars a box instead.
+ * One call a variable: put_vara or get_vara for one block, put_varn where any rank has several:
+ * the two do not meet in a collective call.  Only where a rank owns single elements at equal
+ * distances (CYCLIC) there is one put_vars a box instead.
  * Memory is told by MPI datatypes, so halos are not copied by the kernel.  CDF-5 is big-endian:
  * on other machines the library swaps every element, which is part of the transfer's time.
  * Whether there is room for the file is looked at beforehand: see room.h.
@@ -174,13 +175,18 @@ static int open_file(struct sw_session *session, bool create)
         state->variables = calloc((size_t)share->n_variables, sizeof *state->variables);
         state->shapes = calloc((size_t)share->n_domains, sizeof *state->shapes);
     }
+    if (state == NULL || state->variables == NULL || state->shapes == NULL)
+        sw_fail(session, "calloc", "out of memory");
     int file = open_number(session, create);
-    if (state == NULL || state->variables == NULL || state->shapes == NULL || file < 0) {
+    bool open = sw_agree(session->comm, session->failure); /* what follows is collective */
+    if (file < 0 || state == NULL || state->variables == NULL || state->shapes == NULL) {
         release(state, share);
-        return session->failure->failed ? -1 : sw_fail(session, "calloc", "out of memory");
+        return -1;
     }
     state->file = file;
     session->state = state;
+    if (!open)
+        return -1;
     if (create)
         define_variables(session);
     else
@@ -196,7 +202,7 @@ static int open_file(struct sw_session *session, bool create)
 /* The arguments of one call; none of the rank's elements if it has fewer slabs than others. */
 struct call {
     int number; /* of the variable */
-    int slabs;  /* how many at once */
+    int slabs;  /* how many at once; 0: start, count and stride are those of the only one */
     MPI_Offset *start, *count, *stride;
     MPI_Offset **starts, **counts;
     MPI_Offset n_types;
@@ -211,7 +217,9 @@ static struct call call_at(const struct sw_session *session, int64_t step, int v
     size_t row = some ? (size_t)index : (size_t)shape->n_slabs; /* the last one is all zeros */
     struct call call = {
         .number = state->variables[v],
-        .slabs = shape->strided ? 1 : shape->n_slabs,
+        .slabs = !shape->several ? 0
+                 : some          ? shape->n_slabs
+                                 : 1,
         .start = shape->starts + row * (size_t)shape->dims,
         .count = shape->counts + row * (size_t)shape->dims,
         .stride = shape->strides + row * (size_t)shape->dims,
@@ -235,7 +243,7 @@ static int put(struct sw_session *session, bool strided, const struct call *c, c
     if (strided)
         code = (all ? ncmpi_put_vars_all : ncmpi_put_vars)(
             state->file, c->number, c->start, c->count, c->stride, memory, c->n_types, c->type);
-    else if (c->slabs <= 1)
+    else if (c->slabs == 0)
         code = (all ? ncmpi_put_vara_all : ncmpi_put_vara)(state->file, c->number, c->start,
                                                            c->count, memory, c->n_types, c->type);
     else
@@ -252,7 +260,7 @@ static int get(struct sw_session *session, bool strided, const struct call *c, c
     if (strided)
         code = (all ? ncmpi_get_vars_all : ncmpi_get_vars)(
             state->file, c->number, c->start, c->count, c->stride, memory, c->n_types, c->type);
-    else if (c->slabs <= 1)
+    else if (c->slabs == 0)
         code = (all ? ncmpi_get_vara_all : ncmpi_get_vara)(state->file, c->number, c->start,
                                                            c->count, memory, c->n_types, c->type);
     else

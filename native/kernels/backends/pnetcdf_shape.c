@@ -78,6 +78,8 @@ static int fill_shape(const struct sw_share *share, const struct sw_domain *doma
     struct sw_slabs slabs = {.domain = domain, .strides = shape->strided};
     struct sw_slab slab;
     int code = MPI_SUCCESS;
+    shape->start_rows[0] = shape->starts; /* all zeros for a rank without slabs */
+    shape->count_rows[0] = shape->counts;
     for (int i = 0; sw_slabs_next(&slabs, &slab); i++) {
         size_t row = (size_t)i * (size_t)shape->dims;
         shape->start_rows[i] = shape->starts + row;
@@ -108,6 +110,7 @@ void sw_pnetcdf_shape_make(struct sw_session *session, const struct sw_domain *d
     MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, session->comm);
     shape->strided = strided != 0;
     shape->calls = shape->strided ? most : 1;
+    shape->several = !shape->strided && most > 1;
     shape->dims = domain->n_dims + 1;
     shape->n_slabs = own < INT_MAX ? (int)own : 0;
     if (own >= INT_MAX || !allocate_shape(shape)) {

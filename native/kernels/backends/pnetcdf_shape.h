@@ -10,12 +10,13 @@
 struct sw_pnetcdf_shape {
     int64_t calls;      /* the most over all ranks */
     bool strided;       /* a call per slab, with strides; false: one call for all slabs */
+    bool several;       /* some rank has more than one slab in that call */
     int n_slabs;        /* of this rank */
     int dims;           /* in the file */
     MPI_Offset *starts; /* (n_slabs + 1, dims); the last row is all zeros */
     MPI_Offset *counts;
     MPI_Offset *strides;
-    MPI_Offset **start_rows; /* rows of the above, as varn wants them */
+    MPI_Offset **start_rows; /* rows of the above, as varn wants them; at least one */
     MPI_Offset **count_rows;
     MPI_Datatype *memory; /* from the variable's buffer on: one per slab, or one of all slabs */
     int n_types;

@@ -23,7 +23,8 @@ bool sw_room_check(struct sw_session *session, const char *call)
     int64_t need = session->share->step_bytes * session->options->steps;
     int64_t room = INT64_MAX;
     sw_room_directory(session, directory);
-    if (session->rank == 0 && statvfs(directory, &status) == 0 &&
+    /* A file system without blocks (some network and user-space ones) does not tell. */
+    if (session->rank == 0 && statvfs(directory, &status) == 0 && status.f_blocks != 0 &&
         __builtin_mul_overflow(status.f_bavail, status.f_frsize, &room))
         room = INT64_MAX;
     MPI_Bcast(&room, 1, MPI_INT64_T, 0, session->comm);
