@@ -47,13 +47,15 @@ class Score:
     """One strategy on one surface.
 
     Attributes:
-        runs_to_near: Runs after which the choice is within 5 % of the optimum in 90 % of the
-            seeds, from then on; None: not within the runs that were allowed.
-        near_at_end: Share of the seeds in which it is so at the end.
-        regret: Runs to the median and the 90 % quantile of the regret.
+        runs_to_near: Runs after which the search's choice is within 5 % of the optimum in 90 %
+            of the seeds, from then on; None: not within the runs that were allowed.
+        near_at_end: Share of the seeds in which it is so after the play-off.
+        regret: Runs to the median and the 90 % quantile of the regret of the search's choice.
         study_runs / study_regret / study_near: Of studies with the options that users get:
-            mean runs, median regret of what the pairs confirmed, share within 5 %.
-        curve: Share of the seeds within 5 % after 1, 2, ... runs.
+            mean runs, median regret of what the pairs confirmed, share of the seeds in which
+            that is within 5 % (the default is what is left where they confirm nothing).
+        curve: Share of the seeds in which the search's choice, which no pairs have confirmed,
+            is within 5 % after 1, 2, ... runs.
         unknown: Runs of configurations that were never measured.
     """
 

@@ -62,6 +62,8 @@ def test_it_is_printed_written_and_drawn(compared):
     assert page.startswith("# Results\n\nText.\n")
     assert page.count("<!-- strategies: begin") == 1
     assert "| auto |" in page
+    assert "which pairs have not confirmed" in page
+    assert "confirmed in 5 %" in page
     picture = (compared / "images" / "strategies.svg").read_text()
     assert "share of the seeds" in picture
 

@@ -47,7 +47,19 @@ def test_every_run_counts():
     first = replay.choices[1][0]
     assert first >= 1 + 3 + 2  # warm-up, three baselines, a trial and the baseline beside it
     assert replay.runs < replay.all_runs <= 60
-    assert replay.choices[-1] == (replay.all_runs, replay.winner)
+    assert replay.choices[-1][0] == replay.runs
+
+
+def test_what_the_pairs_confirm_is_no_choice_of_the_search():
+    slight = synthetic_surface(
+        lambda s: 0.985 if s.get(DS) == "disable" else 1.0,
+        {DS: ("disable",)},
+        noise=lognormal(0.03),
+    )
+    replays = [replay_study(slight, "exhaustive", seed, runs=40) for seed in range(20)]
+    unconfirmed = [r for r in replays if r.choice_after(10**6) and not r.winner]
+    assert unconfirmed  # chosen, and not significant
+    assert all(r.choices[-1][0] == r.runs < r.all_runs for r in unconfirmed)
 
 
 def test_the_same_seed_gives_the_same_study():

@@ -36,9 +36,8 @@ class Replay:
     """One replayed study.
 
     Attributes:
-        choices: (number of runs, settings): what would have been reported as best from then on;
-            {} is the default.  The last two are what the end of the search chose (after its
-            play-off), and what is left of that after the pairs.
+        choices: (number of runs, settings): what the search held to be best from then on; {} is
+            the default.  The last is what its play-off chose.  None is confirmed by pairs.
         runs: Runs of the search: all but those of the final pairs.
         all_runs: The pairs included.
         winner: What the pairs confirmed; {} if nothing.
@@ -53,7 +52,7 @@ class Replay:
     unknown: int = 0
 
     def choice_after(self, runs: int) -> Settings:
-        """Return what would have been reported as best after so many runs."""
+        """Return what the search held to be best after so many runs."""
         return next(settings for number, settings in reversed(self.choices) if number <= runs)
 
 
@@ -107,12 +106,12 @@ def replay_study(
 
 
 def _ended(replay: Replay, result: StudyResult, unknown: int) -> Replay:
-    """Add what the end of the search chose, and what the pairs left of it."""
+    """Add what the play-off chose, and apart from the choices what the pairs confirmed."""
     chosen = dict(result.winner.settings) if result.winner else {}
     replay.all_runs = len(result.runs)
     replay.winner = chosen if result.improved else {}
     replay.unknown = unknown
-    replay.choices += [(replay.runs, chosen), (replay.all_runs, replay.winner)]
+    replay.choices.append((replay.runs, chosen))
     return replay
 
 
