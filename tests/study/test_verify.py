@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from stripewise.model import VerificationStatus
+from stripewise.study import _verify
 from stripewise.study._bytes import bytes_differ
 from stripewise.study._verify import Reference, compare
 from stripewise.study.contents import Hdf5, _base
@@ -376,6 +377,68 @@ def test_a_time_in_an_attribute_does_not_hide_the_data(runs):
 def test_random_data_in_hdf5_are_not_verifiable(runs):
     write_runs(runs, lambda file, index: file["data"].__setitem__(3, -index))
     assert compare(*runs, layout=True).status is NOT_VERIFIABLE
+
+
+def _damage(path: Path, name: str) -> None:
+    """Overwrite the first chunk of a dataset, so that its checksum fails."""
+    with h5py.File(path) as file:
+        offset = file[name].id.get_chunk_info(0).byte_offset
+    with path.open("r+b") as stream:
+        stream.seek(offset)
+        stream.write(b"\xff" * 16)
+
+
+def _checked(run: Path, chunk: int) -> Path:
+    with h5py.File(run / "x.h5", "w") as file:
+        file.create_dataset("data", data=np.arange(1000.0), chunks=(chunk,), fletcher32=True)
+        file.create_dataset("more", data=np.arange(9000.0), chunks=(900,))
+    return run / "x.h5"
+
+
+@pytest.mark.parametrize("chunks", [(100, 100, 50), (100, 200, 50)])
+def test_what_only_the_candidate_cannot_give_differs(runs, chunks):
+    for run, chunk in zip(runs, chunks, strict=True):
+        _checked(run, chunk)
+    assert compare(*runs, layout=True).status is SAME
+    _damage(runs[2] / "x.h5", "data")
+    result = compare(*runs, layout=True)
+    assert result.status is DIFFERENT
+    assert "/data: cannot be compared" in result.differences["x.h5"]
+    assert result.not_verifiable == {}
+
+
+@pytest.mark.parametrize("name", ["data", "more"])
+def test_what_the_baseline_cannot_give_either_is_lost(runs, name):
+    for run, chunk in zip(runs, (100, 100, 50), strict=True):
+        with h5py.File(run / "x.h5", "w") as file:
+            for part, n in (("data", 1000), ("more", 9000)):
+                values = np.arange(float(n))
+                file.create_dataset(part, data=values, chunks=(chunk,), fletcher32=True)
+        _damage(run / "x.h5", name)
+    reference = Reference(runs[0], runs[1])
+    for _ in range(2):
+        result = reference.verify(runs[2], layout=True)
+        assert list(result.not_verifiable) == [f"x.h5 /{name}"]
+        assert result.status is (SAME if name == "data" else NOT_VERIFIABLE)
+
+
+@pytest.mark.parametrize(("n_items", "most"), [(1500, 2000), (300, 200)])
+def test_many_items_may_differ_between_baselines(runs, monkeypatch, n_items, most):
+    monkeypatch.setattr(_verify, "_MOST_UNSTABLE", most)
+
+    def stamp(file: h5py.File, index: int) -> None:
+        for number in range(n_items):
+            file.create_group(f"g{number}").attrs["made"] = index
+
+    write_runs(runs, stamp)
+    result = compare(*runs, layout=True)
+    if n_items > most:
+        assert result.status is NOT_VERIFIABLE
+        assert result.not_verifiable == {"x.h5": "two baselines differ in 200 items or more"}
+        return
+    assert result.status is SAME
+    assert result.not_verifiable["x.h5 (more)"] == "1400 more items"
+    assert len(result.not_verifiable) == 101
 
 
 def test_layout_settings_keep_other_files_bytewise(runs):

@@ -7,14 +7,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from stripewise.study._bytes import bytes_differ, directories_differ
 from stripewise.study._sandbox import OutputFile, OutputSet
-from stripewise.study.contents import FORMATS
+from stripewise.study.contents import FORMATS, ContentFormat
 
 _MARKS = {one.mark: one for one in FORMATS if one.mark}
-_VOLATILE = frozenset().union(*(one.volatile for one in _MARKS.values()))
 
 
 @dataclass(frozen=True)
@@ -23,9 +22,9 @@ class Unit:
 
     Attributes:
         path: Relative to the run's directory.
-        size_bytes: Its length, of a directory that of all its files.
+        size_bytes: Its length, of a directory that of all its members.
         is_link: A symbolic link, compared by its target.
-        members: Of a directory, its files relative to it that do not differ from run to run.
+        members: Of a directory, the names of its files that do not differ from run to run.
     """
 
     path: str
@@ -35,20 +34,23 @@ class Unit:
 
 
 def units_of(outputs: OutputSet | Path) -> dict[str, Unit]:
-    """Path to output, for the outputs of a run (a directory stands for all files in it)."""
+    """Path to output, for the outputs of a run.
+
+    A directory stands for the files in it that its library makes; others in it are their own.
+    """
     given = outputs if isinstance(outputs, OutputSet) else _all_files(outputs)
-    directories = _directories(file.path for file in given.files)
-    grouped: dict[str, list[OutputFile]] = {path: [] for path in directories}
+    kinds = _directories(file.path for file in given.files)
+    grouped: dict[str, list[OutputFile]] = {path: [] for path in kinds}
     units = {}
     for file in given.files:
-        owner = next((d for d in directories if file.path.startswith(d + "/")), "")
-        if owner:
+        owner, name = os.path.split(file.path)
+        if owner in kinds and _is_member(kinds[owner], name):
             grouped[owner].append(file)
         else:
             units[file.path] = Unit(file.path, file.size_bytes, file.is_link)
     for path, files in grouped.items():
-        inside = (file.path[len(path) + 1 :] for file in files)
-        members = frozenset(name for name in inside if name not in _VOLATILE)
+        names = {os.path.basename(file.path) for file in files}
+        members = frozenset(names - kinds[path].volatile)
         units[path] = Unit(path, sum(file.size_bytes for file in files), members=members)
     return units
 
@@ -67,10 +69,14 @@ def unit_bytes_differ(one: Unit, two: Unit, first: Path, second: Path) -> str:
     return bytes_differ(first, second)
 
 
-def _directories(paths: Iterable[str]) -> list[str]:
-    """Directories that hold a mark, the outermost ones; the run's own directory is none."""
-    marked = {os.path.dirname(path) for path in paths if os.path.basename(path) in _MARKS} - {""}
-    return [path for path in sorted(marked) if not marked & set(map(str, PurePath(path).parents))]
+def _directories(paths: Iterable[str]) -> dict[str, ContentFormat]:
+    """Directories that hold a mark, with its format; the run's own directory is none."""
+    found = (os.path.split(path) for path in paths)
+    return {folder: _MARKS[name] for folder, name in found if folder and name in _MARKS}
+
+
+def _is_member(kind: ContentFormat, name: str) -> bool:
+    return kind.members is not None and bool(kind.members.fullmatch(name))
 
 
 def _all_files(directory: Path) -> OutputSet:

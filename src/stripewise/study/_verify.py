@@ -11,13 +11,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from stripewise.model import Verification, VerificationStatus
 from stripewise.study._sandbox import OutputSet
 from stripewise.study._units import Unit, directory_of, unit_bytes_differ, units_of
 from stripewise.study.contents import WHOLE, ContentFormat, format_of
+
+_MOST_UNSTABLE = 100_000
+"""Items that may differ between two baselines before their content counts as not comparable."""
+_MOST_NOTES = 100
+"""Items of one output that are named as not verifiable."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,7 @@ class Reference:
             if path in others
         }
         self._unstable = sorted(self._files.keys() ^ others.keys())
+        self._unreadable: dict[str, dict[str, str]] = {}
 
     def verify(self, candidate: OutputSet | Path, *, layout: bool) -> Verification:
         """Compare a candidate's outputs with the baselines'.
@@ -78,7 +86,7 @@ class Reference:
                 result.not_verifiable[shown(path)] = "its name changes from run to run"
             else:
                 result.differences[shown(path)] = "extra: the baseline did not write it"
-        return result.conclude(self._share_lost())
+        return result.conclude(self._share_lost(result.bytes_lost))
 
     def _compare_baselines(self, one: Unit, two: Unit, other: Path) -> _Comparable:
         if one.is_link or two.is_link:
@@ -110,8 +118,7 @@ class Reference:
     ) -> None:
         name = shown(file.path)
         known = self._files[file.path]
-        for item, reason in comparable.ignore.items():
-            result.not_verifiable[f"{name} {item}"] = reason
+        result.note(name, comparable.ignore)
         if file.is_link or known.is_link:
             same = file.is_link == known.is_link and self._same_link(file.path, directory)
             different = "" if same else "a link with another target"
@@ -149,14 +156,27 @@ class Reference:
         content = kind.differences(*paths, ignore=comparable.ignore)
         if WHOLE in content.unknown and not content.differences:
             return content.unknown[WHOLE]
-        for item, why in content.unknown.items():
-            result.not_verifiable[f"{shown(file.path)} {item}"] = why
-        return _summary(content.differences)
+        notes = {}
+        if content.unknown:
+            never = self._never_readable(file.path, kind)
+            notes = {item: why for item, why in content.unknown.items() if item in never}
+        result.note(shown(file.path), notes)
+        lost = sum(content.bytes_of.get(item, 0) for item in notes)
+        result.bytes_lost += min(lost, self._files[file.path].size_bytes - comparable.bytes_lost)
+        damaged = {item: why for item, why in content.unknown.items() if item not in notes}
+        return _summary(content.differences | damaged)
 
-    def _share_lost(self) -> float:
-        """Share of the output's bytes that cannot be compared."""
+    def _never_readable(self, path: str, kind: ContentFormat) -> dict[str, str]:
+        """Items that cannot be read in the baseline either, with why."""
+        if path not in self._unreadable:
+            baseline = self._directory / path
+            self._unreadable[path] = kind.differences(baseline, baseline).unknown
+        return self._unreadable[path]
+
+    def _share_lost(self, lost: int) -> float:
+        """Share of the output's bytes that cannot be compared, some of this candidate's alone."""
         total = sum(file.size_bytes for file in self._files.values())
-        lost = sum(comparable.bytes_lost for comparable in self._comparable.values())
+        lost += sum(comparable.bytes_lost for comparable in self._comparable.values())
         lost += sum(self._files[path].size_bytes for path in self._unstable if path in self._files)
         return min(1.0, lost / total) if total else 0.0
 
@@ -167,6 +187,14 @@ class _Result:
     not_verifiable: dict[str, str] = field(default_factory=dict)
     differences: dict[str, str] = field(default_factory=dict)
     same_content: bool = False
+    bytes_lost: int = 0
+
+    def note(self, name: str, items: Mapping[str, str]) -> None:
+        """Name the items of an output that are not verifiable."""
+        for item, reason in islice(items.items(), _MOST_NOTES):
+            self.not_verifiable[f"{name} {item}"] = reason
+        if (more := len(items) - _MOST_NOTES) > 0:
+            self.not_verifiable[f"{name} (more)"] = f"{more} more items"
 
     def conclude(self, share_lost: float) -> Verification:
         """Outcome over all files."""
@@ -197,9 +225,15 @@ def compare(
 
 
 def _by_content(kind: ContentFormat, paths: tuple[Path, Path], size: int) -> _Comparable:
-    content = kind.differences(*paths)
+    content = kind.differences(*paths, most=_MOST_UNSTABLE)
+    reason = ""
     if WHOLE in content.unknown:
         reason = f"two baselines differ, and it {content.unknown[WHOLE]}"
+    elif WHOLE in content.differences:
+        reason = f"two baselines differ: {content.differences[WHOLE]}"
+    elif content.cut:
+        reason = f"two baselines differ in {_MOST_UNSTABLE} items or more"
+    if reason:
         return _Comparable(by_bytes=False, reason=reason, bytes_lost=size)
     ignore = {item: f"two baselines differ: {what}" for item, what in content.differences.items()}
     ignore.update(content.unknown)

@@ -11,15 +11,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from stripewise.study.contents._base import WHOLE, ContentDifferences, ContentFormat
+from stripewise.study.contents._base import MOST, WHOLE, ContentDifferences, ContentFormat
 
 _READER = "stripewise.study.contents._adios_read"
-_BASE_SECONDS = 60.0
 _LEAST_BYTES_PER_SECOND = 20e6
 
 
@@ -29,7 +29,12 @@ class AdiosBp(ContentFormat):
     title = "ADIOS2 BP"
     noun = "an ADIOS2 BP directory"
     mark = "md.idx"
+    members = re.compile(r"(data|md|mmd|vmd)\.\d+|md\.idx|profiling\.json|active|\.bpversion")
     volatile = frozenset({"profiling.json"})
+
+    def __init__(self, base_seconds: float = 60.0) -> None:
+        """Take the time that reading may take beside that for the bytes."""
+        self.base_seconds = base_seconds
 
     def matches(self, path: Path) -> bool:
         """See `ContentFormat.matches`."""
@@ -45,13 +50,18 @@ class AdiosBp(ContentFormat):
         return ""
 
     def differences(
-        self, first: Path, second: Path, ignore: Collection[str] = ()
+        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
     ) -> ContentDifferences:
         """See `ContentFormat.differences`."""
         if problem := self.problem():
             return ContentDifferences(unknown={WHOLE: problem})
-        request = {"first": str(first), "second": str(second), "ignore": sorted(ignore)}
-        seconds = _BASE_SECONDS + (_size(first) + _size(second)) / _LEAST_BYTES_PER_SECOND
+        request = {
+            "first": str(first),
+            "second": str(second),
+            "ignore": sorted(ignore),
+            "most": most,
+        }
+        seconds = self.base_seconds + (_size(first) + _size(second)) / _LEAST_BYTES_PER_SECOND
         try:
             done = subprocess.run(
                 [sys.executable, "-P", "-m", _READER],

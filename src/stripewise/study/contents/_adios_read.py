@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The process that compares two outputs of ADIOS2 (BP4, BP5) by content.
 
-It reads a JSON object with first, second (paths) and ignore (items), and its last line is
-`ContentDifferences` as JSON.
+It reads a JSON object with first, second (paths), ignore (items) and most (differences), and
+its last line is `ContentDifferences` as JSON.
 
 Compared are steps, variables, their types and shapes, every element of global arrays, each
 block of local arrays, values and strings, and attributes.  Not compared: how many subfiles
@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -24,6 +25,7 @@ import numpy as np
 
 from stripewise.study.contents._base import (
     FAILURES,
+    MOST,
     WHOLE,
     ContentDifferences,
     Finding,
@@ -46,15 +48,18 @@ _TYPES = {
     "float complex": "c8",
     "double complex": "c16",
 }
+_SIZES = {"long double": 16, **{name: np.dtype(kind).itemsize for name, kind in _TYPES.items()}}
 
 
-def compare(first: str, second: str, ignore: Collection[str]) -> ContentDifferences:
+def compare(
+    first: str, second: str, ignore: Collection[str], most: int = MOST
+) -> ContentDifferences:
     """See `ContentFormat.differences`."""
     found = ContentDifferences()
     try:
         with ExitStack() as stack:
             one, two = (_Side(path, stack) for path in (first, second))
-            found.collect(_compare(one, two, frozenset(ignore), found), ignore)
+            found.collect(_compare(one, two, frozenset(ignore), found), ignore, most)
     except FAILURES as error:
         found.unknown[WHOLE] = f"cannot be read as ADIOS2 BP: {_first_line(error)}"
     return found
@@ -70,6 +75,10 @@ class _Side:
         self.io = self._adios.declare_io("content")
         # What was not closed would be waited for.
         self.io.set_parameter("OpenTimeoutSecs", "1")
+        # The default transport waits two minutes for the rest of a truncated file; this one
+        # has a position, for one thread.
+        self.io.add_transport("File", {"Library": "stdio"})
+        self.io.set_parameter("Threads", "1")
         self.engine = self.io.open(path, adios2.bindings.Mode.Read)
         stack.callback(self.engine.close)
         self._status = adios2.bindings.StepStatus
@@ -90,6 +99,8 @@ class _Side:
     def shape(self, name: str) -> tuple[Any, ...]:
         """What is there in this step: a global array, blocks of a local one, or a value."""
         variable = self.io.inquire_variable(name)
+        if variable is None:
+            raise TypeError("of a type that cannot be read")
         dims = tuple(variable.shape())
         if dims:
             return ("array", *dims)
@@ -136,7 +147,9 @@ def _attribute(attribute: Any, kind: str) -> Any:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).strip().splitlines()[0]
+    """Of what the library says, without its colours."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
+    return (plain or type(error).__name__).splitlines()[0]
 
 
 def _compare(
@@ -165,7 +178,8 @@ def _compare_step(
     for name in sorted(types[0].keys() | types[1].keys()):
         item = f"/{name}"
         if item in done:
-            _account(name, types[0].get(name, ""), one, found)
+            with suppress(*FAILURES):
+                _account(name, types[0].get(name, ""), one, found)
             continue
         if name not in types[0] or name not in types[1]:
             different, why = "is missing" if name in types[0] else "is new", ""
@@ -183,13 +197,13 @@ def _variables_differ(
     """What differs, or why that cannot be told."""
     if kinds[0] != kinds[1]:
         return f"type {kinds[0]} and {kinds[1]}", ""
-    if kinds[0] != "string" and kinds[0] not in _TYPES:
-        return "", f"cannot be compared: type {kinds[0]}"
     try:
         shapes = sides[0].shape(name), sides[1].shape(name)
         if shapes[0] != shapes[1]:
             return f"shape {shapes[0]} and {shapes[1]}", ""
         _account(name, kinds[0], sides[0], found)
+        if kinds[0] != "string" and kinds[0] not in _TYPES:
+            return "", f"cannot be compared: type {kinds[0]}"
         if kinds[0] == "string":
             return "" if sides[0].text(name) == sides[1].text(name) else "the value differs", ""
         return _elements_differ(name, _TYPES[kinds[0]], shapes[0], sides), ""
@@ -206,8 +220,7 @@ def _parts(shape: tuple[Any, ...]) -> list[tuple[int, tuple[int, ...]]]:
 
 def _account(name: str, kind: str, side: _Side, found: ContentDifferences) -> None:
     """Add a step's elements to the bytes of a variable."""
-    if kind in _TYPES:
-        size = np.dtype(_TYPES[kind]).itemsize
+    if size := _SIZES.get(kind, 0):
         elements = sum(math.prod(dims) for _, dims in _parts(side.shape(name)))
         found.bytes_of[f"/{name}"] = found.bytes_of.get(f"/{name}", 0) + size * elements
 
@@ -239,7 +252,7 @@ def _compare_attributes(one: _Side, two: _Side, done: set[str]) -> Iterator[Find
 def main() -> None:
     """Answer one request."""
     request = json.load(sys.stdin)
-    found = compare(request["first"], request["second"], request["ignore"])
+    found = compare(request["first"], request["second"], request["ignore"], request["most"])
     print()
     print(json.dumps(asdict(found)))
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ WHOLE = "/"
 FAILURES = (OSError, TypeError, ValueError, KeyError, RuntimeError, NotImplementedError)
 """What libraries raise for what they cannot read."""
 
-_LIMIT = 1000
+MOST = 1000
+"""So many differences tell enough."""
 
 Finding = tuple[str, str, str]
 """Item, what differs, or else why it is unknown."""
@@ -33,14 +35,18 @@ class ContentDifferences:
         differences: Item to what differs.
         unknown: Item to why it cannot be compared.
         bytes_of: Item to the bytes of its elements, where it has any.
+        cut: There may be more differences than these.
     """
 
     differences: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
     bytes_of: dict[str, int] = field(default_factory=dict)
+    cut: bool = False
 
-    def collect(self, findings: Iterable[Finding], ignore: Collection[str]) -> None:
-        """Take findings over, up to the first 1000 differences."""
+    def collect(
+        self, findings: Iterable[Finding], ignore: Collection[str], most: int = MOST
+    ) -> None:
+        """Take findings over, up to so many differences."""
         for item, what, why in findings:
             if item in ignore:
                 continue
@@ -48,7 +54,8 @@ class ContentDifferences:
                 self.unknown[item] = why
             else:
                 self.differences[item] = what
-            if len(self.differences) >= _LIMIT:
+            if len(self.differences) >= most:
+                self.cut = True
                 break
 
 
@@ -64,12 +71,14 @@ class ContentFormat(ABC):
         noun: With its article: "an HDF5 file".
         mark: Name of a file that makes the directory it is in one output; "" for formats of
             single files.
-        volatile: Files of such a directory that differ from run to run and are no content.
+        members: Of the names of such a directory's own files; all others in it are not its.
+        volatile: Those of them that differ from run to run and are no content.
     """
 
     title: str
     noun: str
     mark: str = ""
+    members: re.Pattern[str] | None = None
     volatile: frozenset[str] = frozenset()
 
     @abstractmethod
@@ -82,7 +91,7 @@ class ContentFormat(ABC):
 
     @abstractmethod
     def differences(
-        self, first: Path, second: Path, ignore: Collection[str] = ()
+        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
     ) -> ContentDifferences:
         """Compare two outputs by content, in bounded memory.
 
@@ -90,9 +99,10 @@ class ContentFormat(ABC):
             first: An output that matches.
             second: Another.
             ignore: Items not to compare.
+            most: After so many differences it ends.
 
         Returns:
-            The first 1000 differences.  What cannot be read is `unknown`, as a whole under "/".
+            The first differences.  What cannot be read is `unknown`, as a whole under "/".
         """
 
 

@@ -19,6 +19,7 @@ from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5t
 from stripewise.study.contents import _hdf5_values as values
 from stripewise.study.contents._base import (
     FAILURES,
+    MOST,
     WHOLE,
     ContentDifferences,
     ContentFormat,
@@ -85,7 +86,7 @@ class Hdf5(ContentFormat):
             return False
 
     def differences(
-        self, first: Path, second: Path, ignore: Collection[str] = ()
+        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
     ) -> ContentDifferences:
         """See `ContentFormat.differences`."""
         found = ContentDifferences()
@@ -93,7 +94,7 @@ class Hdf5(ContentFormat):
         try:
             for path in (first, second):
                 sides.append(_Side(path))
-            found.collect(_compare(sides[0], sides[1], frozenset(ignore), found), ignore)
+            found.collect(_compare(sides[0], sides[1], frozenset(ignore), found), ignore, most)
         except FAILURES as error:
             found.unknown[WHOLE] = f"cannot be read as HDF5: {error}"
         finally:

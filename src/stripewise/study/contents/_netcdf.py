@@ -18,6 +18,7 @@ import numpy as np
 
 from stripewise.study.contents._base import (
     FAILURES,
+    MOST,
     WHOLE,
     ContentDifferences,
     ContentFormat,
@@ -44,14 +45,14 @@ class ClassicNetcdf(ContentFormat):
             return False
 
     def differences(
-        self, first: Path, second: Path, ignore: Collection[str] = ()
+        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
     ) -> ContentDifferences:
         """See `ContentFormat.differences`."""
         found = ContentDifferences()
         try:
             with ExitStack() as stack:
                 one, two = (_open(path, stack) for path in (first, second))
-                found.collect(_compare(one, two, frozenset(ignore), found), ignore)
+                found.collect(_compare(one, two, frozenset(ignore), found), ignore, most)
         except FAILURES as error:
             found.unknown[WHOLE] = f"cannot be read as NetCDF: {error}"
         return found
