@@ -21,7 +21,7 @@ def run_fake(tmp_path: Path) -> Run:
     """Run a study of a fake program; keyword arguments go to the options or the tools."""
 
     def run(launcher: Launcher, **given: object) -> StudyResult:
-        tool_names = ("facts", "space", "policy", "compare", "memory")
+        tool_names = ("facts", "space", "policy", "compare", "memory", "unreadable")
         for_tools = {name: given.pop(name) for name in tool_names if name in given}
         observer = given.pop("observer", None) or Observer()
         given.setdefault("directory", tmp_path / "study")

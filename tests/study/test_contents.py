@@ -15,6 +15,7 @@ import pytest
 
 from stripewise.model import VerificationStatus
 from stripewise.study._units import units_of
+from stripewise.study._verifiable import unreadable
 from stripewise.study._verify import compare
 from stripewise.study.contents import FORMATS, AdiosBp, ClassicNetcdf, _adios, _base, format_of
 from stripewise.study.contents._adios_read import compare as read_bp
@@ -331,15 +332,43 @@ def test_large_bp_goes_in_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("name", ["md.idx", "md.0", "data.0"])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_damaged_bp_is_not_the_same(
-    engine: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_bp_is_not_the_same(engine: str, name: str, tmp_path: Path) -> None:
     """Truncated, ADIOS2 waits for the rest of some of them."""
-    monkeypatch.setattr(_adios, "_BASE_SECONDS", 5.0)
     one, two = write_bp(tmp_path / "a.bp", engine), write_bp(tmp_path / "b.bp", engine)
     (two / name).write_bytes((two / name).read_bytes()[:40])
-    found = bp_differences(one, two)
+    found = AdiosBp(base_seconds=4.0).differences(one, two)
     assert found.differences or found.unknown
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_truncated_bp_is_different(engine: str, runs: tuple[Path, Path, Path]) -> None:
+    for run, ends in zip(runs, ((2, 4), (2, 4), (1, 4)), strict=True):
+        write_bp(run / "x.bp", engine, ends=ends)
+    data = runs[2] / "x.bp" / "data.0"
+    data.write_bytes(data.read_bytes()[:40])
+    result = compare(*runs, layout=True)
+    assert result.status is DIFFERENT
+    assert "cannot be" in result.differences["x.bp"]
+    assert "\x1b" not in result.differences["x.bp"]
+    assert result.not_verifiable == {}
+
+
+def test_a_reader_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = write_bp(tmp_path / "a.bp")
+    monkeypatch.setattr(_adios, "_READER", "this")
+    monkeypatch.setattr(_adios, "_LEAST_BYTES_PER_SECOND", 1e12)
+    found = AdiosBp(base_seconds=0.0).differences(one, one)
+    assert "did not end within 0 s" in found.unknown["/"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_baselines_of_other_numbers_of_steps(engine: str, runs: tuple[Path, Path, Path]) -> None:
+    for run, steps in zip(runs, (2, 1, 2), strict=True):
+        write_bp(run / "x.bp", engine, steps=steps, change=_poke)
+    result = compare(*runs, layout=True)
+    assert result.status is NOT_VERIFIABLE
+    assert result.not_verifiable == {"x.bp": "two baselines differ: fewer than 1 steps"}
+    assert result.compared == ()
 
 
 # -- directories as one output ---------------------------------------------------------------
@@ -374,6 +403,27 @@ def test_other_files_inside_are_layout(runs: tuple[Path, Path, Path]) -> None:
     assert result.status is DIFFERENT
     wanted = "data.1 is new (the ADIOS2 BP content is the same)"
     assert result.differences == {"x.bp": wanted}
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "data.txt", "deeper/data.0"])
+def test_files_inside_that_are_not_of_adios2(name: str, runs: tuple[Path, Path, Path]) -> None:
+    for run in runs:
+        own = write_bp(run / "x.bp") / name
+        own.parent.mkdir(exist_ok=True)
+        own.write_text("the same")
+    assert units_of(runs[0]).keys() == {"x.bp", f"x.bp/{name}"}
+    assert compare(*runs, layout=True).status is IDENTICAL
+    (runs[2] / "x.bp" / name).write_text("the sane")
+    assert compare(*runs, layout=True).differences.keys() == {f"x.bp/{name}"}
+    (runs[2] / "x.bp" / name).unlink()
+    assert "missing" in compare(*runs, layout=True).differences[f"x.bp/{name}"]
+
+
+def test_an_output_inside_another(runs: tuple[Path, Path, Path]) -> None:
+    for run in runs:
+        write_bp(write_bp(run / "x.bp") / "y.bp", change=_poke)
+    assert units_of(runs[0]).keys() == {"x.bp", "x.bp/y.bp"}
+    assert compare(*runs, layout=True).compared == ("x.bp", "x.bp/y.bp")
 
 
 def test_a_lost_or_plain_directory(runs: tuple[Path, Path, Path]) -> None:
@@ -413,8 +463,16 @@ def test_without_the_reader_layout_settings_are_rejected(
     result = compare(*runs, layout=True)
     assert result.status is DIFFERENT
     assert result.differences == {"x.bp": "not verifiable: install stripewise[adios2]"}
+    assert unreadable(runs[0]).startswith("x.bp is an ADIOS2 BP directory: not verifiable")
     safe = compare(*runs, layout=False)
     assert safe.status is (DIFFERENT if same_baselines else NOT_VERIFIABLE)
+
+
+def test_readable_outputs(runs: tuple[Path, Path, Path]) -> None:
+    write_bp(runs[0] / "x.bp")
+    write_netcdf(runs[0] / "x.nc")
+    (runs[0] / "log").write_text("done")
+    assert unreadable(runs[0]) == ""
 
 
 def test_every_format_says_what_it_is(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from stripewise.errors import PolicyError, ProgramError, StudyError, UsageError
 from stripewise.launch import Outcome
 from stripewise.model import (
+    ProgramFacts,
     RunRole,
     RunStatus,
     StudyResult,
@@ -28,7 +29,7 @@ from stripewise.testing.study_fakes import (
     heavy_tailed,
     lognormal,
 )
-from stripewise.tunables import Space
+from stripewise.tunables import SafetyClass, Space, find_space, get
 
 KNOB = "mpiio.romio_ds_write"
 
@@ -96,6 +97,30 @@ def test_no_knob_ends_at_once(run_fake):
     assert not result.improved
     assert "no knob acts" in result.stopped_because
     assert result.left_out == {KNOB: "no MPI-IO"}
+
+
+def test_outputs_that_cannot_be_read_leave_only_safe_knobs(run_fake):
+    facts, why = replace(romio_facts(), uses_hdf5=True), "x.bp: install a reader"
+    result = run_fake(FakeLauncher(helped), trials=3, facts=facts, unreadable=why)
+    classes = {get(name).safety for name in result.searched}
+    assert classes == {SafetyClass.SAFE}
+    kept_out = [name for name, said in result.left_out.items() if said == why]
+    assert kept_out
+    assert all(get(name).safety is not SafetyClass.SAFE for name in kept_out)
+    assert any(why in text for text in result.warnings)
+
+
+def test_outputs_that_cannot_be_read_can_leave_nothing(run_fake):
+    def layout_only(facts: ProgramFacts) -> Space:
+        found = find_space(facts)
+        layout = [d for d in found.dimensions if d.tunable.safety is SafetyClass.LAYOUT]
+        return Space(tuple(layout), {})
+
+    facts = replace(romio_facts(), uses_hdf5=True)
+    result = run_fake(FakeLauncher(helped), facts=facts, space=layout_only, unreadable="no reader")
+    assert not result.trials
+    assert "could be verified" in result.stopped_because
+    assert result.baseline
 
 
 def test_deadlock_is_a_failed_trial(run_fake):

@@ -23,6 +23,7 @@ from stripewise.study._options import CLASSES, StudyOptions
 from stripewise.study._resources import resource_warnings
 from stripewise.study._sandbox import Sandbox
 from stripewise.study._tools import Tools
+from stripewise.study._verifiable import unreadable
 from stripewise.study._verify import Reference
 from stripewise.study._workspace import SandboxWorkspace, other_file_system
 from stripewise.tunables import Space, Tunable, build_configuration, find_space, get
@@ -50,6 +51,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         look=look,
         look_first=partial(look_first, workspace),
         compare=_Verifier(workspace.sandbox),
+        unreadable=lambda run_id: unreadable(workspace.sandbox.outputs(run_id)),
         find_space=partial(search_space, options, policy),
         configure=build_configuration,
         sweep=sweep,

@@ -35,6 +35,7 @@ from stripewise.study._result import Found, make_result
 from stripewise.study._search import Search
 from stripewise.study._search_result import SearchResult
 from stripewise.study._tools import Tools
+from stripewise.study._verifiable import verifiable_space
 from stripewise.tunables import Space
 
 MakeTools = Callable[[StudyOptions, Ledger], Tools]
@@ -163,12 +164,13 @@ def _procedure(context: Context) -> StudyResult:
     found = Found(facts, spaces, merge_facts(facts), space)
     context.executor.facts = found.merged_facts
     if not space.dimensions:
-        why = "no knob acts on this program"
-        context.decide("verdict", f"no improvement: {why}", quietly=True)
-        context.ledger.end(why)
-        return make_result(context, replace(found, search=SearchResult(stopped_because=why)))
+        return _nothing_to_try(context, found, "no knob acts on this program")
     _say_where_knobs_act(context, spaces)
     baselines = [measure_baseline(c, f) for c, f in zip(context.cases, facts, strict=True)]
+    space = verifiable_space(context, baselines, space)
+    found = replace(found, space=space, baselines=baselines)
+    if not space.dimensions:
+        return _nothing_to_try(context, found, "no knob is left whose outputs could be verified")
     options = context.options
     strategy = create(
         options.strategy, space, found.merged_facts, options.seed, options.strategy_options
@@ -179,9 +181,14 @@ def _procedure(context: Context) -> StudyResult:
     verdict = judge_winner(context, baselines, search)
     context.ledger.end(search.stopped_because)
     _clean_up(context, baselines)
-    return make_result(
-        context, replace(found, baselines=baselines, search=search, verdict=verdict)
-    )
+    return make_result(context, replace(found, search=search, verdict=verdict))
+
+
+def _nothing_to_try(context: Context, found: Found, why: str) -> StudyResult:
+    context.decide("verdict", f"no improvement: {why}", quietly=True)
+    context.ledger.end(why)
+    _clean_up(context, found.baselines)
+    return make_result(context, replace(found, search=SearchResult(stopped_because=why)))
 
 
 def _clean_up(context: Context, baselines: Sequence[Baseline]) -> None:

@@ -122,6 +122,8 @@ class Tools:
         workspace: Makes their places.
         look / look_first: Read evidence.
         compare: Verifies outputs.
+        unreadable: Why the content of a run's outputs, by run_id, cannot be compared here; "" if
+            it can.
         find_space: Knobs for a program, by its facts.
         configure: Settings, with the facts where known, to what is applied.
         sweep: End whatever is left of the unfinished runs recorded below a directory.
@@ -144,3 +146,4 @@ class Tools:
     policy: Policy
     provenance: Mapping[str, str] = field(default_factory=dict)
     memory: Memory | None = None
+    unreadable: Callable[[str], str] = lambda run_id: ""

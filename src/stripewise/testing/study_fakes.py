@@ -171,6 +171,7 @@ def fake_tools(
     policy: Policy | None = None,
     compare: Callable[[Sequence[str], str, bool], Verification] = identical,
     memory: Memory | None = None,
+    unreadable: str = "",
 ) -> Tools:
     """Return tools around a launcher that needs no processes and no files."""
     known = facts or romio_facts()
@@ -187,4 +188,5 @@ def fake_tools(
         policy=policy or Policy(),
         provenance={"host": "fake"},
         memory=memory,
+        unreadable=lambda run_id: unreadable,
     )
