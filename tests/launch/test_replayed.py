@@ -109,7 +109,7 @@ def test_unknown_settings_name_the_nearest():
         "[1]",
         json.dumps({"format": "stripewise-surface", "version": 9, "command": []}),
         json.dumps({"format": "stripewise-surface", "version": 1}),
-        json.dumps({"format": "stripewise-surface", "version": 1, "command": []}) + "\n{}",
+        json.dumps({"format": "stripewise-surface", "version": 1, "command": []}) + "\n{}\n",
     ],
 )
 def test_what_is_no_surface_is_refused(tmp_path, text):

@@ -41,7 +41,16 @@ def test_what_is_appended_is_what_is_loaded(tmp_path):
     assert replace(loaded, runs=()) == HEADER
 
 
-@pytest.mark.parametrize("torn", ['{"settings":{"a', '{"settings"', "{", "\x00\x00"])
+@pytest.mark.parametrize(
+    "torn",
+    [
+        '{"settings":{"a',
+        '{"settings"',
+        "{",
+        "\x00\x00",
+        '{"settings":{},"elapsed_seconds":1.0,"io_seconds":0.5}',
+    ],
+)
 def test_a_torn_last_line_is_no_run(tmp_path, torn):
     path = tmp_path / "a.jsonl"
     with SurfaceWriter(path, HEADER) as writer:

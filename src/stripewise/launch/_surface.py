@@ -5,7 +5,7 @@
 One JSON object a line.  The first is the header {"format": "stripewise-surface",
 "version": 1, command, facts, provenance, tunables, plan}; each further one is a run {settings,
 elapsed_seconds, io_seconds, read_bytes, write_bytes, status, role, round, sequence,
-started_unix_seconds}.  A last line that a kill tore is no run.
+started_unix_seconds}.  A last line without its end, which a kill tore, is no run.
 """
 
 from __future__ import annotations
@@ -132,15 +132,9 @@ class Surface:
 
 
 def _entries(text: str) -> list[Any]:
-    """Parse the lines; the last one may be torn."""
-    whole, _, torn = text.rpartition("\n")
-    entries = [json.loads(line) for line in whole.splitlines() if line.strip()]
-    try:
-        return [*entries, json.loads(torn)] if torn.strip() else entries
-    except ValueError:
-        if entries:
-            return entries
-        raise
+    """Parse the lines; what follows the last end of line is torn, and the writer drops it."""
+    whole, _, _ = text.rpartition("\n")
+    return [json.loads(line) for line in whole.splitlines() if line.strip()]
 
 
 def _text(value: Value) -> str:
