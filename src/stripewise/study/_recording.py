@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from stripewise.errors import ProgramError, StorageError, StudyError
 from stripewise.launch import LocalLauncher, Surface, SurfaceRole, SurfaceRun, SurfaceWriter
-from stripewise.model import ProgramFacts, RunStatus
+from stripewise.model import ProgramFacts
 from stripewise.runtime import find_runtime
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._options import StudyOptions
@@ -26,6 +26,13 @@ from stripewise.study._recording_plan import (
     recorded_tunables,
 )
 from stripewise.study._recording_provenance import recording_provenance
+from stripewise.study._recording_resume import (
+    TIMEOUT_KEY,
+    check_same,
+    ignored_options,
+    known_surface,
+    options_of,
+)
 from stripewise.study._recording_runs import SingleRuns, as_surface_run
 from stripewise.study._snapshot import STUDY_SUFFIX
 from stripewise.tunables import get
@@ -53,17 +60,18 @@ def record_surface(
 
     Raises:
         UsageError: A knob or a value does not exist.
-        StudyError: The file exists, is of another recording, or is in use.
+        StudyError: The file exists, is of another recording or machine, or is in use.
         ProgramError: The program fails unchanged, or cannot be seen.
         StorageError: No room.
         KeyboardInterrupt: A signal came; `resume` goes on from here.
     """
     recorded_tunables(options.vary)  # before anything is run
-    known = _known(options)
+    observer = observer or RecordingObserver()
+    known = known_surface(options)
     if known is not None:
-        options = replace(
-            options, command=known.command, sync=known.provenance.get("synced") != "no"
-        )
+        for text in ignored_options(known, options):
+            observer.noted(text)
+        options = options_of(known, options)
     directory = _work_directory(options)
     interrupts = Interrupts()
     with _locked(directory), interrupts.caught(), _left_for_resume(options.output, directory):
@@ -76,9 +84,14 @@ def record_surface(
             options.timeout_seconds,
         )
         warm, seen = runs.first()
+        about = recording_provenance(options.command, seen.facts, directory, options.sync)
         if known is None:
-            known = _begin(options, seen.facts, directory)
-        _record(options.output, known, warm, runs, observer or RecordingObserver())
+            known = _begin(
+                options, seen.facts, {**about, TIMEOUT_KEY: f"{runs.timeout_seconds:g}"}
+            )
+        else:
+            check_same(known, seen.facts, about, options.output)
+        _record(options.output, known, warm, runs, observer)
     shutil.rmtree(directory, ignore_errors=True)
     return Surface.load(options.output)
 
@@ -94,41 +107,16 @@ def _left_for_resume(output: Path, directory: Path) -> Iterator[None]:
         raise
 
 
-def _known(options: RecordingOptions) -> Surface | None:
-    """Return what the file holds already; None: it is to be begun.
-
-    Raises:
-        StudyError: It holds something else than what was asked for.
-    """
-    exists = options.output.exists() and options.output.stat().st_size > 0
-    if exists and not options.resume:
-        text = f"{options.output} exists already; go on with --resume, or give another -o"
-        raise StudyError(text)
-    if not exists:
-        if not options.command or not options.vary:
-            raise StudyError(f"there is no recording in {options.output} to go on with")
-        return None
-    surface = Surface.load(options.output)
-    if not surface.plan:
-        raise StudyError(f"{options.output} was not recorded by a plan; give another -o")
-    if options.command and options.command != surface.command:
-        raise StudyError(
-            f"{options.output} is a recording of `{' '.join(surface.command)}`, not of this "
-            "command; leave the command out, or give another -o"
-        )
-    if options.vary and recorded_tunables(options.vary) != dict(surface.tunables):
-        raise StudyError(f"{options.output} is a recording of other knobs; leave --vary out")
-    return surface
-
-
-def _begin(options: RecordingOptions, facts: ProgramFacts, directory: Path) -> Surface:
+def _begin(
+    options: RecordingOptions, facts: ProgramFacts, provenance: Mapping[str, str]
+) -> Surface:
     """Make the header of a new surface."""
     tunables = recorded_tunables(options.vary)
     points, impossible = possible_points(tunables, facts)
     return Surface(
         command=options.command,
         facts=facts,
-        provenance=recording_provenance(options.command, facts, directory, options.sync),
+        provenance=provenance,
         tunables=tunables,
         plan={
             "repeats": options.repeats,
@@ -164,23 +152,57 @@ def _record(
 def _carry_out(
     plan: list[PlannedRun], writer: SurfaceWriter, runs: SingleRuns, observer: RecordingObserver
 ) -> None:
-    failures = 0
-    for planned in plan:
-        measurement = runs.one(planned.settings)
-        run = replace(
-            as_surface_run(planned.settings, measurement),
-            role=planned.role,
-            round=planned.round,
-            sequence=planned.sequence,
-        )
-        writer.append(run)
-        observer.recorded(run)
-        failures = 0 if run.status is RunStatus.OK else failures + 1
-        if failures == _FAILURES_IN_A_ROW:
-            raise ProgramError(
-                f"{failures} runs in a row failed ({measurement.message}); see that the command "
-                "still works, then go on with --resume"
+    """Make the runs; those that fail are written when the command is seen to work still.
+
+    Raises:
+        ProgramError: It does not; `resume` makes the failed runs again.
+    """
+    held: list[SurfaceRun] = []
+    try:
+        for planned in plan:
+            measurement = runs.one(planned.settings)
+            held.append(
+                replace(
+                    as_surface_run(planned.settings, measurement),
+                    role=planned.role,
+                    round=planned.round,
+                    sequence=planned.sequence,
+                )
             )
+            if not measurement.ok and len(held) >= _FAILURES_IN_A_ROW:
+                _check_still_works(len(held), measurement.message, runs, observer)
+            elif not measurement.ok:
+                continue
+            _write(held, writer, observer)
+    except KeyboardInterrupt:
+        _write(held, writer, observer)
+        raise
+    _write(held, writer, observer)
+
+
+def _write(held: list[SurfaceRun], writer: SurfaceWriter, observer: RecordingObserver) -> None:
+    """Write the runs that were held back; none is held any longer."""
+    while held:
+        writer.append(held[0])
+        observer.recorded(held.pop(0))
+
+
+def _check_still_works(
+    failures: int, message: str, runs: SingleRuns, observer: RecordingObserver
+) -> None:
+    """Run the command unchanged, a run that is not recorded.
+
+    Raises:
+        ProgramError: It fails as well, so that the failures say nothing about the settings.
+    """
+    unchanged = runs.one({})
+    if not unchanged.ok:
+        raise ProgramError(
+            f"{failures} runs in a row failed ({message}), and so does the command unchanged "
+            f"({unchanged.message}); these runs are not recorded: see that the command still "
+            "works, then go on with --resume"
+        )
+    observer.noted(f"{failures} runs in a row failed; the command unchanged still works")
 
 
 def _work_directory(options: RecordingOptions) -> Path:
