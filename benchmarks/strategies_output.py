@@ -88,8 +88,8 @@ def markdown(document: dict[str, Any], picture: str) -> str:
         "run counted (warm-up, baselines, repeats), after which the search's choice is within 5 % "
         "of the optimum in 90 % of the seeds.  *at end*: share of the seeds after the play-off.  "
         "*after N*: regret after N runs, median and 90 % quantile, in per cent.  These columns "
-        "and the picture show what the search chose, which pairs have not confirmed.  The last three "
-        "are finished studies with the options that users get: runs with the pairs, median "
+        "and the picture show what the search chose, which pairs have not confirmed.  The last "
+        "three are finished studies with the options that users get: runs with the pairs, median "
         "regret of what the pairs confirmed (the default where they confirm nothing), share of "
         "the seeds in which that is within 5 %.  *luck, exact*: draws without repetition and "
         "without noise, one run each (mean regret).",
