@@ -78,8 +78,7 @@ class GeneticStrategy(StepwiseStrategy):
             if genome not in self._fitness:
                 reason = f"generation {generation}" + (": drawn at random" * (generation == 1))
                 trial = yield Proposal(self._settings(genome), reason)
-                ratio = trial.io_ratio
-                self._fitness[genome] = 1 / ratio if isfinite(ratio) and ratio > 0 else 0.0
+                self._fitness[genome] = _fitness(trial)
 
     def _first_population(self) -> list[Genome]:
         """Draw genomes, different ones as far as there are; known good ones come first."""
@@ -153,5 +152,11 @@ class GeneticStrategy(StepwiseStrategy):
             else 0
             for d in self.space.dimensions
         )
-        self._fitness[genome] = 1 / trial.io_ratio if isfinite(trial.io_ratio) else 0.0
+        self._fitness[genome] = _fitness(trial)
         return genome
+
+
+def _fitness(trial: Trial) -> float:
+    """Return the speed-up of a trial; 0 where its ratio is none."""
+    ratio = trial.io_ratio
+    return 1 / ratio if isfinite(ratio) and ratio > 0 else 0.0
