@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from math import exp, inf, isfinite, log, sqrt
 from typing import Any
@@ -15,10 +15,11 @@ from stripewise.model import (
     Verification,
     VerificationStatus,
 )
-from stripewise.tunables import Dimension, SafetyClass, Space, Tunable
+from stripewise.tunables import Dimension, Layer, SafetyClass, Space, Tunable
 
 _LARGEST = ("n_ranks", "n_hosts")
-_ALL_MUST = ("matched_calls",)
+_PROOFS = {"matched_calls": "data calls", "matched_metadata": "calls on objects"}
+"""Facts that prove what contract settings need, and of which calls; every case must."""
 _WORST_FIRST = (
     VerificationStatus.DIFFERENT,
     VerificationStatus.NOT_DONE,
@@ -65,7 +66,7 @@ def merge_facts(all_facts: Sequence[ProgramFacts]) -> ProgramFacts:
 def _merge(name: str, values: list[Any]) -> Any:
     first = values[0]
     if isinstance(first, bool):
-        return all(values) if name in _ALL_MUST else any(values)
+        return all(values) if name in _PROOFS else any(values)
     if isinstance(first, int | float):
         return max(values) if name in _LARGEST else sum(values)
     if isinstance(first, tuple):
@@ -77,6 +78,8 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
     """Return the knobs that can act on at least one case, with every value worth trying.
 
     A setting that needs matched calls is kept only if every case proves them: it reaches all.
+    So do values, so that of a setting that changes the file those are kept that every case on
+    which it acts has in its ladder: a size that is right for one would bloat another's files.
 
     Args:
         spaces: Case to its knobs.
@@ -85,30 +88,58 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
     if len(spaces) == 1:
         return next(iter(spaces.values()))
     left_out: dict[str, str] = {}
-    found: dict[str, list[Dimension]] = {}
+    found: dict[str, dict[str, Dimension]] = {}
     for case, space in spaces.items():
         for dimension in space.dimensions:
-            name, unproven = dimension.tunable.name, _unproven(dimension.tunable, case, facts)
-            if unproven:
-                left_out[name] = f"class contract: no proof of matched calls in {unproven}"
-            else:
-                found.setdefault(name, []).append(dimension)
+            found.setdefault(dimension.tunable.name, {})[case] = dimension
+    merged: list[Dimension] = []
+    for name, by_case in found.items():
+        knob = next(iter(by_case.values())).tunable
+        values = _common_values(knob, by_case, facts)
+        if why := _unproven(knob, by_case, facts):
+            left_out[name] = why
+        elif not values:
+            left_out[name] = f"class {knob.safety}: no value is worth trying in every case"
+        else:
+            merged.append(Dimension(knob, values))
     for name in dict.fromkeys(n for space in spaces.values() for n in space.left_out):
-        if name not in found and name not in left_out:
+        if name not in found:
             reasons = {c: s.left_out[name] for c, s in spaces.items() if name in s.left_out}
             left_out[name] = _one_reason(reasons)
-    merged = [Dimension(d[0].tunable, _values(d)) for d in found.values()]
     merged.sort(key=lambda dimension: dimension.tunable.effect_order)
     return Space(tuple(merged), left_out)
 
 
-def _unproven(knob: Tunable, case: str, facts: Mapping[str, ProgramFacts]) -> str:
-    """Return a case that lacks the matched calls which a knob of another case needs; or ""."""
+def _unproven(knob: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFacts]) -> str:
+    """Say which case lacks a proof that a knob of these cases needs; "" if none does."""
     if knob.safety is not SafetyClass.CONTRACT:
         return ""
-    if not knob.why_not(replace(facts[case], matched_calls=False)):
-        return ""
-    return next((c for c, f in facts.items() if f.uses_hdf5 and not f.matched_calls), "")
+    for fact, calls in _PROOFS.items():
+        if any(knob.why_not(replace(facts[case], **{fact: False})) for case in cases):
+            for case, shown in facts.items():
+                if shown.uses_parallel_hdf5 and not getattr(shown, fact):
+                    return f"class contract: no proof of matched {calls} in {case}"
+    return ""
+
+
+def _common_values(
+    knob: Tunable, by_case: Mapping[str, Dimension], facts: Mapping[str, ProgramFacts]
+) -> tuple[Value, ...]:
+    """Return the values of a knob that may reach every case.
+
+    A case on which the knob could act but that has no value worth trying allows none.  The
+    ranks of a job are the user's own values, and each case leaves out what it has already.
+    """
+    values = _values(list(by_case.values()))
+    if knob.safety is SafetyClass.SAFE or knob.layer is Layer.JOB:
+        return values
+    if any(_has_no_value(knob, shown) for case, shown in facts.items() if case not in by_case):
+        return ()
+    return tuple(v for v in values if all(v in d.values for d in by_case.values()))
+
+
+def _has_no_value(knob: Tunable, facts: ProgramFacts) -> bool:
+    return not knob.why_not(facts) and not knob.ladder(facts)
 
 
 def _values(dimensions: Sequence[Dimension]) -> tuple[Value, ...]:
