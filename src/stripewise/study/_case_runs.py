@@ -84,10 +84,10 @@ class CaseRuns:
 
     def round(self) -> None:
         """Run the candidate once more, with a baseline run before or after it."""
-        number = self.rounds + 1
-        order = self.context.remember(
-            f"order/{self._number}/{number}", lambda: self._order(number)
-        )
+        number = str(self.rounds + 1)
+        number = self.context.ledger.halves.whole(number, self._slots)
+        self._release_torn(number)
+        order = self._order(number)
         if order["reused"]:
             beside = self.context.ledger.measurement(order["reused"])
             assert beside is not None
@@ -110,7 +110,31 @@ class CaseRuns:
         for run in self.candidates:
             self.context.executor.release(run)
 
-    def _order(self, number: int) -> codec.Json:
+    def _slots(self, number: str) -> tuple[str, str]:
+        """Return the slots of a round in the order in which they run."""
+        order = self._order(number)
+        candidate = self.context.key(f"trial/{self._number}/candidate/{number}")
+        if order["reused"]:
+            return order["reused"], candidate
+        baseline = self.context.key(f"trial/{self._number}/baseline/{number}")
+        return (baseline, candidate) if order["baseline_first"] else (candidate, baseline)
+
+    def _release_torn(self, number: str) -> None:
+        """Remove what the candidate made where a restart came between it and its baseline."""
+        first, _, attempts = number.partition("/anew/")
+        for attempt in range(int(attempts or 0)):
+            name = f"{first}/anew/{attempt}" if attempt else first
+            torn = self.context.measurement(f"trial/{self._number}/candidate/{name}")
+            if torn is not None:
+                self.context.executor.release(torn)
+
+    def _order(self, number: str) -> codec.Json:
+        order: codec.Json = self.context.remember(
+            f"order/{self._number}/{number}", lambda: self._draw(number)
+        )
+        return order
+
+    def _draw(self, number: str) -> codec.Json:
         ledger = self.context.ledger
         last = ledger.entries[-1] if ledger.last_slot else None
         if last is not None and last.role is RunRole.BASELINE and last.case == self.context.name:
@@ -118,17 +142,17 @@ class CaseRuns:
         seed = self.context.key(f"{self.context.options.seed}:order:{self._number}:{number}")
         return {"reused": "", "baseline_first": Random(seed).random() < 0.5}
 
-    def _run_candidate(self, number: int) -> Measurement:
+    def _run_candidate(self, number: str) -> Measurement:
         slot = self._slot(
             f"trial/{self._number}/candidate/{number}",
             RunRole.TRIAL,
             settings=self._proposal.settings,
-            keep_output=number == 1,
+            keep_output=self.rounds == 0,
             timeout_seconds=trial_timeout(self.baseline, self._proposal.settings),
         )
         return self.context.executor.run(slot)
 
-    def _run_baseline(self, number: int) -> Measurement:
+    def _run_baseline(self, number: str) -> Measurement:
         slot = self._slot(f"trial/{self._number}/baseline/{number}", RunRole.BASELINE)
         return self.context.baseline(slot)
 

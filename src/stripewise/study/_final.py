@@ -4,45 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 
-from stripewise.model import CaseOutcome, RunRole, Speedup, Trial
+from stripewise.model import Measurement, RunRole, Trial, TrialState, Value
 from stripewise.study._baseline import Baseline
 from stripewise.study._context import Context
+from stripewise.study._contract import trial_timeout
 from stripewise.study._effective import without_effect
-from stripewise.study._pairs import Pair, PairRunner, Rounds, elapsed_seconds, io_seconds
+from stripewise.study._pairs import Pair, PairRunner
 from stripewise.study._search_result import SearchResult
-from stripewise.study._statistics import LOOKS, clearly_worse, excludes_one
+from stripewise.study._statistics import LOOKS
+from stripewise.study._verdict import Verdict, conclude
 
 WORTH_PAIRS = 0.1
 """A trial that was faster by so much comes to the pairs whatever the noise: they decide."""
-
-
-@dataclass
-class Verdict:
-    """What the fresh pairs showed; `unsynced` has an entry for each case."""
-
-    winner: Trial | None = None
-    rounds: Rounds | None = None
-    improved: bool = False
-    unsynced: list[Pair | None] = field(default_factory=list)
-
-    def outcome(self, place: int) -> CaseOutcome:
-        """Return what the pairs showed of a case."""
-        if self.rounds is None:
-            return CaseOutcome.UNKNOWN
-        if self.slower_in(place):
-            return CaseOutcome.SLOWER
-        faster = excludes_one(self.rounds.of_case(place))
-        return CaseOutcome.FASTER if faster else CaseOutcome.UNCHANGED
-
-    def slower_in(self, place: int) -> str:
-        """Say what of a case got slower: "I/O" or "whole time"; "" if nothing did."""
-        assert self.rounds is not None
-        if self.rounds.is_slower(place, io_seconds):
-            return "I/O"
-        return "whole time" if self.rounds.is_slower(place, elapsed_seconds) else ""
 
 
 def judge_winner(context: Context, baselines: Sequence[Baseline], search: SearchResult) -> Verdict:
@@ -51,26 +26,67 @@ def judge_winner(context: Context, baselines: Sequence[Baseline], search: Search
     Of trials that are as fast within the noise it is the one that sets least.
 
     Only one trial comes to the pairs, so that chance has one try; the next best is taken only
-    if a run of it fails.
+    if a run of it fails.  What a study proved before it was given a larger budget stays the
+    answer unless another trial is proven now.
     """
     noise = context.ledger.remember("final-noise", context.noise)
     least = min(noise / 2, WORTH_PAIRS)
-    for trial in search.finalists(noise):
-        runner = PairRunner(context, baselines, trial)
-        if trial.io_ratio > 1 - least or not runner.may_begin():
-            break
-        _announce(context, trial)
-        rounds = runner.run()
-        if rounds is not None:
-            verdict = Verdict(trial, rounds)
-            _conclude(context, baselines, verdict)
-            if verdict.improved:
-                verdict.unsynced = [_unsynced(baseline, trial) for baseline in baselines]
-            return verdict
+    verdict = Verdict()
     if search.trials:
         text = "no improvement: no configuration was faster than the baseline"
-        context.decide("verdict", f"{text} by {least:.0%} or more", quietly=True)
-    return Verdict()
+        verdict.text = f"{text} by {least:.0%} or more"
+    for trial in search.finalists(noise):
+        if trial.io_ratio > 1 - least or not PairRunner(context, baselines, trial).may_begin():
+            break
+        _announce(context, trial)
+        if judged := _judge(context, baselines, trial):
+            verdict = judged
+            break
+    if not verdict.improved:
+        verdict = _proven_before(context, baselines, search, verdict) or verdict
+    if verdict.text:
+        context.decide("verdict", verdict.text, quietly=True)
+    if verdict.improved:
+        _record_proof(context, baselines, verdict)
+    return verdict
+
+
+def _judge(context: Context, baselines: Sequence[Baseline], trial: Trial) -> Verdict | None:
+    """Run the pairs of a trial and conclude; None if a run of it fails."""
+    rounds = PairRunner(context, baselines, trial).run()
+    if rounds is None:
+        return None
+    verdict = Verdict(trial, rounds)
+    conclude(context, verdict)
+    return verdict
+
+
+def _proven_before(
+    context: Context, baselines: Sequence[Baseline], search: SearchResult, now: Verdict
+) -> Verdict | None:
+    """Return what the study proved last, from its recorded pairs; None if there is nothing."""
+    tried = now.winner.number if now.winner else None
+    for number in reversed(context.ledger.recall_all("proven/")):
+        trial = search.trials[number - 1]
+        if number == tried or trial.state in (TrialState.FAILED, TrialState.REJECTED):
+            continue
+        verdict = _judge(context, baselines, trial)
+        if verdict is not None and verdict.improved:
+            verdict.text += f"; proven before, and no other trial was since ({now.text})"
+            return verdict
+    return None
+
+
+def _record_proof(context: Context, baselines: Sequence[Baseline], verdict: Verdict) -> None:
+    winner, rounds = verdict.winner, verdict.rounds
+    assert winner is not None
+    assert rounds is not None
+    context.ledger.remember(f"proven/{winner.number}", lambda: winner.number)
+    for place, baseline in enumerate(baselines):
+        before, winners = zip(*rounds.pairs[place], strict=True)
+        for warning in without_effect(winner, winners, before, baseline.facts):
+            baseline.context.warn(warning)
+    verdict.unsynced = [_unsynced(baseline, winner) for baseline in baselines]
 
 
 def _announce(context: Context, trial: Trial) -> None:
@@ -82,62 +98,30 @@ def _announce(context: Context, trial: Trial) -> None:
     )
 
 
-def _conclude(context: Context, baselines: Sequence[Baseline], verdict: Verdict) -> None:
-    rounds = verdict.rounds
-    assert rounds is not None
-    assert verdict.winner is not None
-    io, whole = rounds.speedup(), rounds.speedup(elapsed_seconds)
-    shown = f"{io.median:.2f}x [{io.low:.2f}-{io.high:.2f}, {io.n_pairs} fresh pairs]"
-    losses = _losses(context, verdict)
-    if not excludes_one(io):
-        text = f"no improvement: the interval of the I/O speed-up contains 1: {shown}"
-    elif losses:
-        text = f"no improvement: I/O {shown} over all cases, but {'; '.join(losses)}"
-    elif clearly_worse(whole):
-        text = f"no improvement: I/O {shown}, but the whole time got worse: {whole.median:.2f}x"
-    else:
-        verdict.improved = True
-        text = f"I/O {shown} faster; whole time {whole.median:.2f}x"
-    context.decide("verdict", text, quietly=True)
-    if not verdict.improved:
-        return
-    for place, baseline in enumerate(baselines):
-        before, winners = zip(*rounds.pairs[place], strict=True)
-        for warning in without_effect(verdict.winner, winners, before, baseline.facts):
-            baseline.context.warn(warning)
-
-
-def _losses(context: Context, verdict: Verdict) -> list[str]:
-    """Say which of several cases got slower, and by how much."""
-    rounds, said = verdict.rounds, []
-    assert rounds is not None
-    for place, case in enumerate(context.cases):
-        what = verdict.slower_in(place) if len(context.cases) > 1 else ""
-        if what:
-            seconds = io_seconds if what == "I/O" else elapsed_seconds
-            speedup: Speedup = rounds.of_case(place, seconds)
-            said.append(
-                f"case {case.name} gets slower: {what} {speedup.median:.2f}x "
-                f"[{speedup.low:.2f}-{speedup.high:.2f}]"
-            )
-    return said
-
-
 def _unsynced(baseline: Baseline, trial: Trial) -> Pair | None:
     """Run baseline and winner once without fsync: how it feels with the cache."""
     case = baseline.context
     if not case.options.unsynced or not case.options.sync:
         return None
-    name, budget = f"unsynced/{trial.number}", case.budget
-    done = case.measurement(f"{name}/winner") is not None
+    name = case.ledger.halves.whole(
+        f"unsynced/{trial.number}",
+        lambda name: (case.key(f"{name}/baseline"), case.key(f"{name}/winner")),
+    )
+    done, budget = case.measurement(f"{name}/winner") is not None, case.budget
     if not done and not budget.allows(case.ledger, 2, baseline.run_seconds, final=True):
         return None
-    shared = {
-        "trial_number": trial.number,
-        "timeout_seconds": baseline.timeout_seconds,
-        "sync": False,
-    }
-    before = case.slot(f"{name}/baseline", RunRole.UNSYNCED_BASELINE, **shared)
-    after = case.slot(f"{name}/winner", RunRole.UNSYNCED_WINNER, settings=trial.settings, **shared)
-    runs = case.executor.run(before), case.executor.run(after)
-    return runs if all(run.ok for run in runs) else None
+
+    def run(what: str, role: RunRole, settings: Mapping[str, Value]) -> Measurement:
+        slot = case.slot(
+            f"{name}/{what}",
+            role,
+            settings=settings,
+            trial_number=trial.number,
+            timeout_seconds=trial_timeout(baseline, settings),
+            sync=False,
+        )
+        return case.executor.run(slot)
+
+    before = run("baseline", RunRole.UNSYNCED_BASELINE, {})
+    after = run("winner", RunRole.UNSYNCED_WINNER, trial.settings)
+    return (before, after) if before.ok and after.ok else None

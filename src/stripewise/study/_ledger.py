@@ -16,6 +16,7 @@ from typing import Any
 from stripewise.launch import Handle
 from stripewise.model import Decision, Measurement, RunEntry, RunRole
 from stripewise.study import _codec as codec
+from stripewise.study._halves import Halves
 from stripewise.study._journal import Journal, Record
 from stripewise.study._slot import RunSlot
 
@@ -46,6 +47,7 @@ class _State:
     last_slot: str = ""
     active_seconds: float = 0.0
     last_clock: float | None = None
+    halves: Halves = field(default_factory=Halves)
 
 
 class Ledger:
@@ -110,6 +112,11 @@ class Ledger:
         """The run that was finished last in this session; "" right after a restart."""
         return self._state.last_slot
 
+    @property
+    def halves(self) -> Halves:
+        """Which runs lack the other half of their pair."""
+        return self._state.halves
+
     def begin(self, data: Record) -> None:
         """Record what is studied."""
         self._append("study", **data)
@@ -172,6 +179,10 @@ class Ledger:
         """Return a recorded value, None if there is none."""
         return self._state.values.get(name)
 
+    def recall_all(self, prefix: str) -> list[Any]:
+        """Return the recorded values whose names begin so, in order."""
+        return [v for name, v in self._state.values.items() if name.startswith(prefix)]
+
     def decide(self, name: str, text: str) -> bool:
         """Record a decision unless it is there; return whether it is new."""
         if name in self._state.decisions:
@@ -211,8 +222,14 @@ def _on_study(state: _State, record: Record) -> None:
     state.study = record
 
 
+def _on_resumed(state: _State, record: Record) -> None:
+    del record
+    state.halves.session += 1
+
+
 def _on_planned(state: _State, record: Record) -> None:
     state.planned[record["run_id"]] = record
+    state.halves.plan(record["run_id"])
     state.open_runs[record["run_id"]] = OpenRun(
         record["run_id"], record["slot"], case=record.get("case", "")
     )
@@ -227,7 +244,8 @@ def _on_finished(state: _State, record: Record) -> None:
     measurement = codec.measurement_from_json(record["measurement"])
     state.open_runs.pop(record["run_id"], None)
     state.by_slot[plan["slot"]] = measurement
-    state.last_slot = plan["slot"]
+    state.last_slot = plan["slot"] if state.halves.is_recent(measurement.run_id) else ""
+    state.halves.finish(plan, measurement)
     state.entries.append(
         RunEntry(
             RunRole(plan["role"]), measurement, plan["trial"], plan["pair"], plan.get("case", "")
@@ -280,6 +298,7 @@ _CONCLUSIONS = (
 
 _HANDLERS: dict[str, Callable[[_State, Record], None]] = {
     "study": _on_study,
+    "resumed": _on_resumed,
     "run-planned": _on_planned,
     "run-submitted": _on_submitted,
     "run-finished": _on_finished,

@@ -16,7 +16,8 @@ from random import Random
 from stripewise.model import Measurement, RunRole, Speedup, Trial
 from stripewise.study._baseline import Baseline
 from stripewise.study._case_runs import TINY_SECONDS
-from stripewise.study._context import Context
+from stripewise.study._context import CaseContext, Context
+from stripewise.study._contract import failure_text, trial_timeout
 from stripewise.study._ensemble import weighted_mean
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import (
@@ -79,10 +80,14 @@ class Rounds:
         ratios = [seconds(b) / seconds(w) for b, w in self.pairs[place]]
         return got_slower(self.of_case(place, seconds), ratios)
 
+    def in_doubt(self, place: int) -> bool:
+        """Whether the I/O of a case may have got slower, and more pairs could tell."""
+        speedup = self.of_case(place)
+        return speedup.median < SLOWER_MEDIAN and speedup.high >= 1
+
     def is_in_doubt(self) -> bool:
-        """Whether the I/O of some case may have got slower, and more pairs could tell."""
-        of_cases = [self.of_case(place) for place in range(len(self.pairs))]
-        return any(s.median < SLOWER_MEDIAN and s.high >= 1 for s in of_cases)
+        """Whether that holds of some case."""
+        return any(self.in_doubt(place) for place in range(len(self.pairs)))
 
     def is_lost(self) -> bool:
         """Whether the I/O of some case has provably got slower."""
@@ -149,40 +154,49 @@ class PairRunner:
 
     def _pair(self, baseline: Baseline, number: int) -> Pair | None:
         case = baseline.context
-        seed = case.key(f"{self._context.options.seed}:pair:{self._trial.number}:{number}")
-        baseline_first: bool = case.remember(
-            self._order_name(number), lambda: Random(seed).random() < 0.5
-        )
-        slots = [self._slot(baseline, number, winner=winner) for winner in (False, True)]
-        if baseline_first:
-            before = case.baseline(slots[0])
-            winner = case.executor.run(slots[1])
+        name = case.ledger.halves.whole(str(number), lambda name: self._names(baseline, name))
+        if self._baseline_first(case, name):
+            before = case.baseline(self._slot(baseline, name, winner=False))
+            winner = case.executor.run(self._slot(baseline, name, winner=True))
         else:
-            winner = case.executor.run(slots[1])
-            before = case.baseline(slots[0])
+            winner = case.executor.run(self._slot(baseline, name, winner=True))
+            before = case.baseline(self._slot(baseline, name, winner=False))
         if winner.ok:
             return before, winner
-        text = f"trial {self._trial.number} failed in a fresh pair ({winner.message}): given up"
+        why = failure_text(winner, self._trial.settings)
+        text = f"trial {self._trial.number} failed in a fresh pair ({why}): given up"
         case.decide(f"failed/{self._trial.number}", text)
         case.warn(text)
         return None
 
-    def _slot(self, baseline: Baseline, number: int, *, winner: bool) -> RunSlot:
+    def _baseline_first(self, case: CaseContext, name: str) -> bool:
+        seed = case.key(f"{self._context.options.seed}:pair:{self._trial.number}:{name}")
+        first: bool = case.remember(self._order_name(name), lambda: Random(seed).random() < 0.5)
+        return first
+
+    def _names(self, baseline: Baseline, name: str) -> tuple[str, str]:
+        """Return the names of a pair's slots in the order in which they run."""
+        first = not self._baseline_first(baseline.context, name)
+        slots = [self._slot(baseline, name, winner=winner) for winner in (first, not first)]
+        return slots[0].name, slots[1].name
+
+    def _slot(self, baseline: Baseline, name: str, *, winner: bool) -> RunSlot:
+        settings = self._trial.settings if winner else {}
         return baseline.context.slot(
-            f"pair/{self._trial.number}/{number}/{'winner' if winner else 'baseline'}",
+            f"pair/{self._trial.number}/{name}/{'winner' if winner else 'baseline'}",
             RunRole.PAIR_WINNER if winner else RunRole.PAIR_BASELINE,
-            settings=self._trial.settings if winner else {},
+            settings=settings,
             trial_number=self._trial.number,
-            pair_number=number,
-            timeout_seconds=baseline.timeout_seconds,
+            pair_number=int(name.partition("/")[0]),
+            timeout_seconds=trial_timeout(baseline, settings),
         )
 
     def _begun(self, number: int) -> bool:
         """Whether a round was begun before a restart."""
         return any(c.recall(self._order_name(number)) is not None for c in self._context.cases)
 
-    def _order_name(self, number: int) -> str:
-        return f"pair-order/{self._trial.number}/{number}"
+    def _order_name(self, name: int | str) -> str:
+        return f"pair-order/{self._trial.number}/{name}"
 
     def _allows(self, rounds: int) -> bool:
         runs = 2 * rounds * len(self._baselines)

@@ -17,10 +17,10 @@ from stripewise.model import (
 )
 from stripewise.study._baseline import Baseline
 from stripewise.study._context import CaseContext, Context
-from stripewise.study._final import Verdict
 from stripewise.study._pairs import elapsed_seconds
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import resolution_text
+from stripewise.study._verdict import Verdict
 from stripewise.tunables import Space
 
 
