@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from random import Random
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.errors import UsageError
+from stripewise.model import Configuration, Trial, TrialState
 from stripewise.strategies import check_strategy_options, create, find_strategy
 from stripewise.strategies._genetic_operators import CROSSOVERS, SCALINGS, SELECTORS
 from stripewise.testing.strategy_suite import play, romio_facts
@@ -122,3 +124,11 @@ def test_wrong_options_are_refused(options, message):
 def test_a_strategy_without_options_says_so():
     with pytest.raises(UsageError, match="random has no option 'x'; it has none"):
         check_strategy_options("random", {"x": "1"})
+
+
+@pytest.mark.parametrize("ratio", [0.0, inf])
+def test_a_known_trial_without_a_ratio_has_no_fitness(ratio):
+    strategy = make(population=4)
+    known = Trial(1, GOOD, Configuration(), TrialState.COMPLETE, io_ratio=ratio)
+    strategy.prime([known])
+    assert play(strategy, answer, 8)

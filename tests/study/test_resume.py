@@ -8,6 +8,7 @@ None is repeated either, but for a half of a pair: its other half would come a r
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +20,7 @@ from stripewise.study._journal import parse
 from stripewise.testing.journal_checks import check_runs
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.testing.study_fakes import FakeLauncher, fake_tools, lognormal
-from stripewise.tunables import find_space
+from stripewise.tunables import Dimension, Space, find_space, get
 
 
 class Kill(BaseException):
@@ -288,3 +289,49 @@ def test_resume_finds_the_only_unfinished_study(tmp_path, no_fsync):
     assert len(result.trials) == 2
     with pytest.raises(UsageError, match=r"no unfinished study.*\(prog\.stripewise\)"):
         Study(resumed, None, lambda o, ledger: tools).run()
+
+
+def test_what_was_proven_stays_when_a_further_candidate_fails_the_proof(run_fake):
+    """The second candidate looks better in its trial and gives nothing in its pairs."""
+
+    class Dazzles(FakeLauncher):
+        def submit(self, request):
+            self.io_seconds = lambda settings: self.seconds(settings)
+            return super().submit(request)
+
+        def seconds(self, settings):
+            if not settings or self.settings.count(dict(settings)) > 2:
+                return 4.0
+            return 1.0
+
+    first = run_fake(FakeLauncher(helped), trials=1, strategy="rules")
+    assert first.improved
+    more = run_fake(Dazzles(helped), trials=4, resume=True)
+    tried = {d.text.split()[1] for d in more.decisions if "goes to the proof" in d.text}
+    assert len(tried) == 2
+    assert more.improved
+    assert more.winner.settings == first.winner.settings
+    assert more.pairs == first.pairs
+    assert any("proven before" in d.text for d in more.decisions)
+    assert run_fake(FakeLauncher(helped), resume=True) == more
+
+
+def test_settings_that_may_hang_keep_their_short_limit_in_the_proof(run_fake):
+    limits = {}
+
+    class Notes(FakeLauncher):
+        def submit(self, request):
+            kind = "contract" if "hdf5.transfer" in request.settings else "other"
+            limits.setdefault(kind, []).append(request.timeout_seconds)
+            return super().submit(request)
+
+    def only_transfer(facts):
+        return Space((Dimension(get("hdf5.transfer"), ("collective",)),), {})
+
+    launcher = Notes(lambda s: 2.0 if s else 4.0)
+    facts = replace(romio_facts(), uses_hdf5=True, uses_parallel_hdf5=True, matched_calls=True)
+    result = run_fake(launcher, trials=1, facts=facts, space=only_transfer)
+    assert result.improved
+    assert result.unsynced is not None
+    assert len(limits["contract"]) >= 8
+    assert set(limits["contract"]) == {15.0}

