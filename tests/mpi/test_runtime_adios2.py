@@ -116,6 +116,14 @@ def test_an_engine_that_would_change_the_format_is_refused(tmp_path: Path) -> No
     assert any("only BP3, BP4 and BP5" in note for note in ran.profile.notes)
 
 
+def test_parameters_are_for_the_file_engines(tmp_path: Path) -> None:
+    text = flat("file * 0", "adios2 NumAggregators 1")
+    command = [library_program("adwriter.c"), "out.bp", "engine", "null"]
+    ran = run(FAMILY, 1, command, tmp_path, configuration=text)  # it has nothing to read back
+    assert ran.applied(ADIOS2) == {}
+    assert any("uses another kind of engine" in note for note in ran.profile.notes)
+
+
 def test_errors_are_the_programs_own(tmp_path: Path) -> None:
     command = [library_program("adwriter.c"), "out.bp"]
     plain = run_plain(FAMILY, 1, command, tmp_path)
@@ -130,7 +138,7 @@ def test_cxx_and_exceptions(tmp_path: Path) -> None:
     ran = run(FAMILY, 2, command, tmp_path, configuration=text)
     assert (ran.code, ran.out, ran.err) == (0, "caught 2 parameters 0 right\n", "")
     assert ran.bytes(ADIOS2, "out.bp", Op.WRITE) == 2 * (4096 * 4 + 4)
-    assert ran.bytes(ADIOS2, "out.bp", Op.READ) == 2 * 4096 * 4
+    assert ran.bytes(ADIOS2, "out.bp", Op.READ) == 2 * 2 * 4096 * 4
     for record in ran.records(ADIOS2, "out.bp"):
         assert record["ops"]["count"][[Op.OPEN, Op.CLOSE, Op.META]].tolist() == [2, 2, 5]
     for rank in range(2):  # calls after an exception are outermost again

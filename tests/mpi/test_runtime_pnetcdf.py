@@ -56,6 +56,14 @@ def test_posted_calls_count_their_bytes_and_the_wait_their_time(tmp_path: Path) 
     assert all(r["ops"]["ns"][Op.META] > 0 for r in ran.records(PNETCDF, "out.nc"))
 
 
+def test_a_datatype_that_moves_nothing_is_not_looked_at(tmp_path: Path) -> None:
+    command = [library_program("pnwriter.c"), "plain.nc", "nothing"]
+    plain = run_plain(FAMILY, 1, command, tmp_path)
+    assert (plain.returncode, plain.stderr) == (0, "")
+    ran = write(tmp_path, "nothing", n_ranks=1)
+    assert ran.bytes(PNETCDF, "out.nc", *WRITES) == 2 * VARIABLE
+
+
 def test_fortran_calls_the_same_functions(tmp_path: Path) -> None:
     ran = run(FAMILY, 2, [library_program("pnwriter.F90")], tmp_path)
     assert (ran.code, ran.err) == (0, "")

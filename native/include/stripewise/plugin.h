@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SW_PLUGIN_VERSION 1
+#define SW_PLUGIN_VERSION 2
 
 typedef uintptr_t sw_handle; /* MPI_Comm, MPI_Info, MPI_Datatype, MPI_File, as passed */
 
@@ -46,6 +46,8 @@ struct sw_plugin {
     int (*comm_rank)(sw_handle comm, int *rank);
     /* Bytes of one element of the datatype, -1 if it cannot be told. */
     int64_t (*type_bytes)(sw_handle datatype);
+    /* 1 if the word is MPI_DATATYPE_NULL; of others nothing is asked, they may be no datatypes. */
+    int (*type_is_null)(sw_handle datatype);
     /* 1 if a file view with this filetype is noncontiguous. */
     int (*type_noncontiguous)(sw_handle datatype);
     /* A new MPI_Info: `info` (may be MPI_INFO_NULL) with the hints added.  `applied`

@@ -17,57 +17,56 @@ struct sw_file *sw_ad_file(const void *engine)
 
 /* ---- calls and exceptions --------------------------------------------------------------- */
 
-/* At most one call of the layer is open on a thread. */
+/* The innermost call of the thread. */
 static __thread struct sw_ad_call *current __attribute__((tls_model("initial-exec")));
 
-bool sw_ad_enter(struct sw_ad_call *call, struct sw_ad_opening *opening)
+bool sw_ad_enter(struct sw_ad_call *call)
 {
-    if (!sw_enter(&call->call, SW_LAYER_ADIOS2))
-        return false;
-    call->opening = opening;
+    /* Stacks grow down: a frame at or below the new one was left by a jump, and what it says of
+     * the calls around it may be overwritten. */
+    if ((uintptr_t)current <= (uintptr_t)call)
+        current = NULL;
+    call->outer = current;
+    call->opening = NULL;
+    call->counted = sw_enter(&call->call, SW_LAYER_ADIOS2);
     current = call;
-    return true;
+    return call->counted;
 }
 
 void sw_ad_leave(struct sw_ad_call *call, struct sw_file *file, enum sw_op op)
 {
-    current = NULL;
-    sw_leave(&call->call, file, op);
+    current = call->outer;
+    if (call->counted)
+        sw_leave(&call->call, file, op);
 }
 
 void sw_ad_leave_data(struct sw_ad_call *call, struct sw_file *file, enum sw_op op, int64_t bytes)
 {
-    current = NULL;
-    sw_leave_data(&call->call, file, op, bytes, -1);
+    current = call->outer;
+    if (call->counted)
+        sw_leave_data(&call->call, file, op, bytes, -1);
 }
 
-#define CLEANUP_PHASE 2   /* _UA_CLEANUP_PHASE */
-#define CONTINUE_UNWIND 8 /* _URC_CONTINUE_UNWIND */
-
-/* The personality routine of SW_AD_UNWINDABLE. */
-int sw_ad_unwound(int version, int actions, uint64_t class, void *exception, void *context);
-int sw_ad_unwound(int version, int actions, uint64_t class, void *exception, void *context)
+void sw_ad_abandon(uintptr_t stack)
 {
     struct sw_ad_call *call = current;
-    (void)version;
-    (void)class;
-    (void)exception;
-    (void)context;
-    if ((actions & CLEANUP_PHASE) == 0 || call == NULL)
-        return CONTINUE_UNWIND;
+    if (call != NULL && (uintptr_t)call < stack)
+        current = NULL; /* of a frame that was left by a jump */
+    if (call == NULL || (uintptr_t)call < stack)
+        return;
     if (call->opening != NULL)
         sw_ad_undo(call->opening);
     sw_ad_leave(call, NULL, SW_OP_META);
-    return CONTINUE_UNWIND;
 }
 
 /* ---- open ---------------------------------------------------------------------------------- */
 
-static bool begin(struct sw_ad_call *call, struct sw_ad_opening *opening, void *io,
+static void begin(struct sw_ad_call *call, struct sw_ad_opening *opening, void *io,
                   const struct sw_cxx_string *name, int mode, const void *caller)
 {
-    if (!sw_ad_enter(call, opening))
-        return false;
+    if (!sw_ad_enter(call))
+        return;
+    call->opening = opening;
     memset(opening, 0, sizeof *opening);
     opening->io = io;
     opening->path = name->text;
@@ -76,7 +75,6 @@ static bool begin(struct sw_ad_call *call, struct sw_ad_opening *opening, void *
     sw_inside_begin();
     sw_ad_adopt(opening, caller);
     sw_inside_end();
-    return true;
 }
 
 static void record(struct sw_file *file, enum sw_settings_kind kind, const char *text)
@@ -89,6 +87,10 @@ static void record(struct sw_file *file, enum sw_settings_kind kind, const char 
 static void *end(struct sw_ad_call *call, void *engine)
 {
     struct sw_ad_opening *opening = call->opening;
+    if (!call->counted) {
+        sw_ad_leave(call, NULL, SW_OP_OPEN);
+        return engine;
+    }
     struct sw_file *file = sw_file_get(SW_LAYER_ADIOS2, opening->path);
     struct sw_handle_entry entry = {.handle = (uintptr_t)engine, .file = file};
     sw_handle_put(&sw_ad_engines, &entry);
@@ -109,8 +111,7 @@ static void *end(struct sw_ad_call *call, void *engine)
         SW_REAL(void *, name, types);                                                             \
         struct sw_ad_call call;                                                                   \
         struct sw_ad_opening opening;                                                             \
-        if (!begin(&call, &opening, io, path, mode, __builtin_return_address(0)))                 \
-            return real arguments;                                                                \
+        begin(&call, &opening, io, path, mode, __builtin_return_address(0));                      \
         return end(&call, real arguments);                                                        \
     }
 
@@ -145,13 +146,10 @@ SW_EXPORT void _ZN6adios24core6Engine5CloseEi(void *engine, int transport)
     SW_AD_UNWINDABLE;
     SW_REAL(void, _ZN6adios24core6Engine5CloseEi, (void *, int));
     struct sw_ad_call call;
-    if (!sw_ad_enter(&call, NULL)) {
-        real(engine, transport);
-        return;
-    }
-    struct sw_file *file = sw_ad_file(engine);
+    bool counted = sw_ad_enter(&call);
+    struct sw_file *file = counted ? sw_ad_file(engine) : NULL;
     real(engine, transport);
-    if (transport == -1)
+    if (counted && transport == -1)
         sw_handle_drop(&sw_ad_engines, (uintptr_t)engine);
     sw_ad_leave(&call, file, SW_OP_CLOSE);
 }
@@ -169,9 +167,7 @@ SW_EXPORT void _ZN6adios24core6Engine5CloseEi(void *engine, int transport)
         struct sw_ad_call call;                                                                   \
         if (real == NULL)                                                                         \
             return FAILURE;                                                                       \
-        if (!sw_ad_enter(&call, NULL))                                                            \
-            return real arguments;                                                                \
-        struct sw_file *file = sw_ad_file(engine);                                                \
+        struct sw_file *file = sw_ad_enter(&call) ? sw_ad_file(engine) : NULL;                    \
         int result = real arguments;                                                              \
         sw_ad_leave(&call, file, op);                                                             \
         return result;                                                                            \

@@ -66,13 +66,22 @@ void sw_ad_undo(struct sw_ad_opening *opening);
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
+/* Of a wrapper, in its frame.  Those of a thread are a stack. */
 struct sw_ad_call {
     struct sw_call call;
-    struct sw_ad_opening *opening; /* NULL: another call */
+    struct sw_ad_opening *opening; /* NULL: another call, or one that is not counted */
+    struct sw_ad_call *outer;
+    bool counted;
 };
-bool sw_ad_enter(struct sw_ad_call *call, struct sw_ad_opening *opening);
+
+/* The result says whether the call is counted; sw_ad_leave is due in any case, and does the
+ * rest only for those that are. */
+bool sw_ad_enter(struct sw_ad_call *call);
 void sw_ad_leave(struct sw_ad_call *call, struct sw_file *file, enum sw_op op);
 void sw_ad_leave_data(struct sw_ad_call *call, struct sw_file *file, enum sw_op op, int64_t bytes);
+
+/* A frame of ours is gone, whose stack ended at that address: its call is ended. */
+void sw_ad_abandon(uintptr_t stack);
 
 /* Engines by address. */
 extern struct sw_handle_table sw_ad_engines;
@@ -80,9 +89,13 @@ struct sw_file *sw_ad_file(const void *engine);
 
 /*
  * A wrapper may be left by a C++ exception.  This names the function that the unwinder calls
- * for the wrapper's frame: it ends the call that is open and lets the exception go on.  To
- * stand first in every wrapper.
+ * for the wrapper's frame: it ends the frame's call and lets the exception go on.  To stand
+ * first in every wrapper.
  */
 #define SW_AD_UNWINDABLE __asm__ volatile(".cfi_personality 0x1b, sw_ad_unwound")
+
+/* A member function that counts elements and may throw; an exception ends here, as 0. */
+typedef size_t sw_ad_counter(const void *object);
+size_t sw_ad_ask(sw_ad_counter *counter, const void *object);
 
 #endif

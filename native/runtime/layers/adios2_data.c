@@ -3,21 +3,29 @@
 /*
  * Put and Get of the core, of every element type but text: bytes are counted here, of what the
  * variable's selection holds.  Calls by a variable's name come here from inside the core.
+ *
+ * The selection is asked for before the call and outside of its time.  For a selected block the
+ * core looks its size up, and throws if there is no such block: the program's own call will too.
  */
 #include "layers/adios2.h"
 
-/* Elements of a variable's selection: a member function of its type. */
-typedef size_t selection_size(const void *variable);
-
-static int64_t bytes_of(selection_size **found, const char *name, const void *caller,
+/* `found`: elements of a variable's selection, a member function of its type. */
+static int64_t bytes_of(sw_ad_counter **found, const char *name, const void *caller,
                         const void *variable, size_t element_bytes)
 {
-    selection_size *size = __atomic_load_n(found, __ATOMIC_RELAXED);
+    if (!sw_recording())
+        return 0;
+    sw_ad_counter *size = __atomic_load_n(found, __ATOMIC_RELAXED);
     if (size == NULL) {
-        size = (selection_size *)sw_resolve(name, caller);
+        size = (sw_ad_counter *)sw_resolve(name, caller);
         __atomic_store_n(found, size, __ATOMIC_RELAXED);
     }
-    return size != NULL ? (int64_t)(size(variable) * element_bytes) : 0;
+    if (size == NULL)
+        return 0;
+    sw_inside_begin();
+    size_t elements = sw_ad_ask(size, variable);
+    sw_inside_end();
+    return (int64_t)(elements * element_bytes);
 }
 
 #define DATA(name, op, bytes, parameters, types, arguments)                                       \
@@ -27,10 +35,10 @@ static int64_t bytes_of(selection_size **found, const char *name, const void *ca
         SW_AD_UNWINDABLE;                                                                         \
         SW_REAL(uintptr_t, name, types);                                                          \
         struct sw_ad_call call;                                                                   \
-        if (!sw_ad_enter(&call, NULL))                                                            \
-            return real arguments;                                                                \
+        int64_t moved = bytes;                                                                    \
+        struct sw_file *file = sw_ad_enter(&call) ? sw_ad_file(engine) : NULL;                    \
         uintptr_t done = real arguments;                                                          \
-        sw_ad_leave_data(&call, sw_ad_file(engine), op, bytes);                                   \
+        sw_ad_leave_data(&call, file, op, moved);                                                 \
         return done;                                                                              \
     }
 
@@ -46,7 +54,7 @@ static int64_t bytes_of(selection_size **found, const char *name, const void *ca
 /* `mangled`: the type in a name, `text` the same as a string; `s`: the number of the
  * substitution that stands for the type in what follows (Itanium C++ ABI, 5.1.10). */
 #define TYPE(tag, mangled, text, s, element_bytes)                                                           \
-    static selection_size *size_##tag;                                                                       \
+    static sw_ad_counter *size_##tag;                                                                        \
     MOVE(_ZN6adios24core6Engine3PutI##mangled##EEvRNS0_8VariableIT_EEPKS##s##_NS_4ModeE,                     \
          SW_OP_WRITE, SELECTED(tag, text, element_bytes), const void *)                                      \
     MOVE(_ZN6adios24core6Engine3PutI##mangled##EEvRNS0_8VariableIT_EERKS##s##_NS_4ModeE,                     \

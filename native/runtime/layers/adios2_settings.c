@@ -109,8 +109,26 @@ static void compare(void *context, const char *key, const char *value)
         strcpy(search->spelling, key);
 }
 
+/* Parameters of other engines (HDF5, SST) are not checked by anybody. */
+static const char *parameter_problem(const struct sw_ad_opening *opening)
+{
+    const char *now = sw_ad_engine(opening->io);
+    if (now == NULL)
+        return "the program's engine cannot be told";
+    if (writes_bp(now))
+        return NULL;
+    if (!is_undecided(now))
+        return "the program uses another kind of engine";
+    return names_other_format(opening->path) ? "the name asks for another format" : NULL;
+}
+
 static void set_parameter(struct sw_ad_opening *opening, const struct sw_setting *setting)
 {
+    const char *why = parameter_problem(opening);
+    if (why != NULL) {
+        refuse(opening, setting, why);
+        return;
+    }
     struct search search = {.key = setting->key};
     sw_cxx_each(sw_ad_parameters(opening->io), compare, &search);
     bool own = search.spelling[0] != '\0';

@@ -2,11 +2,20 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Metadata calls with an event set (HDF5 1.13 and later).  Without an asynchronous connector
- * the work is done in them; with one it is done by the time that H5ESwait returns.
+ * the work is done in them; with one it is done by the time that H5ESwait returns.  Asking HDF5
+ * of an object that is still being made would wait for it: what the table does not know, is not
+ * known.
  */
 #include "layers/hdf5.h"
 
 #define CALLER sw_h5_of(__builtin_return_address(0))
+
+static struct sw_file *known_file(const struct sw_h5 *h5, sw_hid object)
+{
+    struct sw_handle_entry entry;
+    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, object), &entry);
+    return entry.file;
+}
 
 SW_EXPORT int H5Fflush_async(const char *in_file, const char *in_function, unsigned line,
                              sw_hid object, int scope, sw_hid events);
@@ -19,7 +28,7 @@ SW_EXPORT int H5Fflush_async(const char *in_file, const char *in_function, unsig
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Fflush_async(in_file, in_function, line, object, scope, events);
-    struct sw_file *file = sw_h5_counted_file(h5, object);
+    struct sw_file *file = known_file(h5, object);
     int result = h5->H5Fflush_async(in_file, in_function, line, object, scope, events);
     sw_leave(&call, file, SW_OP_SYNC);
     return result;
@@ -34,15 +43,20 @@ SW_EXPORT sw_hid H5Gcreate_async(const char *in_file, const char *in_function, u
 {
     const struct sw_h5 *h5 = CALLER;
     struct sw_call call;
+    struct sw_handle_entry entry = {0};
     if (h5->H5Gcreate_async == NULL)
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Gcreate_async(in_file, in_function, line, location, name, link, creation,
                                    access, events);
-    struct sw_file *file = sw_h5_counted_file(h5, location);
     sw_hid result = h5->H5Gcreate_async(in_file, in_function, line, location, name, link, creation,
                                         access, events);
-    sw_leave(&call, file, SW_OP_META);
+    if (result >= 0 && sw_handle_find(&sw_h5_handles, sw_h5_key(h5, location), &entry)) {
+        entry.handle = sw_h5_key(h5, result);
+        entry.is_file = false;
+        sw_handle_put(&sw_h5_handles, &entry);
+    }
+    sw_leave(&call, entry.file, SW_OP_META);
     return result;
 }
 
@@ -57,8 +71,10 @@ SW_EXPORT int H5Gclose_async(const char *in_file, const char *in_function, unsig
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Gclose_async(in_file, in_function, line, group, events);
-    struct sw_file *file = sw_h5_counted_file(h5, group);
+    struct sw_file *file = known_file(h5, group);
     int result = h5->H5Gclose_async(in_file, in_function, line, group, events);
+    if (result >= 0)
+        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, group));
     sw_leave(&call, file, SW_OP_META);
     return result;
 }
@@ -74,7 +90,7 @@ SW_EXPORT int H5Awrite_async(const char *in_file, const char *in_function, unsig
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Awrite_async(in_file, in_function, line, attribute, type, data, events);
-    struct sw_file *file = sw_h5_counted_file(h5, attribute);
+    struct sw_file *file = known_file(h5, attribute);
     int result = h5->H5Awrite_async(in_file, in_function, line, attribute, type, data, events);
     sw_leave(&call, file, SW_OP_META);
     return result;
@@ -91,7 +107,7 @@ SW_EXPORT int H5Aread_async(const char *in_file, const char *in_function, unsign
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Aread_async(in_file, in_function, line, attribute, type, data, events);
-    struct sw_file *file = sw_h5_counted_file(h5, attribute);
+    struct sw_file *file = known_file(h5, attribute);
     int result = h5->H5Aread_async(in_file, in_function, line, attribute, type, data, events);
     sw_leave(&call, file, SW_OP_META);
     return result;

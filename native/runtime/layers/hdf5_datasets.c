@@ -363,6 +363,8 @@ SW_EXPORT int H5Gclose(sw_hid group)
         return h5->H5Gclose(group);
     struct sw_file *file = sw_h5_counted_file(h5, group);
     int status = h5->H5Gclose(group);
+    if (status >= 0)
+        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, group));
     sw_leave(&call, file, SW_OP_META);
     return status;
 }

@@ -108,24 +108,43 @@ static int64_t external_bytes(int ncid, int varid)
     return bytes[type];
 }
 
-/* Of an MPI datatype, -1 for MPI_DATATYPE_NULL, which means: as in the file. */
-static int64_t type_bytes(sw_handle datatype)
+/* Of an MPI datatype; -1 for MPI_DATATYPE_NULL, which means: as in the file, whatever the count.
+ * Otherwise PnetCDF does not look at the datatype of nothing: it may be any word, of which MPI
+ * must not be asked. */
+static int64_t type_bytes(sw_handle datatype, sw_mpi_offset count)
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();
-    if (plugin == NULL)
+    if (plugin == NULL || plugin->type_is_null(datatype))
         return -1;
+    if (count == 0)
+        return 0;
     sw_inside_begin();
     int64_t bytes = plugin->type_bytes(datatype);
     sw_inside_end();
     return bytes;
 }
 
-int64_t sw_pn_typed(int ncid, int varid, int64_t elements, sw_mpi_offset count, sw_handle datatype)
+static int64_t typed(int ncid, int varid, int64_t elements, sw_mpi_offset count,
+                     sw_handle datatype)
 {
-    int64_t bytes = type_bytes(datatype);
+    int64_t bytes = type_bytes(datatype, count);
     if (bytes < 0)
         return elements * external_bytes(ncid, varid);
     return bytes * (count >= 0 ? count : elements);
+}
+
+int64_t sw_pn_typed(int ncid, int varid, int64_t elements, sw_mpi_offset count, sw_handle datatype)
+{
+    return elements == 0 ? 0 : typed(ncid, varid, elements, count, datatype);
+}
+
+int64_t sw_pn_described(sw_handle filetype, sw_mpi_offset count, sw_handle datatype)
+{
+    int64_t in_file = type_bytes(filetype, 1);
+    if (in_file <= 0)
+        return 0;
+    int64_t bytes = type_bytes(datatype, count);
+    return bytes < 0 || count < 0 ? in_file : bytes * count;
 }
 
 int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elements,
@@ -133,14 +152,14 @@ int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elemen
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();
     int64_t bytes = 0;
-    if (plugin == NULL || number <= 0)
+    if (plugin == NULL || number <= 0 || elements == 0)
         return 0;
     for (int i = 0; i < number; i++) {
         sw_handle datatype = 0;
         /* As wide as a request: an int or a pointer. */
         memcpy(&datatype, (const char *)datatypes + (size_t)i * plugin->request_bytes,
                plugin->request_bytes);
-        bytes += sw_pn_typed(ncid, varids[i], elements / number, counts[i], datatype);
+        bytes += typed(ncid, varids[i], elements / number, counts[i], datatype);
     }
     return bytes;
 }

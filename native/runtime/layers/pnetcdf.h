@@ -35,9 +35,11 @@ int64_t sw_pn_whole(int ncid, int varid);
 int64_t sw_pn_box_each(int ncid, int number, const int *varids, sw_mpi_offset *const *counts);
 int64_t sw_pn_whole_each(int ncid, int number, const int *varids);
 /* Bytes of an access that names its own datatype: of its buffer if its count is given,
- * otherwise of its elements. */
+ * otherwise of its elements.  The datatype of nothing may be any word. */
 int64_t sw_pn_typed(int ncid, int varid, int64_t elements, sw_mpi_offset count,
                     sw_handle datatype);
+/* The same where a datatype tells the elements too. */
+int64_t sw_pn_described(sw_handle filetype, sw_mpi_offset count, sw_handle datatype);
 int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elements,
                          const sw_mpi_offset *counts, const void *datatypes);
 

@@ -24,11 +24,19 @@ SW_PN_ACCESSES(OF_ALL_TYPES)
 /* ---- with an MPI datatype --------------------------------------------------------- */
 
 #define FLEXIBLE(name, op, access, pointer)                                                       \
-    SW_PN_CALL(name, op, sw_pn_typed(ncid, varid, SW_PN_ELEMENTS_##access, n, datatype),          \
+    SW_PN_CALL(name, op, SW_PN_BYTES_##access,                                                    \
                (int ncid, int varid, SW_PN_PARAMETERS_##access pointer data, sw_mpi_offset n,     \
                 sw_handle datatype),                                                              \
                (int, int, SW_PN_TYPES_##access pointer, sw_mpi_offset, sw_handle),                \
                (ncid, varid, SW_PN_ARGUMENTS_##access data, n, datatype))
+
+#define TYPED_BYTES(access) sw_pn_typed(ncid, varid, SW_PN_ELEMENTS_##access, n, datatype)
+#define SW_PN_BYTES_var TYPED_BYTES(var)
+#define SW_PN_BYTES_var1 TYPED_BYTES(var1)
+#define SW_PN_BYTES_vara TYPED_BYTES(vara)
+#define SW_PN_BYTES_vars TYPED_BYTES(vars)
+#define SW_PN_BYTES_varm TYPED_BYTES(varm)
+#define SW_PN_BYTES_varn TYPED_BYTES(varn)
 
 #define OF_ANY_TYPE(access)                                                                       \
     FLEXIBLE(ncmpi_put_##access, SW_OP_WRITE, access, const void *)                               \
@@ -43,6 +51,6 @@ SW_PN_ACCESSES(OF_ANY_TYPE)
 #define SW_PN_PARAMETERS_vard sw_handle filetype,
 #define SW_PN_TYPES_vard sw_handle,
 #define SW_PN_ARGUMENTS_vard filetype,
-#define SW_PN_ELEMENTS_vard INT64_C(0)
+#define SW_PN_BYTES_vard sw_pn_described(filetype, n, datatype)
 
 OF_ANY_TYPE(vard)

@@ -91,10 +91,15 @@ static int comm_rank(sw_handle comm, int *rank)
 
 /* ---- datatypes: asked only after the program's own call accepted them ---------------- */
 
+static int type_is_null(sw_handle datatype)
+{
+    return HANDLE(MPI_Datatype, datatype) == MPI_DATATYPE_NULL;
+}
+
 static int64_t type_bytes(sw_handle datatype)
 {
     MPI_Count bytes = MPI_UNDEFINED;
-    if (HANDLE(MPI_Datatype, datatype) == MPI_DATATYPE_NULL) /* PnetCDF takes it */
+    if (type_is_null(datatype)) /* PnetCDF takes it */
         return -1;
     if (PMPI_Type_size_x(HANDLE(MPI_Datatype, datatype), &bytes) != MPI_SUCCESS)
         return -1;
@@ -269,6 +274,7 @@ static const struct sw_plugin plugin = {
     .world = world,
     .comm_rank = comm_rank,
     .type_bytes = type_bytes,
+    .type_is_null = type_is_null,
     .type_noncontiguous = type_noncontiguous,
     .info_merge = info_merge,
     .info_text = info_text,

@@ -1,12 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pnwriter FILE [post] [align BYTES] [errors]: two variables of ROWS x COLUMNS doubles, rows
- * shared among the ranks, written in every way that PnetCDF has and read back with a check.
- * Prints the offsets of the variables.  With `errors`: what fails must fail as it does alone.
+ * pnwriter FILE [post] [nothing] [align BYTES] [errors]: two variables of ROWS x COLUMNS doubles,
+ * rows shared among the ranks, written in every way that PnetCDF has and read back with a check.
+ * Prints the offsets of the variables.  With `nothing`: nothing is written too, in ways in which
+ * PnetCDF does not look at the datatype.  With `errors`: what fails must fail as it does alone.
  */
 #include <mpi.h>
 #include <pnetcdf.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,24 @@ static void write_posted(int file, const int ids[2], const MPI_Offset *start,
     check(ncmpi_iput_varn_double(file, ids[0], 1, starts, counts, data, &requests[0]), "iput");
     check(ncmpi_wait_all(file, 2, requests, states), "wait_all");
     check(ncmpi_buffer_detach(file), "detach");
+}
+
+static void write_nothing(int file, int id)
+{
+    MPI_Datatype none = (MPI_Datatype)(intptr_t)64; /* as a variable that was never set */
+    MPI_Offset start[2] = {0, 0}, zero[2] = {0, 0}, one[2] = {1, COLUMNS};
+    double unused[COLUMNS] = {0};
+    MPI_Datatype row;
+    int requests[2], states[2];
+    check(ncmpi_put_varn_all(file, id, 0, NULL, NULL, unused, 5, none), "put_varn_all");
+    check(ncmpi_put_vard_all(file, id, MPI_DATATYPE_NULL, unused, 1, none), "put_vard_all");
+    MPI_Type_contiguous(COLUMNS, MPI_DOUBLE, &row);
+    MPI_Type_commit(&row);
+    check(ncmpi_put_vard_all(file, id, row, unused, 0, none), "put_vard_all");
+    MPI_Type_free(&row);
+    check(ncmpi_iput_vara(file, id, start, zero, unused, 0, none, &requests[0]), "iput_vara");
+    check(ncmpi_iput_vara(file, id, start, one, unused, 0, none, &requests[1]), "iput_vara");
+    check(ncmpi_wait_all(file, 2, requests, states), "wait_all");
 }
 
 static void read_back(int file, const int ids[2], const MPI_Offset *start, const MPI_Offset *count,
@@ -99,13 +119,14 @@ static void try_errors(const char *path)
 int main(int argc, char **argv)
 {
     MPI_Info info = MPI_INFO_NULL;
-    int posted = 0, errors = 0, file, dimensions[2], ids[2];
+    int posted = 0, errors = 0, nothing = 0, file, dimensions[2], ids[2];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 2; i < argc; i++) {
         posted |= strcmp(argv[i], "post") == 0;
         errors |= strcmp(argv[i], "errors") == 0;
+        nothing |= strcmp(argv[i], "nothing") == 0;
         if (strcmp(argv[i], "align") == 0) {
             MPI_Info_create(&info);
             MPI_Info_set(info, "nc_var_align_size", argv[++i]);
@@ -129,6 +150,8 @@ int main(int argc, char **argv)
     for (MPI_Offset i = 0; i < count[0] * count[1]; i++)
         data[i] = (double)(start[0] * COLUMNS + i);
     (posted ? write_posted : write_blocking)(file, ids, start, count, data);
+    if (nothing)
+        write_nothing(file, ids[0]);
     check(ncmpi_sync(file), "sync");
     read_back(file, ids, start, count, data);
     for (int i = 0; i < 2 && rank == 0; i++) {
