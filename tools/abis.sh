@@ -10,6 +10,7 @@
 # What is there already is left alone.  Every step works in a temporary directory that is
 # renamed at the end, so that nothing is ever half installed.
 set -eu
+here=$PWD
 cd "$(dirname "$0")/.."
 
 MPICH=5.0.2
@@ -19,6 +20,8 @@ CRATE_HDF5=2.2.0
 CMAKE=3.31.6 # HDF5 2.2 wants 3.26
 
 cache=${STRIPEWISE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stripewise}/abis
+case $cache in /*) ;; *) cache=$here/$cache ;; esac # names go into files
+case ${HDF5_SOURCE:-/} in /*) ;; *) HDF5_SOURCE=$here/$HDF5_SOURCE ;; esac
 work=""
 trap '[ -z "$work" ] || rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -106,9 +109,10 @@ hdf5() {
         echo "building $name (some minutes)"
         build_hdf5 >"$work/log" 2>&1 || { tail -n 30 "$work/log" >&2; die "$name does not build"; }
     fi
-    finish "$work/new" "$name"
+    finish "$work/stage$cache/$name" "$name"
 }
 
+# The final name goes into its files; they are put elsewhere first.
 # -O1 without warnings halves the time; nothing is measured with it.
 build_hdf5() {
     set -- -DCMAKE_BUILD_TYPE=Release "-DCMAKE_C_FLAGS_RELEASE=-O1 -w -DNDEBUG" \
@@ -118,9 +122,9 @@ build_hdf5() {
         ENABLE_ZLIB_SUPPORT ENABLE_SZIP_SUPPORT; do
         set -- "$@" "-DHDF5_$option=OFF"
     done
-    nice "$cmake" -S "$source" -B "$work/build" "$@" "-DCMAKE_INSTALL_PREFIX=$work/new" &&
+    nice "$cmake" -S "$source" -B "$work/build" "$@" "-DCMAKE_INSTALL_PREFIX=$cache/$name" &&
         nice "$cmake" --build "$work/build" --parallel 2 &&
-        "$cmake" --install "$work/build"
+        DESTDIR="$work/stage" "$cmake" --install "$work/build"
 }
 
 for step in "$@"; do

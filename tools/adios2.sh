@@ -16,6 +16,7 @@ version=2.12.1.1001
 sha256=f3bf3a6e64b800351a091d4fc70cc8437041c36c81f90f01697b81f168b6adb0
 python=$(dirname "$0")/../.venv/bin/python
 cache=${STRIPEWISE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/stripewise}
+case $cache in /*) ;; *) cache=$PWD/$cache ;; esac # names go into files
 
 # All but the file engines and bpls: nothing else is asked of it here.
 left_out="AWSSDK BZip2 BigWhoop Blosc2 CUDA CURL Caliper Campaign Catalyst DAOS DataMan DataSpaces
@@ -58,7 +59,8 @@ unpack() {
     tar -xzf "$work/adios2-$version.tar.gz" -C "$work"
 }
 
-# The final name goes into its files; they are put elsewhere first.
+# The final name goes into its files; they are put elsewhere first.  The steps are joined: where
+# this is a condition, set -e does not hold.
 build() {
     options=""
     for name in $left_out; do
@@ -73,9 +75,9 @@ build() {
         -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE="-O2 -ftree-vectorize -DNDEBUG" \
         -DBUILD_SHARED_LIBS=ON -DBUILD_TESTING=OFF \
         -DADIOS2_BUILD_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX="$prefix" \
-        -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH='$ORIGIN:$ORIGIN/../lib'
-    cmake --build "$work/build" --parallel "$(nproc)"
-    DESTDIR="$work/stage" cmake --install "$work/build"
+        -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH='$ORIGIN:$ORIGIN/../lib' &&
+        cmake --build "$work/build" --parallel "$(nproc)" &&
+        DESTDIR="$work/stage" cmake --install "$work/build"
 }
 
 mpicc=$(wrapper mpicc)

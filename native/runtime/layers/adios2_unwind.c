@@ -43,6 +43,9 @@ int sw_ad_unwound(int version, int actions, uint64_t class, void *exception, voi
 
 /* ---- questions ------------------------------------------------------------------------ */
 
+/* Also where the compiler is told to know no functions. */
+extern int _setjmp(jmp_buf) __attribute__((returns_twice));
+
 struct question {
     jmp_buf after;
     void *exception;
