@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from pathlib import Path
 
 import pytest
+
+
+# A shell's background jobs ignore Ctrl-C, and all that they start does too; the programs under
+# test are to meet it as in a terminal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
