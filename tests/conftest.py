@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-
 # A shell's background jobs ignore Ctrl-C, and all that they start does too; the programs under
 # test are to meet it as in a terminal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
