@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 demo test test-long lint docs bench clean setup setup-dev
+.PHONY: all abis adios2 default-to-best demo test test-long lint docs bench clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -74,6 +74,9 @@ bench-strategies: setup ## compare the search strategies on the recorded surface
 
 surfaces: setup ## record what strategies are compared on; hours on a quiet machine
 	$(BIN)/python benchmarks/record_surfaces.py
+
+default-to-best: setup ## tune every kernel on every I/O stack here; half an hour, goes on where it was
+	$(BIN)/python benchmarks/default_to_best.py
 
 clean: ## what the targets above made
 	rm -rf .venv build site demo.stripewise .mypy_cache .ruff_cache .pytest_cache .hypothesis
