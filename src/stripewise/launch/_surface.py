@@ -64,7 +64,8 @@ class Surface:
         try:
             entries = _entries(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise UsageError(f"cannot read the surface {path}: {error}") from error
+            why = (isinstance(error, OSError) and error.strerror) or error
+            raise UsageError(f"cannot read the surface {path}: {why}") from error
         if not entries or not isinstance(entries[0], dict) or entries[0].get("format") != _FORMAT:
             raise UsageError(f"{path} is not a surface: its first line has no format {_FORMAT!r}")
         if entries[0].get("version") != _VERSION:
