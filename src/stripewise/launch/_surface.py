@@ -5,7 +5,7 @@
 One JSON object a line.  The first is the header {"format": "stripewise-surface",
 "version": 1, command, facts, provenance, tunables, plan}; each further one is a run {settings,
 elapsed_seconds, io_seconds, read_bytes, write_bytes, status, role, round, sequence,
-started_unix_seconds}.  A last line without its end, which a kill tore, is no run.
+started_unix_seconds, message}.  A last line without its end, which a kill tore, is no run.
 """
 
 from __future__ import annotations

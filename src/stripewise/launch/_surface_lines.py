@@ -41,6 +41,7 @@ class SurfaceRun:
         round: From 1; 0 where there are no rounds.
         sequence: Place in the plan, from 1; 0 for a warm-up, and where there is no plan.
         started_unix_seconds: When it started.
+        message: One line where it did not end well.
     """
 
     settings: Mapping[str, Value]
@@ -53,6 +54,7 @@ class SurfaceRun:
     round: int = 0
     sequence: int = 0
     started_unix_seconds: float = 0.0
+    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def run_to_line(run: SurfaceRun) -> str:
         "elapsed_seconds": round(run.elapsed_seconds, _SECONDS_DIGITS),
         "io_seconds": round(run.io_seconds, _SECONDS_DIGITS),
     }
-    for name in ("read_bytes", "write_bytes", "status", "role", "round", "sequence"):
+    for name in ("read_bytes", "write_bytes", "status", "role", "round", "sequence", "message"):
         if getattr(run, name) != getattr(usual, name):
             data[name] = getattr(run, name)
     if run.started_unix_seconds:
@@ -95,6 +97,7 @@ def run_from_json(entry: Mapping[str, Any]) -> SurfaceRun:
         round=int(entry.get("round", 0)),
         sequence=int(entry.get("sequence", 0)),
         started_unix_seconds=float(entry.get("started_unix_seconds", 0.0)),
+        message=str(entry.get("message", "")),
     )
 
 

@@ -137,4 +137,5 @@ def as_surface_run(settings: Settings, measurement: Measurement) -> SurfaceRun:
         write_bytes=measurement.write_bytes,
         status=measurement.status,
         started_unix_seconds=measurement.started_unix_seconds,
+        message=measurement.message,
     )
