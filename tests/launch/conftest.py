@@ -2,6 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,9 +17,36 @@ import pytest
 from stripewise.launch import Handle, LocalLauncher, Outcome, RunRequest
 from stripewise.launch._processes import process_table, send, strays
 
+STAND_IN = Path(__file__).with_name("tuner_stand_in.py")
+
+
+class Tuner:
+    """A tuner in a process of its own."""
+
+    def __init__(self, directory: Path, run_id: str, command: tuple[str, ...]) -> None:
+        self.run_id = run_id
+        self.directory = directory
+        self.process = subprocess.Popen(
+            [sys.executable, str(STAND_IN), str(directory), run_id, *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.communicate()
+
+    def handle(self) -> Handle:
+        return Handle(**json.loads((self.directory / "handle.json").read_text()))
+
+    def started(self) -> bool:
+        return (self.directory / "handle.json").exists()
+
 
 class Runs:
     """Makes requests and knows all run ids, to look for what they left."""
+
+    stand_in = STAND_IN
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -37,8 +69,27 @@ class Runs:
         assert self.launcher.wait(handle, seconds)
         return handle, self.launcher.collect(handle)
 
+    def tuner(self, *command: str) -> Tuner:
+        run_id = str(uuid4())
+        self.run_ids.append(run_id)
+        return Tuner(self.directory / run_id, run_id, command)
+
     def left(self) -> list[int]:
         return strays(self.run_ids, process_table())
+
+    def outside(self) -> set[int]:
+        """Processes of the runs and of their supervisors, wherever they are."""
+        table = process_table()
+        ours = set(strays(self.run_ids, table))
+        records = [str(self.directory / run_id) for run_id in self.run_ids]
+        for pid in table:
+            try:
+                where = os.readlink(f"/proc/{pid}/cwd")
+            except OSError:
+                continue
+            if any(where.startswith(record) for record in records) and table[pid].running:
+                ours.add(pid)
+        return ours
 
 
 @pytest.fixture

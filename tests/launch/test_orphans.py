@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,8 +19,6 @@ import pytest
 from stripewise.launch import Handle, LocalLauncher, sweep
 from stripewise.launch._processes import end_all, process_table, read_process, send, strays
 from stripewise.model import RunStatus
-
-STAND_IN = Path(__file__).with_name("tuner_stand_in.py")
 
 WRITE = "while :; do echo x >> out; sleep 0.01; done"
 PROGRAMS = {
@@ -55,45 +52,6 @@ PROGRAMS = {
 OUTSIDE = [name for name in PROGRAMS if name != "cleared environment"]
 
 
-def outside(runs):
-    """Processes of the runs and of their supervisors, wherever they are."""
-    table = process_table()
-    ours = set(strays(runs.run_ids, table))
-    records = [str(runs.directory / run_id) for run_id in runs.run_ids]
-    for pid in table:
-        try:
-            where = os.readlink(f"/proc/{pid}/cwd")
-        except OSError:
-            continue
-        if any(where.startswith(record) for record in records) and table[pid].running:
-            ours.add(pid)
-    return ours
-
-
-class StandIn:
-    """A tuner in a process of its own."""
-
-    def __init__(self, runs, *command: str) -> None:
-        self.run_id = str(uuid4())
-        runs.run_ids.append(self.run_id)
-        self.directory = runs.directory / self.run_id
-        self.process = subprocess.Popen(
-            [sys.executable, str(STAND_IN), str(self.directory), self.run_id, *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.communicate()
-
-    def handle(self) -> Handle:
-        return Handle(**json.loads((self.directory / "handle.json").read_text()))
-
-    def started(self) -> bool:
-        return (self.directory / "handle.json").exists()
-
-
 def started(runs, request):
     return lambda: len(strays([request.run_id], process_table())) > 0
 
@@ -108,7 +66,7 @@ def test_cancel_leaves_nothing(runs, eventually, program):
     eventually(started(runs, request))
     time.sleep(0.1)
     runs.launcher.cancel(handle)
-    assert outside(runs) == set()
+    assert runs.outside() == set()
     assert runs.launcher.collect(handle).status is RunStatus.CANCELLED
 
 
@@ -117,7 +75,7 @@ def test_timeout_leaves_nothing(runs, program):
     request = runs.request(*PROGRAMS[program], timeout_seconds=0.3)
     _, outcome = runs.run(request)
     assert outcome.status is RunStatus.TIMEOUT
-    assert outside(runs) == set()
+    assert runs.outside() == set()
 
 
 @pytest.mark.parametrize("ignore", ["", "trap '' TERM; "])
@@ -127,7 +85,7 @@ def test_what_outlives_the_command_is_ended(runs, ignore):
     assert (outcome.status, outcome.exit_code) == (RunStatus.OK, 0)
     assert "outlived" in outcome.message
     assert outcome.elapsed_seconds < 30  # not that of what outlived it
-    assert outside(runs) == set()
+    assert runs.outside() == set()
 
 
 def test_shared_memory_of_stopped_runs_is_freed(runs):
@@ -162,18 +120,18 @@ def test_shared_memory_of_stopped_runs_is_freed(runs):
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_killed_tuner_leaves_nothing(runs, eventually, program):
-    tuner = StandIn(runs, *PROGRAMS[program])
+    tuner = runs.tuner(*PROGRAMS[program])
     eventually(tuner.started)
     time.sleep(0.2)
     tuner.kill()
-    eventually(lambda: outside(runs) == set())
+    eventually(lambda: runs.outside() == set())
     restarted = LocalLauncher(None)
     assert restarted.wait(tuner.handle(), 20)
     assert restarted.collect(tuner.handle()).status is RunStatus.CANCELLED
 
 
 def test_a_run_that_had_ended_stays_finished(runs, eventually):
-    tuner = StandIn(runs, "/bin/sh", "-c", "exit 5")
+    tuner = runs.tuner("/bin/sh", "-c", "exit 5")
     eventually(lambda: (tuner.directory / "record" / "result.json").exists())
     tuner.kill()
     outcome = LocalLauncher(None).collect(tuner.handle())
@@ -184,7 +142,7 @@ def random_kill(runs, eventually, seed: int) -> None:
     """Kill the tuner at a moment that can fall anywhere; check what the disk says."""
     chance = random.Random(seed)
     script = f"echo begun >> log; sleep {chance.uniform(0, 0.3):.3f}; echo ended >> log"
-    tuner = StandIn(runs, "/bin/sh", "-c", script)
+    tuner = runs.tuner("/bin/sh", "-c", script)
     if chance.random() < 0.7:
         eventually(lambda: (tuner.directory / "record").exists())
         time.sleep(chance.uniform(0, 0.45))
@@ -192,7 +150,7 @@ def random_kill(runs, eventually, seed: int) -> None:
         time.sleep(chance.uniform(0, 1.0))
     tuner.kill()
     sweep(tuner.directory)
-    assert outside(runs) == set()
+    assert runs.outside() == set()
     log = tuner.directory / "work" / "log"
     lines = log.read_text().split() if log.exists() else []
     assert lines in ([], ["begun"], ["begun", "ended"])
@@ -233,7 +191,7 @@ def test_a_forked_copy_of_the_tuner_does_not_keep_runs_alive(runs, eventually):
     runs.run_ids.append(run_id)
     directory = runs.directory / run_id
     tuner = subprocess.Popen(
-        [sys.executable, "-c", script, str(STAND_IN), str(directory), run_id, "sleep", "60"]
+        [sys.executable, "-c", script, str(runs.stand_in), str(directory), run_id, "sleep", "60"]
     )
     eventually((directory / "handle.json").exists)
     copies: list[int] = []
@@ -267,30 +225,30 @@ def test_a_killed_supervisor_is_noticed(runs, eventually, program):
     outcome = runs.launcher.collect(handle)
     assert outcome.status is RunStatus.CANCELLED
     assert "supervisor" in outcome.message
-    assert outside(runs) == set()
+    assert runs.outside() == set()
     assert runs.launcher.collect(handle) == outcome
 
 
 def test_sweep_when_all_were_killed(runs, eventually):
-    tuner = StandIn(runs, *PROGRAMS["ignores SIGTERM"])
+    tuner = runs.tuner(*PROGRAMS["ignores SIGTERM"])
     eventually(lambda: (tuner.directory / "work" / "out").exists())
     supervisor = int(tuner.handle().data["supervisor_pid"])
     os.kill(supervisor, signal.SIGSTOP)  # so that it cannot see the tuner's end first
     tuner.kill()
     os.kill(supervisor, signal.SIGKILL)
     assert sweep(runs.directory) == (tuner.run_id,)
-    assert outside(runs) == set()
+    assert runs.outside() == set()
     assert sweep(runs.directory) == ()
     outcome = LocalLauncher(None).collect(tuner.handle())
     assert outcome.status is RunStatus.CANCELLED
 
 
 def test_sweep_of_a_stopped_supervisor(runs, eventually):
-    tuner = StandIn(runs, *PROGRAMS["plain"])
+    tuner = runs.tuner(*PROGRAMS["plain"])
     eventually(lambda: (tuner.directory / "work" / "out").exists())
     tuner.kill()
     sweep(runs.directory)
-    assert outside(runs) == set()
+    assert runs.outside() == set()
 
 
 def test_a_process_with_the_same_pid_is_not_the_supervisor(runs):
@@ -324,79 +282,3 @@ def test_strays_are_never_the_caller_nor_its_session(monkeypatch):
     finally:
         child.kill()
         child.wait()
-
-
-# -- MPI ---------------------------------------------------------------------------------------
-
-SPIN = """
-#include <mpi.h>
-#include <stdio.h>
-int main(int argc, char **argv)
-{
-    int rank, other = 0;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (argc > 1)
-        MPI_Recv(&other, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    printf("rank %d\\n", rank);
-    MPI_Finalize();
-    return 0;
-}
-"""
-
-
-@pytest.fixture(scope="module", params=["mpich", "openmpi"])
-def mpi(request, tmp_path_factory):
-    wrapper, mpiexec = f"mpicc.{request.param}", f"mpiexec.{request.param}"
-    if not shutil.which(wrapper) or not shutil.which(mpiexec):
-        pytest.skip(f"no {request.param} here")
-    directory = tmp_path_factory.mktemp(request.param)
-    (directory / "spin.c").write_text(SPIN)
-    subprocess.run(
-        [wrapper, "-o", directory / "spin", directory / "spin.c"], check=True, cwd=directory
-    )
-    options = ["--oversubscribe"] if request.param == "openmpi" else []
-    return [mpiexec, *options, "-n", "2"], str(directory / "spin")
-
-
-@pytest.fixture
-def as_root(monkeypatch):
-    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
-        monkeypatch.setenv(name, "1")
-
-
-@pytest.mark.mpi
-@pytest.mark.usefixtures("as_root")
-class TestUnderMpi:
-    def test_runs(self, runs, mpi):
-        request = runs.request(*mpi[0], mpi[1])
-        _, outcome = runs.run(request)
-        assert (outcome.status, outcome.message) == (RunStatus.OK, "")
-        lines = (request.record_directory / "stdout").read_text().splitlines()
-        assert sorted(lines) == ["rank 0", "rank 1"]
-
-    def test_a_deadlock_is_stopped(self, runs, mpi):
-        request = runs.request(*mpi[0], mpi[1], "deadlock", timeout_seconds=1.0)
-        _, outcome = runs.run(request)
-        assert outcome.status is RunStatus.TIMEOUT
-        assert outside(runs) == set()
-
-    def test_cancel_ends_stubborn_ranks(self, runs, eventually, mpi):
-        script = f"trap '' TERM INT HUP; {WRITE}"
-        request = runs.request(*mpi[0], "sh", "-c", script)
-        handle = runs.launcher.submit(request)
-        eventually((request.directory / "out").exists)
-        runs.launcher.cancel(handle)
-        assert outside(runs) == set()
-
-    def test_a_killed_rank_is_a_failure(self, runs, mpi):
-        request = runs.request(*mpi[0], "sh", "-c", "sleep 0.2; kill -9 $$")
-        _, outcome = runs.run(request)
-        assert outcome.status is RunStatus.FAILED
-        assert outside(runs) == set()
-
-    def test_a_killed_tuner_leaves_no_rank(self, runs, eventually, mpi):
-        tuner = StandIn(runs, *mpi[0], mpi[1], "deadlock")
-        eventually(lambda: len(runs.left()) >= 3)
-        tuner.kill()
-        eventually(lambda: outside(runs) == set())

@@ -36,3 +36,12 @@ def run_fake(tmp_path: Path) -> Run:
 @pytest.fixture
 def no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Directories of two baselines and a candidate."""
+    made = tuple(tmp_path / name for name in "abc")
+    for path in made:
+        path.mkdir()
+    return made  # type: ignore[return-value]

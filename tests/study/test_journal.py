@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from stripewise.errors import StorageError, StudyError
 from stripewise.model import Measurement, ObservedFile, RunStatus
-from stripewise.study import Journal
+from stripewise.study import Case, Journal, StudyOptions
 from stripewise.study import _codec as codec
 from stripewise.study._journal import encode, parse
+from stripewise.study._options import options_from_json, options_to_json
 
 
 @pytest.fixture
@@ -99,3 +100,12 @@ def test_measurement_survives_with_any_bytes_in_a_path():
 def test_unknown_fields_of_a_later_version_are_ignored():
     data = codec.measurement_to_json(Measurement("id", RunStatus.OK)) | {"later": 1}
     assert codec.measurement_from_json(data) == Measurement("id", RunStatus.OK)
+
+
+def test_options_with_cases_survive_the_journal(tmp_path):
+    cases = (Case("a", ("p", "a b"), 2.0, (tmp_path,)), Case("b", ("p",)))
+    vary = {"hdf5.chunk": ((4, 7), (8, 7)), "mpiio.romio_ds_write": ("disable",)}
+    options = StudyOptions((), tmp_path, tmp_path, cases=cases, vary=vary)
+    restored = options_from_json(json.loads(json.dumps(options_to_json(options))), tmp_path)
+    assert restored.cases == cases
+    assert restored.ladders == vary
