@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tune programs that are not ours: tests, examples and benchmarks of the I/O libraries.
+"""Tune programs that are not ours, then run them: tests and examples of the I/O libraries.
 
     apt-get source netcdf pnetcdf hdf5      # in some directory SOURCES, with deb-src enabled
     pip download --no-binary :all: --no-deps adios2 && tar xf adios2-*.tar.gz      # beside them
     ADIOS2_DIR=PREFIX benchmarks/other_programs.py SOURCES [--only TEXT]
 
 The sources are compiled as they are; what is changed in a copy (a size, the removal of the
-output at the end) is in the table below.
+output at the end) is in the table below.  Then each is run under its best configuration, or
+those of other_programs.toml if it has none, and its output compared with that of two plain runs.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from applying import apply, markdown
 from tuning import Case, table, tune_all
 
+SETTINGS = Path(__file__).with_suffix(".toml")
 HDF5 = "/usr/lib/x86_64-linux-gnu/hdf5"
 
 
@@ -201,6 +204,11 @@ def main() -> None:
         found, place / "work", place / "rows.jsonl", trials=options.trials, limit_seconds=900
     )
     print(table(rows))
+    applied = []
+    for case in found:
+        best = sorted((place / "work" / case.name).glob("*.stripewise/best.toml"))
+        applied.append(apply(case, place / "runs", best[0] if best else SETTINGS))
+    print(markdown(applied))
 
 
 if __name__ == "__main__":

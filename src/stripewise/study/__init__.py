@@ -15,6 +15,7 @@ from stripewise.study._recording_plan import RecordingOptions
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import speedup_of
 from stripewise.study._tools import FirstLook, Place, Tools, Workspace
+from stripewise.study._verify import compare as compare_outputs
 
 __all__ = [
     "Case",
@@ -32,6 +33,7 @@ __all__ = [
     "StudyOptions",
     "Tools",
     "Workspace",
+    "compare_outputs",
     "expand_cases",
     "program_name",
     "read_cases",

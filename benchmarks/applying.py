@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run programs under a configuration, and compare what they write with two plain runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tuning import STRIPEWISE, Case
+
+from stripewise.model import VerificationStatus
+from stripewise.study import compare_outputs
+
+SECONDS = 120
+
+
+def apply(case: Case, place: Path, configuration: Path) -> dict[str, str]:
+    """Run a case twice plainly and once under settings; column to text."""
+    whole = place / case.name
+    shutil.rmtree(whole, ignore_errors=True)
+    directories = [whole / name for name in ("plain", "again", "tuned")]
+    for directory in directories:
+        directory.mkdir(parents=True)
+        for path in case.inputs:
+            shutil.copy(path, directory)
+    for directory in directories[:2]:
+        done = _run(case.command, directory)
+        if done.returncode:
+            return {**case.labels, "run": f"fails without settings: {_last(done.stderr)}"}
+    words = [str(STRIPEWISE), "run", "--config", str(configuration.absolute()), "--json", "--"]
+    done = _run([*words, *case.command], directories[2])
+    if done.returncode:
+        return {**case.labels, "run": f"exit code {done.returncode}: {_last(done.stderr)}"}
+    seen = json.loads(done.stdout.splitlines()[-1])
+    said = compare_outputs(*directories, layout=True)
+    same = said.status in (VerificationStatus.IDENTICAL, VerificationStatus.SAME_CONTENT)
+    differences = "; ".join(f"{name}: {why}" for name, why in said.differences.items())
+    return {
+        **case.labels,
+        "run": "exit code 0",
+        "settings that acted": _acted(seen),
+        "output": str(said.status) + ("" if same else f" {differences}"),
+    }
+
+
+def markdown(rows: Sequence[Mapping[str, str]]) -> str:
+    """Return the rows as a Markdown table."""
+    columns = list(max(rows, key=len))
+    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+    for row in rows:
+        cells = [row.get(column, "–").replace("|", "/") for column in columns]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _acted(seen: Mapping[str, Any]) -> str:
+    """The settings that reached a file of the program, but for those known not to act."""
+    applied = {
+        f"{key}={value}" for file in seen["files"] for key, value in file["applied"].items()
+    }
+    idle = " ".join(seen["could_not_act"])
+    found = [f"`{text}`" for text in sorted(applied) if text.partition("=")[0] not in idle]
+    return " ".join(found) or "none"
+
+
+def _run(words: Sequence[str], directory: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words, cwd=directory, capture_output=True, text=True, timeout=SECONDS, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def _last(text: str) -> str:
+    return (text.strip().splitlines() or ["nothing was said"])[-1]
