@@ -17,15 +17,15 @@ from pathlib import Path
 
 from tuning import STRIPEWISE, Case, table, tune_all
 
-# Sizes that make a run of 2 ranks take some tenths of a second on a local disk.
+# 16 to 32 MiB a rank: a run of 2 ranks takes some tenths of a second on a local disk.
 SIZES = {
-    "array3d": ("--local", "64,128,128"),
-    "flash": ("--local", "40,8,8,8"),
-    "btio": ("--size", "64,64,64"),
-    "vpic": ("--local", "262144"),
-    "vorpal": ("--local", "30,50,150", "--steps", "4"),
-    "gcrm": ("--local", "1,26,40960"),
-    "wrf": ("--local", "20,128,128"),
+    "array3d": ("--local", "128,128,128"),
+    "flash": ("--local", "80,8,8,8"),
+    "btio": ("--size", "102,102,102"),
+    "vpic": ("--local", "1048576"),
+    "vorpal": ("--local", "60,100,150", "--steps", "4"),
+    "gcrm": ("--local", "1,26,131072"),
+    "wrf": ("--local", "20,256,256"),
 }
 STACKS = {
     "mpich": (

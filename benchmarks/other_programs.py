@@ -90,7 +90,8 @@ PROGRAMS = (
     ),
     Program(
         "parallel_vara", "NetCDF-4", "C", "openmpi", "netcdf*/examples/C/parallel_vara.c",
-        "mpicc.openmpi", NETCDF,
+        "mpicc.openmpi", NETCDF, # as it is it needs a netCDF with PnetCDF inside
+        changes=((r"cmode = NC_CLOBBER;", "cmode = NC_CLOBBER | NC_NETCDF4;"),),
     ),
     Program(
         "heatTransfer", "ADIOS2", "C++", "openmpi", f"{HEAT}/main.cpp", "mpicxx.openmpi",
@@ -110,7 +111,7 @@ PROGRAMS = (
     *(
         Program(
             "ph5example", "HDF5", "C", mpi, "hdf5*/examples/ph5example.c", f"mpicc.{mpi}",
-            (f"-I/usr/include/hdf5/{mpi}", f"-L{HDF5}/{mpi}", "-lhdf5"),
+            (f"-I/usr/include/hdf5/{mpi}", f"-L{HDF5}/{mpi}", "-lhdf5"), ("-c",),
             changes=((r"#define SPACE1_DIM1\s+\S+", "#define SPACE1_DIM1 512"),
                      (r"#define SPACE1_DIM2\s+\S+", "#define SPACE1_DIM2 512")),
         )

@@ -87,18 +87,25 @@ def _row(case: Case, result: Mapping[str, Any], seconds: float) -> Row:
     candidate = result.get("candidate") or {}
     improved = result["result"] == "improved"
     speedup = result["speedup"] if improved else candidate.get("speedup")
-    verified = {True: "yes", False: "no"}.get(result["verified"], str(result["verified"]))
     return Row(
         name=case.name,
         labels=case.labels,
-        answer=result["result"],
+        answer=result["result"] + (": no knob acts" if not result["trials"] else ""),
         io_seconds=result["baseline"]["io_seconds"],
         speedup=speedup,
         settings=result["settings"] if improved else candidate.get("settings", {}),
-        verified=verified,
+        verified=_verified(result),
         runs=len(result["runs"]),
         seconds=seconds,
     )
+
+
+def _verified(result: Mapping[str, Any]) -> str:
+    """Whether the winner's, or the last candidate's, output was the baseline's; who was not."""
+    rejected = sum(trial["state"] == "rejected" for trial in result["trials"])
+    words = ["yes"] if result["verified"] is True else []
+    words += [f"{rejected} rejected"] if rejected else []
+    return ", ".join(words)
 
 
 def tune_all(
