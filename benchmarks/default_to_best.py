@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
-from tuning import STRIPEWISE, Case, table, tune_all
+from tuning import STRIPEWISE, Case, Row, table, tune_all
 
 # 16 to 32 MiB a rank: a run of 2 ranks takes some tenths of a second on a local disk.
 SIZES = {
@@ -85,6 +86,28 @@ def _has(kernel: str, backend: str) -> bool:
     return done.returncode == 0
 
 
+def matrix(rows: Sequence[Row]) -> str:
+    """Return speed-ups as a Markdown table: a line a stack, a column a kernel.
+
+    A dash: no improvement that fresh pairs confirm; two: no knob acts.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        labels = row.labels
+        stack = f"{labels['MPI']}, {labels['library']}, {labels['mode']}"
+        found.setdefault(stack, {})[labels["kernel"]] = _gain(row)
+    lines = ["| stack | " + " | ".join(SIZES) + " |", "|---" * (len(SIZES) + 1) + "|"]
+    for stack, gains in found.items():
+        lines.append("| " + " | ".join([stack, *(gains.get(name, "") for name in SIZES)]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _gain(row: Row) -> str:
+    if row.answer != "improved" or not row.speedup:
+        return "––" if row.answer.endswith("no knob acts") else "–"
+    return "{median:.2f}x [{low:.2f}–{high:.2f}]".format(**row.speedup)
+
+
 def main() -> None:
     """Tune what was asked for and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -103,6 +126,7 @@ def main() -> None:
     rows = tune_all(
         chosen, options.directory / "work", record, trials=options.trials, limit_seconds=600
     )
+    print(matrix(rows))
     print(table(rows))
 
 

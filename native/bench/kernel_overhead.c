@@ -3,11 +3,11 @@
 /*
  * The plain loop that the kernel is compared with: open, write, close, and nothing else.
  *
- *   kernel_overhead independent|collective|process FILE VARIABLES BYTES SYNC
+ *   kernel_overhead independent|collective|process FILE VARIABLES BYTES STEPS SYNC
  *
- * Each rank writes BYTES of each variable: into one file, at its place in the variable's region,
- * or one after the other into a file of its own.  Rank 0 prints the longest time of a rank, in
- * seconds.
+ * In each step every rank writes BYTES of each variable behind what is there: into one file, at
+ * its place in the variable's region, or one after the other into a file of its own.  Rank 0
+ * prints the longest time of a rank in each step, in seconds.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -25,6 +25,7 @@ struct work {
     int n_variables;
     int bytes;
     int sync;
+    int step;
 };
 
 static void require(int good, const char *what)
@@ -42,7 +43,8 @@ static void write_shared(const struct work *work, int collective)
                              MPI_INFO_NULL, &file);
     require(code == MPI_SUCCESS, "MPI_File_open");
     for (int v = 0; v < work->n_variables; v++) {
-        MPI_Offset place = ((MPI_Offset)v * work->n_ranks + work->rank) * work->bytes;
+        MPI_Offset region = (MPI_Offset)work->step * work->n_variables + v;
+        MPI_Offset place = (region * work->n_ranks + work->rank) * work->bytes;
         const float *data = (const float *)(work->data + (size_t)v * (size_t)work->bytes);
         int count = work->bytes / (int)sizeof *data;
         code = collective
@@ -61,14 +63,34 @@ static void write_own(const struct work *work)
     snprintf(path, sizeof path, "%s.%06d", work->path, work->rank);
     int fd = open(path, O_WRONLY | O_CREAT, 0666);
     require(fd >= 0, "open");
+    off_t start = (off_t)work->step * work->n_variables * work->bytes;
     for (int v = 0; v < work->n_variables; v++) {
-        size_t place = (size_t)v * (size_t)work->bytes;
-        require(pwrite(fd, work->data + place, (size_t)work->bytes, (off_t)place) == work->bytes,
+        size_t before = (size_t)v * (size_t)work->bytes;
+        require(pwrite(fd, work->data + before, (size_t)work->bytes, start + (off_t)before) ==
+                    work->bytes,
                 "pwrite");
     }
     if (work->sync)
         require(fsync(fd) == 0, "fsync");
     require(close(fd) == 0, "close");
+}
+
+/* Fresh data, as the kernel makes it, then one timed write. */
+static double run_step(const struct work *work, float *data, const char *mode)
+{
+    size_t n = (size_t)work->n_variables * (size_t)work->bytes / sizeof *data;
+    for (size_t i = 0; i < n; i++)
+        data[i] = (float)((i + (size_t)work->step) % (1 << 24));
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = MPI_Wtime();
+    if (strcmp(mode, "process") == 0)
+        write_own(work);
+    else
+        write_shared(work, strcmp(mode, "collective") == 0);
+    double seconds = MPI_Wtime() - start;
+    MPI_Reduce(work->rank == 0 ? MPI_IN_PLACE : &seconds, &seconds, 1, MPI_DOUBLE, MPI_MAX, 0,
+               MPI_COMM_WORLD);
+    return seconds;
 }
 
 int main(int argc, char **argv)
@@ -77,28 +99,19 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &work.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &work.n_ranks);
-    require(argc == 6, "kernel_overhead MODE FILE VARIABLES BYTES SYNC");
+    require(argc == 7, "kernel_overhead MODE FILE VARIABLES BYTES STEPS SYNC");
     work.path = argv[2];
     work.n_variables = atoi(argv[3]);
     work.bytes = atoi(argv[4]);
-    work.sync = atoi(argv[5]);
-    size_t bytes = (size_t)work.n_variables * (size_t)work.bytes;
-    float *data = malloc(bytes);
+    work.sync = atoi(argv[6]);
+    float *data = malloc((size_t)work.n_variables * (size_t)work.bytes);
     require(data != NULL, "malloc");
-    for (size_t i = 0; i < bytes / sizeof *data; i++)
-        data[i] = (float)(i % (1 << 24));
     work.data = (const char *)data;
-    MPI_Barrier(MPI_COMM_WORLD);
-    double start = MPI_Wtime();
-    if (strcmp(argv[1], "process") == 0)
-        write_own(&work);
-    else
-        write_shared(&work, strcmp(argv[1], "collective") == 0);
-    double seconds = MPI_Wtime() - start;
-    MPI_Reduce(work.rank == 0 ? MPI_IN_PLACE : &seconds, &seconds, 1, MPI_DOUBLE, MPI_MAX, 0,
-               MPI_COMM_WORLD);
-    if (work.rank == 0)
-        printf("%.9f\n", seconds);
+    for (work.step = 0; work.step < atoi(argv[5]); work.step++) {
+        double seconds = run_step(&work, data, argv[1]);
+        if (work.rank == 0)
+            printf("%.9f\n", seconds);
+    }
     free(data);
     MPI_Finalize();
     return 0;

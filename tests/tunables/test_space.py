@@ -51,6 +51,14 @@ def test_independent_strided_writes_get_data_sieving_but_no_collective_knob():
     assert "reads nothing" in left_out["mpiio.romio_ds_read"]
 
 
+def test_a_namelist_does_not_make_the_reads_of_mpi_io_worth_tuning():
+    facts = dataclasses.replace(MPICH, posix_bytes=1 << 14, read_bytes=1 << 14)
+    left_out = find_space(facts).left_out
+    assert left_out["mpiio.romio_ds_read"] == "the program reads nothing through MPI-IO"
+    reads = dataclasses.replace(facts, mpiio_read_bytes=1 << 20)
+    assert "mpiio.romio_ds_read" in names(reads)
+
+
 def test_collective_writes_get_aggregators():
     facts = dataclasses.replace(MPICH, independent_bytes=0, collective_bytes=1 << 24)
     found = names(facts)

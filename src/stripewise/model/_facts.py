@@ -26,6 +26,7 @@ class ProgramFacts:
             netCDF-4 files.
         uses_adios2: ADIOS2 wrote or read something.
         collective_bytes / independent_bytes: Bytes of MPI-IO data calls of each kind.
+        mpiio_read_bytes: Bytes that MPI-IO calls of both kinds read.
         posix_bytes: Bytes of outermost POSIX and stdio data calls.
         noncontiguous: A noncontiguous file view was set.
         read_bytes / write_bytes: What the program asked to move.
@@ -50,6 +51,7 @@ class ProgramFacts:
     uses_parallel_hdf5: bool = False
     collective_bytes: int = 0
     independent_bytes: int = 0
+    mpiio_read_bytes: int = 0
     posix_bytes: int = 0
     noncontiguous: bool = False
     read_bytes: int = 0

@@ -64,6 +64,7 @@ def program_facts(
         uses_adios2=bool(flags & ProcessFlag.ADIOS2),
         collective_bytes=_bytes(mpiio, [Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE]),
         independent_bytes=_bytes(mpiio, [Op.READ, Op.WRITE]),
+        mpiio_read_bytes=_bytes(mpiio, [Op.READ, Op.READ_COLLECTIVE]),
         posix_bytes=int(
             posix["outermost_read_bytes"].sum() + posix["outermost_write_bytes"].sum()
         ),

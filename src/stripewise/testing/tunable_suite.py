@@ -27,6 +27,7 @@ def busy_facts() -> ProgramFacts:
         independent_bytes=1 << 30,
         noncontiguous=True,
         read_bytes=1 << 30,
+        mpiio_read_bytes=1 << 30,
         write_bytes=1 << 30,
         matched_calls=True,
         matched_metadata=True,

@@ -98,6 +98,11 @@ def read(facts: ProgramFacts) -> str:
     return "" if facts.read_bytes else "the program reads nothing"
 
 
+def mpiio_read(facts: ProgramFacts) -> str:
+    """Something was read through MPI-IO."""
+    return "" if facts.mpiio_read_bytes else "the program reads nothing through MPI-IO"
+
+
 def striped(facts: ProgramFacts) -> str:
     """The file system has stripes that an MPI-IO driver can set."""
     if facts.filesystem in STRIPED_FILESYSTEMS:

@@ -188,7 +188,7 @@ KNOBS: tuple[Knob, ...] = (
         kind="bool",
         default="true",
         rungs=when.values(False),
-        applies=when.all_of(when.open_mpi, when.ompio, when.read, when.noncontiguous),
+        applies=when.all_of(when.open_mpi, when.ompio, when.mpiio_read, when.noncontiguous),
         by_name="no effect was seen on 4 KiB pieces with 4 KiB holes",
         summary="Data sieving in OMPIO's reads with holes",
     ),
