@@ -56,6 +56,7 @@ class Score:
             that is within 5 % (the default is what is left where they confirm nothing).
         curve: Share of the seeds in which the search's choice, which no pairs have confirmed,
             is within 5 % after 1, 2, ... runs.
+        regret_curve: Median of that choice's regret after 1, 2, ... runs.
         unknown: Runs of configurations that were never measured.
     """
 
@@ -68,6 +69,7 @@ class Score:
     study_regret: float
     study_near: float
     curve: list[float]
+    regret_curve: list[float]
     unknown: int
 
 
@@ -123,6 +125,9 @@ def score(
         study_regret=_quantiles(final)[0],
         study_near=mean(regret <= NEAR for regret in final),
         curve=curve[1:],
+        regret_curve=[
+            _quantiles(regret[n] for regret in regrets)[0] for n in range(1, given.runs + 1)
+        ],
         unknown=sum(replay.unknown for replay in replays),
     )
 

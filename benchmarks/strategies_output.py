@@ -82,7 +82,7 @@ def table(document: dict[str, Any]) -> str:
 def markdown(document: dict[str, Any], picture: str) -> str:
     """Return the comparison as a part of a Markdown page that shows a picture."""
     lines = [
-        f"![share of the seeds within 5 % of the optimum, over the runs]({picture})",
+        f"![share of the seeds within 5 %, and median regret, over the runs]({picture})",
         "",
         f"{document['seeds']} seeds each, at most {document['runs']} runs.  *runs to 5 %*: every "
         "run counted (warm-up, baselines, repeats), after which the search's choice is within 5 % "
@@ -114,31 +114,35 @@ def replace_marked(page: Path, part: str) -> None:
 
 
 def draw(document: dict[str, Any], path: Path) -> None:
-    """Draw, for each surface, the share of the seeds within 5 % over the runs."""
+    """Draw over the runs, a row a surface: share of the seeds within 5 %, and median regret."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     names = list(document["surfaces"])
-    n_rows = -(-len(names) // 2)
-    with mpl.rc_context({"svg.hashsalt": "stripewise", "svg.fonttype": "none"}):
-        figure = Figure(figsize=(8, 2.6 * n_rows), layout="constrained")
-        panels = figure.subplots(n_rows, 2, squeeze=False, sharex=True, sharey=True).flat
-        for axes, name in zip(panels, names, strict=False):
+    with mpl.rc_context({"svg.hashsalt": "stripewise", "svg.fonttype": "none", "font.size": 9}):
+        figure = Figure(figsize=(9, 2.2 * len(names) + 0.6), layout="constrained")
+        panels = figure.subplots(len(names), 2, squeeze=False, sharex=True)
+        for (near, regret), name in zip(panels, names, strict=True):
             for score in document["scores"]:
                 if score["surface"] == name:
                     runs = range(1, len(score["curve"]) + 1)
-                    colour = _COLOURS.get(score["strategy"])
-                    axes.plot(runs, score["curve"], label=score["strategy"], color=colour)
-            axes.axhline(0.9, color="#999999", linewidth=0.8, linestyle=":")
-            axes.set(title=name, ylim=(0, 1.02))
-            axes.grid(alpha=0.3)
-        figure.supxlabel(
-            "runs, all counted, until the search's choice is within 5 % of the optimum",
-            fontsize="small",
-        )
-        figure.supylabel("share of the seeds", fontsize="small")
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False)
+                    look = {"label": score["strategy"], "color": _COLOURS.get(score["strategy"])}
+                    near.plot(runs, score["curve"], **look)
+                    regret.plot(runs, [100 * value for value in score["regret_curve"]], **look)
+            luck = document["surfaces"][name]["luck_regret"]
+            shown = [(int(n), 100 * value) for n, value in luck.items()]
+            regret.plot(*zip(*shown, strict=True), "k+", label="luck, exact (mean)")
+            near.axhline(0.9, color="#999999", linewidth=0.8, linestyle=":")
+            near.set(title=name, ylim=(0, 1.02))
+            regret.set(title=name, ylim=(0, 120))
+            near.grid(alpha=0.3)
+            regret.grid(alpha=0.3)
+        panels[0][0].set_ylabel("share of the seeds within 5 %")
+        panels[0][1].set_ylabel("median regret, %")
+        for axes in panels[-1]:
+            axes.set_xlabel("runs, all counted")
+        handles, labels = panels[0][1].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=7, frameon=False)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
