@@ -108,3 +108,10 @@ def test_values_that_look_alike_stay_apart():
     assert surface.key({"hdf5.coll_metadata_write": True}) != surface.key(
         {"hdf5.coll_metadata_write": 1}
     )
+
+
+def test_what_a_failed_run_said_is_kept(tmp_path):
+    failed = SurfaceRun({}, 1.1, 0.0, status=RunStatus.FAILED, message="exit code 1: no room")
+    Surface(("a",), runs=(failed, SurfaceRun({}, 1.0, 1.0))).save(tmp_path / "a.jsonl")
+    restored = Surface.load(tmp_path / "a.jsonl")
+    assert [run.message for run in restored.runs] == ["exit code 1: no room", ""]
