@@ -12,13 +12,7 @@ from stripewise.cli import _tune_output, main
 from stripewise.cli._tune import Duration, resume_command
 from stripewise.formats import Written
 from stripewise.study import Study, StudyOptions
-from stripewise.testing.study_fakes import FakeLauncher, fake_tools, lognormal
-
-KNOB = "mpiio.romio_ds_write"
-
-
-def helped(settings):
-    return 2.0 if settings.get(KNOB) == "disable" else 4.0
+from stripewise.testing.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 
 
 @pytest.fixture

@@ -24,10 +24,15 @@ from stripewise.study import Case, Journal, Observer, Study, StudyOptions
 from stripewise.study._journal import parse
 from stripewise.testing.journal_checks import check_runs
 from stripewise.testing.strategy_suite import romio_facts
-from stripewise.testing.study_fakes import FakeLauncher, lognormal, no_noise, tools_by_case
+from stripewise.testing.study_fakes import (
+    KNOB,
+    FakeLauncher,
+    lognormal,
+    no_noise,
+    tools_by_case,
+)
 from stripewise.tunables import Space, find_space
 
-KNOB = "mpiio.romio_ds_write"
 CASES = (Case("small", ("prog", "small")), Case("large", ("prog", "large")))
 
 

@@ -22,18 +22,14 @@ from stripewise.policy import Policy
 from stripewise.study import FirstLook, Observer, Study, StudyOptions, program_name
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.testing.study_fakes import (
+    KNOB,
     FakeLauncher,
     NoWorkspace,
     fake_tools,
+    helped,
     lognormal,
 )
 from stripewise.tunables import SafetyClass, Space, find_space, get
-
-KNOB = "mpiio.romio_ds_write"
-
-
-def helped(settings) -> float:
-    return 2.0 if settings.get(KNOB) == "disable" else 4.0
 
 
 def test_finds_and_shows_an_improvement(run_fake):

@@ -13,9 +13,8 @@ from stripewise.knowledge import Machine, Memory, Store
 from stripewise.model import RunRole, TrialState, Verification, VerificationStatus
 from stripewise.study import Journal, Observer, Study, StudyOptions
 from stripewise.testing.strategy_suite import romio_facts
-from stripewise.testing.study_fakes import FakeLauncher, fake_tools, lognormal
+from stripewise.testing.study_fakes import KNOB, FakeLauncher, fake_tools, helped, lognormal
 
-KNOB = "mpiio.romio_ds_write"
 LAST = "hdf5.meta_block_size"
 RICH = replace(romio_facts(), uses_hdf5=True, uses_parallel_hdf5=True, collective_bytes=1 << 25)
 MACHINE = Machine("x86_64", "CPU", 8, 1 << 34, "6.1.0", "ext4", "virtual")
@@ -56,10 +55,6 @@ def study(tmp_path, store, no_fsync):
         return Study(options, observer, lambda o, ledger: tools).run()
 
     return run
-
-
-def helped(settings) -> float:
-    return 2.0 if settings.get(KNOB) == "disable" else 4.0
 
 
 def late(settings) -> float:

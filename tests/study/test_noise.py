@@ -11,18 +11,7 @@ import pytest
 
 from stripewise.model import TrialState, Verification, VerificationStatus
 from stripewise.testing.strategy_suite import romio_facts
-from stripewise.testing.study_fakes import (
-    FakeLauncher,
-    heavy_tailed,
-    lognormal,
-)
-
-KNOB = "mpiio.romio_ds_write"
-
-
-def helped(settings) -> float:
-    return 2.0 if settings.get(KNOB) == "disable" else 4.0
-
+from stripewise.testing.study_fakes import FakeLauncher, heavy_tailed, helped, lognormal
 
 MANY_KNOBS = replace(romio_facts(), independent_bytes=0, collective_bytes=1 << 26)
 

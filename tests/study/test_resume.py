@@ -19,7 +19,7 @@ from stripewise.study import Journal, Study, StudyOptions
 from stripewise.study._journal import parse
 from stripewise.testing.journal_checks import check_runs
 from stripewise.testing.strategy_suite import romio_facts
-from stripewise.testing.study_fakes import FakeLauncher, fake_tools, lognormal
+from stripewise.testing.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 from stripewise.tunables import Dimension, Space, find_space, get
 
 
@@ -209,10 +209,6 @@ def test_other_options_are_not_ignored_silently(run_fake):
     ):
         assert part in text
     assert len(again.trials) == 3
-
-
-def helped(settings) -> float:
-    return 2.0 if settings.get("mpiio.romio_ds_write") == "disable" else 4.0
 
 
 def test_a_larger_budget_goes_on_where_a_finished_study_ended(run_fake):
