@@ -16,7 +16,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from tuning import STRIPEWISE, Case, Row, table, tune_all
+from tuning import NO_KNOB, STRIPEWISE, Case, Row, table, tune_all
 
 # 16 to 32 MiB a rank: a run of 2 ranks takes some tenths of a second on a local disk.
 SIZES = {
@@ -104,7 +104,7 @@ def matrix(rows: Sequence[Row]) -> str:
 
 def _gain(row: Row) -> str:
     if row.answer != "improved" or not row.speedup:
-        return "––" if row.answer.endswith("no knob acts") else "–"
+        return "––" if row.answer.endswith(NO_KNOB) else "–"
     return "{median:.2f}x [{low:.2f}–{high:.2f}]".format(**row.speedup)
 
 
@@ -118,6 +118,8 @@ def main() -> None:
     parser.add_argument("--directory", type=Path, default=Path("build/default-to-best"))
     options = parser.parse_args()
     chosen = [case for case in cases(options.ranks) if options.only in case.name]
+    if not chosen:
+        parser.error(f"no case has {options.only!r} in its name; --list names them")
     if options.list:
         print("\n".join(case.name for case in chosen))
         return

@@ -191,7 +191,9 @@ def cases(programs: Sequence[Program], sources: Path, place: Path) -> list[Case]
 
 def main() -> None:
     """Build, tune, print the table."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("sources", type=Path)
     parser.add_argument("--only", default="", metavar="TEXT", help="programs whose name has TEXT")
     parser.add_argument("--trials", type=int, default=8)
@@ -200,6 +202,8 @@ def main() -> None:
     place = options.directory.absolute()
     chosen = [p for p in PROGRAMS if options.only in f"{p.name} {p.library} {p.mpi}"]
     found = cases(chosen, options.sources.absolute(), place / "bin")
+    if not found:
+        parser.error("no program could be built; the sources that are wanted: --help")
     os.makedirs(place, exist_ok=True)
     rows = tune_all(
         found, place / "work", place / "rows.jsonl", trials=options.trials, limit_seconds=900

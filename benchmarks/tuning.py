@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 STRIPEWISE = Path(sys.executable).parent / "stripewise"
+NO_KNOB = "no knob acts"
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def _row(case: Case, result: Mapping[str, Any], seconds: float) -> Row:
     return Row(
         name=case.name,
         labels=case.labels,
-        answer=result["result"] + (": no knob acts" if not result["trials"] else ""),
+        answer=result["result"] + (f": {NO_KNOB}" if NO_KNOB in result["stopped_because"] else ""),
         io_seconds=result["baseline"]["io_seconds"],
         speedup=speedup,
         settings=result["settings"] if improved else candidate.get("settings", {}),
