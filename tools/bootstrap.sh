@@ -81,8 +81,11 @@ venv() {
     fi
     [ -x .venv/bin/python ] || "$(python)" -m venv .venv
     echo "installing Python packages${extra:+ ($extra)}"
+    # Readers of Darshan logs and Parquet files come along where they have packages.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        -e ".${extra:+[$extra]}"
+        -e ".[darshan,parquet${extra:+,$extra}]" ||
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+            -e ".${extra:+[$extra]}"
     touch "$stamp"
 }
 

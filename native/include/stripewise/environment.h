@@ -32,5 +32,10 @@
 #define SW_ENV_VERBOSE "STRIPEWISE_VERBOSE"
 /* Most bytes of container per process (default 64 MiB). */
 #define SW_ENV_MAX_BYTES "STRIPEWISE_MAX_BYTES"
+/* Record events (trace.h): "fold": equal calls at a regular stride become one record;
+ * "all": every call its own.  Unset or "": counters only. */
+#define SW_ENV_CAPTURE "STRIPEWISE_CAPTURE"
+/* Most bytes of events per process (default 64 MiB), beside those of the counters. */
+#define SW_ENV_CAPTURE_BYTES "STRIPEWISE_CAPTURE_BYTES"
 
 #endif

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SW_PLUGIN_VERSION 2
+#define SW_PLUGIN_VERSION 3
 
 typedef uintptr_t sw_handle; /* MPI_Comm, MPI_Info, MPI_Datatype, MPI_File, as passed */
 
@@ -61,6 +61,18 @@ struct sw_plugin {
     void (*info_free)(sw_handle info);
     /* Bytes that a status reports, -1 if undefined. */
     int64_t (*status_bytes)(const void *status);
+    /* Visits the pieces of a datatype in the order of its map, offsets in bytes from its start;
+     * adjacent ones may come apart.  `visit` returns nonzero to stop.  0: all were visited;
+     * 1: stopped; -1: the datatype cannot be looked into. */
+    int (*type_pieces)(sw_handle datatype,
+                       int (*visit)(void *context, int64_t offset, int64_t bytes), void *context);
+    /* Lower bound and extent in bytes; 0 or an MPI error code. */
+    int (*type_extent)(sw_handle datatype, int64_t *lower, int64_t *extent);
+    /* Individual file pointer, in elementary types of the view; -1 if it cannot be told.
+     * Local. */
+    int64_t (*file_position)(sw_handle file);
+    /* SW_OPEN_* bits (trace.h) of an access mode. */
+    int (*open_bits)(int amode);
     /* SW_FILE_OPENED_READ and SW_FILE_OPENED_WRITE as an access mode allows. */
     uint32_t (*amode_flags)(int amode);
     /* Size of MPI_Request, to read one where the program keeps it. */

@@ -1,0 +1,95 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Capture: what a layer tells beyond a call's time, bytes and offset.  The core records one
+ * event at every sw_leave*, by itself, while capture is on; a layer adds detail between
+ * sw_enter and sw_leave:
+ *
+ *   if (sw_capturing()) {
+ *       call.object = entry.object;
+ *       call.shape = sw_shape_intern(&shape, &call.position);
+ *   }
+ *
+ * `name` of a call is the exported function: sw_enter takes it from __func__; a wrapper that
+ * enters in a shared inner function passes it with sw_enter_as.
+ */
+#ifndef STRIPEWISE_CAPTURE_H
+#define STRIPEWISE_CAPTURE_H
+
+#include "core/core.h"
+#include "stripewise/trace.h"
+
+/* Capture is on in this process (cheap: one load). */
+bool sw_capturing(void);
+
+/* ---- objects ---------------------------------------------------------------------- */
+
+#define SW_MOST_DIMS 32
+
+struct sw_object {
+    uint64_t file_id;
+    uint32_t element_bytes;
+    uint8_t layer;
+    uint8_t type_class;
+    uint8_t storage;
+    uint8_t n_dims;
+    uint64_t extents[SW_MOST_DIMS];
+    uint64_t maximum[SW_MOST_DIMS];
+    uint64_t chunk[SW_MOST_DIMS]; /* zeros: not chunked */
+    const char *name;
+};
+
+/* Number of the object in the trace: of the record that describes it so, or of a new one.
+ * 0: no room, or not capturing.  Keeps errno; takes the library's lock. */
+uint32_t sw_object_intern(const struct sw_object *object);
+
+/* ---- shapes ----------------------------------------------------------------------- */
+
+struct sw_shape {
+    uint32_t object;
+    uint8_t kind; /* enum sw_shape_kind */
+    uint8_t n_dims;
+    uint16_t flags;
+    uint32_t n_boxes;
+    uint64_t total_boxes;
+    uint64_t elements;
+    uint64_t extents[SW_MOST_DIMS];
+    /* Absolute.  REGULAR: start, stride, count, block; of others `start` is the lower corner. */
+    uint64_t start[SW_MOST_DIMS];
+    uint64_t stride[SW_MOST_DIMS];
+    uint64_t count[SW_MOST_DIMS];
+    uint64_t block[SW_MOST_DIMS];
+    /* BOXES and POINTS: n_boxes x (first[n_dims], last[n_dims]), absolute; NULL otherwise. */
+    const uint64_t *boxes;
+};
+
+/* Number of the shape, and in *position the C order index of `start` in the extents (0 for
+ * ALL and NONE).  0: no room, or not capturing.  Cheap for a shape that is known: no lock. */
+uint32_t sw_shape_intern(const struct sw_shape *shape, int64_t *position);
+
+/* ---- views ------------------------------------------------------------------------ */
+
+/* Folds the pieces of a datatype as they come. */
+struct sw_pieces {
+    struct sw_piece piece[SW_VIEW_MOST_PIECES];
+    uint32_t n_pieces;
+    bool truncated;
+    uint64_t total;
+};
+/* A `visit` of sw_plugin.type_pieces: joins a piece that touches the one before, folds equal
+ * ones at a regular stride.  0: go on; 1: enough, `truncated` is set. */
+int sw_pieces_add(void *pieces, int64_t offset, int64_t bytes);
+
+struct sw_view {
+    uint64_t file_id;
+    int64_t displacement;
+    uint64_t etype_bytes;
+    uint64_t filetype_bytes;
+    int64_t filetype_lower;
+    int64_t filetype_extent;
+    struct sw_pieces *pieces;
+};
+/* Number of the view; the same one for a view that is known.  0: no room, or not capturing. */
+uint32_t sw_view_intern(const struct sw_view *view);
+
+#endif
