@@ -39,6 +39,11 @@ class ProgramFacts:
             (what a contract setting needs).
         matched_metadata: All ranks made the same number of HDF5 calls that open, make, close
             and describe objects, on every file.
+        pattern: Notation of the access that moved most bytes, "" if none was recognised.
+        interleaved: In the file, a rank's part of it lies in pieces between those of others.
+        block: Elements per dimension that one rank moves of an HDF5 dataset in that access;
+            empty if it is none.
+        block_bytes: Bytes of that block.
     """
 
     n_ranks: int = 1
@@ -67,3 +72,7 @@ class ProgramFacts:
     uses_pnetcdf: bool = False
     uses_netcdf4: bool = False
     uses_adios2: bool = False
+    pattern: str = ""
+    interleaved: bool = False
+    block: tuple[int, ...] = ()
+    block_bytes: int = 0

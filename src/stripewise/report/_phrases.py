@@ -121,6 +121,8 @@ def facts_phrase(facts: ProgramFacts) -> str:
         parts.append(" + ".join(interfaces))
     if facts.mpi_version:
         parts.append(_mpi_name(facts.mpi_version))
+    if facts.pattern:
+        parts.append(f"pattern {printable(facts.pattern)}")
     return ", ".join(parts)
 
 

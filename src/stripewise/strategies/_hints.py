@@ -25,6 +25,7 @@ class Hint:
 def hints_for(facts: ProgramFacts) -> Iterator[Hint]:
     """Yield the hints, most promising first; a knob may come more than once."""
     yield from _implementation(facts)
+    yield from _pattern(facts)
     yield from _independent(facts)
     yield from _collective(facts)
     yield from _small_calls(facts)
@@ -35,6 +36,21 @@ def _implementation(facts: ProgramFacts) -> Iterator[Hint]:
     if len(facts.mpiio_alternatives) > 1 and facts.mpiio_implementation:
         choices = ", ".join(facts.mpiio_alternatives)
         yield Hint("mca.io", None, f"this MPI has several MPI-IO implementations ({choices})")
+
+
+def _pattern(facts: ProgramFacts) -> Iterator[Hint]:
+    """Parts that interleave want to be gathered: by collective calls, or one to a chunk."""
+    if not facts.interleaved:
+        return
+    reason = f"the ranks' parts interleave in the file: {facts.pattern}"
+    if facts.collective_bytes > facts.independent_bytes:
+        operation = "write" if facts.write_bytes >= facts.read_bytes else "read"
+        yield Hint("mpiio.cb_nodes", None, reason)
+        yield Hint(f"mpiio.romio_cb_{operation}", "enable", reason)
+    elif facts.uses_parallel_hdf5:
+        yield Hint("hdf5.transfer", "collective", reason)
+    if facts.block:
+        yield Hint("hdf5.chunk", facts.block, reason)
 
 
 def _independent(facts: ProgramFacts) -> Iterator[Hint]:

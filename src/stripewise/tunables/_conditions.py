@@ -192,6 +192,19 @@ def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]
     return ladder
 
 
+LARGEST_CHUNK_BYTES = 2**32 - 1
+SMALLEST_CHUNK_BYTES = 4 * KIB
+
+
+def chunk_of_a_rank(facts: ProgramFacts) -> tuple[Value, ...]:
+    """One rank's block as a chunk, so that what it moves is contiguous in the file.
+
+    None where the block is not known, or is contiguous in the file already.
+    """
+    fits = SMALLEST_CHUNK_BYTES <= facts.block_bytes <= LARGEST_CHUNK_BYTES
+    return (facts.block,) if facts.interleaved and facts.block and fits else ()
+
+
 def aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
     """Powers of two up to the number of ranks, and that number.
 

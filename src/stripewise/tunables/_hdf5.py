@@ -163,9 +163,11 @@ KNOBS: tuple[Knob, ...] = (
         default="contiguous layout",
         safety=SafetyClass.LAYOUT,
         acts_at=ActsAt.DATASET,
+        effect_order=25,
+        rungs=when.chunk_of_a_rank,
         applies=when.all_of(when.hdf5, when.written),
         summary="Chunk dimensions of new datasets of that rank",
-        source=_MANUAL,
+        source=f"{_MANUAL}; the rung, one rank's block as a chunk: assumed",
     ),
     _property(
         key="alloc_time",
