@@ -12,7 +12,7 @@ from stripewise.model._configuration import (
 )
 from stripewise.model._facts import ProgramFacts
 from stripewise.model._measurement import Measurement, ObservedFile, RunStatus
-from stripewise.model._pattern import Distribution, Pattern, PatternKind
+from stripewise.model._pattern import BlockRule, Distribution, Pattern, PatternKind
 from stripewise.model._result import (
     CaseOutcome,
     CaseResult,
@@ -59,6 +59,7 @@ __all__ = [
     "PIECE_ROW",
     "SIZE_EDGES",
     "TRACE_ROW",
+    "BlockRule",
     "CaseOutcome",
     "CaseResult",
     "Configuration",

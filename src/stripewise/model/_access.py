@@ -26,6 +26,7 @@ class Selections:
         n_ranks: Ranks of the run, also those that selected nothing.
         irregular: Selections that are no regular hyperslab and are not listed here.
         notes: What is known about those, in words.
+        source: "hdf5" or "pnetcdf".
     """
 
     file: str
@@ -43,6 +44,7 @@ class Selections:
     n_ranks: int
     irregular: int = 0
     notes: tuple[str, ...] = ()
+    source: str = "hdf5"
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,6 +28,25 @@ class PatternKind(StrEnum):
     """Nothing is moved."""
 
 
+class BlockRule(StrEnum):
+    """How n elements are cut into p blocks of unequal length."""
+
+    CEIL = "ceil"
+    """n/p rounded up each, the last one has the rest (BLOCK in HPF)."""
+    FIXED = "fixed"
+    """Another length for all, the last one has the rest (BLOCK(m) in HPF)."""
+    EVEN = "even"
+    """n/p rounded down, the first n mod p have one more."""
+    EVEN_LAST = "even-last"
+    """The last n mod p have one more."""
+    SPREAD = "spread"
+    """Block i begins at i n / p rounded down."""
+    REST_LAST = "rest-last"
+    """n/p rounded down, the last one has the rest as well."""
+    GENERAL = "general"
+    """Any lengths (GEN_BLOCK in HPF)."""
+
+
 @dataclass(frozen=True)
 class Distribution:
     """Distribution of one dimension.
@@ -35,10 +54,18 @@ class Distribution:
     Attributes:
         kind: "BLOCK", "CYCLIC" or "*".
         width: k of CYCLIC(k); 0 otherwise (CYCLIC alone is CYCLIC(1)).
+        rule: How blocks of unequal length are cut; "": all are equal.
+        lengths: Of the blocks, with `BlockRule.GENERAL`; the one length, with `FIXED`.
+        ghost: Elements below and above its own block that a process moves too.
+        lattice: Only `lattice[1]` elements of every `lattice[0]` are moved; empty: all are.
     """
 
     kind: str
     width: int = 0
+    rule: str = ""
+    lengths: tuple[int, ...] = ()
+    ghost: tuple[int, int] = (0, 0)
+    lattice: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"CYCLIC({self.width})" if self.kind == "CYCLIC" and self.width > 1 else self.kind
@@ -67,6 +94,11 @@ class Pattern:
         n_deviating: How many there are.
         source: "hdf5", "pnetcdf", "view" or "offsets".
         notes: What else is to be said, in words.
+        span: First element and end per dimension of what all ranks move together; empty: from
+            0 to the extent.
+        first_rank / rank_strides: Rank of the process at the grid's origin, and by how much it
+            grows per dimension; empty: not linear.
+        file_offset: Byte of the first element, where no dataset is known.
     """
 
     file: str
@@ -89,6 +121,10 @@ class Pattern:
     n_deviating: int = 0
     source: str = "hdf5"
     notes: tuple[str, ...] = ()
+    span: tuple[tuple[int, int], ...] = ()
+    first_rank: int = 0
+    rank_strides: tuple[int, ...] = ()
+    file_offset: int = 0
 
     @property
     def notation(self) -> str:
