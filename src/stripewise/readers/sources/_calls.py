@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Single calls of foreign tools, collected into a Trace; and what is counted from a Trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import (
+    COUNTER_ROW,
+    DURATION_BINS,
+    HEAT_ROW,
+    N_COMMON,
+    SIZE_EDGES,
+    TRACE_ROW,
+    EventFlag,
+    IoLayer,
+    Op,
+    Trace,
+)
+
+DURATION_LIMITS = np.array([256 * 4**place for place in range(DURATION_BINS - 1)], np.int64)
+_READS = (Op.READ, Op.READ_COLLECTIVE)
+_WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
+_HEAT_BINS = 100
+_LIMIT = 1 << 62
+_MOST_SECONDS = 4e9
+
+
+class Interned:
+    """Texts with an index each, in the order in which they come."""
+
+    def __init__(self) -> None:
+        self._index: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        """Index of a text."""
+        return self._index.setdefault(text, len(self._index))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All texts."""
+        return tuple(self._index)
+
+
+class CallLog:
+    """Calls as columns; one row each."""
+
+    def __init__(self) -> None:
+        self.paths = Interned()
+        self.names = Interned()
+        self._rows: list[tuple[int, ...]] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(
+        self,
+        rank: int,
+        name: str,
+        layer: IoLayer,
+        op: Op,
+        *,
+        path: str = "",
+        start: float = 0.0,
+        end: float = 0.0,
+        offset: int | None = None,
+        n_bytes: int = 0,
+        flags: int = 0,
+        thread: int = 0,
+        depth: int = 0,
+        parent: int = -1,
+        object_: int = -1,
+        shape: int = -1,
+        view: int = -1,
+    ) -> int:
+        """Add a call; returns the index of its name.
+
+        `start` and `end` are seconds since the origin of the trace; an `offset` of None is not
+        known.  The rest is as in `TRACE_ROW`.
+        """
+        file = self.paths(path) if path else -1
+        name_index = self.names(name)
+        if offset is None:
+            offset, flags = 0, flags | EventFlag.NO_OFFSET
+        begin = _nanoseconds(start)
+        finish = max(_nanoseconds(end), begin)
+        self._rows.append(
+            (
+                *(rank, thread, file, name_index, parent, object_, shape, view),
+                *(int(layer), int(op), min(depth, 255), int(flags)),
+                *(_bounded(offset), max(_bounded(n_bytes), 0), begin, finish),
+            )
+        )
+        return name_index
+
+    def rows(self) -> NDArray[Any]:
+        """(n,) `TRACE_ROW`, ordered by rank, thread and time."""
+        table = np.array(self._rows, np.int64).reshape(-1, 16)
+        rows = np.zeros(len(table), TRACE_ROW)
+        columns = (
+            *("rank", "thread", "file", "name", "parent", "object", "shape", "view"),
+            *("layer", "op", "depth", "flags", "offset", "bytes", "start_ns", "end_ns"),
+        )
+        for place, column in enumerate(columns):
+            rows[column] = table[:, place]
+        rows["count"] = 1
+        rows["last_start_ns"] = rows["start_ns"]
+        busy = rows["end_ns"] - rows["start_ns"]
+        rows["busy_ns"] = rows["min_ns"] = rows["max_ns"] = busy
+        rows["durations"][
+            np.arange(len(rows)), np.searchsorted(DURATION_LIMITS, busy, side="right")
+        ] = 1
+        order = np.lexsort((rows["depth"], rows["start_ns"], rows["thread"], rows["rank"]))
+        rows = rows[order]
+        _number(rows)
+        return rows
+
+
+def _nanoseconds(seconds: float) -> int:
+    if not 0 <= seconds <= _MOST_SECONDS:
+        return 0
+    return round(seconds * 1e9)
+
+
+def _bounded(value: int) -> int:
+    return value if -_LIMIT < value < _LIMIT else 0
+
+
+def _number(rows: NDArray[Any]) -> None:
+    """Give each call its place in its thread."""
+    if not len(rows):
+        return
+    new = np.ones(len(rows), bool)
+    new[1:] = (rows["rank"][1:] != rows["rank"][:-1]) | (rows["thread"][1:] != rows["thread"][:-1])
+    starts = np.flatnonzero(new)
+    rows["sequence"] = np.arange(len(rows)) - starts[np.cumsum(new) - 1]
+
+
+def set_processes(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Number processes by rank, in the rows too; returns `Trace.process_rank`."""
+    ranks, place = np.unique(rows["rank"], return_inverse=True)
+    rows["process"] = place.reshape(-1)
+    return ranks.astype(np.int64)
+
+
+def counters_of(trace: Trace) -> NDArray[Any]:
+    """(n,) `COUNTER_ROW`, one per file, layer and rank; each row of the trace is one call."""
+    calls = trace.rows[trace.rows["file"] >= 0]
+    keys = np.stack([calls["file"], calls["layer"].astype(np.int32), calls["rank"]], axis=1)
+    unique, owner = np.unique(keys, axis=0, return_inverse=True)
+    owner = owner.reshape(-1)
+    rows = np.zeros(len(unique), COUNTER_ROW)
+    rows["file"], rows["layer"], rows["rank"] = unique.reshape(-1, 3).T
+    rows["process"] = np.searchsorted(trace.process_rank, rows["rank"])
+    np.add.at(rows["count"], (owner, calls["op"]), 1)
+    np.add.at(rows["bytes"], (owner, calls["op"]), calls["bytes"])
+    np.add.at(rows["seconds"], (owner, calls["op"]), calls["busy_ns"] * 1e-9)
+    _count_outermost(rows, calls, owner)
+    _count_span(rows, calls, owner)
+    for ops, sizes, kind in ((_READS, "read_sizes", "reads"), (_WRITES, "write_sizes", "writes")):
+        chosen = np.isin(calls["op"], ops)
+        bins = np.searchsorted(SIZE_EDGES, calls["bytes"][chosen], side="right") - 1
+        np.add.at(rows[sizes], (owner[chosen], bins), 1)
+        _count_order(rows, calls[chosen], owner[chosen], kind)
+    data = np.isin(calls["op"], (*_READS, *_WRITES)) & (calls["bytes"] > 0)
+    _count_common(rows, calls["bytes"][data], owner[data])
+    rows["unaligned"] = -1
+    rows["slowest_rank"] = rows["fastest_rank"] = -1
+    rows["seconds_deviation"] = rows["bytes_deviation"] = np.nan
+    return rows
+
+
+def _count_outermost(rows: NDArray[Any], calls: NDArray[Any], owner: NDArray[np.intp]) -> None:
+    own = calls["parent"] < 0
+    np.add.at(rows["outermost_seconds"], owner[own], calls["busy_ns"][own] * 1e-9)
+    for ops, name in ((_READS, "outermost_read_bytes"), (_WRITES, "outermost_write_bytes")):
+        chosen = own & np.isin(calls["op"], ops)
+        np.add.at(rows[name], owner[chosen], calls["bytes"][chosen])
+
+
+def _count_span(rows: NDArray[Any], calls: NDArray[Any], owner: NDArray[np.intp]) -> None:
+    data = np.isin(calls["op"], (*_READS, *_WRITES))
+    first, last = np.full(len(rows), np.inf), np.full(len(rows), -np.inf)
+    np.minimum.at(first, owner[data], calls["start_ns"][data] * 1e-9)
+    np.maximum.at(last, owner[data], calls["end_ns"][data] * 1e-9)
+    rows["first"] = np.where(np.isfinite(first), first, np.nan)
+    rows["last"] = np.where(np.isfinite(last), last, np.nan)
+    known = data & np.isin(calls["layer"], (IoLayer.POSIX, IoLayer.STDIO))
+    known &= (calls["flags"] & EventFlag.NO_OFFSET) == 0
+    rows["maximum_offset"] = -1
+    np.maximum.at(
+        rows["maximum_offset"], owner[known], calls["offset"][known] + calls["bytes"][known]
+    )
+
+
+def _count_order(
+    rows: NDArray[Any], calls: NDArray[Any], owner: NDArray[np.intp], kind: str
+) -> None:
+    """Sequential (begins behind the one before) and consecutive (begins where it ended)."""
+    known = np.isin(calls["layer"], (IoLayer.POSIX, IoLayer.STDIO))
+    known &= (calls["flags"] & EventFlag.NO_OFFSET) == 0
+    calls, owner = calls[known], owner[known]
+    order = np.lexsort((calls["sequence"], calls["thread"], owner))
+    calls, owner = calls[order], owner[order]
+    same = owner[1:] == owner[:-1]
+    ends = (calls["offset"] + calls["bytes"])[:-1]
+    starts = calls["offset"][1:]
+    np.add.at(rows[f"sequential_{kind}"], owner[1:][same & (starts >= ends)], 1)
+    np.add.at(rows[f"consecutive_{kind}"], owner[1:][same & (starts == ends)], 1)
+
+
+def _count_common(rows: NDArray[Any], sizes: NDArray[np.int64], owner: NDArray[np.intp]) -> None:
+    pairs, counts = np.unique(np.stack([owner, sizes], axis=1), axis=0, return_counts=True)
+    order = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))
+    pairs, counts = pairs[order], counts[order]
+    place = np.arange(len(pairs)) - np.searchsorted(pairs[:, 0], pairs[:, 0])
+    kept = place < N_COMMON
+    rows["common_size"][pairs[kept, 0], place[kept]] = pairs[kept, 1]
+    rows["common_count"][pairs[kept, 0], place[kept]] = counts[kept]
+
+
+def heat_of(trace: Trace, elapsed_seconds: float) -> tuple[NDArray[Any], float]:
+    """Heat rows by rank, file and layer from single calls, spread evenly over their time.
+
+    Returns:
+        (m,) `HEAT_ROW`, and the width of a bin in seconds; a hundredth of the run.
+    """
+    calls = trace.rows[np.isin(trace.rows["op"], (*_READS, *_WRITES))]
+    end = float(calls["end_ns"].max(initial=0)) * 1e-9
+    width = max(elapsed_seconds, end) / _HEAT_BINS
+    if not len(calls) or width <= 0:
+        return np.zeros(0, HEAT_ROW), 0.0
+    first = np.minimum((calls["start_ns"] * 1e-9 / width).astype(np.int64), _HEAT_BINS - 1)
+    last = np.minimum((calls["end_ns"] * 1e-9 / width).astype(np.int64), _HEAT_BINS - 1)
+    n_bins = last - first + 1
+    owner = np.repeat(np.arange(len(calls)), n_bins)
+    bins = first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(n_bins) - n_bins, n_bins)
+    return _heat_sums(calls, owner, bins, width), width
+
+
+def _heat_sums(
+    calls: NDArray[Any], owner: NDArray[np.intp], bins: NDArray[np.int64], width: float
+) -> NDArray[Any]:
+    begin, end = calls["start_ns"][owner] * 1e-9, calls["end_ns"][owner] * 1e-9
+    inside = np.minimum(end, (bins + 1) * width) - np.maximum(begin, bins * width)
+    inside = np.where(bins == _HEAT_BINS - 1, end - np.maximum(begin, bins * width), inside)
+    busy = np.maximum(inside, 0.0)
+    length = end - begin
+    share = np.divide(busy, length, out=np.ones_like(busy), where=length > 0)
+    keys = np.stack([calls[name][owner].astype(np.int64) for name in ("rank", "file", "layer")])
+    unique, place = np.unique(np.vstack([keys, bins]), axis=1, return_inverse=True)
+    place = place.reshape(-1)
+    rows = np.zeros(unique.shape[1], HEAT_ROW)
+    rows["rank"], rows["file"], rows["layer"], rows["bin"] = unique
+    rows["busy_seconds"] = np.bincount(place, busy)
+    moved = calls["bytes"][owner] * share
+    reading = np.isin(calls["op"][owner], _READS)
+    rows["read_bytes"] = np.bincount(place, moved * reading)
+    rows["write_bytes"] = np.bincount(place, moved * ~reading)
+    return rows

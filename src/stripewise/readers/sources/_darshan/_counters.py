@@ -1,0 +1,310 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Records of Darshan's modules -> counter rows: one per file, layer and rank.
+
+What each counter means: darshan-*-log-format.h of Darshan 3.5.  Darshan has no time and no count
+of closes (both are in the metadata time), and counts the time of fsync as time of writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import COUNTER_ROW, N_COMMON, SIZE_EDGES, IoLayer, Op
+from stripewise.readers.sources._darshan._isolated import Module, RawLog
+
+ALL_RANKS = -2
+_BINS = (
+    *("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M"),
+    *("1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"),
+)
+assert len(_BINS) == len(SIZE_EDGES)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Where a module's counters go.
+
+    Attributes:
+        counts: Counters that are added up, by operation.
+        sizes: What stands between "SIZE_READ_" and the bin.
+    """
+
+    layer: IoLayer
+    counts: dict[Op, tuple[str, ...]]
+    sizes: str = ""
+
+
+_META = ("STATS", "SEEKS", "MMAPS", "DUPS", "RENAME_SOURCES", "RENAME_TARGETS")
+_SHAPES = {
+    "POSIX": _Shape(
+        IoLayer.POSIX,
+        {
+            Op.OPEN: ("OPENS",),
+            Op.READ: ("READS",),
+            Op.WRITE: ("WRITES",),
+            Op.SYNC: ("FSYNCS", "FDSYNCS"),
+            Op.META: _META,
+        },
+    ),
+    "STDIO": _Shape(
+        IoLayer.STDIO,
+        {
+            Op.OPEN: ("OPENS", "FDOPENS"),
+            Op.READ: ("READS",),
+            Op.WRITE: ("WRITES",),
+            Op.SYNC: ("FLUSHES",),
+            Op.META: ("SEEKS",),
+        },
+    ),
+    "MPI-IO": _Shape(
+        IoLayer.MPIIO,
+        {
+            Op.OPEN: ("INDEP_OPENS", "COLL_OPENS"),
+            Op.READ: ("INDEP_READS", "NB_READS"),
+            Op.WRITE: ("INDEP_WRITES", "NB_WRITES"),
+            Op.READ_COLLECTIVE: ("COLL_READS", "SPLIT_READS"),
+            Op.WRITE_COLLECTIVE: ("COLL_WRITES", "SPLIT_WRITES"),
+            Op.SYNC: ("SYNCS",),
+            Op.META: ("VIEWS",),
+        },
+        "AGG_",
+    ),
+    "H5F": _Shape(IoLayer.HDF5, {Op.OPEN: ("OPENS",), Op.SYNC: ("FLUSHES",)}),
+    "H5D": _Shape(
+        IoLayer.HDF5,
+        {Op.META: ("OPENS",), Op.READ: ("READS",), Op.WRITE: ("WRITES",), Op.SYNC: ("FLUSHES",)},
+        "AGG_",
+    ),
+    "PNETCDF_FILE": _Shape(
+        IoLayer.PNETCDF,
+        {Op.OPEN: ("CREATES", "OPENS"), Op.SYNC: ("SYNCS",), Op.META: ("REDEFS",)},
+    ),
+    "PNETCDF_VAR": _Shape(
+        IoLayer.PNETCDF,
+        {
+            Op.META: ("OPENS",),
+            Op.READ: ("INDEP_READS", "NB_READS"),
+            Op.WRITE: ("INDEP_WRITES", "NB_WRITES"),
+            Op.READ_COLLECTIVE: ("COLL_READS",),
+            Op.WRITE_COLLECTIVE: ("COLL_WRITES",),
+        },
+        "AGG_",
+    ),
+}
+_OWN_DATA = {"H5F": False, "PNETCDF_FILE": False}
+
+
+class Files:
+    """Files of a log: index by Darshan's id, in the order in which they are first met."""
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
+        self._ids = {name: int(record_id) for record_id, name in names.items()}
+        self._index: dict[int, int] = {}
+        self.paths: list[str] = []
+
+    def index(self, record_id: int) -> int:
+        """Index of the file with this id."""
+        if record_id not in self._index:
+            self._index[record_id] = len(self.paths)
+            self.paths.append(self._names.get(str(record_id), f"<file {record_id:#x}>"))
+        return self._index[record_id]
+
+    def indices(self, ids: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """(n,) index of each id."""
+        return np.array([self.index(int(value)) for value in ids], dtype=np.int32)
+
+    def owners(self, module: Module) -> NDArray[np.int32]:
+        """(n,) file of each record of a module, of datasets and variables the one they lie in."""
+        if module.file_ids is None:
+            return self.indices(module.ids)
+        pairs = zip(module.ids.tolist(), module.file_ids.tolist(), strict=True)
+        return self.indices(np.array([self._file_of(*pair) for pair in pairs], np.uint64))
+
+    def _file_of(self, record_id: int, file_id: int) -> int:
+        """Id of the file; the first version of H5D has it only in the name, FILE:DATASET."""
+        if str(file_id) in self._names:
+            return file_id
+        name = self._names.get(str(record_id), "")
+        place = name.rfind(":")
+        while place > 0:
+            if name[:place] in self._ids:
+                return self._ids[name[:place]]
+            place = name.rfind(":", 0, place)
+        return record_id
+
+
+def counter_rows(log: RawLog, files: Files) -> NDArray[Any]:
+    """(n,) `COUNTER_ROW` of all modules, ordered by file, layer, rank."""
+    parts = [_rows_of(name, module, files) for name, module in log.modules.items()]
+    if not parts:
+        return np.zeros(0, COUNTER_ROW)
+    rows = _merge(np.concatenate(parts))
+    _set_outermost(rows)
+    return rows
+
+
+def _rows_of(name: str, module: Module, files: Files) -> NDArray[Any]:
+    shape = _SHAPES[name]
+    rows = np.zeros(len(module.ids), COUNTER_ROW)
+    rows["file"] = files.owners(module)
+    rows["layer"] = shape.layer
+    rows["rank"] = np.where(module.ranks == -1, ALL_RANKS, module.ranks)
+    rows["process"] = -1
+    for op, names in shape.counts.items():
+        for counter in names:
+            rows["count"][:, op] += _counts(module, counter)
+    if _OWN_DATA.get(name, True):
+        _add_data(rows, module)
+    rows["seconds"][:, Op.META] += _seconds(module, "F_META_TIME")
+    _set_times(rows, module)
+    _set_sizes(rows, module, shape.sizes)
+    _set_details(rows, module)
+    _set_spread(rows, module)
+    return rows
+
+
+def _counts(module: Module, name: str) -> NDArray[np.int64]:
+    """(n,) a counter; 0 where Darshan writes -1 (not recorded) or the version has none."""
+    values = module.counters.get(name)
+    return np.zeros(len(module.ids), np.int64) if values is None else np.maximum(values, 0)
+
+
+def _seconds(module: Module, name: str) -> NDArray[np.float64]:
+    values = module.fcounters.get(name)
+    if values is None:
+        return np.zeros(len(module.ids))
+    return np.where(np.isfinite(values), np.maximum(values, 0.0), 0.0)
+
+
+def _add_data(rows: NDArray[Any], module: Module) -> None:
+    """Bytes and time; where calls are of both kinds they are shared out by number of calls."""
+    for one, all_, what, time in (
+        (Op.READ, Op.READ_COLLECTIVE, "BYTES_READ", "F_READ_TIME"),
+        (Op.WRITE, Op.WRITE_COLLECTIVE, "BYTES_WRITTEN", "F_WRITE_TIME"),
+    ):
+        calls = rows["count"][:, [one, all_]].astype(np.float64)
+        total = calls.sum(axis=1)
+        share = np.divide(calls[:, 1], total, out=np.zeros(len(rows)), where=total > 0)
+        n_bytes, seconds = _counts(module, what), _seconds(module, time)
+        together = np.rint(n_bytes * share).astype(np.int64)
+        rows["bytes"][:, all_], rows["bytes"][:, one] = together, n_bytes - together
+        rows["seconds"][:, all_], rows["seconds"][:, one] = seconds * share, seconds * (1 - share)
+
+
+def _set_times(rows: NDArray[Any], module: Module) -> None:
+    starts = [_seconds(module, f"F_{what}_START_TIMESTAMP") for what in ("READ", "WRITE")]
+    ends = [_seconds(module, f"F_{what}_END_TIMESTAMP") for what in ("READ", "WRITE")]
+    first = np.min([np.where(start > 0, start, np.inf) for start in starts], axis=0)
+    last = np.max(ends, axis=0)
+    rows["first"] = np.where(np.isfinite(first), first, np.nan)
+    rows["last"] = np.where(last > 0, last, np.nan)
+
+
+def _set_sizes(rows: NDArray[Any], module: Module, middle: str) -> None:
+    for place, bin_name in enumerate(_BINS):
+        rows["read_sizes"][:, place] = _counts(module, f"SIZE_READ_{middle}{bin_name}")
+        rows["write_sizes"][:, place] = _counts(module, f"SIZE_WRITE_{middle}{bin_name}")
+    for place in range(N_COMMON):
+        rows["common_size"][:, place] = _counts(module, f"ACCESS{place + 1}_ACCESS")
+        rows["common_count"][:, place] = _counts(module, f"ACCESS{place + 1}_COUNT")
+
+
+def _set_details(rows: NDArray[Any], module: Module) -> None:
+    rows["sequential_reads"] = _counts(module, "SEQ_READS")
+    rows["consecutive_reads"] = _counts(module, "CONSEC_READS")
+    rows["sequential_writes"] = _counts(module, "SEQ_WRITES")
+    rows["consecutive_writes"] = _counts(module, "CONSEC_WRITES")
+    missing = np.full(len(rows), -1, np.int64)
+    rows["unaligned"] = module.counters.get("FILE_NOT_ALIGNED", missing)
+    rows["alignment"] = _counts(module, "FILE_ALIGNMENT")
+    ends = [module.counters.get(f"MAX_BYTE_{what}", missing) for what in ("READ", "WRITTEN")]
+    moved = rows["bytes"].sum(axis=1) > 0
+    rows["maximum_offset"] = np.where(moved & (ends[0] + ends[1] != -2), np.max(ends, 0) + 1, -1)
+
+
+def _set_spread(rows: NDArray[Any], module: Module) -> None:
+    """Slowest and fastest rank of reduced records; Darshan has the variance, not its root.
+
+    A variance of 0 where ranks differ was not computed (some logs of 3.1).
+    """
+    reduced = rows["rank"] == ALL_RANKS
+    known = reduced & (module.counters.get("SLOWEST_RANK", np.full(len(rows), -1)) >= 0)
+    for which in ("slowest", "fastest"):
+        upper = which.upper()
+        rows[f"{which}_rank"] = np.where(known, _counts(module, f"{upper}_RANK"), -1)
+        rows[f"{which}_bytes"] = np.where(known, _counts(module, f"{upper}_RANK_BYTES"), 0)
+        seconds = _seconds(module, f"F_{upper}_RANK_TIME")
+        rows[f"{which}_seconds"] = np.where(known, seconds, 0.0)
+    for counter, what in (("F_VARIANCE_RANK_TIME", "seconds"), ("F_VARIANCE_RANK_BYTES", "bytes")):
+        spread = np.sqrt(_seconds(module, counter))
+        computed = known & ((spread > 0) | (rows[f"slowest_{what}"] == rows[f"fastest_{what}"]))
+        rows[f"{what}_deviation"] = np.where(computed, spread, np.nan)
+
+
+def _merge(rows: NDArray[Any]) -> NDArray[Any]:
+    """Add up rows of the same file, layer and rank: H5F with its datasets, variables."""
+    order = np.lexsort((rows["rank"], rows["layer"], rows["file"]))
+    rows = rows[order]
+    same = np.zeros(len(rows), bool)
+    same[1:] = np.all(
+        [rows[name][1:] == rows[name][:-1] for name in ("file", "layer", "rank")], axis=0
+    )
+    starts = np.flatnonzero(~same)
+    merged = rows[starts].copy()
+    for begin, end, place in zip(
+        starts, np.append(starts[1:], len(rows)), range(len(starts)), strict=True
+    ):
+        if end - begin > 1:
+            merged[place] = _merged(rows[begin:end])
+    return merged
+
+
+def _merged(rows: NDArray[Any]) -> Any:
+    """One row for several: sums, extremes; spread and alignment of the slowest one."""
+    result = rows[int(np.argmax(rows["slowest_seconds"]))].copy()
+    for name in (
+        *("count", "bytes", "seconds", "read_sizes", "write_sizes"),
+        *("sequential_reads", "consecutive_reads", "sequential_writes", "consecutive_writes"),
+    ):
+        result[name] = rows[name].sum(axis=0)
+    result["first"] = _extreme(rows["first"], np.min)
+    result["last"] = _extreme(rows["last"], np.max)
+    result["maximum_offset"] = rows["maximum_offset"].max()
+    sizes, place = np.unique(rows["common_size"], return_inverse=True)
+    counts = np.bincount(place.reshape(-1), weights=rows["common_count"].reshape(-1))
+    best = np.argsort(-counts * (sizes > 0), kind="stable")[:N_COMMON]
+    result["common_size"], result["common_count"] = 0, 0
+    result["common_size"][: len(best)] = sizes[best]
+    result["common_count"][: len(best)] = counts[best] * (sizes[best] > 0)
+    return result
+
+
+def _extreme(values: NDArray[np.float64], choose: Any) -> float:
+    known = values[~np.isnan(values)]
+    return float(choose(known)) if known.size else float("nan")
+
+
+def _set_outermost(rows: NDArray[Any]) -> None:
+    """Time and bytes of each file count in the highest layer that moved data of it.
+
+    POSIX and stdio stand side by side; a file without data counts in its highest layer.
+    """
+    level = np.where(rows["layer"] == IoLayer.STDIO, IoLayer.POSIX, rows["layer"]).astype(int)
+    has_data = rows["bytes"].sum(axis=1) > 0
+    n_files = int(rows["file"].max()) + 1
+    highest = np.full(n_files, -1)
+    np.maximum.at(highest, rows["file"][has_data], level[has_data])
+    any_level = np.full(n_files, -1)
+    np.maximum.at(any_level, rows["file"], level)
+    highest = np.where(highest < 0, any_level, highest)
+    counted = level == highest[rows["file"]]
+    reads, writes = [Op.READ, Op.READ_COLLECTIVE], [Op.WRITE, Op.WRITE_COLLECTIVE]
+    rows["outermost_seconds"] = np.where(counted, rows["seconds"].sum(axis=1), 0.0)
+    rows["outermost_read_bytes"] = np.where(counted, rows["bytes"][:, reads].sum(axis=1), 0)
+    rows["outermost_write_bytes"] = np.where(counted, rows["bytes"][:, writes].sum(axis=1), 0)

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""DXT segments -> Trace: each read and write of POSIX and MPI-IO, with offset and time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import TRACE_ROW, EventFlag, IoLayer, Op, Trace
+from stripewise.readers.sources._calls import DURATION_LIMITS, set_processes
+from stripewise.readers.sources._darshan._counters import Files
+from stripewise.readers.sources._darshan._isolated import RawLog
+
+_LAYERS = {"DXT_POSIX": IoLayer.POSIX, "DXT_MPIIO": IoLayer.MPIIO}
+NAMES = ("POSIX read", "POSIX write", "MPI-IO read", "MPI-IO write")
+VIEW_NOTE = (
+    "DXT has one offset and length for a call of MPI-IO, whatever its file view: the patterns"
+    " come from the system calls below where there are any, and MPI-IO calls are not told apart"
+    " into collective and independent ones"
+)
+
+
+def read_trace(log: RawLog, files: Files, source: str) -> Trace | None:
+    """Trace of the calls that DXT recorded; None without DXT."""
+    parts = [_rows(log, module, files) for module in _LAYERS if f"{module}/id" in log.arrays]
+    parts = [part for part in parts if len(part)]
+    if not parts:
+        return None
+    rows = np.concatenate(parts)
+    _set_parents(rows)
+    order = np.lexsort((rows["depth"], rows["start_ns"], rows["rank"]))
+    rows = rows[order]
+    rank = rows["rank"].astype(np.int64)
+    rows["sequence"] = np.arange(len(rows)) - np.searchsorted(rank, rank)
+    ranks = set_processes(rows)
+    job = log.meta["job"]
+    notes = (VIEW_NOTE,) if (rows["layer"] == IoLayer.MPIIO).any() else ()
+    return Trace(
+        source=f"{source} (DXT)",
+        rows=rows,
+        names=NAMES,
+        paths=tuple(files.paths),
+        process_rank=ranks,
+        process_host=np.full(len(ranks), -1, np.int64),
+        n_ranks=int(job.get("nprocs", 0)),
+        start=float(job.get("start_time_sec", 0)) + float(job.get("start_time_nsec", 0)) * 1e-9,
+        notes=(*notes, "reads and writes only: DXT records no opens, closes or metadata calls"),
+    )
+
+
+def hosts(log: RawLog) -> tuple[str, ...]:
+    """Names of the nodes, known only to DXT."""
+    found = {name for module in _LAYERS for name in log.meta.get(f"{module}/hosts", ())}
+    return tuple(sorted(name for name in found if name))
+
+
+def _rows(log: RawLog, module: str, files: Files) -> NDArray[Any]:
+    owners, segments = log.arrays[f"{module}/owners"], log.arrays[f"{module}/segments"]
+    layer = _LAYERS[module]
+    counts = owners[:, 1] + owners[:, 2]
+    record = np.repeat(np.arange(len(owners)), counts)
+    place = np.arange(len(record)) - np.repeat(np.cumsum(counts) - counts, counts)
+    writing = place < owners[record, 1]
+    rows = np.zeros(len(segments), TRACE_ROW)
+    rows["rank"] = owners[record, 0]
+    rows["file"] = files.indices(log.arrays[f"{module}/id"])[record]
+    rows["name"] = (2 if layer == IoLayer.MPIIO else 0) + writing
+    rows["parent"] = rows["object"] = rows["shape"] = rows["view"] = -1
+    rows["layer"] = layer
+    rows["op"] = np.where(writing, Op.WRITE, Op.READ)
+    rows["offset"], rows["bytes"] = segments["offset"], np.maximum(segments["length"], 0)
+    rows["flags"] = np.where(segments["offset"] < 0, EventFlag.NO_OFFSET, 0)
+    rows["count"] = 1
+    _set_durations(rows, segments)
+    return rows
+
+
+def _set_durations(rows: NDArray[Any], segments: NDArray[Any]) -> None:
+    start = np.clip(np.nan_to_num(segments["start"]), 0, 4e9)
+    end = np.maximum(np.clip(np.nan_to_num(segments["end"]), 0, 4e9), start)
+    rows["start_ns"] = rows["last_start_ns"] = np.rint(start * 1e9)
+    rows["end_ns"] = np.rint(end * 1e9)
+    busy = rows["end_ns"] - rows["start_ns"]
+    rows["busy_ns"] = rows["min_ns"] = rows["max_ns"] = busy
+    bins = np.searchsorted(DURATION_LIMITS, busy, side="right")
+    rows["durations"][np.arange(len(rows)), bins] = 1
+
+
+def _set_parents(rows: NDArray[Any]) -> None:
+    """System calls on a file that is read and written by MPI-IO serve it."""
+    through = np.unique(rows["file"][rows["layer"] == IoLayer.MPIIO])
+    served = (rows["layer"] == IoLayer.POSIX) & np.isin(rows["file"], through)
+    rows["parent"][served] = 2 + (rows["op"][served] == Op.WRITE)
+    rows["depth"][served] = 1

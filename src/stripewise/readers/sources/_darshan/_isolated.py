@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run the worker and take in what it found; a crash of Darshan's library stays in there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.errors import RuntimeMissingError, StripewiseError, TraceError
+from stripewise.readers.sources._darshan import _worker
+
+_TIMEOUT_SECONDS = 600.0
+_LONGEST_LINE = 200
+
+
+@dataclass(frozen=True)
+class Module:
+    """Records of one module that counts.
+
+    Attributes:
+        ids / ranks: (n,) uint64 and int64; rank -1 is all ranks together.
+        counters / fcounters: Name to (n,) values.
+        file_ids: (n,) uint64 of the file that a dataset or variable lies in; None of files.
+    """
+
+    ids: NDArray[np.uint64]
+    ranks: NDArray[np.int64]
+    counters: dict[str, NDArray[np.int64]]
+    fcounters: dict[str, NDArray[np.float64]]
+    file_ids: NDArray[np.uint64] | None = None
+
+
+@dataclass(frozen=True)
+class RawLog:
+    """What a log holds, as numbers and texts.
+
+    Attributes:
+        meta: Of the worker: "job", "exe", "modules", "names", "lustre", "trouble".
+        modules: Those with records, by name.
+        arrays: Of DXT and the heat map, by "MODULE/what".
+        complaints: What Darshan's library printed.
+    """
+
+    meta: dict[str, Any]
+    modules: dict[str, Module] = field(default_factory=dict)
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    complaints: tuple[str, ...] = ()
+
+
+def read_log(path: Path, timeout_seconds: float = _TIMEOUT_SECONDS) -> RawLog:
+    """Read a Darshan log in a process of its own.
+
+    Raises:
+        RuntimeMissingError: PyDarshan is not installed.
+        TraceError: The log cannot be read.
+    """
+    if not path.is_file():
+        raise TraceError(f"{path}: no such file")
+    with tempfile.TemporaryDirectory(prefix="stripewise-darshan-") as scratch:
+        output = Path(scratch) / "log.npz"
+        complaints = _run(path, output, timeout_seconds)
+        try:
+            with np.load(output, allow_pickle=False) as archive:
+                return _unpack({name: archive[name] for name in archive.files}, complaints)
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise TraceError(f"{path}: Darshan's library made no sense of it ({error})") from None
+
+
+def _run(path: Path, output: Path, timeout_seconds: float) -> tuple[str, ...]:
+    command = [sys.executable, "-P", _worker.__file__, os.path.abspath(path), str(output)]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env=_environment(),
+            timeout=timeout_seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TraceError(
+            f"{path}: Darshan's library did not finish within {timeout_seconds:g} s"
+        ) from None
+    complaints = _lines(done.stderr)
+    if done.returncode:
+        raise _failure(path, done.returncode, complaints)
+    return complaints
+
+
+def _environment() -> dict[str, str]:
+    """Of the worker: nothing is preloaded, and no threads are started that take memory."""
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    return {**environment, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
+
+def _lines(stderr: bytes) -> tuple[str, ...]:
+    lines = stderr.decode("utf-8", "replace").splitlines()
+    return tuple(line.strip()[:_LONGEST_LINE] for line in lines if line.strip())
+
+
+def _failure(path: Path, code: int, complaints: tuple[str, ...]) -> StripewiseError:
+    if code == _worker.MISSING:
+        return RuntimeMissingError(
+            f"{path}: Darshan logs are read by PyDarshan, which is missing;"
+            " install it: pip install 'stripewise[darshan]'"
+        )
+    said = next((line for line in complaints if "rror" in line), "")
+    said = f": {said}" if said else ""
+    if code == _worker.UNREADABLE:
+        return TraceError(f"{path}: no Darshan log, or one that PyDarshan cannot read{said}")
+    reason = f"was killed by signal {-code}" if code < 0 else f"failed with {code}"
+    return TraceError(f"{path}: damaged Darshan log (the library {reason}{said})")
+
+
+def _unpack(arrays: dict[str, NDArray[Any]], complaints: tuple[str, ...]) -> RawLog:
+    meta = json.loads(str(arrays.pop("meta")))
+    modules = {}
+    for name in _worker.COUNTED:
+        if f"{name}/id" in arrays:
+            modules[name] = Module(
+                arrays[f"{name}/id"],
+                arrays[f"{name}/rank"],
+                _columns(meta[f"{name}/counters"], arrays[f"{name}/counters"]),
+                _columns(meta[f"{name}/fcounters"], arrays[f"{name}/fcounters"]),
+                arrays.get(f"{name}/file_id"),
+            )
+    return RawLog(meta, modules, arrays, complaints)
+
+
+def _columns(names: list[str], values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """By name without the module's prefix: "OPENS", "F_READ_TIME"."""
+    return {
+        name[_prefix(name) :]: values[:, place]
+        for place, name in enumerate(names)
+        if place < values.shape[1]
+    }
+
+
+def _prefix(name: str) -> int:
+    for module in ("PNETCDF_FILE_", "PNETCDF_VAR_", "MPIIO_", "POSIX_", "STDIO_", "H5F_", "H5D_"):
+        if name.startswith(module):
+            return len(module)
+    return 0

@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Darshan log -> arrays; runs in a process of its own, as Darshan's C library trusts its input.
+
+Called as `python -P _worker.py LOG OUTPUT`: it imports nothing of Stripewise.  OUTPUT becomes an
+npz without pickles: "meta" is a JSON text, all else is numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+MEMORY_BYTES = 16 << 30
+SECONDS = 600
+COUNTED = ("POSIX", "STDIO", "MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR")
+DXT = ("DXT_POSIX", "DXT_MPIIO")
+MISSING = 3
+UNREADABLE = 4
+SEGMENT = np.dtype([("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")])
+
+
+class Extract:
+    """What was read so far: arrays by name, and facts for the JSON part."""
+
+    def __init__(self, backend: Any, log: dict[str, Any]) -> None:
+        self.backend = backend
+        self.log = log
+        self.arrays: dict[str, Any] = {}
+        self.meta: dict[str, Any] = {"trouble": []}
+
+    def attempt(self, what: str, step: Callable[[], Any], default: Any) -> Any:
+        """Return `step()`; where the log is broken say so and return `default`."""
+        try:
+            return step()
+        except Exception as error:
+            self.meta["trouble"].append(f"{what} cannot be read ({type(error).__name__})")
+            return default
+
+    def records(self, module: str) -> list[dict[str, Any]]:
+        """All records of a module, as many as can be read."""
+        found: list[dict[str, Any]] = []
+
+        def read_all() -> None:
+            while (record := self.backend.log_get_record(self.log, module)) is not None:
+                found.append(record)
+
+        self.attempt(f"module {module}", read_all, None)
+        return found
+
+
+def main(arguments: list[str]) -> int:
+    """Read one log; returns the exit code."""
+    path, output = arguments
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    try:
+        from darshan.backend import cffi_backend as backend
+    except ImportError as error:
+        print(error, file=sys.stderr)
+        return MISSING
+    log = backend.log_open(path)
+    if not log["handle"]:
+        return UNREADABLE
+    extract = Extract(backend, log)
+    _read_job(extract)
+    _read_modules(extract)
+    with open(output, "wb") as stream:
+        np.savez(stream, meta=np.array(json.dumps(extract.meta)), **extract.arrays)
+    return 0
+
+
+def _read_job(extract: Extract) -> None:
+    backend, log = extract.backend, extract.log
+    extract.meta["job"] = extract.attempt("the job", lambda: backend.log_get_job(log), {})
+    extract.meta["exe"] = extract.attempt("the command", lambda: backend.log_get_exe(log), "")
+    modules = extract.attempt("the list of modules", lambda: backend.log_get_modules(log), {})
+    extract.meta["modules"] = modules
+    names = extract.attempt("names of files", lambda: _names(backend, log), {})
+    extract.meta["names"] = {str(key): name for key, name in names.items()}
+
+
+def _names(backend: Any, log: dict[str, Any]) -> dict[int, str]:
+    """Like PyDarshan's own, but names need not be UTF-8."""
+    records = backend.ffi.new("struct darshan_name_record **")
+    count = backend.ffi.new("int *")
+    backend.libdutil.darshan_log_get_name_records(log["handle"], records, count)
+    text = backend.ffi.string
+    return {
+        int(records[0][row].id): text(records[0][row].name).decode("utf-8", "surrogateescape")
+        for row in range(count[0])
+    }
+
+
+def _read_modules(extract: Extract) -> None:
+    modules = extract.meta["modules"]
+    for module in COUNTED:
+        if module in modules:
+            _read_counters(extract, module)
+    for module in DXT:
+        if module in modules:
+            _read_dxt(extract, module)
+    if "HEATMAP" in modules:
+        _read_heatmap(extract)
+    if "LUSTRE" in modules:
+        _read_lustre(extract)
+
+
+def _read_counters(extract: Extract, module: str) -> None:
+    records = extract.records(module)
+    backend = extract.backend
+    extract.meta[f"{module}/counters"] = backend.counter_names(module)
+    extract.meta[f"{module}/fcounters"] = backend.fcounter_names(module)
+    if not records:
+        return
+    put = extract.arrays
+    put[f"{module}/id"] = np.array([record["id"] for record in records], np.uint64)
+    put[f"{module}/rank"] = np.array([record["rank"] for record in records], np.int64)
+    put[f"{module}/counters"] = np.array([record["counters"] for record in records])
+    put[f"{module}/fcounters"] = np.array([record["fcounters"] for record in records])
+    if "file_rec_id" in records[0]:
+        owners = [record["file_rec_id"] for record in records]
+        put[f"{module}/file_id"] = np.array(owners, np.uint64)
+
+
+def _read_dxt(extract: Extract, module: str) -> None:
+    """Segments of all records, one array; as plain numbers, not by PyDarshan's dictionaries."""
+    backend = extract.backend
+    index = extract.meta["modules"][module]["idx"]
+    owners: list[tuple[int, int, int, int]] = []
+    hosts: list[str] = []
+    parts: list[Any] = []
+
+    def read_all() -> None:
+        buffer = backend.ffi.new("void **")
+        head = backend.ffi.sizeof("struct dxt_file_record")
+        while backend.libdutil.darshan_log_get_record(extract.log["handle"], index, buffer) > 0:
+            record = backend.ffi.cast("struct dxt_file_record **", buffer)[0]
+            n_writes, n_reads = int(record.write_count), int(record.read_count)
+            if n_writes < 0 or n_reads < 0:
+                raise ValueError("negative number of segments")
+            n_bytes = SEGMENT.itemsize * (n_writes + n_reads)
+            segments = backend.ffi.buffer(buffer[0] + head, n_bytes)
+            parts.append(np.frombuffer(bytes(segments), SEGMENT))
+            owners.append((int(record.base_rec.id), int(record.base_rec.rank), n_writes, n_reads))
+            hosts.append(backend.ffi.string(record.hostname).decode("utf-8", "replace"))
+            backend.libdutil.darshan_free(buffer[0])
+            buffer[0] = backend.ffi.NULL
+
+    extract.attempt(f"module {module}", read_all, None)
+    if owners:
+        extract.arrays[f"{module}/id"] = np.array([row[0] for row in owners], np.uint64)
+        extract.arrays[f"{module}/owners"] = np.array([row[1:] for row in owners], np.int64)
+        extract.arrays[f"{module}/segments"] = np.concatenate(parts)
+        extract.meta[f"{module}/hosts"] = hosts
+
+
+def _read_heatmap(extract: Extract) -> None:
+    records = extract.records("HEATMAP")
+    if not records:
+        return
+    put = extract.arrays
+    put["HEATMAP/id"] = np.array([record["id"] for record in records], np.uint64)
+    put["HEATMAP/rank"] = np.array([record["rank"] for record in records], np.int64)
+    put["HEATMAP/width"] = np.array([record["bin_width_seconds"] for record in records])
+    put["HEATMAP/bins"] = np.array([record["nbins"] for record in records], np.int64)
+    put["HEATMAP/read"] = np.concatenate([record["read_bins"] for record in records])
+    put["HEATMAP/write"] = np.concatenate([record["write_bins"] for record in records])
+
+
+def _read_lustre(extract: Extract) -> None:
+    """Layouts: of components since Darshan 3.4.6, of whole files before."""
+    backend = extract.backend
+    layouts: list[dict[str, Any]] = []
+    for record in extract.records("LUSTRE"):
+        if "components" in record:
+            names = backend.counter_names("LUSTRE_COMP")
+            parts = record["components"]
+        else:
+            names = backend.counter_names("LUSTRE")
+            parts = [record]
+        for place, part in enumerate(parts):
+            counters = dict(zip(names, part["counters"].tolist(), strict=False))
+            entry = {"id": int(record["id"]), "component": place, "counters": counters}
+            entry["targets"] = [int(target) for target in part.get("ost_ids", ())]
+            layouts.append(entry)
+    extract.meta["lustre"] = layouts
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
