@@ -104,6 +104,8 @@ enum sw_plugin_state {
 #define SW_PROCESS_NETCDF4 0x1000u /* HDF5 was called by the netCDF library */
 #define SW_PROCESS_ADIOS2 0x2000u
 
+enum sw_capture_mode { SW_CAPTURE_OFF = 0, SW_CAPTURE_FOLD = 1, SW_CAPTURE_ALL = 2 };
+
 struct sw_process {
     uint32_t pid;
     uint32_t ppid;
@@ -126,7 +128,10 @@ struct sw_process {
     char mpi_version[256]; /* MPI_Get_library_version, first line */
     char exe[512];
     char command[1024]; /* arguments separated by 0x1f, cut where it is full */
-    char reserved_text[128];
+    uint32_t capture;     /* enum sw_capture_mode */
+    uint32_t reserved_number;
+    uint64_t lost_events; /* calls that found no room in the trace (trace.h) */
+    char reserved_text[112];
 };
 
 struct sw_record {

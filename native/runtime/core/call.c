@@ -232,7 +232,7 @@ static bool enter_nested(struct sw_thread *thread, const struct sw_call *call, i
     return false;
 }
 
-bool sw_enter(struct sw_call *call, int layer)
+bool sw_enter_as(struct sw_call *call, int layer, const char *name)
 {
     if (!sw_running())
         return false;
@@ -244,7 +244,15 @@ bool sw_enter(struct sw_call *call, int layer)
     call->layer = layer;
     call->active = thread->active;
     call->outermost = thread->active == 0;
+    call->event_flags = 0;
+    call->shape = 0;
+    call->object = 0;
+    call->position = SW_POSITION_OF_CALL;
+    call->event_bytes = SW_BYTES_OF_CALL;
+    call->name = name;
+    call->sequence = ++thread->sequence;
     thread->frames[layer] = call;
+    thread->names[layer] = name;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread->active |= 1u << layer;
     call->start_ns = sw_now_ns();
@@ -303,6 +311,76 @@ static inline void release_counters(struct sw_file *file)
     __atomic_store_n(&file->counting, COUNTING_FREE, __ATOMIC_RELEASE);
 }
 
+/* ---- time bins and events ----------------------------------------------------------------- */
+
+static struct sw_span span_of(const struct sw_call *call, enum sw_op op, int64_t bytes,
+                              uint64_t now)
+{
+    uint64_t moved = bytes > 0 ? (uint64_t)bytes : 0;
+    return (struct sw_span){
+        .start_ns = call->start_ns - sw_options.clock_origin_ns,
+        .end_ns = now - sw_options.clock_origin_ns,
+        .read_bytes = is_write(op) ? 0 : moved,
+        .write_bytes = is_write(op) ? moved : 0,
+    };
+}
+
+static bool add_to_bins(struct sw_file *file, const struct sw_span *span)
+{
+    if (SW_LIKELY(sw_bins_add_current(&file->bins, span)))
+        return true;
+    if (sw_bins_left(&file->bins) < sw_bins_needed(span))
+        return false;
+    sw_bins_add(&file->bins, span);
+    return true;
+}
+
+/* Room for bins is made outside of the record's lock: that may take its time.  The library's
+ * lock stands in for a record's lock that is broken. */
+static void add_to_more_bins(struct sw_file *file, const struct sw_span *span, bool alone)
+{
+    struct sw_guarded guarded;
+    struct sw_bin *end = NULL;
+    if (!sw_lock(&guarded))
+        return;
+    struct sw_bin *room = NULL;
+    if (sw_bins_left(&file->bins) < sw_bins_needed(span))
+        room = sw_bins_reserve(file->record->file_id, file->layer, sw_bins_needed(span),
+                               file->bins.current == NULL, &end);
+    bool held = !alone && hold_counters(file);
+    if (room != NULL) {
+        file->bins.spare = room;
+        file->bins.spare_end = end;
+    }
+    if (!add_to_bins(file, span))
+        sw_bins_lost();
+    if (held)
+        release_counters(file);
+    sw_unlock(&guarded);
+}
+
+/* What the trace says of a call whose counters have been added; lets the record go. */
+static inline void leave_captured(const struct sw_call *call, struct sw_file *file, enum sw_op op,
+                                  int64_t bytes, int64_t offset, uint64_t now, bool alone,
+                                  bool held)
+{
+    if (SW_LIKELY(sw_options.capture == SW_CAPTURE_OFF)) {
+        if (held)
+            release_counters(file);
+        return;
+    }
+    struct sw_span span = span_of(call, op, bytes, now);
+    bool added = (alone || held) && add_to_bins(file, &span);
+    if (held)
+        release_counters(file);
+    if (SW_UNLIKELY(!added))
+        add_to_more_bins(file, &span, alone);
+    sw_capture_event(call, file, op, bytes, offset, now);
+}
+
+/* ---- exit ------------------------------------------------------------------------------------
+ */
+
 static void leave_counting(struct sw_call *call, struct sw_file *file, enum sw_op op,
                            uint64_t count)
 {
@@ -310,11 +388,11 @@ static void leave_counting(struct sw_call *call, struct sw_file *file, enum sw_o
     leave_begin(call);
     bool alone = __libc_single_threaded;
     add_process(call, op, -1, now, alone);
-    bool held = file != NULL && !alone && hold_counters(file);
-    if (file != NULL)
+    if (file != NULL) {
+        bool held = !alone && hold_counters(file);
         add_time(call, file, op, count, now, alone || held);
-    if (held)
-        release_counters(file);
+        leave_captured(call, file, op, 0, -1, now, alone, held);
+    }
     leave_end(call);
 }
 
@@ -328,9 +406,12 @@ void sw_leave_time(struct sw_call *call, struct sw_file *file, enum sw_op op)
     leave_counting(call, file, op, 0);
 }
 
+/* Its number in the sequence is free again, if no call came in between. */
 void sw_leave_uncounted(struct sw_call *call)
 {
     leave_begin(call);
+    if (sw_thread.sequence == call->sequence)
+        sw_thread.sequence--;
     leave_end(call);
 }
 
@@ -341,14 +422,13 @@ void sw_leave_data(struct sw_call *call, struct sw_file *file, enum sw_op op, in
     leave_begin(call);
     bool alone = __libc_single_threaded;
     add_process(call, op, file != NULL ? bytes : -1, now, alone);
-    if (SW_UNLIKELY(file == NULL)) {
-    } else if (SW_LIKELY(alone)) {
-        add_call(call, file, op, bytes, offset, now, true);
-    } else if (SW_LIKELY(hold_counters(file))) {
-        add_call(call, file, op, bytes, offset, now, true);
-        release_counters(file);
-    } else {
-        add_call(call, file, op, bytes, offset, now, false);
+    if (SW_LIKELY(file != NULL)) {
+        bool held = !alone && hold_counters(file);
+        if (SW_LIKELY(alone || held))
+            add_call(call, file, op, bytes, offset, now, true);
+        else
+            add_call(call, file, op, bytes, offset, now, false);
+        leave_captured(call, file, op, bytes, offset, now, alone, held);
     }
     leave_end(call);
 }

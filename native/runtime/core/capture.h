@@ -74,11 +74,17 @@ struct sw_pieces {
     struct sw_piece piece[SW_VIEW_MOST_PIECES];
     uint32_t n_pieces;
     bool truncated;
-    uint64_t total;
+    uint64_t total; /* pieces that do not touch */
+    /* The last one, which may go on: sw_pieces_end (sw_view_intern calls it) folds it too. */
+    int64_t open_offset;
+    uint64_t open_bytes;
+    uint64_t visited;
 };
 /* A `visit` of sw_plugin.type_pieces: joins a piece that touches the one before, folds equal
  * ones at a regular stride.  0: go on; 1: enough, `truncated` is set. */
 int sw_pieces_add(void *pieces, int64_t offset, int64_t bytes);
+/* No piece follows; harmless twice. */
+void sw_pieces_end(struct sw_pieces *pieces);
 
 struct sw_view {
     uint64_t file_id;

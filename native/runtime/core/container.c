@@ -24,15 +24,24 @@
 static struct sw_process stand_in = {.rank = -1};
 struct sw_process *sw_process_live = &stand_in;
 
-static struct {
-    bool attempted;
-    bool mapped;
-    uint64_t process_id;
+/* Records that share a bound: those of the counters, and those of the trace, whose trouble
+ * leaves the counters alone. */
+struct region {
     char *free; /* room that is left in the newest block */
     char *end;
     uint64_t next_block_bytes;
     uint64_t total_bytes;
-    const char *trouble;
+    const char *trouble; /* then it grows no more */
+};
+
+static struct {
+    bool attempted;
+    bool mapped;
+    uint64_t process_id;
+    struct region counters;
+    struct region trace;  /* what threads share: names, shapes, time bins */
+    struct region events; /* THREAD and EVENTS blocks; their owners keep the room */
+    const char *trouble;  /* of the block that is being made */
 } container;
 
 static bool give_up(const char *trouble)
@@ -143,7 +152,7 @@ static bool check_file_header(int fd)
 /* ---- blocks ------------------------------------------------------------------------ */
 
 /* Appends a block to the locked file and maps it; its offset, or 0. */
-static uint64_t append_block(int fd, enum sw_block_kind kind, uint64_t bytes, char **mapped)
+static uint64_t append_block(int fd, int kind, uint64_t bytes, char **mapped)
 {
     struct stat status;
     if (sw_sys_fstat(fd, &status) != 0)
@@ -169,12 +178,9 @@ static uint64_t append_block(int fd, enum sw_block_kind kind, uint64_t bytes, ch
     return *mapped == MAP_FAILED ? 0 : offset;
 }
 
-static char *new_block(enum sw_block_kind kind, uint64_t bytes)
+/* NULL, and trouble, if there is no room. */
+static char *new_block(int kind, uint64_t bytes)
 {
-    if (container.total_bytes + bytes > sw_options.max_bytes) {
-        give_up("the records of this process have reached " SW_ENV_MAX_BYTES);
-        return NULL;
-    }
     int fd = open_file();
     if (fd < 0) {
         give_up("the container cannot be opened");
@@ -193,8 +199,30 @@ static char *new_block(enum sw_block_kind kind, uint64_t bytes)
     }
     if (kind == SW_BLOCK_PROCESS)
         container.process_id = offset;
-    container.total_bytes += bytes;
     return mapped;
+}
+
+/* A block of a region.  After a trouble it gets none any more. */
+static char *add_block(struct region *region, int kind, uint64_t bytes)
+{
+    container.trouble = NULL;
+    char *block = new_block(kind, bytes);
+    if (block == NULL) {
+        region->trouble = container.trouble;
+        return NULL;
+    }
+    region->total_bytes += bytes;
+    return block;
+}
+
+static char *add_counters_block(int kind, uint64_t bytes)
+{
+    struct region *region = &container.counters;
+    if (region->total_bytes + bytes > sw_options.max_bytes) {
+        region->trouble = "the records of this process have reached " SW_ENV_MAX_BYTES;
+        return NULL;
+    }
+    return add_block(region, kind, bytes);
 }
 
 bool sw_container_open(void)
@@ -202,17 +230,18 @@ bool sw_container_open(void)
     if (container.attempted)
         return container.mapped;
     container.attempted = true;
-    container.next_block_bytes = SECOND_BLOCK_BYTES;
+    container.counters.next_block_bytes = SECOND_BLOCK_BYTES;
+    container.trace.next_block_bytes = FIRST_BLOCK_BYTES;
     if (container_path[0] == '\0')
         return false;
-    char *block = new_block(SW_BLOCK_PROCESS, FIRST_BLOCK_BYTES);
+    char *block = add_counters_block(SW_BLOCK_PROCESS, FIRST_BLOCK_BYTES);
     if (block == NULL)
         return false;
     struct sw_process *process = (struct sw_process *)(block + sizeof(struct sw_block_header));
     *process = stand_in;
     sw_process_describe(process);
-    container.free = (char *)(process + 1);
-    container.end = block + FIRST_BLOCK_BYTES;
+    container.counters.free = (char *)(process + 1);
+    container.counters.end = block + FIRST_BLOCK_BYTES;
     container.mapped = true;
     __atomic_store_n(&sw_process_live, process, __ATOMIC_RELEASE);
     return true;
@@ -225,7 +254,12 @@ bool sw_container_mapped(void)
 
 const char *sw_container_trouble(void)
 {
-    return container.trouble;
+    const struct region *regions[] = {&container.counters, &container.events, &container.trace};
+    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
+        if (regions[i]->trouble != NULL)
+            return regions[i]->trouble;
+    }
+    return NULL;
 }
 
 /* The parent's mapping stays: its paths are read when a descriptor is inherited. */
@@ -239,31 +273,80 @@ void sw_container_forget(void)
 
 /* ---- records ------------------------------------------------------------------------ */
 
-static bool grow(uint32_t bytes)
+/* An eighth of the trace's bound is kept for what threads share: names and time bins go on
+ * when there is no room for events any more. */
+static uint64_t trace_left(const struct region *region)
 {
-    uint64_t block_bytes = container.next_block_bytes;
-    while (block_bytes < bytes + sizeof(struct sw_block_header))
-        block_bytes *= 2;
-    char *block = new_block(SW_BLOCK_RECORDS, block_bytes);
+    uint64_t most = sw_options.capture_bytes;
+    uint64_t used = container.trace.total_bytes + container.events.total_bytes;
+    uint64_t left = used < most ? most - used : 0;
+    uint64_t kept =
+        most / 8 > container.trace.total_bytes ? most / 8 - container.trace.total_bytes : 0;
+    if (region == &container.events)
+        left = left > kept ? left - kept : 0;
+    return left / SW_PAGE * SW_PAGE;
+}
+
+static char *add_trace_block(struct region *region, int kind, uint64_t *bytes, uint64_t least)
+{
+    uint64_t left = trace_left(region);
+    if (left < least) {
+        region->trouble = "the trace of this process has reached " SW_ENV_CAPTURE_BYTES;
+        return NULL;
+    }
+    if (*bytes > left)
+        *bytes = left;
+    return add_block(region, kind, *bytes);
+}
+
+char *sw_container_trace_block(enum sw_trace_block_kind kind, uint64_t *bytes, uint64_t least)
+{
+    if (!sw_container_open() || container.events.trouble != NULL)
+        return NULL;
+    return add_trace_block(&container.events, (int)kind, bytes, least);
+}
+
+bool sw_container_trace_full(void)
+{
+    return __atomic_load_n(&container.events.trouble, __ATOMIC_RELAXED) != NULL;
+}
+
+static bool grow(struct region *region, uint32_t bytes)
+{
+    uint64_t least = (bytes + sizeof(struct sw_block_header) + SW_PAGE - 1) / SW_PAGE * SW_PAGE;
+    uint64_t block_bytes = region->next_block_bytes > least ? region->next_block_bytes : least;
+    char *block = region == &container.trace
+                      ? add_trace_block(region, SW_BLOCK_RECORDS, &block_bytes, least)
+                      : add_counters_block(SW_BLOCK_RECORDS, block_bytes);
     if (block == NULL)
         return false;
-    container.free = block + sizeof(struct sw_block_header);
-    container.end = block + block_bytes;
-    if (container.next_block_bytes < LARGEST_BLOCK_BYTES)
-        container.next_block_bytes *= 2;
+    region->free = block + sizeof(struct sw_block_header);
+    region->end = block + block_bytes;
+    if (region->next_block_bytes < LARGEST_BLOCK_BYTES)
+        region->next_block_bytes *= 2;
     return true;
+}
+
+static void *reserve(struct region *region, uint32_t bytes)
+{
+    if (!sw_container_open())
+        return NULL;
+    if ((size_t)(region->end - region->free) < bytes &&
+        (region->trouble != NULL || !grow(region, bytes)))
+        return NULL;
+    void *room = region->free;
+    region->free += bytes;
+    return room;
 }
 
 void *sw_container_reserve(uint32_t bytes)
 {
-    if (!sw_container_open())
-        return NULL;
-    if ((size_t)(container.end - container.free) < bytes &&
-        (container.trouble != NULL || !grow(bytes)))
-        return NULL;
-    void *room = container.free;
-    container.free += bytes;
-    return room;
+    return reserve(&container.counters, bytes);
+}
+
+void *sw_container_reserve_trace(uint32_t bytes)
+{
+    return reserve(&container.trace, bytes);
 }
 
 void sw_container_commit(struct sw_record *record, uint32_t bytes)

@@ -49,19 +49,34 @@ void *sw_resolve(const char *name, const void *caller);
 
 struct sw_file; /* counters of one file in one layer in this process */
 
+/* `position` of a call: its event has the offset that sw_leave_data is given. */
+#define SW_POSITION_OF_CALL INT64_MIN
+/* `event_bytes` of a call: its event has the bytes that are counted. */
+#define SW_BYTES_OF_CALL INT64_C(-1)
+
 struct sw_call {
     uint64_t start_ns;
     int layer;
     bool outermost;
     int saved_errno; /* errno before the call */
     uint32_t active; /* layers that were active on this thread before */
+    /* Of the event (trace.h), which a layer may change between enter and leave. */
+    uint16_t event_flags; /* SW_EVENT_* */
+    uint32_t shape;       /* of sw_shape_intern or sw_view_intern */
+    uint32_t object;      /* of sw_object_intern */
+    int64_t position;
+    int64_t event_bytes;
+    const char *name; /* of the function; lives as long as the process */
+    uint64_t sequence;
 };
 
 /* False: pass straight through (disabled, inside our own code, in a signal handler that
  * interrupted us, or the same layer is already active on this thread: re-entry through
  * PMPI_).  A lower layer inside a higher one (pwrite inside MPI_File_write) is true, with
  * `outermost` false. */
-bool sw_enter(struct sw_call *call, int layer);
+bool sw_enter_as(struct sw_call *call, int layer, const char *name);
+/* In the exported function itself, whose name stands in the trace. */
+#define sw_enter(call, layer) sw_enter_as(call, layer, __func__)
 /* End of a call without data.  `file` may be NULL: only the outermost time counts. */
 void sw_leave(struct sw_call *call, struct sw_file *file, enum sw_op op);
 /* End of a data call: `bytes` < 0 is a failed call (counted in time, not in bytes);

@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "core.h"
+#include "bins.h"
+#include "stripewise/trace.h"
 
 #define SW_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define SW_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -28,10 +30,12 @@ extern uint32_t *sw_state;
 
 /* Fixed at load. */
 struct sw_options {
+    uint32_t capture; /* enum sw_capture_mode */
     bool sync;
     bool verbose;
     bool guard;
     uint64_t max_bytes;
+    uint64_t capture_bytes;
     uint64_t run_start_ns;    /* CLOCK_REALTIME; files born later belong to this run */
     uint64_t run_device;      /* of the directory whose birth that is, 0: none */
     uint64_t clock_origin_ns; /* CLOCK_MONOTONIC of this process */
@@ -86,6 +90,10 @@ struct sw_thread {
     uint32_t refused; /* entries in a row that found their layer on the stack */
     const void *busy; /* frame of a sw_leave that is updating counters */
     const void *frames[SW_LAYER_COUNT];
+    const char *names[SW_LAYER_COUNT]; /* of the calls in `frames` */
+    uint64_t sequence;                 /* of the last call that was entered */
+    struct sw_tracer *tracer;          /* NULL: no event yet */
+    uint32_t number;                   /* in the trace, 0: none yet */
 };
 extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
 
@@ -118,6 +126,13 @@ void *sw_container_reserve(uint32_t bytes);
 /* Publishes a record: stores `bytes` last. */
 void sw_container_commit(struct sw_record *record, uint32_t bytes);
 const char *sw_container_trouble(void); /* NULL: none */
+/* As sw_container_reserve, for records of the trace, which have a bound of their own. */
+void *sw_container_reserve_trace(uint32_t bytes);
+/* A block of the trace, mapped with its header, of at most *bytes (then of what is left, but not
+ * of less than `least`); NULL if there is no room.  Under the lock. */
+char *sw_container_trace_block(enum sw_trace_block_kind kind, uint64_t *bytes, uint64_t least);
+/* No THREAD or EVENTS block will come any more. */
+bool sw_container_trace_full(void);
 void sw_process_describe(struct sw_process *process);
 /* As sw_note, under the lock. */
 void sw_note_locked(const char *text);
@@ -132,6 +147,7 @@ struct sw_file {
     uint32_t counting; /* enum in call.c: who may add without atomics */
     int64_t read_end;  /* end of the last read and write, for the sequence counters */
     int64_t write_end;
+    struct sw_bins bins; /* time bins, used under `counting` */
 };
 
 /* As sw_file_get, never creates. */
@@ -163,6 +179,15 @@ void sw_leave_uncounted(struct sw_call *call);
 void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                    bool outermost);
 void sw_count_lost(void);
+
+/* ---- capture ------------------------------------------------------------------------------ */
+
+/* Reads SW_ENV_CAPTURE, once, at load; says so if it cannot be understood. */
+void sw_capture_load(void);
+void sw_capture_forget(void); /* in a new child */
+/* The event of a call that ends now.  `bytes` < 0: failed; `offset` < 0: unknown. */
+void sw_capture_event(const struct sw_call *call, const struct sw_file *file, enum sw_op op,
+                      int64_t bytes, int64_t offset, uint64_t now);
 
 /* ---- plug-ins ---------------------------------------------------------------------------- */
 

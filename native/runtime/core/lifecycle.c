@@ -16,6 +16,7 @@
 #include "system.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
+#define DEFAULT_CAPTURE_BYTES (UINT64_C(64) << 20)
 
 static uint32_t first_state = SW_STATE_FRESH;
 uint32_t *sw_state = &first_state;
@@ -59,14 +60,20 @@ static void mark_clock(void)
     sw_options.pid = sw_sys_getpid();
 }
 
+static uint64_t bytes_of(const char *variable, uint64_t otherwise)
+{
+    const char *value = getenv(variable);
+    uint64_t bytes = value != NULL ? strtoull(value, NULL, 10) : 0;
+    return bytes != 0 ? bytes : otherwise;
+}
+
 static void load_options(void)
 {
-    const char *most = getenv(SW_ENV_MAX_BYTES);
     sw_options.sync = is_set(SW_ENV_SYNC);
     sw_options.verbose = is_set(SW_ENV_VERBOSE);
-    sw_options.max_bytes = most != NULL ? strtoull(most, NULL, 10) : 0;
-    if (sw_options.max_bytes == 0)
-        sw_options.max_bytes = DEFAULT_MAX_BYTES;
+    sw_options.max_bytes = bytes_of(SW_ENV_MAX_BYTES, DEFAULT_MAX_BYTES);
+    sw_options.capture_bytes = bytes_of(SW_ENV_CAPTURE_BYTES, DEFAULT_CAPTURE_BYTES);
+    sw_capture_load();
     mark_clock();
     sw_options.run_start_ns = run_start();
     sw_container_load();
@@ -131,6 +138,7 @@ static void start_child(void)
 {
     sw_lock_reset();
     sw_container_forget();
+    sw_capture_forget();
     mark_clock();
     sw_options.generation++;
     sw_options.forked = true;

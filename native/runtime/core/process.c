@@ -48,6 +48,7 @@ void sw_process_describe(struct sw_process *process)
     process->ppid = (uint32_t)syscall(SYS_getppid);
     process->start_ns = sw_options.start_ns;
     process->clock_ns = sw_options.clock_origin_ns;
+    process->capture = sw_options.capture;
     if (sw_options.forked)
         process->flags |= SW_PROCESS_FORKED;
     ssize_t length =

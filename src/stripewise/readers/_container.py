@@ -163,7 +163,10 @@ PROCESS = np.dtype(
         ("mpi_version", "S256"),
         ("exe", "S512"),
         ("command", "S1024"),
-        ("reserved_text", "S128"),
+        ("capture", "<u4"),
+        ("reserved_number", "<u4"),
+        ("lost_events", "<u8"),
+        ("reserved_text", "S112"),
     ],
     align=True,
 )

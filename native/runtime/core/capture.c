@@ -1,0 +1,213 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a call that ends to its event, and the recorders of threads.  A recorder belongs to one
+ * thread at a time and needs no lock; when its thread ends, its open runs are logged and it waits
+ * for another thread.  After a fork the child gets recorders of its own.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture.h"
+#include "system.h"
+#include "tracer.h"
+
+#define THREAD_BLOCK_BYTES (8 * SW_PAGE)
+#define FIRST_EVENTS_BYTES (16 * SW_PAGE)
+#define PLAIN_KEYS 32 /* of the first so many, libc needs no memory for a thread's value */
+
+static struct sw_tracer *pool;
+static uint32_t threads;
+static pthread_key_t key;
+static bool has_key;
+
+bool sw_capturing(void)
+{
+    return sw_options.capture != SW_CAPTURE_OFF;
+}
+
+/* ---- recorders of threads ---------------------------------------------------------------- */
+
+static void describe_thread(struct sw_thread_record *record, uint64_t start_ns)
+{
+    *record = (struct sw_thread_record){
+        .header = {.kind = SW_RECORD_THREAD, .version = SW_TRACE_VERSION},
+        .thread = sw_thread.number,
+        .tid = (uint32_t)syscall(SYS_gettid),
+        .n_slots = SW_TRACER_SLOTS,
+        .slot_bytes = sizeof(struct sw_run),
+        .start_ns = start_ns,
+    };
+}
+
+/* THREAD block := thread record, slots, log. */
+static bool map_block(struct sw_tracer *tracer, uint64_t start_ns)
+{
+    uint64_t bytes = THREAD_BLOCK_BYTES;
+    char *block = sw_container_trace_block(SW_BLOCK_THREAD, &bytes, THREAD_BLOCK_BYTES);
+    if (block == NULL)
+        return false;
+    tracer->record = (struct sw_thread_record *)(void *)(block + sizeof(struct sw_block_header));
+    tracer->runs = (struct sw_run *)(void *)(tracer->record + 1);
+    tracer->log = (char *)(tracer->runs + SW_TRACER_SLOTS);
+    tracer->log_end = block + bytes;
+    tracer->next_block_bytes = FIRST_EVENTS_BYTES;
+    tracer->generation = sw_options.generation;
+    tracer->thread = sw_thread.number;
+    describe_thread(tracer->record, start_ns);
+    sw_container_commit(&tracer->record->header, sizeof *tracer->record);
+    return true;
+}
+
+/* Private pages; a child goes on with those that its thread had in the parent. */
+static struct sw_tracer *new_tracer(struct sw_tracer *old, uint64_t start_ns)
+{
+    struct sw_tracer *tracer = old;
+    if (tracer == NULL) {
+        void *pages = sw_sys_mmap(sizeof *tracer, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pages == MAP_FAILED)
+            return NULL;
+        tracer = pages;
+    } else {
+        memset(tracer, 0, sizeof *tracer);
+    }
+    if (map_block(tracer, start_ns))
+        return tracer;
+    if (old == NULL)
+        syscall(SYS_munmap, tracer, sizeof *tracer);
+    return NULL;
+}
+
+static struct sw_tracer *reused_tracer(uint64_t start_ns)
+{
+    struct sw_thread_record record;
+    struct sw_tracer *tracer = pool;
+    pool = tracer->next;
+    tracer->next = NULL;
+    tracer->thread = sw_thread.number;
+    describe_thread(&record, start_ns);
+    sw_log_thread(tracer, &record);
+    return tracer;
+}
+
+static struct sw_tracer *acquire(uint64_t start_ns)
+{
+    struct sw_guarded guarded;
+    struct sw_tracer *old = sw_thread.tracer;
+    if ((sw_container_trace_full() && __atomic_load_n(&pool, __ATOMIC_RELAXED) == NULL) ||
+        !sw_lock(&guarded))
+        return NULL;
+    if (sw_thread.number == 0)
+        sw_thread.number = ++threads;
+    struct sw_tracer *tracer = pool != NULL ? reused_tracer(start_ns) : new_tracer(old, start_ns);
+    sw_thread.tracer = tracer;
+    sw_unlock(&guarded);
+    if (tracer != NULL && has_key)
+        pthread_setspecific(key, tracer);
+    return tracer;
+}
+
+/* A thread ends: what it did is logged, its recorder waits for another one. */
+static void release(void *value)
+{
+    struct sw_tracer *tracer = value;
+    struct sw_guarded guarded;
+    if (tracer != sw_thread.tracer || !sw_running() || tracer->generation != sw_options.generation)
+        return;
+    sw_thread.busy = &guarded; /* no handler's calls in between */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    sw_fold_close(tracer);
+    if (sw_lock(&guarded)) {
+        sw_thread.tracer = NULL;
+        tracer->next = pool;
+        __atomic_store_n(&pool, tracer, __ATOMIC_RELAXED);
+        sw_unlock(&guarded);
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    sw_thread.busy = NULL;
+}
+
+/* ---- events ------------------------------------------------------------------------------------
+ */
+
+static inline const char *parent_of(const struct sw_call *call)
+{
+    return call->active == 0 ? NULL : sw_thread.names[__builtin_ctz(call->active)];
+}
+
+static inline void describe(struct sw_happened *happened, const struct sw_call *call,
+                            const struct sw_file *file, enum sw_op op, int64_t bytes,
+                            int64_t offset, uint64_t now)
+{
+    uint32_t flags = call->event_flags;
+    int64_t moved = call->event_bytes == SW_BYTES_OF_CALL ? bytes : call->event_bytes;
+    if (call->position != SW_POSITION_OF_CALL)
+        offset = call->position;
+    else if (offset < 0) {
+        flags |= SW_EVENT_NO_OFFSET;
+        offset = 0;
+    }
+    if (bytes < 0)
+        flags |= SW_EVENT_FAILED;
+    *happened = (struct sw_happened){
+        .key =
+            {
+                .file = (uintptr_t)file,
+                .name = (uintptr_t)call->name,
+                .parent = (uintptr_t)parent_of(call),
+                .bytes = moved < 0 || bytes < 0 ? 0 : (uint64_t)moved,
+                .selection = call->shape | (uint64_t)call->object << 32,
+                .kind = (uint64_t)(uint8_t)call->layer | (uint64_t)op << 8 |
+                        (uint64_t)__builtin_popcount(call->active) << 16 | (uint64_t)flags << 32,
+            },
+        .file = file,
+        .offset = offset,
+        .sequence = call->sequence,
+        .start_ns = call->start_ns - sw_options.clock_origin_ns,
+        .end_ns = now - sw_options.clock_origin_ns,
+    };
+}
+
+void sw_capture_event(const struct sw_call *call, const struct sw_file *file, enum sw_op op,
+                      int64_t bytes, int64_t offset, uint64_t now)
+{
+    struct sw_happened happened;
+    struct sw_tracer *tracer = sw_thread.tracer;
+    describe(&happened, call, file, op, bytes, offset, now);
+    if (SW_UNLIKELY(tracer == NULL || tracer->generation != sw_options.generation))
+        tracer = acquire(happened.start_ns);
+    if (SW_UNLIKELY(tracer == NULL)) {
+        sw_log_lost(NULL, 1);
+    } else if (SW_LIKELY(sw_options.capture == SW_CAPTURE_FOLD)) {
+        sw_fold(tracer, &happened);
+    } else {
+        struct sw_event event;
+        sw_event_fill(&event, tracer, &happened);
+        sw_log_event(tracer, &event);
+    }
+}
+
+/* ---- life cycle
+ * ------------------------------------------------------------------------------------ */
+
+void sw_capture_load(void)
+{
+    const char *mode = getenv(SW_ENV_CAPTURE);
+    if (mode == NULL || mode[0] == '\0')
+        return;
+    sw_options.capture = strcmp(mode, "all") == 0 ? SW_CAPTURE_ALL : SW_CAPTURE_FOLD;
+    if (pthread_key_create(&key, release) == 0 && !(has_key = key < PLAIN_KEYS))
+        pthread_key_delete(key);
+}
+
+void sw_capture_forget(void)
+{
+    pool = NULL;
+    threads = 0;
+    sw_thread.number = 0;
+    sw_names_forget();
+    sw_interned_forget();
+}

@@ -1,0 +1,230 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Folding: equal calls at a regular stride become one run (struct sw_run of trace.h).
+ *
+ * The second call gives the first level its stride.  A call that is not the one expected opens
+ * the next level if a whole row (two calls or more) or, a level higher, whole rows came before:
+ * its distance from the first call is the stride of that level, and what follows must repeat the
+ * rows.  In the middle of a row it ends the run and begins another.  Offsets at random make runs
+ * of three calls, which cost less than three events.  A run that began in the middle of a row
+ * ends after a few rows, and the next one begins where a row does.
+ */
+#include "tracer.h"
+
+/* ---- the slot of a call ------------------------------------------------------------------ */
+
+static inline bool same_key(const struct sw_event_key *a, const struct sw_event_key *b)
+{
+    return ((a->file ^ b->file) | (a->name ^ b->name) | (a->parent ^ b->parent) |
+            (a->bytes ^ b->bytes) | (a->selection ^ b->selection) | (a->kind ^ b->kind)) == 0;
+}
+
+static inline uint32_t slot_of(const struct sw_event_key *key)
+{
+    uint64_t hash = key->file ^ key->name << 7 ^ key->bytes << 13 ^ key->selection << 3 ^
+                    key->kind << 17 ^ key->parent << 21;
+    return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 58) % SW_TRACER_SLOTS;
+}
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+static inline unsigned duration_bin(uint64_t ns)
+{
+    uint64_t units = ns >> 8;
+    unsigned bits = units == 0 ? 0 : 64 - (unsigned)__builtin_clzll(units);
+    unsigned bin = (bits + 1) / 2;
+    return bin < SW_DURATION_BINS ? bin : SW_DURATION_BINS - 1;
+}
+
+static inline void absorb(struct sw_run *run, const struct sw_happened *happened)
+{
+    uint64_t elapsed = happened->end_ns - happened->start_ns;
+    run->first.duration_ns += elapsed;
+    if (elapsed < run->min_ns)
+        run->min_ns = elapsed;
+    if (elapsed > run->max_ns)
+        run->max_ns = elapsed;
+    run->durations[duration_bin(elapsed)]++;
+    run->last_start_ns = happened->start_ns;
+    run->end_ns = happened->end_ns;
+    __atomic_store_n(&run->count, run->count + 1, __ATOMIC_RELEASE);
+}
+
+static void begin(struct sw_tracer *tracer, struct sw_slot *slot, struct sw_run *run,
+                  const struct sw_happened *happened)
+{
+    uint64_t elapsed = happened->end_ns - happened->start_ns;
+    __atomic_store_n(&run->count, 0, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    sw_event_fill(&run->first, tracer, happened);
+    run->first.header.bytes = sizeof *run;
+    run->first.header.kind = SW_RECORD_RUN;
+    run->last_start_ns = happened->start_ns;
+    run->end_ns = happened->end_ns;
+    run->min_ns = elapsed;
+    run->max_ns = elapsed;
+    for (int i = 0; i < SW_RUN_LEVELS; i++) {
+        run->stride[i] = 0;
+        run->sequence_stride[i] = 0;
+        if (i < SW_RUN_LEVELS - 1)
+            run->inner[i] = 0;
+    }
+    for (int i = 0; i < SW_DURATION_BINS; i++)
+        run->durations[i] = 0;
+    run->durations[duration_bin(elapsed)] = 1;
+    __atomic_store_n(&run->count, 1, __ATOMIC_RELEASE);
+    *slot = (struct sw_slot){
+        .key = happened->key,
+        .row_offset = happened->offset,
+        .row_sequence = happened->sequence,
+        .plane_offset = happened->offset,
+        .plane_sequence = happened->sequence,
+        .used = happened->sequence,
+    };
+}
+
+static inline int64_t moved(int64_t offset, int64_t by)
+{
+    return (int64_t)((uint64_t)offset + (uint64_t)by);
+}
+
+/* ---- levels -----------------------------------------------------------------------------------
+ */
+
+/* What comes after the call that was expected. */
+static inline void advance(const struct sw_run *run, struct sw_slot *slot)
+{
+    slot->i++;
+    if (SW_LIKELY(slot->i != run->inner[0])) { /* 0: without end */
+        slot->next_offset = moved(slot->next_offset, run->stride[0]);
+        slot->next_sequence += (uint64_t)run->sequence_stride[0];
+        return;
+    }
+    slot->i = 0;
+    slot->j++;
+    if (slot->j != run->inner[1]) {
+        slot->row_offset = moved(slot->row_offset, run->stride[1]);
+        slot->row_sequence += (uint64_t)run->sequence_stride[1];
+    } else {
+        slot->j = 0;
+        slot->plane_offset = moved(slot->plane_offset, run->stride[2]);
+        slot->plane_sequence += (uint64_t)run->sequence_stride[2];
+        slot->row_offset = slot->plane_offset;
+        slot->row_sequence = slot->plane_sequence;
+    }
+    slot->next_offset = slot->row_offset;
+    slot->next_sequence = slot->row_sequence;
+}
+
+/* The level that a call opens which is not the one expected; SW_RUN_LEVELS: none. */
+static int level_for(const struct sw_run *run, const struct sw_slot *slot)
+{
+    if (run->count == 1)
+        return 0;
+    if (run->inner[0] == 0)
+        return 1;
+    return run->inner[1] == 0 && slot->i == 0 && slot->j >= 2 ? 2 : SW_RUN_LEVELS;
+}
+
+/* Makes this call the next one by opening a level, if that can be. */
+static bool open_level(struct sw_run *run, struct sw_slot *slot,
+                       const struct sw_happened *happened)
+{
+    int level = level_for(run, slot);
+    if (level == SW_RUN_LEVELS)
+        return false;
+    run->stride[level] = (int64_t)((uint64_t)happened->offset - (uint64_t)run->first.offset);
+    run->sequence_stride[level] = (int64_t)(happened->sequence - run->first.sequence);
+    if (level == 0) {
+        slot->i = 2;
+    } else {
+        if (level == 1)
+            run->inner[0] = run->count;
+        else
+            run->inner[1] = slot->j;
+        slot->i = 1;
+        slot->j = level == 1 ? 1 : 0;
+        slot->row_offset = happened->offset;
+        slot->row_sequence = happened->sequence;
+        if (level == 2) {
+            slot->plane_offset = happened->offset;
+            slot->plane_sequence = happened->sequence;
+        }
+    }
+    slot->next_offset = moved(happened->offset, run->stride[0]);
+    slot->next_sequence = happened->sequence + (uint64_t)run->sequence_stride[0];
+    return true;
+}
+
+/* ---- calls
+ * ---------------------------------------------------------------------------------------- */
+
+static void close_slot(struct sw_tracer *tracer, uint32_t slot)
+{
+    struct sw_run *run = &tracer->runs[slot];
+    if (run->count != 0) {
+        sw_log_run(tracer, run);
+        __atomic_store_n(&run->count, 0, __ATOMIC_RELEASE);
+    }
+    tracer->slots[slot].key.name = 0; /* matches no call */
+}
+
+/* The slot of a call; of the pair the one that has rested longer if neither is it. */
+static uint32_t choose(struct sw_tracer *tracer, const struct sw_happened *happened)
+{
+    uint32_t first = slot_of(&happened->key);
+    uint32_t second = first ^ 1;
+    if (SW_LIKELY(same_key(&tracer->slots[first].key, &happened->key)))
+        return first;
+    if (same_key(&tracer->slots[second].key, &happened->key))
+        return second;
+    uint32_t chosen = tracer->slots[first].used <= tracer->slots[second].used ? first : second;
+    close_slot(tracer, chosen);
+    return chosen;
+}
+
+static inline void mark_working(struct sw_tracer *tracer, uint32_t working)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    tracer->working = working;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* A jump left a slot half changed: what it counts is true, what it expects may not be. */
+static void repair(struct sw_tracer *tracer)
+{
+    if (tracer->working <= SW_TRACER_SLOTS)
+        close_slot(tracer, tracer->working - 1);
+    mark_working(tracer, 0);
+}
+
+void sw_fold(struct sw_tracer *tracer, const struct sw_happened *happened)
+{
+    if (SW_UNLIKELY(tracer->working != 0))
+        repair(tracer);
+    uint32_t chosen = choose(tracer, happened);
+    struct sw_slot *slot = &tracer->slots[chosen];
+    struct sw_run *run = &tracer->runs[chosen];
+    mark_working(tracer, chosen + 1);
+    if (SW_LIKELY(run->count > 1 && slot->next_offset == happened->offset &&
+                  slot->next_sequence == happened->sequence)) {
+        absorb(run, happened);
+        advance(run, slot);
+        slot->used = happened->sequence;
+    } else if (run->count != 0 && open_level(run, slot, happened)) {
+        absorb(run, happened);
+        slot->used = happened->sequence;
+    } else {
+        close_slot(tracer, chosen);
+        begin(tracer, slot, run, happened);
+    }
+    mark_working(tracer, 0);
+}
+
+void sw_fold_close(struct sw_tracer *tracer)
+{
+    for (uint32_t slot = 0; slot < SW_TRACER_SLOTS; slot++)
+        close_slot(tracer, slot);
+    mark_working(tracer, 0);
+}

@@ -1,0 +1,89 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* The recorder of one thread: open runs in the slots of its THREAD block, a log behind them. */
+#ifndef STRIPEWISE_TRACER_H
+#define STRIPEWISE_TRACER_H
+
+#include "internal.h"
+
+#define SW_TRACER_SLOTS 64 /* power of two; pairs of neighbours share a hash value */
+
+/* What all calls of a run have in common; pointers as numbers. */
+struct sw_event_key {
+    uint64_t file;
+    uint64_t name;
+    uint64_t parent;
+    uint64_t bytes;
+    uint64_t selection; /* shape and object */
+    uint64_t kind;      /* layer, op, depth, flags */
+};
+
+/* A call that has ended; times as in struct sw_event. */
+struct sw_happened {
+    struct sw_event_key key;
+    const struct sw_file *file;
+    int64_t offset;
+    uint64_t sequence;
+    uint64_t start_ns;
+    uint64_t end_ns;
+};
+
+/* The private side of a run: where the next call is expected. */
+struct sw_slot {
+    struct sw_event_key key;
+    int64_t next_offset;
+    uint64_t next_sequence;
+    uint64_t i; /* of the next call, as in struct sw_run */
+    uint64_t j;
+    int64_t row_offset; /* of call (0, j, l) */
+    uint64_t row_sequence;
+    int64_t plane_offset; /* of call (0, 0, l) */
+    uint64_t plane_sequence;
+    uint64_t used; /* sequence of the last call */
+};
+
+struct sw_tracer {
+    struct sw_tracer *next; /* in the pool */
+    struct sw_thread_record *record;
+    struct sw_run *runs; /* mapped; the run of slot k is runs[k] */
+    char *log;
+    char *log_end;
+    char *block; /* EVENTS block of the log; NULL: the log is in the THREAD block */
+    uint64_t block_bytes;
+    uint64_t next_block_bytes;
+    uint32_t generation;
+    uint32_t working; /* slot + 1 that is being changed; stays if a jump interrupts us */
+    uint32_t thread;
+    struct sw_slot slots[SW_TRACER_SLOTS];
+};
+
+/* The recorder of this thread; NULL if there is no room for one. */
+struct sw_tracer *sw_tracer_get(void);
+
+/* ---- folding (fold.c) ------------------------------------------------------------------ */
+
+/* Adds a call to the run that it continues, or begins one. */
+void sw_fold(struct sw_tracer *tracer, const struct sw_happened *happened);
+/* Logs all open runs. */
+void sw_fold_close(struct sw_tracer *tracer);
+
+/* ---- log (tracer_log.c) ------------------------------------------------------------------ */
+
+/* The event of one call. */
+void sw_event_fill(struct sw_event *event, const struct sw_tracer *tracer,
+                   const struct sw_happened *happened);
+void sw_log_event(struct sw_tracer *tracer, const struct sw_event *event);
+void sw_log_run(struct sw_tracer *tracer, const struct sw_run *run);
+void sw_log_thread(struct sw_tracer *tracer, const struct sw_thread_record *thread);
+/* Calls that found no room; `record` may be NULL. */
+void sw_log_lost(struct sw_thread_record *record, uint64_t calls);
+
+/* ---- names (names.c) ------------------------------------------------------------------------ */
+
+/* Number of a function's name, 0 if there is no room.  No lock for a known one. */
+uint32_t sw_name_intern(const char *name);
+void sw_names_forget(void);
+/* Objects, shapes and views (interned.c). */
+void sw_interned_forget(void);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The log of a thread: records one after the other, behind its slots and then in EVENTS blocks.
+ * A record is committed by its size, and only when the place behind it says "nothing yet"; so a
+ * reader finds the end whenever the process dies, and so do we if a jump left us in the middle.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+
+#include "system.h"
+#include "tracer.h"
+
+#define LEAST_BLOCK_BYTES (2 * SW_PAGE)
+#define LARGEST_BLOCK_BYTES (256 * SW_PAGE)
+
+/* ---- what found no room --------------------------------------------------------------------- */
+
+/* Once per process. */
+static void note_full(void)
+{
+    static uint32_t noted; /* generation + 1 */
+    struct sw_guarded guarded;
+    if (__atomic_load_n(&noted, __ATOMIC_RELAXED) == sw_options.generation + 1 ||
+        !sw_lock(&guarded))
+        return;
+    if (noted != sw_options.generation + 1) {
+        char note[256] = "the trace is full: ";
+        const char *trouble = sw_container_trouble();
+        strncat(note, trouble != NULL ? trouble : "no room", 150);
+        strcat(note, "; calls from here on are counted, but not all of them recorded");
+        sw_note_locked(note);
+        __atomic_store_n(&noted, sw_options.generation + 1, __ATOMIC_RELAXED);
+    }
+    sw_unlock(&guarded);
+}
+
+void sw_log_lost(struct sw_thread_record *record, uint64_t calls)
+{
+    if (record != NULL)
+        record->lost_calls += calls;
+    __atomic_fetch_add(&sw_process_live->lost_events, calls, __ATOMIC_RELAXED);
+    note_full();
+}
+
+/* ---- room
+ * --------------------------------------------------------------------------------------- */
+
+static uint32_t taken(const char *at)
+{
+    return __atomic_load_n(&((const struct sw_record *)(const void *)at)->bytes, __ATOMIC_RELAXED);
+}
+
+/* Another block; the last one is complete and need not stay mapped. */
+static bool grow(struct sw_tracer *tracer)
+{
+    struct sw_guarded guarded;
+    if (sw_container_trace_full() || !sw_lock(&guarded))
+        return false;
+    uint64_t bytes = tracer->next_block_bytes;
+    char *block = sw_container_trace_block(SW_BLOCK_EVENTS, &bytes, LEAST_BLOCK_BYTES);
+    if (block != NULL) {
+        if (tracer->block != NULL)
+            syscall(SYS_munmap, tracer->block, tracer->block_bytes);
+        tracer->block = block;
+        tracer->block_bytes = bytes;
+        tracer->log = block + sizeof(struct sw_block_header);
+        tracer->log_end = block + bytes;
+        if (tracer->next_block_bytes < LARGEST_BLOCK_BYTES)
+            tracer->next_block_bytes *= 2;
+    }
+    sw_unlock(&guarded);
+    return block != NULL;
+}
+
+/* Where the next record goes, NULL if there is no room. */
+static void *reserve(struct sw_tracer *tracer, uint32_t bytes)
+{
+    char *at = tracer->log;
+    while (at + sizeof(struct sw_record) <= tracer->log_end && taken(at) != 0)
+        at += taken(at); /* committed just before a jump */
+    tracer->log = at;
+    if (SW_UNLIKELY((size_t)(tracer->log_end - at) < bytes) && !grow(tracer))
+        return NULL;
+    return tracer->log;
+}
+
+static void commit(struct sw_tracer *tracer, struct sw_record *record, uint32_t bytes)
+{
+    char *next = (char *)record + bytes;
+    if (next + sizeof(struct sw_record) <= tracer->log_end)
+        ((struct sw_record *)(void *)next)->bytes = 0;
+    sw_container_commit(record, bytes);
+    tracer->log = next;
+}
+
+/* ---- records
+ * --------------------------------------------------------------------------------------- */
+
+void sw_event_fill(struct sw_event *event, const struct sw_tracer *tracer,
+                   const struct sw_happened *happened)
+{
+    const struct sw_event_key *key = &happened->key;
+    event->header.kind = SW_RECORD_EVENT;
+    event->header.version = SW_TRACE_VERSION;
+    event->sequence = happened->sequence;
+    event->start_ns = happened->start_ns;
+    event->duration_ns = happened->end_ns - happened->start_ns;
+    event->file_id = happened->file->record->file_id;
+    event->offset = happened->offset;
+    event->bytes = key->bytes;
+    event->name = sw_name_intern((const char *)(uintptr_t)key->name);
+    event->parent = sw_name_intern((const char *)(uintptr_t)key->parent);
+    event->shape = (uint32_t)key->selection;
+    event->object = (uint32_t)(key->selection >> 32);
+    event->thread = (uint16_t)tracer->thread;
+    event->layer = (uint8_t)key->kind;
+    event->op = (uint8_t)(key->kind >> 8);
+    event->depth = (uint8_t)(key->kind >> 16);
+    event->reserved = 0;
+    event->flags = (uint16_t)(key->kind >> 32);
+}
+
+static void log_copy(struct sw_tracer *tracer, const struct sw_record *record, uint16_t kind,
+                     uint32_t bytes, uint64_t calls)
+{
+    struct sw_record *place = reserve(tracer, bytes);
+    if (place == NULL) {
+        sw_log_lost(tracer->record, calls);
+        return;
+    }
+    memcpy(place + 1, record + 1, bytes - sizeof *record);
+    place->kind = kind;
+    place->version = SW_TRACE_VERSION;
+    commit(tracer, place, bytes);
+}
+
+void sw_log_event(struct sw_tracer *tracer, const struct sw_event *event)
+{
+    log_copy(tracer, &event->header, SW_RECORD_EVENT, sizeof *event, 1);
+}
+
+void sw_log_run(struct sw_tracer *tracer, const struct sw_run *run)
+{
+    if (run->count == 1)
+        sw_log_event(tracer, &run->first);
+    else
+        log_copy(tracer, &run->first.header, SW_RECORD_RUN,
+                 run->count < SW_RUN_BRIEF ? offsetof(struct sw_run, durations) : sizeof *run,
+                 run->count);
+}
+
+void sw_log_thread(struct sw_tracer *tracer, const struct sw_thread_record *thread)
+{
+    log_copy(tracer, &thread->header, SW_RECORD_THREAD, sizeof *thread, 0);
+}
