@@ -11,6 +11,9 @@
 
 #include "stripewise/container.h"
 #include "stripewise/plugin.h"
+#include "stripewise/trace.h"
+
+#include "flatten.h"
 
 #if defined(OPEN_MPI)
 #define FAMILY "openmpi"
@@ -114,6 +117,14 @@ static int type_noncontiguous(sw_handle datatype)
         PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS)
         return 0;
     return lower != 0 || extent != bytes;
+}
+
+static int type_pieces(sw_handle datatype, int (*visit)(void *, int64_t, int64_t), void *context)
+{
+    struct quiet quiet = quiet_begin();
+    int code = sw_type_pieces(datatype, visit, context);
+    quiet_end(&quiet);
+    return code;
 }
 
 /* ---- info ---------------------------------------------------------------------- */
@@ -258,6 +269,35 @@ static int64_t status_bytes(const void *status)
     return bytes == MPI_UNDEFINED ? -1 : (int64_t)bytes;
 }
 
+/* Of a file that is open.  A sequential one has no such pointer, and asking is an error. */
+static int64_t file_position(sw_handle file)
+{
+    MPI_File fh = HANDLE(MPI_File, file);
+    MPI_Offset position = 0;
+    int amode = 0;
+    if (PMPI_File_get_amode(fh, &amode) != MPI_SUCCESS || (amode & MPI_MODE_SEQUENTIAL) ||
+        PMPI_File_get_position(fh, &position) != MPI_SUCCESS)
+        return -1;
+    return position;
+}
+
+static int open_bits(int amode)
+{
+    const struct {
+        int mode;
+        int bits;
+    } meaning[] = {
+        {MPI_MODE_RDONLY, SW_OPEN_READ},   {MPI_MODE_WRONLY, SW_OPEN_WRITE},
+        {MPI_MODE_CREATE, SW_OPEN_CREATE}, {MPI_MODE_EXCL, SW_OPEN_EXCLUSIVE},
+        {MPI_MODE_APPEND, SW_OPEN_APPEND}, {MPI_MODE_RDWR, SW_OPEN_READ | SW_OPEN_WRITE},
+    };
+    int bits = 0;
+    for (size_t i = 0; i < sizeof meaning / sizeof *meaning; i++)
+        if (amode & meaning[i].mode)
+            bits |= meaning[i].bits;
+    return bits;
+}
+
 static uint32_t amode_flags(int amode)
 {
     if (amode & MPI_MODE_RDONLY)
@@ -281,6 +321,10 @@ static const struct sw_plugin plugin = {
     .file_info_text = file_info_text,
     .info_free = info_free,
     .status_bytes = status_bytes,
+    .type_pieces = type_pieces,
+    .type_extent = sw_type_extent,
+    .file_position = file_position,
+    .open_bits = open_bits,
     .amode_flags = amode_flags,
     .request_bytes = sizeof(MPI_Request),
 };
