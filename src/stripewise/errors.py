@@ -60,3 +60,9 @@ class ContainerError(StripewiseError, ValueError):
     """A container file is not one, or is of another version."""
 
     exit_code = 9
+
+
+class TraceError(StripewiseError, ValueError):
+    """A trace, log or profile is of no known form, cannot be read, or is too large."""
+
+    exit_code = 9

@@ -12,8 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stripewise.model import EventFlag, OpenBit
 from stripewise.readers import _container as c
+from stripewise.readers import _trace_layout as t
 
+STRUCTS = {**c.STRUCTS, **t.TRACE_STRUCTS}
+FLEXIBLE = ("path[]", "text[]", "numbers[]", "pieces[]", "bins[]")
 INCLUDE = Path(__file__).parents[2] / "native" / "include"
 CONSTANTS = {
     "SW_CONTAINER_MAGIC": c.CONTAINER_MAGIC,
@@ -33,17 +37,35 @@ CONSTANTS = {
     **{f"SW_PROCESS_{e.name}": e for e in c.ProcessFlag},
     **{f"SW_FILE_{e.name}": e for e in c.FileFlag},
     **{f"SW_SETTINGS_{e.name}": e for e in c.SettingsKind},
+    **{f"SW_CAPTURE_{e.name}": e for e in c.CaptureMode},
+    "SW_TRACE_VERSION": t.TRACE_VERSION,
+    "SW_RUN_LEVELS": t.RUN_LEVELS,
+    "SW_DURATION_BINS": t.DURATION_BINS,
+    "SW_RUN_BRIEF": t.RUN_BRIEF,
+    "SW_SHAPE_MOST_BOXES": t.SHAPE_MOST_BOXES,
+    "SW_SHAPE_TRUNCATED": t.SHAPE_TRUNCATED,
+    "SW_VIEW_TRUNCATED": t.VIEW_TRUNCATED,
+    "SW_VIEW_MOST_PIECES": t.VIEW_MOST_PIECES,
+    "SW_BIN_LEAST_LOG2": t.BIN_LEAST_LOG2,
+    "SW_BINS_PER_RECORD": t.BINS_PER_RECORD,
+    **{f"SW_BLOCK_{e.name}": e for e in t.TraceBlockKind},
+    **{f"SW_RECORD_{e.name}": e for e in t.TraceRecordKind},
+    **{f"SW_TYPE_CLASS_{e.name}": e for e in t.TypeClass},
+    **{f"SW_STORAGE_{e.name}": e for e in t.Storage},
+    **{f"SW_SHAPE_{e.name}": e for e in t.RawShapeKind},
+    **{f"SW_EVENT_{e.name}": e for e in EventFlag},
+    **{f"SW_OPEN_{e.name}": e for e in OpenBit},
 }
 
 
 def _c_program() -> str:
     lines = [
-        '#include "stripewise/container.h"',
+        '#include "stripewise/trace.h"',
         "#include <stddef.h>",
         "#include <stdio.h>",
         "int main(void){",
     ]
-    for struct, dtype in c.STRUCTS.items():
+    for struct, dtype in STRUCTS.items():
         lines.append(f'printf("{struct} %zu\\n", sizeof(struct {struct}));')
         for field in dtype.names or ():
             lines.append(f'printf("{struct}.{field} %zu\\n", offsetof(struct {struct}, {field}));')
@@ -64,17 +86,17 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     return {name: int(value) for name, value in (line.split() for line in out.splitlines())}
 
 
-@pytest.mark.parametrize("struct", c.STRUCTS)
+@pytest.mark.parametrize("struct", STRUCTS)
 def test_offsets(compiled: dict[str, int], struct: str) -> None:
-    dtype = c.STRUCTS[struct]
+    dtype = STRUCTS[struct]
     assert dtype.fields is not None
     offsets = {name: dtype.fields[name][1] for name in dtype.names or ()}
     assert offsets == {name: compiled[f"{struct}.{name}"] for name in offsets}
 
 
-@pytest.mark.parametrize("struct", c.STRUCTS)
+@pytest.mark.parametrize("struct", STRUCTS)
 def test_sizes(compiled: dict[str, int], struct: str) -> None:
-    assert c.STRUCTS[struct].itemsize == compiled[struct]
+    assert STRUCTS[struct].itemsize == compiled[struct]
 
 
 @pytest.mark.parametrize("name", CONSTANTS)
@@ -82,9 +104,10 @@ def test_constants(compiled: dict[str, int], name: str) -> None:
     assert compiled[name] == int(CONSTANTS[name])
 
 
-@pytest.mark.parametrize("struct", c.STRUCTS)
+@pytest.mark.parametrize("struct", STRUCTS)
 def test_every_member_is_mirrored(struct: str) -> None:
-    text = (INCLUDE / "stripewise" / "container.h").read_text()
+    header = "trace.h" if struct in t.TRACE_STRUCTS else "container.h"
+    text = (INCLUDE / "stripewise" / header).read_text()
     found = re.search(rf"struct {struct} {{(.*?)\n}};", text, re.DOTALL)
     assert found
     body = re.sub(r"/\*.*?\*/", "", found.group(1), flags=re.DOTALL)
@@ -92,9 +115,14 @@ def test_every_member_is_mirrored(struct: str) -> None:
     for declaration in filter(None, (part.strip() for part in body.split(";"))):
         for name in re.sub(r"\[.*?\]", "[]", declaration).split(","):
             word = name.split()[-1]
-            if word not in ("path[]", "text[]"):
+            if word not in FLEXIBLE:
                 members.append(word.removesuffix("[]"))
-    assert tuple(members) == c.STRUCTS[struct].names
+    assert tuple(members) == STRUCTS[struct].names
+
+
+def test_a_brief_run_ends_before_its_durations() -> None:
+    assert t.RUN.fields is not None
+    assert t.RUN.fields["durations"][1] == t.RUN_WITHOUT_DURATIONS.itemsize
 
 
 def test_little_endian() -> None:

@@ -95,6 +95,14 @@ class ProcessFlag(IntFlag):
     ADIOS2 = 0x2000
 
 
+class CaptureMode(IntEnum):
+    """Whether a process recorded events."""
+
+    OFF = 0
+    FOLD = 1
+    ALL = 2
+
+
 class FileFlag(IntFlag):
     """Bits of `file_record.flags`."""
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,11 @@ from numpy.typing import NDArray
 
 from stripewise.errors import ContainerError
 from stripewise.readers import _container as c
+from stripewise.readers._blocks import Store, blocks, open_store, scan_records, store_of
+from stripewise.readers._trace_layout import TraceBlockKind
+from stripewise.readers._trace_parse import RawTrace, add_events, add_shared_records
+
+_TRACE_BLOCKS = tuple(TraceBlockKind)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class RawContainer:
         records: One `FILE_RECORD` scalar each; `owners` gives the process's index and
             `paths` the path of each.
         settings / notes: In the order of the file.
+        trace: The events; empty if they were not asked for.
+        problems: What of it cannot be read, in words.
     """
 
     host: str
@@ -47,53 +53,79 @@ class RawContainer:
     paths: list[bytes] = field(default_factory=list)
     settings: list[RawSettings] = field(default_factory=list)
     notes: list[RawSettings] = field(default_factory=list)
+    trace: RawTrace = field(default_factory=RawTrace)
+    problems: list[str] = field(default_factory=list)
 
 
-def parse_container(data: bytes, name: str = "container") -> RawContainer:
+def parse_container(data: bytes, name: str = "container", *, events: bool = False) -> RawContainer:
     """Parse a container; what lies behind the last committed record is ignored.
 
     Args:
         data: The whole file.
         name: For messages.
+        events: Parse the trace too.
 
     Raises:
         ContainerError: `data` is not a container, or is one of another version.
     """
-    raw = _parse_header(data, name)
-    process_of: dict[int, int] = {}
-    for offset, header in _blocks(data):
-        start = offset + c.BLOCK_HEADER.itemsize
-        end = min(offset + int(header["bytes"]), len(data))
-        if header["kind"] == c.BlockKind.PROCESS:
-            if end - start < c.PROCESS.itemsize:
-                continue
-            process_of[offset] = len(raw.processes)
-            raw.processes.append(np.frombuffer(data, c.PROCESS, 1, start).copy())
-            start += c.PROCESS.itemsize
-        owner = process_of.get(int(header["process_id"]))
-        if owner is not None:
-            _parse_records(data, start, end, owner, raw)
-    return raw
+    return _parse(store_of(data, name), events=events)
 
 
-def read_container(path: Path) -> RawContainer:
-    """Read and parse one container file.
+def read_container(path: Path, *, events: bool = False, room: int | None = None) -> RawContainer:
+    """Read and parse one container file, block by block.
+
+    Args:
+        path: Of the file.
+        events: Parse the trace too.
+        room: Most rows of it that are read, if not `MOST_ROWS`.
 
     Raises:
         ContainerError: It cannot be read, or is not a container of this version.
     """
+    store, close = open_store(path)
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ContainerError(f"cannot read container {path}: {error.strerror}") from error
-    return parse_container(data, str(path))
+        return _parse(store, events=events, room=room)
+    finally:
+        close()
 
 
-def _parse_header(data: bytes, name: str) -> RawContainer:
-    if not data:
+def _parse(store: Store, *, events: bool, room: int | None = None) -> RawContainer:
+    raw = _parse_header(store)
+    if room is not None:
+        raw.trace.room = room
+    process_of: dict[int, int] = {}
+    for block in blocks(store):
+        if block.cut:
+            raw.problems.append("the container is cut off: its last block is incomplete")
+        in_trace = block.kind in _TRACE_BLOCKS
+        if in_trace and not events:
+            continue
+        start = block.offset + c.BLOCK_HEADER.itemsize
+        payload = store.fetch(start, block.end - start)
+        first = 0
+        if block.kind == c.BlockKind.PROCESS:
+            if len(payload) < c.PROCESS.itemsize:
+                continue
+            process_of[block.offset] = len(raw.processes)
+            raw.processes.append(np.frombuffer(payload, c.PROCESS, 1).copy())
+            first = c.PROCESS.itemsize
+        owner = process_of.get(block.process_id)
+        if owner is None:
+            raw.problems.append("a block belongs to no process")
+        elif in_trace:
+            add_events(payload, owner, raw.trace, begins=block.kind == TraceBlockKind.THREAD)
+        else:
+            _parse_records(payload, first, owner, raw, events=events)
+    return raw
+
+
+def _parse_header(store: Store) -> RawContainer:
+    name = store.name
+    if not store.size:
         raise ContainerError(
             f"{name}: not a Stripewise container (it is empty: its disk was full; make room there)"
         )
+    data = store.fetch(0, c.CONTAINER_HEADER.itemsize)
     if len(data) < c.CONTAINER_HEADER.itemsize:
         raise ContainerError(
             f"{name}: not a Stripewise container ({len(data)} bytes are too few for its header)"
@@ -109,31 +141,18 @@ def _parse_header(data: bytes, name: str) -> RawContainer:
     return RawContainer(_text(header["host"]), _text(header["run_id"]))
 
 
-def _blocks(data: bytes) -> Iterator[tuple[int, Any]]:
-    """Offset and header of each block; pages that no block owns are stepped over."""
-    offset = c.PAGE
-    while offset + c.BLOCK_HEADER.itemsize <= len(data):
-        header = np.frombuffer(data, c.BLOCK_HEADER, 1, offset)[0]
-        size = int(header["bytes"])
-        if int(header["magic"]) == c.BLOCK_MAGIC and size >= c.PAGE and size % c.PAGE == 0:
-            yield offset, header
-            offset += size
-        else:
-            offset += c.PAGE
-
-
-def _parse_records(data: bytes, start: int, end: int, owner: int, raw: RawContainer) -> None:
-    view = memoryview(data)
-    while start + c.RECORD_HEADER.itemsize <= end:
-        size = int.from_bytes(view[start : start + 4], "little")
-        kind = int.from_bytes(view[start + 4 : start + 6], "little")
-        if size < c.RECORD_HEADER.itemsize or size % 8 or start + size > end:
-            return
+def _parse_records(
+    payload: bytes, first: int, owner: int, raw: RawContainer, *, events: bool
+) -> None:
+    offsets, heads = scan_records(payload, first)
+    if events:
+        add_shared_records(payload, offsets, heads, owner, raw.trace)
+    for start, head in zip(offsets.tolist(), heads.tolist(), strict=True):
+        size, kind = head & 0xFFFFFFFF, head >> 32 & 0xFFFF
         if kind == c.RecordKind.FILE:
-            _add_file(data, start, size, owner, raw)
+            _add_file(payload, start, size, owner, raw)
         elif kind in (c.RecordKind.SETTINGS, c.RecordKind.NOTE):
-            _add_settings(data, start, size, owner, raw, note=kind == c.RecordKind.NOTE)
-        start += size
+            _add_settings(payload, start, size, owner, raw, note=kind == c.RecordKind.NOTE)
 
 
 def _add_file(data: bytes, start: int, size: int, owner: int, raw: RawContainer) -> None:

@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI-IO calls through file views -> byte ranges per file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import EventFlag, Pieces, Trace, TraceView
+from stripewise.readers._access_common import (
+    collective_of,
+    groups,
+    n_ranks_of,
+    number_in_rank,
+    within,
+    writing_of,
+)
+from stripewise.readers._expand import expanded_index, levels_of, moved
+from stripewise.readers._view_pieces import pieces_of_range
+
+_PIECE_COLUMNS = ("offset", "size", "repeat", "inner", "stride")
+_CALL_COLUMNS = ("rank", "collective", "process", "thread", "sequence")
+_FARTHEST = 1 << 61
+_MOST_TEMPLATES = 20_000
+
+
+class _Gathered:
+    """Pieces of one file and direction as they come, each with the call that it is of."""
+
+    def __init__(self, most: int) -> None:
+        self.room = most
+        self.n_calls = 0
+        self.parts: dict[str, list[NDArray[Any]]] = {
+            name: [] for name in (*_PIECE_COLUMNS, *_CALL_COLUMNS, "call")
+        }
+        self.troubles: Counter[str] = Counter()
+        self.element_bytes: set[int] = set()
+        self.templates = 0
+
+    def add(self, calls: NDArray[Any], call: NDArray[np.int64], **columns: NDArray[Any]) -> None:
+        """Add pieces; `calls` has what is known of the call of each, `call` its number."""
+        for name in ("rank", "process", "thread", "sequence"):
+            self.parts[name].append(calls[name].astype(np.int64))
+        self.parts["collective"].append(collective_of(calls))
+        self.parts["call"].append(call + self.n_calls)
+        for name in _PIECE_COLUMNS:
+            self.parts[name].append(columns[name].astype(np.int64))
+        self.room -= len(calls)
+        self.n_calls += int(call.max()) + 1 if len(call) else 0
+
+    def column(self, name: str) -> NDArray[Any]:
+        """All values of one column."""
+        return np.concatenate(self.parts[name])
+
+
+def view_pieces(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Pieces, ...]:
+    """Group MPI-IO calls by file and direction, through their views.
+
+    Args:
+        trace: Of one run.
+        rows: Its MPI-IO data calls.
+        most: Rows of pieces that are made.
+    """
+    found = []
+    for (file, writing), places in groups(rows["file"], writing_of(rows).astype(np.int64)):
+        gathered = _Gathered(most)
+        mine = rows[places]
+        unknown = (mine["flags"] & EventFlag.NO_OFFSET) != 0
+        what = "calls have no known place (at a shared pointer, or their view was not recorded)"
+        gathered.troubles[what] = int(mine["count"][unknown].sum())
+        mine = mine[~unknown]
+        for (number,), of_view in groups(mine["view"]):
+            view = trace.views[number] if number >= 0 else None
+            _through(view, mine[of_view], gathered)
+        most = gathered.room
+        found.append(_pieces(trace, file, bool(writing), gathered))
+    return tuple(found)
+
+
+def _pieces(trace: Trace, file: int, writing: bool, gathered: _Gathered) -> Pieces:
+    notes = tuple(f"{number} {what}" for what, number in gathered.troubles.items() if number)
+    element = gathered.element_bytes
+    if not gathered.parts["rank"]:
+        _through(None, np.zeros(0, [*_EMPTY]), gathered)
+    rank = gathered.column("rank")
+    keys = [gathered.column(name) for name in ("process", "thread", "sequence")]
+    call = gathered.column("call")
+    _, first, inverse = np.unique(call, return_index=True, return_inverse=True)
+    order = number_in_rank(rank[first], *(key[first] for key in keys))
+    return Pieces(
+        file=trace.paths[file],
+        writing=writing,
+        rank=rank,
+        offset=gathered.column("offset"),
+        size=gathered.column("size"),
+        repeat=gathered.column("repeat"),
+        inner=gathered.column("inner"),
+        stride=gathered.column("stride"),
+        order=order[inverse.reshape(-1)],
+        collective=gathered.column("collective"),
+        call=call,
+        n_ranks=n_ranks_of(trace),
+        element_bytes=next(iter(element)) if len(element) == 1 else 1,
+        source="view",
+        notes=notes,
+    )
+
+
+_EMPTY = [
+    *((name, "<i8") for name in ("rank", "process", "thread", "sequence", "op", "offset")),
+    *(("bytes", "<i8"), ("count", "<i8"), ("inner", "<i8", (2,)), ("stride", "<i8", (3,))),
+]
+
+
+def _through(view: TraceView | None, rows: NDArray[Any], gathered: _Gathered) -> None:
+    """Add the calls that share a view (None: the default one)."""
+    etype = max(view.etype_bytes, 1) if view else 1
+    gathered.element_bytes.add(etype)
+    if view is None or view.contiguous:
+        begin = 0 if view is None else view.displacement + _data_begin(view)
+        rows = rows[: max(gathered.room, 0)]
+        gathered.add(
+            rows,
+            np.arange(len(rows)),
+            offset=begin + rows["offset"] * etype,
+            size=rows["bytes"],
+            repeat=rows["count"],
+            inner=rows["inner"],
+            stride=rows["stride"] * etype,
+        )
+        return
+    n_calls = int(rows["count"].sum())
+    if view.truncated or not _sound(view):
+        gathered.troubles["calls use a file view with more pieces than were recorded"] += n_calls
+        return
+    rows, left_out = within(rows, max(gathered.room, 0))
+    gathered.troubles["calls beyond the bound are left out"] += left_out
+    _with_holes(view, etype, rows, gathered)
+
+
+def _data_begin(view: TraceView) -> int:
+    return int(view.pieces["offset"][0]) if len(view.pieces) else view.lower
+
+
+def _sound(view: TraceView) -> bool:
+    """Whether the pieces add up to the data of the filetype, with numbers of a sane size."""
+    pieces = view.pieces
+    if not len(pieces) or view.filetype_bytes <= 0 or not 0 < abs(view.extent) < _FARTHEST:
+        return False
+    if (pieces["bytes"] <= 0).any() or (pieces["count"] <= 0).any():
+        return False
+    total = (pieces["bytes"].astype(float) * pieces["count"]).sum()
+    return bool(total == view.filetype_bytes and total < _FARTHEST)
+
+
+def _with_holes(view: TraceView, etype: int, rows: NDArray[Any], gathered: _Gathered) -> None:
+    row, k = expanded_index(rows["count"])
+    levels = levels_of(k, rows["inner"][row])
+    position = (rows["offset"][row] + moved(levels, rows["stride"][row])) * etype
+    calls = rows[row]
+    calls["sequence"] += moved(levels, rows["sequence_stride"][row])
+    good = (position >= 0) & (position < _FARTHEST) & (calls["bytes"] < _FARTHEST)
+    calls, position = calls[good], position[good]
+    tile, phase = np.divmod(position, view.filetype_bytes)
+    for (begin, size), places in groups(phase, calls["bytes"]):
+        gathered.templates += 1
+        pieces = None
+        if gathered.templates <= _MOST_TEMPLATES:
+            pieces = pieces_of_range(view, begin, size)
+        if pieces is None or len(pieces) * len(places) > gathered.room:
+            gathered.troubles["calls beyond the bound are left out"] += len(places)
+            continue
+        start = view.displacement + tile[places] * view.extent
+        times, n = len(places), len(pieces)
+        gathered.add(
+            np.repeat(calls[places], n),
+            np.repeat(np.arange(times), n),
+            offset=(start[:, None] + pieces["offset"]).reshape(-1),
+            size=np.tile(pieces["bytes"], times),
+            repeat=np.tile(pieces["count"], times),
+            inner=np.tile(pieces["inner"], (times, 1)),
+            stride=np.tile(pieces["stride"], (times, 1)),
+        )

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A trace -> which parts of files and datasets each rank moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, Trace
+from stripewise.readers._access_offsets import offset_pieces
+from stripewise.readers._access_selections import selections_of
+from stripewise.readers._access_views import view_pieces
+
+MOST_PARTS = 4_000_000
+"""Selections, and rows of pieces, of one trace."""
+
+_DATA_OPS = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
+_DATASET_LAYERS = (IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2)
+_SYSTEM_LAYERS = (IoLayer.POSIX, IoLayer.STDIO)
+
+
+def accesses(trace: Trace, *, most: int = MOST_PARTS) -> tuple[Selections | Pieces, ...]:
+    """Find what the program itself moved, per file, dataset and direction.
+
+    Datasets come from the HDF5, PnetCDF and ADIOS2 calls.  A file's MPI-IO calls count if the
+    program made them, or if nothing above them told of a dataset of that file; its POSIX and
+    stdio calls if the program made them.
+
+    Args:
+        trace: Of one run.
+        most: Selections or rows of pieces that are made; what is beyond is told in the notes.
+    """
+    rows = _data_rows(trace)
+    selections = selections_of(trace, rows[np.isin(rows["layer"], _DATASET_LAYERS)], most)
+    described = {entry.file for entry in selections if len(entry.rank) or entry.irregular}
+    known = np.array([path in described for path in trace.paths], bool)
+    own = (rows["depth"] == 0) | ~known[rows["file"]]
+    mpi = rows[(rows["layer"] == IoLayer.MPIIO) & own]
+    system = rows[np.isin(rows["layer"], _SYSTEM_LAYERS) & (rows["depth"] == 0)]
+    return (*selections, *view_pieces(trace, mpi, most), *offset_pieces(trace, system, most))
+
+
+def _data_rows(trace: Trace) -> NDArray[Any]:
+    """Rows that moved data of a file, with `rank` numbered from 0 also without MPI."""
+    rows = trace.rows
+    moved = np.isin(rows["op"], _DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
+    moved &= (rows["flags"] & (EventFlag.FAILED | EventFlag.WAIT | EventFlag.ATTRIBUTE)) == 0
+    rows = rows[moved]
+    if not trace.n_ranks:
+        rows["rank"] = rows["process"]
+        return rows
+    return rows[rows["rank"] >= 0]

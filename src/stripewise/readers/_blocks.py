@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The blocks of a container and the records in a block, wherever the bytes come from."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.errors import ContainerError
+from stripewise.readers import _container as c
+
+_LARGEST_READ = 1 << 30
+
+
+@dataclass(frozen=True)
+class Store:
+    """Bytes of a container that are fetched when they are looked at.
+
+    Attributes:
+        name: For messages.
+        size: In bytes.
+        fetch: (offset, size) -> bytes, shorter at the end.
+    """
+
+    name: str
+    size: int
+    fetch: Callable[[int, int], bytes]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Header of one block; `end` is that of the file where the file is cut off."""
+
+    offset: int
+    end: int
+    kind: int
+    process_id: int
+    cut: bool
+
+
+def store_of(data: bytes, name: str) -> Store:
+    """Wrap a container that is in memory."""
+    return Store(name, len(data), lambda offset, size: data[offset : offset + size])
+
+
+def open_store(path: Path) -> tuple[Store, Callable[[], None]]:
+    """Open a container; the second value closes it.
+
+    Raises:
+        ContainerError: It cannot be read.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ContainerError(f"cannot read container {path}: {reason}") from error
+
+    def fetch(offset: int, size: int) -> bytes:
+        parts = []
+        try:
+            while size > 0 and (part := os.pread(descriptor, min(size, _LARGEST_READ), offset)):
+                parts.append(part)
+                offset, size = offset + len(part), size - len(part)
+        except OSError as error:
+            raise ContainerError(f"cannot read container {path}: {error.strerror}") from error
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    return Store(str(path), os.fstat(descriptor).st_size, fetch), lambda: os.close(descriptor)
+
+
+def blocks(store: Store) -> Iterator[Block]:
+    """Each block in turn; pages that no block owns are stepped over."""
+    offset = c.PAGE
+    while offset + c.BLOCK_HEADER.itemsize <= store.size:
+        data = store.fetch(offset, c.BLOCK_HEADER.itemsize)
+        if len(data) < c.BLOCK_HEADER.itemsize:
+            return
+        header = np.frombuffer(data, c.BLOCK_HEADER, 1)[0]
+        size = int(header["bytes"])
+        if int(header["magic"]) != c.BLOCK_MAGIC or size < c.PAGE or size % c.PAGE:
+            offset += c.PAGE
+            continue
+        end = min(offset + size, store.size)
+        kind, process_id = int(header["kind"]), int(header["process_id"])
+        yield Block(offset, end, kind, process_id, cut=offset + size > store.size)
+        offset += size
+
+
+def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Find the committed records of a payload, from `start` (a multiple of 8) on.
+
+    Returns:
+        (n,) int64, offset of each record in bytes, and (n,) uint64, its header as one number:
+        size in the lower 32 bits, then 16 bits of kind, then 16 of version.  What follows a
+        record of size 0, or one that reaches beyond the end, is not looked at.
+    """
+    whole = len(payload) // 8 * 8
+    words = memoryview(payload)[:whole].cast("Q")
+    places, heads = array("q"), array("Q")
+    add_place, add_head = places.append, heads.append
+    place, end = start // 8, len(words)
+    while place < end:
+        head = words[place]
+        step = (head & 0xFFFFFFFF) >> 3
+        if not step:
+            break
+        add_place(place)
+        add_head(head)
+        place += step
+    if not places:
+        return np.zeros(0, np.int64), np.zeros(0, np.uint64)
+    found = np.frombuffer(heads, np.uint64)
+    offsets = np.frombuffer(places, np.int64) * 8
+    sizes = (found & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    sound = (sizes % 8 == 0) & (offsets + sizes <= whole)
+    count = len(sound) if sound.all() else int(np.argmin(sound))
+    return offsets[:count], found[:count]

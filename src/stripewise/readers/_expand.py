@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs of equal calls -> single calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.errors import TraceError
+from stripewise.model import Trace
+
+MOST_CALLS = 20_000_000
+
+CALL_ROW = np.dtype(
+    [
+        ("process", "<i4"),
+        ("rank", "<i4"),
+        ("thread", "<i4"),
+        ("file", "<i4"),
+        ("name", "<i4"),
+        ("parent", "<i4"),
+        ("object", "<i4"),
+        ("shape", "<i4"),
+        ("view", "<i4"),
+        ("layer", "u1"),
+        ("op", "u1"),
+        ("depth", "u1"),
+        ("flags", "<u2"),
+        ("offset", "<i8"),
+        ("bytes", "<i8"),
+        ("sequence", "<i8"),
+        ("start_ns", "<i8"),
+        ("duration_ns", "<i8"),
+        ("row", "<i8"),
+        ("parent_index", "<i8"),
+    ]
+)
+"""One call.
+
+The members of `TRACE_ROW`, and: `row`, its row in what was expanded; `parent_index`, the place
+of the call that it serves in the same array, -1: none, or not among them.  `start_ns` and
+`duration_ns` of a call from a folded run are estimates: spread evenly between the run's first
+and last start, and the mean.
+"""
+
+_SAME = (
+    *("process", "rank", "thread", "file", "name", "parent", "object", "shape", "view"),
+    *("layer", "op", "depth", "flags", "bytes"),
+)
+
+
+def expand(
+    trace: Trace, rows: NDArray[Any] | None = None, *, most_calls: int = MOST_CALLS
+) -> NDArray[Any]:
+    """Expand runs to calls, ordered by process, thread and sequence.
+
+    Args:
+        trace: Whose runs.
+        rows: (n,) `TRACE_ROW` to expand, some of `trace.rows`; all of them if not given.
+        most_calls: Refuse to make more.
+
+    Returns:
+        (n_calls,) `CALL_ROW`.
+
+    Raises:
+        TraceError: There are more calls than `most_calls`.
+    """
+    table = trace.rows if rows is None else rows
+    total = float(table["count"].sum(dtype=np.float64))
+    if total > most_calls:
+        raise TraceError(
+            f"the trace has {total:.0f} calls, more than the {most_calls} that are expanded at "
+            "once; choose some of them (ranks, files, a layer)"
+        )
+    row, k = expanded_index(table["count"])
+    calls = np.zeros(len(row), CALL_ROW)
+    for name in _SAME:
+        calls[name] = table[name][row]
+    calls["row"] = row
+    levels = levels_of(k, table["inner"][row])
+    for name, stride in (("offset", "stride"), ("sequence", "sequence_stride")):
+        calls[name] = table[name][row] + moved(levels, table[stride][row])
+    _spread_times(calls, table, row, k)
+    order = np.lexsort((calls["sequence"], calls["thread"], calls["process"]))
+    calls = calls[order]
+    calls["parent_index"] = _parents(calls)
+    return calls
+
+
+def expanded_index(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each call of runs of `count` calls: (n,) the index of its run, (n,) its number in it."""
+    row = np.repeat(np.arange(len(count)), count)
+    begins = np.cumsum(count) - count
+    return row, np.arange(len(row)) - begins[row]
+
+
+def levels_of(k: NDArray[np.int64], inner: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n, 3) int64: i, j, l of the k-th call of a run with `inner` (n, 2)."""
+    endless = np.iinfo(np.int64).max
+    first = np.where(inner[:, 0] > 0, inner[:, 0], endless)
+    second = np.where(inner[:, 1] > 0, inner[:, 1], endless)
+    outer = k // first
+    return np.stack([k % first, outer % second, outer // second], axis=1)
+
+
+def moved(levels: NDArray[np.int64], stride: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n,) int64: how far a call at `levels` (n, 3) lies from the first of its run."""
+    with np.errstate(over="ignore"):
+        return np.asarray((levels * stride).sum(axis=1))
+
+
+def _spread_times(
+    calls: NDArray[Any], table: NDArray[Any], row: NDArray[np.int64], k: NDArray[np.int64]
+) -> None:
+    count = table["count"]
+    span = np.maximum(table["last_start_ns"] - table["start_ns"], 0)
+    step = span / np.maximum(count - 1, 1)
+    calls["start_ns"] = table["start_ns"][row] + (k * step[row]).astype(np.int64)
+    last = (k == count[row] - 1) & (k > 0)
+    calls["start_ns"][last] = table["last_start_ns"][row[last]]
+    calls["duration_ns"] = (table["busy_ns"] // np.maximum(count, 1))[row]
+
+
+def _parents(calls: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) int64: the last call before each one with a smaller depth, if it is its parent."""
+    place = np.arange(len(calls))
+    found = np.full(len(calls), -1)
+    depth = calls["depth"]
+    for level in np.unique(depth[depth > 0]).tolist():
+        last = np.maximum.accumulate(np.where(depth < level, place, -1))
+        mine = depth == level
+        found[mine] = last[mine]
+    of = np.maximum(found, 0)
+    fits = (found >= 0) & (calls["parent"] >= 0) & (calls["name"][of] == calls["parent"])
+    fits &= (calls["process"][of] == calls["process"]) & (calls["thread"][of] == calls["thread"])
+    return np.where(fits, found, -1)

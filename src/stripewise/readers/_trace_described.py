@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Names, objects, shapes and views of a trace: parsed, and equal ones of all processes as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import (
+    PIECE_ROW,
+    IoLayer,
+    ShapeKind,
+    TraceObject,
+    TraceShape,
+    TraceView,
+)
+from stripewise.readers import _trace_layout as t
+
+_T = TypeVar("_T")
+_MOST_DIMS = 32
+_LARGEST = np.iinfo(np.int64).max
+
+
+@dataclass
+class Interned(Generic[_T]):
+    """Values that are equal in several processes, once each.
+
+    `index` maps (process << 32 | number in that process) to the place in `values`; of a number
+    that is described twice the later description counts.
+    """
+
+    values: list[_T] = field(default_factory=list)
+    index: dict[int, int] = field(default_factory=dict)
+    _seen: dict[Hashable, int] = field(default_factory=dict)
+
+    def add(self, process: int, number: int, key: Hashable, make: Callable[[], _T | None]) -> bool:
+        """Note a description; False if it makes no sense."""
+        place = self._seen.get(key)
+        if place is None:
+            value = make()
+            if value is None:
+                return False
+            place = self._seen[key] = len(self.values)
+            self.values.append(value)
+        self.index[process << 32 | number] = place
+        return True
+
+    def resolve(self, process: NDArray[np.int64], number: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """(n,) int64 indices into `values`; -1 for numbers that are 0 or not described."""
+        keys = np.fromiter(self.index.keys(), np.int64, len(self.index))
+        places = np.fromiter(self.index.values(), np.int64, len(self.index))
+        order = np.argsort(keys)
+        keys, places = keys[order], places[order]
+        wanted = process << 32 | number.astype(np.int64)
+        if not len(keys):
+            return np.full(len(wanted), -1)
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where((keys[at] == wanted) & (number != 0), places[at], -1)
+
+
+@dataclass
+class Descriptions:
+    """All that the numbers in the rows of a run mean.
+
+    Attributes:
+        files: Index of the path by file id.
+        damaged: Records that make no sense.
+    """
+
+    files: Mapping[int, int]
+    names: Interned[str] = field(default_factory=Interned)
+    objects: Interned[TraceObject] = field(default_factory=Interned)
+    shapes: Interned[TraceShape] = field(default_factory=Interned)
+    views: Interned[TraceView] = field(default_factory=Interned)
+    damaged: int = 0
+
+    def add(self, process: int, kind: int, record: bytes) -> None:
+        """Parse one record of a process."""
+        parse = _PARSERS.get(kind)
+        if parse is not None and not parse(self, process, record):
+            self.damaged += 1
+
+    def object_index(self, process: int, number: int) -> int:
+        """Index of an object that was described before; -1 if it was not."""
+        return self.objects.index.get(process << 32 | number, -1) if number else -1
+
+
+def _add_name(into: Descriptions, process: int, record: bytes) -> bool:
+    head = _head(record, t.NAME_RECORD)
+    if head is None:
+        return False
+    start = t.NAME_RECORD.itemsize
+    text = record[start : start + int(head["text_bytes"])]
+    return into.names.add(
+        process, int(head["name"]), text, lambda: text.rstrip(b"\0").decode(errors="replace")
+    )
+
+
+def _add_object(into: Descriptions, process: int, record: bytes) -> bool:
+    head = _head(record, t.OBJECT_RECORD)
+    if head is None or int(head["n_dims"]) > _MOST_DIMS:
+        return False
+    start, n = t.OBJECT_RECORD.itemsize, int(head["n_dims"])
+    numbers = _numbers(record, start, 3 * n)
+    if numbers is None or int(head["layer"]) >= len(IoLayer):
+        return False
+    end = start + 24 * n + int(head["name_bytes"])
+    key = record[8:16] + record[20:end]
+
+    def make() -> TraceObject:
+        extents, maximum, chunk = (numbers[i * n : (i + 1) * n].tolist() for i in range(3))
+        unlimited = np.frombuffer(record, np.uint64, n, start + 8 * n) == np.uint64(2**64 - 1)
+        name = record[start + 24 * n : end].rstrip(b"\0").decode(errors="replace")
+        return TraceObject(
+            file=into.files.get(int(head["file_id"]), -1),
+            layer=int(head["layer"]),
+            name=name,
+            extents=tuple(extents),
+            maximum=tuple(
+                -1 if free else most for most, free in zip(maximum, unlimited, strict=True)
+            ),
+            chunk=tuple(chunk) if any(chunk) else (),
+            element_bytes=int(head["element_bytes"]),
+            type_class=_word(t.TypeClass, int(head["type_class"])),
+            storage=_word(t.Storage, int(head["storage"])),
+        )
+
+    return into.objects.add(process, int(head["object"]), key, make)
+
+
+def _add_shape(into: Descriptions, process: int, record: bytes) -> bool:
+    head = _head(record, t.SHAPE_RECORD)
+    if head is None or int(head["n_dims"]) > _MOST_DIMS:
+        return False
+    kind, n = int(head["kind"]), int(head["n_dims"])
+    boxes = int(head["n_boxes"])
+    listed = kind in (t.RawShapeKind.BOXES, t.RawShapeKind.POINTS)
+    more = 3 * n if kind == t.RawShapeKind.REGULAR else 2 * n * boxes if listed else 0
+    numbers = _numbers(record, t.SHAPE_RECORD.itemsize, n + more)
+    if numbers is None or kind not in _SHAPE_KINDS:
+        return False
+    owner = into.object_index(process, int(head["object"]))
+    end = t.SHAPE_RECORD.itemsize + 8 * (n + more)
+
+    def make() -> TraceShape:
+        regular = numbers[n:].reshape(3, n).tolist() if kind == t.RawShapeKind.REGULAR else None
+        stride, count, block = map(tuple, regular) if regular else ((), (), ())
+        return TraceShape(
+            object=owner,
+            kind=_SHAPE_KINDS[kind],
+            extents=tuple(numbers[:n].tolist()),
+            stride=stride,
+            count=count,
+            block=block,
+            boxes=numbers[n:].reshape(boxes, 2, n) if listed else None,
+            truncated=bool(int(head["flags"]) & t.SHAPE_TRUNCATED),
+            total_boxes=min(int(head["total_boxes"]), _LARGEST),
+            elements=min(int(head["elements"]), _LARGEST),
+        )
+
+    return into.shapes.add(process, int(head["shape"]), (owner, record[16:end]), make)
+
+
+def _add_view(into: Descriptions, process: int, record: bytes) -> bool:
+    head = _head(record, t.VIEW_RECORD)
+    if head is None:
+        return False
+    start, n = t.VIEW_RECORD.itemsize, int(head["n_pieces"])
+    end = start + n * t.PIECE.itemsize
+    if end > len(record):
+        return False
+
+    def make() -> TraceView:
+        return TraceView(
+            file=into.files.get(int(head["file_id"]), -1),
+            displacement=int(head["displacement"]),
+            etype_bytes=min(int(head["etype_bytes"]), _LARGEST),
+            filetype_bytes=min(int(head["filetype_bytes"]), _LARGEST),
+            lower=int(head["filetype_lower"]),
+            extent=int(head["filetype_extent"]),
+            pieces=_pieces(np.frombuffer(record, t.PIECE, n, start)),
+            truncated=bool(int(head["flags"]) & t.VIEW_TRUNCATED),
+            total_pieces=min(int(head["total_pieces"]), _LARGEST),
+        )
+
+    return into.views.add(process, int(head["view"]), record[8:16] + record[20:end], make)
+
+
+_PARSERS = {
+    int(t.TraceRecordKind.NAME): _add_name,
+    int(t.TraceRecordKind.OBJECT): _add_object,
+    int(t.TraceRecordKind.SHAPE): _add_shape,
+    int(t.TraceRecordKind.VIEW): _add_view,
+}
+_SHAPE_KINDS = {int(kind): ShapeKind[kind.name] for kind in t.RawShapeKind}
+
+
+def _head(record: bytes, dtype: np.dtype[Any]) -> Any:
+    return np.frombuffer(record, dtype, 1)[0] if len(record) >= dtype.itemsize else None
+
+
+def _numbers(record: bytes, start: int, count: int) -> NDArray[np.int64] | None:
+    """(count,) int64 that stand at `start`; None if the record is too short for them."""
+    if start + 8 * count > len(record):
+        return None
+    found = np.frombuffer(record, np.uint64, count, start)
+    return np.minimum(found, np.uint64(_LARGEST)).astype(np.int64)
+
+
+def _pieces(found: NDArray[Any]) -> NDArray[Any]:
+    rows = np.zeros(len(found), PIECE_ROW)
+    for name in ("offset", "stride"):
+        rows[name] = found[name]
+    for name in ("bytes", "count", "inner"):
+        rows[name] = np.minimum(found[name], np.uint64(_LARGEST)).astype(np.int64)
+    return rows
+
+
+def _word(kinds: Any, number: int) -> str:
+    return str(kinds(number).name).lower() if number < len(kinds) else "other"

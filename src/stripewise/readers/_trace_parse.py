@@ -1,0 +1,231 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks and records of a trace -> rows whose numbers are still those of their process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import TRACE_ROW, IoLayer, Op
+from stripewise.readers import _trace_layout as t
+from stripewise.readers._blocks import scan_records
+
+MOST_ROWS = 40_000_000
+"""Rows of one run that are read; about 10 GB of memory."""
+
+_LATEST_NS = 1 << 60
+_WIDEST_LOG2 = 60
+_TAILED = (
+    t.TraceRecordKind.NAME,
+    t.TraceRecordKind.OBJECT,
+    t.TraceRecordKind.SHAPE,
+    t.TraceRecordKind.VIEW,
+)
+
+
+@dataclass
+class RawTrace:
+    """What the trace in one container holds; owners are indices of its processes.
+
+    Attributes:
+        rows: (owner, `TRACE_ROW` with raw numbers, file ids) of each block and kind.
+        described: (owner, record kind, record with its tail) of names, objects, shapes, views.
+        bins: (owner, (n,) uint64 file ids, (n,) layers, (n, k) `BIN`).
+        lost: Calls that found no room, by owner.
+        tracing: Owners that had capture on.
+        damaged: What could not be read, in words, and how often.
+        room: Rows that may still be read.
+    """
+
+    rows: list[tuple[int, NDArray[Any], NDArray[np.uint64]]] = field(default_factory=list)
+    described: list[tuple[int, int, bytes]] = field(default_factory=list)
+    bins: list[tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]] = field(default_factory=list)
+    lost: Counter[int] = field(default_factory=Counter)
+    tracing: set[int] = field(default_factory=set)
+    damaged: Counter[str] = field(default_factory=Counter)
+    room: int = MOST_ROWS
+
+
+def add_events(payload: bytes, owner: int, raw: RawTrace, *, begins: bool) -> None:
+    """Parse the payload of a THREAD (`begins`) or an EVENTS block."""
+    raw.tracing.add(owner)
+    start = _add_slots(payload, owner, raw) if begins else 0
+    if start is None:
+        return
+    offsets, heads = scan_records(payload, start)
+    kinds, versions = _kinds(heads), heads >> np.uint64(48)
+    events = (kinds == t.TraceRecordKind.EVENT) | (kinds == t.TraceRecordKind.RUN)
+    known = versions == t.TRACE_VERSION
+    raw.damaged["events of another version of the format"] += int((events & ~known).sum())
+    sizes = _sizes(heads)
+    for kind, dtype in (
+        (t.TraceRecordKind.EVENT, t.EVENT),
+        (t.TraceRecordKind.RUN, t.RUN_WITHOUT_DURATIONS),
+        (t.TraceRecordKind.RUN, t.RUN),
+    ):
+        chosen = (kinds == kind) & known & (sizes == dtype.itemsize)
+        events &= ~chosen
+        _add_rows(_gather(payload, offsets[chosen], dtype), owner, raw)
+    raw.damaged["events of a wrong size"] += int((events & known).sum())
+    add_shared_records(payload, offsets, heads, owner, raw)
+
+
+def add_shared_records(
+    payload: bytes,
+    offsets: NDArray[np.int64],
+    heads: NDArray[np.uint64],
+    owner: int,
+    raw: RawTrace,
+) -> None:
+    """Take names, objects, shapes, views and bins out of scanned records."""
+    kinds, sizes = _kinds(heads), _sizes(heads)
+    known = heads >> np.uint64(48) == t.TRACE_VERSION
+    tailed = np.isin(kinds, _TAILED) & known
+    for start, size, kind in zip(
+        offsets[tailed].tolist(), sizes[tailed].tolist(), kinds[tailed].tolist(), strict=True
+    ):
+        raw.described.append((owner, kind, payload[start : start + size]))
+    bins = (kinds == t.TraceRecordKind.BINS) & known & (sizes >= t.BINS_RECORD.itemsize)
+    for size in np.unique(sizes[bins]).tolist():
+        n_bins = (size - t.BINS_RECORD.itemsize) // t.BIN.itemsize
+        if n_bins:
+            _add_bins(payload, offsets[bins & (sizes == size)], n_bins, owner, raw)
+
+
+def _kinds(heads: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return ((heads >> np.uint64(32)) & np.uint64(0xFFFF)).astype(np.int64)
+
+
+def _sizes(heads: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return (heads & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
+def _gather(payload: bytes, offsets: NDArray[np.int64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """(n,) records of a dtype that lie at offsets that are multiples of 8."""
+    words = np.frombuffer(payload, np.uint64, len(payload) // 8)
+    n_words = dtype.itemsize // 8
+    taken = words[(offsets // 8)[:, None] + np.arange(n_words)]
+    found: NDArray[Any] = taken.view(dtype).reshape(-1)
+    return found
+
+
+def _add_slots(payload: bytes, owner: int, raw: RawTrace) -> int | None:
+    """Read the open runs of a thread; the return value is where its log begins."""
+    if len(payload) < t.THREAD_RECORD.itemsize:
+        return None
+    thread = np.frombuffer(payload, t.THREAD_RECORD, 1)[0]
+    if not int(thread["header"]["bytes"]):
+        return None  # the process ended between making the block and filling it
+    size, count = int(thread["slot_bytes"]), int(thread["n_slots"])
+    start = int(t.THREAD_RECORD.itemsize)
+    if size != t.RUN.itemsize or count > (len(payload) - start) // size:
+        raw.damaged["blocks of a thread"] += 1
+        return None
+    if int(thread["header"]["version"]) != t.TRACE_VERSION:
+        raw.damaged["events of another version of the format"] += 1
+        return None
+    raw.lost[owner] += min(int(thread["lost_calls"]), _LATEST_NS)
+    slots = np.frombuffer(payload, t.RUN, count, start)
+    _add_rows(slots[slots["count"] > 0], owner, raw)
+    return start + count * size
+
+
+def _add_rows(found: NDArray[Any], owner: int, raw: RawTrace) -> None:
+    if len(found) > raw.room:
+        raw.damaged[f"events beyond the first {MOST_ROWS}, which are not read"] += (
+            len(found) - raw.room
+        )
+        found = found[: raw.room]
+    if not len(found):
+        return
+    rows, file_ids = _rows(found)
+    sound = (rows["layer"] < len(IoLayer)) & (rows["op"] < len(Op)) & (rows["count"] > 0)
+    for name in ("start_ns", "end_ns", "sequence"):
+        sound &= (rows[name] >= 0) & (rows[name] < _LATEST_NS)
+    raw.damaged["events that make no sense"] += int((~sound).sum())
+    if not sound.all():
+        rows, file_ids = rows[sound], file_ids[sound]
+    raw.room -= len(rows)
+    rows["process"] = owner
+    raw.rows.append((owner, rows, file_ids))
+
+
+def _rows(found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint64]]:
+    """Events or runs as `TRACE_ROW`; names and other numbers as they are."""
+    names = found.dtype.names or ()
+    run = "first" in names
+    first = found["first"] if run else found
+    rows = np.zeros(len(found), TRACE_ROW)
+    for name in ("thread", "layer", "op", "depth", "flags", "offset"):
+        rows[name] = first[name]
+    for name in ("name", "parent", "object", "shape"):
+        rows[name] = first[name].astype(np.int32)
+    for name in ("bytes", "sequence", "start_ns"):
+        rows[name] = _signed(first[name])
+    rows["busy_ns"] = _signed(first["duration_ns"])
+    if run:
+        for name in ("count", "last_start_ns", "end_ns", "min_ns", "max_ns", "inner"):
+            rows[name] = _signed(found[name])
+        for name in ("stride", "sequence_stride"):
+            rows[name] = found[name]
+        if "durations" in names:
+            rows["durations"] = found["durations"]
+        else:
+            _few_durations(rows)
+    else:
+        _single(rows)
+    return rows, first["file_id"].astype(np.uint64)
+
+
+def _single(rows: NDArray[Any]) -> None:
+    """Fill what follows from the one duration of a single call."""
+    rows["count"] = 1
+    rows["last_start_ns"] = rows["start_ns"]
+    rows["end_ns"] = rows["start_ns"] + np.minimum(rows["busy_ns"], _LATEST_NS)
+    rows["min_ns"] = rows["max_ns"] = rows["busy_ns"]
+    rows["durations"][np.arange(len(rows)), duration_bin(rows["busy_ns"])] = 1
+
+
+def _few_durations(rows: NDArray[Any]) -> None:
+    """Estimate the histogram of a brief run, whose own is not kept: least, greatest, mean."""
+    place = np.arange(len(rows))
+    for value, number in (
+        (rows["min_ns"], (rows["count"] > 1).astype(np.int64)),
+        (rows["max_ns"], np.ones(len(rows), np.int64)),
+        (_rest_mean(rows), np.clip(rows["count"] - 2, 0, 0xFFFFFFFF)),
+    ):
+        np.add.at(rows["durations"], (place, duration_bin(value)), number.astype(np.uint32))
+
+
+def _rest_mean(rows: NDArray[Any]) -> NDArray[np.int64]:
+    rest = rows["busy_ns"] - rows["min_ns"] - rows["max_ns"]
+    mean = rest // np.maximum(rows["count"] - 2, 1)
+    return np.asarray(np.clip(mean, rows["min_ns"], np.maximum(rows["max_ns"], rows["min_ns"])))
+
+
+def duration_bin(nanoseconds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Bin b holds durations below 4^b x 256 ns and not below 4^(b-1) x 256; the last the rest."""
+    edges = 256 * 4 ** np.arange(t.DURATION_BINS - 1, dtype=np.int64)
+    return np.asarray(np.searchsorted(edges, nanoseconds, side="right"))
+
+
+def _signed(values: NDArray[Any]) -> NDArray[np.int64]:
+    return np.asarray(np.minimum(values, np.uint64(np.iinfo(np.int64).max)).astype(np.int64))
+
+
+def _add_bins(
+    payload: bytes, offsets: NDArray[np.int64], n_bins: int, owner: int, raw: RawTrace
+) -> None:
+    dtype = np.dtype([("record", t.BINS_RECORD), ("bins", t.BIN, (n_bins,))])
+    found = _gather(payload, offsets, dtype)
+    record, bins = found["record"], found["bins"].copy()
+    used = np.arange(n_bins) < record["n_bins"][:, None].astype(np.int64)
+    used &= (bins["width_log2"] > 0) & (bins["width_log2"] <= _WIDEST_LOG2)
+    used &= (bins["start_ns"] < _LATEST_NS) & (record["layer"] < len(IoLayer))[:, None]
+    bins["width_log2"][~used] = 0
+    raw.bins.append((owner, record["file_id"].copy(), record["layer"].copy(), bins))

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The sources, and which of them a path is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from stripewise.errors import TraceError
+from stripewise.model import Evidence
+from stripewise.readers.sources._base import Source
+from stripewise.readers.sources._native import NativeSource
+
+_SOURCES: tuple[Source, ...] = (NativeSource(),)
+
+
+def source_names() -> tuple[str, ...]:
+    """Return the names of all sources."""
+    return tuple(source.name for source in _SOURCES)
+
+
+def get_source(name: str) -> Source:
+    """Return a source by name.
+
+    Raises:
+        TraceError: There is no such source.
+    """
+    for source in _SOURCES:
+        if source.name == name:
+            return source
+    raise TraceError(f"no source is called {name!r}: use one of {', '.join(source_names())}")
+
+
+def recognise(path: Path) -> Source:
+    """Return the source that reads a path.
+
+    Raises:
+        TraceError: The path does not exist, or nothing reads it.
+    """
+    try:
+        os.stat(path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TraceError(f"cannot read {path}: {reason}") from error
+    for source in _SOURCES:
+        if source.recognises(path):
+            return source
+    what = "; ".join(source.summary for source in _SOURCES)
+    raise TraceError(f"{path}: not recognised; what can be read is {what}")
+
+
+def read_evidence(path: Path | Sequence[Path]) -> Evidence:
+    """Read everything that a source tells of one run.
+
+    Args:
+        path: A trace, log or profile of any kind that is recognised; several paths if the run
+            is spread over them (containers of several nodes).
+
+    Raises:
+        TraceError: It cannot be read, is not recognised, or holds more than one run.
+        ContainerError: A container is of another version.
+    """
+    paths = [Path(path)] if isinstance(path, str | os.PathLike) else [Path(one) for one in path]
+    if not paths:
+        raise TraceError("nothing to read: name a trace, a log or a directory of containers")
+    found = {id(source): source for source in map(recognise, paths)}
+    if len(found) > 1:
+        kinds = " and ".join(source.summary for source in found.values())
+        raise TraceError(f"the paths are of different kinds ({kinds}): name one run")
+    (source,) = found.values()
+    return source.read_several(paths)
