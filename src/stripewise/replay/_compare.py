@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether two runs made the same requests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from stripewise.model import EventFlag, IoLayer, Op, Trace
+from stripewise.replay._calls import RankCalls, rank_calls, top_level
+from stripewise.replay._tables import Tables
+
+_DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
+_MOST_TOLD = 20
+
+
+@dataclass(frozen=True)
+class Differences:
+    """What differs between the requests of two runs.
+
+    Attributes:
+        calls / bytes: Data calls of the program itself in the first run, and what they moved.
+        texts: What differs, in words; the first ones.
+        n_different: Calls that have no equal in the other run, at the same turn.
+        files: Names of the files that were compared.
+    """
+
+    calls: int
+    bytes: int
+    texts: tuple[str, ...] = ()
+    n_different: int = 0
+    files: tuple[str, ...] = field(default=())
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return self.n_different > 0
+
+
+Request = tuple[Any, ...]
+
+
+def compare(first: Trace, second: Trace, names: Mapping[str, str] | None = None) -> Differences:
+    """Compare the data calls that two programs made themselves, rank by rank and file by file.
+
+    Compared are their order in each file and interface, direction, collective or not, size,
+    offset, dataset and selection, and the file view.  Offsets that one of the runs does not
+    know are not compared.
+
+    Args:
+        first: Trace of the one run.
+        second: Trace of the other.
+        names: Path in `first` to the file's name in `second`; the last part of the path if not
+            given.
+    """
+    names = names or {}
+    ours = _requests(
+        first, {path: names.get(path, os.path.basename(path)) for path in first.paths}
+    )
+    theirs = _requests(second, {path: os.path.basename(path) for path in second.paths})
+    texts: list[str] = []
+    n_different = 0
+    for key in sorted(set(ours) | set(theirs)):
+        mine, other = ours.get(key, []), theirs.get(key, [])
+        rank, name, layer = key
+        where = f"rank {rank}, {name}, {IoLayer(layer).name.lower()}"
+        if len(mine) != len(other):
+            texts.append(f"{where}: {len(mine)} calls and {len(other)}")
+            n_different += abs(len(mine) - len(other))
+        for turn, (a, b) in enumerate(zip(mine, other, strict=False)):
+            if not _same(a, b):
+                n_different += 1
+                texts.append(f"{where}, call {turn}: {_told(a)} and {_told(b)}")
+    n_calls = sum(map(len, ours.values()))
+    total = sum(request[1] for requests in ours.values() for request in requests)
+    files = tuple(sorted({name for _, name, _ in ours}))
+    return Differences(n_calls, total, tuple(texts[:_MOST_TOLD]), n_different, files)
+
+
+def _same(a: Request, b: Request) -> bool:
+    if a[2] is None or b[2] is None:
+        a, b = (*a[:2], None, *a[3:]), (*b[:2], None, *b[3:])
+    return a == b
+
+
+def _told(request: Request) -> str:
+    op, size, offset, name, shape, view = request
+    said = f"{Op(op).name.lower()} of {size} bytes"
+    if offset is not None:
+        said += f" at {offset}"
+    if name:
+        said += f" in {name}"
+    if shape is not None:
+        said += f", {shape.kind} {shape.numbers[:12]} of {shape.extents}"
+    if view is not None:
+        said += f", view at {view.displacement} with {len(view.pieces)} pieces"
+    return said
+
+
+def _requests(trace: Trace, names: Mapping[str, str]) -> dict[tuple[int, str, int], list[Request]]:
+    rows = trace.rows
+    chosen = top_level(trace) & np.isin(rows["op"], _DATA) & (rows["file"] >= 0)
+    chosen &= (rows["flags"] & EventFlag.ATTRIBUTE) == 0
+    tables = Tables(trace, {})
+    told = {int(i): _of_row(trace, tables, int(i)) for i in np.flatnonzero(chosen)}
+    shapes, views = tables.shapes, tables.views
+    found: dict[tuple[int, str, int], list[Request]] = {}
+    for calls in rank_calls(trace, chosen):
+        for index, offset in _each(calls):
+            op, size, known, name, shape, view = told[index]
+            request = (
+                op,
+                size,
+                offset if known else None,
+                name,
+                shapes[shape] if shape >= 0 else None,
+                views[view] if view >= 0 else None,
+            )
+            row = rows[index]
+            key = (calls.rank, names[trace.paths[row["file"]]], int(row["layer"]))
+            found.setdefault(key, []).append(request)
+    return found
+
+
+def _each(calls: RankCalls) -> list[tuple[int, int]]:
+    return list(zip(calls.row.tolist(), calls.offset.tolist(), strict=True))
+
+
+def _of_row(trace: Trace, tables: Tables, index: int) -> Request:
+    row = trace.rows[index]
+    name = trace.objects[row["object"]].name if row["object"] >= 0 else ""
+    known = not row["flags"] & EventFlag.NO_OFFSET and row["offset"] >= 0
+    op = int(row["op"])
+    shape, view = tables.shape(int(row["shape"])), tables.view(int(row["view"]))
+    return op, int(row["bytes"]), bool(known), name, shape, view

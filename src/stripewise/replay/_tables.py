@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What calls refer to, each described once in a plan."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from stripewise.model import IoLayer, ShapeKind, Trace, TraceShape, TraceView
+from stripewise.replay._records import PlanFile, PlanObject, PlanShape, PlanView
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Interned(Generic[T]):
+    """Values by number, equal ones once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[T, int] = {}
+
+    def number(self, value: T) -> int:
+        """Return the number of a value."""
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    @property
+    def values(self) -> tuple[T, ...]:
+        """In the order of their numbers."""
+        return tuple(self._numbers)
+
+
+class Tables:
+    """Files, objects, shapes and views of a trace that a plan uses.
+
+    A number of -1 is answered by -1.
+    """
+
+    def __init__(self, trace: Trace, hints: Mapping[str, Mapping[str, str]]) -> None:
+        """Begin empty.
+
+        Args:
+            trace: Whose indices are asked for.
+            hints: Path to the hints that the program gave.
+        """
+        self._trace = trace
+        self._hints = hints
+        self._files: dict[int, PlanFile] = {}
+        self._numbers: dict[int, int] = {}
+        self._names: set[str] = set()
+        self._variables: dict[int, list[int]] = {}
+        self._objects: Interned[PlanObject] = Interned()
+        self._shapes: Interned[PlanShape] = Interned()
+        self._views: Interned[PlanView] = Interned()
+        self._first: dict[tuple[int, int, str], int] = {}
+
+    @property
+    def files(self) -> tuple[PlanFile, ...]:
+        """In the order of their numbers."""
+        return tuple(
+            replace(file, variables=tuple(self._variables.get(number, ())))
+            for number, file in enumerate(self._files.values())
+        )
+
+    @property
+    def objects(self) -> tuple[PlanObject, ...]:
+        """In the order of their numbers."""
+        return self._objects.values
+
+    @property
+    def shapes(self) -> tuple[PlanShape, ...]:
+        """In the order of their numbers."""
+        return self._shapes.values
+
+    @property
+    def views(self) -> tuple[PlanView, ...]:
+        """In the order of their numbers."""
+        return self._views.values
+
+    def file(self, index: int) -> int:
+        """Return the number of a file of the trace."""
+        if index < 0:
+            return -1
+        if index not in self._numbers:
+            path = self._trace.paths[index]
+            name = self._free_name(os.path.basename(path) or "file")
+            self._numbers[index] = len(self._files)
+            self._files[index] = PlanFile(path, name, dict(self._hints.get(path, {})))
+        return self._numbers[index]
+
+    def _free_name(self, wanted: str) -> str:
+        stem, suffix = os.path.splitext(wanted)
+        name, number = wanted, 1
+        while name in self._names:
+            number += 1
+            name = f"{stem}-{number}{suffix}"
+        self._names.add(name)
+        return name
+
+    def object(self, index: int) -> int:
+        """Return the number of a dataset or variable, as it was first described in its file."""
+        if index < 0:
+            return -1
+        seen = self._trace.objects[index]
+        key = (seen.file, int(seen.layer), seen.name)
+        if key not in self._first:
+            kind = "dataset" if seen.layer == IoLayer.HDF5 else "variable"
+            described = PlanObject(
+                kind,
+                seen.name,
+                tuple(seen.extents),
+                tuple(seen.maximum),
+                tuple(seen.chunk),
+                seen.element_bytes,
+                seen.type_class,
+                seen.storage,
+            )
+            self._first[key] = self._objects.number(described)
+            if kind == "variable":
+                number = self.file(seen.file)
+                self._variables.setdefault(number, []).append(self._first[key])
+        return self._first[key]
+
+    def group(self, name: str) -> int:
+        """Return the number of a group of HDF5."""
+        return self._objects.number(PlanObject("group", name))
+
+    def shape(self, index: int) -> int:
+        """Return the number of a selection."""
+        return -1 if index < 0 else self._shapes.number(_shape(self._trace.shapes[index]))
+
+    def whole(self, index: int) -> int:
+        """Return the number of the selection of all of an object, for its extents."""
+        extents = tuple(self._trace.objects[index].extents) if index >= 0 else ()
+        return self._shapes.number(PlanShape(ShapeKind.ALL, extents, 0))
+
+    def view(self, index: int) -> int:
+        """Return the number of a file view."""
+        return -1 if index < 0 else self._views.number(_view(self._trace.views[index]))
+
+
+def _shape(shape: TraceShape) -> PlanShape:
+    numbers: tuple[int, ...] = ()
+    n_boxes = 0
+    if shape.kind == ShapeKind.REGULAR:
+        numbers = (*shape.stride, *shape.count, *shape.block)
+    elif shape.boxes is not None:
+        n_boxes = len(shape.boxes)
+        numbers = tuple(map(int, shape.boxes.reshape(-1)))
+    kind = str(shape.kind)
+    return PlanShape(kind, tuple(shape.extents), shape.elements, n_boxes, tuple(map(int, numbers)))
+
+
+def _view(view: TraceView) -> PlanView:
+    pieces = tuple(
+        (
+            int(piece["offset"]),
+            int(piece["bytes"]),
+            int(piece["count"]),
+            *map(int, piece["inner"]),
+            *map(int, piece["stride"]),
+        )
+        for piece in view.pieces
+    )
+    return PlanView(
+        view.displacement,
+        view.etype_bytes,
+        view.filetype_bytes,
+        view.lower,
+        view.extent,
+        pieces,
+    )

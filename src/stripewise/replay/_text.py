@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plan as text, which the replay program reads; see docs/reference/replay-plan.md."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.errors import StorageError
+from stripewise.replay._records import (
+    COLUMNS,
+    Plan,
+    PlanInput,
+    PlanObject,
+    PlanRank,
+    PlanShape,
+    PlanView,
+)
+
+PLAN_VERSION = 1
+_PLAIN = frozenset(b"!#$&'()+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`"
+                   b"abcdefghijklmnopqrstuvwxyz{|}~")  # fmt: skip
+
+
+def plan_text(plan: Plan) -> str:
+    """Return a plan as text (ASCII)."""
+    return "".join(f"{line}\n" for line in _lines(plan))
+
+
+def write_plan(plan: Plan, path: Path) -> None:
+    """Write a plan that only its owner can read: it holds names of files.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    try:
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(number, "w", encoding="ascii") as stream:
+            stream.writelines(f"{line}\n" for line in _lines(plan))
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    yield f"stripewise-replay {PLAN_VERSION}"
+    yield f"ranks {plan.n_ranks}"
+    yield f"bytes {plan.read_bytes} {plan.write_bytes}"
+    for name, values in _counts(plan):
+        yield f"{name} {len(values)}"
+    for index, verb in enumerate(plan.verbs):
+        yield f"verb {index} {verb}"
+    for index, file in enumerate(plan.files):
+        yield f"file {index} {escaped(file.name)}"
+        for key, value in file.hints.items():
+            yield f"hint {index} {escaped(key)} {escaped(value)}"
+        if file.variables:
+            yield f"variables {index} {len(file.variables)} {_numbers(file.variables)}"
+    for index, described in enumerate(plan.objects):
+        yield f"object {index} {_object(described)}"
+    for index, shape in enumerate(plan.shapes):
+        yield f"shape {index} {_shape(shape)}"
+    for index, view in enumerate(plan.views):
+        yield f"view {index} {_view(view)}"
+    for index, ranks in enumerate(plan.groups):
+        yield f"group {index} {len(ranks)} {number_list(np.array(ranks, np.int64))}"
+    for needed in plan.inputs:
+        yield _input(needed)
+    for index, table in enumerate(plan.sections):
+        yield f"section {index} {len(table)}"
+        yield from map(_call, table)
+    yield from map(_rank, plan.ranks)
+    yield "end"
+
+
+def _counts(plan: Plan) -> tuple[tuple[str, Sequence[Any]], ...]:
+    return (
+        ("verbs", plan.verbs),
+        ("files", plan.files),
+        ("objects", plan.objects),
+        ("shapes", plan.shapes),
+        ("views", plan.views),
+        ("groups", plan.groups),
+        ("inputs", plan.inputs),
+    )
+
+
+def escaped(text: str) -> str:
+    """Return a name as one word: other bytes than letters, digits and marks as %XX."""
+    raw = os.fsencode(text)
+    word = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw)
+    return word or "%"
+
+
+def number_list(values: NDArray[np.int64]) -> str:
+    """Return numbers as words: A, A*N for N equal ones, A+D*N for N at distance D."""
+    words = []
+    at, n = 0, len(values)
+    steps = np.diff(values)
+    change = np.append(np.flatnonzero(steps[1:] != steps[:-1]) + 1, n - 1) if n > 1 else [0]
+    turn = 0
+    while at < n:
+        while change[turn] <= at and change[turn] < n - 1:
+            turn += 1
+        length = int(change[turn]) - at + 1 if at < n - 1 else 1
+        step = int(steps[at]) if length > 1 else 0
+        if length == 2 and step:
+            length = 1
+        first = int(values[at])
+        distance = f"+{step}" if length > 1 and step else ""
+        words.append(f"{first}{distance}*{length}" if length > 1 else f"{first}")
+        at += length
+    return " ".join(words)
+
+
+def _numbers(*parts: Sequence[int]) -> str:
+    return " ".join(str(number) for part in parts for number in part)
+
+
+def _words(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def _object(one: PlanObject) -> str:
+    n_dims = len(one.extents)
+    maximum = one.maximum or one.extents
+    chunk = one.chunk or (0,) * n_dims
+    head = f"{one.kind} {one.type_class} {one.storage} {one.element_bytes} {n_dims}"
+    return _words(head, _numbers(one.extents, maximum, chunk), escaped(one.name))
+
+
+def _shape(one: PlanShape) -> str:
+    head = f"{one.kind} {len(one.extents)} {one.elements} {one.boxes}"
+    return _words(head, _numbers(one.extents, one.numbers))
+
+
+def _view(one: PlanView) -> str:
+    head = (one.displacement, one.etype_bytes, one.filetype_bytes, one.lower, one.extent)
+    return _words(_numbers(head, (len(one.pieces),), *one.pieces))
+
+
+def _input(one: PlanInput) -> str:
+    head = f"input {one.file} {one.kind} {one.size_bytes} {len(one.objects)}"
+    return _words(head, _numbers(one.objects))
+
+
+def _call(row: np.void) -> str:
+    numbers: list[int] = []
+    for name in row.dtype.names or ():
+        numbers += np.atleast_1d(row[name]).tolist()
+    return " ".join(map(str, numbers))
+
+
+def _rank(one: PlanRank) -> str:
+    lists = (number_list(one.columns[name]) for name in COLUMNS)
+    return _words(f"rank {one.rank} {one.section}", *lists)
