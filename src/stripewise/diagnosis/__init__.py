@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Evidence of a run -> figures and findings in plain words.  Pure."""
 
+from stripewise.diagnosis._diagnose import diagnose
 from stripewise.diagnosis._records import (
     Diagnosis,
     Figures,
@@ -27,5 +28,6 @@ __all__ = [
     "RequestRow",
     "Severity",
     "VarianceRow",
+    "diagnose",
     "size_labels",
 ]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -270,7 +271,7 @@ class Finding:
     Attributes:
         code: Name of the rule: "small-independent".
         severity: How much it matters.
-        title: In plain words, one line.
+        phrase: What it is: "4 KiB independent writes to out.h5".
         text: What was seen, with numbers, in one or two sentences.
         evidence: The numbers by name; sizes in bytes, times in seconds.
         cost_seconds: Estimated loss of elapsed time; None: not known.
@@ -284,7 +285,7 @@ class Finding:
 
     code: str
     severity: Severity
-    title: str
+    phrase: str
     text: str
     evidence: Mapping[str, float | int | str]
     cost_seconds: float | None
@@ -295,6 +296,11 @@ class Finding:
     tune: str = ""
     files: tuple[str, ...] = ()
     n_files: int = 0
+
+    @property
+    def title(self) -> str:
+        """The phrase as a title."""
+        return self.phrase[:1].upper() + self.phrase[1:]
 
 
 @dataclass(frozen=True)
@@ -335,7 +341,7 @@ class Diagnosis:
 def size_labels() -> tuple[str, ...]:
     """Names of the size bins: "0–100 B", ..., "1 GiB and more"."""
     names = ("0", "100 B", "1 KiB", "10 KiB", "100 KiB", "1 MiB", "4 MiB", "10 MiB", "100 MiB")
-    ranges = [f"{low}–{high}" for low, high in zip(names, names[1:], strict=False)]
+    ranges = [f"{low}–{high}" for low, high in itertools.pairwise(names)]
     labels = (*ranges, "100 MiB–1 GiB", "1 GiB and more")
     assert len(labels) == len(SIZE_EDGES)
     return labels

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Requests before and after MPI-IO: what the program asked, what reached the storage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.diagnosis._records import RequestRow, share
+from stripewise.diagnosis._single import FileCalls, Side
+from stripewise.diagnosis._usage import COLLECTIVE, READS, SYSTEM, WRITES, FileUse
+from stripewise.model import IoLayer, Op
+
+UNIT_BYTES = 1 << 20
+"""Unit of alignment where the stripe is not known. Assumed."""
+
+
+def unit_of(use: FileUse) -> int:
+    """Stripe of a file, or 1 MiB."""
+    return use.layout.stripe_bytes or UNIT_BYTES
+
+
+def request_rows(files: Sequence[FileUse], single: dict[int, FileCalls]) -> tuple[RequestRow, ...]:
+    """Rows of the files that were used through MPI-IO, one for each direction.
+
+    Args:
+        files: Counters by file.
+        single: Single calls by file, where there is a trace.
+    """
+    rows = []
+    for use in files:
+        if IoLayer.MPIIO not in use.seen:
+            continue
+        for writing in (True, False):
+            calls = single.get(use.index)
+            row = _exact(use, calls, writing) if calls is not None else _coarse(use, writing)
+            if row is not None:
+                rows.append(row)
+    return tuple(sorted(rows, key=lambda row: (-row.system_seconds, row.path, not row.writing)))
+
+
+def _exact(use: FileUse, calls: FileCalls, writing: bool) -> RequestRow | None:
+    side = calls.side(writing)
+    asked = side.program
+    if not len(asked):
+        return None
+    unit = unit_of(use)
+    gaps = side.gaps
+    below = side.system
+    return RequestRow(
+        path=use.path,
+        writing=writing,
+        exact=side.complete,
+        program_calls=len(asked),
+        collective_calls=int(np.isin(asked["op"], COLLECTIVE).sum()),
+        program_ranks=len(np.unique(asked["process"])),
+        program_bytes=int(asked["bytes"].sum()),
+        program_mean_bytes=share(float(asked["bytes"].sum()), len(asked)),
+        system_calls=len(below),
+        system_ranks=len(np.unique(below["process"])),
+        system_bytes=int(below["bytes"].sum()),
+        system_mean_bytes=share(float(below["bytes"].sum()), len(below)),
+        modify_reads=len(side.modify) if writing else 0,
+        modify_bytes=int(side.modify["bytes"].sum()) if writing else 0,
+        gaps=len(gaps),
+        mean_gap_bytes=float(gaps.mean()) if len(gaps) else None,
+        aligned=share(float((below["offset"] % unit == 0).sum()), len(below)),
+        unit_sized=share(float((below["bytes"] == unit).sum()), len(below)),
+        unit_bytes=unit,
+        system_seconds=_slowest_seconds(side),
+    )
+
+
+def _slowest_seconds(side: Side) -> float:
+    rows = np.concatenate([side.system, side.modify])
+    if not len(rows):
+        return 0.0
+    _, inverse = np.unique(rows["process"], return_inverse=True)
+    return float(np.bincount(inverse, weights=rows["duration_ns"] * 1e-9).max())
+
+
+def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
+    """From counters: the system's calls are all those of POSIX and stdio that are not own."""
+    ops = WRITES if writing else READS
+    asked = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
+    if not asked.count:
+        return None
+    together = use.calls(COLLECTIVE, layers=[IoLayer.MPIIO], own=False)
+    if writing:
+        together_count = use.calls([Op.WRITE_COLLECTIVE], layers=[IoLayer.MPIIO], own=False).count
+    else:
+        together_count = (
+            together.count
+            - use.calls([Op.WRITE_COLLECTIVE], layers=[IoLayer.MPIIO], own=False).count
+        )
+    every = use.calls(ops, layers=SYSTEM, own=False)
+    reduced = bool(use.reduced.any())
+    return RequestRow(
+        path=use.path,
+        writing=writing,
+        exact=False,
+        program_calls=asked.count,
+        collective_calls=together_count,
+        program_ranks=asked.ranks,
+        program_bytes=asked.bytes,
+        program_mean_bytes=asked.mean_bytes,
+        system_calls=every.count,
+        system_ranks=None if reduced else every.ranks,
+        system_bytes=every.bytes,
+        system_mean_bytes=every.mean_bytes,
+        modify_reads=None,
+        modify_bytes=_modify_bytes(use) if writing else 0,
+        gaps=None,
+        mean_gap_bytes=None,
+        aligned=_aligned(use, writing),
+        unit_sized=None,
+        unit_bytes=_alignment(use.rows) or unit_of(use),
+        system_seconds=every.elapsed,
+    )
+
+
+def _modify_bytes(use: FileUse) -> int | None:
+    """Bytes that the system read although nobody asked MPI-IO to read; None: cannot be told."""
+    if use.calls(READS, layers=[IoLayer.MPIIO], own=False).count:
+        return None
+    return use.calls(READS, layers=SYSTEM, own=False).bytes
+
+
+def _alignment(rows: NDArray[Any]) -> int:
+    return int(rows["alignment"].max()) if len(rows) else 0
+
+
+def _aligned(use: FileUse, writing: bool) -> float | None:
+    """Share of aligned calls; counters do not tell directions, so only where there is one."""
+    other = READS if writing else WRITES
+    rows = use.rows[np.isin(use.rows["layer"], [int(layer) for layer in SYSTEM])]
+    if not len(rows) or (rows["unaligned"] < 0).any() or not _alignment(rows):
+        return None
+    if use.calls(other, layers=SYSTEM, own=False).count:
+        return None
+    count = use.calls(WRITES if writing else READS, layers=SYSTEM, own=False).count
+    return 1.0 - share(float(rows["unaligned"].sum()), count) if count else None

@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables: per file, per layer, slowest and fastest rank of shared files."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.diagnosis._records import FileRow, LayerRow, VarianceRow, share
+from stripewise.diagnosis._usage import (
+    COLLECTIVE,
+    DATA,
+    METADATA,
+    READS,
+    REDUCED,
+    WRITES,
+    FileUse,
+    own_weights,
+    rank_keys,
+)
+from stripewise.model import N_COMMON, SIZE_EDGES, IoLayer, Op, RunProfile
+
+LAYER_NAMES = {
+    IoLayer.POSIX: "POSIX",
+    IoLayer.STDIO: "stdio",
+    IoLayer.MPIIO: "MPI-IO",
+    IoLayer.PNETCDF: "PnetCDF",
+    IoLayer.HDF5: "HDF5",
+    IoLayer.ADIOS2: "ADIOS2",
+}
+
+
+def file_rows(files: Sequence[FileUse]) -> tuple[FileRow, ...]:
+    """Table of files, the one that took most time first."""
+    ordered = sorted(files, key=lambda use: (-use.total.elapsed, -use.total.cumulated, use.path))
+    return tuple(_file_row(use) for use in ordered)
+
+
+def _file_row(use: FileUse) -> FileRow:
+    top = use.of_layer(use.top)
+    data = use.calls(DATA, layers=[use.top])
+    together = use.calls(COLLECTIVE, layers=[use.top])
+    return FileRow(
+        path=use.path,
+        interface=" + ".join(LAYER_NAMES[layer] for layer in use.layers) or "-",
+        layer=use.top,
+        read_bytes=use.read_bytes,
+        write_bytes=use.write_bytes,
+        read_calls=use.calls(READS, layers=[use.top]).count,
+        write_calls=use.calls(WRITES, layers=[use.top]).count,
+        read_sizes=_sizes(top, "read_sizes"),
+        write_sizes=_sizes(top, "write_sizes"),
+        common_sizes=common_sizes(top),
+        collective=share(together.count, data.count),
+        sequential=_order(use, "sequential"),
+        consecutive=_order(use, "consecutive"),
+        opens=use.calls([Op.OPEN]).count,
+        meta_operations=use.calls(METADATA).count,
+        elapsed_seconds=use.total.elapsed,
+        cumulated_seconds=use.total.cumulated,
+        rank_count=use.total.ranks,
+        data_rank_count=use.data_ranks,
+        extent_bytes=use.extent,
+        hints=use.hints,
+        layout=use.layout,
+    )
+
+
+def _sizes(rows: NDArray[Any], name: str) -> tuple[int, ...]:
+    if not len(rows):
+        return (0,) * len(SIZE_EDGES)
+    return tuple(int(count) for count in rows[name].sum(axis=0))
+
+
+def common_sizes(rows: NDArray[Any]) -> tuple[tuple[int, int], ...]:
+    """Most common sizes over rows that each know their own: (bytes, calls)."""
+    counted: Counter[int] = Counter()
+    for size, count in zip(
+        rows["common_size"].ravel().tolist(), rows["common_count"].ravel().tolist(), strict=True
+    ):
+        if count > 0:
+            counted[size] += count
+    return tuple(counted.most_common(N_COMMON))
+
+
+def _order(use: FileUse, kind: str) -> float:
+    rows = use.lowest
+    count = int(rows["count"][:, [int(op) for op in DATA]].sum())
+    return share(float(rows[f"{kind}_reads"].sum() + rows[f"{kind}_writes"].sum()), count)
+
+
+def layer_rows(profile: RunProfile) -> tuple[LayerRow, ...]:
+    """Table of layers, from the program down."""
+    rows = profile.counters
+    weight = own_weights(rows)
+    found = np.unique(rows["layer"])[::-1]
+    return tuple(_layer_row(rows, weight, int(layer)) for layer in found)
+
+
+def _layer_row(rows: NDArray[Any], weight: NDArray[np.float64], layer: int) -> LayerRow:
+    pick = rows["layer"] == layer
+    mine = rows[pick]
+    seconds = mine["seconds"].sum(axis=1)
+    elapsed = math.nan
+    if not (mine["rank"] == REDUCED).any():
+        _, inverse = np.unique(rank_keys(mine), return_inverse=True)
+        elapsed = float(np.bincount(inverse, weights=seconds).max(initial=0.0))
+
+    def total(name: str, ops: Sequence[Op]) -> int:
+        return int(mine[name][:, [int(op) for op in ops]].sum())
+
+    return LayerRow(
+        layer=IoLayer(layer),
+        files=len(np.unique(mine["file"])),
+        read_calls=total("count", READS),
+        write_calls=total("count", WRITES),
+        collective_calls=total("count", COLLECTIVE),
+        meta_operations=total("count", METADATA),
+        read_bytes=total("bytes", READS),
+        write_bytes=total("bytes", WRITES),
+        cumulated_seconds=float(seconds.sum()),
+        own_seconds=float((seconds * weight[pick]).sum()),
+        elapsed_seconds=elapsed,
+    )
+
+
+def variance_rows(files: Sequence[FileUse]) -> tuple[VarianceRow, ...]:
+    """Shared files (used by more than one rank), the slowest first."""
+    rows = [row for use in files if (row := _variance(use)) is not None]
+    return tuple(sorted(rows, key=lambda row: (-row.slowest_seconds, row.path)))
+
+
+def _variance(use: FileUse) -> VarianceRow | None:
+    if use.reduced.any():
+        return _reduced_variance(use)
+    ranks, inverse = np.unique(use.keys, return_inverse=True)
+    if len(ranks) < 2:
+        return None
+    seconds = np.bincount(inverse, weights=use.rows["outermost_seconds"])
+    moved = np.bincount(
+        inverse,
+        weights=use.rows["outermost_read_bytes"] + use.rows["outermost_write_bytes"],
+    )
+    fast, slow = int(seconds.argmin()), int(seconds.argmax())
+    return VarianceRow(
+        use.path,
+        len(ranks),
+        int(ranks[fast]),
+        float(seconds[fast]),
+        int(moved[fast]),
+        int(ranks[slow]),
+        float(seconds[slow]),
+        int(moved[slow]),
+        float(seconds.std()),
+        float(moved.std()),
+    )
+
+
+def _reduced_variance(use: FileUse) -> VarianceRow | None:
+    """Of a record that holds all ranks together: what it says itself."""
+    known = use.reduced & (use.rows["slowest_rank"] >= 0) & (use.weight > 0)
+    if not known.any():
+        return None
+    row = use.rows[known][use.rows["outermost_seconds"][known].argmax()]
+    return VarianceRow(
+        use.path,
+        use.n_ranks,
+        int(row["fastest_rank"]),
+        float(row["fastest_seconds"]),
+        int(row["fastest_bytes"]),
+        int(row["slowest_rank"]),
+        float(row["slowest_seconds"]),
+        int(row["slowest_bytes"]),
+        float(row["seconds_deviation"]),
+        float(row["bytes_deviation"]),
+    )

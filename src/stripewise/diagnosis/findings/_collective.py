@@ -1,0 +1,229 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What MPI-IO and HDF5 make of the program's calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stripewise.diagnosis._usage import READS, SYSTEM, WRITES, FileUse
+from stripewise.diagnosis._words import count, files_of, number, percent, seconds, size, things
+from stripewise.diagnosis.findings._base import (
+    BULK_BYTES,
+    Hit,
+    Rule,
+    Run,
+    Told,
+    directions,
+    mostly_independent,
+    word,
+)
+from stripewise.diagnosis.findings._lines import hint_lines
+from stripewise.model import IoLayer, Op
+
+_ABOVE_MPIIO = (IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2)
+_ABOVE_SYSTEM = (*_ABOVE_MPIIO, IoLayer.MPIIO)
+LEAST_MODIFY = 0.25
+LEAST_PIECES = 16
+PIECE_BYTES = 64 << 10
+
+
+class BrokenCollective(Rule):
+    """Collective calls of HDF5 that MPI-IO got as independent ones."""
+
+    code = "broken-collective"
+    group = "requests"
+    basis = (
+        "time of the fastest rank in the collective calls (so that waiting for others does not "
+        "count), less that of the same bytes in large requests"
+    )
+    tunes = True
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """By bytes, so that HDF5's own metadata, which is independent, does not count."""
+        for use in run.files:
+            if IoLayer.MPIIO not in use.seen or run.n_ranks < 2:
+                continue
+            for writing in (True, False):
+                hit = self._look(use, run, writing)
+                if hit is not None:
+                    yield hit
+
+    def _look(self, use: FileUse, run: Run, writing: bool) -> Hit | None:
+        ops = WRITES if writing else READS
+        alone, together = (Op.WRITE, Op.WRITE_COLLECTIVE) if writing else ops
+        asked = use.calls([together], layers=_ABOVE_MPIIO)
+        got = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
+        broken = use.calls([alone], layers=[IoLayer.MPIIO], own=False)
+        mixed = use.calls([alone], layers=_ABOVE_MPIIO).bytes
+        if not asked.bytes or not got.bytes or 2 * (broken.bytes - mixed) < asked.bytes:
+            return None
+        cost = max(0.0, asked.least - run.bulk_seconds(asked.bytes, writing=writing))
+        evidence = {
+            "independent_calls": broken.count,
+            "independent_bytes": broken.bytes,
+            "independent_share": broken.bytes / got.bytes,
+        }
+        return Hit(use, cost, asked.elapsed, asked.count, asked.bytes, evidence, writing)
+
+    def phrase(self, told: Told) -> str:
+        """What happened where."""
+        name = files_of(told.files, told.n_files)
+        return f"collective {word(bool(told.first.writing))} of {name} that ended independent"
+
+    def text(self, told: Told) -> str:
+        """Collective above, independent beneath."""
+        evidence = told.first.evidence
+        return (
+            f"The program made {count(told.calls)} collective calls of {size(told.bytes)} in all, "
+            f"but {percent(float(evidence['independent_share']))} of the bytes reached MPI-IO in "
+            f"{count(int(evidence['independent_calls']))} independent calls: HDF5 gave up the "
+            "collective transfer."
+        )
+
+    def remedy(self, told: Told) -> str:
+        """The usual reasons."""
+        return (
+            "Use the same data type in memory and in the file, and regular selections: a type "
+            "conversion, a point selection or a data transform makes HDF5 transfer independently. "
+            "H5Pget_mpio_no_collective_cause(dxpl, ...) after the call names the reason; "
+            "chunked datasets also need H5D_MPIO_CHUNK_ONE_IO or many chunks per rank."
+        )
+
+
+class DataSieving(Rule):
+    """Data sieving: more is read than was asked, to write or to read pieces with holes."""
+
+    code = "data-sieving"
+    group = "requests"
+    basis = (
+        "writes: time of the slowest process in the reads before writes, counted twice (the "
+        "holes are written back); reads: the share of the time that the unwanted bytes take"
+    )
+    tunes = True
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """Reads beneath MPI-IO that the program did not ask for."""
+        for use in run.files:
+            if IoLayer.MPIIO not in use.seen:
+                continue
+            for hit in (self._writes(use, run), self._reads(use)):
+                if hit is not None:
+                    yield hit
+
+    def _writes(self, use: FileUse, run: Run) -> Hit | None:
+        row = run.requests.get((use.path, True))
+        asked = use.calls(WRITES, layers=[IoLayer.MPIIO], own=False)
+        if row is None or not row.modify_bytes or not asked.bytes:
+            return None
+        extra = row.modify_bytes
+        if extra < LEAST_MODIFY * asked.bytes or extra < BULK_BYTES:
+            return None
+        reads = use.calls(READS, layers=SYSTEM, own=False)
+        spent = reads.elapsed * min(1.0, extra / max(reads.bytes, 1))
+        evidence = {"extra_bytes": extra, "asked_bytes": asked.bytes}
+        stake = max(asked.elapsed, spent)
+        return Hit(use, min(2 * spent, stake), stake, asked.count, asked.bytes, evidence, True)
+
+    def _reads(self, use: FileUse) -> Hit | None:
+        asked = use.calls([Op.READ], layers=[IoLayer.MPIIO], own=False)
+        every = use.calls(READS, layers=[IoLayer.MPIIO], own=False)
+        got = use.calls(READS, layers=SYSTEM, own=False)
+        if not asked.bytes or 2 * asked.bytes < every.bytes or got.bytes < 2 * every.bytes:
+            return None
+        extra = got.bytes - every.bytes
+        cost = asked.elapsed * extra / got.bytes
+        evidence = {"extra_bytes": extra, "asked_bytes": every.bytes}
+        return Hit(use, cost, asked.elapsed, asked.count, asked.bytes, evidence, False)
+
+    def phrase(self, told: Told) -> str:
+        """Read-modify-write, or reading of holes."""
+        name = files_of(told.files, told.n_files)
+        if told.first.writing:
+            return f"read-modify-write (data sieving) of {name}"
+        return f"reads of {name} that fetch the holes too (data sieving)"
+
+    def text(self, told: Told) -> str:
+        """Asked against moved."""
+        evidence = told.first.evidence
+        verb = "write" if told.first.writing else "read"
+        return (
+            f"To {verb} {size(float(evidence['asked_bytes']))} in pieces with holes, MPI-IO read "
+            f"{size(float(evidence['extra_bytes']))} that nobody asked for; the calls took "
+            f"{seconds(told.stake)}."
+        )
+
+    def remedy(self, told: Told) -> str:
+        """Collective, or without sieving."""
+        verb = "write" if told.first.writing else "read"
+        return (
+            f"Make the calls collective (MPI_File_{verb}_all), so that the pieces of all ranks "
+            "fill the holes; or switch data sieving off."
+        )
+
+    def lines(self, told: Told, run: Run) -> tuple[str, ...]:
+        """Switch it off."""
+        verb = "write" if told.first.writing else "read"
+        return hint_lines({f"romio_ds_{verb}": "disable"}, {f"fbtl_posix_{verb}_datasieving": "0"})
+
+
+class Scattered(Rule):
+    """One call of the program becomes many small ones beneath."""
+
+    code = "scattered-selection"
+    group = "requests"
+    basis = (
+        "time of the slowest rank in these calls, less the time of the same bytes in large "
+        "requests (best rate seen in this run, otherwise 1 GiB/s assumed)"
+    )
+    tunes = True
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """Independent calls of HDF5, PnetCDF, MPI-IO; 16 or more small system calls for each."""
+        for use in run.files:
+            if use.top not in _ABOVE_SYSTEM:
+                continue
+            for writing, _, calls in directions(use):
+                below = use.calls(WRITES if writing else READS, layers=SYSTEM, own=False)
+                many = below.count >= LEAST_PIECES * calls.count
+                if many and below.mean_bytes < PIECE_BYTES and mostly_independent(use, writing):
+                    evidence: dict[str, float | int | str] = {
+                        "system_calls": below.count,
+                        "system_mean_bytes": below.mean_bytes,
+                        "pieces": below.count / calls.count,
+                        "interface": use.top.name.lower(),
+                    }
+                    cost = run.loss(calls, writing=writing)
+                    yield Hit(
+                        use, cost, calls.elapsed, calls.count, calls.bytes, evidence, writing
+                    )
+
+    def phrase(self, told: Told) -> str:
+        """Pieces of what size."""
+        piece = size(float(told.first.evidence["system_mean_bytes"]))
+        name = files_of(told.files, told.n_files)
+        return f"{word(bool(told.first.writing))} of {name} that fall into pieces of {piece}"
+
+    def text(self, told: Told) -> str:
+        """Calls above and beneath."""
+        evidence = told.first.evidence
+        return (
+            f"{things(told.calls, 'call')} of {size(told.mean_bytes)} became "
+            f"{count(int(evidence['system_calls']))} system calls of "
+            f"{size(float(evidence['system_mean_bytes']))}, "
+            f"{number(float(evidence['pieces']))} for each; they took {seconds(told.stake)}."
+        )
+
+    def remedy(self, told: Told) -> str:
+        """Collective, or data that lies as it is accessed."""
+        how = (
+            "Transfer collectively (H5FD_MPIO_COLLECTIVE), or store the dataset in chunks that "
+            "have the shape of a rank's selection"
+            if told.first.evidence["interface"] == "hdf5"
+            else "Make the calls collective"
+        )
+        return f"{how}. Otherwise cut the array so that a rank's part lies in one piece."
+
+    def lines(self, told: Told, run: Run) -> tuple[str, ...]:
+        """Once the calls are collective."""
+        return hint_lines({f"romio_cb_{'write' if told.first.writing else 'read'}": "enable"}, {})

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""All rules; within a group the more particular ones come first."""
+
+from __future__ import annotations
+
+from stripewise.diagnosis.findings._balance import Imbalance, SerialIo
+from stripewise.diagnosis.findings._base import Rule
+from stripewise.diagnosis.findings._collective import BrokenCollective, DataSieving, Scattered
+from stripewise.diagnosis.findings._hdf5 import ChunkMismatch, Hdf5Metadata
+from stripewise.diagnosis.findings._idle import IdleHints
+from stripewise.diagnosis.findings._layout import FewAggregators, Misaligned, OneStripe
+from stripewise.diagnosis.findings._metadata import FilePerProcess, MetadataHeavy, OpenPerStep
+from stripewise.diagnosis.findings._order import RandomAccess, SeekHeavy
+from stripewise.diagnosis.findings._same import RedundantReads, SameSmallFile
+from stripewise.diagnosis.findings._small import SmallIndependent, SmallSequential, TinyStdio
+from stripewise.diagnosis.findings._sync import SyncPerWrite
+
+RULES: tuple[Rule, ...] = (
+    SameSmallFile(),
+    RedundantReads(),
+    BrokenCollective(),
+    DataSieving(),
+    ChunkMismatch(),
+    Scattered(),
+    RandomAccess(),
+    TinyStdio(),
+    SmallSequential(),
+    SmallIndependent(),
+    Hdf5Metadata(),
+    SerialIo(),
+    Imbalance(),
+    SeekHeavy(),
+    OpenPerStep(),
+    FilePerProcess(),
+    MetadataHeavy(),
+    SyncPerWrite(),
+    OneStripe(),
+    FewAggregators(),
+    Misaligned(),
+    IdleHints(),
+)
