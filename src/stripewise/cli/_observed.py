@@ -91,6 +91,17 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
     return lines
 
 
+def captured_lines(run: InPlaceRun) -> list[str]:
+    """Line that sums a captured run up; none if no single calls were recorded."""
+    evidence = run.evidence
+    if evidence is None or evidence.trace is None:
+        return []
+    trace = evidence.trace
+    lost = f", {trace.lost_calls} lost" if trace.lost_calls else ""
+    calls = int(trace.rows["count"].sum())
+    return [f"stripewise: {plural(calls, 'call')} in {plural(len(trace.rows), 'record')}{lost}"]
+
+
 def _bandwidth(run: InPlaceRun) -> float:
     profile = run.profile
     total = profile.read_bytes + profile.write_bytes

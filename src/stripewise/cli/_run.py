@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         "stripewise run -- mpiexec -n 4 ./program output.h5",
         "stripewise run --config program.stripewise/best.toml -- mpiexec -n 4 ./program out.h5",
         "stripewise run --config hints.toml --report -- srun ./program",
+        "stripewise run --capture -- mpiexec -n 4 ./program output.h5",
         "stripewise run --sync --keep-containers evidence -- python3 write.py",
     ),
 )
@@ -39,6 +40,16 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="Keep the recorded evidence in DIR.",
 )
+@click.option(
+    "--capture",
+    is_flag=False,
+    flag_value="fold",
+    default="",
+    type=click.Choice(["", "fold", "all"]),
+    metavar="[fold|all]",
+    help="Record single calls as well: equal ones at a regular stride as one (fold, the default "
+    "of the option), or each by itself.",
+)
 @click.option("--report", is_flag=True, help="Show every file and every reported hint.")
 @json_option
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
@@ -46,6 +57,7 @@ def command(
     config: Path | None,
     sync: bool,
     keep_containers: Path | None,
+    capture: str,
     report: bool,
     as_json: bool,
     program: tuple[str, ...],
@@ -56,7 +68,7 @@ def command(
     one ended it).  What was observed is said on standard error afterwards; with --json it is
     one more line on standard output, the last.
     """
-    from stripewise.cli._observed import observation, observed_lines
+    from stripewise.cli._observed import captured_lines, observation, observed_lines
     from stripewise.runtime import find_runtime, run_in_place
 
     if not program:
@@ -64,13 +76,18 @@ def command(
     configuration = _load(config)
     _say_resources(program, configuration)
     done = run_in_place(
-        program, find_runtime(), configuration=configuration, sync=sync, keep=keep_containers
+        program,
+        find_runtime(),
+        configuration=configuration,
+        sync=sync,
+        keep=keep_containers,
+        capture=capture,
     )
     seen = observation(done, configuration)
     if as_json:
         print_json(seen.as_json(), indent=None)
     else:
-        for line in observed_lines(seen, everything=report):
+        for line in (*observed_lines(seen, everything=report), *captured_lines(done)):
             click.echo(line, err=True)
     for text in seen.warnings:
         note(text, kind="warning")

@@ -12,6 +12,7 @@ from stripewise.readers._openmpi import mpiio_components
 from stripewise.readers._parse import parse_container
 from stripewise.readers._profile import OpenedFiles, Profile, Settings
 from stripewise.readers.sources import read_evidence
+from stripewise.readers.sources._native import read_run
 
 __all__ = [
     "CALL_ROW",
@@ -30,4 +31,5 @@ __all__ = [
     "parse_container",
     "read_containers",
     "read_evidence",
+    "read_run",
 ]

@@ -27,9 +27,12 @@ def collective_of(rows: NDArray[Any]) -> NDArray[np.bool_]:
     return np.isin(rows["op"], COLLECTIVE)
 
 
-def n_ranks_of(trace: Trace) -> int:
-    """Ranks of a run; without MPI its processes."""
-    return trace.n_ranks or max(len(trace.process_rank), 1)
+def ranks_of(trace: Trace, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Ranks of entries and their number; without MPI the processes that are among them."""
+    if trace.n_ranks:
+        return rank, trace.n_ranks
+    processes, place = np.unique(rank, return_inverse=True)
+    return place.reshape(-1), max(len(processes), 1)
 
 
 def groups(*keys: NDArray[Any]) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:

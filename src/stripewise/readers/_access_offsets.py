@@ -13,8 +13,8 @@ from stripewise.model import EventFlag, Pieces, Trace
 from stripewise.readers._access_common import (
     collective_of,
     groups,
-    n_ranks_of,
     number_in_rank,
+    ranks_of,
     writing_of,
 )
 
@@ -47,7 +47,7 @@ def contiguous(
     if unknown.any():
         notes = [*notes, f"{int(rows['count'][unknown].sum())} calls have no known offset"]
         rows = rows[~unknown]
-    rank = rows["rank"].astype(np.int64)
+    rank, n_ranks = ranks_of(trace, rows["rank"].astype(np.int64))
     order = number_in_rank(rank, rows["process"], rows["thread"], rows["sequence"])
     return Pieces(
         file=path,
@@ -61,7 +61,7 @@ def contiguous(
         order=order,
         collective=collective_of(rows),
         call=np.arange(len(rows)),
-        n_ranks=n_ranks_of(trace),
+        n_ranks=n_ranks,
         source=source,
         notes=tuple(notes),
     )

@@ -15,8 +15,8 @@ from stripewise.model import EventFlag, Selections, ShapeKind, Trace, TraceShape
 from stripewise.readers._access_common import (
     collective_of,
     groups,
-    n_ranks_of,
     number_in_rank,
+    ranks_of,
     within,
     writing_of,
 )
@@ -91,6 +91,7 @@ def _selections(
     joined = _joined(parts, len(extents))
     irregular = sum(troubles.values())
     rank, start, stride, count, block, collective, keys = joined
+    rank, n_ranks = ranks_of(trace, rank)
     return Selections(
         file=trace.paths[described.file] if described.file >= 0 else "",
         dataset=described.name,
@@ -104,7 +105,7 @@ def _selections(
         block=block,
         order=number_in_rank(rank, *keys),
         collective=collective,
-        n_ranks=n_ranks_of(trace),
+        n_ranks=n_ranks,
         irregular=irregular,
         notes=tuple(f"{number} {what}" for what, number in troubles.items() if number),
     )

@@ -14,8 +14,8 @@ from stripewise.model import EventFlag, Pieces, Trace, TraceView
 from stripewise.readers._access_common import (
     collective_of,
     groups,
-    n_ranks_of,
     number_in_rank,
+    ranks_of,
     within,
     writing_of,
 )
@@ -86,7 +86,7 @@ def _pieces(trace: Trace, file: int, writing: bool, gathered: _Gathered) -> Piec
     element = gathered.element_bytes
     if not gathered.parts["rank"]:
         _through(None, np.zeros(0, [*_EMPTY]), gathered)
-    rank = gathered.column("rank")
+    rank, n_ranks = ranks_of(trace, gathered.column("rank"))
     keys = [gathered.column(name) for name in ("process", "thread", "sequence")]
     call = gathered.column("call")
     _, first, inverse = np.unique(call, return_index=True, return_inverse=True)
@@ -103,7 +103,7 @@ def _pieces(trace: Trace, file: int, writing: bool, gathered: _Gathered) -> Piec
         order=order[inverse.reshape(-1)],
         collective=gathered.column("collective"),
         call=call,
-        n_ranks=n_ranks_of(trace),
+        n_ranks=n_ranks,
         element_bytes=next(iter(element)) if len(element) == 1 else 1,
         source="view",
         notes=notes,

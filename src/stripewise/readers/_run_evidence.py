@@ -10,13 +10,19 @@ from stripewise.model import Evidence
 from stripewise.readers._accesses import accesses
 from stripewise.readers._join import join_containers
 from stripewise.readers._parse import RawContainer
+from stripewise.readers._profile import Profile
 from stripewise.readers._run_profile import run_profile
 from stripewise.readers._trace_join import join_traces
 
 
-def evidence_of(raws: Sequence[RawContainer]) -> Evidence:
-    """Join the containers of one run, parsed with their events."""
-    counters = join_containers(raws)
+def evidence_of(raws: Sequence[RawContainer], counters: Profile | None = None) -> Evidence:
+    """Join the containers of one run, parsed with their events.
+
+    Args:
+        raws: The containers; their rows are given up.
+        counters: Joined from the same, if that was done.
+    """
+    counters = join_containers(raws) if counters is None else counters
     trace = join_traces(raws, counters)
     profile = run_profile(counters, trace, _problems(raws))
     return Evidence(profile, trace, accesses(trace) if trace is not None else ())

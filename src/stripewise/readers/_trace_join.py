@@ -128,7 +128,7 @@ def _rows(
     rows["shape"] = known.shapes.resolve(process, number)
     rows["view"] = known.views.resolve(process, number)
     lost = (number != 0) & (rows["shape"] < 0) & (rows["view"] < 0)
-    rows["flags"][lost] |= EventFlag.NO_OFFSET
+    rows["flags"][lost] |= np.uint16(EventFlag.NO_OFFSET)
     for name in ("start_ns", "last_start_ns", "end_ns"):
         rows[name] += clock.shift_ns[process]
     rows["rank"] = profile.processes["rank"][process]

@@ -29,6 +29,10 @@ ENV_WRITABLE = "STRIPEWISE_WRITABLE"
 ENV_DISABLE = "STRIPEWISE_DISABLE"
 ENV_VERBOSE = "STRIPEWISE_VERBOSE"
 ENV_MAX_BYTES = "STRIPEWISE_MAX_BYTES"
+ENV_CAPTURE = "STRIPEWISE_CAPTURE"
+ENV_CAPTURE_BYTES = "STRIPEWISE_CAPTURE_BYTES"
+
+CAPTURE_MODES = ("fold", "all")
 
 INLINE_BYTES = 16 * 1024
 """A flat configuration up to this size travels in the environment itself."""
@@ -41,6 +45,7 @@ _PER_RUN = (
     ENV_PLUGIN_PATH,
     ENV_SYNC,
     ENV_WRITABLE,
+    ENV_CAPTURE,
 )
 _AS_ROOT = (
     "OMPI_ALLOW_RUN_AS_ROOT",
@@ -59,6 +64,7 @@ def preload_environment(
     sync: bool,
     writable: Sequence[Path] = (),
     include: Sequence[Path] = (),
+    capture: str = "",
     base: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Complete environment for a command that runs under the library.
@@ -74,10 +80,13 @@ def preload_environment(
         writable: Directories in which existing files may be opened for writing; none: no
             guard.
         include: Path prefixes that are always recorded.
+        capture: Record single calls: "fold" (equal calls at a regular stride as one) or "all";
+            "": counters only.
         base: Environment to start from; this process's own if not given.
 
     Raises:
-        UsageError: A path cannot be passed to the loader or in a list.
+        UsageError: A path cannot be passed to the loader or in a list, or there is no such
+            `capture`.
         StorageError: A long configuration could not be written to `directory`.
     """
     environment = dict(os.environ if base is None else base)
@@ -94,11 +103,19 @@ def preload_environment(
         environment[ENV_WRITABLE] = _path_list(writable)
     if include:
         environment[ENV_INCLUDE] = _path_list(include, environment.get(ENV_INCLUDE, ""))
+    if capture:
+        environment[ENV_CAPTURE] = _capture(capture)
     environment.update(_configured(configuration, directory))
     if os.geteuid() == 0:
         for name in _AS_ROOT:
             environment.setdefault(name, "1")
     return environment
+
+
+def _capture(mode: str) -> str:
+    if mode not in CAPTURE_MODES:
+        raise UsageError(f"capture {mode!r}: use one of {', '.join(CAPTURE_MODES)}")
+    return mode
 
 
 def _preload(core: Path, present: str) -> str:

@@ -16,9 +16,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from stripewise.errors import ContainerError, ProgramError, StorageError
-from stripewise.model import Configuration
-from stripewise.readers import Handshake, Profile, handshake, join_containers, read_containers
+from stripewise.errors import ContainerError, ProgramError, StorageError, TraceError
+from stripewise.model import Configuration, Evidence
+from stripewise.readers import (
+    Handshake,
+    Profile,
+    handshake,
+    join_containers,
+    read_containers,
+    read_run,
+)
 from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._locate import Runtime
 from stripewise.runtime._resources import command_with_resources
@@ -48,6 +55,7 @@ class InPlaceRun:
         environment: The variables that were added or changed.
         command: What was run.
         problem: Why its containers could not be read; "" if they could.
+        evidence: What they tell in all, single calls too; None unless they were recorded.
     """
 
     run_id: str
@@ -58,6 +66,7 @@ class InPlaceRun:
     environment: Mapping[str, str]
     command: tuple[str, ...]
     problem: str = ""
+    evidence: Evidence | None = None
 
     @property
     def shell_exit_code(self) -> int:
@@ -72,6 +81,8 @@ def run_in_place(
     configuration: Configuration | None = None,
     sync: bool = False,
     keep: Path | None = None,
+    capture: str = "",
+    containers: Path | None = None,
 ) -> InPlaceRun:
     """Run a command with this process's own standard streams and directory.
 
@@ -83,7 +94,11 @@ def run_in_place(
         runtime: What is preloaded.
         configuration: To be applied; none if not given.
         sync: fsync at close.
-        keep: Directory in which the containers stay; otherwise they are removed.
+        keep: Directory in which the containers stay, in one of the run; otherwise they are
+            removed.
+        capture: Record single calls: "fold", "all", or "" for counters only.
+        containers: Directory that takes the containers, and keeps them; it exists on every
+            node.  Only those on this node are read.
 
     Raises:
         ProgramError: The command cannot be started.
@@ -93,26 +108,32 @@ def run_in_place(
     run_id = str(uuid.uuid4())
     if configuration is not None:
         command = command_with_resources(command, configuration.job)
-    with _container_directory(keep, run_id) as directory:
+    with _container_directory(keep, run_id, containers) as directory:
         environment = preload_environment(
             runtime,
             directory=directory,
             run_id=run_id,
             configuration=configuration or Configuration(),
             sync=sync,
+            capture=capture,
         )
         start = time.monotonic()
         code = _run(command, environment)
         elapsed = time.monotonic() - start
-        profile, problem = _read(directory)
+        profile, problem, evidence = _read(directory, capture)
     changed = {k: v for k, v in environment.items() if os.environ.get(k) != v}
     seen = handshake(profile, command)
-    return InPlaceRun(run_id, code, elapsed, profile, seen, changed, tuple(command), problem)
+    return InPlaceRun(
+        run_id, code, elapsed, profile, seen, changed, tuple(command), problem, evidence
+    )
 
 
 @contextmanager
-def _container_directory(keep: Path | None, run_id: str) -> Iterator[Path]:
+def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> Iterator[Path]:
     """Directory for the containers; on several nodes one that all of them see."""
+    if given is not None:
+        yield given.absolute()
+        return
     try:
         if keep is not None:
             directory = keep.absolute() / run_id
@@ -131,11 +152,16 @@ def _container_directory(keep: Path | None, run_id: str) -> Iterator[Path]:
             shutil.rmtree(directory, ignore_errors=True)
 
 
-def _read(directory: Path) -> tuple[Profile, str]:
+def _read(directory: Path, capture: str) -> tuple[Profile, str, Evidence | None]:
+    """Profile of a run, why it could not be read, and its evidence if single calls were wanted."""
     try:
-        return read_containers(sorted(directory.glob("*.sw"))), ""
-    except ContainerError as error:
-        return join_containers([]), str(error)
+        containers = sorted(directory.glob("*.sw"))
+        if capture and containers:
+            profile, evidence = read_run(containers)
+            return profile, "", evidence
+        return read_containers(containers), "", None
+    except (ContainerError, TraceError) as error:
+        return join_containers([]), str(error), None
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:

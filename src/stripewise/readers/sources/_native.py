@@ -10,7 +10,9 @@ from pathlib import Path
 from stripewise.errors import TraceError
 from stripewise.model import Evidence
 from stripewise.readers import _container as c
+from stripewise.readers._join import join_containers
 from stripewise.readers._parse import RawContainer, read_container
+from stripewise.readers._profile import Profile
 from stripewise.readers._run_evidence import evidence_of
 from stripewise.readers.sources._base import Source, begins_with
 
@@ -40,16 +42,23 @@ class NativeSource(Source):
             TraceError: They are of several runs.
             ContainerError: One cannot be read, or is of another version.
         """
-        return evidence_of(read_run(paths))
+        return evidence_of(_read_all(paths))
 
 
-def read_run(paths: Sequence[Path]) -> list[RawContainer]:
-    """Read the containers that paths name, with their traces.
+def read_run(paths: Sequence[Path]) -> tuple[Profile, Evidence]:
+    """Read the containers of one run, or directories of them, into both forms at once.
 
     Raises:
         TraceError: They are of several runs.
         ContainerError: One cannot be read, or is of another version.
     """
+    raws = _read_all(paths)
+    profile = join_containers(raws)
+    return profile, evidence_of(raws, profile)
+
+
+def _read_all(paths: Sequence[Path]) -> list[RawContainer]:
+    """Read the containers that paths name, with their traces."""
     files: list[Path] = []
     for path in paths:
         files += containers_in(path) if path.is_dir() else [path]
