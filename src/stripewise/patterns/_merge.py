@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several accesses of one rank that together are one box: chunks, time steps, tails."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.patterns._boxes import (
+    BLOCKS,
+    LAST,
+    LENGTH,
+    START,
+    STRIDE,
+    Boxes,
+    Ints,
+    by_rank,
+    mixed,
+)
+
+Flags = NDArray[np.bool_]
+Keys = NDArray[np.uint64]
+
+MOST_BLOCKS = 1 << 21
+"""Blocks up to which boxes that interlock are joined."""
+
+
+def one_each(boxes: Boxes) -> bool:
+    """Whether no rank has more than one box."""
+    return bool((np.diff(boxes.rank) > 0).all())
+
+
+def distinct(boxes: Boxes) -> Boxes:
+    """Return the boxes without those that a rank moves again; the first ones stay."""
+    if one_each(boxes):
+        return boxes
+    key = mixed(np.concatenate((boxes.rank[None], boxes.sets.reshape(-1, boxes.rank.size))))
+    order = np.argsort(key, kind="stable")
+    again = np.diff(key[order]) == 0
+    if not again.any():
+        return boxes
+    keep = np.ones(key.size, bool)
+    keep[order[1:][again]] = False
+    return boxes.take(keep)
+
+
+def merge(boxes: Boxes) -> Boxes:
+    """Join the boxes of each rank along each dimension, as long as that makes them fewer."""
+    before = boxes.rank.size + 1
+    while boxes.rank.size < before and not one_each(boxes):
+        before = boxes.rank.size
+        for d in reversed(range(boxes.n_dims)):
+            boxes = _join(boxes, d)
+    return by_rank(boxes)
+
+
+def _join(boxes: Boxes, d: int) -> Boxes:
+    """Join boxes that are alike in all dimensions but `d`."""
+    if one_each(boxes):
+        return boxes
+    boxes, like = _ordered(boxes, d)
+    boxes, like = _regular(*_touching(boxes, like, d), d)
+    several = _in_groups(like)
+    blocks = boxes.sets[d, BLOCKS]
+    if several.any() and blocks[several].max() > 1 and blocks[several].sum() <= MOST_BLOCKS:
+        boxes = _apart(boxes, like, several, d)
+    return by_rank(boxes)
+
+
+def _ordered(boxes: Boxes, d: int) -> tuple[Boxes, Keys]:
+    """Order boxes so that those which are alike but in dimension `d` are together."""
+    others = np.delete(boxes.sets, d, axis=0).reshape(-1, boxes.rank.size)
+    like = mixed(np.concatenate((boxes.rank[None], others)))
+    order = np.lexsort((boxes.sets[d, START], like))
+    return boxes.take(order), like[order]
+
+
+def _in_groups(like: Keys) -> Flags:
+    """Which ones have a neighbour that is alike."""
+    same = like[1:] == like[:-1]
+    return np.append(same, False) | np.append(False, same)
+
+
+def _apart(boxes: Boxes, like: Keys, several: Flags, d: int) -> Boxes:
+    """Join those that interlock, block by block; where that is not one box, leave them."""
+    chosen = boxes.take(several)
+    count = chosen.sets[d, BLOCKS]
+    index = np.repeat(np.arange(count.size), count)
+    number = np.arange(index.size) - np.repeat(np.cumsum(count) - count, count)
+    blocks = chosen.take(index)
+    sets = blocks.sets[d]
+    sets[START] += number * sets[STRIDE]
+    sets[LENGTH] = np.where(number == count[index] - 1, sets[LAST], sets[LENGTH])
+    sets[LAST], sets[STRIDE], sets[BLOCKS] = sets[LENGTH], 0, 1
+    joined, group = _regular(*_touching(*_ordered(blocks, d), d), d)
+    alone = ~_in_groups(group)
+    settled = np.isin(like, group[alone])
+    return _both(boxes.take(~settled), joined.take(alone))
+
+
+def _both(one: Boxes, other: Boxes) -> Boxes:
+    return Boxes(
+        np.concatenate((one.rank, other.rank)),
+        np.concatenate((one.order, other.order)),
+        np.concatenate((one.sets, other.sets), axis=2),
+    )
+
+
+def _touching(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
+    """Join blocks that end where the next one begins."""
+    sets = boxes.sets[d]
+    ends = sets[START] + sets[LENGTH]
+    plain = sets[BLOCKS] == 1
+    goes_on = (like[1:] == like[:-1]) & plain[1:] & plain[:-1] & (ends[:-1] == sets[START, 1:])
+    first = np.flatnonzero(np.concatenate(([True], ~goes_on)))
+    if first.size == like.size:
+        return boxes, like
+    last = np.append(first[1:], like.size) - 1
+    length = np.where(plain[first], ends[last] - sets[START, first], sets[LENGTH, first])
+    boxes = boxes.take(first)
+    boxes.sets[d, LAST] = np.where(plain[first], length, boxes.sets[d, LAST])
+    boxes.sets[d, LENGTH] = length
+    return boxes, like[first]
+
+
+def _regular(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
+    """Join blocks at a regular distance, of which the very last may be shorter."""
+    first = np.flatnonzero(np.concatenate(([True], like[1:] != like[:-1])))
+    if first.size == like.size:
+        return boxes, like
+    last = np.append(first[1:], like.size) - 1
+    group = np.repeat(np.arange(first.size), last - first + 1)
+    fits, stride = _in_step(boxes.sets[d], group, first, last)
+    blocks = np.add.reduceat(boxes.sets[d, BLOCKS], first)
+    tail = boxes.sets[d, LAST, last]
+    keep = ~fits[group]
+    keep[first] = True
+    changed = boxes.sets.copy()
+    several = fits & (last > first)
+    where = first[several]
+    changed[d, STRIDE, where] = stride[several]
+    changed[d, BLOCKS, where] = blocks[several]
+    changed[d, LAST, where] = tail[several]
+    return Boxes(boxes.rank, boxes.order, changed).take(keep), like[keep]
+
+
+def _in_step(sets: Ints, group: Ints, first: Ints, last: Ints) -> tuple[Flags, Ints]:
+    """Return per group whether its blocks go on in equal steps, and by how much."""
+    after = np.minimum(first + 1, sets.shape[1] - 1)
+    stride = np.where(
+        sets[BLOCKS, first] > 1, sets[STRIDE, first], sets[START, after] - sets[START, first]
+    )
+    step, length = stride[group], sets[LENGTH, first][group]
+    single = sets[BLOCKS] == 1
+    at_end = np.zeros(group.size, bool)
+    at_end[last] = True
+    fits = (single | (sets[STRIDE] == step)) & (step > length)
+    fits &= (sets[LENGTH] == length) | (at_end & single & (sets[LENGTH] < length))
+    fits &= at_end | (sets[LAST] == sets[LENGTH])
+    goes_on = sets[START, :-1] + sets[BLOCKS, :-1] * step[:-1] == sets[START, 1:]
+    fits[:-1] &= at_end[:-1] | goes_on
+    return np.logical_and.reduceat(fits, first), stride

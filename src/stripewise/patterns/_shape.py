@@ -1,0 +1,260 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recover the shape of an array from the strides at which its bytes are moved."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Boxes, Ints, by_rank
+from stripewise.patterns._rows import MOST_LEVELS, Rows, joined_rows
+
+MOST_STRIDES = 6
+MOST_SHAPES = 16
+MOST_EXPANDED = 1 << 21
+MOST_RANGES = 256
+
+_Flags = NDArray[np.bool_]
+
+
+def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
+    """Return what may be the distances, in bytes, of rows, planes and so on; likeliest first.
+
+    Each divides the one before it.  The last possibility is (): an array of one dimension.
+    """
+    used = rows.times > 1
+    if not used.any():
+        return [()]
+    steps, index = np.unique(rows.step[used], return_inverse=True)
+    weights = np.bincount(index, (rows.times[used] - 1).astype(np.float64))
+    top = np.argsort(-weights, kind="stable")[:MOST_STRIDES]
+    weight = {int(steps[i]): float(weights[i]) for i in top if steps[i] > element_bytes}
+    chains = _chains(weight, element_bytes)
+    chains.sort(key=lambda chain: (-sum(weight[w] for w in chain), -len(chain)))
+    return [*chains[:MOST_SHAPES], ()]
+
+
+def more_shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
+    """Return shapes for rows that do not fold well: common distances within three ranks."""
+    ranks = np.unique(rows.rank)
+    weight: dict[int, float] = {}
+    for rank in {int(ranks[0]), int(ranks[ranks.size // 2]), int(ranks[-1])}:
+        low, high = np.searchsorted(rows.rank, (rank, rank + 1))
+        offset, size = _first_ranges(rows.take(np.arange(low, high)))
+        for ends in (offset, offset + size):
+            apart = (ends[:, None] - ends[None, :]).reshape(-1)
+            steps, counts = np.unique(apart[apart > element_bytes], return_counts=True)
+            for i in np.argsort(-counts, kind="stable")[:MOST_STRIDES]:
+                weight[int(steps[i])] = weight.get(int(steps[i]), 0) + float(counts[i])
+    top = dict(sorted(weight.items(), key=lambda item: -item[1])[: 2 * MOST_STRIDES])
+    chains = [chain for chain in _chains(top, element_bytes, 3)]
+    chains.sort(key=lambda chain: (len(chain), -sum(top[w] for w in chain)))
+    return chains[: max(2, min(3 * MOST_SHAPES, MOST_EXPANDED // rows.rank.size))]
+
+
+def _first_ranges(rows: Rows) -> tuple[Ints, Ints]:
+    """Return offset and size of the first ranges of rows, `MOST_RANGES` of them."""
+    offsets, sizes, found = [], [], 0
+    for column in range(min(rows.rank.size, MOST_RANGES)):
+        n = int(min(np.prod(rows.times[:, column].astype(float)), MOST_RANGES - found))
+        index = np.unravel_index(np.arange(n), rows.times[::-1, column])
+        offsets.append(rows.offset[column] + rows.step[::-1, column] @ np.stack(index))
+        sizes.append(np.full(n, rows.size[column]))
+        found += n
+        if found >= MOST_RANGES:
+            break
+    return np.concatenate(offsets), np.concatenate(sizes)
+
+
+def _chains(
+    weight: Mapping[int, float], element_bytes: int, most: int = MOST_STRIDES
+) -> list[tuple[int, ...]]:
+    """Return the distances each of which divides the one before it."""
+    return [
+        chain
+        for length in range(1, min(len(weight), most) + 1)
+        for chain in itertools.combinations(sorted(weight, reverse=True), length)
+        if all(a % b == 0 for a, b in itertools.pairwise((*chain, element_bytes)))
+    ]
+
+
+def boxes_in(rows: Rows, shape: Sequence[int], element_bytes: int) -> Boxes | None:
+    """Return what the rows select in an array of this shape; None if it does not fit.
+
+    Args:
+        rows: Their offsets are relative to the first byte of the array.
+        shape: As `shapes_of` returns it.
+        element_bytes: Of one element.
+    """
+    units = (*shape, element_bytes)
+    for line in reversed(shape):
+        split = _split(rows, line)
+        if split is None:
+            return None
+        rows = split
+    while True:
+        placed = _Placed.of(rows, units)
+        for level in range(MOST_LEVELS):
+            placed.add_level(rows.times[level], rows.step[level], level)
+        if placed.broken.any():
+            return None
+        if not placed.loose.any():
+            return by_rank(Boxes(rows.rank, rows.call, placed.sets))
+        expanded = _expanded(rows, placed.loose)
+        if expanded is None:
+            return None
+        rows = expanded
+
+
+def _split(rows: Rows, line: int) -> Rows | None:
+    """Cut ranges where a line of so many bytes ends; None: too many.
+
+    Those that begin with a line and end with one stay whole.
+    """
+    crosses = _crossing(rows, line)
+    for _ in range(MOST_LEVELS):
+        loose = crosses & (rows.times > 1) & (rows.step % line != 0)
+        if not loose.any():
+            break
+        expanded = _expanded(rows, loose)
+        if expanded is None:
+            return None
+        rows = expanded
+        crosses = _crossing(rows, line)
+    if not crosses.any():
+        return rows
+    cut = rows.take(crosses)
+    head = -cut.offset % line
+    tail = (cut.offset + cut.size) % line
+    parts = [rows.take(~crosses)]
+    for at, size in ((head * 0, head), (head, cut.size - head - tail), (cut.size - tail, tail)):
+        part = Rows(cut.rank, cut.call, cut.offset + at, size, cut.times, cut.step)
+        parts.append(part.take(size > 0))
+    return joined_rows(*parts)
+
+
+def _crossing(rows: Rows, line: int) -> _Flags:
+    within = rows.offset % line
+    crosses: _Flags = within + rows.size > line
+    return crosses & ((within != 0) | (rows.size % line != 0))
+
+
+def _expanded(rows: Rows, loose: _Flags) -> Rows | None:
+    """Return the rows with those levels written out that do not fit; None: too many."""
+    level = np.argmax(loose, axis=0)
+    columns = np.arange(level.size)
+    chosen = loose.any(axis=0)
+    times = np.where(chosen, rows.times[level, columns], 1)
+    if float(times.sum()) > MOST_EXPANDED:
+        return None
+    step = rows.step[level, columns]
+    new_times, new_step = rows.times.copy(), rows.step.copy()
+    new_times[level[chosen], columns[chosen]] = 1
+    new_step[level[chosen], columns[chosen]] = 0
+    index = np.repeat(columns, times)
+    number = np.arange(index.size) - np.repeat(np.cumsum(times) - times, times)
+    flat = Rows(rows.rank, rows.call, rows.offset, rows.size, new_times, new_step).take(index)
+    moved = flat.offset + number * step[index]
+    return Rows(flat.rank, flat.call, moved, flat.size, flat.times, flat.step)
+
+
+@dataclass(eq=False)
+class _Placed:
+    """Rows on their way to boxes.
+
+    Attributes:
+        extents: Per dimension; the first has no end.
+        units: Bytes from one index to the next, per dimension.
+        sets: (n_dims, 5, n) int64.
+        broken: (n,) rows that do not fit; `loose`: (MOST_LEVELS, n) levels that do not.
+    """
+
+    extents: tuple[int, ...]
+    units: tuple[int, ...]
+    sets: Ints
+    broken: _Flags
+    loose: _Flags
+
+    @classmethod
+    def of(cls, rows: Rows, units: tuple[int, ...]) -> _Placed:
+        """Place the first range of each row."""
+        no_end = np.iinfo(np.int64).max // 4
+        extents = (no_end, *(a // b for a, b in itertools.pairwise(units)))
+        n = rows.rank.size
+        sets = np.zeros((len(units), 5, n), np.int64)
+        sets[:, BLOCKS] = sets[:, LENGTH] = sets[:, LAST] = 1
+        rest = rows.offset
+        for d, unit in enumerate(units):
+            sets[d, START], rest = np.divmod(rest, unit)
+        placed = cls(extents, units, sets, rest != 0, np.zeros((MOST_LEVELS, n), bool))
+        placed.broken |= rows.size % units[-1] != 0
+        everywhere = np.ones(n, bool)
+        fits = placed._lengthen(len(units) - 1, rows.size // units[-1], everywhere)
+        placed.broken |= ~fits
+        return placed
+
+    def _lengthen(self, d: int, length: Ints, chosen: _Flags) -> _Flags:
+        """Let chosen rows have `length` elements in dimension d, full lines going on in d - 1."""
+        left = np.where(chosen, length, 1)
+        fits = np.ones(left.size, bool)
+        new = self.sets[:, LENGTH].copy()
+        for e in range(d, -1, -1):
+            start, own = self.sets[e, START], self.sets[e, LENGTH]
+            going = chosen & (left > 1)
+            if e < d:
+                fits &= ~going | ((own == 1) & (self.sets[e, BLOCKS] == 1))
+            inside = start + left <= self.extents[e]
+            full = ~inside & (start == 0) & (left % self.extents[e] == 0)
+            fits &= ~going | inside | full
+            new[e] = np.where(going, np.where(inside, left, self.extents[e]), new[e])
+            left = np.where(inside, 1, left // self.extents[e])
+        now = chosen & fits
+        self.sets[:, LENGTH] = np.where(now, new, self.sets[:, LENGTH])
+        self.sets[:, LAST] = self.sets[:, LENGTH]
+        return fits
+
+    def add_level(self, times: Ints, step: Ints, level: int) -> None:
+        """Place one level of ranges; what does not fit is marked as loose."""
+        used = times > 1
+        if not used.any():
+            return
+        dimension = np.searchsorted([-unit for unit in self.units], -step)
+        for d in np.unique(dimension[used]).tolist():
+            chosen = used & (dimension == d) & ~self.loose.any(axis=0)
+            if d == len(self.units):
+                self.loose[level] |= chosen
+                continue
+            self.loose[level] |= chosen & ~self._repeat(d, times, step, chosen)
+
+    def _repeat(self, d: int, times: Ints, step: Ints, chosen: _Flags) -> _Flags:
+        stride = step // self.units[d]
+        whole = chosen & (step % self.units[d] == 0) & (self.sets[d, BLOCKS] == 1)
+        touching = whole & (stride == self.sets[d, LENGTH])
+        fits = touching & self._lengthen(d, times * self.sets[d, LENGTH], touching)
+        apart = whole & (stride > self.sets[d, LENGTH])
+        found: _Flags = fits | (apart & self._spread(d, times, stride, apart))
+        return found
+
+    def _spread(self, d: int, times: Ints, stride: Ints, chosen: _Flags) -> _Flags:
+        """Let chosen rows have blocks at a stride in dimension d, full rounds in d - 1."""
+        step = np.where(chosen, stride, 1)
+        extent = self.extents[d]
+        start, length = self.sets[d, START], self.sets[d, LENGTH]
+        inside = start + (times - 1) * step + length <= extent
+        a_line = np.maximum(extent // step, 1)
+        rounds = times // a_line
+        lines = ~inside & (extent % step == 0) & (times % a_line == 0)
+        lines &= start + (a_line - 1) * step + length <= extent
+        fits: _Flags = inside.copy()
+        if d > 0 and (chosen & lines).any():
+            fits |= lines & self._lengthen(d - 1, rounds, chosen & lines)
+        now = chosen & fits
+        count = np.where(inside, times, a_line)
+        self.sets[d, BLOCKS] = np.where(now, count, self.sets[d, BLOCKS])
+        self.sets[d, STRIDE] = np.where(now & (count > 1), step, self.sets[d, STRIDE])
+        return fits
