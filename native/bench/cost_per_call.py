@@ -8,7 +8,8 @@
 Cost per call: bursts of 4 KiB writes through the library and past it, interleaved in one
 process, timestamps on; per block of bursts the difference of medians, then the median of
 the blocks with its 95 % interval by order statistics.  (The speed of a shared machine
-changes while we look; within a block it is the same for both.)
+changes while we look; within a block it is the same for both.)  With counters only, and with
+every call recorded: equal ones folded, and each for itself (STRIPEWISE_CAPTURE).
 
 Share of run time: 64 KiB writes, each synced, in processes with and without the library
 that take turns.  Memory (proportional set size) and time at exit: the same, with a number
@@ -112,13 +113,16 @@ class Bench:
             if done.returncode != 0:
                 sys.exit(f"cost_per_call: {command[0]} failed:\n{done.stdout}{done.stderr}")
 
-    def run(self, *arguments: object, counted: bool = True) -> tuple[list[str], float]:
+    def run(
+        self, *arguments: object, counted: bool = True, capture: str = ""
+    ) -> tuple[list[str], float]:
         """Run the program; its lines, and the clock when it was gone (nanoseconds)."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_")}
         if counted:
             environment["LD_PRELOAD"] = str(self.library)
             environment["STRIPEWISE_DIRECTORY"] = str(self.containers)
             environment["STRIPEWISE_INCLUDE"] = str(self.directory)
+            environment["STRIPEWISE_CAPTURE"] = capture
         done = subprocess.run(
             [self.program, *map(str, arguments)],
             cwd=self.directory,
@@ -129,14 +133,19 @@ class Bench:
         )
         return done.stdout.splitlines(), time.monotonic_ns()
 
-    def calls(self, blocks: int, bursts: int, threaded: bool) -> Figure:
-        """Cost of one 4 KiB write."""
-        lines, _ = self.run("calls", "data", 4096, blocks * bursts, 40, int(threaded))
+    def calls(self, blocks: int, bursts: int, threaded: bool, capture: str = "") -> Figure:
+        """Cost of one 4 KiB write: with counters only, or with its event (`capture`) too."""
+        lines, _ = self.run(
+            "calls", "data", 4096, blocks * bursts, 40, int(threaded), capture=capture
+        )
         pairs = [(float(w), float(o)) for w, o in (line.split() for line in lines)]
         value, low, high = blockwise(pairs, bursts)
         name = "cost per 4 KiB write" + (", threads" if threaded else "")
+        if capture:
+            name += f", capture {capture}"
         without = statistics.median(o for _, o in pairs)
-        return Figure(name, "ns", value, low, high, without, "ns", blocks, 100)
+        goal = 250 if capture else 100
+        return Figure(name, "ns", value, low, high, without, "ns", blocks, goal)
 
     def synced(self, runs: int, calls: int) -> Figure:
         """Share of run time at 64 KiB writes that are synced one by one."""
@@ -219,20 +228,25 @@ def main() -> None:
         bench.build()
         single = bench.calls(40, 100 // scale, threaded=False)
         threaded = bench.calls(40, 100 // scale, threaded=True)
+        captured = [
+            bench.calls(40, 100 // scale, threaded, capture)
+            for capture in ("fold", "all")
+            for threaded in (False, True)
+        ]
         calls = 100
         synced = bench.synced(40 // scale, calls)
         share = bench.derived_share(single, synced, calls)
         memory, leaving = bench.idle(60 // scale, 20)
-    figures = [single, threaded, synced, share, memory, leaving]
+    figures = [single, threaded, *captured, synced, share, memory, leaving]
     if options.json:
         print(json.dumps([asdict(figure) for figure in figures], indent=2))
         return
-    print(f"{'':42} {'value':>10} {'95 % interval':>22} {'goal':>8} {'without':>14} {'n':>6}")
+    print(f"{'':46} {'value':>10} {'95 % interval':>22} {'goal':>8} {'without':>14} {'n':>6}")
     for f in figures:
         goal = "" if f.goal is None else f"<{f.goal:g}"
         interval = f"{f.low:.3g} .. {f.high:.3g}"
         print(
-            f"{f.name:42} {f.value:>7.3g} {f.unit:<3} {interval:>21} {goal:>8} "
+            f"{f.name:46} {f.value:>7.3g} {f.unit:<3} {interval:>21} {goal:>8} "
             f"{f.without:>10.4g} {f.without_unit:<3} {f.samples:>6}"
         )
 

@@ -245,6 +245,7 @@ bool sw_enter_as(struct sw_call *call, int layer, const char *name)
     call->active = thread->active;
     call->outermost = thread->active == 0;
     call->event_flags = 0;
+    call->event_op = SW_OP_OF_CALL;
     call->shape = 0;
     call->object = 0;
     call->position = SW_POSITION_OF_CALL;
@@ -433,20 +434,48 @@ void sw_leave_data(struct sw_call *call, struct sw_file *file, enum sw_op op, in
     leave_end(call);
 }
 
+/* A part of the call that is on its way, as a call below it that takes no time. */
+static struct sw_call part_of_call(const struct sw_file *file, bool outermost)
+{
+    uint32_t active = sw_thread.active;
+    return (struct sw_call){
+        .start_ns = sw_now_ns(),
+        .layer = (int)file->layer,
+        .outermost = outermost,
+        .active = active,
+        .event_op = SW_OP_OF_CALL,
+        .position = SW_POSITION_OF_CALL,
+        .event_bytes = SW_BYTES_OF_CALL,
+        .name = active != 0 ? sw_thread.names[__builtin_ctz(active)] : "",
+        .sequence = ++sw_thread.sequence,
+    };
+}
+
 /* Rare: takes the thread's busy mark as sw_leave does, for the lock's sake. */
 void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                    bool outermost)
 {
     if (file == NULL || bytes < 0)
         return;
-    struct sw_call call = {.active = sw_thread.active, .outermost = outermost};
+    struct sw_call call = part_of_call(file, outermost);
     leave_begin(&call);
-    add_process(&call, op, bytes, 0, false);
+    add_process(&call, op, bytes, call.start_ns, false);
     bool held = hold_counters(file);
     add(&file->record->ops[op].count, 1, held);
     add_data(file, op, (uint64_t)bytes, offset, outermost, held);
-    if (held)
-        release_counters(file);
+    leave_captured(&call, file, op, bytes, offset, call.start_ns, false, held);
+    leave_end(&call);
+}
+
+void sw_capture_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
+                     uint32_t flags)
+{
+    if (sw_options.capture == SW_CAPTURE_OFF || file == NULL)
+        return;
+    struct sw_call call = part_of_call(file, false);
+    leave_begin(&call);
+    call.event_flags = (uint16_t)flags;
+    sw_capture_event(&call, file, op, bytes, offset, call.start_ns);
     leave_end(&call);
 }
 

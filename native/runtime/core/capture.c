@@ -144,6 +144,8 @@ static inline void describe(struct sw_happened *happened, const struct sw_call *
 {
     uint32_t flags = call->event_flags;
     int64_t moved = call->event_bytes == SW_BYTES_OF_CALL ? bytes : call->event_bytes;
+    if (call->event_op != SW_OP_OF_CALL)
+        op = (enum sw_op)call->event_op;
     if (call->position != SW_POSITION_OF_CALL)
         offset = call->position;
     else if (offset < 0) {

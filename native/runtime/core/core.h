@@ -53,6 +53,7 @@ struct sw_file; /* counters of one file in one layer in this process */
 #define SW_POSITION_OF_CALL INT64_MIN
 /* `event_bytes` of a call: its event has the bytes that are counted. */
 #define SW_BYTES_OF_CALL INT64_C(-1)
+#define SW_OP_OF_CALL (-1)
 
 struct sw_call {
     uint64_t start_ns;
@@ -62,6 +63,7 @@ struct sw_call {
     uint32_t active; /* layers that were active on this thread before */
     /* Of the event (trace.h), which a layer may change between enter and leave. */
     uint16_t event_flags; /* SW_EVENT_* */
+    int8_t event_op;      /* enum sw_op, SW_OP_OF_CALL: the one that is counted */
     uint32_t shape;       /* of sw_shape_intern or sw_view_intern */
     uint32_t object;      /* of sw_object_intern */
     int64_t position;

@@ -117,16 +117,17 @@ void sw_fd_untrack(int fd)
         __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
 }
 
-void sw_fd_sync(int fd)
+bool sw_fd_sync(int fd)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
     if (entry == NULL || !sw_options.sync || entry->generation != sw_options.generation ||
         (entry->flags & SW_FD_WRITTEN) == 0)
-        return;
+        return false;
     int saved_errno = errno;
     __atomic_fetch_and(&entry->flags, ~SW_FD_WRITTEN, __ATOMIC_RELAXED);
     sw_sys_fsync(fd);
     errno = saved_errno;
+    return true;
 }
 
 void sw_fd_each(unsigned first, unsigned last, void (*visit)(int fd))

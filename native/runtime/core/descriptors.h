@@ -48,8 +48,9 @@ void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t 
 void sw_fd_copy(int fd, int copy);
 /* The number no longer stands for that file. */
 void sw_fd_untrack(int fd);
-/* fsync of what was written through fd, if asked for by SW_ENV_SYNC.  Keeps errno. */
-void sw_fd_sync(int fd);
+/* fsync of what was written through fd, if asked for by SW_ENV_SYNC; true if so.
+ * Keeps errno. */
+bool sw_fd_sync(int fd);
 /* Calls `visit` for every tracked descriptor from first to last. */
 void sw_fd_each(unsigned first, unsigned last, void (*visit)(int fd));
 

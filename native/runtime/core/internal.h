@@ -178,6 +178,9 @@ void sw_leave_uncounted(struct sw_call *call);
 /* Bytes that moved outside of any timed call (second file of copy_file_range). */
 void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                    bool outermost);
+/* The event of a part of the call that is on its way, which is counted elsewhere. */
+void sw_capture_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
+                     uint32_t flags);
 void sw_count_lost(void);
 
 /* ---- capture ------------------------------------------------------------------------------ */

@@ -76,9 +76,10 @@ static void sync_open(int fd)
     struct sw_call call;
     struct sw_fd *entry = sw_fd_entry(fd);
     if (!sw_options.sync || (entry->flags & SW_FD_WRITTEN) == 0 ||
-        entry->generation != sw_options.generation || !sw_enter(&call, SW_LAYER_POSIX))
+        entry->generation != sw_options.generation || !sw_enter_as(&call, SW_LAYER_POSIX, "fsync"))
         return;
-    sw_fd_sync(fd);
+    if (sw_fd_sync(fd))
+        call.event_flags |= SW_EVENT_SYNC;
     sw_leave(&call, entry->posix, SW_OP_SYNC);
 }
 

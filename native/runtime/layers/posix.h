@@ -145,26 +145,33 @@ static inline const struct sw_posix_functions *sw_posix(void)
 }
 
 /* Enters for a tracked descriptor; NULL: pass straight through. */
-static inline struct sw_fd *sw_posix_enter(struct sw_call *call, int fd)
+static inline struct sw_fd *sw_posix_enter_as(struct sw_call *call, int fd, const char *name)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
     if (entry == NULL)
         return NULL;
-    if (SW_LIKELY(sw_enter(call, SW_LAYER_POSIX)))
+    if (SW_LIKELY(sw_enter_as(call, SW_LAYER_POSIX, name)))
         return entry;
     sw_fd_add_flags(entry, SW_FD_ASK); /* this call moves the position unseen */
     return NULL;
 }
+#define sw_posix_enter(call, fd) sw_posix_enter_as(call, fd, __func__)
 
 /* As sw_posix_enter, for calls that leave the position alone. */
-static inline struct sw_fd *sw_posix_enter_quietly(struct sw_call *call, int fd)
+static inline struct sw_fd *sw_posix_enter_quietly_as(struct sw_call *call, int fd,
+                                                      const char *name)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
-    return entry != NULL && sw_enter(call, SW_LAYER_POSIX) ? entry : NULL;
+    return entry != NULL && sw_enter_as(call, SW_LAYER_POSIX, name) ? entry : NULL;
 }
+#define sw_posix_enter_quietly(call, fd) sw_posix_enter_quietly_as(call, fd, __func__)
 
-static inline void sw_posix_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op)
+/* End of a call without data; `failed`: it returned an error. */
+static inline void sw_posix_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op,
+                                  bool failed)
 {
+    if (failed)
+        call->event_flags |= SW_EVENT_FAILED;
     sw_leave(call, sw_fd_posix(entry), op);
 }
 

@@ -53,11 +53,15 @@ static enum sw_op op_of(const uintptr_t *slot)
 
 /* ---- submission --------------------------------------------------------------------- */
 
+/* `bytes` and `offset` were read before: the request may be gone already. */
 static void submitted(struct sw_call *call, struct sw_fd *entry, const void *request,
-                      enum sw_op op, int result)
+                      enum sw_op op, int result, size_t bytes, off_t offset)
 {
     if (result == 0)
         remember(request, op);
+    call->event_flags |= SW_EVENT_NONBLOCKING | (result != 0 ? SW_EVENT_FAILED : 0);
+    call->event_bytes = result == 0 ? (int64_t)bytes : 0;
+    call->position = offset;
     if (op == SW_OP_WRITE)
         sw_fd_wrote(entry);
     sw_leave_time(call, sw_fd_posix(entry), op);
@@ -67,10 +71,12 @@ static void submitted(struct sw_call *call, struct sw_fd *entry, const void *req
     SW_EXPORT int name(struct type *request)                                                      \
     {                                                                                             \
         struct sw_call call;                                                                      \
+        size_t bytes = request->aio_nbytes;                                                       \
+        off_t offset = request->aio_offset;                                                       \
         struct sw_fd *entry = sw_posix_enter_quietly(&call, request->aio_fildes);                 \
         int result = sw_posix()->name(request);                                                   \
         if (entry != NULL)                                                                        \
-            submitted(&call, entry, request, op, result);                                         \
+            submitted(&call, entry, request, op, result, bytes, offset);                          \
         return result;                                                                            \
     }
 
@@ -99,7 +105,10 @@ static void remember_list(struct aiocb *const *list, int count)
         if (entry == NULL || list[i]->aio_lio_opcode == LIO_NOP)
             continue;
         bool writes = list[i]->aio_lio_opcode == LIO_WRITE;
-        remember(list[i], writes ? SW_OP_WRITE : SW_OP_READ);
+        enum sw_op op = writes ? SW_OP_WRITE : SW_OP_READ;
+        remember(list[i], op);
+        sw_capture_part(sw_fd_posix(entry), op, (int64_t)list[i]->aio_nbytes, list[i]->aio_offset,
+                        SW_EVENT_NONBLOCKING);
         if (writes)
             sw_fd_wrote(entry);
     }
@@ -115,6 +124,15 @@ static enum sw_op first_op(struct aiocb *const *list, int count)
     return SW_OP_META;
 }
 
+/* Its requests are events of their own. */
+static void leave_list(struct sw_call *call, struct sw_fd *entry, enum sw_op op, uint32_t flags,
+                       int result)
+{
+    call->event_op = SW_OP_META;
+    call->event_flags |= (uint16_t)(flags | (result != 0 ? SW_EVENT_FAILED : 0));
+    sw_leave_time(call, sw_fd_posix(entry), op);
+}
+
 #define SW_AIO_LIST(name, type)                                                                   \
     SW_EXPORT int name(int mode, struct type *const list[], int count, struct sigevent *event)    \
     {                                                                                             \
@@ -126,7 +144,8 @@ static enum sw_op first_op(struct aiocb *const *list, int count)
             remember_list(requests, count);                                                       \
         int result = sw_posix()->name(mode, list, count, event);                                  \
         if (counted)                                                                              \
-            sw_leave_time(&call, sw_fd_posix(entry), first_op(requests, count));                  \
+            leave_list(&call, entry, first_op(requests, count),                                   \
+                       mode == LIO_WAIT ? SW_EVENT_WAIT : SW_EVENT_NONBLOCKING, result);          \
         return result;                                                                            \
     }
 
@@ -144,7 +163,7 @@ SW_AIO_LIST(lio_listio64, aiocb64)
         bool counted = entry != NULL && sw_enter(&call, SW_LAYER_POSIX);                          \
         int result = sw_posix()->name(list, count, limit);                                        \
         if (counted)                                                                              \
-            sw_leave_time(&call, sw_fd_posix(entry), first_op(requests, count));                  \
+            leave_list(&call, entry, first_op(requests, count), SW_EVENT_WAIT, result);           \
         return result;                                                                            \
     }
 
@@ -156,6 +175,9 @@ static void returned(struct sw_call *call, struct sw_fd *entry, uintptr_t *slot,
 {
     enum sw_op op = op_of(slot);
     __atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+    call->event_op = SW_OP_META; /* its bytes are in the event of the submission */
+    call->event_bytes = 0;
+    call->event_flags |= SW_EVENT_WAIT;
     sw_leave_data(call, sw_fd_posix(entry), op, result, offset);
 }
 

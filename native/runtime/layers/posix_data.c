@@ -11,6 +11,7 @@ static void leave_here(struct sw_call *call, int fd, struct sw_fd *entry, enum s
     struct sw_file *file = sw_fd_posix(entry);
     if (op == SW_OP_WRITE)
         sw_fd_wrote(entry);
+    call->event_flags |= SW_EVENT_POINTER;
     sw_leave_data(call, file, op, result, sw_fd_advance(fd, entry, result));
 }
 
@@ -162,7 +163,7 @@ struct transfer {
 };
 
 static bool transfer_enter(struct transfer *transfer, int from, const off_t *from_offset, int to,
-                           const off_t *to_offset)
+                           const off_t *to_offset, const char *name)
 {
     transfer->from = sw_fd_entry(from);
     transfer->to = sw_fd_entry(to);
@@ -170,7 +171,7 @@ static bool transfer_enter(struct transfer *transfer, int from, const off_t *fro
         return false;
     transfer->from_before = from_offset != NULL ? *from_offset : -1;
     transfer->to_before = to_offset != NULL ? *to_offset : -1;
-    return sw_enter(&transfer->call, SW_LAYER_POSIX);
+    return sw_enter_as(&transfer->call, SW_LAYER_POSIX, name);
 }
 
 /* The time belongs to the written file, or to the read one where only that is known. */
@@ -186,16 +187,16 @@ static void transfer_leave(struct transfer *transfer, int from, const off_t *fro
         return;
     }
     int64_t written_at = moved_at(to, transfer->to, to_offset, transfer->to_before, result);
-    leave_at(&transfer->call, transfer->to, SW_OP_WRITE, result, written_at);
     if (transfer->from != NULL)
         sw_count_data(sw_fd_posix(transfer->from), SW_OP_READ, result, read_at, outermost);
+    leave_at(&transfer->call, transfer->to, SW_OP_WRITE, result, written_at);
 }
 
 SW_EXPORT ssize_t copy_file_range(int from, off64_t *from_offset, int to, off64_t *to_offset,
                                   size_t bytes, unsigned flags)
 {
     struct transfer transfer;
-    bool counted = transfer_enter(&transfer, from, from_offset, to, to_offset);
+    bool counted = transfer_enter(&transfer, from, from_offset, to, to_offset, __func__);
     ssize_t result = sw_posix()->copy_file_range(from, from_offset, to, to_offset, bytes, flags);
     if (counted)
         transfer_leave(&transfer, from, from_offset, to, to_offset, result);
@@ -205,7 +206,7 @@ SW_EXPORT ssize_t copy_file_range(int from, off64_t *from_offset, int to, off64_
 SW_EXPORT ssize_t sendfile(int to, int from, off_t *from_offset, size_t bytes)
 {
     struct transfer transfer;
-    bool counted = transfer_enter(&transfer, from, from_offset, to, NULL);
+    bool counted = transfer_enter(&transfer, from, from_offset, to, NULL, __func__);
     ssize_t result = sw_posix()->sendfile(to, from, from_offset, bytes);
     if (counted)
         transfer_leave(&transfer, from, from_offset, to, NULL, result);
@@ -215,7 +216,7 @@ SW_EXPORT ssize_t sendfile(int to, int from, off_t *from_offset, size_t bytes)
 SW_EXPORT ssize_t sendfile64(int to, int from, off64_t *from_offset, size_t bytes)
 {
     struct transfer transfer;
-    bool counted = transfer_enter(&transfer, from, from_offset, to, NULL);
+    bool counted = transfer_enter(&transfer, from, from_offset, to, NULL, __func__);
     ssize_t result = sw_posix()->sendfile64(to, from, from_offset, bytes);
     if (counted)
         transfer_leave(&transfer, from, from_offset, to, NULL, result);

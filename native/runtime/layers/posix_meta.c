@@ -16,7 +16,7 @@
         struct sw_fd *entry = sw_posix_enter_quietly(&call, fd);                                  \
         type result = sw_posix()->name arguments;                                                 \
         if (entry != NULL)                                                                        \
-            sw_posix_leave(&call, entry, op);                                                     \
+            sw_posix_leave(&call, entry, op, result != 0);                                        \
         return result;                                                                            \
     }
 
@@ -32,8 +32,8 @@ SW_ON_DESCRIPTOR(int, __fxstat, SW_OP_META, (int version, int fd, struct stat *s
 SW_ON_DESCRIPTOR(int, __fxstat64, SW_OP_META, (int version, int fd, struct stat64 *status),
                  (version, fd, status))
 
-/* These change the file: it has to be synced. */
-#define SW_ON_DESCRIPTOR_CHANGING(name, parameters, arguments, file_flags)                        \
+/* These change the file: it has to be synced.  `size`: what the file gets, if that is told. */
+#define SW_ON_DESCRIPTOR_CHANGING(name, size, parameters, arguments, file_flags)                  \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
         struct sw_call call;                                                                      \
@@ -42,23 +42,29 @@ SW_ON_DESCRIPTOR(int, __fxstat64, SW_OP_META, (int version, int fd, struct stat6
         if (entry != NULL) {                                                                      \
             sw_fd_wrote(entry);                                                                   \
             sw_file_flag(sw_fd_posix(entry), result == 0 ? (file_flags) : 0);                     \
-            sw_posix_leave(&call, entry, SW_OP_META);                                             \
+            call.position = size;                                                                 \
+            sw_posix_leave(&call, entry, SW_OP_META, result != 0);                                \
         }                                                                                         \
         return result;                                                                            \
     }
 
-SW_ON_DESCRIPTOR_CHANGING(ftruncate, (int fd, off_t bytes), (fd, bytes),
+/* Without mode: the file reaches to there at least. */
+#define SW_REACHED(mode) ((mode) == 0 ? offset + bytes : SW_POSITION_OF_CALL)
+
+SW_ON_DESCRIPTOR_CHANGING(ftruncate, bytes, (int fd, off_t bytes), (fd, bytes),
                           bytes == 0 ? SW_FILE_TRUNCATED : 0)
-SW_ON_DESCRIPTOR_CHANGING(ftruncate64, (int fd, off64_t bytes), (fd, bytes),
+SW_ON_DESCRIPTOR_CHANGING(ftruncate64, bytes, (int fd, off64_t bytes), (fd, bytes),
                           bytes == 0 ? SW_FILE_TRUNCATED : 0)
-SW_ON_DESCRIPTOR_CHANGING(fallocate, (int fd, int mode, off_t offset, off_t bytes),
+SW_ON_DESCRIPTOR_CHANGING(fallocate, SW_REACHED(mode),
+                          (int fd, int mode, off_t offset, off_t bytes), (fd, mode, offset, bytes),
+                          0)
+SW_ON_DESCRIPTOR_CHANGING(fallocate64, SW_REACHED(mode),
+                          (int fd, int mode, off64_t offset, off64_t bytes),
                           (fd, mode, offset, bytes), 0)
-SW_ON_DESCRIPTOR_CHANGING(fallocate64, (int fd, int mode, off64_t offset, off64_t bytes),
-                          (fd, mode, offset, bytes), 0)
-SW_ON_DESCRIPTOR_CHANGING(posix_fallocate, (int fd, off_t offset, off_t bytes),
+SW_ON_DESCRIPTOR_CHANGING(posix_fallocate, SW_REACHED(0), (int fd, off_t offset, off_t bytes),
                           (fd, offset, bytes), 0)
-SW_ON_DESCRIPTOR_CHANGING(posix_fallocate64, (int fd, off64_t offset, off64_t bytes),
-                          (fd, offset, bytes), 0)
+SW_ON_DESCRIPTOR_CHANGING(posix_fallocate64, SW_REACHED(0),
+                          (int fd, off64_t offset, off64_t bytes), (fd, offset, bytes), 0)
 
 #define SW_SEEK(name)                                                                             \
     SW_EXPORT off_t name(int fd, off_t offset, int whence)                                        \
@@ -69,7 +75,7 @@ SW_ON_DESCRIPTOR_CHANGING(posix_fallocate64, (int fd, off64_t offset, off64_t by
         if (entry != NULL) {                                                                      \
             if (result >= 0)                                                                      \
                 sw_fd_set_position(entry, result);                                                \
-            sw_posix_leave(&call, entry, SW_OP_META);                                             \
+            sw_posix_leave(&call, entry, SW_OP_META, result < 0);                                 \
         }                                                                                         \
         return result;                                                                            \
     }
@@ -86,6 +92,13 @@ static struct sw_file *known_file(int directory, const char *path)
     return sw_thread.inside == 0 ? sw_file_get_at(SW_LAYER_POSIX, directory, path, false) : NULL;
 }
 
+static void leave_name(struct sw_call *call, struct sw_file *file, int result)
+{
+    if (result != 0)
+        call->event_flags |= SW_EVENT_FAILED;
+    sw_leave(call, file, SW_OP_META);
+}
+
 #define SW_ON_NAME(name, directory, parameters, arguments)                                        \
     SW_EXPORT int name parameters;                                                                \
     SW_EXPORT int name parameters                                                                 \
@@ -95,7 +108,7 @@ static struct sw_file *known_file(int directory, const char *path)
         bool counted = file != NULL && sw_enter(&call, SW_LAYER_POSIX);                           \
         int result = sw_posix()->name arguments;                                                  \
         if (counted)                                                                              \
-            sw_leave(&call, file, SW_OP_META);                                                    \
+            leave_name(&call, file, result);                                                      \
         return result;                                                                            \
     }
 
@@ -122,7 +135,7 @@ SW_ON_NAME(statx, directory,
 
 /* ---- that change names -------------------------------------------------------------------- */
 
-#define SW_CHANGE_NAME(name, directory, follow, mark, parameters, arguments)                      \
+#define SW_CHANGE_NAME(name, directory, follow, mark, size, parameters, arguments)                \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
         struct sw_call call;                                                                      \
@@ -134,19 +147,22 @@ SW_ON_NAME(statx, directory,
         if (counted) {                                                                            \
             if (result == 0)                                                                      \
                 sw_file_flag(file, mark);                                                         \
-            sw_leave(&call, file, SW_OP_META);                                                    \
+            call.position = size;                                                                 \
+            leave_name(&call, file, result);                                                      \
         }                                                                                         \
         return result;                                                                            \
     }
 
-SW_CHANGE_NAME(truncate, AT_FDCWD, true, SW_FILE_TRUNCATED, (const char *path, off_t bytes),
+SW_CHANGE_NAME(truncate, AT_FDCWD, true, SW_FILE_TRUNCATED, bytes, (const char *path, off_t bytes),
                (path, bytes))
-SW_CHANGE_NAME(truncate64, AT_FDCWD, true, SW_FILE_TRUNCATED, (const char *path, off64_t bytes),
-               (path, bytes))
-SW_CHANGE_NAME(unlink, AT_FDCWD, false, SW_FILE_UNLINKED, (const char *path), (path))
-SW_CHANGE_NAME(unlinkat, directory, false, SW_FILE_UNLINKED,
+SW_CHANGE_NAME(truncate64, AT_FDCWD, true, SW_FILE_TRUNCATED, bytes,
+               (const char *path, off64_t bytes), (path, bytes))
+SW_CHANGE_NAME(unlink, AT_FDCWD, false, SW_FILE_UNLINKED, SW_POSITION_OF_CALL, (const char *path),
+               (path))
+SW_CHANGE_NAME(unlinkat, directory, false, SW_FILE_UNLINKED, SW_POSITION_OF_CALL,
                (int directory, const char *path, int flags), (directory, path, flags))
-SW_CHANGE_NAME(remove, AT_FDCWD, false, SW_FILE_UNLINKED, (const char *path), (path))
+SW_CHANGE_NAME(remove, AT_FDCWD, false, SW_FILE_UNLINKED, SW_POSITION_OF_CALL, (const char *path),
+               (path))
 
 /* The old name vanishes and the new one is replaced: both must be free to change. */
 #define SW_RENAME(name, from, to, parameters, arguments)                                          \
@@ -159,7 +175,7 @@ SW_CHANGE_NAME(remove, AT_FDCWD, false, SW_FILE_UNLINKED, (const char *path), (p
         bool counted = file != NULL && sw_enter(&call, SW_LAYER_POSIX);                           \
         int result = sw_posix()->name arguments;                                                  \
         if (counted)                                                                              \
-            sw_leave(&call, file, SW_OP_META);                                                    \
+            leave_name(&call, file, result);                                                      \
         return result;                                                                            \
     }
 

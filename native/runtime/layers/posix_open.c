@@ -7,7 +7,7 @@
 #include "posix.h"
 #include "../core/system.h"
 
-/* What is known before an open; 5 words, so that small stacks hold it. */
+/* What is known before an open; a few words, so that small stacks hold it. */
 struct opening {
     struct sw_call call;
     int directory;
@@ -39,14 +39,15 @@ static bool exists(int directory, const char *path)
 }
 
 /* False: the open is refused and errno says why. */
-static bool open_begin(struct opening *opening, int directory, const char *path, int flags)
+static bool open_begin(struct opening *opening, int directory, const char *path, int flags,
+                       const char *name)
 {
     *opening = (struct opening){.directory = directory, .path = path, .flags = flags};
     if (may_change_existing(flags) && sw_guard_refuses(directory, path, (flags & O_NOFOLLOW) == 0))
         return false;
     opening->existed = (flags & O_CREAT) == 0 || !sw_running() || sw_thread.inside != 0 ||
                        exists(directory, path);
-    opening->counted = sw_enter(&opening->call, SW_LAYER_POSIX);
+    opening->counted = sw_enter_as(&opening->call, SW_LAYER_POSIX, name);
     return true;
 }
 
@@ -65,6 +66,17 @@ static bool is_trackable(const struct opening *opening, int fd)
     struct stat status;
     return (opening->flags & (O_PATH | (O_TMPFILE & ~O_DIRECTORY))) == 0 &&
            sw_sys_fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* SW_OPEN_* of trace.h. */
+static int64_t asked_for(int flags)
+{
+    int access = flags & O_ACCMODE;
+    return (access != O_WRONLY ? SW_OPEN_READ : 0) | (access != O_RDONLY ? SW_OPEN_WRITE : 0) |
+           ((flags & O_CREAT) != 0 ? SW_OPEN_CREATE : 0) |
+           ((flags & O_TRUNC) != 0 ? SW_OPEN_TRUNCATE : 0) |
+           ((flags & O_APPEND) != 0 ? SW_OPEN_APPEND : 0) |
+           ((flags & O_EXCL) != 0 ? SW_OPEN_EXCLUSIVE : 0);
 }
 
 static struct sw_file *track_opened(const struct opening *opening, int fd)
@@ -94,6 +106,7 @@ static int open_end(struct opening *opening, int fd)
     if (opening->counted) {
         if (fd >= 0 && own)
             file = track_opened(opening, fd);
+        opening->call.position = asked_for(opening->flags);
         if (file != NULL)
             sw_leave(&opening->call, file, SW_OP_OPEN);
         else
@@ -117,7 +130,7 @@ static mode_t mode_argument(int flags, va_list arguments)
         va_start(arguments, flags);                                                               \
         mode_t mode = mode_argument(flags, arguments);                                            \
         va_end(arguments);                                                                        \
-        if (!open_begin(&opening, AT_FDCWD, path, flags))                                         \
+        if (!open_begin(&opening, AT_FDCWD, path, flags, __func__))                               \
             return -1;                                                                            \
         return open_end(&opening, sw_posix()->name(path, flags, mode));                           \
     }
@@ -133,7 +146,7 @@ SW_OPEN(open64)
         va_start(arguments, flags);                                                               \
         mode_t mode = mode_argument(flags, arguments);                                            \
         va_end(arguments);                                                                        \
-        if (!open_begin(&opening, directory, path, flags))                                        \
+        if (!open_begin(&opening, directory, path, flags, __func__))                              \
             return -1;                                                                            \
         return open_end(&opening, sw_posix()->name(directory, path, flags, mode));                \
     }
@@ -146,7 +159,7 @@ SW_OPENAT(openat64)
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
         struct opening opening;                                                                   \
-        if (!open_begin(&opening, directory, path, flags))                                        \
+        if (!open_begin(&opening, directory, path, flags, __func__))                              \
             return -1;                                                                            \
         return open_end(&opening, sw_posix()->name arguments);                                    \
     }
@@ -193,11 +206,13 @@ SW_EXPORT int close(int fd)
     bool inherited = entry->generation != sw_options.generation;
     bool counted = !inherited && sw_enter(&call, SW_LAYER_POSIX);
     struct sw_file *file = counted ? sw_fd_posix(entry) : NULL;
-    sw_fd_sync(fd);
+    bool synced = sw_fd_sync(fd);
     sw_fd_untrack(fd); /* before the number can be given to another thread */
     int result = sw_posix()->close(fd);
-    if (counted)
+    if (counted) {
+        call.event_flags |= (synced ? SW_EVENT_SYNC : 0) | (result != 0 ? SW_EVENT_FAILED : 0);
         sw_leave(&call, file, SW_OP_CLOSE);
+    }
     return result;
 }
 

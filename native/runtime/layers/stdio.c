@@ -65,6 +65,7 @@ void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, in
         sw_fd_wrote(entry);
     if (offset >= 0 && bytes > 0)
         sw_fd_set_position(entry, offset + bytes);
+    call->event_flags |= SW_EVENT_POINTER;
     sw_leave_data(call, file, op, bytes, offset);
 }
 
@@ -153,32 +154,43 @@ SW_STREAM_LINE(__getdelim, (char **line, size_t *room, int end, FILE *stream),
 
 /* ---- formatted ------------------------------------------------------------------------- */
 
-SW_EXPORT int vfprintf(FILE *stream, const char *format, va_list arguments)
+static int print_as(const char *name, FILE *stream, const char *format, va_list arguments)
 {
     struct sw_call call;
-    struct sw_fd *entry = sw_stdio_enter(&call, stream);
+    struct sw_fd *entry = sw_stdio_enter_as(&call, stream, name);
     int result = sw_stdio()->vfprintf(stream, format, arguments);
     if (entry != NULL)
         sw_stdio_leave(&call, entry, SW_OP_WRITE, result);
     return result;
 }
 
-SW_EXPORT int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments);
-SW_EXPORT int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments)
+static int print_checked_as(const char *name, FILE *stream, int flag, const char *format,
+                            va_list arguments)
 {
     struct sw_call call;
-    struct sw_fd *entry = sw_stdio_enter(&call, stream);
+    struct sw_fd *entry = sw_stdio_enter_as(&call, stream, name);
     int result = sw_stdio()->__vfprintf_chk(stream, flag, format, arguments);
     if (entry != NULL)
         sw_stdio_leave(&call, entry, SW_OP_WRITE, result);
     return result;
 }
 
+SW_EXPORT int vfprintf(FILE *stream, const char *format, va_list arguments)
+{
+    return print_as(__func__, stream, format, arguments);
+}
+
+SW_EXPORT int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments);
+SW_EXPORT int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments)
+{
+    return print_checked_as(__func__, stream, flag, format, arguments);
+}
+
 SW_EXPORT int fprintf(FILE *stream, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int result = vfprintf(stream, format, arguments);
+    int result = print_as(__func__, stream, format, arguments);
     va_end(arguments);
     return result;
 }
@@ -188,7 +200,7 @@ SW_EXPORT int __fprintf_chk(FILE *stream, int flag, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int result = __vfprintf_chk(stream, flag, format, arguments);
+    int result = print_checked_as(__func__, stream, flag, format, arguments);
     va_end(arguments);
     return result;
 }
@@ -207,6 +219,8 @@ static void seek_leave(struct sw_call *call, struct sw_fd *entry, int result, in
 {
     if (result == 0)
         sw_fd_set_position(entry, position);
+    else
+        call->event_flags |= SW_EVENT_FAILED;
     sw_leave(call, sw_fd_stdio(entry), SW_OP_META);
 }
 

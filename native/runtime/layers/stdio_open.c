@@ -15,6 +15,7 @@ struct opening {
     bool writes;
     bool reads;
     bool appends;
+    bool creates;
     bool empties; /* what was in the file is gone */
     bool is_new;  /* or the open fails */
     bool existed;
@@ -29,7 +30,8 @@ static bool exists(const char *path)
 }
 
 /* False: the open is refused and errno says why. */
-static bool open_begin(struct opening *opening, const char *path, const char *mode)
+static bool open_begin(struct opening *opening, const char *path, const char *mode,
+                       const char *name)
 {
     bool both = strchr(mode, '+') != NULL;
     *opening = (struct opening){
@@ -37,6 +39,7 @@ static bool open_begin(struct opening *opening, const char *path, const char *mo
         .writes = both || mode[0] != 'r',
         .reads = both || mode[0] == 'r',
         .appends = mode[0] == 'a',
+        .creates = mode[0] != 'r',
         .empties = mode[0] == 'w',
         .is_new = mode[0] != 'r' && memchr(mode, 'x', strcspn(mode, ",")) != NULL,
     };
@@ -45,7 +48,7 @@ static bool open_begin(struct opening *opening, const char *path, const char *mo
         return false;
     opening->existed =
         mode[0] == 'r' || path == NULL || !sw_running() || sw_thread.inside != 0 || exists(path);
-    opening->counted = sw_enter(&opening->call, SW_LAYER_STDIO);
+    opening->counted = sw_enter_as(&opening->call, SW_LAYER_STDIO, name);
     return true;
 }
 
@@ -75,6 +78,14 @@ static struct sw_file *track_opened(const struct opening *opening, FILE *stream,
     return file;
 }
 
+/* SW_OPEN_* of trace.h. */
+static int64_t asked_for(const struct opening *opening)
+{
+    return (opening->reads ? SW_OPEN_READ : 0) | (opening->writes ? SW_OPEN_WRITE : 0) |
+           (opening->creates ? SW_OPEN_CREATE : 0) | (opening->empties ? SW_OPEN_TRUNCATE : 0) |
+           (opening->appends ? SW_OPEN_APPEND : 0) | (opening->is_new ? SW_OPEN_EXCLUSIVE : 0);
+}
+
 static FILE *open_end(struct opening *opening, FILE *stream)
 {
     int saved_errno = errno;
@@ -85,6 +96,7 @@ static FILE *open_end(struct opening *opening, FILE *stream)
         if (opening->counted && opening->path != NULL)
             file = track_opened(opening, stream, fd);
     }
+    opening->call.position = asked_for(opening);
     if (opening->counted && file != NULL)
         sw_leave(&opening->call, file, SW_OP_OPEN);
     else if (opening->counted)
@@ -97,7 +109,7 @@ static FILE *open_end(struct opening *opening, FILE *stream)
     SW_EXPORT FILE *name(const char *path, const char *mode)                                      \
     {                                                                                             \
         struct opening opening;                                                                   \
-        if (!open_begin(&opening, path, mode))                                                    \
+        if (!open_begin(&opening, path, mode, __func__))                                          \
             return NULL;                                                                          \
         return open_end(&opening, sw_stdio()->name(path, mode));                                  \
     }
@@ -116,6 +128,10 @@ SW_EXPORT FILE *fdopen(int fd, const char *mode)
         return stream;
     if (stream != NULL)
         remember_stream(fd, stream);
+    bool both = strchr(mode, '+') != NULL;
+    call.position = (both || mode[0] == 'r' ? SW_OPEN_READ : 0) |
+                    (both || mode[0] != 'r' ? SW_OPEN_WRITE : 0) |
+                    (mode[0] == 'a' ? SW_OPEN_APPEND : 0);
     sw_leave(&call, stream != NULL ? sw_fd_stdio(entry) : NULL, SW_OP_OPEN);
     return stream;
 }
@@ -156,14 +172,17 @@ SW_EXPORT int fclose(FILE *stream)
         return sw_stdio()->fclose(stream);
     bool counted = sw_enter(&call, SW_LAYER_STDIO);
     struct sw_file *file = counted ? sw_fd_stdio(entry) : NULL;
+    bool synced = sw_options.sync && (entry->flags & SW_FD_CAN_WRITE) != 0;
     int problem = let_go(stream, entry);
     int result = sw_stdio()->fclose(stream);
     if (result == 0 && problem != 0) {
         result = EOF;
         errno = problem;
     }
-    if (counted)
+    if (counted) {
+        call.event_flags |= (synced ? SW_EVENT_SYNC : 0) | (result != 0 ? SW_EVENT_FAILED : 0);
         sw_leave(&call, file, SW_OP_CLOSE);
+    }
     return result;
 }
 
@@ -171,7 +190,7 @@ SW_EXPORT int fclose(FILE *stream)
     SW_EXPORT FILE *name(const char *path, const char *mode, FILE *stream)                        \
     {                                                                                             \
         struct opening opening;                                                                   \
-        if (!open_begin(&opening, path, mode)) {                                                  \
+        if (!open_begin(&opening, path, mode, __func__)) {                                        \
             fclose(stream);                                                                       \
             errno = EROFS;                                                                        \
             return NULL;                                                                          \
@@ -190,7 +209,9 @@ SW_EXPORT int fflush(FILE *stream)
     struct sw_call call;
     struct sw_fd *entry = sw_stdio_enter(&call, stream);
     int result = sw_stdio()->fflush(stream);
-    if (entry != NULL)
-        sw_leave(&call, sw_fd_stdio(entry), SW_OP_SYNC);
+    if (entry == NULL)
+        return result;
+    call.event_flags |= result != 0 ? SW_EVENT_FAILED : 0;
+    sw_leave(&call, sw_fd_stdio(entry), SW_OP_SYNC);
     return result;
 }

@@ -66,16 +66,17 @@ static inline struct sw_fd *sw_stdio_entry(FILE *stream)
 }
 
 /* Enters for a stream of a tracked file; NULL: pass straight through. */
-static inline struct sw_fd *sw_stdio_enter(struct sw_call *call, FILE *stream)
+static inline struct sw_fd *sw_stdio_enter_as(struct sw_call *call, FILE *stream, const char *name)
 {
     struct sw_fd *entry = sw_stdio_entry(stream);
     if (entry == NULL)
         return NULL;
-    if (SW_LIKELY(sw_enter(call, SW_LAYER_STDIO)))
+    if (SW_LIKELY(sw_enter_as(call, SW_LAYER_STDIO, name)))
         return entry;
     sw_fd_set_position(entry, -1);
     return NULL;
 }
+#define sw_stdio_enter(call, stream) sw_stdio_enter_as(call, stream, __func__)
 
 /* End of a transfer at the stream's position. */
 void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, int64_t bytes);
