@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reports of a study: terminal lines, live progress, JSON and one HTML page.
+"""Reports of a study and of a profile: terminal lines, live progress, JSON, HTML pages.
 
-Observers stand on the study room, which loads SciPy; they are imported when first asked
-for, so that a command that only formats a few figures starts quickly.
+Observers stand on the study room, which loads SciPy, and profiles on the diagnosis; they are
+imported when first asked for, so that a command that only formats a few figures starts quickly.
 """
 
 from importlib import import_module
@@ -17,6 +17,7 @@ from stripewise.report._surface import surface_lines, surface_to_json
 from stripewise.report._surface_picture import draw_surface
 
 if TYPE_CHECKING:
+    from stripewise.report._profile_html import render_profile_html, write_profile_html
     from stripewise.report._progress import (
         LineObserver,
         PlainObserver,
@@ -34,15 +35,19 @@ __all__ = [
     "facts_phrase",
     "progress_observer",
     "render_html",
+    "render_profile_html",
     "result_to_json",
     "summary_lines",
     "surface_lines",
     "surface_to_json",
     "trial_line",
+    "write_profile_html",
 ]
+_PROFILE = {"render_profile_html", "write_profile_html"}
 
 
 def __getattr__(name: str) -> object:
     if name in __all__:
-        return getattr(import_module("stripewise.report._progress"), name)
+        home = "_profile_html" if name in _PROFILE else "_progress"
+        return getattr(import_module(f"stripewise.report.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from stripewise.model import StudyResult, TrialState
 from stripewise.report import _text
@@ -33,6 +32,7 @@ from stripewise.report._digest import (
 from stripewise.report._evidence import evidence_figure, timeline_figure
 from stripewise.report._files import files_section
 from stripewise.report._knobs import knob_effects, knobs_figure
+from stripewise.report._page import page_environment
 from stripewise.report._phrases import facts_phrase
 from stripewise.report._verdict import faster, rejection, trials_phrase, verdict
 
@@ -161,38 +161,14 @@ def _fact(value: object) -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> Any:
-    environment = Environment(
-        loader=PackageLoader("stripewise.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
+    environment = page_environment()
     environment.filters.update(
-        seconds=_text.format_seconds,
-        bandwidth=_text.format_bandwidth,
         name=lambda name: name.partition(".")[2] or name,
-        value=_text.format_value,
         ratio=_ratio,
-        command=_text.command_line,
-        lines=_lines,
         when=_when,
-        plural=_text.plural,
         digest=digest,
     )
     return environment.get_template("report.html.j2")
-
-
-def _finalize(value: object) -> object:
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return _text.printable(value)
-
-
-def _lines(text: str) -> Markup:
-    """Escape a text of several lines, each printable."""
-    return Markup("\n").join(escape(_text.printable(line)) for line in text.splitlines())
 
 
 def _ratio(value: float) -> str:

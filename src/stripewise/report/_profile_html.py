@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The profile of a run as one self-contained page; scripts only add comfort."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from stripewise.diagnosis import Diagnosis, size_labels
+from stripewise.errors import StorageError
+from stripewise.model import Evidence, Pattern
+from stripewise.report import _profile_tables as tables
+from stripewise.report import _profile_view as view
+from stripewise.report._page import page_environment, template_source
+from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
+from stripewise.report._profile_timeline import timeline
+from stripewise.report._text import (
+    format_bandwidth,
+    format_bytes,
+    format_seconds,
+    significant,
+)
+
+
+def write_profile_html(
+    diagnosis: Diagnosis, evidence: Evidence, patterns: Sequence[Pattern], path: Path
+) -> None:
+    """Write the page.
+
+    Raises:
+        StorageError: The file cannot be written.
+    """
+    page = render_profile_html(diagnosis, evidence, patterns)
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def render_profile_html(
+    diagnosis: Diagnosis, evidence: Evidence, patterns: Sequence[Pattern] = ()
+) -> str:
+    """Render the page; the same arguments give the same page.
+
+    Names of files, users, hosts and commands are data: they are escaped, and control
+    characters made visible.
+    """
+    profile = evidence.profile
+    figures = diagnosis.figures
+    groups = pattern_groups(patterns)
+    script = template_source("profile.js")
+    page: str = _template().render(
+        d=diagnosis,
+        f=figures,
+        profile=profile,
+        cards=view.cards(figures),
+        run_parts=view.run_parts(figures),
+        time_parts=view.time_parts(figures),
+        costs=[view.cost_parts(finding, figures) for finding in diagnosis.findings],
+        timeline=timeline(diagnosis, profile),
+        files=[(row, tables.histogram(row)) for row in diagnosis.files[: tables.MOST_FILES]],
+        rest=tables.rest_of(diagnosis.files[tables.MOST_FILES :]),
+        size_names=size_labels(),
+        sizes=tables.size_tables(profile),
+        patterns=groups,
+        missing=view.missing(diagnosis, profile),
+        notes=_notes(diagnosis),
+        most=tables,
+        most_patterns=MOST_PATTERNS,
+        started=_when(profile.start),
+        trace=evidence.trace,
+        script=Markup(script),
+        script_hash=_hash(script),
+    )
+    return page
+
+
+def _notes(diagnosis: Diagnosis) -> list[str]:
+    return list(dict.fromkeys(diagnosis.notes))
+
+
+def _hash(script: str) -> str:
+    """Hash by which the page's policy lets this script run and no other."""
+    digest = hashlib.sha256(script.encode("utf-8")).digest()
+    return "sha256-" + base64.b64encode(digest).decode("ascii")
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    environment = page_environment()
+    environment.filters.update(
+        percent=_percent, number=_number, maybe_seconds=_maybe_seconds, mean=_mean, figure=_figure
+    )
+    return environment.get_template("profile.html.j2")
+
+
+def _percent(value: float) -> str:
+    if not math.isfinite(value):
+        return "–"
+    return f"{significant(100 * value)} %" if value else "0 %"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.0f}".replace(",", "\u202f")
+
+
+def _maybe_seconds(value: float) -> str:
+    return format_seconds(value) if math.isfinite(value) else "–"
+
+
+def _mean(value: float | None) -> str:
+    return format_bytes(value) if value is not None and math.isfinite(value) else "–"
+
+
+def _figure(value: float | int | str, name: str) -> str:
+    """Format a number of a finding's evidence by its name: bytes, seconds, shares."""
+    if isinstance(value, str):
+        return value
+    if not math.isfinite(value):
+        return "not known"
+    if name.endswith("bytes_per_second"):
+        return format_bandwidth(value)
+    if name.endswith("bytes"):
+        return format_bytes(value)
+    if name.endswith("seconds"):
+        return format_seconds(value)
+    if name.endswith("share"):
+        return _percent(value)
+    return _number(value) if value == int(value) else significant(value)
+
+
+def _when(unix_seconds: float) -> str:
+    if not unix_seconds > 0:
+        return ""
+    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Headline figures, bars of shares, and why a section of the page is empty."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stripewise.diagnosis import Diagnosis, Figures, Finding
+from stripewise.model import RunProfile
+from stripewise.report._text import (
+    format_bandwidth,
+    format_bytes,
+    format_seconds,
+    plural,
+    significant,
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Part of a bar: name, share (0 to 1), in words, class of colour."""
+
+    name: str
+    share: float
+    words: str
+    colour: str
+
+
+def run_parts(figures: Figures) -> tuple[Part, ...]:
+    """Share of I/O in the run; () where one of them is not known."""
+    if not figures.run_seconds > 0 or not math.isfinite(figures.io_seconds):
+        return ()
+    share = min(max(figures.io_share, 0.0), 1.0)
+    rest = max(figures.run_seconds - figures.io_seconds, 0.0)
+    return (
+        Part("I/O", share, format_seconds(figures.io_seconds), "io"),
+        Part("all else", 1 - share, format_seconds(rest), "rest"),
+    )
+
+
+def time_parts(figures: Figures) -> tuple[Part, ...]:
+    """Reading, writing and metadata in the cumulated time of all ranks."""
+    parts = (
+        ("writing", figures.cumulated_write_seconds, "write"),
+        ("reading", figures.cumulated_read_seconds, "read"),
+        ("metadata", figures.cumulated_meta_seconds, "meta"),
+    )
+    known = [(name, value, colour) for name, value, colour in parts if math.isfinite(value)]
+    whole = sum(value for _, value, _ in known)
+    if whole <= 0:
+        return ()
+    return tuple(
+        Part(name, value / whole, format_seconds(value), colour) for name, value, colour in known
+    )
+
+
+def cards(figures: Figures) -> list[tuple[str, str, str]]:
+    """Headline figures: label, value, note."""
+    ranks = plural(figures.n_ranks, "rank") if figures.n_ranks else "no MPI"
+    where = f" on {plural(figures.n_hosts, 'node')}" if figures.n_hosts else ""
+    found = [
+        ("Run time", _seconds(figures.run_seconds), ranks + where),
+        ("I/O time", _seconds(figures.io_seconds), _io_note(figures)),
+        ("Written", format_bytes(figures.write_bytes), "as the program asked"),
+        ("Read", format_bytes(figures.read_bytes), "as the program asked"),
+        (
+            "I/O rate",
+            format_bandwidth(figures.rate_bytes_per_second),
+            "bytes moved, divided by the I/O time",
+        ),
+        ("Files", f"{figures.n_files:,}".replace(",", "\u202f"), _files_note(figures)),
+        (
+            "Metadata operations",
+            f"{figures.meta_operations:,}".replace(",", "\u202f"),
+            f"{_share(figures.meta_share)} of the time in I/O calls",
+        ),
+    ]
+    return found
+
+
+def _seconds(value: float) -> str:
+    return format_seconds(value) if math.isfinite(value) else "not known"
+
+
+def _share(value: float) -> str:
+    if not math.isfinite(value):
+        return "unknown share"
+    return f"{significant(100 * value)} %"
+
+
+def _io_note(figures: Figures) -> str:
+    share = f"{_share(figures.io_share)} of the run"
+    if not figures.io_exact:
+        least = _seconds(figures.io_low_seconds)
+        return f"{share} at most; at least {least} (ranks are not told apart)"
+    if figures.slowest_rank >= 0:
+        return f"{share}; slowest rank ({figures.slowest_rank})"
+    return share
+
+
+def _files_note(figures: Figures) -> str:
+    kinds = (
+        (figures.n_read_only, "only read"),
+        (figures.n_write_only, "only written"),
+        (figures.n_read_write, "both"),
+        (figures.n_no_data, "without data"),
+        (figures.n_shared, "shared by ranks"),
+    )
+    return ", ".join(f"{number} {name}" for number, name in kinds if number)
+
+
+def cost_parts(finding: Finding, figures: Figures) -> tuple[Part, ...]:
+    """Cost and stake of a finding in the run time; () where the cost is not known."""
+    whole = figures.run_seconds if figures.run_seconds > 0 else figures.io_seconds
+    cost = finding.cost_seconds
+    if cost is None or not whole > 0:
+        return ()
+    cost = min(max(cost, 0.0), whole)
+    stake = min(max(finding.stake_seconds, cost), whole)
+    return (
+        Part("could be saved", cost / whole, format_seconds(cost), "cost"),
+        Part(
+            "rest of the calls concerned", (stake - cost) / whole, format_seconds(stake), "stake"
+        ),
+        Part("rest of the run", 1 - stake / whole, format_seconds(whole), "rest"),
+    )
+
+
+def missing(diagnosis: Diagnosis, profile: RunProfile) -> dict[str, str]:
+    """Say for each section that is empty why it is."""
+    empty = not len(profile.counters)
+    nothing = f"This source ({profile.source}) holds no record of any file."
+    single = "it needs single calls, as `stripewise trace` or Darshan's DXT record them"
+    texts = {
+        "files": nothing if empty else "No file was touched.",
+        "layers": nothing if empty else "No I/O call was counted.",
+        "timeline": nothing
+        if empty
+        else "This source has no time bins, so when things happened is not known: "
+        "`stripewise trace` records them, Darshan does with its HEATMAP module (from 3.4) or DXT.",
+        "variance": _no_variance(diagnosis, nothing if empty else ""),
+        "requests": nothing if empty else _no_requests(profile),
+        "patterns": nothing if empty else f"No access pattern: {single}.",
+    }
+    return texts
+
+
+def _no_variance(diagnosis: Diagnosis, nothing: str) -> str:
+    if nothing:
+        return nothing
+    if diagnosis.figures.n_ranks <= 1 and diagnosis.figures.n_processes <= 1:
+        return "There was one process only."
+    return "No file was shared by ranks in a way that lets their times be compared."
+
+
+def _no_requests(profile: RunProfile) -> str:
+    if profile.layers and not any("mpi" in name.lower() for name in profile.layers):
+        return "MPI-IO was not watched."
+    return "No file was moved through MPI-IO, so nothing gathers or splits the program's requests."

@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import pages
+import profiles
+import pytest
+
+from stripewise.errors import StorageError
+from stripewise.report import render_profile_html, write_profile_html
+
+
+@pytest.fixture(scope="module", params=list(profiles.ALL))
+def page(request):
+    return render_profile_html(*profiles.ALL[request.param]())
+
+
+def words(name):
+    return pages.Page(render_profile_html(*profiles.ALL[name]())).words
+
+
+def test_page_is_well_formed_self_contained_and_accessible(page):
+    pages.assert_self_contained(page)
+    pages.assert_accessible(page)
+    assert len(page.encode("utf-8")) < 1_000_000
+
+
+def test_only_our_own_script_may_run(page):
+    scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.S)
+    assert len(scripts) == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert policy.startswith("default-src 'none';")
+    assert f"script-src 'sha256-{digest}'" in policy
+
+
+def test_every_section_is_there_and_says_why_it_is_empty(page):
+    for name in ("findings", "timeline", "patterns", "files", "variance", "requests", "layers"):
+        assert f'<section id="{name}">' in page
+        body = page.split(f'<section id="{name}">')[1].split("</section>")[0]
+        assert len(pages.Page(body).words) > 40
+
+
+def test_page_works_without_script(page):
+    plain = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+    assert pages.Page(plain).words == pages.Page(page).words
+    assert "hidden" not in {
+        name for _, attributes in pages.Page(plain).tags for name in attributes
+    }
+
+
+def test_the_same_run_gives_the_same_page():
+    assert render_profile_html(*profiles.rich()) == render_profile_html(*profiles.rich())
+
+
+def test_names_are_data():
+    page = render_profile_html(*profiles.hostile())
+    tags = pages.Page(page).tags
+    assert [tag for tag, _ in tags].count("script") == 1
+    assert all(attributes.get("src", "data:").startswith("data:") for _, attributes in tags)
+    assert "alert(&#39;x&#39;)" in page
+    assert "\x07" not in page
+    page.encode("utf-8")
+
+
+def test_headline_tells_share_of_io_bytes_rate_and_split():
+    text = words("rich")
+    assert "34 % of the run was I/O" in text
+    assert "I/O 41.0 s (34.2 %)" in text
+    assert "writing 1890 s (91.3 %)" in text
+    assert "1.17 GiB/s" in text
+    assert "1 only read, 3 only written, 1 without data, 2 shared by ranks" in text
+
+
+def test_finding_has_evidence_cost_and_lines_to_copy():
+    page = render_profile_html(*profiles.rich())
+    text = pages.Page(page).words
+    assert "Many small independent writes to out.h5" in text
+    assert "Costs about 25.0 s of 120 s; the calls concerned take 28.0 s." in text
+    assert "mean bytes 4 KiB" in text
+    assert "export MPICH_MPIIO_HINTS=&#39;*:romio_cb_write=enable&#39;\nlfs setstripe" in page
+    assert "stripewise tune -- mpiexec -n 64 ./program" in text
+    assert "The cost cannot be told: no faster opens seen." in text
+
+
+def test_balanced_run_has_no_finding():
+    assert "Nothing stands out" in words("balanced")
+
+
+def test_poor_source_says_what_is_missing():
+    text = words("poor")
+    assert "Partial" in text
+    assert "records of 12 files are missing" in text
+    assert "This source has no time bins" in text
+    assert "MPI-IO was not watched" in text
+    assert "at least 12.0 s (ranks are not told apart)" in text
+    assert "nan" not in text.lower().split()
+
+
+def test_empty_log_says_so():
+    text = words("empty")
+    assert text.count("holds no record of any file") >= 5
+    assert "the log has no records" in text
+    assert "nan" not in text.lower().split()
+
+
+def test_shared_file_names_the_slowest_rank():
+    text = words("rich")
+    assert "namelist.nml 64 63 1.00 ms 9 KiB 0 4.10 s 9 KiB 0.52 s 0 B" in text
+
+
+def test_requests_stand_side_by_side():
+    text = words("rich")
+    assert "asked of MPI-IO: 4 640 calls" in text.replace("\u202f", " ")
+    assert "1 KiB–10 KiB 4 000 0" in text.replace("\u202f", " ")
+    assert "1 MiB–4 MiB 0 24 576" in text.replace("\u202f", " ")
+
+
+def test_files_have_histograms_and_the_rest_is_summed():
+    diagnosis, evidence, patterns = profiles.rich()
+    many = tuple(profiles.file_row(f"/f{n}") for n in range(45))
+    page = render_profile_html(replace(diagnosis, files=many), evidence, patterns)
+    text = pages.Page(page).words
+    assert "The 40 files with most time in I/O, of 45" in text
+    assert "5 other files 120 GiB" in text
+    assert page.count('<svg class="sizes"') == 40
+    assert "1 KiB–10 KiB: written 128; 10 MiB–100 MiB: written 640" in page
+
+
+def test_a_hundred_thousand_ranks_and_ten_thousand_files_stay_small():
+    page = render_profile_html(*profiles.huge())
+    assert len(page.encode("utf-8")) < 3_000_000
+    pages.assert_accessible(page)
+    assert "ranks 0–781" in page
+    assert "9977 other files" in page
+
+
+def test_page_is_written_and_trouble_is_one_line(tmp_path):
+    target = tmp_path / "profile.html"
+    write_profile_html(*profiles.rich(), target)
+    assert target.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    with pytest.raises(StorageError, match=r"cannot write .*: No such file or directory"):
+        write_profile_html(*profiles.rich(), tmp_path / "none" / "profile.html")
+
+
+def test_report_room_does_not_load_the_diagnosis_until_asked():
+    code = "import sys, stripewise.report; sys.exit('stripewise.diagnosis' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
