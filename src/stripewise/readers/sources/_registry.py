@@ -11,9 +11,19 @@ from pathlib import Path
 from stripewise.errors import TraceError
 from stripewise.model import Evidence
 from stripewise.readers.sources._base import Source
+from stripewise.readers.sources._darshan import DarshanSource
+from stripewise.readers.sources._hdf5_recorder import Hdf5RecorderSource
+from stripewise.readers.sources._mpiio_stats import MpiioStatsSource
 from stripewise.readers.sources._native import NativeSource
+from stripewise.readers.sources._recorder import RecorderSource
 
-_SOURCES: tuple[Source, ...] = (NativeSource(),)
+_SOURCES: tuple[Source, ...] = (
+    NativeSource(),
+    DarshanSource(),
+    RecorderSource(),
+    Hdf5RecorderSource(),
+    MpiioStatsSource(),
+)
 
 
 def source_names() -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from stripewise.model import Evidence, FileLayout, RunProfile, Trace
-from stripewise.readers.sources._accesses import offset_pieces
+from stripewise.readers.sources._accesses import foreign_accesses
 from stripewise.readers.sources._base import Source, head_of
 from stripewise.readers.sources._calls import heat_of
 from stripewise.readers.sources._darshan._counters import Files, counter_rows
@@ -97,7 +97,7 @@ def read_darshan(path: Path) -> Evidence:
         notes=(*trouble, *layout_notes, *_notes(log, trace), *_blocks(log)),
     )
     return Evidence(
-        profile, trace, offset_pieces(trace, of_mpiio=False) if trace is not None else ()
+        profile, trace, foreign_accesses(trace, knows_views=False) if trace is not None else ()
     )
 
 

@@ -1,0 +1,272 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks of Cray's MPICH_MPIIO_STATS=1 in the output of a job.
+
+A block begins with "MPIIO write access patterns for NAME" and has lines "|   key = value"; other
+output may stand between the lines.  Source: intro_mpi(3) of Cray MPICH, and blocks in published
+job outputs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stripewise.errors import TraceError
+from stripewise.model import COUNTER_ROW, Evidence, FileLayout, IoLayer, Op, RunProfile
+from stripewise.readers._mpiio_stats import MpiioSide, MpiioStats
+from stripewise.readers.sources._base import Source, head_of
+
+MAXIMUM_BYTES = 1 << 30
+_HEAD_BYTES = 4 << 20
+_TITLE = re.compile(rb"MPIIO (write|read) access patterns for[ \t]+([^\r\n]+)")
+_TITLE_TEXT = re.compile(_TITLE.pattern.decode())
+_LINE = re.compile(r"\|\s+([A-Za-z][A-Za-z -]*?)\s*=\s*([^=]*)")
+_NUMBER = re.compile(r"-?\d+")
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_MOST_REMARKS = 100
+_BEYOND = 1 << 53
+_FIELDS = {
+    "independent writes": "independent",
+    "independent reads": "independent",
+    "collective writes": "collective",
+    "collective reads": "collective",
+    "independent writers": "independent_ranks",
+    "independent readers": "independent_ranks",
+    "aggregators": "aggregators",
+    "stripe count": "stripe_count",
+    "stripe size": "stripe_bytes",
+    "system writes": "system_calls",
+    "system reads": "system_calls",
+    "stripe sized writes": "stripe_sized",
+    "stripe sized reads": "stripe_sized",
+    "total bytes for writes": "total_bytes",
+    "total bytes for reads": "total_bytes",
+    "ave system write size": "average_bytes",
+    "ave system read size": "average_bytes",
+    "read-modify-write count": "modify_reads",
+    "read-modify-write bytes": "modify_bytes",
+    "number of write gaps": "gaps",
+    "number of read gaps": "gaps",
+    "ave write gap size": "average_gap_bytes",
+    "ave read gap size": "average_gap_bytes",
+}
+_NEEDED = ("independent", "collective", "system_calls", "total_bytes")
+
+
+class MpiioStatsSource(Source):
+    """The output of a job in which MPICH_MPIIO_STATS=1 was set."""
+
+    name = "mpiio-stats"
+    summary = "job output with MPICH_MPIIO_STATS blocks"
+
+    def recognises(self, path: Path) -> bool:
+        """Look for the title of a block in the first megabytes, or anywhere in a large text."""
+        if _TITLE.search(head_of(path, _HEAD_BYTES)):
+            return True
+        return _title_below(path)
+
+    def read(self, path: Path) -> Evidence:
+        """Read all blocks of one output."""
+        return read_mpiio_stats(path)
+
+
+def _title_below(path: Path) -> bool:
+    """Whether a block begins behind the head; a binary file is not searched."""
+    try:
+        if not path.is_file() or path.stat().st_size <= _HEAD_BYTES:
+            return False
+        with path.open("rb") as file:
+            tail = b""
+            while (part := file.read(_HEAD_BYTES)) and file.tell() <= MAXIMUM_BYTES:
+                if b"\0" in part:
+                    return False
+                if _TITLE.search(tail + part):
+                    return True
+                tail = part[-256:]
+    except OSError:
+        return False
+    return False
+
+
+@dataclass
+class _Block:
+    """One side of one file while its lines come in."""
+
+    path: str
+    writing: bool
+    values: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        return all(name in self.values for name in _NEEDED)
+
+    @property
+    def side(self) -> MpiioSide:
+        return MpiioSide(**self.values)
+
+
+def parse_mpiio_stats(text: str) -> tuple[MpiioStats, ...]:
+    """All files of a text, in the order of their first block.
+
+    A file that was closed several times has several blocks; each pair of a write and a read
+    block is a record of its own.
+    """
+    return _paired(list(_blocks(text.splitlines())))
+
+
+def read_mpiio_stats(path: Path) -> Evidence:
+    """Read the output of a job.
+
+    Raises:
+        TraceError: It cannot be read, is too large, or has no block.
+    """
+    try:
+        if path.stat().st_size > MAXIMUM_BYTES:
+            raise TraceError(f"{path}: larger than {MAXIMUM_BYTES >> 20} MiB; cut out the blocks")
+        text = path.read_text("utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
+    blocks = list(_blocks(text.splitlines()))
+    if not blocks:
+        raise TraceError(
+            f"{path}: no MPIIO_STATS block; set MPICH_MPIIO_STATS=1 in the job (Cray MPICH)"
+        )
+    return Evidence(_profile(_paired(blocks), sum(not block.complete for block in blocks)))
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
+    block: _Block | None = None
+    for raw in lines:
+        line = _ANSI.sub("", raw)
+        if title := _TITLE_TEXT.search(line):
+            if block is not None:
+                yield block
+            block = _Block(title[2].strip().rstrip("|").rstrip(), title[1] == "write")
+        elif block is not None and not _take(block, line):
+            yield block
+            block = None
+    if block is not None:
+        yield block
+
+
+def _take(block: _Block, line: str) -> bool:
+    """Take a line into the block; False where the block ends."""
+    if line.lstrip().startswith("+--"):
+        return not block.values
+    match = _LINE.search(line)
+    if match is None:
+        return True
+    key, value = match[1].strip(), match[2].strip()
+    if key == "aggregators active":
+        numbers = [_bounded(one) for one in _NUMBER.findall(value.split("(")[0])]
+        if len(numbers) == 4:
+            block.values["active"] = tuple(numbers)
+    elif key in _FIELDS and (number := _NUMBER.match(value)):
+        block.values.setdefault(_FIELDS[key], _bounded(number[0]))
+    return True
+
+
+def _bounded(digits: str) -> int:
+    """A number that fits 64 bits; of others 0."""
+    value = int(digits) if len(digits) <= 20 else 0
+    return value if 0 <= value < _BEYOND else 0
+
+
+def _paired(blocks: list[_Block]) -> tuple[MpiioStats, ...]:
+    records: list[MpiioStats] = []
+    newest: dict[str, int] = {}
+    for block in blocks:
+        place = newest.get(block.path)
+        if place is None or _has(records[place], block):
+            place = newest[block.path] = len(records)
+            records.append(MpiioStats(block.path))
+        one = records[place]
+        records[place] = (
+            replace(one, write=block.side) if block.writing else replace(one, read=block.side)
+        )
+    return tuple(records)
+
+
+def _has(record: MpiioStats, block: _Block) -> bool:
+    return (record.write if block.writing else record.read) is not None
+
+
+def _profile(records: tuple[MpiioStats, ...], n_cut: int) -> RunProfile:
+    paths = {path: place for place, path in enumerate(dict.fromkeys(r.path for r in records))}
+    rows: dict[int, Any] = {}
+    layouts: dict[int, FileLayout] = {}
+    for record in records:
+        index = paths[record.path]
+        row = rows.setdefault(index, _empty_rows(index))
+        for writing, side in ((True, record.write), (False, record.read)):
+            if side is not None:
+                _add(row, side, writing)
+                if side.stripe_bytes and (writing or index not in layouts):
+                    layouts[index] = FileLayout(side.stripe_bytes, side.stripe_count or 0)
+    notes = [*_NOTES]
+    if n_cut:
+        notes.insert(0, f"{n_cut} blocks are cut off: what they do not tell is missing")
+    return RunProfile(
+        source="MPICH_MPIIO_STATS output",
+        n_ranks=0,
+        paths=tuple(paths),
+        counters=np.concatenate(list(rows.values())),
+        layers=("mpiio", "posix"),
+        layouts=layouts,
+        partial=bool(n_cut),
+        notes=(
+            *notes,
+            *islice((n for record in records for n in _remarks(record)), _MOST_REMARKS),
+        ),
+    )
+
+
+_NOTES = (
+    "MPICH_MPIIO_STATS knows counts and bytes of MPI-IO and of the system calls below, no times,"
+    " no ranks and no requests' sizes: bytes are those of the system calls",
+)
+
+
+def _empty_rows(index: int) -> Any:
+    """Two counter rows of a file: MPI-IO, and the system calls below it."""
+    rows = np.zeros(2, COUNTER_ROW)
+    rows["file"], rows["rank"], rows["process"] = index, -2, -1
+    rows["layer"] = (IoLayer.MPIIO, IoLayer.POSIX)
+    rows["first"] = rows["last"] = np.nan
+    rows["unaligned"] = rows["maximum_offset"] = rows["slowest_rank"] = rows["fastest_rank"] = -1
+    rows["seconds_deviation"] = rows["bytes_deviation"] = np.nan
+    return rows
+
+
+def _add(rows: Any, side: MpiioSide, writing: bool) -> None:
+    one, all_ = (Op.WRITE, Op.WRITE_COLLECTIVE) if writing else (Op.READ, Op.READ_COLLECTIVE)
+    upper, system = rows[0], rows[1]
+    upper["count"][one] += side.independent
+    upper["count"][all_] += side.collective
+    mostly = all_ if side.collective >= side.independent else one
+    upper["bytes"][mostly] += side.total_bytes
+    upper[f"outermost_{'write' if writing else 'read'}_bytes"] += side.total_bytes
+    system["count"][one] += side.system_calls
+    system["bytes"][one] += side.total_bytes
+
+
+def _remarks(record: MpiioStats) -> Iterator[str]:
+    """What has no place in the counters, in words."""
+    for word, side in (("write", record.write), ("read", record.read)):
+        if side is None:
+            continue
+        text = f"{record.path}: system {word}s {side.system_calls}, aggregators {side.aggregators}"
+        if side.stripe_sized is not None:
+            text += f", as large as a stripe {side.stripe_sized}"
+        if side.modify_reads:
+            text += f"; {side.modify_reads} reads of {side.modify_bytes or 0} bytes to modify"
+        if side.gaps:
+            text += f"; {side.gaps} gaps of {side.average_gap_bytes or 0} bytes on average"
+        yield text

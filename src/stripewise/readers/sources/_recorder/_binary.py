@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recorder's 2.5 directory: call signatures, a Sequitur grammar of them, and times.
+
+Little-endian; `int` is 4 bytes.  Source: lib/recorder-cst-cfg.c, include/recorder-logger.h and
+tools/reader.c of Recorder 2.5.
+
+    VERSION       "2.5.0"
+    recorder.mt   int ranks, pad, double start, double resolution (s), int elements, int
+                  compression of times, int interprocess, pad; then a function's name a line
+    N.cst         int entries; each int terminal, rank, length, count, and a key: 8 bytes thread,
+                  byte function, level, number of arguments; int length; arguments, a blank each
+    N.cfg         int rules; each int id (negative), int symbols, symbols x (int value, int times);
+                  a value >= 0 is a terminal, otherwise a rule; rule -1 is the whole
+    N.ts          uint32 pairs: start and end in units of the resolution since the last start
+    ug.mt         with interprocess compression: int grammar of each rank, int grammars; then
+                  0.cst holds all signatures and N.cfg is grammar N
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.errors import TraceError
+from stripewise.readers.sources._recorder._record import RankRecords, Record
+
+MAXIMUM_RANKS = 1 << 24
+_METADATA = struct.Struct("<i4xddiii4x")
+_ENTRY = struct.Struct("<iiiI")
+_KEY = struct.Struct("<qBBBi")
+_USER_FUNCTION = 255
+_WHOLE = -1
+_FILE_BYTES = 4 << 30
+_STEPS_PER_CALL = 16
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Of a directory.
+
+    Attributes:
+        n_ranks: Of the run.
+        start: Seconds since 1970.
+        resolution: Seconds.
+        compression: Of the times, 0: none.
+        merged: One set of signatures for all ranks.
+        functions: Names by number.
+    """
+
+    n_ranks: int
+    start: float
+    resolution: float
+    compression: int
+    merged: bool
+    functions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A signature: everything of a call but its times."""
+
+    thread: int
+    name: str
+    level: int
+    arguments: tuple[str, ...]
+
+
+_Grammar = dict[int, NDArray[np.int32]]
+
+
+def read_metadata(directory: Path) -> Metadata:
+    """Read VERSION and recorder.mt.
+
+    Raises:
+        TraceError: They are of another version, or no such files.
+    """
+    version = _bytes(directory / "VERSION")[:64].decode("ascii", "replace").strip()
+    if not version.startswith("2.5"):
+        raise TraceError(
+            f"{directory}: a trace of Recorder {version or 'of unknown version'}; the directory of"
+            " 2.5 is read: turn others to text with their own recorder2text, and name that"
+        )
+    data = _bytes(directory / "recorder.mt")
+    if len(data) < _METADATA.size:
+        raise TraceError(f"{directory}/recorder.mt: cut off after {len(data)} bytes")
+    ranks, start, resolution, _, compression, merged = _METADATA.unpack_from(data)
+    if not 0 < ranks <= MAXIMUM_RANKS or not 0 < resolution <= 1:
+        raise TraceError(f"{directory}/recorder.mt: damaged ({ranks} ranks, {resolution:g} s)")
+    names = data[_METADATA.size :].decode("ascii", "replace").split("\n")[:-1]
+    known = 0 < start < 1e11
+    return Metadata(
+        ranks, start if known else 0.0, resolution, compression, bool(merged), tuple(names)
+    )
+
+
+class Directory:
+    """Readers of the ranks of one directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.metadata = read_metadata(directory)
+        if self.metadata.compression:
+            raise TraceError(
+                f"{directory}: times are compressed (kind {self.metadata.compression}); turn it"
+                " to text with recorder2text, and name the _text directory"
+            )
+        self._grammars: dict[int, _Grammar] = {}
+        self._shared: dict[int, _Call] | None = None
+        self._grammar_of: NDArray[np.int32] | None = None
+        if self.metadata.merged:
+            self._shared = _signatures(directory / "0.cst", self.metadata.functions)
+            self._grammar_of = _grammar_numbers(directory / "ug.mt", self.metadata.n_ranks)
+
+    def rank(self, rank: int) -> RankRecords:
+        """Calls of one rank; what is damaged is left out and said in its notes."""
+        result = RankRecords(rank, iter(()))
+        result.records = self._records(rank, result.notes)
+        return result
+
+    def _records(self, rank: int, notes: list[str]) -> Iterator[Record]:
+        try:
+            calls, grammar = self._parts(rank)
+            times = np.frombuffer(_whole_pairs(_bytes(self.directory / f"{rank}.ts")), "<u4")
+        except TraceError as error:
+            notes.append(str(error))
+            return
+        n_calls = len(times) // 2
+        terminals = _expand(grammar, n_calls, notes)
+        if len(terminals) != n_calls:
+            notes.append(f"rank {rank}: {n_calls} times for {len(terminals)} calls")
+        unknown = 0
+        unit, origin = self.metadata.resolution, 0
+        for terminal, (begin, end) in zip(
+            terminals.tolist(), times.reshape(-1, 2).tolist(), strict=False
+        ):
+            call = calls.get(terminal)
+            if call is None:
+                unknown += 1
+            else:
+                start, finish = (origin + begin) * unit, (origin + end) * unit
+                yield Record(start, finish, call.name, call.level, call.arguments, call.thread)
+            origin += begin
+        if unknown:
+            notes.append(f"rank {rank}: {unknown} calls have no readable signature")
+
+    def _parts(self, rank: int) -> tuple[dict[int, _Call], _Grammar]:
+        directory, functions = self.directory, self.metadata.functions
+        if self._shared is None or self._grammar_of is None:
+            calls = _signatures(directory / f"{rank}.cst", functions)
+            return calls, _grammar(directory / f"{rank}.cfg")
+        number = int(self._grammar_of[rank])
+        if number not in self._grammars:
+            self._grammars[number] = _grammar(directory / f"{number}.cfg")
+        return self._shared, self._grammars[number]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _FILE_BYTES:
+            raise TraceError(f"{path}: larger than {_FILE_BYTES >> 30} GiB")
+        return path.read_bytes()
+    except OSError as error:
+        raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _whole_pairs(data: bytes) -> bytes:
+    return data[: len(data) // 8 * 8]
+
+
+def _grammar_numbers(path: Path, n_ranks: int) -> NDArray[np.int32]:
+    data = _bytes(path)
+    if len(data) < 4 * n_ranks:
+        raise TraceError(f"{path}: cut off, {len(data)} bytes for {n_ranks} ranks")
+    return np.frombuffer(data, "<i4", n_ranks)
+
+
+def _signatures(path: Path, functions: tuple[str, ...]) -> dict[int, _Call]:
+    data = _bytes(path)
+    calls: dict[int, _Call] = {}
+    offset = 4
+    while offset + _ENTRY.size <= len(data):
+        terminal, _, length, _ = _ENTRY.unpack_from(data, offset)
+        offset += _ENTRY.size
+        if length < 0 or offset + length > len(data):
+            break
+        call = _signature(data[offset : offset + length], functions)
+        if call is not None and terminal >= 0:
+            calls[terminal] = call
+        offset += length
+    return calls
+
+
+def _signature(key: bytes, functions: tuple[str, ...]) -> _Call | None:
+    if len(key) < _KEY.size:
+        return None
+    thread, function, level, count, length = _KEY.unpack_from(key)
+    text = key[_KEY.size : _KEY.size + max(length, 0)].decode("utf-8", "surrogateescape")
+    arguments = tuple(text.split(" ")[:-1][:count])
+    if function == _USER_FUNCTION:
+        name = arguments[1] if len(arguments) > 1 else "user function"
+    elif function < len(functions):
+        name = functions[function]
+    else:
+        return None
+    return _Call(thread, name, level, arguments)
+
+
+def _grammar(path: Path) -> _Grammar:
+    data = _bytes(path)
+    words = np.frombuffer(data[: len(data) // 4 * 4], "<i4")
+    rules: _Grammar = {}
+    place = 1
+    while place + 2 <= len(words):
+        rule, symbols = int(words[place]), int(words[place + 1])
+        place += 2
+        if symbols < 0 or place + 2 * symbols > len(words):
+            symbols = max((len(words) - place) // 2, 0) if symbols > 0 else 0
+        rules[rule] = words[place : place + 2 * symbols].reshape(-1, 2)
+        place += 2 * symbols
+    if _WHOLE not in rules:
+        raise TraceError(f"{path}: no grammar, or a damaged one")
+    return rules
+
+
+def _expand(grammar: _Grammar, n_calls: int, notes: list[str]) -> NDArray[np.int32]:
+    """Terminals in their order, no more than there are times.
+
+    A grammar that turns in circles, or makes more work than its calls are worth, is given up.
+    """
+    values: list[int] = []
+    repeats: list[int] = []
+    left = n_calls
+    steps = _STEPS_PER_CALL * n_calls + sum(len(rule) for rule in grammar.values())
+    stack: list[tuple[int, int, int]] = [(_WHOLE, 0, 1)]
+    while stack and left > 0 and steps > 0:
+        steps -= 1
+        rule, place, times = stack.pop()
+        body = grammar.get(rule)
+        if body is None or not len(body):
+            continue
+        if place == len(body):
+            if times > 1:
+                stack.append((rule, 0, times - 1))
+            continue
+        stack.append((rule, place + 1, times))
+        value, count = int(body[place, 0]), int(body[place, 1])
+        if value >= 0:
+            count = min(max(count, 0), left)
+            values.append(value)
+            repeats.append(count)
+            left -= count
+        elif count > 0:
+            stack.append((value, 0, count))
+        if len(stack) > len(grammar) + 1:
+            steps = 0
+    if steps <= 0:
+        notes.append("the grammar is damaged: it was followed as far as it made sense")
+    return np.repeat(np.array(values, np.int32), np.array(repeats, np.int64))
