@@ -13,7 +13,14 @@
  * are recorded.  A run is open in a slot of its thread, where it is updated in place (`count`
  * is stored last), and is copied to the log when a call does not continue it; only then the
  * slot's count becomes 0.  So whatever ends the process, no completed call is lost; a run that
- * is found in the log and in a slot (equal thread and sequence) counts once.
+ * is found more than once (equal thread and sequence, in the log and in a slot) counts once, with
+ * the largest count.  The figures of a run are added before its count is stored: of a process
+ * that was killed, sum and histogram of the durations may hold one call more.
+ *
+ * The end of a process, however it comes, loses nothing: the pages are the file's.  The end of
+ * the node loses what the kernel had not written back: it writes a page of a local file system at
+ * most vm.dirty_expire_centisecs + vm.dirty_writeback_centisecs after it was changed, 35 s as
+ * Linux is delivered.
  *
  * What folding loses: start and duration of the single call.  What it keeps: sequence (hence
  * order and parent), offset, size, number, first start, last end, sum, least, greatest and
@@ -22,7 +29,8 @@
  *
  * `sequence` numbers the calls of a thread in the order in which they were entered, over all
  * layers.  With `depth` that is the tree of calls: the parent of a call is the last one before
- * it with a smaller depth.  src/stripewise/readers/_trace_layout.py mirrors these structs.
+ * it with a smaller depth.  What a call does beside its own event (the reading side of
+ * copy_file_range, each request of lio_listio) is an event below it that takes no time.  src/stripewise/readers/_trace_layout.py mirrors these structs.
  */
 #ifndef STRIPEWISE_TRACE_H
 #define STRIPEWISE_TRACE_H
@@ -48,7 +56,7 @@ enum sw_trace_record_kind {
  * recorder of one that has ended. */
 struct sw_thread_record {
     struct sw_record header;
-    uint32_t thread; /* number in this process, from 1 */
+    uint32_t thread; /* number in this process, from 1; events have its lower 16 bits */
     uint32_t tid;    /* of the system */
     uint32_t n_slots;
     uint32_t slot_bytes; /* sizeof(struct sw_run) */
@@ -63,7 +71,7 @@ struct sw_thread_record {
 #define SW_EVENT_SHARED 0x8u      /* at the shared file pointer */
 #define SW_EVENT_POINTER 0x10u    /* at the individual file pointer or descriptor's position */
 #define SW_EVENT_WAIT 0x20u       /* waits for nonblocking I/O */
-#define SW_EVENT_NO_OFFSET 0x40u  /* `offset` is not known */
+#define SW_EVENT_NO_OFFSET 0x40u  /* `offset` is not known, or the call has none; then it is 0 */
 #define SW_EVENT_SYNC 0x80u       /* includes an fsync that Stripewise added */
 #define SW_EVENT_ATTRIBUTE 0x100u /* HDF5 or PnetCDF attribute */
 
@@ -218,7 +226,8 @@ struct sw_view_record {
  * a multiple of its width; the width grows with the age of the process (at most 1/256 of it,
  * at least 2^SW_BIN_LEAST_LOG2 ns), and bins of different widths nest, so that a reader can add
  * them up exactly.  A call that lies in several bins adds its time where it passed, and its
- * bytes in proportion.  `busy_ns` is the sum over threads.
+ * bytes in proportion.  `busy_ns` is the sum over threads.  Several entries may stand for the
+ * same bin: they add up.
  */
 #define SW_BIN_LEAST_LOG2 24 /* 17 ms */
 #define SW_BINS_PER_RECORD 15
