@@ -13,6 +13,8 @@
 #define SW_HANDLE_SLOTS 4096 /* power of two */
 #define SW_HANDLE_PROBES 8
 
+#define SW_ENTRY_DIMS 8 /* extents of datasets with more dimensions are not kept here */
+
 struct sw_handle_entry {
     uint64_t handle; /* 0: free */
     struct sw_file *file;
@@ -21,12 +23,21 @@ struct sw_handle_entry {
     int64_t view_start;
     int64_t view_unit;
     bool view_contiguous;
+    uint32_t view;       /* its number in the trace, 0: the default view, or not capturing */
     char *override_path; /* set if hints must also win over the program's later ones */
     /* HDF5. */
     bool is_file;
     bool parallel;       /* the file is opened through the MPI-IO driver */
     int8_t transfer;     /* dataset: -1 as the program says, else H5FD_mpio_xfer_t */
     bool transfer_force; /* also where the program chose one itself */
+    /* HDF5, in the trace: a dataset as it was when extents had changed so many times. */
+    bool described;
+    bool grows;
+    uint8_t n_dims;
+    uint32_t seen_changes;
+    uint32_t object; /* 0: none */
+    uint64_t elements;
+    uint64_t extents[SW_ENTRY_DIMS];
 };
 
 struct sw_handle_table {

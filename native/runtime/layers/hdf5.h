@@ -8,8 +8,9 @@
 #ifndef STRIPEWISE_HDF5_H
 #define STRIPEWISE_HDF5_H
 
-#include "layers/hdf5_table.h"
+#include "core/capture.h"
 #include "layers/handles.h"
+#include "layers/hdf5_table.h"
 
 /* ---- which HDF5 ---------------------------------------------------------------- */
 
@@ -23,6 +24,7 @@ struct sw_h5 {
     const void *identity;      /* an address in that copy */
     uint64_t number;           /* of the copy in this process */
     bool usable;               /* 1.10 or later, and all that adopting needs is there */
+    bool describes;            /* and all that capture asks */
     int libver_latest;         /* H5F_LIBVER_LATEST of that version */
 };
 
@@ -62,6 +64,24 @@ struct sw_file *sw_h5_counted_file(const struct sw_h5 *h5, sw_hid object);
 void sw_h5_file_name(const struct sw_h5 *h5, sw_hid object, char *name, size_t bytes);
 /* An open dataset. */
 void sw_h5_dataset_of(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry);
+
+/* ---- capture ------------------------------------------------------------------- */
+
+/* End of a call without data; a negative result is a failure. */
+static inline void sw_h5_leave(struct sw_call *call, struct sw_file *file, enum sw_op op,
+                               int64_t result)
+{
+    if (result < 0)
+        call->event_flags |= SW_EVENT_FAILED;
+    sw_leave(call, file, op);
+}
+/* Describes a dataset in its entry, where that was not done or extents have changed since.
+ * Between quiet_begin and quiet_end, as the next one. */
+void sw_h5_describe(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry);
+/* Dataset and selection of a transfer, for its event.  Only while capturing. */
+void sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
+                   sw_hid in_file, struct sw_call *call);
+void sw_h5_extents_changed(void);
 
 /* ---- settings ------------------------------------------------------------------ */
 

@@ -103,6 +103,12 @@ static void judge(struct sw_h5 *h5)
                  h5->H5Sget_select_npoints && h5->H5Sget_simple_extent_npoints &&
                  h5->H5Sget_simple_extent_ndims && h5->H5Sget_simple_extent_dims && h5->H5Sclose &&
                  h5->H5Tget_size;
+    h5->describes = h5->usable && h5->H5Tget_class && h5->H5Tclose && h5->H5Dget_type &&
+                    h5->H5Dget_create_plist && h5->H5Pget_layout && h5->H5Pget_chunk &&
+                    h5->H5Sget_select_type && h5->H5Sget_regular_hyperslab &&
+                    h5->H5Sget_select_hyper_nblocks && h5->H5Sget_select_hyper_blocklist &&
+                    h5->H5Sget_select_elem_npoints && h5->H5Sget_select_elem_pointlist &&
+                    h5->H5Sget_select_bounds;
 }
 
 static const struct sw_h5 *add_copy(void *scope, const void *identity)

@@ -30,7 +30,7 @@ SW_EXPORT int H5Fflush_async(const char *in_file, const char *in_function, unsig
         return h5->H5Fflush_async(in_file, in_function, line, object, scope, events);
     struct sw_file *file = known_file(h5, object);
     int result = h5->H5Fflush_async(in_file, in_function, line, object, scope, events);
-    sw_leave(&call, file, SW_OP_SYNC);
+    sw_h5_leave(&call, file, SW_OP_SYNC, result);
     return result;
 }
 
@@ -56,7 +56,7 @@ SW_EXPORT sw_hid H5Gcreate_async(const char *in_file, const char *in_function, u
         entry.is_file = false;
         sw_handle_put(&sw_h5_handles, &entry);
     }
-    sw_leave(&call, entry.file, SW_OP_META);
+    sw_h5_leave(&call, entry.file, SW_OP_META, result);
     return result;
 }
 
@@ -75,7 +75,7 @@ SW_EXPORT int H5Gclose_async(const char *in_file, const char *in_function, unsig
     int result = h5->H5Gclose_async(in_file, in_function, line, group, events);
     if (result >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, group));
-    sw_leave(&call, file, SW_OP_META);
+    sw_h5_leave(&call, file, SW_OP_META, result);
     return result;
 }
 
@@ -90,9 +90,10 @@ SW_EXPORT int H5Awrite_async(const char *in_file, const char *in_function, unsig
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Awrite_async(in_file, in_function, line, attribute, type, data, events);
+    call.event_flags = SW_EVENT_ATTRIBUTE;
     struct sw_file *file = known_file(h5, attribute);
     int result = h5->H5Awrite_async(in_file, in_function, line, attribute, type, data, events);
-    sw_leave(&call, file, SW_OP_META);
+    sw_h5_leave(&call, file, SW_OP_META, result);
     return result;
 }
 
@@ -107,8 +108,9 @@ SW_EXPORT int H5Aread_async(const char *in_file, const char *in_function, unsign
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Aread_async(in_file, in_function, line, attribute, type, data, events);
+    call.event_flags = SW_EVENT_ATTRIBUTE;
     struct sw_file *file = known_file(h5, attribute);
     int result = h5->H5Aread_async(in_file, in_function, line, attribute, type, data, events);
-    sw_leave(&call, file, SW_OP_META);
+    sw_h5_leave(&call, file, SW_OP_META, result);
     return result;
 }

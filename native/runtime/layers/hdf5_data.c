@@ -85,9 +85,9 @@ static void choose_mode(struct moving *moving, const struct sw_handle_entry *ent
 
 /* ---- one dataset ----------------------------------------------------------------- */
 
-static bool begin(struct moving *moving, const struct sw_h5 *h5, sw_hid list)
+static bool begin(struct moving *moving, const char *name, const struct sw_h5 *h5, sw_hid list)
 {
-    if (!h5->usable || !sw_enter(&moving->call, SW_LAYER_HDF5))
+    if (!h5->usable || !sw_enter_as(&moving->call, SW_LAYER_HDF5, name))
         return false;
     moving->h5 = h5;
     moving->file = NULL;
@@ -98,30 +98,43 @@ static bool begin(struct moving *moving, const struct sw_h5 *h5, sw_hid list)
     return true;
 }
 
-static bool begin_one(struct moving *moving, const struct sw_h5 *h5, sw_hid dataset, sw_hid type,
-                      sw_hid memory, sw_hid in_file, sw_hid list)
+static bool begin_one(struct moving *moving, const char *name, const struct sw_h5 *h5,
+                      sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file, sw_hid list)
 {
     struct sw_handle_entry entry;
     struct sw_h5_quiet quiet;
-    if (!begin(moving, h5, list))
+    if (!begin(moving, name, h5, list))
         return false;
     sw_h5_quiet_begin(h5, &quiet);
     sw_h5_dataset_of(h5, dataset, &entry);
     moving->file = entry.file;
     moving->bytes = bytes_of(h5, dataset, type, memory, in_file);
     choose_mode(moving, &entry);
+    if (sw_capturing() && h5->describes)
+        sw_h5_capture(h5, dataset, &entry, in_file, &moving->call);
     sw_h5_quiet_end(h5, &quiet);
     return true;
 }
 
+/* One event cannot name several selections. */
+static void capture_many(struct moving *moving, size_t count, sw_hid dataset, sw_hid in_file,
+                         struct sw_handle_entry *entry)
+{
+    if (count == 1)
+        sw_h5_capture(moving->h5, dataset, entry, in_file, &moving->call);
+    else if (sw_once(SW_LAYER_HDF5, "multi"))
+        sw_note("capture: calls for several datasets at once (H5Dwrite_multi, H5Dread_multi) "
+                "stand in the trace with their bytes, without selections");
+}
+
 /* The list of the first dataset decides for all, as HDF5 takes only one. */
-static bool begin_many(struct moving *moving, const struct sw_h5 *h5, size_t count,
-                       const sw_hid *datasets, const sw_hid *types, const sw_hid *memory,
-                       const sw_hid *in_file, sw_hid list)
+static bool begin_many(struct moving *moving, const char *name, const struct sw_h5 *h5,
+                       size_t count, const sw_hid *datasets, const sw_hid *types,
+                       const sw_hid *memory, const sw_hid *in_file, sw_hid list)
 {
     struct sw_handle_entry entry;
     struct sw_h5_quiet quiet;
-    if (count == 0 || !datasets || !types || !memory || !in_file || !begin(moving, h5, list))
+    if (count == 0 || !datasets || !types || !memory || !in_file || !begin(moving, name, h5, list))
         return false;
     sw_h5_quiet_begin(h5, &quiet);
     sw_h5_dataset_of(h5, datasets[0], &entry);
@@ -129,6 +142,8 @@ static bool begin_many(struct moving *moving, const struct sw_h5 *h5, size_t cou
     for (size_t i = 0; i < count; i++)
         moving->bytes += bytes_of(h5, datasets[i], types[i], memory[i], in_file[i]);
     choose_mode(moving, &entry);
+    if (sw_capturing() && h5->describes)
+        capture_many(moving, count, datasets[0], in_file[0], &entry);
     sw_h5_quiet_end(h5, &quiet);
     return true;
 }
@@ -171,7 +186,7 @@ SW_EXPORT int H5Dwrite(sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_fil
     struct moving moving;
     if (h5->H5Dwrite == NULL)
         return -1;
-    if (!begin_one(&moving, h5, dataset, type, memory, in_file, list))
+    if (!begin_one(&moving, __func__, h5, dataset, type, memory, in_file, list))
         return h5->H5Dwrite(dataset, type, memory, in_file, list, data);
     int status = h5->H5Dwrite(dataset, type, memory, in_file, moving.list, data);
     end_write(&moving, status);
@@ -187,7 +202,7 @@ SW_EXPORT int H5Dread(sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file
     struct moving moving;
     if (h5->H5Dread == NULL)
         return -1;
-    if (!begin_one(&moving, h5, dataset, type, memory, in_file, list))
+    if (!begin_one(&moving, __func__, h5, dataset, type, memory, in_file, list))
         return h5->H5Dread(dataset, type, memory, in_file, list, data);
     int status = h5->H5Dread(dataset, type, memory, in_file, moving.list, data);
     end_read(&moving, status);
@@ -205,7 +220,7 @@ SW_EXPORT int H5Dwrite_async(const char *source, const char *function, unsigned 
     struct moving moving;
     if (h5->H5Dwrite_async == NULL)
         return -1;
-    if (!begin_one(&moving, h5, dataset, type, memory, in_file, list))
+    if (!begin_one(&moving, __func__, h5, dataset, type, memory, in_file, list))
         return h5->H5Dwrite_async(source, function, line, dataset, type, memory, in_file, list,
                                   data, events);
     int status = h5->H5Dwrite_async(source, function, line, dataset, type, memory, in_file,
@@ -225,7 +240,7 @@ SW_EXPORT int H5Dread_async(const char *source, const char *function, unsigned l
     struct moving moving;
     if (h5->H5Dread_async == NULL)
         return -1;
-    if (!begin_one(&moving, h5, dataset, type, memory, in_file, list))
+    if (!begin_one(&moving, __func__, h5, dataset, type, memory, in_file, list))
         return h5->H5Dread_async(source, function, line, dataset, type, memory, in_file, list,
                                  data, events);
     int status = h5->H5Dread_async(source, function, line, dataset, type, memory, in_file,
@@ -243,7 +258,7 @@ SW_EXPORT int H5Dwrite_multi(size_t count, sw_hid *datasets, sw_hid *types, sw_h
     struct moving moving;
     if (h5->H5Dwrite_multi == NULL)
         return -1;
-    if (!begin_many(&moving, h5, count, datasets, types, memory, in_file, list))
+    if (!begin_many(&moving, __func__, h5, count, datasets, types, memory, in_file, list))
         return h5->H5Dwrite_multi(count, datasets, types, memory, in_file, list, data);
     int status = h5->H5Dwrite_multi(count, datasets, types, memory, in_file, moving.list, data);
     end_write(&moving, status);
@@ -259,7 +274,7 @@ SW_EXPORT int H5Dread_multi(size_t count, sw_hid *datasets, sw_hid *types, sw_hi
     struct moving moving;
     if (h5->H5Dread_multi == NULL)
         return -1;
-    if (!begin_many(&moving, h5, count, datasets, types, memory, in_file, list))
+    if (!begin_many(&moving, __func__, h5, count, datasets, types, memory, in_file, list))
         return h5->H5Dread_multi(count, datasets, types, memory, in_file, list, data);
     int status = h5->H5Dread_multi(count, datasets, types, memory, in_file, moving.list, data);
     end_read(&moving, status);
@@ -277,9 +292,10 @@ SW_EXPORT int H5Awrite(sw_hid attribute, sw_hid type, const void *data)
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Awrite(attribute, type, data);
+    call.event_flags = SW_EVENT_ATTRIBUTE;
     struct sw_file *file = sw_h5_counted_file(h5, attribute);
     int status = h5->H5Awrite(attribute, type, data);
-    sw_leave(&call, file, SW_OP_META);
+    sw_h5_leave(&call, file, SW_OP_META, status);
     return status;
 }
 
@@ -292,8 +308,9 @@ SW_EXPORT int H5Aread(sw_hid attribute, sw_hid type, void *data)
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Aread(attribute, type, data);
+    call.event_flags = SW_EVENT_ATTRIBUTE;
     struct sw_file *file = sw_h5_counted_file(h5, attribute);
     int status = h5->H5Aread(attribute, type, data);
-    sw_leave(&call, file, SW_OP_META);
+    sw_h5_leave(&call, file, SW_OP_META, status);
     return status;
 }

@@ -17,6 +17,7 @@ struct making {
     sw_hid program_list;
     sw_hid list; /* what goes to HDF5: the program's or our copy */
     struct sw_handle_entry file;
+    bool later;      /* HDF5 may still be making it when the call returns */
     bool anonymous;  /* gets its name later (H5Olink), if at all */
     char name[1024]; /* in the file */
     char applied[2048];
@@ -91,14 +92,15 @@ static void adopt(struct making *making, sw_hid location, const char *name, sw_h
 
 /* With a list of ours, errors stay unprinted until retry() or end(): a creation that fails
  * because of us is repeated with the program's list and must not have been heard. */
-static bool begin(struct making *making, const struct sw_h5 *h5, sw_hid location, const char *name,
-                  sw_hid space, sw_hid list)
+static bool begin(struct making *making, const char *function, const struct sw_h5 *h5,
+                  sw_hid location, const char *name, sw_hid space, sw_hid list)
 {
-    if (!h5->usable || !sw_enter(&making->call, SW_LAYER_HDF5))
+    if (!h5->usable || !sw_enter_as(&making->call, SW_LAYER_HDF5, function))
         return false;
     making->h5 = h5;
     making->program_list = list;
     making->list = list;
+    making->later = false;
     making->anonymous = name != NULL && name[0] == '\0';
     making->name[0] = '\0';
     making->applied[0] = '\0';
@@ -136,6 +138,15 @@ static void record(const struct making *making)
                         making->applied);
 }
 
+/* Asking of a dataset that is still being made, or opened, would wait for it. */
+static void describe(const struct sw_h5 *h5, sw_hid dataset, bool later,
+                     struct sw_handle_entry *entry, struct sw_call *call)
+{
+    if (!later)
+        sw_h5_describe(h5, dataset, entry);
+    call->object = entry->object;
+}
+
 static void end(struct making *making, sw_hid dataset)
 {
     const struct sw_h5 *h5 = making->h5;
@@ -147,11 +158,13 @@ static void end(struct making *making, sw_hid dataset)
             (void)h5->H5Pclose(making->list);
             record(making);
         }
-        if (!making->anonymous)
+        if (!making->anonymous) {
             sw_h5_dataset_of(h5, dataset, &entry);
+            describe(h5, dataset, making->later, &entry, &making->call);
+        }
         sw_h5_quiet_end(h5, &quiet);
     }
-    sw_leave(&making->call, making->file.file, SW_OP_META);
+    sw_h5_leave(&making->call, making->file.file, SW_OP_META, dataset);
 }
 
 /* ---- creation ------------------------------------------------------------------ */
@@ -167,7 +180,7 @@ SW_EXPORT sw_hid H5Dcreate1(sw_hid location, const char *name, sw_hid type, sw_h
     struct making making;
     if (h5->H5Dcreate1 == NULL)
         return -1;
-    if (!begin(&making, h5, location, name, space, creation))
+    if (!begin(&making, __func__, h5, location, name, space, creation))
         return h5->H5Dcreate1(location, name, type, space, creation);
     sw_hid dataset = h5->H5Dcreate1(location, name, type, space, making.list);
     if (retry(&making, dataset))
@@ -185,7 +198,7 @@ SW_EXPORT sw_hid H5Dcreate2(sw_hid location, const char *name, sw_hid type, sw_h
     struct making making;
     if (h5->H5Dcreate2 == NULL)
         return -1;
-    if (!begin(&making, h5, location, name, space, creation))
+    if (!begin(&making, __func__, h5, location, name, space, creation))
         return h5->H5Dcreate2(location, name, type, space, link, creation, access);
     sw_hid dataset = h5->H5Dcreate2(location, name, type, space, link, making.list, access);
     if (retry(&making, dataset))
@@ -205,9 +218,10 @@ SW_EXPORT sw_hid H5Dcreate_async(const char *in_file, const char *in_function, u
     struct making making;
     if (h5->H5Dcreate_async == NULL)
         return -1;
-    if (!begin(&making, h5, location, name, space, creation))
+    if (!begin(&making, __func__, h5, location, name, space, creation))
         return h5->H5Dcreate_async(in_file, in_function, line, location, name, type, space, link,
                                    creation, access, events);
+    making.later = true;
     sw_hid dataset = h5->H5Dcreate_async(in_file, in_function, line, location, name, type, space,
                                          link, making.list, access, events);
     if (retry(&making, dataset))
@@ -227,7 +241,7 @@ SW_EXPORT sw_hid H5Dcreate_anon(sw_hid location, sw_hid type, sw_hid space, sw_h
     struct making making;
     if (h5->H5Dcreate_anon == NULL)
         return -1;
-    if (!begin(&making, h5, location, "", space, creation))
+    if (!begin(&making, __func__, h5, location, "", space, creation))
         return h5->H5Dcreate_anon(location, type, space, creation, access);
     sw_hid dataset = h5->H5Dcreate_anon(location, type, space, making.list, access);
     if (retry(&making, dataset))
@@ -239,16 +253,17 @@ SW_EXPORT sw_hid H5Dcreate_anon(sw_hid location, sw_hid type, sw_hid space, sw_h
 /* ---- opening ------------------------------------------------------------------- */
 
 /* After a real open: remembers the dataset, and counts. */
-static void opened(struct sw_call *call, const struct sw_h5 *h5, sw_hid dataset)
+static void opened(struct sw_call *call, const struct sw_h5 *h5, sw_hid dataset, bool later)
 {
     struct sw_h5_quiet quiet;
     struct sw_handle_entry entry = {0};
     if (dataset >= 0) {
         sw_h5_quiet_begin(h5, &quiet);
         sw_h5_dataset_of(h5, dataset, &entry);
+        describe(h5, dataset, later, &entry, call);
         sw_h5_quiet_end(h5, &quiet);
     }
-    sw_leave(call, entry.file, SW_OP_META);
+    sw_h5_leave(call, entry.file, SW_OP_META, dataset);
 }
 
 SW_EXPORT sw_hid H5Dopen1(sw_hid location, const char *name);
@@ -261,7 +276,7 @@ SW_EXPORT sw_hid H5Dopen1(sw_hid location, const char *name)
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Dopen1(location, name);
     sw_hid dataset = h5->H5Dopen1(location, name);
-    opened(&call, h5, dataset);
+    opened(&call, h5, dataset, false);
     return dataset;
 }
 
@@ -275,7 +290,7 @@ SW_EXPORT sw_hid H5Dopen2(sw_hid location, const char *name, sw_hid access)
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Dopen2(location, name, access);
     sw_hid dataset = h5->H5Dopen2(location, name, access);
-    opened(&call, h5, dataset);
+    opened(&call, h5, dataset, false);
     return dataset;
 }
 
@@ -291,7 +306,7 @@ SW_EXPORT sw_hid H5Dopen_async(const char *in_file, const char *in_function, uns
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Dopen_async(in_file, in_function, line, location, name, access, events);
     sw_hid dataset = h5->H5Dopen_async(in_file, in_function, line, location, name, access, events);
-    opened(&call, h5, dataset);
+    opened(&call, h5, dataset, true);
     return dataset;
 }
 
@@ -308,10 +323,11 @@ SW_EXPORT int H5Dclose(sw_hid dataset)
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Dclose(dataset);
     sw_handle_find(&sw_h5_handles, sw_h5_key(h5, dataset), &entry);
+    call.object = entry.object;
     int status = h5->H5Dclose(dataset);
     if (status >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, dataset));
-    sw_leave(&call, entry.file, SW_OP_META);
+    sw_h5_leave(&call, entry.file, SW_OP_META, status);
     return status;
 }
 
@@ -328,10 +344,11 @@ SW_EXPORT int H5Dclose_async(const char *in_file, const char *in_function, unsig
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5Dclose_async(in_file, in_function, line, dataset, events);
     sw_handle_find(&sw_h5_handles, sw_h5_key(h5, dataset), &entry);
+    call.object = entry.object;
     int status = h5->H5Dclose_async(in_file, in_function, line, dataset, events);
     if (status >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, dataset));
-    sw_leave(&call, entry.file, SW_OP_META);
+    sw_h5_leave(&call, entry.file, SW_OP_META, status);
     return status;
 }
 
@@ -348,7 +365,7 @@ SW_EXPORT sw_hid H5Gcreate2(sw_hid location, const char *name, sw_hid link, sw_h
         return h5->H5Gcreate2(location, name, link, creation, access);
     struct sw_file *file = sw_h5_counted_file(h5, location);
     sw_hid group = h5->H5Gcreate2(location, name, link, creation, access);
-    sw_leave(&call, file, SW_OP_META);
+    sw_h5_leave(&call, file, SW_OP_META, group);
     return group;
 }
 
@@ -365,6 +382,6 @@ SW_EXPORT int H5Gclose(sw_hid group)
     int status = h5->H5Gclose(group);
     if (status >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, group));
-    sw_leave(&call, file, SW_OP_META);
+    sw_h5_leave(&call, file, SW_OP_META, status);
     return status;
 }

@@ -12,6 +12,9 @@
 
 #define ACC_WRITE (0x01u | 0x02u | 0x04u | 0x10u) /* H5F_ACC_RDWR, TRUNC, EXCL, CREAT */
 
+#define ACC_RDWR 0x01u  /* H5F_ACC_RDWR */
+#define ACC_TRUNC 0x02u /* H5F_ACC_TRUNC */
+
 /* One open or creation. */
 struct opening {
     struct sw_call call;
@@ -91,15 +94,25 @@ static void adopt(struct opening *opening, sw_hid creation, bool creating)
         (void)h5->H5Pclose(access.fresh);
 }
 
-static bool begin(struct opening *opening, const struct sw_h5 *h5, const char *path,
-                  unsigned flags, sw_hid creation, sw_hid list, bool creating)
+/* A creation without TRUNC is exclusive. */
+static int64_t open_bits(unsigned flags, bool creating)
+{
+    int64_t bits = SW_OPEN_READ;
+    if (creating)
+        bits |= SW_OPEN_CREATE | (flags & ACC_TRUNC ? SW_OPEN_TRUNCATE : SW_OPEN_EXCLUSIVE);
+    return creating || (flags & ACC_RDWR) ? bits | SW_OPEN_WRITE : bits;
+}
+
+static bool begin(struct opening *opening, const char *function, const struct sw_h5 *h5,
+                  const char *path, unsigned flags, sw_hid creation, sw_hid list, bool creating)
 {
     struct sw_h5_quiet quiet;
-    if (!h5->usable || path == NULL || !sw_enter(&opening->call, SW_LAYER_HDF5))
+    if (!h5->usable || path == NULL || !sw_enter_as(&opening->call, SW_LAYER_HDF5, function))
         return false;
     opening->h5 = h5;
     opening->path = path;
-    opening->flags = flags;
+    opening->flags = creating ? flags | ACC_WRITE : flags;
+    opening->call.position = open_bits(flags, creating);
     opening->program_list = list;
     opening->list = list;
     opening->applied[0] = '\0';
@@ -138,7 +151,7 @@ static void end(struct opening *opening, sw_hid handle)
         sw_h5_quiet_end(h5, &quiet);
         sw_h5_errors_restore(h5, errors);
     }
-    sw_leave(&opening->call, file, SW_OP_OPEN);
+    sw_h5_leave(&opening->call, file, SW_OP_OPEN, handle);
 }
 
 /* ---- wrappers ------------------------------------------------------------------ */
@@ -152,7 +165,7 @@ SW_EXPORT sw_hid H5Fcreate(const char *path, unsigned flags, sw_hid creation, sw
     struct opening opening;
     if (h5->H5Fcreate == NULL)
         return -1;
-    if (!begin(&opening, h5, path, flags | ACC_WRITE, creation, access, true))
+    if (!begin(&opening, __func__, h5, path, flags, creation, access, true))
         return h5->H5Fcreate(path, flags, creation, access);
     sw_hid handle = h5->H5Fcreate(path, flags, creation, opening.list);
     end(&opening, handle);
@@ -170,7 +183,7 @@ SW_EXPORT sw_hid H5Fcreate_async(const char *in_file, const char *in_function, u
     struct opening opening;
     if (h5->H5Fcreate_async == NULL)
         return -1;
-    if (!begin(&opening, h5, path, flags | ACC_WRITE, creation, access, true))
+    if (!begin(&opening, __func__, h5, path, flags, creation, access, true))
         return h5->H5Fcreate_async(in_file, in_function, line, path, flags, creation, access,
                                    events);
     sw_hid handle = h5->H5Fcreate_async(in_file, in_function, line, path, flags, creation,
@@ -186,7 +199,7 @@ SW_EXPORT sw_hid H5Fopen(const char *path, unsigned flags, sw_hid access)
     struct opening opening;
     if (h5->H5Fopen == NULL)
         return -1;
-    if (!begin(&opening, h5, path, flags, 0, access, false))
+    if (!begin(&opening, __func__, h5, path, flags, 0, access, false))
         return h5->H5Fopen(path, flags, access);
     sw_hid handle = h5->H5Fopen(path, flags, opening.list);
     end(&opening, handle);
@@ -202,7 +215,7 @@ SW_EXPORT sw_hid H5Fopen_async(const char *in_file, const char *in_function, uns
     struct opening opening;
     if (h5->H5Fopen_async == NULL)
         return -1;
-    if (!begin(&opening, h5, path, flags, 0, access, false))
+    if (!begin(&opening, __func__, h5, path, flags, 0, access, false))
         return h5->H5Fopen_async(in_file, in_function, line, path, flags, access, events);
     sw_hid handle =
         h5->H5Fopen_async(in_file, in_function, line, path, flags, opening.list, events);
@@ -224,7 +237,7 @@ SW_EXPORT int H5Fclose(sw_hid file)
     int status = h5->H5Fclose(file);
     if (status >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, file));
-    sw_leave(&call, entry.file, SW_OP_CLOSE);
+    sw_h5_leave(&call, entry.file, SW_OP_CLOSE, status);
     return status;
 }
 
@@ -244,7 +257,7 @@ SW_EXPORT int H5Fclose_async(const char *in_file, const char *in_function, unsig
     int status = h5->H5Fclose_async(in_file, in_function, line, file, events);
     if (status >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, file));
-    sw_leave(&call, entry.file, SW_OP_CLOSE);
+    sw_h5_leave(&call, entry.file, SW_OP_CLOSE, status);
     return status;
 }
 
@@ -259,7 +272,7 @@ SW_EXPORT int H5Fflush(sw_hid object, int scope)
         return h5->H5Fflush(object, scope);
     struct sw_file *file = sw_h5_counted_file(h5, object);
     int status = h5->H5Fflush(object, scope);
-    sw_leave(&call, file, SW_OP_SYNC);
+    sw_h5_leave(&call, file, SW_OP_SYNC, status);
     return status;
 }
 
@@ -273,7 +286,8 @@ SW_EXPORT int H5ESwait(sw_hid events, uint64_t timeout, size_t *in_progress, boo
         return -1;
     if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
         return h5->H5ESwait(events, timeout, in_progress, failed);
+    call.event_flags = SW_EVENT_WAIT;
     int status = h5->H5ESwait(events, timeout, in_progress, failed);
-    sw_leave(&call, NULL, SW_OP_META);
+    sw_h5_leave(&call, NULL, SW_OP_META, status);
     return status;
 }

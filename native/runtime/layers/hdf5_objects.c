@@ -108,7 +108,7 @@ SW_EXPORT int H5Idec_ref(sw_hid object)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
     else
         op = SW_OP_META;
-    sw_leave(&call, entry.file, op);
+    sw_h5_leave(&call, entry.file, op, references);
     return references;
 }
 
@@ -128,7 +128,7 @@ SW_EXPORT int H5Oclose_async(const char *in_file, const char *in_function, unsig
     int status = h5->H5Oclose_async(in_file, in_function, line, object, events);
     if (status >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
-    sw_leave(&call, entry.file, op);
+    sw_h5_leave(&call, entry.file, op, status);
     return status;
 }
 
@@ -146,6 +146,6 @@ SW_EXPORT int H5Oclose(sw_hid object)
     int status = h5->H5Oclose(object);
     if (status >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
-    sw_leave(&call, entry.file, op);
+    sw_h5_leave(&call, entry.file, op, status);
     return status;
 }

@@ -44,6 +44,29 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(int, H5Aread, (sw_hid, sw_hid, void *))                                                     \
     X(sw_hid, H5Gcreate2, (sw_hid, const char *, sw_hid, sw_hid, sw_hid))                         \
     X(int, H5Gclose, (sw_hid))                                                                    \
+    X(int, H5Dset_extent, (sw_hid, const uint64_t *))                                             \
+    X(int, H5Dextend, (sw_hid, const uint64_t *))                                                 \
+    X(int, H5Dflush, (sw_hid))                                                                    \
+    X(int, H5Drefresh, (sw_hid))                                                                  \
+    X(sw_hid, H5Gcreate1, (sw_hid, const char *, size_t))                                         \
+    X(sw_hid, H5Gcreate_anon, (sw_hid, sw_hid, sw_hid))                                           \
+    X(sw_hid, H5Gopen1, (sw_hid, const char *))                                                   \
+    X(sw_hid, H5Gopen2, (sw_hid, const char *, sw_hid))                                           \
+    X(sw_hid, H5Oopen, (sw_hid, const char *, sw_hid))                                            \
+    X(sw_hid, H5Acreate1, (sw_hid, const char *, sw_hid, sw_hid, sw_hid))                         \
+    X(sw_hid, H5Acreate2, (sw_hid, const char *, sw_hid, sw_hid, sw_hid, sw_hid))                 \
+    X(sw_hid, H5Acreate_by_name, (sw_hid, const char *, const char *, sw_hid, sw_hid, sw_hid,     \
+                                  sw_hid, sw_hid))                                                \
+    X(sw_hid, H5Aopen, (sw_hid, const char *, sw_hid))                                            \
+    X(sw_hid, H5Aopen_name, (sw_hid, const char *))                                               \
+    X(sw_hid, H5Aopen_idx, (sw_hid, unsigned))                                                    \
+    X(sw_hid, H5Aopen_by_name, (sw_hid, const char *, const char *, sw_hid, sw_hid))              \
+    X(sw_hid, H5Aopen_by_idx, (sw_hid, const char *, int, int, uint64_t, sw_hid, sw_hid))         \
+    X(int, H5Aclose, (sw_hid))                                                                    \
+    X(int, H5Adelete, (sw_hid, const char *))                                                     \
+    X(int, H5Aexists, (sw_hid, const char *))                                                     \
+    X(int, H5Lexists, (sw_hid, const char *, sw_hid))                                             \
+    X(int, H5Ldelete, (sw_hid, const char *, sw_hid))                                             \
     X(sw_hid, H5Fcreate_async, (SW_H5_PLACE, const char *, unsigned, sw_hid, sw_hid, sw_hid))     \
     X(sw_hid, H5Fopen_async, (SW_H5_PLACE, const char *, unsigned, sw_hid, sw_hid))               \
     X(int, H5Fclose_async, (SW_H5_PLACE, sw_hid, sw_hid))                                         \
@@ -83,6 +106,17 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(int, H5Sget_simple_extent_dims, (sw_hid, uint64_t *, uint64_t *))                           \
     X(int, H5Sclose, (sw_hid))                                                                    \
     X(size_t, H5Tget_size, (sw_hid))                                                              \
+    X(int, H5Tget_class, (sw_hid))                                                                \
+    X(int, H5Tclose, (sw_hid))                                                                    \
+    X(sw_hid, H5Dget_type, (sw_hid))                                                              \
+    X(sw_hid, H5Dget_create_plist, (sw_hid))                                                      \
+    X(int, H5Sget_select_type, (sw_hid))                                                          \
+    X(int, H5Sget_regular_hyperslab, (sw_hid, uint64_t *, uint64_t *, uint64_t *, uint64_t *))    \
+    X(int64_t, H5Sget_select_hyper_nblocks, (sw_hid))                                             \
+    X(int, H5Sget_select_hyper_blocklist, (sw_hid, uint64_t, uint64_t, uint64_t *))               \
+    X(int64_t, H5Sget_select_elem_npoints, (sw_hid))                                              \
+    X(int, H5Sget_select_elem_pointlist, (sw_hid, uint64_t, uint64_t, uint64_t *))                \
+    X(int, H5Sget_select_bounds, (sw_hid, uint64_t *, uint64_t *))                                \
     X(sw_hid, H5FD_mpio_init, (void))                                                             \
     X(sw_hid, H5Pcreate, (sw_hid))                                                                \
     X(sw_hid, H5Pcopy, (sw_hid))                                                                  \
@@ -113,6 +147,7 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(int, H5Pget_layout, (sw_hid))                                                               \
     X(int, H5Pget_external_count, (sw_hid))                                                       \
     X(int, H5Pset_chunk, (sw_hid, int, const uint64_t *))                                         \
+    X(int, H5Pget_chunk, (sw_hid, int, uint64_t *))                                               \
     X(int, H5Pget_fill_time, (sw_hid, int *))                                                     \
     X(int, H5Pset_fill_time, (sw_hid, int))                                                       \
     X(int, H5Pget_alloc_time, (sw_hid, int *))                                                    \

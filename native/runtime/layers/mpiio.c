@@ -15,6 +15,31 @@ struct sw_file *sw_mpi_file(sw_handle file)
     return entry.file;
 }
 
+/* Where and through which view a data call moved something. */
+static void describe(struct sw_call *call, const struct sw_handle_entry *entry,
+                     sw_mpi_offset offset)
+{
+    call->shape = entry->view;
+    if (offset >= 0)
+        call->position = offset;
+    else if (call->position == SW_POSITION_OF_CALL)
+        call->event_flags |= SW_EVENT_NO_OFFSET;
+    if (call->position == SW_POSITION_OF_CALL)
+        call->position = 0;
+}
+
+void sw_mpi_pointer(struct sw_call *call, sw_handle file)
+{
+    const struct sw_plugin *plugin = sw_mpi_plugin();
+    if (!sw_capturing() || plugin == NULL || sw_mpi_file(file) == NULL)
+        return;
+    sw_inside_begin();
+    int64_t position = plugin->file_position(file);
+    sw_inside_end();
+    if (position >= 0)
+        call->position = position;
+}
+
 void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int result,
                       int64_t count, sw_handle datatype, sw_mpi_offset offset)
 {
@@ -22,6 +47,8 @@ void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int r
     struct sw_handle_entry entry;
     int64_t bytes = result == SW_MPI_SUCCESS ? 0 : -1;
     bool known = sw_handle_find(&sw_mpi_files, file, &entry);
+    if (sw_capturing())
+        describe(call, &entry, offset);
     if (result == SW_MPI_SUCCESS && plugin != NULL) {
         sw_inside_begin();
         int64_t element = plugin->type_bytes(datatype);
@@ -61,52 +88,53 @@ static void forget(sw_handle handle)
 
 typedef int open_function(sw_handle, const char *, int, sw_handle, sw_handle *);
 
-static int open_file(open_function *real, const void *caller, sw_handle comm, const char *path,
-                     int amode, sw_handle info, sw_handle *handle)
+static int open_file(open_function *real, const char *name, const void *caller, sw_handle comm,
+                     const char *path, int amode, sw_handle info, sw_handle *handle)
 {
     struct sw_call call;
     struct sw_mpi_hints hints;
-    if (!sw_enter(&call, SW_LAYER_MPIIO))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
         return real(comm, path, amode, info, handle);
     sw_mpi_started(caller);
+    call.position = sw_mpi_plugin() != NULL ? sw_mpi_plugin()->open_bits(amode) : 0;
     sw_mpi_hints_merge(&hints, SW_SETTING_MPIIO, path, info);
     int result = real(comm, path, amode, hints.merged, handle);
     struct sw_file *file = path != NULL ? sw_file_get(SW_LAYER_MPIIO, path) : NULL;
     if (result == SW_MPI_SUCCESS)
         opened(*handle, path, amode, file, &hints);
     sw_mpi_hints_done(&hints);
-    sw_leave(&call, file, SW_OP_OPEN);
+    sw_mpi_leave(&call, file, SW_OP_OPEN, result);
     return result;
 }
 
 typedef int close_function(sw_handle *);
 
-static int close_file(close_function *real, sw_handle *handle)
+static int close_file(close_function *real, const char *name, sw_handle *handle)
 {
     struct sw_call call;
-    if (!sw_enter(&call, SW_LAYER_MPIIO))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
         return real(handle);
     sw_handle closing = handle != NULL ? *handle : 0;
     struct sw_file *file = sw_mpi_file(closing);
     int result = real(handle);
     if (result == SW_MPI_SUCCESS)
         forget(closing);
-    sw_leave(&call, file, SW_OP_CLOSE);
+    sw_mpi_leave(&call, file, SW_OP_CLOSE, result);
     return result;
 }
 
 typedef int delete_function(const char *, sw_handle);
 
-static int delete_file(delete_function *real, const char *path, sw_handle info)
+static int delete_file(delete_function *real, const char *name, const char *path, sw_handle info)
 {
     struct sw_call call;
-    if (!sw_enter(&call, SW_LAYER_MPIIO))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
         return real(path, info);
     int result = real(path, info);
     struct sw_file *file = path != NULL ? sw_file_get(SW_LAYER_MPIIO, path) : NULL;
     if (result == SW_MPI_SUCCESS)
         sw_file_flag(file, SW_FILE_UNLINKED);
-    sw_leave(&call, file, SW_OP_META);
+    sw_mpi_leave(&call, file, SW_OP_META, result);
     return result;
 }
 
@@ -124,6 +152,7 @@ static void viewed(sw_handle handle, struct sw_handle_entry *entry, sw_mpi_offse
     entry->view_unit = plugin->type_bytes(etype);
     sw_inside_end();
     entry->view_contiguous = !noncontiguous && entry->view_unit > 0 && start >= 0;
+    entry->view = sw_mpi_view(entry->file, start, etype, filetype);
     sw_handle_put(&sw_mpi_files, entry);
     if (noncontiguous)
         sw_file_flag(entry->file, SW_FILE_INTERLEAVED);
@@ -132,33 +161,34 @@ static void viewed(sw_handle handle, struct sw_handle_entry *entry, sw_mpi_offse
 typedef int set_view_function(sw_handle, sw_mpi_offset, sw_handle, sw_handle, const char *,
                               sw_handle);
 
-static int set_view(set_view_function *real, sw_handle handle, sw_mpi_offset start,
-                    sw_handle etype, sw_handle filetype, const char *representation,
-                    sw_handle info)
+static int set_view(set_view_function *real, const char *name, sw_handle handle,
+                    sw_mpi_offset start, sw_handle etype, sw_handle filetype,
+                    const char *representation, sw_handle info)
 {
     struct sw_call call;
     struct sw_mpi_hints hints;
     struct sw_handle_entry entry;
-    if (!sw_enter(&call, SW_LAYER_MPIIO))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
         return real(handle, start, etype, filetype, representation, info);
     sw_handle_find(&sw_mpi_files, handle, &entry);
     sw_mpi_hints_remerge(&hints, entry.override_path, info);
     int result = real(handle, start, etype, filetype, representation, hints.merged);
     if (result == SW_MPI_SUCCESS)
         viewed(handle, &entry, start, etype, filetype);
+    call.shape = entry.view;
     sw_mpi_hints_done(&hints);
-    sw_leave(&call, entry.file, SW_OP_META);
+    sw_mpi_leave(&call, entry.file, SW_OP_META, result);
     return result;
 }
 
 typedef int set_info_function(sw_handle, sw_handle);
 
-static int set_info(set_info_function *real, sw_handle handle, sw_handle info)
+static int set_info(set_info_function *real, const char *name, sw_handle handle, sw_handle info)
 {
     struct sw_call call;
     struct sw_mpi_hints hints;
     struct sw_handle_entry entry;
-    if (!sw_enter(&call, SW_LAYER_MPIIO))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
         return real(handle, info);
     sw_handle_find(&sw_mpi_files, handle, &entry);
     sw_mpi_hints_remerge(&hints, entry.override_path, info);
@@ -166,7 +196,7 @@ static int set_info(set_info_function *real, sw_handle handle, sw_handle info)
     if (result == SW_MPI_SUCCESS)
         sw_mpi_hints_record(&hints, entry.file, handle);
     sw_mpi_hints_done(&hints);
-    sw_leave(&call, entry.file, SW_OP_META);
+    sw_mpi_leave(&call, entry.file, SW_OP_META, result);
     return result;
 }
 
@@ -174,49 +204,51 @@ static int set_info(set_info_function *real, sw_handle handle, sw_handle info)
 
 typedef int size_function(sw_handle, sw_mpi_offset);
 
-static int sized(size_function *real, sw_handle handle, sw_mpi_offset bytes)
+static int sized(size_function *real, const char *name, sw_handle handle, sw_mpi_offset bytes)
 {
     struct sw_call call;
-    if (!sw_enter(&call, SW_LAYER_MPIIO))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
         return real(handle, bytes);
+    call.position = bytes >= 0 ? bytes : SW_POSITION_OF_CALL;
     int result = real(handle, bytes);
-    sw_leave(&call, sw_mpi_file(handle), SW_OP_META);
+    sw_mpi_leave(&call, sw_mpi_file(handle), SW_OP_META, result);
     return result;
 }
 
 typedef int seek_function(sw_handle, sw_mpi_offset, int);
 
-static int sought(seek_function *real, sw_handle handle, sw_mpi_offset offset, int whence)
+static int sought(seek_function *real, const char *name, sw_handle handle, sw_mpi_offset offset,
+                  int whence)
 {
     struct sw_call call;
-    if (!sw_enter(&call, SW_LAYER_MPIIO))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
         return real(handle, offset, whence);
     int result = real(handle, offset, whence);
-    sw_leave(&call, sw_mpi_file(handle), SW_OP_META);
+    sw_mpi_leave(&call, sw_mpi_file(handle), SW_OP_META, result);
     return result;
 }
 
 typedef int query_function(sw_handle, sw_mpi_offset *);
 
-static int queried(query_function *real, sw_handle handle, sw_mpi_offset *answer)
+static int queried(query_function *real, const char *name, sw_handle handle, sw_mpi_offset *answer)
 {
     struct sw_call call;
-    if (!sw_enter(&call, SW_LAYER_MPIIO))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
         return real(handle, answer);
     int result = real(handle, answer);
-    sw_leave(&call, sw_mpi_file(handle), SW_OP_META);
+    sw_mpi_leave(&call, sw_mpi_file(handle), SW_OP_META, result);
     return result;
 }
 
 typedef int sync_function(sw_handle);
 
-static int synced(sync_function *real, sw_handle handle)
+static int synced(sync_function *real, const char *name, sw_handle handle)
 {
     struct sw_call call;
-    if (!sw_enter(&call, SW_LAYER_MPIIO))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
         return real(handle);
     int result = real(handle);
-    sw_leave(&call, sw_mpi_file(handle), SW_OP_SYNC);
+    sw_mpi_leave(&call, sw_mpi_file(handle), SW_OP_SYNC, result);
     return result;
 }
 
@@ -242,28 +274,28 @@ static int synced(sync_function *real, sw_handle handle)
 BOTH(open,
      (sw_handle comm, const char *path, int amode, sw_handle info, sw_handle *handle),
      (sw_handle, const char *, int, sw_handle, sw_handle *),
-     open_file(real, __builtin_return_address(0), comm, path, amode, info, handle))
-BOTH(close, (sw_handle * handle), (sw_handle *), close_file(real, handle))
+     open_file(real, __func__, __builtin_return_address(0), comm, path, amode, info, handle))
+BOTH(close, (sw_handle * handle), (sw_handle *), close_file(real, __func__, handle))
 BOTH(delete, (const char *path, sw_handle info), (const char *, sw_handle),
-     delete_file(real, path, info))
+     delete_file(real, __func__, path, info))
 BOTH(set_view,
      (sw_handle handle, sw_mpi_offset start, sw_handle etype, sw_handle filetype,
       const char *representation, sw_handle info),
      (sw_handle, sw_mpi_offset, sw_handle, sw_handle, const char *, sw_handle),
-     set_view(real, handle, start, etype, filetype, representation, info))
+     set_view(real, __func__, handle, start, etype, filetype, representation, info))
 BOTH(set_info, (sw_handle handle, sw_handle info), (sw_handle, sw_handle),
-     set_info(real, handle, info))
+     set_info(real, __func__, handle, info))
 BOTH(set_size, (sw_handle handle, sw_mpi_offset bytes), (sw_handle, sw_mpi_offset),
-     sized(real, handle, bytes))
+     sized(real, __func__, handle, bytes))
 BOTH(preallocate, (sw_handle handle, sw_mpi_offset bytes), (sw_handle, sw_mpi_offset),
-     sized(real, handle, bytes))
+     sized(real, __func__, handle, bytes))
 BOTH(seek, (sw_handle handle, sw_mpi_offset offset, int whence), (sw_handle, sw_mpi_offset, int),
-     sought(real, handle, offset, whence))
+     sought(real, __func__, handle, offset, whence))
 BOTH(seek_shared, (sw_handle handle, sw_mpi_offset offset, int whence),
-     (sw_handle, sw_mpi_offset, int), sought(real, handle, offset, whence))
+     (sw_handle, sw_mpi_offset, int), sought(real, __func__, handle, offset, whence))
 BOTH(get_position_shared, (sw_handle handle, sw_mpi_offset *answer),
-     (sw_handle, sw_mpi_offset *), queried(real, handle, answer))
+     (sw_handle, sw_mpi_offset *), queried(real, __func__, handle, answer))
 BOTH(get_size, (sw_handle handle, sw_mpi_offset *answer), (sw_handle, sw_mpi_offset *),
-     queried(real, handle, answer))
-BOTH(sync, (sw_handle handle), (sw_handle), synced(real, handle))
+     queried(real, __func__, handle, answer))
+BOTH(sync, (sw_handle handle), (sw_handle), synced(real, __func__, handle))
 /* clang-format on */

@@ -11,6 +11,7 @@
 #ifndef STRIPEWISE_MPIIO_H
 #define STRIPEWISE_MPIIO_H
 
+#include "core/capture.h"
 #include "layers/handles.h"
 
 _Static_assert(sizeof(sw_handle) == 8, "handles are passed as 64-bit words");
@@ -24,6 +25,26 @@ extern struct sw_handle_table sw_mpi_files;
 
 /* Record of an open file, NULL if unknown. */
 struct sw_file *sw_mpi_file(sw_handle file);
+/* End of a call without data. */
+static inline void sw_mpi_leave(struct sw_call *call, struct sw_file *file, enum sw_op op,
+                                int result)
+{
+    if (result != SW_MPI_SUCCESS)
+        call->event_flags |= SW_EVENT_FAILED;
+    sw_leave(call, file, op);
+}
+/* Number of a view in the trace. */
+uint32_t sw_mpi_view(const struct sw_file *file, sw_mpi_offset start, sw_handle etype,
+                     sw_handle filetype);
+/* Where the individual file pointer is, for the event; asked before the call. */
+void sw_mpi_pointer(struct sw_call *call, sw_handle file);
+/* Just before a data call; `flags`: SW_EVENT_*. */
+static inline void sw_mpi_before(struct sw_call *call, sw_handle file, uint16_t flags)
+{
+    call->event_flags = flags;
+    if (flags & SW_EVENT_POINTER)
+        sw_mpi_pointer(call, file);
+}
 /* End of a data call: bytes from count and datatype, asked for only after the program's own
  * call accepted the datatype.  `offset` is in units of the view, < 0: unknown. */
 void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int result,

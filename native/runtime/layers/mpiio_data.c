@@ -9,7 +9,7 @@
 #include "layers/mpiio.h"
 
 /* (file, buffer, count, datatype, status or request) */
-#define PLAIN_BODY(name, op, count_type, done)                                                    \
+#define PLAIN_BODY(name, op, flags, count_type, done)                                             \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype,        \
                        void *out);                                                                \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype,        \
@@ -21,13 +21,14 @@
             return SW_MPI_FAILURE;                                                                \
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, buffer, count, datatype, out);                                      \
+        sw_mpi_before(&call, file, flags);                                                        \
         int result = real(file, buffer, count, datatype, out);                                    \
         done(&call, file, op, result, count, datatype, -1, out);                                  \
         return result;                                                                            \
     }
 
 /* (file, offset, buffer, count, datatype, status or request) */
-#define AT_BODY(name, op, count_type, done)                                                       \
+#define AT_BODY(name, op, flags, count_type, done)                                                \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
                        sw_handle datatype, void *out);                                            \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
@@ -39,13 +40,14 @@
             return SW_MPI_FAILURE;                                                                \
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, offset, buffer, count, datatype, out);                              \
+        sw_mpi_before(&call, file, flags);                                                        \
         int result = real(file, offset, buffer, count, datatype, out);                            \
         done(&call, file, op, result, count, datatype, offset, out);                              \
         return result;                                                                            \
     }
 
 /* (file, buffer, count, datatype) */
-#define BEGIN_FUNCTION(name, op, count_type)                                                      \
+#define BEGIN_FUNCTION(name, op, flags, count_type)                                               \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype);       \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype)        \
     {                                                                                             \
@@ -55,13 +57,14 @@
             return SW_MPI_FAILURE;                                                                \
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, buffer, count, datatype);                                           \
+        sw_mpi_before(&call, file, flags);                                                        \
         int result = real(file, buffer, count, datatype);                                         \
         sw_mpi_data_done(&call, file, op, result, count, datatype, -1);                           \
         return result;                                                                            \
     }
 
 /* (file, offset, buffer, count, datatype) */
-#define BEGIN_AT_FUNCTION(name, op, count_type)                                                   \
+#define BEGIN_AT_FUNCTION(name, op, flags, count_type)                                            \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
                        sw_handle datatype);                                                       \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
@@ -73,6 +76,7 @@
             return SW_MPI_FAILURE;                                                                \
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, offset, buffer, count, datatype);                                   \
+        sw_mpi_before(&call, file, flags);                                                        \
         int result = real(file, offset, buffer, count, datatype);                                 \
         sw_mpi_data_done(&call, file, op, result, count, datatype, offset);                       \
         return result;                                                                            \
@@ -89,48 +93,53 @@
             return SW_MPI_FAILURE;                                                                \
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, buffer, status);                                                    \
+        call.event_flags = SW_EVENT_SPLIT;                                                        \
         int result = real(file, buffer, status);                                                  \
-        sw_leave(&call, sw_mpi_file(file), SW_OP_META);                                           \
+        sw_mpi_leave(&call, sw_mpi_file(file), SW_OP_META, result);                               \
         return result;                                                                            \
     }
 
 /* With a status the call is over; with a request it is only posted. */
 #define OVER(call, file, op, result, count, datatype, offset, status)                             \
     sw_mpi_data_done(call, file, op, result, count, datatype, offset)
-#define PLAIN_FUNCTION(name, op, count_type) PLAIN_BODY(name, op, count_type, OVER)
-#define AT_FUNCTION(name, op, count_type) AT_BODY(name, op, count_type, OVER)
-#define POST_FUNCTION(name, op, count_type) PLAIN_BODY(name, op, count_type, sw_mpi_data_posted)
-#define POST_AT_FUNCTION(name, op, count_type) AT_BODY(name, op, count_type, sw_mpi_data_posted)
+#define PLAIN_FUNCTION(name, op, flags, count_type) PLAIN_BODY(name, op, flags, count_type, OVER)
+#define AT_FUNCTION(name, op, flags, count_type) AT_BODY(name, op, flags, count_type, OVER)
+#define POST_FUNCTION(name, op, flags, count_type)                                                \
+    PLAIN_BODY(name, op, (flags) | SW_EVENT_NONBLOCKING, count_type, sw_mpi_data_posted)
+#define POST_AT_FUNCTION(name, op, flags, count_type)                                             \
+    AT_BODY(name, op, (flags) | SW_EVENT_NONBLOCKING, count_type, sw_mpi_data_posted)
 
-#define FOUR(FUNCTION, name, op)                                                                  \
-    FUNCTION(MPI_File_##name, op, int)                                                            \
-    FUNCTION(PMPI_File_##name, op, int)                                                           \
-    FUNCTION(MPI_File_##name##_c, op, sw_mpi_offset)                                              \
-    FUNCTION(PMPI_File_##name##_c, op, sw_mpi_offset)
+#define FOUR(FUNCTION, name, op, flags)                                                           \
+    FUNCTION(MPI_File_##name, op, flags, int)                                                     \
+    FUNCTION(PMPI_File_##name, op, flags, int)                                                    \
+    FUNCTION(MPI_File_##name##_c, op, flags, sw_mpi_offset)                                       \
+    FUNCTION(PMPI_File_##name##_c, op, flags, sw_mpi_offset)
 
-#define PLAIN(name, op) FOUR(PLAIN_FUNCTION, name, op)
-#define AT(name, op) FOUR(AT_FUNCTION, name, op)
-#define POST(name, op) FOUR(POST_FUNCTION, name, op)
-#define POST_AT(name, op) FOUR(POST_AT_FUNCTION, name, op)
-#define BEGIN(name, op) FOUR(BEGIN_FUNCTION, name, op)
-#define BEGIN_AT(name, op) FOUR(BEGIN_AT_FUNCTION, name, op)
+#define OWN SW_EVENT_POINTER
+#define SHARED SW_EVENT_SHARED
+#define PLAIN(name, op, flags) FOUR(PLAIN_FUNCTION, name, op, flags)
+#define AT(name, op) FOUR(AT_FUNCTION, name, op, 0)
+#define POST(name, op, flags) FOUR(POST_FUNCTION, name, op, flags)
+#define POST_AT(name, op) FOUR(POST_AT_FUNCTION, name, op, 0)
+#define BEGIN(name, op, flags) FOUR(BEGIN_FUNCTION, name, op, (flags) | SW_EVENT_SPLIT)
+#define BEGIN_AT(name, op) FOUR(BEGIN_AT_FUNCTION, name, op, SW_EVENT_SPLIT)
 #define END(name) END_FUNCTION(MPI_File_##name) END_FUNCTION(PMPI_File_##name)
 
 /* clang-format off */
-PLAIN(read,                   SW_OP_READ)
-PLAIN(write,                  SW_OP_WRITE)
-PLAIN(read_shared,            SW_OP_READ)
-PLAIN(write_shared,           SW_OP_WRITE)
-PLAIN(read_all,               SW_OP_READ_COLLECTIVE)
-PLAIN(write_all,              SW_OP_WRITE_COLLECTIVE)
-PLAIN(read_ordered,           SW_OP_READ_COLLECTIVE)
-PLAIN(write_ordered,          SW_OP_WRITE_COLLECTIVE)
-POST(iread,                  SW_OP_READ)
-POST(iwrite,                 SW_OP_WRITE)
-POST(iread_shared,           SW_OP_READ)
-POST(iwrite_shared,          SW_OP_WRITE)
-POST(iread_all,              SW_OP_READ_COLLECTIVE)
-POST(iwrite_all,             SW_OP_WRITE_COLLECTIVE)
+PLAIN(read,                   SW_OP_READ, OWN)
+PLAIN(write,                  SW_OP_WRITE, OWN)
+PLAIN(read_shared,            SW_OP_READ, SHARED)
+PLAIN(write_shared,           SW_OP_WRITE, SHARED)
+PLAIN(read_all,               SW_OP_READ_COLLECTIVE, OWN)
+PLAIN(write_all,              SW_OP_WRITE_COLLECTIVE, OWN)
+PLAIN(read_ordered,           SW_OP_READ_COLLECTIVE, SHARED)
+PLAIN(write_ordered,          SW_OP_WRITE_COLLECTIVE, SHARED)
+POST(iread,                  SW_OP_READ, OWN)
+POST(iwrite,                 SW_OP_WRITE, OWN)
+POST(iread_shared,           SW_OP_READ, SHARED)
+POST(iwrite_shared,          SW_OP_WRITE, SHARED)
+POST(iread_all,              SW_OP_READ_COLLECTIVE, OWN)
+POST(iwrite_all,             SW_OP_WRITE_COLLECTIVE, OWN)
 AT(read_at,                   SW_OP_READ)
 AT(write_at,                  SW_OP_WRITE)
 AT(read_at_all,               SW_OP_READ_COLLECTIVE)
@@ -139,10 +148,10 @@ POST_AT(iread_at,                  SW_OP_READ)
 POST_AT(iwrite_at,                 SW_OP_WRITE)
 POST_AT(iread_at_all,              SW_OP_READ_COLLECTIVE)
 POST_AT(iwrite_at_all,             SW_OP_WRITE_COLLECTIVE)
-BEGIN(read_all_begin,         SW_OP_READ_COLLECTIVE)
-BEGIN(write_all_begin,        SW_OP_WRITE_COLLECTIVE)
-BEGIN(read_ordered_begin,     SW_OP_READ_COLLECTIVE)
-BEGIN(write_ordered_begin,    SW_OP_WRITE_COLLECTIVE)
+BEGIN(read_all_begin,         SW_OP_READ_COLLECTIVE, OWN)
+BEGIN(write_all_begin,        SW_OP_WRITE_COLLECTIVE, OWN)
+BEGIN(read_ordered_begin,     SW_OP_READ_COLLECTIVE, SHARED)
+BEGIN(write_ordered_begin,    SW_OP_WRITE_COLLECTIVE, SHARED)
 BEGIN_AT(read_at_all_begin,   SW_OP_READ_COLLECTIVE)
 BEGIN_AT(write_at_all_begin,  SW_OP_WRITE_COLLECTIVE)
 END(read_all_end)

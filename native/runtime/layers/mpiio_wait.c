@@ -80,10 +80,10 @@ static bool watch(struct waiting *waiting, const void *array, int count)
     return waiting->n_watched > 0;
 }
 
-static bool begin(struct waiting *waiting, const void *array, int count)
+static bool begin(struct waiting *waiting, const char *name, const void *array, int count)
 {
     return __atomic_load_n(&open_requests, __ATOMIC_RELAXED) != 0 &&
-           watch(waiting, array, count) && sw_enter(&waiting->call, SW_LAYER_MPIIO);
+           watch(waiting, array, count) && sw_enter_as(&waiting->call, SW_LAYER_MPIIO, name);
 }
 
 /* A finished request was replaced by MPI_REQUEST_NULL. */
@@ -93,6 +93,7 @@ static void end(struct waiting *waiting)
         if (load_request(waiting->array, waiting->index[i], waiting->request_bytes) !=
             waiting->handle[i])
             drop(waiting->handle[i]);
+    waiting->call.event_flags |= SW_EVENT_WAIT;
     sw_leave(&waiting->call, waiting->file, SW_OP_META);
 }
 
@@ -105,7 +106,7 @@ static void end(struct waiting *waiting)
         struct waiting waiting;                                                                   \
         if (real == NULL)                                                                         \
             return SW_MPI_FAILURE;                                                                \
-        if (!begin(&waiting, array, count))                                                       \
+        if (!begin(&waiting, __func__, array, count))                                             \
             return real arguments;                                                                \
         int result = real arguments;                                                              \
         end(&waiting);                                                                            \

@@ -1,0 +1,277 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the trace says of datasets and of selections.  A dataset is described when it is made or
+ * opened, or at its first transfer, and again when extents have changed since; a transfer then
+ * costs two calls of HDF5 more: which kind of selection, and the hyperslab.
+ */
+#include <string.h>
+
+#include "layers/hdf5.h"
+
+#define SPACE_ALL 0          /* H5S_ALL */
+#define SPACE_LAST_SPECIAL 2 /* H5S_PLIST */
+#define NAME_BYTES 1024
+
+/* H5S_sel_type. */
+enum { SELECTED_NONE = 0, SELECTED_POINTS = 1, SELECTED_HYPERSLABS = 2, SELECTED_ALL = 3 };
+
+/* Extents have changed so many times. */
+static uint32_t changes;
+
+void sw_h5_extents_changed(void)
+{
+    __atomic_fetch_add(&changes, 1, __ATOMIC_RELEASE);
+}
+
+/* ---- objects ----------------------------------------------------------------------- */
+
+static uint8_t type_class(int class)
+{
+    enum {
+        CLASS_INTEGER = 0,
+        CLASS_FLOAT = 1,
+        CLASS_STRING = 3,
+        CLASS_COMPOUND = 6,
+        CLASS_ENUM = 8
+    };
+    switch (class) {
+    case CLASS_INTEGER:
+    case CLASS_ENUM:
+        return SW_TYPE_CLASS_INTEGER;
+    case CLASS_FLOAT:
+        return SW_TYPE_CLASS_FLOAT;
+    case CLASS_STRING:
+        return SW_TYPE_CLASS_STRING;
+    case CLASS_COMPOUND:
+        return SW_TYPE_CLASS_COMPOUND;
+    default:
+        return SW_TYPE_CLASS_OTHER;
+    }
+}
+
+static bool ask_space(const struct sw_h5 *h5, sw_hid dataset, struct sw_object *object,
+                      uint64_t *elements)
+{
+    sw_hid space = h5->H5Dget_space(dataset);
+    if (space < 0)
+        return false;
+    int n = h5->H5Sget_simple_extent_ndims(space);
+    int64_t points = h5->H5Sget_simple_extent_npoints(space);
+    bool known = n >= 0 && n <= SW_MOST_DIMS && points >= 0 &&
+                 h5->H5Sget_simple_extent_dims(space, object->extents, object->maximum) >= 0;
+    (void)h5->H5Sclose(space);
+    object->n_dims = known ? (uint8_t)n : 0;
+    *elements = known ? (uint64_t)points : 0;
+    return known;
+}
+
+static void ask_type(const struct sw_h5 *h5, sw_hid dataset, struct sw_object *object)
+{
+    sw_hid type = h5->H5Dget_type(dataset);
+    if (type < 0)
+        return;
+    object->element_bytes = (uint32_t)h5->H5Tget_size(type);
+    object->type_class = type_class(h5->H5Tget_class(type));
+    (void)h5->H5Tclose(type);
+}
+
+static void ask_storage(const struct sw_h5 *h5, sw_hid dataset, struct sw_object *object)
+{
+    static const uint8_t storages[] = {SW_STORAGE_COMPACT, SW_STORAGE_CONTIGUOUS,
+                                       SW_STORAGE_CHUNKED}; /* H5D_layout_t */
+    sw_hid list = h5->H5Dget_create_plist(dataset);
+    if (list < 0)
+        return;
+    int layout = h5->H5Pget_layout(list);
+    if (layout >= 0 && layout < (int)sizeof storages)
+        object->storage = storages[layout];
+    if (object->storage == SW_STORAGE_CHUNKED && object->n_dims > 0 &&
+        h5->H5Pget_chunk(list, object->n_dims, object->chunk) < 0)
+        memset(object->chunk, 0, sizeof object->chunk);
+    (void)h5->H5Pclose(list);
+}
+
+/*
+ * A dataset that is extended in its slowest dimension, step by step, is one object all the same:
+ * from the first extension on, that extent is 0.  Nothing depends on it but the number of
+ * elements.
+ */
+static void note_growth(struct sw_object *object, struct sw_handle_entry *entry)
+{
+    size_t faster = object->n_dims > 1 ? (size_t)object->n_dims - 1 : 0;
+    bool same = entry->object != 0 && entry->n_dims == object->n_dims && object->n_dims > 0 &&
+                object->n_dims <= SW_ENTRY_DIMS && object->maximum[0] == UINT64_MAX &&
+                memcmp(entry->extents + 1, object->extents + 1, faster * sizeof(uint64_t)) == 0;
+    entry->grows = same && (entry->grows || entry->extents[0] != object->extents[0]);
+    if (entry->grows)
+        object->extents[0] = 0;
+}
+
+static void describe(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry)
+{
+    struct sw_object object;
+    char name[NAME_BYTES];
+    uint64_t elements;
+    memset(&object, 0, sizeof object);
+    if (!ask_space(h5, dataset, &object, &elements))
+        return;
+    ask_type(h5, dataset, &object);
+    ask_storage(h5, dataset, &object);
+    ssize_t length = h5->H5Iget_name(dataset, name, sizeof name);
+    if (length <= 0)
+        name[0] = '\0';
+    object.file_id = sw_file_id(entry->file);
+    object.layer = SW_LAYER_HDF5;
+    object.name = name;
+    note_growth(&object, entry);
+    entry->object = sw_object_intern(&object);
+    entry->n_dims = object.n_dims;
+    entry->elements = elements;
+    if (object.n_dims <= SW_ENTRY_DIMS)
+        memcpy(entry->extents, object.extents, sizeof entry->extents);
+}
+
+void sw_h5_describe(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry)
+{
+    uint32_t now = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+    if (!sw_capturing() || !h5->describes || entry->file == NULL ||
+        (entry->described && entry->seen_changes == now))
+        return;
+    describe(h5, dataset, entry);
+    entry->described = true;
+    entry->seen_changes = now;
+    sw_handle_put(&sw_h5_handles, entry);
+}
+
+/* ---- selections ------------------------------------------------------------------------ */
+
+static bool select_regular(const struct sw_h5 *h5, sw_hid space, struct sw_shape *shape)
+{
+    uint64_t elements = 1;
+    if (h5->H5Sget_regular_hyperslab(space, shape->start, shape->stride, shape->count,
+                                     shape->block) < 0)
+        return false;
+    for (size_t i = 0; i < shape->n_dims; i++)
+        if (shape->count[i] == UINT64_MAX || shape->block[i] == UINT64_MAX) /* H5S_UNLIMITED */
+            return false;
+        else
+            elements *= shape->count[i] * shape->block[i];
+    shape->kind = SW_SHAPE_REGULAR;
+    shape->elements = elements;
+    return true;
+}
+
+/* The first of its boxes, whose number is bounded. */
+static bool select_boxes(const struct sw_h5 *h5, sw_hid space, struct sw_shape *shape,
+                         uint64_t *boxes)
+{
+    int64_t total = h5->H5Sget_select_hyper_nblocks(space);
+    uint64_t kept = total > SW_SHAPE_MOST_BOXES ? SW_SHAPE_MOST_BOXES : (uint64_t)total;
+    if (total <= 0 || h5->H5Sget_select_hyper_blocklist(space, 0, kept, boxes) < 0)
+        return false;
+    shape->kind = SW_SHAPE_BOXES;
+    shape->n_boxes = (uint32_t)kept;
+    shape->total_boxes = (uint64_t)total;
+    return true;
+}
+
+/* A point is a box of one element.  The list comes as points; it is spread from its end. */
+static bool select_points(const struct sw_h5 *h5, sw_hid space, struct sw_shape *shape,
+                          uint64_t *boxes)
+{
+    int64_t total = h5->H5Sget_select_elem_npoints(space);
+    uint64_t kept = total > SW_SHAPE_MOST_BOXES ? SW_SHAPE_MOST_BOXES : (uint64_t)total;
+    size_t n = shape->n_dims;
+    if (total <= 0 || h5->H5Sget_select_elem_pointlist(space, 0, kept, boxes) < 0)
+        return false;
+    for (size_t i = kept; i-- > 0;) {
+        memmove(boxes + (2 * i + 1) * n, boxes + i * n, n * sizeof *boxes);
+        memmove(boxes + 2 * i * n, boxes + (2 * i + 1) * n, n * sizeof *boxes);
+    }
+    shape->kind = SW_SHAPE_POINTS;
+    shape->n_boxes = (uint32_t)kept;
+    shape->total_boxes = (uint64_t)total;
+    return true;
+}
+
+/* Rare, and apart: it takes room on the stack. */
+static __attribute__((noinline)) uint32_t intern_listed(const struct sw_h5 *h5, sw_hid space,
+                                                        bool points, struct sw_shape *shape,
+                                                        int64_t *position)
+{
+    uint64_t boxes[SW_SHAPE_MOST_BOXES * 2 * SW_ENTRY_DIMS];
+    uint64_t end[SW_MOST_DIMS];
+    if (shape->n_dims == 0 || shape->n_dims > SW_ENTRY_DIMS ||
+        !(points ? select_points : select_boxes)(h5, space, shape, boxes) ||
+        h5->H5Sget_select_bounds(space, shape->start, end) < 0)
+        return 0;
+    int64_t elements = h5->H5Sget_select_npoints(space);
+    shape->elements = elements > 0 ? (uint64_t)elements : 0;
+    shape->boxes = boxes;
+    if (shape->total_boxes > shape->n_boxes)
+        shape->flags |= SW_SHAPE_TRUNCATED;
+    return sw_shape_intern(shape, position);
+}
+
+static bool fill_extents(const struct sw_h5 *h5, sw_hid dataset,
+                         const struct sw_handle_entry *entry, struct sw_shape *shape)
+{
+    struct sw_object object;
+    uint64_t elements;
+    shape->n_dims = entry->n_dims;
+    if (entry->n_dims > SW_ENTRY_DIMS) {
+        if (!ask_space(h5, dataset, &object, &elements) || object.n_dims != entry->n_dims)
+            return false;
+        memcpy(shape->extents, object.extents, entry->n_dims * sizeof(uint64_t));
+        return true;
+    }
+    for (size_t i = 0; i < entry->n_dims; i++)
+        shape->extents[i] = entry->extents[i];
+    return true;
+}
+
+static uint32_t intern(const struct sw_h5 *h5, sw_hid space, const struct sw_handle_entry *entry,
+                       struct sw_shape *shape, int64_t *position)
+{
+    int selected = space == SPACE_ALL ? SELECTED_ALL : h5->H5Sget_select_type(space);
+    switch (selected) {
+    case SELECTED_ALL:
+        shape->kind = SW_SHAPE_ALL;
+        shape->elements = entry->elements;
+        break;
+    case SELECTED_NONE:
+        shape->kind = SW_SHAPE_NONE;
+        shape->elements = 0;
+        break;
+    case SELECTED_HYPERSLABS:
+        if (!select_regular(h5, space, shape))
+            return intern_listed(h5, space, false, shape, position);
+        break;
+    case SELECTED_POINTS:
+        return intern_listed(h5, space, true, shape, position);
+    default:
+        return 0;
+    }
+    return sw_shape_intern(shape, position);
+}
+
+void sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
+                   sw_hid in_file, struct sw_call *call)
+{
+    struct sw_shape shape; /* large: what is not read is not set */
+    int64_t position = 0;
+    sw_h5_describe(h5, dataset, entry);
+    call->object = entry->object;
+    if (entry->object == 0 || (in_file != SPACE_ALL && in_file <= SPACE_LAST_SPECIAL) ||
+        !fill_extents(h5, dataset, entry, &shape))
+        return;
+    shape.object = entry->object;
+    shape.flags = 0;
+    shape.n_boxes = 0;
+    shape.total_boxes = 0;
+    shape.boxes = NULL;
+    call->shape = intern(h5, in_file, entry, &shape, &position);
+    if (call->shape != 0)
+        call->position = position;
+}

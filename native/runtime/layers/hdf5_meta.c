@@ -1,0 +1,120 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Groups, attributes, links and extents of HDF5: what a program's metadata costs. */
+#include "layers/hdf5.h"
+
+#define CALLER sw_h5_of(__builtin_return_address(0))
+
+/* `object`: the argument whose file it is. */
+#define META(type, name, op, flags, object, parameters, arguments)                                \
+    SW_EXPORT type name parameters;                                                               \
+    SW_EXPORT type name parameters                                                                \
+    {                                                                                             \
+        const struct sw_h5 *h5 = CALLER;                                                          \
+        struct sw_call call;                                                                      \
+        if (h5->name == NULL)                                                                     \
+            return -1;                                                                            \
+        if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))                                       \
+            return h5->name arguments;                                                            \
+        call.event_flags = (flags);                                                               \
+        struct sw_file *file = sw_h5_counted_file(h5, object);                                    \
+        type result = h5->name arguments;                                                         \
+        sw_h5_leave(&call, file, op, result);                                                     \
+        return result;                                                                            \
+    }
+
+#define GROUP(type, name, parameters, arguments)                                                  \
+    META(type, name, SW_OP_META, 0, location, parameters, arguments)
+#define ATTRIBUTE(type, name, parameters, arguments)                                              \
+    META(type, name, SW_OP_META, SW_EVENT_ATTRIBUTE, location, parameters, arguments)
+
+/* clang-format off */
+GROUP(sw_hid, H5Gcreate1, (sw_hid location, const char *name, size_t hint),
+      (location, name, hint))
+GROUP(sw_hid, H5Gcreate_anon, (sw_hid location, sw_hid creation, sw_hid access),
+      (location, creation, access))
+GROUP(sw_hid, H5Gopen1, (sw_hid location, const char *name), (location, name))
+GROUP(sw_hid, H5Gopen2, (sw_hid location, const char *name, sw_hid access),
+      (location, name, access))
+GROUP(sw_hid, H5Oopen, (sw_hid location, const char *name, sw_hid access),
+      (location, name, access))
+GROUP(int, H5Lexists, (sw_hid location, const char *name, sw_hid access),
+      (location, name, access))
+GROUP(int, H5Ldelete, (sw_hid location, const char *name, sw_hid access),
+      (location, name, access))
+
+ATTRIBUTE(sw_hid, H5Acreate1,
+          (sw_hid location, const char *name, sw_hid type, sw_hid space, sw_hid creation),
+          (location, name, type, space, creation))
+ATTRIBUTE(sw_hid, H5Acreate2,
+          (sw_hid location, const char *name, sw_hid type, sw_hid space, sw_hid creation,
+           sw_hid access),
+          (location, name, type, space, creation, access))
+ATTRIBUTE(sw_hid, H5Acreate_by_name,
+          (sw_hid location, const char *object, const char *name, sw_hid type, sw_hid space,
+           sw_hid creation, sw_hid access, sw_hid link),
+          (location, object, name, type, space, creation, access, link))
+ATTRIBUTE(sw_hid, H5Aopen, (sw_hid location, const char *name, sw_hid access),
+          (location, name, access))
+ATTRIBUTE(sw_hid, H5Aopen_name, (sw_hid location, const char *name), (location, name))
+ATTRIBUTE(sw_hid, H5Aopen_idx, (sw_hid location, unsigned index), (location, index))
+ATTRIBUTE(sw_hid, H5Aopen_by_name,
+          (sw_hid location, const char *object, const char *name, sw_hid access, sw_hid link),
+          (location, object, name, access, link))
+ATTRIBUTE(sw_hid, H5Aopen_by_idx,
+          (sw_hid location, const char *object, int index, int order, uint64_t n, sw_hid access,
+           sw_hid link),
+          (location, object, index, order, n, access, link))
+ATTRIBUTE(int, H5Aclose, (sw_hid location), (location))
+ATTRIBUTE(int, H5Adelete, (sw_hid location, const char *name), (location, name))
+ATTRIBUTE(int, H5Aexists, (sw_hid location, const char *name), (location, name))
+
+META(int, H5Dflush, SW_OP_SYNC, 0, dataset, (sw_hid dataset), (dataset))
+/* clang-format on */
+
+/* ---- extents ------------------------------------------------------------------------ */
+
+/* The dataset's entry before the call; its file is counted. */
+static void find(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry)
+{
+    struct sw_h5_quiet quiet;
+    sw_h5_quiet_begin(h5, &quiet);
+    sw_h5_dataset_of(h5, dataset, entry);
+    sw_h5_quiet_end(h5, &quiet);
+}
+
+static void resized(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
+                    struct sw_call *call, int status)
+{
+    struct sw_h5_quiet quiet;
+    if (status >= 0)
+        sw_h5_extents_changed();
+    if (status >= 0 && sw_capturing()) {
+        sw_h5_quiet_begin(h5, &quiet);
+        sw_h5_describe(h5, dataset, entry);
+        sw_h5_quiet_end(h5, &quiet);
+    }
+    call->object = entry->object;
+    sw_h5_leave(call, entry->file, SW_OP_META, status);
+}
+
+#define RESIZE(name, parameters, arguments)                                                       \
+    SW_EXPORT int name parameters;                                                                \
+    SW_EXPORT int name parameters                                                                 \
+    {                                                                                             \
+        const struct sw_h5 *h5 = CALLER;                                                          \
+        struct sw_call call;                                                                      \
+        struct sw_handle_entry entry;                                                             \
+        if (h5->name == NULL)                                                                     \
+            return -1;                                                                            \
+        if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))                                       \
+            return h5->name arguments;                                                            \
+        find(h5, dataset, &entry);                                                                \
+        int status = h5->name arguments;                                                          \
+        resized(h5, dataset, &entry, &call, status);                                              \
+        return status;                                                                            \
+    }
+
+RESIZE(H5Dset_extent, (sw_hid dataset, const uint64_t *extents), (dataset, extents))
+RESIZE(H5Dextend, (sw_hid dataset, const uint64_t *extents), (dataset, extents))
+RESIZE(H5Drefresh, (sw_hid dataset), (dataset))
