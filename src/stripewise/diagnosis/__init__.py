@@ -14,6 +14,7 @@ from stripewise.diagnosis._records import (
     RequestRow,
     Severity,
     VarianceRow,
+    plain,
     size_labels,
 )
 
@@ -29,5 +30,6 @@ __all__ = [
     "Severity",
     "VarianceRow",
     "diagnose",
+    "plain",
     "size_labels",
 ]

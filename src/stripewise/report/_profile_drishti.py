@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Findings as the codes of Drishti: a header, and one row of True and False.
+
+Only what costs time is True: Drishti's codes that merely describe a run (P01 to P04, P12, P14,
+M04, M05, M10) are told from the figures, those without a counterpart are False.
+docs/reference/findings.md has the mapping.  Source: drishti-io, includes/config.py.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+
+from stripewise.diagnosis import Diagnosis, FileRow, Finding, LayerRow
+from stripewise.model import IoLayer
+
+CODES = (
+    "S01",
+    *(f"P{number:02}" for number in range(1, 20)),
+    "P21",
+    "P22",
+    *(f"M{number:02}" for number in range(1, 11)),
+)
+"""Drishti's codes, in its order."""
+
+_STDIO_SHARE = 0.1
+_INTENSIVE = 0.1
+_MOSTLY = 0.5
+
+_BY_DIRECTION = {
+    "small-sequential": ("P05", "P06"),
+    "scattered-selection": ("P05", "P06"),
+    "random-access": ("P11", "P13"),
+    "broken-collective": ("M02", "M03"),
+}
+_PLAIN = {
+    "tiny-stdio": "S01",
+    "misaligned": "P08",
+    "redundant-reads": "P09",
+    "same-small-file": "P09",
+    "metadata-heavy": "P17",
+    "file-per-process": "P17",
+    "open-per-step": "P17",
+    "few-aggregators": "M09",
+}
+
+
+def drishti_csv(diagnosis: Diagnosis) -> str:
+    """The two lines of the file."""
+    found = set(_described(diagnosis))
+    for finding in diagnosis.findings:
+        found.update(_codes(finding, diagnosis))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["JOB", *CODES])
+    writer.writerow([diagnosis.job_id, *(str(code in found) for code in CODES)])
+    return text.getvalue()
+
+
+def _codes(finding: Finding, diagnosis: Diagnosis) -> list[str]:
+    reading = " reads" in finding.phrase or finding.phrase.startswith("reads")
+    if finding.code in _BY_DIRECTION:
+        return [_BY_DIRECTION[finding.code][0 if reading else 1]]
+    if finding.code == "small-independent":
+        return _small_shared(finding, reading, diagnosis)
+    if finding.code in ("imbalance", "serial-io"):
+        return _imbalance(finding)
+    return [_PLAIN[finding.code]] if finding.code in _PLAIN else []
+
+
+def _small_shared(finding: Finding, reading: bool, diagnosis: Diagnosis) -> list[str]:
+    """Small requests, on a shared file; through MPI-IO also "no collective calls"."""
+    codes = ["P05", "P15"] if reading else ["P06", "P16"]
+    paths = set(finding.files)
+    through = [row for row in diagnosis.requests if row.path in paths and row.writing != reading]
+    if through and not any(row.collective_calls for row in through):
+        codes.append("M02" if reading else "M03")
+    return codes
+
+
+def _imbalance(finding: Finding) -> list[str]:
+    more = finding.code == "serial-io" or float(finding.evidence.get("bytes_ratio", 1.0)) >= 1.3
+    codes = ["P18"] if more else ["P19"]
+    if finding.code == "imbalance" and not finding.files:
+        codes.append("P21")
+    return codes
+
+
+def _described(diagnosis: Diagnosis) -> list[str]:
+    """Codes that describe the run without saying that anything is lost."""
+    figures = diagnosis.figures
+    layers = {row.layer: row for row in diagnosis.layers}
+    codes = _intensity(layers.get(IoLayer.POSIX), ("P02", "P01"), calls=True)
+    codes += _intensity(layers.get(IoLayer.POSIX), ("P04", "P03"), calls=False)
+    codes += _sequential(diagnosis.files)
+    mpiio = layers.get(IoLayer.MPIIO)
+    if figures.n_ranks > 1 and mpiio is None and IoLayer.POSIX in layers:
+        codes.append("M01")
+    for code, writing in (("M04", False), ("M05", True)):
+        if any(row.collective_calls and row.writing == writing for row in diagnosis.requests):
+            codes.append(code)
+    stdio = layers.get(IoLayer.STDIO)
+    total = figures.read_bytes + figures.write_bytes
+    if stdio is not None and stdio.read_bytes + stdio.write_bytes > _STDIO_SHARE * total > 0:
+        codes.append("S01")
+    return codes
+
+
+def _intensity(row: LayerRow | None, codes: tuple[str, str], *, calls: bool) -> list[str]:
+    """Whether reads, or writes, clearly outweigh the other direction."""
+    if row is None:
+        return []
+    read, write = (row.read_calls, row.write_calls) if calls else (row.read_bytes, row.write_bytes)
+    total = read + write
+    if not total or abs(read - write) / total <= _INTENSIVE:
+        return []
+    return [codes[0] if read > write else codes[1]]
+
+
+def _sequential(files: Sequence[FileRow]) -> list[str]:
+    """Whether most bytes lie in files that are accessed in sequence."""
+    codes = []
+    for code, name in (("P12", "read_bytes"), ("P14", "write_bytes")):
+        known = [row for row in files if not math.isnan(row.sequential)]
+        total = sum(getattr(row, name) for row in known)
+        forward = sum(getattr(row, name) for row in known if row.sequential > _MOSTLY)
+        if total and forward > _MOSTLY * total:
+            codes.append(code)
+    return codes

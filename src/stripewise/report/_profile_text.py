@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A diagnosis for a terminal, plain text where it is piped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from stripewise.diagnosis import Diagnosis, Figures, Finding, Severity
+from stripewise.model import Pattern
+from stripewise.report._profile_text_tables import (
+    file_table,
+    layer_table,
+    request_table,
+    variance_table,
+)
+from stripewise.report._text import (
+    fit_encoding,
+    format_bandwidth,
+    format_bytes,
+    format_seconds,
+    plural,
+    printable,
+    significant,
+)
+
+PIPED_WIDTH = 160
+
+_COLOURS = {Severity.HIGH: "bold red", Severity.WARN: "yellow", Severity.INFO: "cyan"}
+_LABEL_WIDTH = 18
+
+
+def print_profile(
+    diagnosis: Diagnosis,
+    stream: IO[str],
+    patterns: Sequence[Pattern] = (),
+    *,
+    files: int = 10,
+    findings_only: bool = False,
+    width: int | None = None,
+) -> None:
+    """Print a diagnosis.
+
+    Args:
+        diagnosis: What is told.
+        stream: Where to.
+        patterns: Of the same evidence.
+        files: Most rows of each table.
+        findings_only: Only the summary and the findings.
+        width: Columns; None: those of the terminal, 160 where there is none.
+    """
+    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    if width is not None or not console.is_terminal:
+        console.width = width or PIPED_WIDTH
+    parts = [*_head(diagnosis, findings_only), *_findings(diagnosis)]
+    if not findings_only:
+        parts += _tables(diagnosis, files)
+        parts += _phases(diagnosis)
+        parts += _patterns(patterns, files)
+    parts += [Text(f"note: {printable(text)}", style="dim") for text in diagnosis.notes]
+    encoding = getattr(stream, "encoding", None)
+    for part in parts:
+        if isinstance(part, Text):
+            part = Text(fit_encoding(part.plain, encoding), style=part.style, spans=part.spans)
+        console.print(part)
+
+
+def _head(diagnosis: Diagnosis, findings_only: bool) -> Iterator[RenderableType]:
+    yield Text(printable(diagnosis.summary), style="bold")
+    if findings_only:
+        return
+    command = f"   {printable(diagnosis.command)}" if diagnosis.command else ""
+    yield Text(f"{diagnosis.source}{command}", style="dim")
+    yield Text("")
+    for label, value in figure_lines(diagnosis.figures):
+        yield Text(f"  {label:<{_LABEL_WIDTH}}{value}")
+
+
+def figure_lines(figures: Figures) -> Iterator[tuple[str, str]]:
+    """The figures with their names, as docs/reference/profile.md defines them."""
+    yield "run time", _seconds(figures.run_seconds) + _ranks(figures)
+    yield "files", _files(figures)
+    yield "total READ", format_bytes(figures.read_bytes)
+    yield "total WRITE", format_bytes(figures.write_bytes)
+    system = figures.system_meta_operations
+    beneath = f" ({system} at the system)" if system != figures.meta_operations else ""
+    yield "total META", f"{figures.meta_operations} op{beneath}"
+    for name in ("read", "write", "meta"):
+        cumulated = getattr(figures, f"cumulated_{name}_seconds")
+        elapsed = getattr(figures, f"elapsed_{name}_seconds")
+        yield (
+            f"{name.upper()}_TIME",
+            f"{_seconds(cumulated)} over all ranks, {_seconds(elapsed)} of the slowest",
+        )
+    yield "I/O time", _io_time(figures)
+    speed = format_bandwidth(figures.rate_bytes_per_second)
+    yield "estimated I/O rate", speed
+    yield "META / I/O time", _percent(figures.meta_share) + " (cumulated)"
+
+
+def _ranks(figures: Figures) -> str:
+    words = []
+    if figures.n_ranks:
+        words.append(plural(figures.n_ranks, "rank"))
+    elif figures.n_processes:
+        words.append(
+            f"{figures.n_processes} process{'es' if figures.n_processes > 1 else ''} without MPI"
+        )
+    if figures.n_hosts:
+        words.append(plural(figures.n_hosts, "host"))
+    return f"   ({', '.join(words)})" if words else ""
+
+
+def _files(figures: Figures) -> str:
+    kinds = (
+        (figures.n_read_only, "read only"),
+        (figures.n_write_only, "write only"),
+        (figures.n_read_write, "read and written"),
+        (figures.n_no_data, "without data"),
+    )
+    told = ", ".join(f"{number} {kind}" for number, kind in kinds if number)
+    shared = f"; {figures.n_shared} shared" if figures.n_shared else ""
+    return f"{figures.n_files}" + (f": {told}{shared}" if told else "")
+
+
+def _io_time(figures: Figures) -> str:
+    text = _seconds(figures.io_seconds)
+    if math.isfinite(figures.io_share):
+        text += f" ({_percent(figures.io_share)} of the run time)"
+    if figures.slowest_rank >= 0 and figures.n_ranks > 1:
+        text += f", rank {figures.slowest_rank}"
+    if not figures.io_exact:
+        text += f"   at most this, at least {_seconds(figures.io_low_seconds)}"
+    return text
+
+
+def _findings(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    yield Text("")
+    if not diagnosis.findings:
+        yield Text("No finding: nothing costs enough to be told of.")
+        return
+    yield Text("Findings", style="bold underline")
+    for number, found in enumerate(diagnosis.findings, 1):
+        yield from _finding(number, found)
+
+
+def _finding(number: int, found: Finding) -> Iterator[RenderableType]:
+    cost = "not known" if found.cost_seconds is None else f"about {_seconds(found.cost_seconds)}"
+    head = Text(f"{number}. ")
+    head.append(str(found.severity), style=_COLOURS[found.severity])
+    head.append(f"   costs {cost}   ")
+    head.append(printable(found.title), style="bold")
+    head.append(f"   [{found.code}]", style="dim")
+    yield head
+    yield Padding(Text(printable(found.text)), (0, 0, 0, 3))
+    yield Padding(Text(f"To do: {printable(found.remedy)}"), (0, 0, 0, 3))
+    for line in found.lines:
+        yield Padding(Text(f"$ {printable(line)}", style="green", overflow="fold"), (0, 0, 0, 5))
+    if found.tune:
+        yield Padding(Text(f"$ {printable(found.tune)}", style="green"), (0, 0, 0, 5))
+
+
+def _tables(diagnosis: Diagnosis, files: int) -> Iterator[RenderableType]:
+    for title, table, total in (
+        ("Interfaces, from the program down", layer_table(diagnosis.layers), 0),
+        ("Files", file_table(diagnosis.files[:files]), len(diagnosis.files)),
+        (
+            "Variance in shared files",
+            variance_table(diagnosis.variance[:files]),
+            len(diagnosis.variance),
+        ),
+        (
+            "Requests before and after MPI-IO",
+            request_table(diagnosis.requests[:files]),
+            len(diagnosis.requests),
+        ),
+    ):
+        if not table.row_count:
+            continue
+        yield Text("")
+        yield Text(title, style="bold underline")
+        yield table
+        if total > files:
+            yield Text(f"and {total - files} more (--files {total} shows all)", style="dim")
+
+
+def _phases(diagnosis: Diagnosis) -> Iterator[RenderableType]:
+    if diagnosis.phases:
+        yield Text("")
+        yield Text("Phases", style="bold underline")
+    for phase in diagnosis.phases:
+        if phase.periodic:
+            text = (
+                f"{phase.direction}s every {_seconds(phase.period_seconds)} "
+                f"(confidence {_percent(phase.confidence)}), {phase.n_phases} phases of "
+                f"{_seconds(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
+            )
+        else:
+            text = f"{phase.direction}s in {plural(phase.n_phases, 'burst')}, not periodic"
+        yield Text(f"  {text}; bins of {_seconds(phase.resolution_seconds)}")
+
+
+def _patterns(patterns: Sequence[Pattern], most: int) -> Iterator[RenderableType]:
+    if patterns:
+        yield Text("")
+        yield Text("Patterns", style="bold underline")
+    for pattern in patterns[:most]:
+        where = f"{pattern.file}{':' + pattern.dataset if pattern.dataset else ''}"
+        verb = "written" if pattern.writing else "read"
+        yield Text(f"  {printable(where)} {verb} {pattern.notation}")
+    if len(patterns) > most:
+        yield Text(f"  and {len(patterns) - most} more (`stripewise pattern`)", style="dim")
+
+
+def _seconds(value: float) -> str:
+    return "not known" if not math.isfinite(value) else format_seconds(value)
+
+
+def _percent(value: float) -> str:
+    return "not known" if not math.isfinite(value) else f"{significant(100 * value)} %"
