@@ -7,22 +7,19 @@
 
 #define MAX_DIMENSIONS 64
 
-static struct {
-    int (*varndims)(int, int, int *);
-    int (*vardimid)(int, int, int *);
-    int (*dimlen)(int, int, sw_mpi_offset *);
-    int (*vartype)(int, int, int *);
-} ask;
+struct sw_pn_questions sw_pn_ask;
 
 void sw_pn_started(const void *caller)
 {
     static bool started;
     if (__atomic_load_n(&started, __ATOMIC_ACQUIRE))
         return;
-    ask.varndims = (int (*)(int, int, int *))sw_resolve("ncmpi_inq_varndims", caller);
-    ask.vardimid = (int (*)(int, int, int *))sw_resolve("ncmpi_inq_vardimid", caller);
-    ask.dimlen = (int (*)(int, int, sw_mpi_offset *))sw_resolve("ncmpi_inq_dimlen", caller);
-    ask.vartype = (int (*)(int, int, int *))sw_resolve("ncmpi_inq_vartype", caller);
+    sw_pn_ask.varndims = (int (*)(int, int, int *))sw_resolve("ncmpi_inq_varndims", caller);
+    sw_pn_ask.vardimid = (int (*)(int, int, int *))sw_resolve("ncmpi_inq_vardimid", caller);
+    sw_pn_ask.dimlen = (int (*)(int, int, sw_mpi_offset *))sw_resolve("ncmpi_inq_dimlen", caller);
+    sw_pn_ask.vartype = (int (*)(int, int, int *))sw_resolve("ncmpi_inq_vartype", caller);
+    sw_pn_ask.varname = (int (*)(int, int, char *))sw_resolve("ncmpi_inq_varname", caller);
+    sw_pn_ask.unlimdim = (int (*)(int, int *))sw_resolve("ncmpi_inq_unlimdim", caller);
     __atomic_store_n(&started, true, __ATOMIC_RELEASE);
 }
 
@@ -36,7 +33,8 @@ void sw_pn_data_done(struct sw_call *call, int ncid, enum sw_op op, int result, 
 static int dimensions(int ncid, int varid)
 {
     int n = 0;
-    return ask.varndims != NULL && ask.varndims(ncid, varid, &n) == SW_PN_SUCCESS ? n : 0;
+    return sw_pn_ask.varndims != NULL && sw_pn_ask.varndims(ncid, varid, &n) == SW_PN_SUCCESS ? n
+                                                                                              : 0;
 }
 
 static int64_t product(const sw_mpi_offset *count, int n)
@@ -67,12 +65,12 @@ int64_t sw_pn_whole(int ncid, int varid)
     int ids[MAX_DIMENSIONS];
     int64_t elements = 1;
     int n = dimensions(ncid, varid);
-    if (n > MAX_DIMENSIONS || ask.vardimid == NULL || ask.dimlen == NULL ||
-        ask.vardimid(ncid, varid, ids) != SW_PN_SUCCESS)
+    if (n > MAX_DIMENSIONS || sw_pn_ask.vardimid == NULL || sw_pn_ask.dimlen == NULL ||
+        sw_pn_ask.vardimid(ncid, varid, ids) != SW_PN_SUCCESS)
         return 0;
     for (int i = 0; i < n; i++) {
         sw_mpi_offset length = 0;
-        if (ask.dimlen(ncid, ids[i], &length) != SW_PN_SUCCESS)
+        if (sw_pn_ask.dimlen(ncid, ids[i], &length) != SW_PN_SUCCESS)
             return 0;
         elements *= length;
     }
@@ -102,8 +100,8 @@ static int64_t external_bytes(int ncid, int varid)
 {
     static const unsigned char bytes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
     int type = 0;
-    if (ask.vartype == NULL || ask.vartype(ncid, varid, &type) != SW_PN_SUCCESS || type < 0 ||
-        type >= (int)sizeof bytes)
+    if (sw_pn_ask.vartype == NULL || sw_pn_ask.vartype(ncid, varid, &type) != SW_PN_SUCCESS ||
+        type < 0 || type >= (int)sizeof bytes)
         return 0;
     return bytes[type];
 }

@@ -14,7 +14,17 @@
 #define SW_PN_FAILURE (-36) /* NC_EINVAL: there is no PnetCDF behind the call */
 #define SW_PN_RANGE (-60)   /* NC_ERANGE: moved, though some values did not fit their type */
 
-/* Finds the functions that ask PnetCDF something; once, before a file is opened. */
+/* Functions that ask PnetCDF something, each NULL where there is none; none communicates. */
+struct sw_pn_questions {
+    int (*varname)(int, int, char *);
+    int (*varndims)(int, int, int *);
+    int (*vardimid)(int, int, int *);
+    int (*dimlen)(int, int, sw_mpi_offset *);
+    int (*vartype)(int, int, int *);
+    int (*unlimdim)(int, int *);
+};
+extern struct sw_pn_questions sw_pn_ask;
+/* Finds them; once, before a file is opened. */
 void sw_pn_started(const void *caller);
 
 /* Record of an open file, NULL if unknown. */
@@ -95,8 +105,39 @@ int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elemen
 #define SW_PN_ARGUMENTS_varn number, starts, counts,
 #define SW_PN_ELEMENTS_varn sw_pn_boxes(ncid, varid, number, counts)
 
+/* ---- capture ---------------------------------------------------------------------------- */
+
+/* Variable and selection of an access that moved something, for its event.  Without `count`:
+ * one element each; without `stride`: side by side. */
+void sw_pn_capture_box(struct sw_call *call, int ncid, int varid, const sw_mpi_offset *start,
+                       const sw_mpi_offset *count, const sw_mpi_offset *stride);
+void sw_pn_capture_boxes(struct sw_call *call, int ncid, int varid, int number,
+                         sw_mpi_offset *const *starts, sw_mpi_offset *const *counts);
+void sw_pn_capture_whole(struct sw_call *call, int ncid, int varid);
+/* The variable alone. */
+void sw_pn_capture_variable(struct sw_call *call, int ncid, int varid);
+/* Files were opened or closed, or definitions have changed. */
+void sw_pn_definitions_changed(void);
+/* End of a call without data. */
+static inline void sw_pn_leave(struct sw_call *call, struct sw_file *file, enum sw_op op,
+                               int result)
+{
+    if (!sw_pn_moved(result))
+        call->event_flags |= SW_EVENT_FAILED;
+    sw_leave(call, file, op);
+}
+
+#define SW_PN_CAPTURE_var sw_pn_capture_whole(&call, ncid, varid)
+#define SW_PN_CAPTURE_var1 sw_pn_capture_box(&call, ncid, varid, start, NULL, NULL)
+#define SW_PN_CAPTURE_vara sw_pn_capture_box(&call, ncid, varid, start, count, NULL)
+#define SW_PN_CAPTURE_vars sw_pn_capture_box(&call, ncid, varid, start, count, stride)
+#define SW_PN_CAPTURE_varm SW_PN_CAPTURE_vars
+#define SW_PN_CAPTURE_varn sw_pn_capture_boxes(&call, ncid, varid, number, starts, counts)
+#define SW_PN_CAPTURE_vard sw_pn_capture_variable(&call, ncid, varid)
+#define SW_PN_CAPTURE_NOTHING (void)0
+
 /* One exported function: finds the real one, times it and counts `bytes`. */
-#define SW_PN_CALL(name, op, bytes, parameters, types, arguments)                                 \
+#define SW_PN_CALL(name, op, flags, bytes, capture, parameters, types, arguments)                 \
     SW_EXPORT int name parameters;                                                                \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
@@ -107,6 +148,9 @@ int64_t sw_pn_typed_each(int ncid, int number, const int *varids, int64_t elemen
         if (!sw_enter(&call, SW_LAYER_PNETCDF))                                                   \
             return real arguments;                                                                \
         int result = real arguments;                                                              \
+        call.event_flags = (flags);                                                               \
+        if (sw_capturing() && sw_pn_moved(result))                                                \
+            capture;                                                                              \
         sw_pn_data_done(&call, ncid, op, result, sw_pn_moved(result) ? (bytes) : -1);             \
         return result;                                                                            \
     }

@@ -6,10 +6,10 @@
 /* ---- of one type ---------------------------------------------------------------- */
 
 #define TYPED(name, op, access, pointer, element)                                                 \
-    SW_PN_CALL(name, op, SW_PN_ELEMENTS_##access *(int64_t)sizeof(element),                       \
-               (int ncid, int varid, SW_PN_PARAMETERS_##access pointer data),                     \
-               (int, int, SW_PN_TYPES_##access pointer),                                          \
-               (ncid, varid, SW_PN_ARGUMENTS_##access data))
+    SW_PN_CALL(                                                                                   \
+        name, op, 0, SW_PN_ELEMENTS_##access *(int64_t)sizeof(element), SW_PN_CAPTURE_##access,   \
+        (int ncid, int varid, SW_PN_PARAMETERS_##access pointer data),                            \
+        (int, int, SW_PN_TYPES_##access pointer), (ncid, varid, SW_PN_ARGUMENTS_##access data))
 
 #define OF_TYPE(access, type, element)                                                            \
     TYPED(ncmpi_put_##access##_##type, SW_OP_WRITE, access, const element *, element)             \
@@ -24,7 +24,7 @@ SW_PN_ACCESSES(OF_ALL_TYPES)
 /* ---- with an MPI datatype --------------------------------------------------------- */
 
 #define FLEXIBLE(name, op, access, pointer)                                                       \
-    SW_PN_CALL(name, op, SW_PN_BYTES_##access,                                                    \
+    SW_PN_CALL(name, op, 0, SW_PN_BYTES_##access, SW_PN_CAPTURE_##access,                         \
                (int ncid, int varid, SW_PN_PARAMETERS_##access pointer data, sw_mpi_offset n,     \
                 sw_handle datatype),                                                              \
                (int, int, SW_PN_TYPES_##access pointer, sw_mpi_offset, sw_handle),                \

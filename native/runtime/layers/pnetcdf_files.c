@@ -14,6 +14,7 @@
 
 #define ENV_HINTS "PNETCDF_HINTS"
 #define NC_WRITE 0x0001
+#define NC_NOCLOBBER 0x0004
 
 static struct sw_handle_table files;
 static int (*file_info)(int, sw_handle *);
@@ -85,25 +86,28 @@ static void record_used(int ncid, struct sw_file *file)
 
 typedef int open_function(sw_handle, const char *, int, sw_handle, int *);
 
-static void opened(int ncid, struct sw_file *file, uint32_t flags, const char *path,
+static void opened(int ncid, struct sw_file *file, int64_t bits, const char *path,
                    const struct sw_mpi_hints *hints)
 {
     struct sw_handle_entry entry = {.handle = key_of(ncid), .file = file};
     sw_handle_put(&files, &entry);
-    sw_file_flag(file, flags);
+    sw_pn_definitions_changed();
+    sw_file_flag(file, SW_FILE_OPENED_READ | (bits & SW_OPEN_WRITE ? SW_FILE_OPENED_WRITE : 0));
     sw_process_flag(SW_PROCESS_PNETCDF);
     sw_mpi_hints_requested(hints, SW_LAYER_PNETCDF, file);
     note_overruled(path);
     record_used(ncid, file);
 }
 
-static int open_file(open_function *real, const void *caller, sw_handle comm, const char *path,
-                     int mode, sw_handle info, int *ncid, uint32_t flags)
+/* `bits`: SW_OPEN_* */
+static int open_file(open_function *real, const char *name, const void *caller, sw_handle comm,
+                     const char *path, int mode, sw_handle info, int *ncid, int64_t bits)
 {
     struct sw_call call;
     struct sw_mpi_hints hints;
-    if (path == NULL || !sw_enter(&call, SW_LAYER_PNETCDF))
+    if (path == NULL || !sw_enter_as(&call, SW_LAYER_PNETCDF, name))
         return real(comm, path, mode, info, ncid);
+    call.position = bits;
     sw_mpi_started(caller);
     sw_pn_started(caller);
     if (file_info == NULL)
@@ -112,9 +116,9 @@ static int open_file(open_function *real, const void *caller, sw_handle comm, co
     int result = real(comm, path, mode, hints.merged, ncid);
     struct sw_file *file = sw_file_get(SW_LAYER_PNETCDF, path);
     if (result == SW_PN_SUCCESS && ncid != NULL)
-        opened(*ncid, file, flags, path, &hints);
+        opened(*ncid, file, bits, path, &hints);
     sw_mpi_hints_done(&hints);
-    sw_leave(&call, file, SW_OP_OPEN);
+    sw_pn_leave(&call, file, SW_OP_OPEN, result);
     return result;
 }
 
@@ -124,8 +128,9 @@ SW_EXPORT int ncmpi_create(sw_handle comm, const char *path, int mode, sw_handle
     SW_REAL(int, ncmpi_create, (sw_handle, const char *, int, sw_handle, int *));
     if (real == NULL)
         return SW_PN_FAILURE;
-    return open_file(real, __builtin_return_address(0), comm, path, mode, info, ncid,
-                     SW_FILE_OPENED_READ | SW_FILE_OPENED_WRITE);
+    return open_file(real, __func__, __builtin_return_address(0), comm, path, mode, info, ncid,
+                     SW_OPEN_READ | SW_OPEN_WRITE | SW_OPEN_CREATE |
+                         (mode & NC_NOCLOBBER ? SW_OPEN_EXCLUSIVE : SW_OPEN_TRUNCATE));
 }
 
 SW_EXPORT int ncmpi_open(sw_handle comm, const char *path, int mode, sw_handle info, int *ncid);
@@ -134,8 +139,8 @@ SW_EXPORT int ncmpi_open(sw_handle comm, const char *path, int mode, sw_handle i
     SW_REAL(int, ncmpi_open, (sw_handle, const char *, int, sw_handle, int *));
     if (real == NULL)
         return SW_PN_FAILURE;
-    uint32_t flags = SW_FILE_OPENED_READ | (mode & NC_WRITE ? SW_FILE_OPENED_WRITE : 0);
-    return open_file(real, __builtin_return_address(0), comm, path, mode, info, ncid, flags);
+    return open_file(real, __func__, __builtin_return_address(0), comm, path, mode, info, ncid,
+                     SW_OPEN_READ | (mode & NC_WRITE ? SW_OPEN_WRITE : 0));
 }
 
 /* Whatever it returns, the identifier is gone. */
@@ -152,7 +157,8 @@ SW_EXPORT int ncmpi_open(sw_handle comm, const char *path, int mode, sw_handle i
         struct sw_file *file = sw_pn_file(ncid);                                                  \
         int result = real(ncid);                                                                  \
         sw_handle_drop(&files, key_of(ncid));                                                     \
-        sw_leave(&call, file, SW_OP_CLOSE);                                                       \
+        sw_pn_definitions_changed();                                                              \
+        sw_pn_leave(&call, file, SW_OP_CLOSE, result);                                            \
         return result;                                                                            \
     }
 
@@ -172,7 +178,7 @@ SW_EXPORT int ncmpi_delete(const char *path, sw_handle info)
     struct sw_file *file = sw_file_get(SW_LAYER_PNETCDF, path);
     if (result == SW_PN_SUCCESS)
         sw_file_flag(file, SW_FILE_UNLINKED);
-    sw_leave(&call, file, SW_OP_META);
+    sw_pn_leave(&call, file, SW_OP_META, result);
     return result;
 }
 
@@ -183,9 +189,10 @@ typedef int define_function(int);
 static int defined(int ncid, struct sw_call *call, int result)
 {
     struct sw_file *file = sw_pn_file(ncid);
+    sw_pn_definitions_changed();
     if (result == SW_PN_SUCCESS)
         record_used(ncid, file);
-    sw_leave(call, file, SW_OP_META);
+    sw_pn_leave(call, file, SW_OP_META, result);
     return result;
 }
 
@@ -217,7 +224,7 @@ SW_EXPORT int ncmpi__enddef(int ncid, sw_mpi_offset header_free, sw_mpi_offset d
 
 /* ---- everything else that may touch the file -------------------------------------------- */
 
-#define TIMED(name, op, parameters, types, arguments)                                             \
+#define TIMED(name, op, flags, parameters, types, arguments)                                      \
     SW_EXPORT int name parameters;                                                                \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
@@ -227,22 +234,23 @@ SW_EXPORT int ncmpi__enddef(int ncid, sw_mpi_offset header_free, sw_mpi_offset d
             return SW_PN_FAILURE;                                                                 \
         if (!sw_enter(&call, SW_LAYER_PNETCDF))                                                   \
             return real arguments;                                                                \
+        call.event_flags = (flags);                                                               \
         int result = real arguments;                                                              \
-        sw_leave(&call, sw_pn_file(ncid), op);                                                    \
+        sw_pn_leave(&call, sw_pn_file(ncid), op, result);                                         \
         return result;                                                                            \
     }
 
 /* clang-format off */
-TIMED(ncmpi_redef, SW_OP_META, (int ncid), (int), (ncid))
-TIMED(ncmpi_begin_indep_data, SW_OP_META, (int ncid), (int), (ncid))
-TIMED(ncmpi_end_indep_data, SW_OP_META, (int ncid), (int), (ncid))
-TIMED(ncmpi_sync, SW_OP_SYNC, (int ncid), (int), (ncid))
-TIMED(ncmpi_sync_numrecs, SW_OP_SYNC, (int ncid), (int), (ncid))
-TIMED(ncmpi_flush, SW_OP_SYNC, (int ncid), (int), (ncid))
-TIMED(ncmpi_fill_var_rec, SW_OP_META, (int ncid, int varid, sw_mpi_offset record),
+TIMED(ncmpi_redef, SW_OP_META, 0, (int ncid), (int), (ncid))
+TIMED(ncmpi_begin_indep_data, SW_OP_META, 0, (int ncid), (int), (ncid))
+TIMED(ncmpi_end_indep_data, SW_OP_META, 0, (int ncid), (int), (ncid))
+TIMED(ncmpi_sync, SW_OP_SYNC, 0, (int ncid), (int), (ncid))
+TIMED(ncmpi_sync_numrecs, SW_OP_SYNC, 0, (int ncid), (int), (ncid))
+TIMED(ncmpi_flush, SW_OP_SYNC, 0, (int ncid), (int), (ncid))
+TIMED(ncmpi_fill_var_rec, SW_OP_META, 0, (int ncid, int varid, sw_mpi_offset record),
       (int, int, sw_mpi_offset), (ncid, varid, record))
-TIMED(ncmpi_wait, SW_OP_META, (int ncid, int count, int *requests, int *statuses),
+TIMED(ncmpi_wait, SW_OP_META, SW_EVENT_WAIT, (int ncid, int count, int *requests, int *statuses),
       (int, int, int *, int *), (ncid, count, requests, statuses))
-TIMED(ncmpi_wait_all, SW_OP_META, (int ncid, int count, int *requests, int *statuses),
+TIMED(ncmpi_wait_all, SW_OP_META, SW_EVENT_WAIT, (int ncid, int count, int *requests, int *statuses),
       (int, int, int *, int *), (ncid, count, requests, statuses))
 /* clang-format on */

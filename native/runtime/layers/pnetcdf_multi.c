@@ -34,7 +34,8 @@
 /* ---- of one type ---------------------------------------------------------------- */
 
 #define TYPED(name, op, access, buffers, element)                                                 \
-    SW_PN_CALL(name, op, LIST_ELEMENTS_##access *(int64_t)sizeof(element),                        \
+    SW_PN_CALL(name, op, 0, LIST_ELEMENTS_##access *(int64_t)sizeof(element),                     \
+               SW_PN_CAPTURE_NOTHING,                                                             \
                (int ncid, int number, int *varids, LIST_PARAMETERS_##access buffers data),        \
                (int, int, int *, LIST_TYPES_##access buffers),                                    \
                (ncid, number, varids, LIST_ARGUMENTS_##access data))
@@ -53,7 +54,9 @@ ACCESSES(OF_ALL_TYPES)
 
 #define FLEXIBLE(name, op, access, buffers)                                                       \
     SW_PN_CALL(                                                                                   \
-        name, op, sw_pn_typed_each(ncid, number, varids, LIST_ELEMENTS_##access, n, datatypes),   \
+        name, op, 0,                                                                              \
+        sw_pn_typed_each(ncid, number, varids, LIST_ELEMENTS_##access, n, datatypes),             \
+        SW_PN_CAPTURE_NOTHING,                                                                    \
         (int ncid, int number, int *varids, LIST_PARAMETERS_##access buffers data,                \
          const sw_mpi_offset *n, const void *datatypes),                                          \
         (int, int, int *, LIST_TYPES_##access buffers, const sw_mpi_offset *, const void *),      \

@@ -7,7 +7,8 @@
 #include "layers/pnetcdf.h"
 
 #define TYPED(name, op, access, pointer, element)                                                 \
-    SW_PN_CALL(name, op, SW_PN_ELEMENTS_##access *(int64_t)sizeof(element),                       \
+    SW_PN_CALL(name, op, SW_EVENT_NONBLOCKING, SW_PN_ELEMENTS_##access *(int64_t)sizeof(element), \
+               SW_PN_CAPTURE_##access,                                                            \
                (int ncid, int varid, SW_PN_PARAMETERS_##access pointer data, int *request),       \
                (int, int, SW_PN_TYPES_##access pointer, int *),                                   \
                (ncid, varid, SW_PN_ARGUMENTS_##access data, request))
@@ -21,7 +22,9 @@
 SW_PN_ACCESSES(OF_ALL_TYPES)
 
 #define FLEXIBLE(name, op, access, pointer)                                                       \
-    SW_PN_CALL(name, op, sw_pn_typed(ncid, varid, SW_PN_ELEMENTS_##access, n, datatype),          \
+    SW_PN_CALL(name, op, SW_EVENT_NONBLOCKING,                                                    \
+               sw_pn_typed(ncid, varid, SW_PN_ELEMENTS_##access, n, datatype),                    \
+               SW_PN_CAPTURE_##access,                                                            \
                (int ncid, int varid, SW_PN_PARAMETERS_##access pointer data, sw_mpi_offset n,     \
                 sw_handle datatype, int *request),                                                \
                (int, int, SW_PN_TYPES_##access pointer, sw_mpi_offset, sw_handle, int *),         \
