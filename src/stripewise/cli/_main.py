@@ -17,6 +17,7 @@ from stripewise.cli._common import examples, exit_code_of
 COMMANDS = {
     "tune": "Find settings that make a program's I/O faster.",
     "run": "Run a program under settings and show what was observed.",
+    "trace": "Record what a program does to its files, call by call.",
     "profile": "Say what a run did to its files, what that cost, what to do.",
     "kernel": "Run the I/O benchmark kernels.",
     "surface": "Measure a subspace exhaustively and show what is in it.",

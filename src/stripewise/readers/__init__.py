@@ -3,9 +3,11 @@
 """What tells of a run (containers, traces, logs) -> Profile, Evidence."""
 
 from stripewise.readers._accesses import accesses
+from stripewise.readers._collect import collect_containers
 from stripewise.readers._effective import cannot_act
 from stripewise.readers._expand import CALL_ROW, expand
 from stripewise.readers._handshake import Handshake, HandshakeState, handshake
+from stripewise.readers._heat import heat_of
 from stripewise.readers._join import join_containers, read_containers
 from stripewise.readers._launchers import is_launcher
 from stripewise.readers._openmpi import mpiio_components
@@ -23,8 +25,10 @@ __all__ = [
     "Settings",
     "accesses",
     "cannot_act",
+    "collect_containers",
     "expand",
     "handshake",
+    "heat_of",
     "is_launcher",
     "join_containers",
     "mpiio_components",

@@ -89,6 +89,19 @@ def read_container(path: Path, *, events: bool = False, room: int | None = None)
         close()
 
 
+def read_container_header(path: Path) -> RawContainer:
+    """Read only the host and the run of a container.
+
+    Raises:
+        ContainerError: It cannot be read, or is not a container of this version.
+    """
+    store, close = open_store(path)
+    try:
+        return _parse_header(store)
+    finally:
+        close()
+
+
 def _parse(store: Store, *, events: bool, room: int | None = None) -> RawContainer:
     raw = _parse_header(store)
     if room is not None:

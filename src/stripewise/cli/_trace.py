@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise trace`: record what a program does, call by call, and look at it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+
+import click
+
+from stripewise.cli._common import examples, json_option, note, print_json
+from stripewise.cli._trace_view import collect, export, info, show
+from stripewise.errors import StorageError, UsageError
+
+_PROGRAM = "stripewise.trace.program"
+
+
+class TraceGroup(click.Group):
+    """A group with a program behind `--`, which it runs itself, or else a subcommand."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the program off; before `--` there are only options of the group then."""
+        at = args.index("--") if "--" in args else len(args)
+        own, program = args[:at], args[at + 1 :]
+        if at < len(args) and not self._names_subcommand(ctx, own):
+            ctx.meta[_PROGRAM] = tuple(program)
+            return super().parse_args(ctx, own)
+        return super().parse_args(ctx, args)
+
+    def _names_subcommand(self, ctx: click.Context, own: list[str]) -> bool:
+        """Whether anything but options stands in `own`."""
+        probe = click.Context(self, info_name=ctx.info_name, resilient_parsing=True)
+        probe.allow_interspersed_args = False
+        _, rest, _ = self.make_parser(probe).parse_args(list(own))
+        return bool(rest)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a subcommand; what is none was meant to be one, or to be a program."""
+        if args[0] not in self.commands:
+            close = difflib.get_close_matches(args[0], self.commands, n=1)
+            if close:
+                raise UsageError(f"no such subcommand: {args[0]}; did you mean {close[0]}?")
+            raise UsageError(
+                f"{args[0]!r} is no subcommand ({', '.join(self.commands)}); a program to be "
+                f"traced stands behind --: stripewise trace -- {' '.join(args[:3])} ..."
+            )
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=TraceGroup,
+    invoke_without_command=True,
+    subcommand_metavar="-- COMMAND... | SUBCOMMAND [ARGS]...",
+    epilog=examples(
+        "stripewise trace -- mpiexec -n 4 ./program output.h5",
+        "stripewise trace -o run1.trace --all -- srun ./program",
+        "stripewise trace info program.trace",
+        "stripewise trace show program.trace --rank 0 --layer mpiio",
+        "stripewise trace export program.trace -o timeline.json",
+    ),
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Directory for the trace  [default: PROGRAM.trace, or PROGRAM-2.trace, ...]",
+)
+@click.option("--all", "every", is_flag=True, help="Record each call by itself, folding nothing.")
+@click.option(
+    "--local",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Let each node write into DIR, which is there on all of them; `trace collect` then "
+    "brings them together.",
+)
+@click.option("--sync", is_flag=True, help="fsync files that were written when they are closed.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    output: Path | None,
+    every: bool,
+    local: Path | None,
+    sync: bool,
+    as_json: bool,
+) -> None:
+    """Run COMMAND unmodified and record what it does to its files, call by call.
+
+    Its standard streams are its own and its exit code is the exit code (128 + the signal if
+    one ended it).  The trace is a directory with a file per node, for its owner alone; equal
+    calls at a regular stride are one record in it.  `stripewise profile` and `stripewise
+    pattern` read it.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    program: tuple[str, ...] = ctx.meta.get(_PROGRAM, ())
+    if not program:
+        raise UsageError(
+            "nothing to trace; give a command: stripewise trace -- mpiexec -n 4 ./app"
+        )
+    if output is not None and local is not None:
+        raise UsageError("-o and --local exclude each other: `trace collect -o DIR` comes later")
+    ctx.exit(_trace(program, output, local, every=every, sync=sync, as_json=as_json))
+
+
+for _subcommand in (info, show, export, collect):
+    command.add_command(_subcommand)
+
+
+def _trace(
+    program: tuple[str, ...],
+    output: Path | None,
+    local: Path | None,
+    *,
+    every: bool,
+    sync: bool,
+    as_json: bool,
+) -> int:
+    """Run and record; the return value is the exit code."""
+    from stripewise.cli._observed import captured_lines, observation
+    from stripewise.model import Configuration
+    from stripewise.runtime import find_runtime, run_in_place
+
+    runtime = find_runtime()
+    directory = _local_directory(local) if local else _new_directory(output, program)
+    try:
+        done = run_in_place(
+            program,
+            runtime,
+            sync=sync,
+            capture="all" if every else "fold",
+            containers=directory,
+        )
+    finally:
+        if local is None and not any(directory.iterdir()):
+            directory.rmdir()
+    seen = observation(done, Configuration())
+    for text in seen.warnings:
+        note(text, kind="warning")
+    kept = directory if directory.is_dir() else None
+    if as_json:
+        print_json({**seen.as_json(), "trace": str(kept) if kept else None}, indent=None)
+    else:
+        for line in captured_lines(done):
+            click.echo(line, err=True)
+        if kept and done.evidence is not None:
+            note(_what_next(kept, local))
+    return done.shell_exit_code
+
+
+def _what_next(directory: Path, local: Path | None) -> str:
+    shown = os.path.relpath(directory)
+    if local is not None:
+        return (
+            f"the trace is in {local} of each node; collect it there: stripewise trace collect "
+            f"{local} -o NAME.trace"
+        )
+    return f"trace in {shown}; look at it: stripewise profile {shown}"
+
+
+def _new_directory(output: Path | None, program: tuple[str, ...]) -> Path:
+    """Make the trace's directory, for its owner alone.
+
+    Raises:
+        UsageError: It holds something already.
+        StorageError: It cannot be made.
+    """
+    from stripewise.study import program_name
+
+    try:
+        if output is not None:
+            output.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if any(output.iterdir()):
+                raise UsageError(f"{output} is not empty: name another directory with -o")
+            return output
+        name = program_name(program)
+        for number in range(1, 10_000):
+            directory = Path(f"{name}.trace" if number == 1 else f"{name}-{number}.trace")
+            try:
+                directory.mkdir(mode=0o700)
+            except FileExistsError:
+                continue
+            return directory
+    except OSError as error:
+        raise StorageError(
+            f"no directory for the trace: {error.strerror}: {error.filename}; -o names another"
+        ) from error
+    raise UsageError(f"{name}.trace and thousands of others exist: name one with -o")
+
+
+def _local_directory(local: Path) -> Path:
+    """Check a directory that every node has."""
+    if not local.is_dir():
+        raise UsageError(f"{local} is no directory on this node: make it on every node first")
+    if any(local.glob("*.sw")):
+        raise UsageError(f"{local} holds containers of another run: collect or remove them")
+    return local

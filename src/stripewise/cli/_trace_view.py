@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise trace info`, `show`, `export` and `collect`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stripewise.cli._common import examples, finite, json_option, note, print_json
+from stripewise.errors import TraceError, UsageError
+
+if TYPE_CHECKING:
+    from stripewise.model import Trace
+
+_LAYERS = ("adios2", "hdf5", "pnetcdf", "mpiio", "stdio", "posix")
+_path = click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
+)
+
+
+@click.command(
+    "info",
+    epilog=examples(
+        "stripewise trace info program.trace",
+        "stripewise trace info --json job.darshan",
+    ),
+)
+@_path
+@click.option("--all", "everything", is_flag=True, help="Show every file.")
+@json_option
+def info(paths: tuple[Path, ...], everything: bool, as_json: bool) -> None:
+    """Say what is in a trace: processes, calls, files, what was lost, its size.
+
+    PATH is a trace's directory, or anything else that Stripewise reads (a Darshan log, a
+    Recorder directory, ...).
+    """
+    from stripewise.readers import read_evidence
+    from stripewise.report._trace_info import info_lines, trace_info
+
+    found = trace_info(read_evidence(paths), sum(_size(path) for path in paths))
+    if as_json:
+        print_json(found)
+        return
+    for line in info_lines(found, everything=everything):
+        click.echo(line)
+
+
+@click.command(
+    "show",
+    epilog=examples(
+        "stripewise trace show program.trace --limit 100",
+        "stripewise trace show program.trace --rank 0 --layer hdf5 --file out.h5",
+        "stripewise trace show program.trace --calls --json",
+    ),
+)
+@_path
+@click.option("--rank", "ranks", type=int, multiple=True, help="Only this rank (repeatable).")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    metavar="PATTERN",
+    help="Only files whose path has this in it, or matches it (repeatable).",
+)
+@click.option(
+    "--layer", "layers", type=click.Choice(_LAYERS), multiple=True, help="Only this layer."
+)
+@click.option("--calls", is_flag=True, help="Each call by itself; folded ones are expanded.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Show N at most  [default: 50; without limit with --json]",
+)
+@json_option
+def show(
+    paths: tuple[Path, ...],
+    ranks: tuple[int, ...],
+    files: tuple[str, ...],
+    layers: tuple[str, ...],
+    calls: bool,
+    limit: int | None,
+    as_json: bool,
+) -> None:
+    """Show the calls of a trace, in order of time.
+
+    A folded run of equal calls is one line: how many there were, how far apart, and the time
+    that they took together.  With --json each is one line of JSON.
+    """
+    from stripewise.readers import expand
+    from stripewise.report._trace_rows import row_as_json, select_rows, table_lines
+
+    trace = _trace_of(paths)
+    rows = select_rows(trace, ranks=ranks, files=files, layers=layers)
+    if calls:
+        rows = expand(trace, rows)
+        rows = rows[rows["start_ns"].argsort(kind="stable")]
+    if as_json:
+        for row in rows[:limit]:
+            print_json(finite(row_as_json(trace, row)), indent=None)
+        return
+    most = 50 if limit is None else limit
+    for line in table_lines(trace, rows[:most]):
+        click.echo(line)
+    if len(rows) > most:
+        note(f"{len(rows) - most} more; --limit {len(rows)} shows all", kind="note")
+
+
+@click.command(
+    "export",
+    epilog=examples(
+        "stripewise trace export program.trace -o program.parquet",
+        "stripewise trace export program.trace -o timeline.json   # for ui.perfetto.dev",
+        "stripewise trace export program.trace -o calls.parquet --calls --rank 0",
+    ),
+)
+@_path
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="NAME.parquet, or NAME.json for a timeline that Perfetto and Chrome show.",
+)
+@click.option("--calls", is_flag=True, help="Each call by itself; folded ones are expanded.")
+@click.option("--rank", "ranks", type=int, multiple=True, help="Only this rank (repeatable).")
+@click.option("--file", "files", multiple=True, metavar="PATTERN", help="Only such files.")
+def export(
+    paths: tuple[Path, ...],
+    output: Path,
+    calls: bool,
+    ranks: tuple[int, ...],
+    files: tuple[str, ...],
+) -> None:
+    """Write a trace as Parquet, or as a timeline in the trace-event format."""
+    from stripewise.report._trace_events import write_trace_events
+    from stripewise.report._trace_parquet import write_parquet
+    from stripewise.report._trace_rows import select_rows
+
+    writers = {".parquet": write_parquet, ".json": write_trace_events}
+    write = writers.get(output.suffix.lower())
+    if write is None:
+        raise UsageError(f"{output}: the name must end in .parquet or .json")
+    trace = _trace_of(paths)
+    rows = select_rows(trace, ranks=ranks, files=files) if ranks or files else None
+    count = write(trace, output, rows=rows, calls=calls)
+    note(f"{count} {'calls' if calls else 'records'} in {output}")
+
+
+@click.command(
+    "collect",
+    epilog=examples(
+        "srun --ntasks-per-node=1 stripewise trace collect /local/$SLURM_JOB_ID -o app.trace",
+        "stripewise trace collect node1.sw node2.sw -o app.trace",
+    ),
+)
+@click.argument(
+    "sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE..."
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Directory that takes the copies; several nodes may collect into it at once.",
+)
+@json_option
+def collect(sources: tuple[Path, ...], output: Path, as_json: bool) -> None:
+    """Copy containers from where the nodes wrote them into one directory.
+
+    Run it on every node as the last step of the job, after the program has ended.  Each copy
+    appears whole or not at all, readable by its owner alone; the sources stay.  Containers of
+    different runs are refused.
+    """
+    from stripewise.readers import collect_containers
+
+    copies = collect_containers(sources, output)
+    if as_json:
+        print_json({"copied": [str(copy) for copy in copies]})
+        return
+    note(f"{len(copies)} container{'s' if len(copies) > 1 else ''} copied to {output}")
+
+
+def _trace_of(paths: tuple[Path, ...]) -> Trace:
+    from stripewise.readers import read_evidence
+
+    evidence = read_evidence(paths)
+    if evidence.trace is None:
+        raise TraceError(
+            f"{paths[0]} has counters but no single calls; `stripewise trace` records them"
+        )
+    return evidence.trace
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file, or of the files in a directory and below."""
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files)

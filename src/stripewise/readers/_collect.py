@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Copy containers from where each node wrote its own to where one can read them all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from stripewise.errors import StorageError, TraceError
+from stripewise.readers import _container as c
+from stripewise.readers._parse import read_container_header
+from stripewise.readers.sources._base import begins_with
+
+_MAGIC = c.CONTAINER_MAGIC.to_bytes(8, "little")
+
+
+def containers_below(paths: Sequence[Path]) -> list[Path]:
+    """Containers that paths name: files themselves, and what is directly in directories.
+
+    Raises:
+        TraceError: A path is neither a container nor a directory.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            found += [entry for entry in sorted(path.glob("*.sw")) if begins_with(entry, _MAGIC)]
+        elif begins_with(path, _MAGIC):
+            found.append(path)
+        else:
+            raise TraceError(f"{path}: neither a container of Stripewise nor a directory of them")
+    return found
+
+
+def collect_containers(sources: Sequence[Path], destination: Path) -> list[Path]:
+    """Copy containers into a directory that all nodes see; each node collects its own.
+
+    Each one appears whole or not at all, readable by its owner alone.  What is there already
+    and equal is left; several nodes may collect into one directory at once.
+
+    Args:
+        sources: Containers, or directories of them; they stay where they are.
+        destination: Made if it is not there.
+
+    Returns:
+        The copies.
+
+    Raises:
+        TraceError: A source is no container, there is none, or they, together with what is in
+            the destination, are of several runs.
+        StorageError: The destination cannot be written.
+    """
+    files = containers_below(sources)
+    if not files:
+        named = ", ".join(map(str, sources))
+        raise TraceError(f"no containers in {named} on {socket.gethostname()}: nothing to collect")
+    present = containers_below([destination]) if destination.is_dir() else []
+    _same_run([*files, *present])
+    try:
+        destination.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return [_copy(file, destination / file.name) for file in files]
+    except OSError as error:
+        raise StorageError(f"cannot collect into {destination}: {error.strerror}") from error
+
+
+def _same_run(files: Sequence[Path]) -> None:
+    runs = {read_container_header(file).run_id for file in files}
+    if len(runs) > 1:
+        raise TraceError(
+            f"containers of {len(runs)} runs ({', '.join(sorted(runs)[:3])}): "
+            "collect each run into a directory of its own"
+        )
+
+
+def _copy(source: Path, target: Path) -> Path:
+    """Copy under another name, then rename; holes stay holes where the system does that."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as out, source.open("rb") as data:
+            shutil.copyfileobj(data, out, 1 << 20)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return target

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A trace in the trace-event format that Perfetto and Chrome show.
+
+Source: "Trace Event Format", the JSON object format with complete (X), counter (C) and metadata
+(M) events; times in microseconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import EventFlag, IoLayer, Op, Trace
+from stripewise.readers import expand, heat_of
+from stripewise.report._private_file import private_file
+from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, name_of, where
+
+_LANE = 1_000_000
+_MB = 1e6
+
+
+def write_trace_events(
+    trace: Trace, path: Path, *, rows: NDArray[Any] | None = None, calls: bool = False
+) -> int:
+    """Write slices of all calls and counters of the bandwidth; the return value is the slices.
+
+    A process is one of the run (its number is the rank, if each rank is one process), a thread
+    one of its threads.  A folded run is one slice from its first start to its last end, with
+    the number of its calls; runs that interleave lie on lanes of their own beside the thread.
+
+    Args:
+        trace: To write.
+        path: The file; mode 0600, whole or not at all.
+        rows: Only these of `trace.rows`; all if not given.
+        calls: A slice per call; folded ones are expanded.
+
+    Raises:
+        TraceError: There are too many calls to expand.
+        StorageError: The file cannot be written.
+    """
+    table = expand(trace, rows) if calls else trace.rows if rows is None else rows
+    table = table[np.lexsort((table["depth"], table["start_ns"], table["thread"]))]
+    count = 0
+    with private_file(path) as place, place.open("w", encoding="ascii") as out:
+        out.write('{"displayTimeUnit":"ns","otherData":')
+        json.dump(_about(trace), out)
+        out.write(',"traceEvents":[\n')
+        separator = ""
+        for event in _events(trace, table):
+            out.write(separator + json.dumps(event, separators=(",", ":")))
+            separator = ",\n"
+            count += event["ph"] == "X"
+        out.write("\n]}\n")
+    return count
+
+
+def _about(trace: Trace) -> dict[str, Any]:
+    return {
+        "source": trace.source,
+        "start": trace.start,
+        "ranks": trace.n_ranks,
+        "lost_calls": trace.lost_calls,
+        "notes": list(trace.notes),
+    }
+
+
+def _events(trace: Trace, table: NDArray[Any]) -> Iterator[dict[str, Any]]:
+    pids = _pids(trace)
+    for process in np.unique(table["process"]).tolist():
+        rank = int(trace.process_rank[process])
+        name = f"rank {rank}" if rank >= 0 else f"process {process}"
+        host = trace.hosts[int(trace.process_host[process])]
+        pid = pids[process]
+        yield _meta("process_name", pid, 0, {"name": f"{name} on {host}"})
+        yield _meta("process_sort_index", pid, 0, {"sort_index": pid})
+        mine = table[table["process"] == process]
+        for thread in np.unique(mine["thread"]).tolist():
+            yield from _slices(trace, mine[mine["thread"] == thread], pid, thread)
+    yield from _counters(trace, pids)
+
+
+def _pids(trace: Trace) -> list[int]:
+    """Ranks, if each is one process; otherwise the processes' own numbers."""
+    ranks = trace.process_rank.tolist()
+    return (
+        ranks
+        if len(set(ranks)) == len(ranks) and min(ranks, default=-1) >= 0
+        else [*range(len(ranks))]
+    )
+
+
+def _meta(name: str, pid: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:
+    return {"ph": "M", "name": name, "pid": pid, "tid": tid, "args": args}
+
+
+def _slices(trace: Trace, rows: NDArray[Any], pid: int, thread: int) -> Iterator[dict[str, Any]]:
+    """Slices of one thread; each lane is a stack in which slices nest."""
+    lanes: list[list[int]] = []
+    for row in rows:
+        start, end = int(row["start_ns"]), _end(row)
+        number = _lane(lanes, start, end)
+        if number == len(lanes):
+            lanes.append([])
+            name = f"thread {thread}" + (f", lane {number}" if number else "")
+            yield _meta("thread_name", pid, thread + number * _LANE, {"name": name})
+        lanes[number].append(end)
+        yield _slice(trace, row, pid, thread + number * _LANE, end - start)
+
+
+def _lane(lanes: list[list[int]], start: int, end: int) -> int:
+    """First lane in which a slice nests in what is open there; a new one if there is none."""
+    for number, lane in enumerate(lanes):
+        while lane and lane[-1] <= start:
+            lane.pop()
+        if not lane or lane[-1] >= end:
+            return number
+    return len(lanes)
+
+
+def _end(row: Any) -> int:
+    if "end_ns" in (row.dtype.names or ()):
+        return max(int(row["end_ns"]), int(row["start_ns"]))
+    return int(row["start_ns"]) + max(int(row["duration_ns"]), 0)
+
+
+def _slice(trace: Trace, row: Any, pid: int, tid: int, duration: int) -> dict[str, Any]:
+    args: dict[str, Any] = {"bytes": int(row["bytes"])}
+    if "count" in (row.dtype.names or ()) and row["count"] > 1:
+        busy = int(row["busy_ns"])
+        args |= {"calls": int(row["count"]), "busy_ms": busy * 1e-6}
+        args["total_bytes"] = int(row["bytes"]) * int(row["count"])
+    if row["file"] >= 0:
+        args["file"] = trace.paths[row["file"]].encode("utf-8", "replace").decode()
+    if row["object"] >= 0:
+        args["dataset"] = trace.objects[row["object"]].name
+    if place := where(trace, row):
+        args["where"] = place
+    if int(row["flags"]) & EventFlag.FAILED:
+        args["failed"] = True
+    op = Op(int(row["op"]))
+    return {
+        "ph": "X",
+        "name": name_of(trace, int(row["name"])) or OP_NAMES[op],
+        "cat": f"{LAYER_NAMES[IoLayer(int(row['layer']))]},{OP_NAMES[op]}",
+        "pid": pid,
+        "tid": tid,
+        "ts": int(row["start_ns"]) / 1000,
+        "dur": duration / 1000,
+        "args": args,
+    }
+
+
+def _counters(trace: Trace, pids: list[int]) -> Iterator[dict[str, Any]]:
+    """Bandwidth of each process in each layer per time bin, 0 where nothing was moved."""
+    bins = trace.bins.copy()
+    bins["rank"], bins["file"] = bins["process"], -1
+    heat, width = heat_of(bins)
+    for process in np.unique(heat["rank"]).tolist():
+        for layer in IoLayer:
+            mine = heat[(heat["rank"] == process) & (heat["layer"] == layer)]
+            name = f"{LAYER_NAMES[layer]} MB/s"
+            for row in _with_ends(mine):
+                yield {
+                    "ph": "C",
+                    "name": name,
+                    "pid": pids[process],
+                    "ts": row[0] * width * 1e6,
+                    "args": {"read": row[1] / width / _MB, "written": row[2] / width / _MB},
+                }
+
+
+def _with_ends(heat: NDArray[Any]) -> list[tuple[int, float, float]]:
+    """(bin, bytes read, bytes written), with zeros behind each stretch of bins."""
+    found: list[tuple[int, float, float]] = []
+    for row in heat:
+        place = int(row["bin"])
+        if found and found[-1][0] + 1 < place:
+            found.append((found[-1][0] + 1, 0.0, 0.0))
+        found.append((place, float(row["read_bytes"]), float(row["write_bytes"])))
+    return [*found, (found[-1][0] + 1, 0.0, 0.0)] if found else []

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A trace as a Parquet file, for pandas, Polars, DuckDB and Spark."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.errors import UsageError
+from stripewise.model import IoLayer, Op, Trace, TraceShape, TraceView
+from stripewise.readers import expand
+from stripewise.report._private_file import private_file
+from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES
+
+_BATCH = 100_000
+_PLAIN = (
+    *("process", "rank", "thread", "depth", "flags", "shape", "view", "offset", "bytes"),
+    *("sequence", "start_ns"),
+)
+_OF_RUNS = ("count", "last_start_ns", "end_ns", "busy_ns", "min_ns", "max_ns")
+_ARRAYS_OF_RUNS = ("inner", "stride", "sequence_stride", "durations")
+_OF_CALLS = ("duration_ns", "parent_index")
+
+
+def write_parquet(
+    trace: Trace, path: Path, *, rows: NDArray[Any] | None = None, calls: bool = False
+) -> int:
+    """Write one row per run of calls, or per call; the return value is their number.
+
+    Files, functions, datasets, layers and operations are texts; what the numbers in `shape` and
+    `view` mean, and what else is known of the run, is JSON in the metadata under `stripewise`.
+
+    Args:
+        trace: To write.
+        path: The file; mode 0600, whole or not at all.
+        rows: Only these of `trace.rows`; all if not given.
+        calls: One row per call; folded ones are expanded.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+        TraceError: There are too many calls to expand.
+        StorageError: The file cannot be written.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise UsageError(
+            "Parquet needs pyarrow: pip install 'stripewise[parquet]', or export to .json"
+        ) from error
+    table = expand(trace, rows) if calls else trace.rows if rows is None else rows
+    metadata = {"stripewise": json.dumps(_described(trace, calls=calls))}
+    schema = _batch(pa, trace, table[:0], calls=calls).schema.with_metadata(metadata)
+    with (
+        private_file(path) as place,
+        pq.ParquetWriter(place, schema, compression="zstd") as writer,
+    ):
+        for start in range(0, max(len(table), 1), _BATCH):
+            batch = _batch(pa, trace, table[start : start + _BATCH], calls=calls)
+            writer.write_table(batch.cast(schema))
+    return len(table)
+
+
+def _batch(pa: Any, trace: Trace, rows: NDArray[Any], *, calls: bool) -> Any:
+    columns: dict[str, Any] = {name: pa.array(rows[name]) for name in _PLAIN}
+    columns["host"] = _words(pa, trace.hosts, trace.process_host[rows["process"]])
+    for name, texts in (
+        ("file", trace.paths),
+        ("dataset", [entry.name for entry in trace.objects]),
+        ("name", trace.names),
+        ("parent", trace.names),
+    ):
+        columns[name] = _words(pa, texts, rows["object" if name == "dataset" else name])
+    columns["layer"] = _words(pa, [LAYER_NAMES[layer] for layer in IoLayer], rows["layer"])
+    columns["op"] = _words(pa, [OP_NAMES[op] for op in Op], rows["op"])
+    for name in _OF_CALLS if calls else _OF_RUNS:
+        columns[name] = pa.array(rows[name])
+    for name in () if calls else _ARRAYS_OF_RUNS:
+        width = rows.dtype[name].shape[0]
+        flat = pa.array(np.ascontiguousarray(rows[name]).reshape(-1))
+        columns[name] = pa.FixedSizeListArray.from_arrays(flat, width)
+    return pa.table(columns)
+
+
+def _words(pa: Any, texts: Any, indices: NDArray[Any]) -> Any:
+    """A dictionary column; -1 is null."""
+    printable = [
+        str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace") for text in texts
+    ]
+    places = indices.astype(np.int32)
+    numbers = pa.array(places, pa.int32(), mask=places < 0)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(printable, pa.string()))
+
+
+def _described(trace: Trace, *, calls: bool) -> dict[str, Any]:
+    """What the columns alone do not tell, for the metadata."""
+    return {
+        "version": 1,
+        "rows": "calls" if calls else "runs",
+        "source": trace.source,
+        "start": trace.start,
+        "ranks": trace.n_ranks,
+        "hosts": list(trace.hosts),
+        "lost_calls": trace.lost_calls,
+        "notes": list(trace.notes),
+        "objects": [dataclasses.asdict(entry) for entry in trace.objects],
+        "shapes": [_shape(entry) for entry in trace.shapes],
+        "views": [_view(entry) for entry in trace.views],
+    }
+
+
+def _shape(shape: TraceShape) -> dict[str, Any]:
+    boxes = None if shape.boxes is None else shape.boxes.tolist()
+    return {**dataclasses.asdict(dataclasses.replace(shape, boxes=None)), "boxes": boxes}
+
+
+def _view(view: TraceView) -> dict[str, Any]:
+    names = view.pieces.dtype.names or ()
+    pieces = [{name: np.asarray(piece[name]).tolist() for name in names} for piece in view.pieces]
+    fields = {field.name: getattr(view, field.name) for field in dataclasses.fields(view)}
+    return {**fields, "pieces": pieces}

@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of a trace for people: which ones, and what they mean in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
+from stripewise.report._text import format_bytes, format_seconds, printable
+
+LAYER_NAMES = {layer: layer.name.lower() for layer in IoLayer}
+OP_NAMES = {op: op.name.lower().replace("_", " ") for op in Op}
+_DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
+
+
+def select_rows(
+    trace: Trace,
+    *,
+    ranks: Sequence[int] = (),
+    files: Sequence[str] = (),
+    layers: Sequence[str] = (),
+) -> NDArray[Any]:
+    """(n,) `TRACE_ROW`: the rows of some ranks, files and layers, in order of time.
+
+    Args:
+        trace: Whose rows.
+        ranks: Numbers; none: all.
+        files: Patterns (`*.h5`), or parts of paths; none: all.
+        layers: Names as in `LAYER_NAMES`; none: all.
+    """
+    rows = trace.rows
+    keep = np.ones(len(rows), bool)
+    if ranks:
+        keep &= np.isin(rows["rank"], list(ranks))
+    if layers:
+        keep &= np.isin(rows["layer"], [IoLayer[name.upper()] for name in layers])
+    if files:
+        wanted = [i for i, path in enumerate(trace.paths) if any(_fits(path, p) for p in files)]
+        keep &= np.isin(rows["file"], wanted)
+    rows = rows[keep]
+    order = np.argsort(rows["start_ns"], kind="stable")
+    return np.asarray(rows[order])
+
+
+def _fits(path: str, pattern: str) -> bool:
+    return pattern in path or fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
+
+
+def row_as_json(trace: Trace, row: Any) -> dict[str, Any]:
+    """One row with names instead of numbers; times in nanoseconds."""
+    found = {
+        "rank": int(row["rank"]),
+        "process": int(row["process"]),
+        "thread": int(row["thread"]),
+        "layer": LAYER_NAMES[IoLayer(int(row["layer"]))],
+        "op": OP_NAMES[Op(int(row["op"]))],
+        "name": name_of(trace, int(row["name"])),
+        "parent": name_of(trace, int(row["parent"])),
+        "depth": int(row["depth"]),
+        "file": trace.paths[row["file"]] if row["file"] >= 0 else "",
+        "dataset": trace.objects[row["object"]].name if row["object"] >= 0 else "",
+        "flags": [str(flag.name).lower() for flag in EventFlag if int(row["flags"]) & flag],
+        "offset": int(row["offset"]),
+        "bytes": int(row["bytes"]),
+        "shape": int(row["shape"]),
+        "view": int(row["view"]),
+        "sequence": int(row["sequence"]),
+        "start_ns": int(row["start_ns"]),
+    }
+    if "count" not in (row.dtype.names or ()):
+        return {**found, "duration_ns": int(row["duration_ns"])}
+    numbers = ("count", "last_start_ns", "end_ns", "busy_ns", "min_ns", "max_ns")
+    arrays = ("inner", "stride", "sequence_stride", "durations")
+    return {
+        **found,
+        **{name: int(row[name]) for name in numbers},
+        **{name: row[name].tolist() for name in arrays},
+    }
+
+
+def name_of(trace: Trace, index: int) -> str:
+    """Name of a function; "" for none."""
+    return trace.names[index] if index >= 0 else ""
+
+
+HEADINGS = ("start", "rank", "call", "times", "bytes", "where", "stride", "busy", "file")
+
+
+def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
+    """One row as texts under `HEADINGS`; a call that serves another is indented."""
+    indent = "  " * min(int(row["depth"]), 4)
+    size, data = int(row["bytes"]), int(row["op"]) in _DATA
+    path = trace.paths[row["file"]] if row["file"] >= 0 else ""
+    if row["object"] >= 0:
+        path += f":{trace.objects[row['object']].name}"
+    failed = " (failed)" if int(row["flags"]) & EventFlag.FAILED else ""
+    return (
+        f"{row['start_ns'] * 1e-9:.6f}",
+        str(int(row["rank"])) if row["rank"] >= 0 else f"p{int(row['process'])}",
+        indent + (name_of(trace, int(row["name"])) or OP_NAMES[Op(int(row["op"]))]) + failed,
+        str(int(row["count"])),
+        format_bytes(size) if data else "",
+        where(trace, row),
+        _strides(row),
+        format_seconds(int(row["busy_ns"]) * 1e-9),
+        printable(path),
+    )
+
+
+def where(trace: Trace, row: Any) -> str:
+    """What `offset` says of a row: a byte, a corner and a selection, what an open asked for."""
+    flags, offset = int(row["flags"]), int(row["offset"])
+    if row["op"] == Op.OPEN:
+        return "|".join(str(bit.name).lower() for bit in OpenBit if offset & bit)
+    if flags & EventFlag.NO_OFFSET and row["shape"] < 0:
+        return ""
+    if row["shape"] >= 0:
+        return selection_text(trace, int(row["shape"]), offset)
+    if row["view"] >= 0 and int(row["op"]) in _DATA:
+        return f"{offset} in view {int(row['view'])}"
+    return str(offset) if int(row["op"]) in _DATA or offset else ""
+
+
+def selection_text(trace: Trace, index: int, offset: int) -> str:
+    """A selection in HDF5's terms: `start (0, 6) stride ... count ... block ...`."""
+    shape = trace.shapes[index]
+    if shape.kind in (ShapeKind.ALL, ShapeKind.NONE):
+        return str(shape.kind)
+    start = np.unravel_index(offset, shape.extents) if _inside(shape.extents, offset) else ()
+    corner = f"start {_numbers(start)}"
+    if shape.kind == ShapeKind.REGULAR:
+        stride = f" stride {_numbers(shape.stride)}" if set(shape.count) != {1} else ""
+        return f"{corner}{stride} count {_numbers(shape.count)} block {_numbers(shape.block)}"
+    return f"{corner} {shape.total_boxes} {shape.kind}"
+
+
+def _inside(extents: Sequence[int], offset: int) -> bool:
+    size = float(np.prod(np.array(extents, float))) if extents else 0.0
+    return 0 <= offset < size < 2**62
+
+
+def _numbers(values: Sequence[Any]) -> str:
+    return "(" + ", ".join(str(int(value)) for value in values) + ")"
+
+
+def _strides(row: Any) -> str:
+    if row["count"] < 2:
+        return ""
+    levels = [(int(row["stride"][0]), int(row["inner"][0]))]
+    for level in (1, 2):
+        if row["inner"][level - 1]:
+            inner = int(row["inner"][level]) if level < 2 else 0
+            levels.append((int(row["stride"][level]), inner))
+    return " ".join(f"{stride}x{times}" if times else str(stride) for stride, times in levels)
+
+
+def table_lines(trace: Trace, rows: NDArray[Any]) -> Iterator[str]:
+    """Lines of an aligned table."""
+    cells = [HEADINGS, *(row_cells(trace, row) for row in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(HEADINGS) - 1)]
+    right = {0, 1, 3, 4, 7}
+    for line in cells:
+        padded = [
+            text.rjust(width) if i in right else text.ljust(width)
+            for i, (text, width) in enumerate(zip(line, widths, strict=False))
+        ]
+        yield "  ".join([*padded, line[-1]]).rstrip()
