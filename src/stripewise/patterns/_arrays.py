@@ -17,6 +17,7 @@ from stripewise.patterns._irregular import describe_boxes
 from stripewise.patterns._merge import distinct, merge
 from stripewise.patterns._name import Finding
 from stripewise.patterns._naming import name_strictly, pattern_of, ranks_of_run
+from stripewise.patterns._product import as_product
 from stripewise.patterns._rows import Rows, rows_of
 from stripewise.patterns._shape import boxes_in, more_shapes_of, shapes_of
 
@@ -77,7 +78,7 @@ def _strict(rows: Rows, element_bytes: int, shapes: _Shapes = shapes_of) -> _Fou
         if boxes is None:
             continue
         apart = distinct(boxes)
-        finding = name_strictly(boxes, apart, merge(apart))
+        finding = name_strictly(boxes, apart, as_product(merge(apart)))
         if finding is not None:
             return finding, boxes, _extents(finding, shape, element_bytes), first
     return None
@@ -91,7 +92,7 @@ def _tolerant(rows: Rows, n_ranks: int, element_bytes: int) -> _Found | None:
         if boxes is None:
             continue
         inner = _inner_extents(shape, element_bytes)
-        finding = name_most(merge(distinct(boxes)), n_ranks, (0, *inner))
+        finding = name_most(as_product(merge(distinct(boxes))), n_ranks, (0, *inner))
         if finding is not None:
             return finding, boxes, _extents(finding, shape, element_bytes), first
     return None

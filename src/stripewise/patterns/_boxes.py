@@ -92,7 +92,8 @@ def elements(boxes: Boxes) -> NDArray[np.float64]:
 def mixed(columns: Ints) -> NDArray[np.uint64]:
     """Return a number per column of (k, n) that differs where the columns differ.
 
-    64 well mixed bits: among 10^6 different columns two collide with a probability of 10^-8.
+    Only numbers of one call can be compared.  They are 64 well mixed bits: among 10^6 different
+    columns two collide with a probability of 10^-8.
     """
     found = np.full(columns.shape[1], 0x9E3779B97F4A7C15, np.uint64)
     for row in columns:

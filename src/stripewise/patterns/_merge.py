@@ -60,8 +60,8 @@ def _join(boxes: Boxes, d: int) -> Boxes:
     if one_each(boxes):
         return boxes
     boxes, like = _ordered(boxes, d)
-    boxes, like = _regular(*_touching(boxes, like, d), d)
-    several = _in_groups(like)
+    boxes, like = regular(*_touching(boxes, like, d), d)
+    several = in_groups(like)
     blocks = boxes.sets[d, BLOCKS]
     if several.any() and blocks[several].max() > 1 and blocks[several].sum() <= MOST_BLOCKS:
         boxes = _apart(boxes, like, several, d)
@@ -76,30 +76,40 @@ def _ordered(boxes: Boxes, d: int) -> tuple[Boxes, Keys]:
     return boxes.take(order), like[order]
 
 
-def _in_groups(like: Keys) -> Flags:
+def in_groups(like: Keys | Ints) -> Flags:
     """Which ones have a neighbour that is alike."""
     same = like[1:] == like[:-1]
-    return np.append(same, False) | np.append(False, same)
+    several: Flags = np.append(same, False) | np.append(False, same)
+    return several
 
 
 def _apart(boxes: Boxes, like: Keys, several: Flags, d: int) -> Boxes:
     """Join those that interlock, block by block; where that is not one box, leave them."""
     chosen = boxes.take(several)
-    count = chosen.sets[d, BLOCKS]
+    key = np.repeat(like[several], chosen.sets[d, BLOCKS])
+    blocks = single_blocks(chosen, d)
+    order = np.lexsort((blocks.sets[d, START], key))
+    joined, group = regular(*_touching(blocks.take(order), key[order], d), d)
+    alone = ~in_groups(group)
+    settled = np.isin(like, group[alone])
+    return both(boxes.take(~settled), joined.take(alone))
+
+
+def single_blocks(boxes: Boxes, d: int) -> Boxes:
+    """Write out the blocks that boxes have in dimension `d`."""
+    count = boxes.sets[d, BLOCKS]
     index = np.repeat(np.arange(count.size), count)
     number = np.arange(index.size) - np.repeat(np.cumsum(count) - count, count)
-    blocks = chosen.take(index)
+    blocks = boxes.take(index)
     sets = blocks.sets[d]
     sets[START] += number * sets[STRIDE]
     sets[LENGTH] = np.where(number == count[index] - 1, sets[LAST], sets[LENGTH])
     sets[LAST], sets[STRIDE], sets[BLOCKS] = sets[LENGTH], 0, 1
-    joined, group = _regular(*_touching(*_ordered(blocks, d), d), d)
-    alone = ~_in_groups(group)
-    settled = np.isin(like, group[alone])
-    return _both(boxes.take(~settled), joined.take(alone))
+    return blocks
 
 
-def _both(one: Boxes, other: Boxes) -> Boxes:
+def both(one: Boxes, other: Boxes) -> Boxes:
+    """Return the boxes of two."""
     return Boxes(
         np.concatenate((one.rank, other.rank)),
         np.concatenate((one.order, other.order)),
@@ -124,7 +134,7 @@ def _touching(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
     return boxes, like[first]
 
 
-def _regular(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
+def regular(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
     """Join blocks at a regular distance, of which the very last may be shorter."""
     first = np.flatnonzero(np.concatenate(([True], like[1:] != like[:-1])))
     if first.size == like.size:

@@ -16,6 +16,7 @@ from stripewise.patterns._deviants import name_most
 from stripewise.patterns._irregular import describe_boxes
 from stripewise.patterns._merge import distinct, merge
 from stripewise.patterns._name import Finding, name_boxes
+from stripewise.patterns._product import as_product
 
 
 def ranks_of_run(n_ranks: int, rank: NDArray[np.int64]) -> int:
@@ -28,7 +29,7 @@ def find_finding(boxes: Boxes, n_ranks: int, extents: Sequence[int]) -> Finding:
     if not boxes.rank.size:
         return Finding(PatternKind.EMPTY)
     apart = distinct(boxes)
-    merged = merge(apart)
+    merged = as_product(merge(apart))
     return (
         name_strictly(boxes, apart, merged)
         or name_most(merged, n_ranks, extents)

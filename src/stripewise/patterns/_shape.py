@@ -18,6 +18,7 @@ MOST_STRIDES = 6
 MOST_SHAPES = 16
 MOST_EXPANDED = 1 << 21
 MOST_RANGES = 256
+MOST_TURNS = 64
 
 _Flags = NDArray[np.bool_]
 
@@ -40,21 +41,42 @@ def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
 
 
 def more_shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
-    """Return shapes for rows that do not fold well: common distances within three ranks."""
-    ranks = np.unique(rows.rank)
+    """Return shapes for rows that do not fold well: common distances in and between ranks."""
+    ranks, begin = np.unique(rows.rank, return_index=True)
     weight: dict[int, float] = {}
+    sample = begin[:: -(-begin.size // MOST_RANGES)]
+    _add_distances(weight, rows.offset[sample], element_bytes)
     for rank in {int(ranks[0]), int(ranks[ranks.size // 2]), int(ranks[-1])}:
         low, high = np.searchsorted(rows.rank, (rank, rank + 1))
         offset, size = _first_ranges(rows.take(np.arange(low, high)))
-        for ends in (offset, offset + size):
-            apart = (ends[:, None] - ends[None, :]).reshape(-1)
-            steps, counts = np.unique(apart[apart > element_bytes], return_counts=True)
-            for i in np.argsort(-counts, kind="stable")[:MOST_STRIDES]:
-                weight[int(steps[i])] = weight.get(int(steps[i]), 0) + float(counts[i])
+        _add_distances(weight, offset, element_bytes)
+        _add_distances(weight, offset + size, element_bytes)
     top = dict(sorted(weight.items(), key=lambda item: -item[1])[: 2 * MOST_STRIDES])
-    chains = [chain for chain in _chains(top, element_bytes, 3)]
+    top |= _in_turn(top, ranks.size, element_bytes)
+    chains = _chains(top, element_bytes, 3)
     chains.sort(key=lambda chain: (len(chain), -sum(top[w] for w in chain)))
     return chains[: max(2, min(3 * MOST_SHAPES, MOST_EXPANDED // rows.rank.size))]
+
+
+def _add_distances(weight: dict[int, float], places: Ints, element_bytes: int) -> None:
+    """Count the most common distances between places."""
+    apart = (places[:, None] - places[None, :]).reshape(-1)
+    steps, counts = np.unique(apart[apart > element_bytes], return_counts=True)
+    for i in np.argsort(-counts, kind="stable")[:MOST_STRIDES]:
+        weight[int(steps[i])] = weight.get(int(steps[i]), 0) + float(counts[i])
+
+
+def _in_turn(weight: Mapping[int, float], n_ranks: int, element_bytes: int) -> dict[int, float]:
+    """Return lines that are dealt out one by one, of which a rank sees every so-manieth."""
+    turns = [n for n in range(2, min(n_ranks, MOST_TURNS) + 1) if n_ranks % n == 0]
+    return {
+        step // turn: weight[step] / (turn + 1)
+        for step in list(weight)[:MOST_STRIDES]
+        for turn in turns
+        if step % (turn * element_bytes) == 0
+        and step > turn * element_bytes
+        and step // turn not in weight
+    }
 
 
 def _first_ranges(rows: Rows) -> tuple[Ints, Ints]:
@@ -141,7 +163,8 @@ def _split(rows: Rows, line: int) -> Rows | None:
 def _crossing(rows: Rows, line: int) -> _Flags:
     within = rows.offset % line
     crosses: _Flags = within + rows.size > line
-    return crosses & ((within != 0) | (rows.size % line != 0))
+    crosses &= (within != 0) | (rows.size % line != 0)
+    return crosses
 
 
 def _expanded(rows: Rows, loose: _Flags) -> Rows | None:
