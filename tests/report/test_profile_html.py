@@ -129,7 +129,7 @@ def test_files_have_histograms_and_the_rest_is_summed():
     page = render_profile_html(replace(diagnosis, files=many), evidence, patterns)
     text = pages.Page(page).words
     assert "The 40 files with most time in I/O, of 45" in text
-    assert "5 other files 120 GiB" in text
+    assert "5 other files 9000 s 120 GiB" in text
     assert page.count('<svg class="sizes"') == 40
     assert "1 KiB–10 KiB: written 128; 10 MiB–100 MiB: written 640" in page
 

@@ -30,6 +30,7 @@ def _base() -> Environment:
         command=_text.command_line,
         lines=_lines,
         plural=_text.plural,
+        prose=_prose,
     )
     return environment
 
@@ -52,6 +53,17 @@ def _finalize(value: object) -> object:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return _text.printable(value)
+
+
+def _prose(text: str) -> Markup:
+    """Escape a sentence; what stands between backticks becomes code."""
+    parts = [escape(_text.printable(part)) for part in text.split("`")]
+    if len(parts) % 2 == 0:
+        return Markup("`").join(parts)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part
+        for place, part in enumerate(parts)
+    )
 
 
 def _lines(text: str) -> Markup:

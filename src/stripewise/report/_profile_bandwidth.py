@@ -108,20 +108,17 @@ def _marks(series: Floats, period: float) -> tuple[float, ...]:
 
 def phase_words(phase: Periodicity) -> str:
     """Say what was found of the phases of one direction."""
-    burst = (
-        f"a phase lasts {format_seconds(phase.phase_seconds)} and moves "
-        f"{format_bytes(phase.phase_bytes)} (medians)"
-    )
     verb = {"write": "Writes", "read": "Reads"}.get(phase.direction, phase.direction)
-    count = f"{phase.n_phases} phase{'' if phase.n_phases == 1 else 's'}"
+    burst = f"{format_seconds(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
     if phase.periodic:
         return (
             f"{verb} come every {format_seconds(phase.period_seconds)} "
-            f"(confidence {100 * phase.confidence:.0f} %; {count}; {burst})."
+            f"(confidence {100 * phase.confidence:.0f} %): {phase.n_phases} phases of {burst} "
+            "each (medians)."
         )
-    if phase.n_phases == 0:
-        return f"{verb}: no phases can be told apart."
+    if phase.n_phases <= 1:
+        return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
     return (
-        f"{verb}: {count}, no period; {burst}; "
-        f"spans shorter than {format_seconds(phase.resolution_seconds)} cannot be told apart."
+        f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period. "
+        f"Spans shorter than {format_seconds(phase.resolution_seconds)} cannot be told apart."
     )

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from stripewise.model import Pattern
+from stripewise.model import Pattern, PatternKind
 from stripewise.report._profile_pattern_svg import describe, pattern_picture
 from stripewise.report._text import plural
 
@@ -30,25 +31,41 @@ class PatternGroup:
 
 
 def pattern_groups(patterns: Sequence[Pattern]) -> list[PatternGroup]:
-    """Put datasets of the same pattern together and draw each once."""
+    """Put datasets of the same pattern together and draw each once.
+
+    Distributed ones come first, and among equals those with most elements.  What one rank moves
+    alone, or moves irregularly, is one group each way, whatever its size.
+    """
     groups: dict[tuple[object, ...], list[Pattern]] = {}
     for pattern in patterns:
-        key = (
-            pattern.writing, pattern.kind, pattern.notation, pattern.grid, pattern.extents,
-            pattern.rank_order, pattern.halo, pattern.steps, pattern.active_ranks,
-            pattern.uneven, pattern.n_deviating, pattern.deviating_ranks, pattern.notes,
-        )  # fmt: skip
+        key: tuple[object, ...] = (pattern.kind, pattern.writing)
+        if pattern.kind in _DRAWN_BY_SHAPE:
+            key += (pattern.notation, pattern.grid, pattern.extents, pattern.rank_order)
+            key += (pattern.halo, pattern.active_ranks, pattern.uneven, pattern.deviating_ranks)
         groups.setdefault(key, []).append(pattern)
-    return [_group(members, place) for place, members in enumerate(groups.values())]
+    order = sorted(groups.values(), key=lambda members: _importance(members))
+    return [_group(members, place) for place, members in enumerate(order)]
+
+
+_DRAWN_BY_SHAPE = (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
+_ORDER = (*_DRAWN_BY_SHAPE, PatternKind.IRREGULAR, PatternKind.REPLICATED, PatternKind.SINGLE)
+
+
+def _importance(members: Sequence[Pattern]) -> tuple[int, int]:
+    kind = members[0].kind
+    volume = sum(math.prod(one.extents) * one.element_bytes * one.steps for one in members)
+    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER), -volume
 
 
 def _group(members: Sequence[Pattern], place: int) -> PatternGroup:
     first = members[0]
+    others = [set(pattern_facts(one)) for one in members[1:]]
+    facts = [fact for fact in pattern_facts(first) if all(fact in one for one in others)]
     return PatternGroup(
         pattern=first,
         picture=pattern_picture(first, f"pattern-{place}") if place < MOST_PATTERNS else None,
-        words=describe(first) if first.kind.value not in ("irregular", "empty") else "",
-        facts=tuple(pattern_facts(first)),
+        words="" if first.kind in (PatternKind.IRREGULAR, PatternKind.EMPTY) else describe(first),
+        facts=tuple(facts),
         members=tuple(_where(pattern) for pattern in members[:MOST_NAMES]),
         n_members=len(members),
     )
@@ -66,14 +83,15 @@ def pattern_facts(pattern: Pattern) -> list[str]:
     if pattern.extents and all(pattern.extents):
         sizes = " x ".join(map(str, pattern.extents))
         facts.append(f"array of {sizes} elements of {plural(pattern.element_bytes, 'byte')}")
+    drawn = pattern.kind in _DRAWN_BY_SHAPE
     if pattern.active_ranks < pattern.n_ranks:
         facts.append(
             f"{pattern.active_ranks} of {pattern.n_ranks} ranks take part"
-            + ("; cells are numbered in their order" if pattern.active_ranks > 1 else "")
+            + ("; cells are numbered in their order" if drawn else "")
         )
-    if pattern.rank_order == "F":
+    if drawn and pattern.rank_order == "F":
         facts.append("ranks are dealt out with the first dimension fastest")
-    elif pattern.rank_order == "other":
+    elif drawn and pattern.rank_order == "other":
         facts.append("ranks lie in the grid in an order of their own")
     if pattern.steps > 1:
         facts.append(f"{pattern.steps} such accesses")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -99,12 +99,23 @@ def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:
     rows = heat.file_rows(profile, *(cells for _, _, cells in parts))
     asked = {quantity: cells for quantity, _, cells in reversed(parts)}
     for quantity, cells in reversed(asked.items()):
-        busy = quantity == "busy"
-        title = (
-            "Ranks in I/O calls on each file" if busy else _TITLES[quantity].format("each file")
-        )
         values = heat.file_matrix(cells, rows, axis) / axis.column_seconds
-        yield TimeMap("files", quantity, title, "ranks" if busy else "rate", rows, values)
+        title, unit = _TITLES[quantity].format("each file"), "rate"
+        if quantity == "busy":
+            several = bool(values.max(initial=0.0) > 1)
+            title = "Ranks in I/O calls on each file" if several else title
+            unit = "ranks" if several else "share"
+        yield _without_empty(TimeMap("files", quantity, title, unit, rows, values))
+
+
+def _without_empty(one: TimeMap) -> TimeMap:
+    """Leave out rows that have nothing in this map."""
+    kept = np.flatnonzero(one.values.any(axis=1))
+    labels = tuple(one.rows.labels[row] for row in kept)
+    members = tuple(one.rows.members[row] for row in kept)
+    return replace(
+        one, rows=replace(one.rows, labels=labels, members=members), values=one.values[kept]
+    )
 
 
 _TITLES = {

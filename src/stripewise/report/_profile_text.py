@@ -30,10 +30,10 @@ from stripewise.report._text import (
     significant,
 )
 
-PIPED_WIDTH = 160
+PIPED_WIDTH = 400
 
 _COLOURS = {Severity.HIGH: "bold red", Severity.WARN: "yellow", Severity.INFO: "cyan"}
-_LABEL_WIDTH = 18
+_LABEL_WIDTH = 20
 
 
 def print_profile(
@@ -53,9 +53,10 @@ def print_profile(
         patterns: Of the same evidence.
         files: Most rows of each table.
         findings_only: Only the summary and the findings.
-        width: Columns; None: those of the terminal, 160 where there is none.
+        width: Columns; None: those of the terminal, so many that nothing is wrapped where
+            there is none.
     """
-    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=False)
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
     if width is not None or not console.is_terminal:
         console.width = width or PIPED_WIDTH
     parts = [*_head(diagnosis, findings_only), *_findings(diagnosis)]
@@ -64,11 +65,12 @@ def print_profile(
         parts += _phases(diagnosis)
         parts += _patterns(patterns, files)
     parts += [Text(f"note: {printable(text)}", style="dim") for text in diagnosis.notes]
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part)
     encoding = getattr(stream, "encoding", None)
-    for part in parts:
-        if isinstance(part, Text):
-            part = Text(fit_encoding(part.plain, encoding), style=part.style, spans=part.spans)
-        console.print(part)
+    for line in captured.get().splitlines():
+        stream.write(fit_encoding(line.rstrip(), encoding) + "\n")
 
 
 def _head(diagnosis: Diagnosis, findings_only: bool) -> Iterator[RenderableType]:

@@ -44,6 +44,7 @@ class Timeline:
     spans: tuple[Span, ...]
     phases: tuple[str, ...]
     files_known: bool
+    busy_known: bool
 
 
 def timeline(diagnosis: Diagnosis, profile: RunProfile) -> Timeline | None:
@@ -66,6 +67,7 @@ def timeline(diagnosis: Diagnosis, profile: RunProfile) -> Timeline | None:
         spans=_spans(moved, heat.busy_seconds(profile, axis), axis),
         phases=tuple(phase_words(phase) for phase in diagnosis.phases),
         files_known=heat.knows_files(profile),
+        busy_known=bool((profile.heat["busy_seconds"] > 0).any()),
     )
 
 
