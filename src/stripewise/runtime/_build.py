@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Build the runtime library, the MPI plug-ins and the kernels with CMake."""
+"""Build the runtime library, the MPI plug-ins, the kernels and the replay program with CMake."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from stripewise.runtime._locate import (
     CORE_NAME,
     KERNEL_PREFIX,
     PLUGIN_PREFIX,
+    REPLAY_PREFIX,
     Runtime,
     build_directory,
     find_runtime,
@@ -171,6 +172,7 @@ def _mpi_part(mpi: MpiInstallation) -> Part:
     outputs = (
         f"lib/plugins/{PLUGIN_PREFIX}{mpi.family}-{mpi.major}.so",
         f"bin/{KERNEL_PREFIX}{kernel}",
+        f"bin/{REPLAY_PREFIX}{kernel}",
     )
     identity = f"{mpi.family}-{mpi.version or mpi.major}".replace("/", "_")
     return Part(identity, label, mpi.mpicc, options, outputs)

@@ -16,6 +16,7 @@ ENV_RUNTIME_DIR = "STRIPEWISE_RUNTIME_DIR"
 CORE_NAME = "libstripewise.so"
 PLUGIN_PREFIX = "libstripewise-mpi-"
 KERNEL_PREFIX = "stripewise-kernel-"
+REPLAY_PREFIX = "stripewise-replay-"
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,14 @@ class Runtime:
         core: The library that is preloaded.
         plugin_directories: Where MPI plug-ins are looked for.
         kernels: MPI family to its benchmark kernel.
+        replays: MPI family to the program that replays traces.
     """
 
     directory: Path
     core: Path
     plugin_directories: tuple[Path, ...] = ()
     kernels: Mapping[str, Path] = field(default_factory=dict)
+    replays: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def plugins(self) -> dict[str, Path]:
@@ -70,11 +73,14 @@ def runtime_in(directory: Path) -> Runtime | None:
     if not core.is_file():
         return None
     plugins = directory / "lib" / "plugins"
-    kernels = {
-        path.name.removeprefix(KERNEL_PREFIX): path
-        for path in sorted((directory / "bin").glob(KERNEL_PREFIX + "*"))
-    }
-    return Runtime(directory, core, (plugins,) if plugins.is_dir() else (), kernels)
+    kernels, replays = (_programs(directory, prefix) for prefix in (KERNEL_PREFIX, REPLAY_PREFIX))
+    return Runtime(directory, core, (plugins,) if plugins.is_dir() else (), kernels, replays)
+
+
+def _programs(directory: Path, prefix: str) -> dict[str, Path]:
+    """What stands behind the prefix to the program."""
+    found = sorted((directory / "bin").glob(prefix + "*"))
+    return {path.name.removeprefix(prefix): path for path in found}
 
 
 def find_runtime() -> Runtime:

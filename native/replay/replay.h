@@ -1,0 +1,242 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stripewise-replay: makes the calls that a plan lists, rank by rank, without the program that
+ * made them first.
+ *
+ *   plan (text; docs/reference/replay-plan.md) --> plan.c --> schedule.c --> verbs of each layer
+ *
+ * A layer is a table of verbs.  A verb makes one call, or two where the trace keeps one of what
+ * the program did (an attribute is created and written).  What is written is not the program's
+ * data: the same bytes of noise each time.
+ */
+#ifndef STRIPEWISE_REPLAY_H
+#define STRIPEWISE_REPLAY_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define SW_REPLAY_VERSION 1 /* of the plan's format */
+#define SW_REPLAY_PROGRAM "stripewise-replay"
+#define SW_REPLAY_DIMS 32
+#define SW_REPLAY_PATH 4096
+
+enum sw_replay_exit { SW_EXIT_OK = 0, SW_EXIT_FAILED = 1, SW_EXIT_USAGE = 2 };
+
+/* ---- the plan ---------------------------------------------------------------------- */
+
+enum sw_replay_class { SW_CLASS_OTHER, SW_CLASS_INTEGER, SW_CLASS_FLOAT, SW_CLASS_STRING };
+enum sw_replay_shape_kind { SW_ALL, SW_REGULAR, SW_BOXES, SW_POINTS, SW_NONE };
+enum sw_replay_storage { SW_CONTIGUOUS, SW_CHUNKED, SW_COMPACT };
+
+struct sw_replay_object {
+    char kind; /* 'd'ataset, 'v'ariable, 'g'roup */
+    enum sw_replay_class type_class;
+    enum sw_replay_storage storage;
+    int64_t element_bytes;
+    int n_dims;
+    int64_t *extents; /* then maximum (-1: unlimited) and chunk (0: none), n_dims each */
+    char *name;
+};
+
+struct sw_replay_shape {
+    enum sw_replay_shape_kind kind;
+    int n_dims;
+    int64_t elements;
+    int64_t n_boxes;
+    int64_t *extents;
+    int64_t *numbers; /* REGULAR: stride, count, block; BOXES, POINTS: first, last of each */
+};
+
+struct sw_replay_piece {
+    int64_t offset, bytes, count, inner[2], stride[3];
+};
+
+struct sw_replay_view {
+    int64_t displacement, etype_bytes, filetype_bytes, lower, extent, n_pieces;
+    struct sw_replay_piece *pieces;
+};
+
+struct sw_replay_input {
+    int64_t file;
+    char kind; /* 'b'ytes, 'h'df5, 'p'netcdf */
+    int64_t size_bytes;
+    int64_t n_objects;
+    int64_t *objects;
+};
+
+/* Handles of one file in one layer; the latest open one is used. */
+struct sw_replay_handle {
+    struct sw_replay_handle *below;
+    int64_t position; /* of the file pointer; in elementary types in MPI-IO */
+    int64_t unit;     /* bytes of an elementary type */
+    void *state;      /* of the layer */
+};
+
+enum sw_replay_layer { SW_POSIX, SW_STDIO, SW_MPIIO, SW_HDF5, SW_PNETCDF, SW_LAYERS };
+
+struct sw_replay_file {
+    char *path;
+    int64_t n_hints;
+    char **hints; /* key, value */
+    int64_t n_variables;
+    int64_t *variables;
+    struct sw_replay_handle *handle[SW_LAYERS];
+};
+
+struct sw_replay_run;
+struct sw_replay_call;
+struct sw_replay_now;
+
+enum sw_replay_phase {
+    SW_PHASE_OPEN,
+    SW_PHASE_READ,
+    SW_PHASE_WRITE,
+    SW_PHASE_SYNC,
+    SW_PHASE_CLOSE,
+    SW_PHASE_META,
+    SW_PHASE_COUNT, /* the rest is no I/O */
+    SW_PHASE_WAIT = SW_PHASE_COUNT,
+    SW_PHASE_COMPUTE,
+    SW_PHASES
+};
+extern const char *const sw_replay_phases[]; /* names */
+
+struct sw_replay_verb {
+    const char *name;
+    enum sw_replay_phase phase;
+    void (*call)(struct sw_replay_run *run, const struct sw_replay_now *now);
+};
+
+/* A folded run of calls; see TRACE_ROW in src/stripewise/model/_trace.py. */
+struct sw_replay_call {
+    int64_t verb, op, flags, bytes, count, inner[2], stride[3], place, place_stride[3];
+    int64_t file, object, detail, group, offset, gap, rest; /* of this rank */
+    int64_t done;                                           /* so many calls */
+};
+#define SW_REPLAY_CALL_NUMBERS 14
+#define SW_REPLAY_COLUMNS 7
+
+struct sw_replay_group {
+    int64_t n_ranks;
+    int64_t *ranks;
+    MPI_Comm comm; /* MPI_COMM_NULL: this rank is not in it */
+};
+
+struct sw_replay_plan {
+    int64_t n_ranks, read_bytes, write_bytes;
+    int64_t n_verbs, n_files, n_objects, n_shapes, n_views, n_groups, n_inputs, n_calls;
+    const struct sw_replay_verb **verbs;
+    struct sw_replay_file *files;
+    struct sw_replay_object *objects;
+    struct sw_replay_shape *shapes;
+    struct sw_replay_view *views;
+    struct sw_replay_group *groups;
+    struct sw_replay_input *inputs;
+    struct sw_replay_call *calls; /* of this rank */
+};
+
+/* Reads the plan on rank 0 and hands it to all; each keeps its own part.  False: `trouble`
+ * says why, on every rank. */
+bool sw_replay_load(const char *path, const char *directory, struct sw_replay_plan *plan,
+                    char *trouble, size_t room);
+
+/* ---- a run -------------------------------------------------------------------------- */
+
+struct sw_replay_run {
+    struct sw_replay_plan *plan;
+    int rank;
+    MPI_Comm signals; /* copy of the world */
+    double compute;   /* factor of the gaps */
+    char *noise;      /* what is written, as long as the largest call */
+    char *sink;       /* where reads go, as long */
+    double seconds[SW_PHASES];
+    int64_t calls[SW_PHASES];
+    int64_t read_bytes, write_bytes;
+    int64_t failures; /* of calls that nothing depends on */
+    char first_failure[256];
+};
+
+/* One call, now. */
+struct sw_replay_now {
+    const struct sw_replay_call *call;
+    const struct sw_replay_verb *verb;
+    int64_t offset; /* -1: not known */
+    struct sw_replay_file *file;
+    const struct sw_replay_object *object; /* NULL: none */
+    const struct sw_replay_shape *shape;   /* NULL: none, or the detail is a view */
+};
+
+#define SW_FLAG_SHARED 0x8
+#define SW_FLAG_POINTER 0x10
+#define SW_FLAG_NO_OFFSET 0x40
+#define SW_OP_READ 2
+#define SW_OP_WRITE 3
+#define SW_OP_READ_COLLECTIVE 4
+#define SW_OP_WRITE_COLLECTIVE 5
+
+static inline bool sw_replay_collective(const struct sw_replay_call *call)
+{
+    return call->op == SW_OP_READ_COLLECTIVE || call->op == SW_OP_WRITE_COLLECTIVE;
+}
+
+void sw_replay_execute(struct sw_replay_run *run);
+
+/* Ends the run on all ranks: without this call what follows makes no sense. */
+_Noreturn void sw_replay_die(const struct sw_replay_now *now, const char *call, const char *format,
+                             ...) __attribute__((format(printf, 3, 4)));
+/* Counts a call that failed and that nothing depends on. */
+void sw_replay_miss(struct sw_replay_run *run, const struct sw_replay_now *now, const char *call,
+                    const char *why);
+void *sw_replay_memory(size_t bytes); /* zeroed; never NULL */
+
+/* ---- handles and communicators -------------------------------------------------------- */
+
+struct sw_replay_handle *sw_replay_push(const struct sw_replay_now *now,
+                                        enum sw_replay_layer layer, void *state);
+/* The open handle; dies if there is none. */
+struct sw_replay_handle *sw_replay_handle(const struct sw_replay_now *now,
+                                          enum sw_replay_layer layer);
+void sw_replay_pop(const struct sw_replay_now *now, enum sw_replay_layer layer);
+MPI_Comm sw_replay_comm(const struct sw_replay_run *run, const struct sw_replay_now *now);
+/* Makes the communicators of groups; collective. */
+void sw_replay_make_groups(struct sw_replay_run *run);
+/* The program's hints for a file; to be freed unless MPI_INFO_NULL. */
+MPI_Info sw_replay_info(const struct sw_replay_now *now);
+
+/* Bits of the offset of an open. */
+#define SW_OPEN_READ 0x1
+#define SW_OPEN_WRITE 0x2
+#define SW_OPEN_CREATE 0x4
+#define SW_OPEN_TRUNCATE 0x8
+#define SW_OPEN_APPEND 0x10
+#define SW_OPEN_EXCLUSIVE 0x20
+
+/* ---- layers -------------------------------------------------------------------------- */
+
+extern const struct sw_replay_verb sw_replay_posix[], sw_replay_stdio[], sw_replay_mpiio[],
+    sw_replay_hdf5[], sw_replay_pnetcdf[], sw_replay_sync[];
+
+/* Dies with the text of an MPI error. */
+void sw_replay_check_mpi(const struct sw_replay_now *now, const char *call, int code);
+/* The filetype of a view, committed, and its elementary type. */
+void sw_replay_view_types(const struct sw_replay_view *view, MPI_Datatype *etype,
+                          MPI_Datatype *filetype);
+
+/* C order index -> one number per dimension. */
+void sw_replay_unravel(int64_t index, int n_dims, const int64_t *extents, int64_t *start);
+
+/* Makes the files that the program reads, on rank 0. */
+bool sw_replay_prepare(const struct sw_replay_plan *plan, const char *directory, char *trouble,
+                       size_t room);
+bool sw_replay_make_hdf5(const struct sw_replay_plan *plan, const struct sw_replay_input *input,
+                         char *trouble, size_t room);
+bool sw_replay_make_pnetcdf(const struct sw_replay_plan *plan, const struct sw_replay_input *input,
+                            char *trouble, size_t room);
+
+bool sw_replay_report(const struct sw_replay_run *run, FILE *json, double elapsed);
+
+#endif
