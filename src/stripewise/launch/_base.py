@@ -29,6 +29,7 @@ class RunRequest:
         sync: fsync at close, so that data is on the storage when the clock stops.
         writable: Directories in which existing files may be opened for writing.
         environment: Added to the caller's environment.
+        capture: Record single calls: "fold", "all", or "" for counters only.
     """
 
     run_id: str
@@ -41,6 +42,7 @@ class RunRequest:
     sync: bool = True
     writable: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    capture: str = ""
 
 
 @dataclass(frozen=True)

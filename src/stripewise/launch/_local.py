@@ -96,6 +96,7 @@ class LocalLauncher(Launcher):
                 sync=request.sync,
                 writable=request.writable,
                 include=(request.directory,),
+                capture=request.capture,
                 base=base,
             )
         return {**base, _processes.RUN_ID_VARIABLE: request.run_id}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
 from stripewise.launch import Handle, Launcher, RunRequest
-from stripewise.model import Configuration, Measurement, ProgramFacts, RunStatus, Value
+from stripewise.model import Configuration, Measurement, ProgramFacts, RunRole, RunStatus, Value
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._ledger import Ledger, OpenRun
 from stripewise.study._observer import Observer
@@ -126,6 +126,7 @@ class Executor:
             timeout_seconds=slot.timeout_seconds,
             sync=slot.sync,
             writable=place.writable,
+            capture="fold" if slot.role is RunRole.WARM_UP else "",
         )
 
     def _wait(self, launcher: Launcher, handle: Handle) -> None:

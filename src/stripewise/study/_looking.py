@@ -14,6 +14,7 @@ from stripewise.launch import Outcome
 from stripewise.model import Measurement, ObservedFile, RunStatus
 from stripewise.readers import HandshakeState, handshake, read_containers
 from stripewise.runtime import filesystem_type
+from stripewise.study._pattern_facts import with_pattern
 from stripewise.study._tools import FirstLook, Place
 from stripewise.study._workspace import SandboxWorkspace, shown
 
@@ -67,7 +68,7 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
         warnings.append(f"the program writes {names}: files there are neither new nor verified")
     inputs = workspace.sandbox.snapshot.entries
     run_id = measurement.run_id
-    facts = profile.facts(measurement.elapsed_seconds)
+    facts = with_pattern(profile.facts(measurement.elapsed_seconds), containers)
     return FirstLook(
         facts=replace(facts, filesystem=filesystem_type(place.directory)),
         problem=problem,
