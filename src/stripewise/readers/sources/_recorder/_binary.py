@@ -37,6 +37,7 @@ _KEY = struct.Struct("<qBBBi")
 _USER_FUNCTION = 255
 _WHOLE = -1
 _FILE_BYTES = 4 << 30
+_MOST_CALLS = 1 << 62
 _STEPS_PER_CALL = 16
 
 
@@ -72,6 +73,7 @@ class _Call:
 
 
 _Grammar = dict[int, NDArray[np.int32]]
+_NO_RULE = np.zeros((0, 2), np.int32)
 
 
 def read_metadata(directory: Path) -> Metadata:
@@ -131,9 +133,11 @@ class Directory:
             notes.append(str(error))
             return
         n_calls = len(times) // 2
+        n_expected = _n_calls(grammar)
         terminals = _expand(grammar, n_calls, notes)
-        if len(terminals) != n_calls:
-            notes.append(f"rank {rank}: {n_calls} times for {len(terminals)} calls")
+        if n_expected != n_calls:
+            told = "an endless number of" if n_expected is None else str(n_expected)
+            notes.append(f"rank {rank}: {n_calls} times for {told} calls: damaged")
         unknown = 0
         unit, origin = self.metadata.resolution, 0
         for terminal, (begin, end) in zip(
@@ -226,6 +230,32 @@ def _grammar(path: Path) -> _Grammar:
     if _WHOLE not in rules:
         raise TraceError(f"{path}: no grammar, or a damaged one")
     return rules
+
+
+def _n_calls(grammar: _Grammar) -> int | None:
+    """Terminals that the whole grammar stands for; None if it turns in circles."""
+    known: dict[int, int] = {}
+    begun: set[int] = set()
+    stack = [_WHOLE]
+    while stack:
+        rule = stack[-1]
+        body = grammar.get(rule, _NO_RULE)
+        inner = [value for value in body[:, 0].tolist() if value < 0 and value not in known]
+        if not inner or rule in known:
+            known.setdefault(rule, _length(body, known))
+            stack.pop()
+        elif rule in begun:
+            return None
+        else:
+            begun.add(rule)
+            stack.extend(dict.fromkeys(inner))
+    return known[_WHOLE]
+
+
+def _length(body: NDArray[np.int32], known: dict[int, int]) -> int:
+    pairs = body.tolist()
+    total = sum(max(times, 0) * (1 if value >= 0 else known[value]) for value, times in pairs)
+    return min(total, _MOST_CALLS)
 
 
 def _expand(grammar: _Grammar, n_calls: int, notes: list[str]) -> NDArray[np.int32]:

@@ -1,0 +1,253 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Darshan logs: those inside the PyDarshan package, broken ones, and a library that crashes."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stripewise.errors import RuntimeMissingError, TraceError
+from stripewise.model import IoLayer, Op, RunProfile
+from stripewise.readers import accesses, read_evidence
+from stripewise.readers.sources import recognise
+from stripewise.readers.sources._darshan import _isolated, read_darshan
+from stripewise.readers.sources._darshan._counters import Files, counter_rows
+from stripewise.readers.sources._darshan._heat import heat_rows
+from stripewise.readers.sources._darshan._isolated import Module, RawLog
+from stripewise.readers.sources._darshan._read import _layout
+
+darshan = pytest.importorskip("darshan")
+PACKAGE = Path(darshan.__file__).parent
+EXAMPLES = PACKAGE / "examples" / "example_logs"
+
+
+def _package_logs() -> list[Path]:
+    """Each log once; some lie in the package twice."""
+    by_content = {
+        hashlib.sha256(path.read_bytes()).digest(): path
+        for path in sorted(PACKAGE.rglob("*.darshan"))
+    }
+    return sorted(by_content.values())
+
+
+@pytest.mark.parametrize("path", _package_logs(), ids=lambda path: path.name[:30])
+def test_every_log_of_the_package_gives_a_profile(path: Path) -> None:
+    profile = read_evidence(path).profile
+    assert profile.source.startswith("Darshan 3.")
+    assert profile.n_ranks > 0
+    assert profile.elapsed_seconds > 0
+    assert len(profile.counters)
+    assert (profile.counters["outermost_seconds"] >= 0).all()
+    moved = profile.counters["outermost_read_bytes"] + profile.counters["outermost_write_bytes"]
+    assert moved.sum() > 0
+    assert not profile.partial
+    assert not profile.hints  # the log's own hints are Darshan's, not the program's
+
+
+def test_shared_records_keep_slowest_and_fastest_rank() -> None:
+    profile = read_darshan(EXAMPLES / "example.darshan").profile
+    rows = profile.counters
+    (row,) = rows[(rows["rank"] == -2) & (rows["layer"] == IoLayer.MPIIO)]
+    assert profile.paths[row["file"]].endswith("vpicio.hdf5")
+    assert row["slowest_rank"] >= 0
+    assert row["slowest_seconds"] > row["fastest_seconds"] > 0
+    assert row["seconds_deviation"] > 0
+    assert row["count"][Op.WRITE_COLLECTIVE] == 16384
+    assert row["bytes"].sum() == row["outermost_write_bytes"]
+    (lower,) = rows[(rows["file"] == row["file"]) & (rows["layer"] == IoLayer.POSIX)]
+    assert lower["outermost_write_bytes"] == 0
+    assert lower["maximum_offset"] >= lower["bytes"][Op.WRITE]
+    assert profile.layouts[int(row["file"])].stripe_count == 24
+    assert len(profile.layouts[int(row["file"])].targets) == 24
+    assert any("sums over ranks" in note for note in profile.notes)
+    assert any("no single calls" in note for note in profile.notes)
+
+
+def test_counters_are_pydarshans() -> None:
+    path = EXAMPLES / "ior_hdf5_example.darshan"
+    report = darshan.DarshanReport(str(path), read_all=True)
+    frame = report.records["POSIX"].to_df()["counters"]
+    rows = read_darshan(path).profile.counters
+    mine = rows[rows["layer"] == IoLayer.POSIX]
+    assert mine["bytes"][:, Op.WRITE].sum() == frame["POSIX_BYTES_WRITTEN"].sum()
+    assert mine["count"][:, Op.READ].sum() == frame["POSIX_READS"].sum()
+    assert mine["write_sizes"].sum() == frame["POSIX_WRITES"].sum()
+
+
+def test_dxt_becomes_calls_and_pieces() -> None:
+    path = EXAMPLES / "ior_hdf5_example.darshan"
+    report = darshan.DarshanReport(str(path), read_all=True)
+    records = [record for name in ("DXT_POSIX", "DXT_MPIIO") for record in report.records[name]]
+    n_calls = sum(record["write_count"] + record["read_count"] for record in records)
+    evidence = read_darshan(path)
+    assert evidence.trace is not None
+    rows = evidence.trace.rows
+    assert len(rows) == n_calls
+    assert evidence.profile.hosts == ("nid00097",)
+    system = rows[rows["layer"] == IoLayer.POSIX]
+    assert {evidence.trace.names[parent] for parent in system["parent"]} == {
+        "MPI-IO read",
+        "MPI-IO write",
+    }
+    assert (rows["durations"].sum(axis=1) == 1).all()
+    write = next(entry for entry in evidence.accesses if entry.writing)
+    assert sorted(np.unique(write.rank)) == [0, 1, 2, 3]
+    assert write.size.sum() == system["bytes"][system["op"] == Op.WRITE].sum()
+    assert any("system calls" in note for note in write.notes)
+    assert evidence.profile.heat_bin_seconds > 0
+    heat = evidence.profile.heat
+    total = rows["bytes"][rows["op"] == Op.WRITE].sum()
+    assert heat["write_bytes"].sum() == pytest.approx(total)
+    assert accesses(evidence.trace)  # the general reader takes the same trace
+
+
+def test_datasets_of_old_logs_belong_to_their_file() -> None:
+    evidence = read_darshan(EXAMPLES / "ior_hdf5_example.darshan")
+    rows = evidence.profile.counters
+    data = rows[(rows["layer"] == IoLayer.HDF5) & (rows["count"][:, Op.WRITE] > 0)]
+    assert {evidence.profile.paths[row] for row in data["file"]} == {
+        "/global/cscratch1/sd/ssnyder/test123.h5"
+    }
+    assert any("blocks of 32768 elements of 8 bytes" in note for note in evidence.profile.notes)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.9, 0.999])
+def test_a_truncated_log_is_partial_or_refused(tmp_path: Path, share: float) -> None:
+    data = (EXAMPLES / "example.darshan").read_bytes()
+    broken = tmp_path / "broken.darshan"
+    broken.write_bytes(data[: int(len(data) * share)])
+    profile, error = _read_or_error(broken)
+    if profile is None:
+        assert str(broken) in error
+        assert "\n" not in error
+    else:
+        assert profile.partial
+        assert any("damaged" in note for note in profile.notes)
+
+
+def _read_or_error(path: Path) -> tuple[RunProfile | None, str]:
+    try:
+        return read_darshan(path).profile, ""
+    except TraceError as error:
+        return None, str(error)
+
+
+def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "x.darshan"
+    other.write_text("hello\n")
+    with pytest.raises(TraceError, match="not recognised"):
+        read_evidence(other)
+    with pytest.raises(TraceError, match="no Darshan log"):
+        read_darshan(other)
+    with pytest.raises(TraceError, match="no such file"):
+        read_darshan(tmp_path / "none")
+
+
+def test_recognised_by_content(tmp_path: Path) -> None:
+    copy = tmp_path / "renamed"
+    copy.write_bytes((EXAMPLES / "example.darshan").read_bytes())
+    assert recognise(copy).name == "darshan"
+
+
+def _replace_worker(monkeypatch: pytest.MonkeyPatch, folder: Path, body: str) -> None:
+    script = folder / "worker.py"
+    script.write_text(body)
+    monkeypatch.setattr(_isolated._worker, "__file__", str(script))
+
+
+def test_a_crash_of_the_library_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _replace_worker(monkeypatch, tmp_path, "import os; os.kill(os.getpid(), 11)")
+    with pytest.raises(TraceError, match=r"damaged Darshan log .*signal 11"):
+        read_darshan(EXAMPLES / "example.darshan")
+
+
+def test_a_library_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _replace_worker(monkeypatch, tmp_path, "import time; time.sleep(60)")
+    with pytest.raises(TraceError, match="did not finish within"):
+        _isolated.read_log(EXAMPLES / "example.darshan", timeout_seconds=0.5)
+
+
+def test_missing_pydarshan_fails_only_when_a_log_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "darshan.py").write_text("raise ImportError('no such module')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert recognise(EXAMPLES / "example.darshan").name == "darshan"
+    with pytest.raises(RuntimeMissingError, match=r"stripewise\[darshan\]"):
+        read_darshan(EXAMPLES / "example.darshan")
+
+
+def test_lustre_counters_of_both_kinds() -> None:
+    new = {"LUSTRE_COMP_STRIPE_SIZE": 1 << 20, "LUSTRE_COMP_STRIPE_COUNT": 4}
+    old = {"LUSTRE_STRIPE_SIZE": 1 << 20, "LUSTRE_STRIPE_WIDTH": 4, "LUSTRE_OSTS": 248}
+    assert _layout(new, [1, 2, 3, 4]) == _layout(old, [1, 2, 3, 4])
+    assert _layout({"LUSTRE_COMP_STRIPE_SIZE": -1}, []).stripe_bytes == 0
+
+
+def test_a_log_without_records_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    meta = {"job": {"nprocs": 2, "run_time": 1.0}, "exe": "", "modules": {}, "names": {}}
+    raw = RawLog({**meta, "trouble": []})
+    monkeypatch.setattr("stripewise.readers.sources._darshan._read.read_log", lambda path: raw)
+    profile = read_darshan(Path("x")).profile
+    assert not len(profile.counters)
+    assert any("no records of files" in note for note in profile.notes)
+
+
+def test_an_incomplete_module_makes_the_profile_partial(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = {"POSIX": {"partial_flag": True}, "DFS": {"partial_flag": False}}
+    meta = {"job": {"nprocs": 2}, "exe": "", "modules": modules, "names": {}, "trouble": []}
+    monkeypatch.setattr(
+        "stripewise.readers.sources._darshan._read.read_log", lambda path: RawLog(meta)
+    )
+    profile = read_darshan(Path("x")).profile
+    assert profile.partial
+    assert "POSIX: incomplete" in profile.notes[0]
+    assert any(note == "not looked at: DFS" for note in profile.notes)
+
+
+def _module(ids: list[int], ranks: list[int], **counters: list[int]) -> Module:
+    return Module(
+        np.array(ids, np.uint64),
+        np.array(ranks),
+        {name: np.array(values) for name, values in counters.items() if name[:2] != "F_"},
+        {name: np.array(values, float) for name, values in counters.items() if name[:2] == "F_"},
+    )
+
+
+def test_bytes_of_mixed_calls_are_shared_out_and_minus_one_is_nothing() -> None:
+    module = _module(
+        [7],
+        [-1],
+        COLL_WRITES=[30],
+        INDEP_WRITES=[10],
+        NB_WRITES=[-1],
+        BYTES_WRITTEN=[4001],
+        F_WRITE_TIME=[8],
+    )
+    rows = counter_rows(RawLog({}, {"MPI-IO": module}), Files({"7": "/a"}))
+    assert rows["bytes"][0][Op.WRITE_COLLECTIVE] == 3001
+    assert rows["bytes"][0].sum() == rows["outermost_write_bytes"][0] == 4001
+    assert rows["seconds"][0][Op.WRITE] == pytest.approx(2)
+    assert rows["unaligned"][0] == -1
+
+
+def test_heat_bins_of_other_widths_are_joined() -> None:
+    arrays = {
+        "HEATMAP/id": np.array([16592106915301738621, 3989511027826779520], np.uint64),
+        "HEATMAP/rank": np.array([0, 0]),
+        "HEATMAP/width": np.array([0.1, 0.2]),
+        "HEATMAP/bins": np.array([4, 2]),
+        "HEATMAP/read": np.array([1, 2, 4, 8, 0, 0]),
+        "HEATMAP/write": np.array([0, 0, 0, 0, 5, 6]),
+    }
+    rows, width = heat_rows(RawLog({"names": {}}, {}, arrays))
+    assert width == pytest.approx(0.2)
+    posix = rows[rows["layer"] == IoLayer.POSIX]
+    assert posix["read_bytes"].tolist() == [3, 12]
+    assert rows[rows["layer"] == IoLayer.STDIO]["write_bytes"].tolist() == [5, 6]

@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Blocks of MPICH_MPIIO_STATS in job outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stripewise.errors import TraceError
+from stripewise.model import IoLayer, Op
+from stripewise.readers import read_evidence
+from stripewise.readers._mpiio_stats import MpiioSide, MpiioStats
+from stripewise.readers.sources import recognise
+from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats, read_mpiio_stats
+from stripewise.testing.foreign_traces import MPIIO_STATS_BLOCKS
+
+OLDER = """\
+step 1 done
++--------------------------------------------------------+
+| MPIIO write access patterns for large.cube
+|   independent writes      = 106
+|   collective writes       = 192
+step 2 = 4
+|   independent writers     = 1
+|   aggregators             = 1
+|   stripe count            = 1
+|   stripe size             = 1048576
+|   system writes           = 4286
+|   aggregators active      = 192,0,0,0 (1, <= 1, > 1, 1)
+|   total bytes for writes  = 4382277718 = 4179 MiB = 4 GiB
+|   ave system write size   = 1022463
+|   read-modify-write count = 3
+|   read-modify-write bytes = 12288
+|   number of write gaps    = 2
+|   ave write gap size      = 512
+| See "Optimizing MPI I/O on Cray XE Systems" S-0013-20 for explanations.
++--------------------------------------------------------+
++--------------------------------------------------------------------------+
+| MPIIO write by phases, all ranks, for large.cube
+|   number of ranks writing        =     1
+"""
+
+
+def test_both_sides_of_a_file() -> None:
+    (stats,) = parse_mpiio_stats(MPIIO_STATS_BLOCKS)
+    assert stats == MpiioStats(
+        "example.data",
+        MpiioSide(0, 4, 0, 1, 1, 4194304, 2, 0, (4, 0, 0, 0), 3600, 1800, 0, 0, 0, None),
+        MpiioSide(0, 4, 0, 1, 1, 524288, 1, 0, None, 3200, 3200, None, None, 0, None),
+    )
+
+
+def test_several_files_between_other_output(tmp_path: Path) -> None:
+    path = tmp_path / "job.out"
+    path.write_text("x" * 100 + "\n" + MPIIO_STATS_BLOCKS + "more\n" + OLDER)
+    assert recognise(path).name == "mpiio-stats"
+    profile = read_evidence(path).profile
+    assert profile.paths == ("example.data", "large.cube")
+    assert not profile.partial
+    upper = profile.counters[profile.counters["layer"] == IoLayer.MPIIO]
+    assert upper["count"][1][Op.WRITE] == 106
+    assert upper["count"][1][Op.WRITE_COLLECTIVE] == 192
+    assert upper["outermost_write_bytes"].tolist() == [3600, 4382277718]
+    lower = profile.counters[profile.counters["layer"] == IoLayer.POSIX]
+    assert lower["count"][:, Op.WRITE].tolist() == [2, 4286]
+    assert profile.layouts[1].stripe_bytes == 1048576
+    assert profile.layouts[0].stripe_bytes == 4194304
+    notes = " ".join(profile.notes)
+    assert "no times" in notes
+    assert "3 reads of 12288 bytes to modify" in notes
+    assert "2 gaps of 512 bytes" in notes
+
+
+def test_a_file_written_twice_adds_up(tmp_path: Path) -> None:
+    path = tmp_path / "job.out"
+    path.write_text(OLDER + OLDER)
+    profile = read_mpiio_stats(path).profile
+    assert len(parse_mpiio_stats(OLDER + OLDER)) == 2
+    upper = profile.counters[profile.counters["layer"] == IoLayer.MPIIO]
+    assert upper["outermost_write_bytes"].tolist() == [2 * 4382277718]
+
+
+def test_prefixed_lines_and_colours() -> None:
+    text = "".join(f"[0] \x1b[1m{line}\x1b[0m\n" for line in MPIIO_STATS_BLOCKS.splitlines())
+    assert parse_mpiio_stats(text) == parse_mpiio_stats(MPIIO_STATS_BLOCKS)
+
+
+def test_a_block_that_is_cut_off_is_partial(tmp_path: Path) -> None:
+    path = tmp_path / "job.out"
+    path.write_text(OLDER[:300])
+    profile = read_mpiio_stats(path).profile
+    assert profile.partial
+    assert "1 blocks are cut off" in profile.notes[0]
+
+
+def test_without_blocks_it_says_how(tmp_path: Path) -> None:
+    path = tmp_path / "job.out"
+    path.write_text("nothing\n")
+    with pytest.raises(TraceError, match="MPICH_MPIIO_STATS=1"):
+        read_mpiio_stats(path)
+
+
+def test_found_far_into_the_output(tmp_path: Path) -> None:
+    path = tmp_path / "job.out"
+    path.write_text("step\n" * 1_500_000 + MPIIO_STATS_BLOCKS)
+    assert recognise(path).name == "mpiio-stats"
