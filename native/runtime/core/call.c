@@ -251,11 +251,15 @@ bool sw_enter_as(struct sw_call *call, int layer, const char *name)
     call->position = SW_POSITION_OF_CALL;
     call->event_bytes = SW_BYTES_OF_CALL;
     call->name = name;
+    thread->busy = call; /* a handler's call in between would get the same number */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
     call->sequence = ++thread->sequence;
     thread->frames[layer] = call;
     thread->names[layer] = name;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread->active |= 1u << layer;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread->busy = NULL;
     call->start_ns = sw_now_ns();
     return true;
 }
@@ -447,7 +451,6 @@ static struct sw_call part_of_call(const struct sw_file *file, bool outermost)
         .position = SW_POSITION_OF_CALL,
         .event_bytes = SW_BYTES_OF_CALL,
         .name = active != 0 ? sw_thread.names[__builtin_ctz(active)] : "",
-        .sequence = ++sw_thread.sequence,
     };
 }
 
@@ -459,6 +462,7 @@ void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t o
         return;
     struct sw_call call = part_of_call(file, outermost);
     leave_begin(&call);
+    call.sequence = ++sw_thread.sequence;
     add_process(&call, op, bytes, call.start_ns, false);
     bool held = hold_counters(file);
     add(&file->record->ops[op].count, 1, held);
@@ -474,6 +478,7 @@ void sw_capture_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t
         return;
     struct sw_call call = part_of_call(file, false);
     leave_begin(&call);
+    call.sequence = ++sw_thread.sequence;
     call.event_flags = (uint16_t)flags;
     sw_capture_event(&call, file, op, bytes, offset, call.start_ns);
     leave_end(&call);
