@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "Run a program under settings and show what was observed.",
     "trace": "Record what a program does to its files, call by call.",
     "profile": "Say what a run did to its files, what that cost, what to do.",
+    "pattern": "Say in which pattern ranks write and read each dataset.",
     "kernel": "Run the I/O benchmark kernels.",
     "surface": "Measure a subspace exhaustively and show what is in it.",
     "config": "Show, convert and check configurations.",

@@ -73,7 +73,8 @@ def _of_selections(access: Selections) -> Pattern:
     finding = find_finding(boxes, n_ranks, extents)
     notes = [*finding.notes, *access.notes]
     if access.irregular:
-        notes.append(f"{access.irregular} irregular selections are not part of it")
+        if not access.notes:
+            notes.append(f"{access.irregular} irregular selections are not part of it")
         if finding.kind == PatternKind.EMPTY:
             finding = replace(finding, kind=PatternKind.IRREGULAR)
     return replace(

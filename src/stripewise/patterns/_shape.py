@@ -28,22 +28,25 @@ def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
 
     Each divides the one before it.  The last possibility is (): an array of one dimension.
     """
-    used = rows.times > 1
-    if not used.any():
-        return [()]
-    steps, index = np.unique(rows.step[used], return_inverse=True)
-    weights = np.bincount(index, (rows.times[used] - 1).astype(np.float64))
-    top = np.argsort(-weights, kind="stable")[:MOST_STRIDES]
-    weight = {int(steps[i]): float(weights[i]) for i in top if steps[i] > element_bytes}
+    weight = _folded(rows, element_bytes)
     chains = _chains(weight, element_bytes)
     chains.sort(key=lambda chain: (-sum(weight[w] for w in chain), -len(chain)))
     return [*chains[:MOST_SHAPES], ()]
 
 
+def _folded(rows: Rows, element_bytes: int) -> dict[int, float]:
+    """Return the most common strides of rows, and how often each is met."""
+    used = rows.times > 1
+    steps, index = np.unique(rows.step[used], return_inverse=True)
+    weights = np.bincount(index, (rows.times[used] - 1).astype(np.float64))
+    top = np.argsort(-weights, kind="stable")[:MOST_STRIDES]
+    return {int(steps[i]): float(weights[i]) for i in top if steps[i] > element_bytes}
+
+
 def more_shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
     """Return shapes for rows that do not fold well: common distances in and between ranks."""
     ranks, begin = np.unique(rows.rank, return_index=True)
-    weight: dict[int, float] = {}
+    weight = {step: MOST_RANGES * count for step, count in _folded(rows, element_bytes).items()}
     sample = begin[:: -(-begin.size // MOST_RANGES)]
     _add_distances(weight, rows.offset[sample], element_bytes)
     for rank in {int(ranks[0]), int(ranks[ranks.size // 2]), int(ranks[-1])}:
