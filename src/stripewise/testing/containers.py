@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.readers import _container as c
+from stripewise.testing.traces import FakeTrace
 
 
 @dataclass
@@ -48,6 +49,7 @@ class FakeProcess:
         settings: (path or "" for the process, layer, kind, text) each.
         notes: Texts of its notes.
         split: Put the records into a RECORDS block of their own.
+        trace: Its single calls; None without capture.
     """
 
     fields: Mapping[str, Any] = field(default_factory=dict)
@@ -55,6 +57,7 @@ class FakeProcess:
     settings: Sequence[tuple[str | bytes, c.ContainerLayer, c.SettingsKind, str]] = ()
     notes: Sequence[str] = ()
     split: bool = False
+    trace: FakeTrace | None = None
 
 
 def build_container(
@@ -74,6 +77,8 @@ def build_container(
         data += _block(c.BlockKind.PROCESS, own, number, first)
         if process.split:
             data += _block(c.BlockKind.RECORDS, own, number, records)
+        for kind, payload in process.trace.payloads(file_id) if process.trace else ():
+            data += _block(kind, own, number, payload)
     return data
 
 
@@ -88,12 +93,13 @@ def file_id(path: str | bytes) -> int:
 def _process(process: FakeProcess, number: int) -> bytes:
     row = np.zeros(1, c.PROCESS)
     defaults = {"pid": 100 + number, "rank": -1, "start_ns": number, "flags": c.ProcessFlag.EXITED}
+    defaults["capture"] = c.CaptureMode.FOLD if process.trace else c.CaptureMode.OFF
     for name, value in {**defaults, **process.fields}.items():
         row[name] = value.encode() if isinstance(value, str) else value
     return row.tobytes()
 
 
-def _block(kind: c.BlockKind, process_id: int, pid: int, payload: bytes) -> bytes:
+def _block(kind: int, process_id: int, pid: int, payload: bytes) -> bytes:
     header = np.zeros(1, c.BLOCK_HEADER)
     size = -(-(c.BLOCK_HEADER.itemsize + len(payload)) // c.PAGE) * c.PAGE
     header["magic"], header["kind"], header["version"] = c.BLOCK_MAGIC, kind, 1

@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""10^5 damaged containers: no crash, no hang, no unbounded memory."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+from stripewise.testing.trace_fuzz import run_inputs
+
+N_INPUTS = 100_000
+PART = 2_000
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3000)
+def test_mutated_containers() -> None:
+    context = multiprocessing.get_context("spawn")
+    outcomes: Counter[str] = Counter()
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        for found in pool.map(run_inputs, range(0, N_INPUTS, PART), [PART] * (N_INPUTS // PART)):
+            outcomes.update(found)
+    assert sum(outcomes.values()) == N_INPUTS
+    assert set(outcomes) == {"error", "partial", "read"}
