@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.diagnosis._records import Figures, share
+from stripewise.diagnosis._sums import REDUCED
 from stripewise.diagnosis._usage import (
     METADATA,
     READS,
-    REDUCED,
     SYSTEM,
     WRITES,
     FileUse,

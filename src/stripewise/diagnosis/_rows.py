@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.diagnosis._records import FileRow, LayerRow, VarianceRow, share
+from stripewise.diagnosis._sums import REDUCED
 from stripewise.diagnosis._usage import (
     COLLECTIVE,
     DATA,
     METADATA,
     READS,
-    REDUCED,
     WRITES,
     FileUse,
     own_weights,
@@ -90,9 +90,14 @@ def common_sizes(rows: NDArray[Any]) -> tuple[tuple[int, int], ...]:
 
 
 def _order(use: FileUse, kind: str) -> float:
-    rows = use.lowest
-    count = int(rows["count"][:, [int(op) for op in DATA]].sum())
-    return share(float(rows[f"{kind}_reads"].sum() + rows[f"{kind}_writes"].sum()), count)
+    """Over both directions, of those that are known."""
+    parts = [use.order_share(kind, way) for way in ("read", "write")]
+    known = [
+        (forward, int(use.lowest["count"][:, [int(op) for op in ops]].sum()))
+        for forward, ops in zip(parts, (READS, WRITES), strict=True)
+        if forward == forward
+    ]
+    return share(sum(part * count for part, count in known), sum(count for _, count in known))
 
 
 def layer_rows(profile: RunProfile) -> tuple[LayerRow, ...]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.diagnosis._sums import FEW_ROWS, REDUCED, Calls, FewRows, add_up, parts_of
 from stripewise.model import FileHints, FileLayout, IoLayer, Op, RunProfile
 
 READS = (Op.READ, Op.READ_COLLECTIVE)
@@ -23,34 +23,6 @@ COLLECTIVE = (Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 METADATA = (Op.OPEN, Op.CLOSE, Op.SYNC, Op.META)
 ALL = tuple(Op)
 SYSTEM = (IoLayer.POSIX, IoLayer.STDIO)
-
-REDUCED = -2
-
-
-@dataclass(frozen=True)
-class Calls:
-    """Some calls to one file, or to several.
-
-    Attributes:
-        count / bytes: Over all ranks.
-        cumulated: Seconds over all ranks.
-        elapsed: Of the slowest rank; `least`: of the fastest that made such calls.
-        rank: The slowest; -1: not known.
-        ranks: That made such calls; 0: not known.
-    """
-
-    count: int = 0
-    bytes: int = 0
-    cumulated: float = 0.0
-    elapsed: float = 0.0
-    least: float = 0.0
-    rank: int = -1
-    ranks: int = 0
-
-    @property
-    def mean_bytes(self) -> float:
-        """Bytes of one call, 0 without any."""
-        return self.bytes / self.count if self.count else 0.0
 
 
 def own_weights(rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -104,6 +76,8 @@ class FileUse:
         self.weight = weight
         self.keys = rank_keys(rows)
         self.reduced = rows["rank"] == REDUCED
+        self._known: dict[tuple[Any, ...], Calls] = {}
+        self._few = FewRows(rows, self.keys, weight) if len(rows) <= FEW_ROWS else None
 
     def calls(
         self,
@@ -119,63 +93,38 @@ class FileUse:
             layers: Only of these; None: of all.
             own: Only the program's own calls, not those that another layer made.
         """
-        pick = np.ones(len(self.rows), np.bool_)
-        if layers is not None:
-            pick = np.isin(self.rows["layer"], [int(layer) for layer in layers])
-        if own:
-            pick &= self.weight > 0
-        if not pick.any():
-            return Calls()
-        rows, columns = self.rows[pick], [int(op) for op in ops]
-        weight = self.weight[pick] if own else np.ones(len(rows))
-        count = rows["count"][:, columns].sum(axis=1) * weight
-        seconds = rows["seconds"][:, columns].sum(axis=1) * weight
-        moved = rows["bytes"][:, columns].sum(axis=1) * weight
-        return self._sum(rows, self.keys[pick], self.reduced[pick], count, moved, seconds)
+        key = (tuple(ops), None if layers is None else tuple(layers), own)
+        if key not in self._known:
+            self._known[key] = self._calls(*key)
+        return self._known[key]
 
-    def _sum(
-        self,
-        rows: NDArray[Any],
-        keys: NDArray[np.int64],
-        reduced: NDArray[np.bool_],
-        count: NDArray[np.float64],
-        moved: NDArray[np.float64],
-        seconds: NDArray[np.float64],
-    ) -> Calls:
-        elapsed, least, rank, ranks = 0.0, 0.0, -1, 0
-        single = ~reduced & ((count > 0) | (seconds > 0))
-        if single.any():
-            names, inverse = np.unique(keys[single], return_inverse=True)
-            by_rank = np.bincount(inverse, weights=seconds[single])
-            slowest = int(by_rank.argmax())
-            elapsed, least = float(by_rank[slowest]), float(by_rank.min())
-            rank, ranks = int(names[slowest]), len(names)
-        together = reduced & ((count > 0) | (seconds > 0))
-        if together.any():
-            high, low = _extremes(rows[together], seconds[together], self.n_ranks)
-            elapsed, least = elapsed + high, least + low
-            ranks = max(ranks, self.n_ranks)
-            rank = _slowest_named(rows[together]) if not single.any() else rank
-        return Calls(
-            round(float(count.sum())),
-            round(float(moved.sum())),
-            float(seconds.sum()),
-            elapsed,
-            least,
-            rank,
-            ranks,
-        )
+    def _calls(self, ops: tuple[Op, ...], layers: tuple[IoLayer, ...] | None, own: bool) -> Calls:
+        if self.active.isdisjoint(ops) or (layers is not None and self.seen.isdisjoint(layers)):
+            return Calls()
+        if self._few is not None:
+            return add_up(self._few.parts(ops, layers, own), self.n_ranks)
+        pick = self.weight > 0 if own else np.ones(len(self.rows), np.bool_)
+        if layers is not None:
+            pick = pick & np.isin(self.rows["layer"], [int(layer) for layer in layers])
+        weight = self.weight[pick] if own else None
+        return add_up(parts_of(self.rows[pick], self.keys[pick], weight, ops), self.n_ranks)
 
     @functools.cached_property
     def layers(self) -> tuple[IoLayer, ...]:
         """Layers whose calls the program made itself, the highest first."""
-        own = self.rows["layer"][(self.weight > 0)]
-        return tuple(IoLayer(int(layer)) for layer in np.unique(own)[::-1])
+        own = set(self.rows["layer"][self.weight > 0].tolist())
+        return tuple(IoLayer(layer) for layer in sorted(own, reverse=True))
 
     @functools.cached_property
     def seen(self) -> frozenset[IoLayer]:
         """Layers that saw the file at all."""
-        return frozenset(IoLayer(int(layer)) for layer in np.unique(self.rows["layer"]))
+        return frozenset(IoLayer(layer) for layer in set(self.rows["layer"].tolist()))
+
+    @functools.cached_property
+    def active(self) -> frozenset[Op]:
+        """Operations of which there is any call, or any time."""
+        any_ = self.rows["count"].any(axis=0) | (self.rows["seconds"] > 0).any(axis=0)
+        return frozenset(Op(place) for place in np.flatnonzero(any_).tolist())
 
     @functools.cached_property
     def top(self) -> IoLayer:
@@ -213,7 +162,8 @@ class FileUse:
     @functools.cached_property
     def only_rank(self) -> int:
         """The one rank that used the file, -1 if several did."""
-        return int(self.keys[0]) if len(np.unique(self.keys)) == 1 and self.keys[0] >= 0 else -1
+        first = int(self.keys[0])
+        return first if first >= 0 and bool((self.keys == first).all()) else -1
 
     @functools.cached_property
     def extent(self) -> int:
@@ -235,30 +185,17 @@ class FileUse:
         return self.rows[:0]
 
     def order_share(self, kind: str, direction: str) -> float:
-        """Share of the lowest layer's calls that are "sequential" or "consecutive"; NaN."""
+        """Share of the lowest layer's calls that are "sequential" or "consecutive".
+
+        NaN without calls, and where they are not of POSIX and none is told: not every source
+        looks at the order of other layers.
+        """
         ops = READS if direction == "read" else WRITES
-        count = int(self.lowest["count"][:, [int(op) for op in ops]].sum())
-        if not count:
-            return float("nan")
-        return float(self.lowest[f"{kind}_{direction}s"].sum()) / count
-
-
-def _extremes(
-    rows: NDArray[Any], seconds: NDArray[np.float64], n_ranks: int
-) -> tuple[float, float]:
-    """Slowest and fastest rank's share of reduced rows, in proportion to the time concerned."""
-    total = rows["seconds"].sum(axis=1)
-    part = np.divide(seconds, total, out=np.zeros(len(rows)), where=total > 0)
-    mean = seconds / max(n_ranks, 1)
-    known = rows["slowest_seconds"] > 0
-    high = np.where(known, np.maximum(rows["slowest_seconds"] * part, mean), mean)
-    low = np.where(known, np.minimum(rows["fastest_seconds"] * part, mean), mean)
-    return float(high.sum()), float(low.sum())
-
-
-def _slowest_named(rows: NDArray[Any]) -> int:
-    row = rows[rows["slowest_seconds"].argmax()]
-    return int(row["slowest_rank"])
+        rows = self.lowest
+        count = int(rows["count"][:, [int(op) for op in ops]].sum())
+        forward = float(rows[f"{kind}_{direction}s"].sum())
+        told = forward or not len(rows) or rows["layer"][0] == IoLayer.POSIX
+        return forward / count if count and told else float("nan")
 
 
 def usage(profile: RunProfile) -> list[FileUse]:

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.diagnosis._usage import COLLECTIVE, DATA, INDEPENDENT, REDUCED, FileUse, rank_keys
+from stripewise.diagnosis._sums import REDUCED
+from stripewise.diagnosis._usage import COLLECTIVE, DATA, INDEPENDENT, FileUse, rank_keys
 from stripewise.diagnosis._words import files_of, number, percent, seconds, size
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stripewise.diagnosis._records import Figures, RequestRow
-from stripewise.diagnosis._usage import DATA, READS, WRITES, Calls, FileUse
+from stripewise.diagnosis._sums import Calls
+from stripewise.diagnosis._usage import DATA, READS, WRITES, FileUse
 from stripewise.model import Evidence, Op, Pattern, RunProfile, Trace
 
 ASSUMED_RATE = float(1 << 30)
@@ -67,31 +68,38 @@ class Run:
         return [use for use in self.files if use.path not in self.told_of]
 
     @functools.cached_property
-    def _rates(self) -> dict[bool, float]:
-        return {
-            writing: self._best_rate(WRITES if writing else READS) for writing in (True, False)
-        }
+    def _rates(self) -> dict[bool, list[tuple[float, str]]]:
+        """By direction: what each file reached in large requests, the best first."""
+        return {True: self._large(WRITES), False: self._large(READS)}
 
-    def _best_rate(self, ops: Sequence[Op]) -> float:
-        best = 0.0
+    def _large(self, ops: Sequence[Op]) -> list[tuple[float, str]]:
+        found = []
         for use in self.files:
             calls = use.calls(ops)
             large = calls.mean_bytes >= BULK_BYTES and calls.bytes >= _BULK_LEAST
             if large and calls.elapsed > 0:
-                best = max(best, calls.bytes / calls.elapsed)
-        return best or ASSUMED_RATE
+                found.append((calls.bytes / calls.elapsed, use.path))
+        return sorted(found, reverse=True)
 
-    def bulk_seconds(self, moved: int, *, writing: bool) -> float:
+    def bulk_seconds(self, moved: int, *, writing: bool, besides: FileUse | None = None) -> float:
         """Time that the same bytes would take in large requests.
 
-        At the best rate that a file of this run reached in requests of 1 MiB or more,
+        At the best rate that another file of this run reached in requests of 1 MiB or more,
         otherwise at 1 GiB/s (assumed).
-        """
-        return moved / self._rates[writing]
 
-    def loss(self, calls: Calls, *, writing: bool) -> float:
-        """Time of some calls beyond what the same bytes would take in large requests."""
-        return max(0.0, calls.elapsed - self.bulk_seconds(calls.bytes, writing=writing))
+        Args:
+            moved: Bytes.
+            writing: Direction.
+            besides: The file in question, which is no measure of itself.
+        """
+        own = "" if besides is None else besides.path
+        others = (rate for rate, path in self._rates[writing] if path != own)
+        return moved / next(others, ASSUMED_RATE)
+
+    def loss(self, use: FileUse, calls: Calls, *, writing: bool) -> float:
+        """Time of some calls to a file beyond what the same bytes take in large requests."""
+        bulk = self.bulk_seconds(calls.bytes, writing=writing, besides=use)
+        return max(0.0, calls.elapsed - bulk)
 
 
 @dataclass(frozen=True)

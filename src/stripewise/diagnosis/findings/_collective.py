@@ -58,7 +58,7 @@ class BrokenCollective(Rule):
         mixed = use.calls([alone], layers=_ABOVE_MPIIO).bytes
         if not asked.bytes or not got.bytes or 2 * (broken.bytes - mixed) < asked.bytes:
             return None
-        cost = max(0.0, asked.least - run.bulk_seconds(asked.bytes, writing=writing))
+        cost = max(0.0, asked.least - run.bulk_seconds(asked.bytes, writing=writing, besides=use))
         evidence = {
             "independent_calls": broken.count,
             "independent_bytes": broken.bytes,
@@ -193,7 +193,7 @@ class Scattered(Rule):
                         "pieces": below.count / calls.count,
                         "interface": use.top.name.lower(),
                     }
-                    cost = run.loss(calls, writing=writing)
+                    cost = run.loss(use, calls, writing=writing)
                     yield Hit(
                         use, cost, calls.elapsed, calls.count, calls.bytes, evidence, writing
                     )

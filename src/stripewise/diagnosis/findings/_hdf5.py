@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stripewise.diagnosis._usage import DATA, INDEPENDENT, READS, SYSTEM, WRITES, Calls, FileUse
+from stripewise.diagnosis._sums import Calls
+from stripewise.diagnosis._usage import DATA, INDEPENDENT, READS, SYSTEM, WRITES, FileUse
 from stripewise.diagnosis._words import count, files_of, number, seconds, size
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told, toward
 from stripewise.model import IoLayer, Op, ShapeKind, Trace

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from stripewise.diagnosis._usage import REDUCED, SYSTEM, FileUse, rank_keys
+from stripewise.diagnosis._sums import REDUCED
+from stripewise.diagnosis._usage import SYSTEM, FileUse, rank_keys
 from stripewise.diagnosis._words import count, files_of, number, percent, seconds, things
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 from stripewise.model import COUNTER_ROW, Op
@@ -44,6 +45,10 @@ def system_seconds(files: Sequence[FileUse]) -> tuple[float, int, int, int]:
     slowest = int(by_rank.argmax())
     own = len(np.unique(rows["file"][single][inverse == slowest]))
     return float(by_rank[slowest]) + together, int(names[slowest]), total, own
+
+
+def _opening(use: FileUse) -> float:
+    return use.calls(OPENING, layers=SYSTEM, own=False).elapsed
 
 
 class OpenPerStep(Rule):
@@ -139,7 +144,7 @@ class MetadataHeavy(Rule):
         spent, rank, total, own = system_seconds(files)
         if total < LEAST_OPERATIONS:
             return
-        worst = max(files, key=lambda use: system_seconds([use])[0])
+        worst = max(files, key=_opening)
         evidence: dict[str, float | int | str] = {
             "rank": rank,
             "share": spent / run.figures.io_seconds if run.figures.io_seconds > 0 else 0.0,

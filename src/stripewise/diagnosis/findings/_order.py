@@ -22,7 +22,7 @@ from stripewise.diagnosis.findings._base import (
     word,
 )
 
-LEAST_CALLS = 1000
+LEAST_CALLS = 100
 MOST_SEQUENTIAL = 0.5
 
 
@@ -38,7 +38,7 @@ class RandomAccess(Rule):
     tunes = True
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """At least 1000 independent calls below 1 MiB, less than half of them forward."""
+        """At least 100 independent calls below 1 MiB, less than half of them forward."""
         for use in run.files:
             for writing, _, calls in directions(use):
                 if calls.count < LEAST_CALLS or not 0 < calls.mean_bytes < BULK_BYTES:
@@ -46,7 +46,7 @@ class RandomAccess(Rule):
                 forward = use.order_share("sequential", "write" if writing else "read")
                 if forward < MOST_SEQUENTIAL and mostly_independent(use, writing):
                     evidence = {"forward_share": forward}
-                    cost = run.loss(calls, writing=writing)
+                    cost = run.loss(use, calls, writing=writing)
                     yield Hit(
                         use,
                         cost,
@@ -87,11 +87,11 @@ class SeekHeavy(Rule):
     """Positioning takes time of its own."""
 
     code = "seek-heavy"
-    group = "seeks"
+    group = "metadata"
     basis = "time of the slowest process in calls that position the file"
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """From single calls: at least as many seeks as data calls, at least 1000."""
+        """From single calls: at least as many seeks as data calls, at least 100."""
         if run.trace is None:
             return
         seeks = [index for index, name in enumerate(run.trace.names) if "seek" in name.lower()]

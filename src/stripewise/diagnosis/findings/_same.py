@@ -40,7 +40,10 @@ class SameSmallFile(Rule):
             ranks = _read_by_many(use, run)
             if ranks:
                 calls = use.calls(READS)
-                cost = max(0.0, use.total.elapsed - run.bulk_seconds(use.extent, writing=False))
+                cost = max(
+                    0.0,
+                    use.total.elapsed - run.bulk_seconds(use.extent, writing=False, besides=use),
+                )
                 evidence = {
                     "ranks": ranks,
                     "file_bytes": use.extent,

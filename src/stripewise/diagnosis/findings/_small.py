@@ -23,7 +23,6 @@ from stripewise.diagnosis.findings._lines import hint_lines
 from stripewise.model import IoLayer
 
 LEAST_CALLS = 100
-LEAST_SEQUENTIAL_CALLS = 1000
 SEQUENTIAL_BYTES = 64 << 10
 STDIO_BYTES = 512
 
@@ -55,7 +54,7 @@ class SmallIndependent(Rule):
                 if small and mostly_independent(use, writing):
                     evidence: dict[str, float | int | str] = {"ranks": calls.ranks}
                     evidence["interface"] = use.top.name.lower()
-                    cost = run.loss(calls, writing=writing)
+                    cost = run.loss(use, calls, writing=writing)
                     yield Hit(
                         use, cost, calls.elapsed, calls.count, calls.bytes, evidence, writing
                     )
@@ -110,16 +109,16 @@ class SmallSequential(Rule):
     basis = _AGAINST_LARGE
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """POSIX, at least 1000 calls, below 64 KiB on average, mostly in sequence."""
+        """POSIX, at least 100 calls, below 64 KiB on average, mostly in sequence."""
         for use in run.files:
             if use.shared or not _low_level(use) or use.top is IoLayer.STDIO:
                 continue
             for writing, _, calls in directions(use):
                 small = 0 < calls.mean_bytes < SEQUENTIAL_BYTES
-                if not small or calls.count < LEAST_SEQUENTIAL_CALLS:
+                if not small or calls.count < LEAST_CALLS:
                     continue
                 if use.order_share("sequential", "write" if writing else "read") >= 0.5:
-                    cost = run.loss(calls, writing=writing)
+                    cost = run.loss(use, calls, writing=writing)
                     yield Hit(
                         use,
                         cost,
@@ -170,13 +169,13 @@ class TinyStdio(Rule):
     basis = _AGAINST_LARGE
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """The program's own stdio calls, at least 1000, below 512 bytes on average."""
+        """The program's own stdio calls, at least 100, below 512 bytes on average."""
         for use in run.files:
             if use.top is not IoLayer.STDIO:
                 continue
             for writing, _, calls in directions(use):
-                if calls.count >= LEAST_SEQUENTIAL_CALLS and 0 < calls.mean_bytes < STDIO_BYTES:
-                    cost = run.loss(calls, writing=writing)
+                if calls.count >= LEAST_CALLS and 0 < calls.mean_bytes < STDIO_BYTES:
+                    cost = run.loss(use, calls, writing=writing)
                     yield Hit(
                         use,
                         cost,
