@@ -14,6 +14,7 @@ from stripewise.readers import read_evidence
 from stripewise.readers._mpiio_stats import MpiioSide, MpiioStats
 from stripewise.readers.sources import recognise
 from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats, read_mpiio_stats
+from stripewise.report._profile_mpiio import mpiio_stats_text
 from stripewise.testing.foreign_traces import MPIIO_STATS_BLOCKS
 
 OLDER = """\
@@ -106,3 +107,8 @@ def test_found_far_into_the_output(tmp_path: Path) -> None:
     path = tmp_path / "job.out"
     path.write_text("step\n" * 1_500_000 + MPIIO_STATS_BLOCKS)
     assert recognise(path).name == "mpiio-stats"
+
+
+def test_what_we_print_reads_back() -> None:
+    blocks = parse_mpiio_stats(MPIIO_STATS_BLOCKS + OLDER)
+    assert parse_mpiio_stats(mpiio_stats_text(blocks)) == blocks
