@@ -18,6 +18,8 @@ from stripewise.model import (
 from stripewise.tunables import Dimension, Layer, SafetyClass, Space, Tunable
 
 _LARGEST = ("n_ranks", "n_hosts")
+_SAME = ("pattern", "block", "block_bytes")
+"""Facts of one dataset: what differs between the cases is not known of all."""
 _PROOFS = {"matched_calls": "data calls", "matched_metadata": "calls on objects"}
 """Facts that prove what contract settings need, and of which calls; every case must."""
 _WORST_FIRST = (
@@ -67,6 +69,8 @@ def _merge(name: str, values: list[Any]) -> Any:
     first = values[0]
     if isinstance(first, bool):
         return all(values) if name in _PROOFS else any(values)
+    if name in _SAME:
+        return first if all(value == first for value in values) else type(first)()
     if isinstance(first, int | float):
         return max(values) if name in _LARGEST else sum(values)
     if isinstance(first, tuple):

@@ -33,6 +33,10 @@ def busy_facts() -> ProgramFacts:
         matched_metadata=True,
         uses_pnetcdf=True,
         uses_adios2=True,
+        pattern="<2D, (*, BLOCK), (64, 512)>",
+        interleaved=True,
+        block=(64, 512),
+        block_bytes=64 * 512 * 8,
     )
 
 
