@@ -28,17 +28,24 @@ def sanitizer_runtime() -> str:
     return str(path.resolve())
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["transfers", "streams", "threads", "forks", "vforks", "descriptors", "asynchronous", "names"],
+COMMANDS = (
+    *("transfers", "streams", "threads", "forks", "vforks", "descriptors", "asynchronous"),
+    *("names", "many_threads", "jumps"),
 )
-def test_clean(host: Host, programs: Programs, sanitized: Path, command: str) -> None:
+
+
+@pytest.mark.parametrize("capture", ["", "fold"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_clean(
+    host: Host, programs: Programs, sanitized: Path, command: str, capture: str
+) -> None:
     done = host.run(
         programs.executable(command),
         LD_PRELOAD=f"{sanitizer_runtime()}:{sanitized}",
         ASAN_OPTIONS="detect_leaks=0",
         UBSAN_OPTIONS="print_stacktrace=1",
         STRIPEWISE_SYNC="1",
+        STRIPEWISE_CAPTURE=capture,
     )
     assert b"runtime error" not in done.stderr
     assert done.returncode == 0, done.stderr.decode()
