@@ -190,3 +190,14 @@ def test_open_flags() -> None:
     assert bits == OpenBit.READ | OpenBit.WRITE | OpenBit.CREATE
     assert OpenBit.APPEND in open_bits(FUNCTIONS["fopen"], "a+")
     assert open_bits(FUNCTIONS["open"], "0x1") == OpenBit.READ
+
+
+def test_threads_are_numbered_and_nest_apart(tmp_path: Path) -> None:
+    calls = [
+        ForeignCall(0, 100, "pwrite", 0, ("/a", "0x1", "8", "0"), thread=0x7F1122334455),
+        ForeignCall(10, 20, "pwrite", 1, ("/a", "0x1", "8", "8"), thread=0x7F9988776655),
+    ]
+    trace = read_recorder(write_recorder_directory(tmp_path / "trace", [calls])).trace
+    assert trace is not None
+    assert trace.rows["thread"].tolist() == [0, 1]
+    assert trace.rows["parent"].tolist() == [-1, -1]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,11 @@ from stripewise.model import (
 DURATION_LIMITS = np.array([256 * 4**place for place in range(DURATION_BINS - 1)], np.int64)
 _READS = (Op.READ, Op.READ_COLLECTIVE)
 _WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
+_COLUMNS = (
+    *("rank", "thread", "file", "name", "parent", "object", "shape", "view"),
+    *("layer", "op", "depth", "flags", "offset", "bytes", "start_ns", "end_ns"),
+)
+_N_COLUMNS = len(_COLUMNS)
 _HEAT_BINS = 100
 _LIMIT = 1 << 62
 _MOST_SECONDS = 4e9
@@ -52,10 +58,10 @@ class CallLog:
     def __init__(self) -> None:
         self.paths = Interned()
         self.names = Interned()
-        self._rows: list[tuple[int, ...]] = []
+        self._values = array("q")
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._values) // _N_COLUMNS
 
     def add(
         self,
@@ -88,7 +94,7 @@ class CallLog:
             offset, flags = 0, flags | EventFlag.NO_OFFSET
         begin = _nanoseconds(start)
         finish = max(_nanoseconds(end), begin)
-        self._rows.append(
+        self._values.extend(
             (
                 *(rank, thread, file, name_index, parent, object_, shape, view),
                 *(int(layer), int(op), min(depth, 255), int(flags)),
@@ -99,13 +105,9 @@ class CallLog:
 
     def rows(self) -> NDArray[Any]:
         """(n,) `TRACE_ROW`, ordered by rank, thread and time."""
-        table = np.array(self._rows, np.int64).reshape(-1, 16)
+        table = np.array(self._values, np.int64).reshape(-1, _N_COLUMNS)
         rows = np.zeros(len(table), TRACE_ROW)
-        columns = (
-            *("rank", "thread", "file", "name", "parent", "object", "shape", "view"),
-            *("layer", "op", "depth", "flags", "offset", "bytes", "start_ns", "end_ns"),
-        )
-        for place, column in enumerate(columns):
+        for place, column in enumerate(_COLUMNS):
             rows[column] = table[:, place]
         rows["count"] = 1
         rows["last_start_ns"] = rows["start_ns"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ from stripewise.readers.sources._hdf5_recorder._line import (
 from stripewise.readers.sources._hdf5_recorder._objects import Dataset, Datasets
 from stripewise.readers.sources._recorder import Interpreter, RankRecords, Tally, Views
 
-MAXIMUM_CALLS = 20_000_000
+MAXIMUM_CALLS = 5_000_000
 _FILE = re.compile(r"log\.(\d{1,8})")
 _HEAD_BYTES = 4096
 _SOURCE = "Recorder (2013) log"
@@ -131,12 +132,13 @@ class _Run:
         pending: list[tuple[int, Hdf5Call]] = []
         for rank, path in self._files.items():
             follower = Follower(self._datasets, origin)
-            for call in follower.follow(_lines(path, partial_notes)):
+            room = MAXIMUM_CALLS - len(pending) - len(self._calls)
+            for call in follower.follow(islice(_lines(path, partial_notes), room)):
                 pending.append((rank, call))
             records = RankRecords(rank, iter(follower.others))
             Interpreter(rank, self._calls, self._views, Tally()).follow(records)
             self._untied += follower.untied
-            if len(pending) + len(self._calls) > MAXIMUM_CALLS:
+            if len(pending) + len(self._calls) >= MAXIMUM_CALLS:
                 partial_notes.append(
                     f"more than {MAXIMUM_CALLS} calls: ranks behind {rank} are left out"
                 )

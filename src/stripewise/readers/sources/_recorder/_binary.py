@@ -253,7 +253,7 @@ def _n_calls(grammar: _Grammar) -> int | None:
 
 
 def _length(body: NDArray[np.int32], known: dict[int, int]) -> int:
-    pairs = body.tolist()
+    pairs: list[tuple[int, int]] = body.tolist()
     total = sum(max(times, 0) * (1 if value >= 0 else known[value]) for value, times in pairs)
     return min(total, _MOST_CALLS)
 

@@ -94,6 +94,7 @@ class Interpreter:
         self._mpi: dict[str, _MpiFile] = {}
         self._hdf5: list[str] = []
         self._nested: dict[int, list[tuple[Record, int]]] = {}
+        self._threads: dict[int, int] = {}
         self._flat = True
         self._depth = 0
         self._parent = -1
@@ -155,7 +156,7 @@ class Interpreter:
             offset=offset,
             n_bytes=n_bytes,
             flags=flags,
-            thread=record.thread,
+            thread=self._threads.setdefault(record.thread, len(self._threads)),
             depth=self._depth,
             parent=self._parent,
             view=view,

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,10 @@ from stripewise.readers.sources._base import Source, head_of
 from stripewise.readers.sources._calls import CallLog, counters_of, heat_of, set_processes
 from stripewise.readers.sources._recorder._binary import Directory
 from stripewise.readers.sources._recorder._interpret import Interpreter, Tally, Views
-from stripewise.readers.sources._recorder._record import RankRecords
+from stripewise.readers.sources._recorder._record import RankRecords, Record
 from stripewise.readers.sources._recorder._text import is_line, read_text, text_files
 
-MAXIMUM_CALLS = 50_000_000
+MAXIMUM_CALLS = 20_000_000
 _HEAD_BYTES = 4096
 _MOST_NOTES = 20
 _LAYERS = ("posix", "stdio", "mpiio", "hdf5")
@@ -76,20 +77,38 @@ def _rank_of(path: Path) -> int:
     return int(path.stem) if path.stem.isdecimal() and len(path.stem) < 8 else 0
 
 
+class _Counted:
+    """Counts what is taken from an iterator."""
+
+    def __init__(self, records: Iterator[Record]) -> None:
+        self.n = 0
+        self._records = records
+
+    def __iter__(self) -> Iterator[Record]:
+        for record in self._records:
+            self.n += 1
+            yield record
+
+
 def _evidence(source: str, ranks: Iterator[RankRecords], n_ranks: int, start: float) -> Evidence:
     calls, views, tally = CallLog(), Views(), Tally()
     notes: list[str] = []
     n_read = 0
     for records in ranks:
+        room = MAXIMUM_CALLS - len(calls)
+        if room <= 0:
+            notes.append(
+                f"more than {MAXIMUM_CALLS} calls: rank {records.rank} and on are left out"
+            )
+            break
+        counted = _Counted(islice(records.records, room))
+        records.records = iter(counted)
         Interpreter(records.rank, calls, views, tally).follow(records)
         notes += records.notes
         n_read += 1
-        if len(calls) > MAXIMUM_CALLS:
-            notes.append(
-                f"more than {MAXIMUM_CALLS} calls: ranks from {records.rank + 1} are left out"
-            )
-            break
-    if n_read < n_ranks and len(calls) <= MAXIMUM_CALLS:
+        if counted.n == room:
+            notes.append(f"rank {records.rank}: calls after the first {room} are left out")
+    if n_read < n_ranks and len(calls) < MAXIMUM_CALLS:
         notes.append(f"records of {n_read} of {n_ranks} ranks are there")
     if not len(calls):
         reason = f" ({notes[0]})" if notes else ""
@@ -142,16 +161,20 @@ def _with_hdf5_bytes(rows: NDArray[np.void]) -> NDArray[np.void]:
     """
     data = np.isin(rows["op"], (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE))
     of_hdf5 = rows["layer"] == IoLayer.HDF5
-    owner = -1
-    for place in np.flatnonzero(data | of_hdf5).tolist() if of_hdf5.any() else []:
-        row = rows[place]
-        if row["layer"] == IoLayer.HDF5:
-            owner = place if data[place] else -1
-        elif owner >= 0 and row["depth"] == rows[owner]["depth"] + 1:
-            outer = rows[owner]
-            inside = row["rank"] == outer["rank"] and row["end_ns"] <= outer["end_ns"]
-            if inside and _reads(int(row["op"])) == _reads(int(outer["op"])):
-                rows["bytes"][owner] += row["bytes"]
+    if not of_hdf5.any():
+        return rows
+    places = np.flatnonzero(data | of_hdf5)
+    names = ("op", "depth", "rank", "end_ns", "bytes")
+    columns = [rows[name][places].tolist() for name in names]
+    owner: tuple[int, int, int, int, int] | None = None
+    for place, upper, moves, op, depth, rank, end, n_bytes in zip(
+        places.tolist(), of_hdf5[places].tolist(), data[places].tolist(), *columns, strict=True
+    ):
+        if upper:
+            owner = (place, op, depth, rank, end) if moves else None
+        elif owner is not None and (depth, rank) == (owner[2] + 1, owner[3]) and end <= owner[4]:
+            if _reads(op) == _reads(owner[1]):
+                rows["bytes"][owner[0]] += n_bytes
     return rows
 
 
