@@ -102,8 +102,9 @@ def _marks(series: Floats, period: float) -> tuple[float, ...]:
         found = float(rising[teeth].sum())
         if found > best_sum:
             best, best_sum = shift, found
-    first = int(np.argmax(series > 0))
-    return tuple(float(100 * at / n) for at in np.arange(best, n, period) if at >= first - 1)
+    active = np.flatnonzero(series)
+    shown = [at for at in np.arange(best, n, period) if active[0] - 1 <= at <= active[-1]]
+    return tuple(float(100 * at / n) for at in shown)
 
 
 def phase_words(phase: Periodicity) -> str:

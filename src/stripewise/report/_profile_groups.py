@@ -5,17 +5,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from stripewise.model import Pattern, PatternKind
-from stripewise.report._profile_pattern_svg import describe, pattern_picture
+from stripewise.report._profile_pattern_svg import describe, pattern_picture, times
 from stripewise.report._text import plural
 
 MOST_PATTERNS = 24
-MOST_NAMES = 12
+MOST_NAMES = 6
+
+
+@dataclass(frozen=True)
+class Members:
+    """Datasets of one direction: "written" or "read"; the first names, and how many there are."""
+
+    direction: str
+    names: tuple[str, ...]
+    number: int
 
 
 @dataclass(frozen=True)
@@ -26,8 +35,7 @@ class PatternGroup:
     picture: Markup | None
     words: str
     facts: tuple[str, ...]
-    members: tuple[str, ...]
-    n_members: int
+    members: tuple[Members, ...]
 
 
 def pattern_groups(patterns: Sequence[Pattern]) -> list[PatternGroup]:
@@ -38,7 +46,7 @@ def pattern_groups(patterns: Sequence[Pattern]) -> list[PatternGroup]:
     """
     groups: dict[tuple[object, ...], list[Pattern]] = {}
     for pattern in patterns:
-        key: tuple[object, ...] = (pattern.kind, pattern.writing)
+        key: tuple[object, ...] = (pattern.kind,)
         if pattern.kind in _DRAWN_BY_SHAPE:
             key += (pattern.notation, pattern.grid, pattern.extents, pattern.rank_order)
             key += (pattern.halo, pattern.active_ranks, pattern.uneven, pattern.deviating_ranks)
@@ -66,9 +74,16 @@ def _group(members: Sequence[Pattern], place: int) -> PatternGroup:
         picture=pattern_picture(first, f"pattern-{place}") if place < MOST_PATTERNS else None,
         words="" if first.kind in (PatternKind.IRREGULAR, PatternKind.EMPTY) else describe(first),
         facts=tuple(facts),
-        members=tuple(_where(pattern) for pattern in members[:MOST_NAMES]),
-        n_members=len(members),
+        members=tuple(_members(members)),
     )
+
+
+def _members(patterns: Sequence[Pattern]) -> Iterator[Members]:
+    for writing, direction in ((True, "written"), (False, "read")):
+        names = [_where(pattern) for pattern in patterns if pattern.writing == writing]
+        names = list(dict.fromkeys(names))
+        if names:
+            yield Members(direction, tuple(names[:MOST_NAMES]), len(names))
 
 
 def _where(pattern: Pattern) -> str:
@@ -80,10 +95,10 @@ def _where(pattern: Pattern) -> str:
 def pattern_facts(pattern: Pattern) -> list[str]:
     """What else is known of a pattern, each in a few words."""
     facts = []
-    if pattern.extents and all(pattern.extents):
-        sizes = " x ".join(map(str, pattern.extents))
-        facts.append(f"array of {sizes} elements of {plural(pattern.element_bytes, 'byte')}")
     drawn = pattern.kind in _DRAWN_BY_SHAPE
+    if pattern.extents and all(pattern.extents) and not drawn:
+        facts.append(f"array of {times(pattern.extents)} elements")
+    facts.append(f"an element is {plural(pattern.element_bytes, 'byte')} long")
     if pattern.active_ranks < pattern.n_ranks:
         facts.append(
             f"{pattern.active_ranks} of {pattern.n_ranks} ranks take part"
@@ -96,7 +111,7 @@ def pattern_facts(pattern: Pattern) -> list[str]:
     if pattern.steps > 1:
         facts.append(f"{pattern.steps} such accesses")
     if any(pattern.halo):
-        facts.append("neighbours overlap by " + " x ".join(map(str, pattern.halo)) + " elements")
+        facts.append("neighbours overlap by " + times(pattern.halo) + " elements")
     if pattern.uneven:
         facts.append("the last blocks are smaller")
     facts.append(f"{100 * pattern.collective:.0f} % of the calls are collective")

@@ -21,7 +21,9 @@ from stripewise.report._text import plural
 
 MOST_COLUMNS = 240
 MOST_RANK_ROWS = 128
-MOST_FILE_ROWS = 24
+MOST_FILE_ROWS = 16
+LEAST_SHARE = 0.002
+"""Of the bytes or of the time: a file with less has no row of its own."""
 LAYER_NAMES = {
     IoLayer.POSIX: "POSIX",
     IoLayer.STDIO: "stdio",
@@ -170,13 +172,16 @@ def file_rows(profile: RunProfile, *parts: Cells) -> Rows:
     """Put the files with most into rows of their own, the others into the last one."""
     n_files = len(profile.paths)
     total = np.zeros(n_files)
+    large = np.zeros(n_files, bool)
     for cells in parts:
         if cells.value.any():
-            total += np.bincount(cells.file, cells.value / cells.value.sum(), n_files)[:n_files]
+            shares = _count(cells.file, cells.value / cells.value.sum(), n_files)
+            large |= shares >= LEAST_SHARE
+            total += shares
     order = np.argsort(-total, kind="stable")
     order = order[total[order] > 0]
-    own = order if len(order) <= MOST_FILE_ROWS else order[: MOST_FILE_ROWS - 1]
-    rest = order[len(own) :]
+    own = order[large[order]][: MOST_FILE_ROWS - 1]
+    rest = order[~np.isin(order, own)]
     place = np.full(n_files, -1, np.int64)
     place[own] = np.arange(len(own))
     place[rest] = len(own)

@@ -98,7 +98,13 @@ def _hash(script: str) -> str:
 def _template() -> Any:
     environment = page_environment()
     environment.filters.update(
-        percent=_percent, number=_number, maybe_seconds=_maybe_seconds, mean=_mean, figure=_figure
+        percent=_percent,
+        number=_number,
+        maybe_seconds=_maybe_seconds,
+        mean=_mean,
+        figure=_figure,
+        base=lambda path: path.rstrip("/").rpartition("/")[2] or path,
+        parent=lambda path: path.rstrip("/").rpartition("/")[0],
     )
     return environment.get_template("profile.html.j2")
 

@@ -135,7 +135,7 @@ def _label(pattern: Pattern, dimension: int) -> str:
     else:
         kind = "diagonal blocks"
     extent = pattern.extents[dimension] if dimension < len(pattern.extents) else 0
-    size = f", {extent} elements" if extent else ""
+    size = f", {extent:,} elements".replace(",", "\u202f") if extent else ""
     return f"dimension {dimension}: {'whole' if kind == '*' else kind}{size}"
 
 

@@ -61,17 +61,18 @@ def describe(pattern: Pattern) -> str:
     if pattern.kind is PatternKind.MULTIPARTITION:
         return (
             f"Each of {pattern.active_ranks} processes owns several blocks of "
-            f"{_times(pattern.block)} elements, one in each diagonal of the array."
+            f"{times(pattern.block)} elements, one in each diagonal of the array."
         )
     return (
-        f"A grid of {_times(pattern.grid)} processes; each moves "
-        f"{_times(pattern.block)} elements of the array"
-        f"{f' of {_times(pattern.extents)}' if pattern.extents and all(pattern.extents) else ''}."
+        f"A grid of {times(pattern.grid)} processes; each moves "
+        f"{times(pattern.block)} elements of the array"
+        f"{f' of {times(pattern.extents)}' if pattern.extents and all(pattern.extents) else ''}."
     )
 
 
-def _times(numbers: Sequence[int]) -> str:
-    return " x ".join(map(str, numbers)) or "?"
+def times(numbers: Sequence[int]) -> str:
+    """Sizes of an array: 4 x 16 777 216."""
+    return " x ".join(f"{number:,}".replace(",", "\u202f") for number in numbers) or "?"
 
 
 def _captions(cells: CellMap) -> list[str]:

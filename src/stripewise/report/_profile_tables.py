@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stripewise.diagnosis import FileRow, size_labels
 from stripewise.model import SIZE_EDGES, IoLayer, RunProfile
 
-MOST_FILES = 40
+MOST_FILES = 25
 MOST_VARIANCE = 30
 MOST_REQUESTS = 30
 

@@ -94,5 +94,6 @@ def _active(parts: tuple[Cells, ...], edges: NDArray[np.int64]) -> list[int]:
     """Count the ranks that did anything between two edges."""
     rank = np.concatenate([cells.rank for cells in parts])
     span = np.searchsorted(edges, np.concatenate([cells.column for cells in parts]), "right") - 1
-    pairs = np.unique(np.stack([span, rank]), axis=1)
-    return [int(n) for n in np.bincount(pairs[0], minlength=len(edges) - 1)]
+    n_ranks = int(rank.max(initial=0)) + 3
+    pairs = np.unique(span * n_ranks + rank + 2)
+    return [int(n) for n in np.bincount(pairs // n_ranks, minlength=len(edges) - 1)]

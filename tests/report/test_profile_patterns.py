@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pages
+import profiles
+import pytest
+
+from stripewise.model import Distribution, PatternKind
+from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
+from stripewise.report._profile_pattern import GAP, NOBODY, cell_map
+from stripewise.report._profile_pattern_svg import describe, pattern_picture
+
+BLOCK, CYCLIC, WHOLE = Distribution("BLOCK"), Distribution("CYCLIC"), Distribution("*")
+
+
+def sheet(distributions, grid, **changes):
+    return profiles.blocks(
+        distributions=distributions, grid=grid, extents=(), block=(1,) * len(grid), **changes
+    )
+
+
+def owners(pattern):
+    cells = cell_map(pattern)
+    down, across = cells.axes
+    return [[cells.owner((i, j)) for j in across.cells] for i in down.cells]
+
+
+def test_blocks_belong_to_ranks_in_c_order():
+    assert owners(sheet((BLOCK, BLOCK), (2, 3))) == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_blocks_belong_to_ranks_in_fortran_order():
+    assert owners(sheet((BLOCK, BLOCK), (2, 3), rank_order="F")) == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_cyclic_dimension_shows_rounds():
+    assert owners(sheet((CYCLIC, WHOLE), (2, 1))) == [[0], [1], [0], [1]]
+
+
+def test_other_orders_are_not_numbered():
+    assert owners(sheet((BLOCK, WHOLE), (2, 1), rank_order="other")) == [[NOBODY], [NOBODY]]
+
+
+def test_many_cells_are_elided():
+    cells = cell_map(sheet((BLOCK, WHOLE), (1000, 1)))
+    assert cells.axes[0].cells == (0, 1, 2, 3, 4, 5, GAP, 999)
+
+
+def test_four_dimensions_show_three_of_which_the_cut_ones_come_first():
+    pattern = sheet((BLOCK, WHOLE, BLOCK, BLOCK), (2, 1, 2, 2))
+    cells = cell_map(pattern)
+    assert [axis.dimension for axis in cells.axes] == [0, 2, 3]
+    assert cells.hidden == (1,)
+    assert cells.owner((1, 0, 1)) == 5
+    assert "not drawn: dimension 1" in pattern_picture(pattern, "p")
+
+
+def test_multipartition_gives_each_rank_one_block_in_every_plane():
+    pattern = next(p for p in profiles.PATTERNS if p.kind is PatternKind.MULTIPARTITION)
+    cells = cell_map(pattern)
+    side = range(4)
+    for z in side:
+        for plane in (
+            [(z, a, b) for a in side for b in side],
+            [(a, z, b) for a in side for b in side],
+            [(a, b, z) for a in side for b in side],
+        ):
+            assert set(Counter(map(cells.owner, plane)).values()) == {1}
+
+
+@pytest.mark.parametrize("pattern", profiles.PATTERNS, ids=lambda p: p.dataset or p.file)
+def test_drawings_are_sound_and_say_what_they_show(pattern):
+    picture = pattern_picture(pattern, "p0")
+    if pattern.kind is PatternKind.IRREGULAR:
+        assert picture is None
+        return
+    pages.Page(picture)
+    assert describe(pattern) in picture
+    assert "<polygon" in picture
+
+
+def test_drawings_stay_small():
+    pattern = sheet((BLOCK,) * 3, (1000, 1000, 1000))
+    assert len(pattern_picture(pattern, "p")) < 60_000
+
+
+def test_a_sheet_numbers_its_cells():
+    picture = pattern_picture(sheet((BLOCK, BLOCK), (2, 2)), "p")
+    assert re.findall(r">(\d+)</text>", picture) == ["0", "1", "2", "3"]
+
+
+def test_equal_patterns_stand_together_and_distributed_ones_first():
+    groups = pattern_groups(tuple(reversed(profiles.PATTERNS)))
+    assert groups[0].pattern.notation == "<3D, (BLOCK, BLOCK, BLOCK), (60, 100, 300)>"
+    assert [one.direction for one in groups[0].members] == ["written"]
+    assert set(groups[0].members[0].names) == {
+        "/scratch/me/out.h5:/pressure", "/scratch/me/out.h5:/density",
+    }  # fmt: skip
+    assert groups[-1].pattern.kind is PatternKind.SINGLE
+
+
+def test_read_and_written_alike_is_one_group():
+    (group,) = pattern_groups((profiles.blocks(), profiles.blocks(writing=False)))
+    assert [one.direction for one in group.members] == ["written", "read"]
+
+
+def test_what_single_ranks_move_is_one_group_with_what_they_share():
+    single = [
+        profiles.blocks(kind=PatternKind.SINGLE, distributions=(), grid=(), extents=(n,),
+                        dataset=f"/{n}", active_ranks=1)
+        for n in range(1, 100)
+    ]  # fmt: skip
+    (group,) = pattern_groups(single)
+    assert group.members[0].number == 99
+    assert not any("array of" in fact for fact in group.facts)
+    assert "1 of 64 ranks take part" in group.facts
+
+
+def test_only_the_first_are_drawn():
+    many = [profiles.blocks(block=(n + 1, 1, 1)) for n in range(MOST_PATTERNS + 5)]
+    groups = pattern_groups(many)
+    assert sum(group.picture is not None for group in groups) == MOST_PATTERNS
+
+
+def test_deviating_ranks_are_named():
+    facts = pattern_groups((profiles.PATTERNS[-1],))[0].facts
+    assert any(fact.endswith("14, 15 and 24 more") for fact in facts)
+    assert "17 selections of scattered points" in facts
