@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stripewise.model import Configuration, ObservedFile, ProgramFacts
+from stripewise.model import Configuration, Evidence, ObservedFile, ProgramFacts
 from stripewise.readers import HandshakeState, cannot_act
 from stripewise.report._text import (
     format_bandwidth,
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from stripewise.runtime import InPlaceRun
 
 _UNSEEN = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DROPPED)
+_NO_CALLS = (
+    "no single calls were recorded: the runtime library is older than this Stripewise; "
+    "`stripewise runtime build` makes it anew"
+)
 _SHOWN_FILES = 4
 _SHOWN_HINTS = 6
 
@@ -66,6 +70,8 @@ def observation(run: InPlaceRun, configuration: Configuration) -> Observation:
     if not run.handshake.ok and not run.problem:
         warnings.append(run.handshake.message)
     warnings += run.handshake.warnings
+    if run.evidence is not None and run.evidence.trace is None and len(run.profile.processes):
+        warnings.append(_NO_CALLS)
     seen = run.handshake.ok and not run.problem
     could_not = cannot_act(configuration, files, facts, Path.cwd()) if seen else []
     return Observation(run, files, facts, tuple(could_not), tuple(warnings))
@@ -92,14 +98,26 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
 
 
 def captured_lines(run: InPlaceRun) -> list[str]:
-    """Line that sums a captured run up; none if no single calls were recorded."""
+    """Lines that sum a captured run up; none if no single calls were recorded."""
     evidence = run.evidence
     if evidence is None or evidence.trace is None:
         return []
     trace = evidence.trace
-    lost = f", {trace.lost_calls} lost" if trace.lost_calls else ""
     calls = int(trace.rows["count"].sum())
-    return [f"stripewise: {plural(calls, 'call')} in {plural(len(trace.rows), 'record')}{lost}"]
+    counted = f"{plural(calls, 'call')} in {plural(len(trace.rows), 'record')}"
+    if trace.lost_calls:
+        counted += f", {plural(trace.lost_calls, 'call')} lost for want of room"
+    return [f"stripewise: {text}" for text in (_summary(evidence), counted) if text]
+
+
+def _summary(evidence: Evidence) -> str:
+    """The diagnosis in one line; "" if it fails, since the program's own end counts."""
+    from stripewise.diagnosis import diagnose
+
+    try:
+        return printable(diagnose(evidence).summary)
+    except Exception as error:
+        return f"no diagnosis: unexpected {type(error).__name__} (`stripewise profile` tells more)"
 
 
 def _bandwidth(run: InPlaceRun) -> float:

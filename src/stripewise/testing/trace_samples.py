@@ -120,7 +120,7 @@ def mixed_container(n_ranks: int = 2) -> bytes:
             ),
         ]
         bins = [FakeBins(OUT, MPI, [(0, 24, 3, 0, 96, 5000), (1 << 24, 25, 1, 32, 0, 7)])]
-        thread = FakeThread(1, calls[2:3], calls[:2], [calls[3:]], lost_calls=number)
+        thread = FakeThread(1, calls[2:3], calls[:2], [calls[3:]])
         processes.append(rank(number, n_ranks, FakeTrace([thread], objects, shapes, bins)))
     return build_container(processes)
 
