@@ -93,7 +93,8 @@ HEADINGS = ("start", "rank", "call", "times", "bytes", "where", "stride", "busy"
 
 
 def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
-    """One row as texts under `HEADINGS`; a call that serves another is indented."""
+    """A row or a call as texts under `HEADINGS`; what serves another call is indented."""
+    run = "count" in (row.dtype.names or ())
     indent = "  " * min(int(row["depth"]), 4)
     size, data = int(row["bytes"]), int(row["op"]) in _DATA
     path = trace.paths[row["file"]] if row["file"] >= 0 else ""
@@ -104,11 +105,11 @@ def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
         f"{row['start_ns'] * 1e-9:.6f}",
         str(int(row["rank"])) if row["rank"] >= 0 else f"p{int(row['process'])}",
         indent + (name_of(trace, int(row["name"])) or OP_NAMES[Op(int(row["op"]))]) + failed,
-        str(int(row["count"])),
+        str(int(row["count"])) if run else "1",
         format_bytes(size) if data else "",
         where(trace, row),
-        _strides(row),
-        format_seconds(int(row["busy_ns"]) * 1e-9),
+        _strides(row) if run else "",
+        format_seconds(int(row["busy_ns" if run else "duration_ns"]) * 1e-9),
         printable(path),
     )
 

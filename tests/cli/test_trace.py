@@ -1,0 +1,250 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise trace`: leaves the program alone; what it recorded can be looked at."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from stripewise.cli import main
+from stripewise.errors import RuntimeMissingError
+from stripewise.runtime import find_runtime
+from stripewise.testing.containers import FakeFile, FakeProcess, build_container
+from stripewise.testing.trace_samples import OUT, mixed_container, write_container
+from stripewise.testing.traces import FakeCall, FakeThread, FakeTrace
+
+STRIPEWISE = [sys.executable, "-c", "from stripewise.cli import main; main()"]
+
+
+def trace(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    settings = {"capture_output": True, "text": True, "check": False, "timeout": 60, **options}
+    command = [*STRIPEWISE, "trace", *arguments]
+    return subprocess.run(command, **settings)  # type: ignore[call-overload,no-any-return]
+
+
+def view(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["trace", *map(str, arguments)])
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    write_container(tmp_path / "app.trace", "n0.sw", mixed_container())
+    return tmp_path / "app.trace"
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("script", "code"), [("cat; exit 7", 7), ("kill -9 $$", 137)])
+def test_streams_and_exit_code_are_the_programs(
+    scratch: Path, blind: Path, script: str, code: int
+) -> None:
+    done = trace("--", "sh", "-c", script, input="in\n")
+    assert done.returncode == code
+    assert done.stdout == ("in\n" if code == 7 else "")
+    assert list(scratch.iterdir()) == []
+
+
+def test_options_of_the_program_are_its_own(scratch: Path, blind: Path) -> None:
+    assert trace("--", "echo", "--all", "-o", "--", "info").stdout == "--all -o -- info\n"
+
+
+@pytest.mark.parametrize("name", ["info", "show"])
+def test_a_program_may_be_called_as_a_subcommand(scratch: Path, blind: Path, name: str) -> None:
+    assert f"{name}: no such program" in trace("--", name).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["mpiexec", "-n", "2", "./app"], "stripewise trace -- mpiexec -n 2"),
+        (["./app"], "stripewise trace -- ./app"),
+        (["shwo", "x"], "did you mean show?"),
+        ([], "nothing to trace"),
+        (["--"], "nothing to trace"),
+        (["-o", "x", "--local", "y", "--", "true"], "exclude each other"),
+        (["--local", "gone", "--", "true"], "make it on every node"),
+        (["--al", "--", "true"], "--al"),
+    ],
+)
+def test_wrong_use_is_one_helpful_line(
+    scratch: Path, blind: Path, words: list[str], said: str
+) -> None:
+    done = trace(*words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_full_directory_is_not_touched(scratch: Path, blind: Path) -> None:
+    (scratch / "d").mkdir()
+    (scratch / "d" / "file").touch()
+    done = trace("-o", "d", "--", "touch", "ran")
+    assert done.returncode == 2
+    assert not (scratch / "ran").exists()
+
+
+def test_a_real_program(scratch: Path) -> None:
+    try:
+        find_runtime()
+    except RuntimeMissingError:
+        pytest.skip("the runtime library is not built (stripewise runtime build)")
+    (scratch / "dd.trace").mkdir()
+    done = trace("--json", "--", "dd", "if=/dev/zero", "of=x", "bs=4096", "count=20")
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["trace"] == "dd-2.trace"
+    assert found["exit_code"] == 0
+    directory = scratch / "dd-2.trace"
+    assert directory.stat().st_mode & 0o777 == 0o700
+    assert {path.stat().st_mode & 0o777 for path in directory.iterdir()} == {0o600}
+    shown = [json.loads(line) for line in view("show", directory, "--json").stdout.splitlines()]
+    (writes,) = [entry for entry in shown if entry["op"] == "write"]
+    assert (writes["name"], writes["count"], writes["bytes"]) == ("write", 20, 4096)
+    assert (writes["offset"], writes["stride"], writes["file"]) == (
+        0,
+        [4096, 0, 0],
+        str(scratch / "x"),
+    )
+    every = trace(
+        "--all", "-o", "all.trace", "--", "dd", "if=/dev/zero", "of=y", "bs=1", "count=5"
+    )
+    assert "stripewise profile all.trace" in every.stderr
+    lines = view("show", "all.trace", "--file", "y", "--json").stdout.splitlines()
+    assert [json.loads(line)["offset"] for line in lines if '"op": "write"' in line] == [*range(5)]
+
+
+def test_info(sample: Path) -> None:
+    found = json.loads(view("info", "--json", sample).stdout)
+    assert (found["ranks"], found["calls"], found["records"]) == (2, 2 * 56, 8)
+    assert (found["datasets"], found["views"], found["lost_calls"]) == (2, 1, 0)
+    assert found["files"][0]["calls"] == {"hdf5": 2, "mpiio": 2, "posix": 108}
+    text = view("info", sample).stdout
+    assert "2 ranks" in text
+    assert "112 calls in 8 records" in text
+
+
+def test_show(sample: Path) -> None:
+    lines = view("show", sample, "--rank", "0").stdout.splitlines()
+    assert len(lines) == 1 + 4
+    assert "start (0, 0) count (1, 1) block (4, 6)" in lines[1]
+    assert lines[1].endswith(f"{OUT}:/a")
+    assert "    pwrite" in lines[3]
+    assert "10x2 100" in lines[4]
+    assert (
+        len(view("show", sample, "--layer", "hdf5", "--layer", "mpiio").stdout.splitlines()) == 5
+    )
+    assert len(view("show", sample, "--calls", "--limit", "200").stdout.splitlines()) == 113
+    done = view("show", sample, "--limit", "3")
+    assert "5 more" in done.stderr
+    assert len(view("show", sample, "--file", "*.nc").stdout.splitlines()) == 1
+
+
+def test_counters_alone_have_no_calls(tmp_path: Path) -> None:
+    path = write_container(tmp_path, "a.sw", build_container([FakeProcess({}, [FakeFile(OUT)])]))
+    done = view("show", path)
+    assert done.exit_code == 9
+    assert "no single calls" in done.stderr
+    assert "only counters" in view("info", path).stdout
+
+
+def test_export_parquet(sample: Path, tmp_path: Path) -> None:
+    table = pytest.importorskip("pyarrow.parquet")
+    assert view("export", sample, "-o", tmp_path / "runs.parquet").exit_code == 0
+    runs = table.read_table(tmp_path / "runs.parquet")
+    assert runs.num_rows == 8
+    assert sum(runs["count"].to_pylist()) == 112
+    assert runs["file"].to_pylist() == [OUT] * 8
+    assert set(runs["layer"].to_pylist()) == {"hdf5", "mpiio", "posix"}
+    assert runs["parent"].to_pylist()[:2] == [None, "H5Dwrite"]
+    assert runs["stride"].to_pylist()[2] == [4096, 0, 0]
+    described = json.loads(runs.schema.metadata[b"stripewise"])
+    assert described["shapes"][0]["count"] == [1, 1]
+    assert described["views"][0]["pieces"][0]["count"] == 4
+    assert (tmp_path / "runs.parquet").stat().st_mode & 0o777 == 0o600
+    done = view("export", sample, "--calls", "--rank", "1", "-o", tmp_path / "calls.parquet")
+    assert "56 calls" in done.stderr
+    calls = table.read_table(tmp_path / "calls.parquet")
+    assert calls["parent_index"].to_pylist()[:4] == [-1, 0, 1, 1]
+    assert set(calls["rank"].to_pylist()) == {1}
+
+
+def events_of(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(path.read_text())["traceEvents"]
+    return found
+
+
+def test_export_timeline(sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    assert view("export", sample, "-o", path).exit_code == 0
+    events = events_of(path)
+    slices = [event for event in events if event["ph"] == "X"]
+    assert {event["pid"] for event in slices} == {0, 1}
+    run = next(event for event in slices if event["name"] == "pwrite")
+    assert (run["args"]["calls"], run["args"]["bytes"]) == (50, 4096)
+    assert run["args"]["file"] == OUT
+    names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    assert names == ["rank 0 on node1", "rank 1 on node1"]
+    counters = [event for event in events if event["ph"] == "C"]
+    assert {event["name"] for event in counters} == {"mpiio MB/s"}
+    assert sum(event["args"]["written"] for event in counters if event["pid"] == 0) > 0
+
+
+def test_slices_of_a_lane_nest(tmp_path: Path) -> None:
+    """Runs that interleave overlap in part; a viewer wants each lane to be a stack."""
+    calls = [
+        FakeCall(OUT, "a", count=10, start_ns=0, step_ns=100, sequence=1),
+        FakeCall(OUT, "b", count=10, start_ns=50, step_ns=100, sequence=2),
+        FakeCall(OUT, "c", count=2, start_ns=60, step_ns=10, duration_ns=5, sequence=3, depth=1),
+    ]
+    process = FakeProcess({}, [FakeFile(OUT)], trace=FakeTrace([FakeThread(log=calls)]))
+    path = write_container(tmp_path, "a.sw", build_container([process]))
+    view("export", path, "-o", tmp_path / "t.json")
+    lanes: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for event in events_of(tmp_path / "t.json"):
+        if event["ph"] == "X":
+            lanes[event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+    assert len(lanes) == 2
+    for spans in lanes.values():
+        for a in spans:
+            assert all(
+                a[1] <= b[0]
+                or b[1] <= a[0]
+                or (a[0] <= b[0] and b[1] <= a[1])
+                or (b[0] <= a[0] and a[1] <= b[1])
+                for b in spans
+            )
+
+
+def test_export_needs_a_known_suffix(sample: Path, tmp_path: Path) -> None:
+    done = view("export", sample, "-o", tmp_path / "t.csv")
+    assert done.exit_code == 2
+    assert ".parquet or .json" in done.stderr
+
+
+def test_export_where_nothing_can_be_written(sample: Path, tmp_path: Path) -> None:
+    done = view("export", sample, "-o", tmp_path / "gone" / "t.json")
+    assert done.exit_code == 8
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_collect(sample: Path, tmp_path: Path) -> None:
+    done = view("collect", sample, "-o", tmp_path / "all", "--json")
+    assert json.loads(done.stdout) == {"copied": [str(tmp_path / "all" / "n0.sw")]}
+    assert view("collect", tmp_path / "gone", "-o", tmp_path / "all").exit_code == 9
+
+
+def test_what_is_not_recognised(tmp_path: Path) -> None:
+    done = view("info", tmp_path)
+    assert done.exit_code == 9
+    assert "what can be read is" in done.stderr
