@@ -17,6 +17,7 @@ from stripewise.report._surface import surface_lines, surface_to_json
 from stripewise.report._surface_picture import draw_surface
 
 if TYPE_CHECKING:
+    from stripewise.report._profile_figure import draw_profile
     from stripewise.report._profile_html import render_profile_html, write_profile_html
     from stripewise.report._progress import (
         LineObserver,
@@ -31,6 +32,7 @@ __all__ = [
     "ProgressObserver",
     "best_phrase",
     "configuration_document",
+    "draw_profile",
     "draw_surface",
     "facts_phrase",
     "progress_observer",
@@ -43,11 +45,15 @@ __all__ = [
     "trial_line",
     "write_profile_html",
 ]
-_PROFILE = {"render_profile_html", "write_profile_html"}
+_HOMES = {
+    "draw_profile": "_profile_figure",
+    "render_profile_html": "_profile_html",
+    "write_profile_html": "_profile_html",
+}
 
 
 def __getattr__(name: str) -> object:
     if name in __all__:
-        home = "_profile_html" if name in _PROFILE else "_progress"
+        home = _HOMES.get(name, "_progress")
         return getattr(import_module(f"stripewise.report.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

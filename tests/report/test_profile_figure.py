@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import profiles
+import pytest
+from PIL import Image
+
+from stripewise.errors import StorageError, UsageError
+from stripewise.report import draw_profile
+
+
+def test_picture_of_each_kind(tmp_path):
+    diagnosis, evidence, _ = profiles.rich()
+    draw_profile(diagnosis, evidence, tmp_path / "run.svg")
+    text = (tmp_path / "run.svg").read_text(encoding="utf-8")
+    assert "Written, each rank: what reached the file system (POSIX)" in text
+    assert "./program out.h5" in text
+    draw_profile(diagnosis, evidence, tmp_path / "run.png")
+    with Image.open(tmp_path / "run.png") as image:
+        assert image.width > 1000
+
+
+def test_the_same_run_gives_the_same_picture(tmp_path):
+    diagnosis, evidence, _ = profiles.rich()
+    for name in ("one.svg", "two.svg"):
+        draw_profile(diagnosis, evidence, tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+
+
+def test_hostile_names_do_no_harm(tmp_path):
+    diagnosis, evidence, _ = profiles.hostile()
+    draw_profile(diagnosis, evidence, tmp_path / "run.svg")
+    assert "<script" not in (tmp_path / "run.svg").read_text(encoding="utf-8")
+
+
+def test_trouble_is_one_line(tmp_path):
+    diagnosis, evidence, _ = profiles.rich()
+    with pytest.raises(UsageError, match=r"give a name that ends in \.svg, \.png, \.pdf"):
+        draw_profile(diagnosis, evidence, tmp_path / "run.gif")
+    with pytest.raises(StorageError, match="cannot write"):
+        draw_profile(diagnosis, evidence, tmp_path / "none" / "run.svg")
+    diagnosis, evidence, _ = profiles.poor()
+    with pytest.raises(UsageError, match=r"Darshan 3\.1\.3 log has no time bins"):
+        draw_profile(diagnosis, evidence, tmp_path / "run.svg")
