@@ -11,6 +11,7 @@ import numpy as np
 
 from stripewise.model import Pattern, PatternKind, Pieces
 from stripewise.patterns._boxes import Boxes, Ints, by_rank, most_common
+from stripewise.patterns._cells import in_steps
 from stripewise.patterns._deviants import name_most
 from stripewise.patterns._fold import fold, without_repeats
 from stripewise.patterns._irregular import describe_boxes
@@ -60,8 +61,9 @@ def _all_arrays(rows: Rows, apart: Rows, n_ranks: int, element_bytes: int) -> li
         if found and len(found) == len(several) and any(map(_is_distributed, found)):
             return found
     return [
-        _tolerant(rows, n_ranks, element_bytes)
-        or _strict(rows, element_bytes, more_shapes_of)
+        _strict(rows, element_bytes, more_shapes_of)
+        or _tolerant(rows, n_ranks, element_bytes)
+        or _strict(rows, element_bytes, steps=True)
         or _described(rows, element_bytes)
     ]
 
@@ -70,15 +72,17 @@ def _is_distributed(found: _Found) -> bool:
     return found[0].kind in (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 
 
-def _strict(rows: Rows, element_bytes: int, shapes: _Shapes = shapes_of) -> _Found | None:
-    """Name the pattern in the likeliest shape in which it has a name."""
+def _strict(
+    rows: Rows, element_bytes: int, shapes: _Shapes = shapes_of, *, steps: bool = False
+) -> _Found | None:
+    """Name the pattern, or that of one step, in the likeliest shape in which it has a name."""
     rows, first = _from_first(rows)
     for shape in shapes(rows, element_bytes):
         boxes = boxes_in(rows, shape, element_bytes)
         if boxes is None:
             continue
         apart = distinct(boxes)
-        finding = name_strictly(boxes, apart, as_product(merge(apart)))
+        finding = in_steps(apart) if steps else name_strictly(apart, as_product(merge(apart)))
         if finding is not None:
             return finding, boxes, _extents(finding, shape, element_bytes), first
     return None
@@ -175,9 +179,13 @@ def _steps(pieces: Pieces, whole: Rows, apart: Rows) -> int:
     """Calls of most ranks through a view; times that offset lists move the same bytes."""
     if pieces.source != "view":
         return max(1, round(whole.total_bytes() / max(apart.total_bytes(), 1)))
-    calls = np.unique(np.stack((whole.rank, whole.call)), axis=1)
-    _, counts = np.unique(calls[0], return_counts=True)
-    return most_common(counts)
+    if (np.diff(whole.rank) > 0).all():
+        return 1
+    order = np.lexsort((whole.call, whole.rank))
+    rank, call = whole.rank[order], whole.call[order]
+    new_rank = np.concatenate(([True], np.diff(rank) != 0))
+    new_call = np.concatenate(([True], np.diff(call) != 0)) | new_rank
+    return most_common(np.add.reduceat(new_call.astype(np.int64), np.flatnonzero(new_rank)))
 
 
 def _pattern(one: _Found, pieces: Pieces, n_ranks: int, steps: int, unit: int) -> Pattern:
@@ -192,9 +200,9 @@ def _pattern(one: _Found, pieces: Pieces, n_ranks: int, steps: int, unit: int) -
 
 def _unit_note(rows: Rows) -> str:
     """Say that sizes are bytes, and of what they are multiples."""
-    offset = rows.offset - rows.offset.min()
-    common = int(np.gcd.reduce(np.concatenate((offset, rows.size, rows.step.reshape(-1)))))
-    power = min(common & -common, 16)
+    bits = int(np.bitwise_or.reduce(rows.offset - rows.offset.min()))
+    bits |= int(np.bitwise_or.reduce(rows.size)) | int(np.bitwise_or.reduce(rows.step, axis=None))
+    power = min(bits & -bits, 16)
     if power < 2:
         return "sizes are in bytes"
     return f"sizes are in bytes, all of them multiples of {power}"

@@ -48,11 +48,16 @@ def boxes_of(selections: Selections) -> Boxes:
     counts, blocks = selections.count.T, selections.block.T
     sets = np.empty((starts.shape[0], 5, starts.shape[1]), np.int64)
     for d in range(sets.shape[0]):
-        joined = (strides[d] == blocks[d]) | (counts[d] == 1)
         sets[d, START] = starts[d]
-        sets[d, STRIDE] = np.where(joined, 0, strides[d])
-        sets[d, BLOCKS] = np.where(joined, 1, counts[d])
-        sets[d, LENGTH] = np.where(joined, blocks[d] * counts[d], blocks[d])
+        sets[d, LENGTH] = blocks[d]
+        joined = (strides[d] == blocks[d]) | (counts[d] == 1)
+        if joined.all():
+            sets[d, LENGTH] *= counts[d]
+            sets[d, STRIDE], sets[d, BLOCKS] = 0, 1
+        else:
+            sets[d, LENGTH] *= np.where(joined, counts[d], 1)
+            sets[d, STRIDE] = np.where(joined, 0, strides[d])
+            sets[d, BLOCKS] = np.where(joined, 1, counts[d])
         sets[d, LAST] = sets[d, LENGTH]
     something = np.logical_and.reduce((counts > 0) & (blocks > 0), axis=0)
     boxes = Boxes(selections.rank.astype(np.int64), selections.order, sets)
@@ -89,13 +94,13 @@ def elements(boxes: Boxes) -> NDArray[np.float64]:
     return found
 
 
-def mixed(columns: Ints) -> NDArray[np.uint64]:
-    """Return a number per column of (k, n) that differs where the columns differ.
+def mixed(*columns: Ints) -> NDArray[np.uint64]:
+    """Return a number per place that differs where any of the columns (n,) differs.
 
     Only numbers of one call can be compared.  They are 64 well mixed bits: among 10^6 different
     columns two collide with a probability of 10^-8.
     """
-    found = np.full(columns.shape[1], 0x9E3779B97F4A7C15, np.uint64)
+    found = np.full(columns[0].size, 0x9E3779B97F4A7C15, np.uint64)
     for row in columns:
         if row.size and row[0] == row[-1] and (row == row[0]).all():
             continue  # tells nothing
@@ -114,7 +119,7 @@ def classes(sets: Ints) -> tuple[Ints, Ints]:
         (5, n_classes) and (n,) int64.
     """
     same = all((sets[i] == sets[i, 0]).all() for i in (STRIDE, BLOCKS, LENGTH, LAST))
-    key = sets[START] if same else mixed(sets)
+    key = sets[START] if same else mixed(*sets)
     if same and (np.diff(key) > 0).all():
         return sets, np.arange(key.size)
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)

@@ -90,7 +90,9 @@ def _tries(sets: Ints, n_ranks: int, extent: int) -> Iterator[_Guess]:
         known = extent or int(ends.max())
         for rule in (BlockRule.EVEN, BlockRule.EVEN_LAST, BlockRule.SPREAD, BlockRule.REST_LAST):
             for n_parts in dict.fromkeys((n_ranks, sets.shape[1])):
-                if known >= n_parts:
+                low = known // n_parts
+                near = (sets[LENGTH] >= low) & (sets[LENGTH] <= low + 1)
+                if low and near.mean() > 0.5:
                     yield _by_rule(sets, rule, known, n_parts)
     else:
         width, stride = most_common(sets[LENGTH]), most_common(sets[STRIDE])
@@ -153,11 +155,11 @@ def _judge(boxes: Boxes, ranks: Ints, guesses: Sequence[_Guess], most: int) -> F
     if n_places < 2 or abs(n_places - ranks.size) > most or not inside.any():
         return None
     lie, expected = _lie(boxes.rank[inside], [part[inside] for part in coordinates], parts, most)
-    if lie is None:
+    if lie is None or not expected.any():
         return None
-    deviating = np.union1d(
-        np.setxor1d(boxes.rank[inside][expected], ranks), _missing(lie, parts, ranks)
-    )
+    odd = ~_member(ranks, boxes.rank[inside][expected])
+    missing = _missing(lie, parts, ranks)
+    deviating = np.sort(np.concatenate((ranks[odd], missing)))
     if not 0 < deviating.size <= most + (n_places - ranks.size if n_places > ranks.size else 0):
         return None
     finding = put_together(found, lie, ranks.size)
@@ -192,5 +194,14 @@ def _missing(lie: Grid, parts: Sequence[int], ranks: Ints) -> Ints:
     """Return the ranks that have a place in the grid and move nothing."""
     if not lie.strides:
         return np.zeros(0, np.int64)
-    expected = np.arange(lie.first_rank, lie.first_rank + math.prod(parts))
-    return np.setdiff1d(expected, ranks, assume_unique=True)
+    there = np.zeros(math.prod(parts), bool)
+    place = ranks - lie.first_rank
+    there[place[(place >= 0) & (place < there.size)]] = True
+    return np.flatnonzero(~there) + lie.first_rank
+
+
+def _member(values: Ints, known: Ints) -> NDArray[np.bool_]:
+    """Whether each value is among those known, which ascend."""
+    place = np.minimum(np.searchsorted(known, values), known.size - 1)
+    found: NDArray[np.bool_] = known[place] == values
+    return found

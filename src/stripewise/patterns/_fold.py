@@ -13,11 +13,12 @@ from stripewise.patterns._rows import MOST_LEVELS, Rows, canonical
 
 def without_repeats(rows: Rows) -> Rows:
     """Return the rows without those that a rank moves again; ordered by rank and offset."""
-    rows = rows.take(np.lexsort((rows.offset, rows.rank)))
     if (np.diff(rows.rank) > 0).all():
         return rows
-    key = mixed(np.concatenate((np.stack((rows.rank, rows.offset, rows.size)), rows.times,
-                                rows.step)))  # fmt: skip
+    rows = rows.take(np.lexsort((rows.offset, rows.rank)))
+    key = mixed(rows.rank, rows.offset, rows.size, *rows.times, *rows.step)
+    if (np.diff(np.sort(key)) != 0).all():
+        return rows
     _, first = np.unique(key, return_index=True)
     return rows if first.size == key.size else rows.take(np.sort(first))
 
@@ -30,19 +31,21 @@ def fold(rows: Rows) -> Rows:
         if (np.diff(rows.rank) > 0).all():
             break
         rows = canonical(_regular(canonical(_touching(rows))))
+    if (np.diff(rows.rank) > 0).all():
+        return rows
     return rows.take(np.lexsort((rows.offset, rows.rank)))
 
 
 def _by(rows: Rows, key: NDArray[np.uint64]) -> tuple[Rows, NDArray[np.bool_]]:
     """Order rows by key and offset; whether each goes on where the one before it was."""
-    order = np.lexsort((rows.offset, key))
+    order = np.lexsort((rows.offset, key, rows.rank))
     key = key[order]
     return rows.take(order), key[1:] == key[:-1]
 
 
 def _touching(rows: Rows) -> Rows:
     """Join ranges of equal levels that end where the next one begins."""
-    rows, same = _by(rows, mixed(np.concatenate((rows.rank[None], rows.times, rows.step))))
+    rows, same = _by(rows, mixed(rows.rank, *rows.times, *rows.step))
     goes_on = same & (rows.offset[:-1] + rows.size[:-1] == rows.offset[1:])
     if not goes_on.any():
         return rows
@@ -59,8 +62,7 @@ def _touching(rows: Rows) -> Rows:
 
 def _regular(rows: Rows) -> Rows:
     """Make a new level of equal rows that lie at the distance which is most common."""
-    columns = np.concatenate((np.stack((rows.rank, rows.size)), rows.times, rows.step))
-    rows, same = _by(rows, mixed(columns))
+    rows, same = _by(rows, mixed(rows.rank, rows.size, *rows.times, *rows.step))
     steps = np.diff(rows.offset)
     free = rows.times[MOST_LEVELS - 1] == 1
     group = np.concatenate(([0], np.cumsum(~same)))

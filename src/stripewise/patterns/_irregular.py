@@ -41,7 +41,7 @@ def describe_boxes(boxes: Boxes) -> Finding:
 
 def _all_the_same(boxes: Boxes) -> bool:
     """Whether every rank moves the same boxes."""
-    key = mixed(boxes.sets.reshape(-1, boxes.rank.size))
+    key = mixed(*boxes.sets.reshape(-1, boxes.rank.size))
     first = np.flatnonzero(np.concatenate(([True], np.diff(boxes.rank) != 0)))
     sums = np.add.reduceat(key, first)
     counts = np.diff(np.append(first, key.size))

@@ -15,7 +15,6 @@ from stripewise.patterns._boxes import (
     STRIDE,
     Boxes,
     Ints,
-    by_rank,
     mixed,
 )
 
@@ -35,11 +34,11 @@ def distinct(boxes: Boxes) -> Boxes:
     """Return the boxes without those that a rank moves again; the first ones stay."""
     if one_each(boxes):
         return boxes
-    key = mixed(np.concatenate((boxes.rank[None], boxes.sets.reshape(-1, boxes.rank.size))))
+    key = mixed(boxes.rank, *boxes.sets.reshape(-1, boxes.rank.size))
+    if (np.diff(np.sort(key)) != 0).all():
+        return boxes
     order = np.argsort(key, kind="stable")
     again = np.diff(key[order]) == 0
-    if not again.any():
-        return boxes
     keep = np.ones(key.size, bool)
     keep[order[1:][again]] = False
     return boxes.take(keep)
@@ -52,27 +51,33 @@ def merge(boxes: Boxes) -> Boxes:
         before = boxes.rank.size
         for d in reversed(range(boxes.n_dims)):
             boxes = _join(boxes, d)
-    return by_rank(boxes)
+    return boxes
 
 
 def _join(boxes: Boxes, d: int) -> Boxes:
     """Join boxes that are alike in all dimensions but `d`."""
     if one_each(boxes):
         return boxes
-    boxes, like = _ordered(boxes, d)
+    others = [column for e in range(boxes.n_dims) if e != d for column in boxes.sets[e]]
+    like = mixed(boxes.rank, *others)
+    if (np.diff(np.sort(like)) != 0).all():
+        return boxes
+    boxes, like = _ordered(boxes, like, d)
     boxes, like = regular(*_touching(boxes, like, d), d)
     several = in_groups(like)
     blocks = boxes.sets[d, BLOCKS]
     if several.any() and blocks[several].max() > 1 and blocks[several].sum() <= MOST_BLOCKS:
         boxes = _apart(boxes, like, several, d)
-    return by_rank(boxes)
+    return boxes
 
 
-def _ordered(boxes: Boxes, d: int) -> tuple[Boxes, Keys]:
-    """Order boxes so that those which are alike but in dimension `d` are together."""
-    others = np.delete(boxes.sets, d, axis=0).reshape(-1, boxes.rank.size)
-    like = mixed(np.concatenate((boxes.rank[None], others)))
-    order = np.lexsort((boxes.sets[d, START], like))
+def _ordered(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
+    """Order boxes by rank, those which are alike together, by their start in dimension `d`."""
+    changes = like[1:] != like[:-1]
+    start = boxes.sets[d, START]
+    if (changes == (np.diff(boxes.rank) != 0)).all() and (changes | (np.diff(start) >= 0)).all():
+        return boxes, like
+    order = np.lexsort((start, like, boxes.rank))
     return boxes.take(order), like[order]
 
 
@@ -109,12 +114,11 @@ def single_blocks(boxes: Boxes, d: int) -> Boxes:
 
 
 def both(one: Boxes, other: Boxes) -> Boxes:
-    """Return the boxes of two."""
-    return Boxes(
-        np.concatenate((one.rank, other.rank)),
-        np.concatenate((one.order, other.order)),
-        np.concatenate((one.sets, other.sets), axis=2),
-    )
+    """Return the boxes of two, ordered by rank."""
+    rank = np.concatenate((one.rank, other.rank))
+    order = np.concatenate((one.order, other.order))
+    joined = Boxes(rank, order, np.concatenate((one.sets, other.sets), axis=2))
+    return joined.take(np.argsort(rank, kind="stable"))
 
 
 def _touching(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:

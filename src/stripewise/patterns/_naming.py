@@ -31,24 +31,24 @@ def find_finding(boxes: Boxes, n_ranks: int, extents: Sequence[int]) -> Finding:
     apart = distinct(boxes)
     merged = as_product(merge(apart))
     return (
-        name_strictly(boxes, apart, merged)
+        name_strictly(apart, merged)
+        or in_steps(apart)
         or name_most(merged, n_ranks, extents)
         or describe_boxes(merged)
     )
 
 
-def name_strictly(boxes: Boxes, apart: Boxes, merged: Boxes) -> Finding | None:
+def name_strictly(apart: Boxes, merged: Boxes) -> Finding | None:
     """Name a pattern that all ranks have.
 
     Args:
-        boxes: As they were accessed.
         apart: Without repetitions.
         merged: Joined where several make one.
     """
     found = name_boxes(merged) or multipartition(apart)
     if found is None and merged is not apart:
         found = multipartition(merged)
-    return found or in_steps(apart)
+    return found
 
 
 def pattern_of(finding: Finding, boxes: Boxes, n_ranks: int) -> Pattern:

@@ -43,7 +43,7 @@ def as_product(boxes: Boxes) -> Boxes:
     begin = np.searchsorted(parts.rank, whole)
     filled = _sums(joined) == np.add.reduceat(_sums(parts), begin)
     joined = joined.take(filled)
-    return by_rank(both(boxes.take(~np.isin(boxes.rank, joined.rank)), joined))
+    return both(boxes.take(~np.isin(boxes.rank, joined.rank)), joined)
 
 
 def _union(boxes: Boxes, d: int) -> Boxes | None:

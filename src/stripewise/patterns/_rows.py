@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import Pieces
-from stripewise.patterns._boxes import Ints, mixed
+from stripewise.patterns._boxes import Ints
 
 MOST_LEVELS = 6
 
@@ -38,11 +38,6 @@ class Rows:
             self.rank[index], self.call[index], self.offset[index], self.size[index],
             self.times[:, index], self.step[:, index],
         )  # fmt: skip
-
-    @property
-    def layout(self) -> NDArray[np.uint64]:
-        """A number that tells apart rows whose levels differ."""
-        return mixed(np.concatenate((self.times, self.step)))
 
     def total_bytes(self) -> float:
         """Bytes of all ranges."""

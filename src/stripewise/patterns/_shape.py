@@ -16,6 +16,7 @@ from stripewise.patterns._rows import MOST_LEVELS, Rows, joined_rows
 
 MOST_STRIDES = 6
 MOST_SHAPES = 16
+MOST_TRIES = 256
 MOST_EXPANDED = 1 << 21
 MOST_RANGES = 256
 MOST_TURNS = 64
@@ -37,8 +38,13 @@ def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
 def _folded(rows: Rows, element_bytes: int) -> dict[int, float]:
     """Return the most common strides of rows, and how often each is met."""
     used = rows.times > 1
-    steps, index = np.unique(rows.step[used], return_inverse=True)
-    weights = np.bincount(index, (rows.times[used] - 1).astype(np.float64))
+    if not used.any():
+        return {}
+    order = np.argsort(rows.step[used])
+    sorted_steps = rows.step[used][order]
+    first = np.flatnonzero(np.concatenate(([True], np.diff(sorted_steps) != 0)))
+    steps = sorted_steps[first]
+    weights = np.add.reduceat((rows.times[used] - 1.0)[order], first)
     top = np.argsort(-weights, kind="stable")[:MOST_STRIDES]
     return {int(steps[i]): float(weights[i]) for i in top if steps[i] > element_bytes}
 
@@ -58,7 +64,7 @@ def more_shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
     top |= _in_turn(top, ranks.size, element_bytes)
     chains = _chains(top, element_bytes, 3)
     chains.sort(key=lambda chain: (len(chain), -sum(top[w] for w in chain)))
-    return chains[: max(2, min(3 * MOST_SHAPES, MOST_EXPANDED // rows.rank.size))]
+    return chains[: max(2, min(MOST_TRIES, MOST_EXPANDED // rows.rank.size))]
 
 
 def _add_distances(weight: dict[int, float], places: Ints, element_bytes: int) -> None:
