@@ -32,6 +32,7 @@ _NEARLY = 0.75
 _BLUR = 1 / 6
 _AGREEING = (0.7, 1.5)
 _MOST_UNEVEN = 0.2
+_CLOSE = 0.1
 _BURST_LEVEL = 0.3
 _MOST_BINS = 1 << 16
 
@@ -75,7 +76,7 @@ def find_period(
     return Periodicity(
         direction=direction,
         periodic=periodic,
-        period_seconds=lag * bin_seconds if periodic else math.nan,
+        period_seconds=_period(bursts, lag) * bin_seconds if periodic else math.nan,
         confidence=confidence,
         n_phases=len(bursts),
         phase_seconds=float(np.median(lengths)) * bin_seconds if bursts else 0.0,
@@ -92,6 +93,12 @@ def _agree(bursts: list[tuple[int, int]], lag: float) -> bool:
     expected = 1 + gaps.sum() / lag
     even = float(np.std(gaps)) <= _MOST_UNEVEN * float(np.mean(gaps))
     return bool(even and _AGREEING[0] <= len(bursts) / expected <= _AGREEING[1])
+
+
+def _period(bursts: list[tuple[int, int]], lag: float) -> float:
+    """Mean distance of the bursts where none is missing or split, otherwise the lag; in bins."""
+    mean = (bursts[-1][0] - bursts[0][0]) / (len(bursts) - 1)
+    return mean if abs(mean / lag - 1) < _CLOSE else lag
 
 
 def _lag(values: NDArray[np.float64]) -> tuple[float, float]:

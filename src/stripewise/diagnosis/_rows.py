@@ -48,7 +48,7 @@ def _file_row(use: FileUse) -> FileRow:
     together = use.calls(COLLECTIVE, layers=[use.top])
     return FileRow(
         path=use.path,
-        interface=" + ".join(LAYER_NAMES[layer] for layer in use.layers) or "-",
+        interface=_interface(use),
         layer=use.top,
         read_bytes=use.read_bytes,
         write_bytes=use.write_bytes,
@@ -70,6 +70,12 @@ def _file_row(use: FileUse) -> FileRow:
         hints=use.hints,
         layout=use.layout,
     )
+
+
+def _interface(use: FileUse) -> str:
+    """Layers through which the program moved data; without data, all that it used."""
+    moving = [layer for layer in use.layers if use.calls(DATA, layers=[layer]).bytes]
+    return " + ".join(LAYER_NAMES[layer] for layer in moving or use.layers) or "-"
 
 
 def _sizes(rows: NDArray[Any], name: str) -> tuple[int, ...]:

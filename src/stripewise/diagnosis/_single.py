@@ -25,7 +25,7 @@ class Side:
     Attributes:
         program: Calls of MPI-IO in this direction, as `readers.expand` gives them.
         system: System calls in this direction beneath any MPI-IO call of this direction.
-        modify: System reads beneath writes.
+        modify: System reads beneath writes that found something.
         serves: (n_system,) int64: place in `program` of the call that each serves.
         complete: False where only the first calls were looked at.
     """
@@ -66,7 +66,7 @@ class FileCalls:
         parent_op = self.calls["op"][np.maximum(self.calls["parent_index"], 0)]
         under = self.beneath & np.isin(parent_op, ops)
         system = under & np.isin(self.calls["op"], ops)
-        modify = under & np.isin(self.calls["op"], READS) & writing
+        modify = under & np.isin(self.calls["op"], READS) & (self.calls["bytes"] > 0) & writing
         place = np.cumsum(asked) - 1
         return Side(
             program=self.calls[asked],

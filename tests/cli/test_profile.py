@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise profile` on a block of a job's output, and on what it cannot read."""
+
+import json
+
+import pytest
+
+from stripewise.cli import main
+
+BLOCK = """\
++--------------------------------------------------------+
+| MPIIO write access patterns for /scratch/btio.nc
+|   independent writes      = 11
+|   collective writes       = 40960
+|   independent writers     = 1
+|   aggregators             = 64
+|   stripe count            = 1
+|   stripe size             = 8388608
+|   system writes           = 6411
+|   stripe sized writes     = 6400
+|   total bytes for writes  = 53687091532 = 51200 MiB = 50 GiB
+|   ave system write size   = 8374214
+|   read-modify-write count = 0
+|   read-modify-write bytes = 0
+|   number of write gaps    = 21
+|   ave write gap size      = 23336707978
++--------------------------------------------------------+
+"""
+
+
+@pytest.fixture
+def job_output(tmp_path):
+    path = tmp_path / "job.out"
+    path.write_text(BLOCK)
+    return path
+
+
+def run(*words):
+    with pytest.raises(SystemExit) as left:
+        main([str(word) for word in words])
+    return left.value.code
+
+
+def test_text(job_output, capsys):
+    assert run("profile", job_output) == 0
+    out = capsys.readouterr().out
+    assert "total WRITE         50.0 GiB" in out
+    assert "/scratch/btio.nc" in out
+
+
+def test_json_and_files(job_output, capsys, tmp_path):
+    codes = tmp_path / "codes.csv"
+    assert run("profile", "--json", "--drishti-csv", codes, job_output) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["figures"]["write_bytes"] == 53687091532
+    assert codes.read_text().startswith("JOB,S01,P01,P02,")
+
+
+def test_findings_only_as_json(job_output, capsys):
+    assert run("profile", "--json", "--findings-only", job_output) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"summary", "findings"}
+
+
+def test_csv(job_output, capsys):
+    assert run("profile", "--csv", job_output) == 0
+    assert capsys.readouterr().out.startswith("path,interface,read_bytes,")
+
+
+def test_blocks_need_a_trace(job_output, capsys):
+    assert run("profile", "--mpiio-stats", job_output) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "no calls of MPI-IO were traced" in captured.err
+
+
+def test_exit_codes(tmp_path, capsys):
+    nothing = tmp_path / "nothing"
+    nothing.write_text("nothing that is known")
+    assert run("profile", nothing) == 9
+    assert run("profile", "--json", "--csv", nothing) == 2
+    assert run("profile") == 2
+    capsys.readouterr()

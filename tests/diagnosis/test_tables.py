@@ -1,0 +1,266 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables, heat maps, requests and blocks, by runs whose answers are known."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from runs import KIB, MIB, RunBuilder
+
+from stripewise.diagnosis import diagnose
+from stripewise.diagnosis._sums import FewRows, add_up, parts_of
+from stripewise.diagnosis._usage import DATA, own_weights, rank_keys
+from stripewise.model import COUNTER_ROW, IoLayer, Op
+from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats
+from stripewise.report._profile_mpiio import mpiio_stats_text
+
+FILE = "/d/out"
+
+
+def test_a_file_row_tells_what_the_program_did():
+    run = RunBuilder(n_ranks=2)
+    run.everyone(
+        FILE,
+        IoLayer.MPIIO,
+        {Op.OPEN: (1, 0, 0.1), Op.WRITE: (1, KIB, 0.1), Op.WRITE_COLLECTIVE: (3, 3 * MIB, 1.0)},
+        common_size=[MIB, KIB, 0, 0],
+        common_count=[3, 1, 0, 0],
+        maximum_offset=6 * MIB,
+    )
+    ops = {Op.WRITE: (6, 6 * MIB, 0.8)}
+    run.add(FILE, IoLayer.POSIX, 0, ops, own=False, order=0.5)
+    run.layouts[FILE] = (MIB, 4)
+    (row,) = diagnose(run.evidence()).files
+    assert (row.interface, row.layer) == ("MPI-IO", IoLayer.MPIIO)
+    assert (row.write_calls, row.read_calls, row.opens) == (8, 0, 2)
+    assert row.collective == pytest.approx(6 / 8)
+    assert row.sequential == pytest.approx(0.5)
+    assert row.common_sizes == ((MIB, 6), (KIB, 2))
+    assert (row.rank_count, row.data_rank_count, row.extent_bytes) == (2, 2, 6 * MIB)
+    assert row.elapsed_seconds == pytest.approx(1.2)
+    assert row.cumulated_seconds == pytest.approx(2.4)
+    assert row.layout.stripe_count == 4
+
+
+def test_layers_tell_the_programs_time_from_that_beneath():
+    run = RunBuilder(n_ranks=2)
+    run.everyone(FILE, IoLayer.MPIIO, {Op.WRITE_COLLECTIVE: (3, MIB, 1.0)})
+    run.everyone(FILE, IoLayer.POSIX, {Op.WRITE: (4, MIB, 0.75)}, own=False)
+    upper, lower = diagnose(run.evidence()).layers
+    assert (upper.layer, upper.collective_calls, upper.own_seconds) == (IoLayer.MPIIO, 6, 2.0)
+    assert (lower.write_calls, lower.own_seconds, lower.cumulated_seconds) == (8, 0.0, 1.5)
+    assert lower.elapsed_seconds == pytest.approx(0.75)
+
+
+def test_variance_takes_what_a_reduced_record_says():
+    run = RunBuilder(n_ranks=8)
+    run.add(
+        FILE,
+        IoLayer.MPIIO,
+        -2,
+        {Op.READ: (8, MIB, 20.0)},
+        slowest_rank=5,
+        slowest_seconds=6.0,
+        slowest_bytes=10,
+        fastest_rank=2,
+        fastest_seconds=1.0,
+        fastest_bytes=20,
+        seconds_deviation=1.5,
+        bytes_deviation=3.0,
+    )
+    (row,) = diagnose(run.evidence()).variance
+    assert (row.processes, row.slowest_rank, row.slowest_seconds, row.slowest_bytes) == (
+        8,
+        5,
+        6.0,
+        10,
+    )
+    assert (row.fastest_rank, row.seconds_deviation, row.bytes_deviation) == (2, 1.5, 3.0)
+
+
+def test_a_file_of_one_rank_has_no_variance():
+    run = RunBuilder(n_ranks=4)
+    run.add(FILE, IoLayer.POSIX, 1, {Op.WRITE: (1, MIB, 1.0)})
+    assert diagnose(run.evidence()).variance == ()
+
+
+def test_heat_counts_each_byte_once_in_the_highest_layer():
+    run = RunBuilder(n_ranks=2)
+    run.bin_seconds = 0.5
+    for rank in range(2):
+        run.bin(rank, FILE, IoLayer.MPIIO, 3 + rank, write=100.0, busy=0.25)
+    run.bin(0, FILE, IoLayer.POSIX, 3, write=200.0, busy=0.2)
+    ranks, files = diagnose(run.evidence()).heat
+    assert (ranks.kind, ranks.view, ranks.labels) == ("ranks", "program", ("0", "1"))
+    assert ranks.write_bytes.shape == (2, 5)
+    assert ranks.write_bytes.sum() == 200.0
+    assert (ranks.write_bytes[0, 3], ranks.write_bytes[1, 4]) == (100.0, 100.0)
+    assert (files.labels, files.busy_seconds.sum()) == ((FILE,), 0.5)
+
+
+def test_heat_without_files_is_what_reached_the_system():
+    run = RunBuilder(n_ranks=2)
+    run.bin_seconds = 1.0
+    run.bin(0, None, IoLayer.MPIIO, 0, read=50.0)
+    run.bin(1, None, IoLayer.POSIX, 0, read=60.0)
+    (ranks,) = diagnose(run.evidence()).heat
+    assert (ranks.view, ranks.read_bytes.sum()) == ("system", 60.0)
+
+
+def test_heat_of_many_ranks_and_bins_is_put_together():
+    run = RunBuilder(n_ranks=1000)
+    run.bin_seconds = 0.1
+    for rank in range(1000):
+        run.bin(rank, f"/d/{rank}", IoLayer.POSIX, rank, write=1.0, busy=rank * 1e-3)
+    ranks, files = diagnose(run.evidence()).heat
+    assert ranks.write_bytes.shape[0] <= 64
+    assert ranks.write_bytes.shape[1] <= 200
+    assert ranks.bin_seconds == pytest.approx(0.5)
+    assert ranks.write_bytes.sum() == pytest.approx(1000)
+    assert ranks.labels[0] == "0–15"
+    assert len(files.labels) == 64
+    assert files.write_bytes.sum() == pytest.approx(1000)
+    assert files.left_out == 1000 - 63
+
+
+def two_phase():
+    """Two ranks write 3 times collectively; process 0 alone writes, with one gap each time."""
+    run = RunBuilder(n_ranks=2)
+    for rank in range(2):
+        run.add(FILE, IoLayer.MPIIO, rank, {Op.WRITE_COLLECTIVE: (3, 3 * MIB, 1.0)})
+        for step in range(3):
+            sequence = 100 * step
+            run.call(
+                FILE,
+                IoLayer.MPIIO,
+                Op.WRITE_COLLECTIVE,
+                "MPI_File_write_at_all",
+                rank,
+                sequence,
+                step * 2 * MIB,
+                MIB,
+            )
+    run.add(FILE, IoLayer.POSIX, 0, {Op.WRITE: (6, 6 * MIB, 0.9)}, own=False)
+    for step in range(3):
+        for half in range(2):
+            run.call(
+                FILE,
+                IoLayer.POSIX,
+                Op.WRITE,
+                "pwrite64",
+                0,
+                100 * step + 1 + half,
+                step * 3 * MIB + half * MIB,
+                MIB,
+                parent="MPI_File_write_at_all",
+                depth=1,
+            )
+    return run
+
+
+def test_requests_before_and_after_collective_buffering():
+    (row,) = diagnose(two_phase().evidence()).requests
+    assert (row.writing, row.exact) == (True, True)
+    assert (row.program_calls, row.collective_calls, row.program_ranks) == (6, 6, 2)
+    assert (row.system_calls, row.system_ranks, row.system_bytes) == (6, 1, 6 * MIB)
+    assert (row.gaps, row.mean_gap_bytes) == (2, float(MIB))
+    assert (row.aligned, row.unit_sized, row.modify_reads) == (1.0, 1.0, 0)
+
+
+def test_reads_beneath_writes_are_read_modify_write():
+    run = two_phase()
+    run.add(FILE, IoLayer.POSIX, 1, {Op.READ: (2, 8 * KIB, 0.1)}, own=False)
+    run.call(
+        FILE,
+        IoLayer.POSIX,
+        Op.READ,
+        "pread64",
+        1,
+        1,
+        0,
+        4 * KIB,
+        parent="MPI_File_write_at_all",
+        count=2,
+        stride=MIB,
+        depth=1,
+    )
+    (row,) = diagnose(run.evidence()).requests
+    assert (row.modify_reads, row.modify_bytes) == (2, 8 * KIB)
+
+
+def test_requests_from_counters_leave_out_what_these_do_not_tell():
+    run = two_phase()
+    run.calls = []
+    (row,) = diagnose(run.evidence()).requests
+    assert (row.exact, row.program_calls, row.system_calls, row.system_ranks) == (
+        False,
+        6,
+        6,
+        1,
+    )
+    assert (row.gaps, row.unit_sized) == (None, None)
+
+
+def test_blocks_in_the_layout_of_mpiio_stats_come_back_from_their_parser():
+    run = two_phase()
+    run.layouts[FILE] = (MIB, 2)
+    blocks = diagnose(run.evidence()).mpiio_stats
+    (block,) = blocks
+    assert block.write.collective == 6
+    assert block.write.aggregators == 1
+    assert block.write.active == (3, 0, 0, 0)
+    assert (block.write.system_calls, block.write.stripe_sized, block.write.gaps) == (6, 6, 2)
+    text = mpiio_stats_text(blocks)
+    assert parse_mpiio_stats(text) == blocks
+    keys = [line.split("=")[0].strip("| ").strip() for line in text.splitlines()[2:-1]]
+    assert keys == [
+        "independent writes",
+        "collective writes",
+        "independent writers",
+        "aggregators",
+        "stripe count",
+        "stripe size",
+        "system writes",
+        "stripe sized writes",
+        "aggregators active",
+        "total bytes for writes",
+        "ave system write size",
+        "read-modify-write count",
+        "read-modify-write bytes",
+        "number of write gaps",
+        "ave write gap size",
+    ]
+
+
+def random_rows(draw_numbers, n):
+    rows = np.zeros(n, COUNTER_ROW)
+    source = np.random.default_rng(draw_numbers)
+    rows["rank"] = source.choice([-2, 0, 1, 2, 3], n)
+    rows["process"] = np.maximum(rows["rank"], 0)
+    rows["layer"] = source.integers(0, 5, n)
+    rows["count"] = source.integers(0, 5, (n, len(Op)))
+    rows["bytes"] = rows["count"] * 10
+    rows["seconds"] = rows["count"] * 0.25
+    rows["outermost_seconds"] = rows["seconds"].sum(axis=1) * source.choice([0, 0.5, 1], n)
+    reduced = rows["rank"] == -2
+    rows["slowest_rank"] = np.where(reduced, source.integers(0, 4, n), -1)
+    rows["slowest_seconds"] = np.where(reduced, rows["seconds"].sum(axis=1) / 2, 0)
+    rows["fastest_seconds"] = rows["slowest_seconds"] / 4
+    return rows
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 8))
+def test_files_of_few_rows_are_summed_as_those_of_many(seed, n):
+    rows = random_rows(seed, n)
+    weight, keys = own_weights(rows), rank_keys(rows)
+    few = add_up(FewRows(rows, keys, weight).parts(DATA, None, True), 4)
+    mine = weight > 0
+    many = add_up(parts_of(rows[mine], keys[mine], weight[mine], DATA), 4)
+    for name in ("count", "bytes", "rank", "ranks"):
+        assert getattr(few, name) == getattr(many, name)
+    for name in ("cumulated", "elapsed", "least"):
+        assert math.isclose(getattr(few, name), getattr(many, name), abs_tol=1e-12)
