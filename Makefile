@@ -66,6 +66,7 @@ docs: setup ## the documentation as a web site in site/
 
 bench: setup ## what the library costs; figures side by side from one run
 	$(BIN)/python native/bench/cost_per_call.py
+	$(BIN)/python native/bench/cost_of_capture.py
 	$(BIN)/python native/bench/kernel_overhead.py
 
 bench-strategies: setup ## compare the search strategies on the recorded surfaces; minutes
