@@ -44,9 +44,7 @@ def check_calls(found: list[Call], rank: int) -> None:
 
 def check_shapes(found: list[Call], rank: int, trace: Trace) -> None:
     box, strided, none, whole, boxes, points, again, one, _ = (
-        trace.shapes[c.shape]
-        for c in found
-        if c.object >= 0 and "float" in c.name or c.bytes == 32
+        trace.shapes[c.shape] for c in [c for c in found if c.object >= 0][:9]
     )
     assert (box.stride, box.count, box.block) == ((1, 1), (4, 12), (1, 1))
     assert again == box

@@ -20,7 +20,7 @@ struct sw_file *sw_ad_file(const void *engine)
 /* The innermost call of the thread. */
 static __thread struct sw_ad_call *current __attribute__((tls_model("initial-exec")));
 
-bool sw_ad_enter(struct sw_ad_call *call)
+bool sw_ad_enter(struct sw_ad_call *call, const char *name)
 {
     /* Stacks grow down: a frame at or below the new one was left by a jump, and what it says of
      * the calls around it may be overwritten. */
@@ -28,7 +28,7 @@ bool sw_ad_enter(struct sw_ad_call *call)
         current = NULL;
     call->outer = current;
     call->opening = NULL;
-    call->counted = sw_enter(&call->call, SW_LAYER_ADIOS2);
+    call->counted = sw_enter_as(&call->call, SW_LAYER_ADIOS2, name);
     current = call;
     return call->counted;
 }
@@ -61,11 +61,31 @@ void sw_ad_abandon(uintptr_t stack)
 
 /* ---- open ---------------------------------------------------------------------------------- */
 
+#define MODE_READ_RANDOM_ACCESS 4
+
+/* adios2::Mode (adios2/common/ADIOSTypes.h). */
+static int64_t open_bits(int mode)
+{
+    enum { MODE_WRITE = 1, MODE_READ = 2, MODE_APPEND = 3 };
+    switch (mode) {
+    case MODE_WRITE:
+        return SW_OPEN_WRITE | SW_OPEN_CREATE | SW_OPEN_TRUNCATE;
+    case MODE_APPEND:
+        return SW_OPEN_WRITE | SW_OPEN_CREATE | SW_OPEN_APPEND;
+    case MODE_READ:
+    case MODE_READ_RANDOM_ACCESS:
+        return SW_OPEN_READ;
+    default:
+        return 0;
+    }
+}
+
 static void begin(struct sw_ad_call *call, struct sw_ad_opening *opening, void *io,
                   const struct sw_cxx_string *name, int mode, const void *caller)
 {
-    if (!sw_ad_enter(call))
+    if (!sw_ad_enter(call, "adios2::IO::Open"))
         return;
+    call->call.position = open_bits(mode);
     call->opening = opening;
     memset(opening, 0, sizeof *opening);
     opening->io = io;
@@ -117,7 +137,6 @@ static void *end(struct sw_ad_call *call, void *engine)
 
 #define OPEN_NAME(rest)                                                                           \
     _ZN6adios24core2IO4OpenERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE##rest
-#define MODE_READ_RANDOM_ACCESS 4
 
 /* clang-format off */
 OPEN(OPEN_NAME(NS_4ModeE), mode,
@@ -146,7 +165,7 @@ SW_EXPORT void _ZN6adios24core6Engine5CloseEi(void *engine, int transport)
     SW_AD_UNWINDABLE;
     SW_REAL(void, _ZN6adios24core6Engine5CloseEi, (void *, int));
     struct sw_ad_call call;
-    bool counted = sw_ad_enter(&call);
+    bool counted = sw_ad_enter(&call, "adios2::Engine::Close");
     struct sw_file *file = counted ? sw_ad_file(engine) : NULL;
     real(engine, transport);
     if (counted && transport == -1)
@@ -158,7 +177,7 @@ SW_EXPORT void _ZN6adios24core6Engine5CloseEi(void *engine, int transport)
 
 #define FAILURE 3 /* adios2_error_system_error: there is no ADIOS2 behind the call */
 
-#define STEP(name, op, engine, parameters, types, arguments)                                      \
+#define STEP(name, text, op, engine, parameters, types, arguments)                                \
     SW_EXPORT int name parameters;                                                                \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
@@ -167,7 +186,7 @@ SW_EXPORT void _ZN6adios24core6Engine5CloseEi(void *engine, int transport)
         struct sw_ad_call call;                                                                   \
         if (real == NULL)                                                                         \
             return FAILURE;                                                                       \
-        struct sw_file *file = sw_ad_enter(&call) ? sw_ad_file(engine) : NULL;                    \
+        struct sw_file *file = sw_ad_enter(&call, text) ? sw_ad_file(engine) : NULL;              \
         int result = real arguments;                                                              \
         sw_ad_leave(&call, file, op);                                                             \
         return result;                                                                            \
@@ -175,8 +194,8 @@ SW_EXPORT void _ZN6adios24core6Engine5CloseEi(void *engine, int transport)
 
 /* clang-format off */
 /* C; Fortran calls these. */
-#define STEP_C(name, op) STEP(name, op, engine, (void *engine), (void *), (engine))
-STEP(adios2_begin_step, SW_OP_META, engine,
+#define STEP_C(name, op) STEP(name, #name, op, engine, (void *engine), (void *), (engine))
+STEP(adios2_begin_step, "adios2_begin_step", SW_OP_META, engine,
      (void *engine, int mode, float timeout, int *status), (void *, int, float, int *),
      (engine, mode, timeout, status))
 STEP_C(adios2_end_step, SW_OP_META)
@@ -184,19 +203,19 @@ STEP_C(adios2_perform_puts, SW_OP_META)
 STEP_C(adios2_perform_gets, SW_OP_META)
 STEP_C(adios2_perform_data_write, SW_OP_META)
 STEP_C(adios2_flush, SW_OP_SYNC)
-STEP(adios2_flush_by_index, SW_OP_SYNC, engine, (void *engine, int transport), (void *, int),
+STEP(adios2_flush_by_index, "adios2_flush_by_index", SW_OP_SYNC, engine, (void *engine, int transport), (void *, int),
      (engine, transport))
 
 /* C++: the object's only member is the core's engine.  What returns nothing returns an int that
  * nobody looks at. */
-#define STEP_CXX(name, op) STEP(name, op, *self, (void **self), (void **), (self))
-STEP_CXX(_ZN6adios26Engine9BeginStepEv, SW_OP_META)
-STEP(_ZN6adios26Engine9BeginStepENS_8StepModeEf, SW_OP_META, *self,
+#define STEP_CXX(name, text, op) STEP(name, text, op, *self, (void **self), (void **), (self))
+STEP_CXX(_ZN6adios26Engine9BeginStepEv, "adios2::Engine::BeginStep", SW_OP_META)
+STEP(_ZN6adios26Engine9BeginStepENS_8StepModeEf, "adios2::Engine::BeginStep", SW_OP_META, *self,
      (void **self, int mode, float timeout), (void **, int, float), (self, mode, timeout))
-STEP_CXX(_ZN6adios26Engine7EndStepEv, SW_OP_META)
-STEP_CXX(_ZN6adios26Engine11PerformPutsEv, SW_OP_META)
-STEP_CXX(_ZN6adios26Engine11PerformGetsEv, SW_OP_META)
-STEP_CXX(_ZN6adios26Engine16PerformDataWriteEv, SW_OP_META)
-STEP(_ZN6adios26Engine5FlushEi, SW_OP_SYNC, *self, (void **self, int transport), (void **, int),
+STEP_CXX(_ZN6adios26Engine7EndStepEv, "adios2::Engine::EndStep", SW_OP_META)
+STEP_CXX(_ZN6adios26Engine11PerformPutsEv, "adios2::Engine::PerformPuts", SW_OP_META)
+STEP_CXX(_ZN6adios26Engine11PerformGetsEv, "adios2::Engine::PerformGets", SW_OP_META)
+STEP_CXX(_ZN6adios26Engine16PerformDataWriteEv, "adios2::Engine::PerformDataWrite", SW_OP_META)
+STEP(_ZN6adios26Engine5FlushEi, "adios2::Engine::Flush", SW_OP_SYNC, *self, (void **self, int transport), (void **, int),
      (self, transport))
 /* clang-format on */

@@ -9,6 +9,7 @@
 #ifndef STRIPEWISE_ADIOS2_H
 #define STRIPEWISE_ADIOS2_H
 
+#include "core/capture.h"
 #include "layers/handles.h"
 
 /* ---- values of the C++ library -------------------------------------------------------- */
@@ -74,9 +75,9 @@ struct sw_ad_call {
     bool counted;
 };
 
-/* The result says whether the call is counted; sw_ad_leave is due in any case, and does the
- * rest only for those that are. */
-bool sw_ad_enter(struct sw_ad_call *call);
+/* `name` stands in the trace: without mangling and types.  The result says whether the call is
+ * counted; sw_ad_leave is due in any case, and does the rest only for those that are. */
+bool sw_ad_enter(struct sw_ad_call *call, const char *name);
 void sw_ad_leave(struct sw_ad_call *call, struct sw_file *file, enum sw_op op);
 void sw_ad_leave_data(struct sw_ad_call *call, struct sw_file *file, enum sw_op op, int64_t bytes);
 

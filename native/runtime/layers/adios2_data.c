@@ -28,6 +28,7 @@ static int64_t bytes_of(sw_ad_counter **found, const char *name, const void *cal
     return (int64_t)(elements * element_bytes);
 }
 
+#define OP_NAME(op) ((op) == SW_OP_WRITE ? "adios2::Engine::Put" : "adios2::Engine::Get")
 #define DATA(name, op, bytes, parameters, types, arguments)                                       \
     SW_EXPORT uintptr_t name parameters;                                                          \
     SW_EXPORT uintptr_t name parameters                                                           \
@@ -36,7 +37,7 @@ static int64_t bytes_of(sw_ad_counter **found, const char *name, const void *cal
         SW_REAL(uintptr_t, name, types);                                                          \
         struct sw_ad_call call;                                                                   \
         int64_t moved = bytes;                                                                    \
-        struct sw_file *file = sw_ad_enter(&call) ? sw_ad_file(engine) : NULL;                    \
+        struct sw_file *file = sw_ad_enter(&call, OP_NAME(op)) ? sw_ad_file(engine) : NULL;       \
         uintptr_t done = real arguments;                                                          \
         sw_ad_leave_data(&call, file, op, moved);                                                 \
         return done;                                                                              \
