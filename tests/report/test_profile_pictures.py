@@ -70,6 +70,16 @@ def test_gathered_writes_are_shown_at_both_levels():
     assert reached.values[:, 0].tolist() == [4e6, 0, 0, 0]
 
 
+def test_reads_for_modify_are_not_the_programs():
+    profile = profile_of(
+        (0, 0, IoLayer.MPIIO, 0, 0.0, 1e6, 0.9), (0, 0, IoLayer.POSIX, 0, 3e6, 4e6, 0.8)
+    )
+    maps, axis = maps_of(profile)
+    assert not heat.moved_bytes(profile, axis, "read", "program").value.any()
+    title = "Read, each rank: beneath the program's calls (POSIX), which asked for none"
+    assert maps["ranks", title].values[0, 0] == 3e6
+
+
 def test_equal_levels_are_shown_once():
     rows = [(rank, 0, layer, 0, 0.0, 1e6, 0.9) for rank in range(4)
             for layer in (IoLayer.MPIIO, IoLayer.POSIX)]  # fmt: skip

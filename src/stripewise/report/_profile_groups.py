@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from stripewise.model import Pattern, PatternKind
-from stripewise.report._profile_pattern_svg import describe, pattern_picture, times
+from stripewise.report._profile_pattern import times
+from stripewise.report._profile_pattern_svg import describe, pattern_picture
 from stripewise.report._text import plural
 
 MOST_PATTERNS = 24
@@ -104,12 +105,13 @@ def pattern_facts(pattern: Pattern) -> list[str]:
             f"{pattern.active_ranks} of {pattern.n_ranks} ranks take part"
             + ("; cells are numbered in their order" if drawn else "")
         )
-    if drawn and pattern.rank_order == "F":
+    in_grid = pattern.kind is PatternKind.DISTRIBUTED
+    if in_grid and pattern.rank_order == "F":
         facts.append("ranks are dealt out with the first dimension fastest")
-    elif drawn and pattern.rank_order == "other":
+    elif in_grid and pattern.rank_order == "other":
         facts.append("ranks lie in the grid in an order of their own")
     if pattern.steps > 1:
-        facts.append(f"{pattern.steps} such accesses")
+        facts.append(f"in {pattern.steps} steps")
     if any(pattern.halo):
         facts.append("neighbours overlap by " + times(pattern.halo) + " elements")
     if pattern.uneven:

@@ -101,14 +101,18 @@ def knows_files(profile: RunProfile) -> bool:
 
 def moved_bytes(profile: RunProfile, axis: TimeAxis, quantity: str, level: str) -> Cells:
     """Bytes of `quantity` "write" or "read" at `level` "program" or "system"."""
-    name = f"{quantity}_bytes"
-    heat = profile.heat[profile.heat[name] > 0]
+    heat = profile.heat[(profile.heat["write_bytes"] > 0) | (profile.heat["read_bytes"] > 0)]
     heat = heat[_of_level(heat, level)]
+    name = f"{quantity}_bytes"
+    heat = heat[heat[name] > 0]
     return _cells(heat, axis, heat[name].astype(np.float64))
 
 
 def _of_level(heat: NDArray[Any], level: str) -> NDArray[np.bool_]:
-    """Choose, file by file, the rows of the lowest or highest layer; stdio stands beside POSIX."""
+    """Choose, file by file, the rows of the lowest or highest layer that moved anything.
+
+    Stdio stands beside POSIX, or beneath HDF5 on its stdio driver.
+    """
     stdio: NDArray[np.bool_] = heat["layer"] == IoLayer.STDIO
     if not len(heat) or stdio.all():
         return stdio

@@ -134,6 +134,10 @@ def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cell
             if system.value.any():
                 yield quantity, "", system
             continue
+        if not program.value.any():
+            words = f": beneath the program's calls ({_join(system)}), which asked for none"
+            yield quantity, words, system
+            continue
         yield quantity, f": what the program asked for ({_join(program)})", program
         yield quantity, f": what reached the file system ({_join(system)})", system
     busy = heat.busy_seconds(profile, axis)

@@ -135,8 +135,13 @@ def _label(pattern: Pattern, dimension: int) -> str:
     else:
         kind = "diagonal blocks"
     extent = pattern.extents[dimension] if dimension < len(pattern.extents) else 0
-    size = f", {extent:,} elements".replace(",", "\u202f") if extent else ""
+    size = f", {times([extent])} elements" if extent else ""
     return f"dimension {dimension}: {'whole' if kind == '*' else kind}{size}"
+
+
+def times(numbers: Sequence[int]) -> str:
+    """Sizes of an array: 4 x 16 777 216."""
+    return " x ".join(f"{number:,}".replace(",", "\u202f") for number in numbers) or "?"
 
 
 def _owner(pattern: Pattern, places: Sequence[int]) -> int:

@@ -10,7 +10,15 @@ from html import escape
 from markupsafe import Markup
 
 from stripewise.model import Pattern, PatternKind
-from stripewise.report._profile_pattern import GAP, NOBODY, Axis, CellMap, cell_map
+from stripewise.report._profile_pattern import (
+    GAP,
+    MOST_DIMENSIONS,
+    NOBODY,
+    Axis,
+    CellMap,
+    cell_map,
+    times,
+)
 
 _N_COLOURS = 8
 _WIDE, _HIGH, _DEEP = 40, 28, 22
@@ -70,11 +78,6 @@ def describe(pattern: Pattern) -> str:
     )
 
 
-def times(numbers: Sequence[int]) -> str:
-    """Sizes of an array: 4 x 16 777 216."""
-    return " x ".join(f"{number:,}".replace(",", "\u202f") for number in numbers) or "?"
-
-
 def _captions(cells: CellMap) -> list[str]:
     names = {1: ("across",), 2: ("down", "across"), 3: ("into the page", "down", "across")}
     ways = names[len(cells.axes)]
@@ -84,6 +87,8 @@ def _captions(cells: CellMap) -> list[str]:
     if cells.hidden:
         hidden = ", ".join(map(str, cells.hidden))
         lines.append(f"not drawn: dimension{'s' if len(cells.hidden) > 1 else ''} {hidden}")
+    if cells.pattern.kind is PatternKind.MULTIPARTITION and len(cells.axes) == MOST_DIMENSIONS:
+        lines.append("numbered as the NAS BT benchmark deals them out")
     return lines
 
 
