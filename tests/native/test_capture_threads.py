@@ -133,6 +133,12 @@ def test_nothing_is_recorded_unless_asked_for(host: Host, programs: Programs) ->
     assert trace is None or len(trace.rows) == 0
 
 
+def test_unknown_mode_is_told(host: Host, programs: Programs) -> None:
+    host.check(programs.executable("plain"), STRIPEWISE_CAPTURE="everything")
+    assert len(trace_of(host).rows) > 0
+    assert any("neither fold nor all" in note for note in host.profile.notes)
+
+
 def test_containers_are_private(host: Host, programs: Programs) -> None:
     host.check("sh", "-c", f"umask 0; {programs.executable('plain')}", STRIPEWISE_CAPTURE="all")
     assert [path.stat().st_mode & 0o777 for path in host.containers.iterdir()] == [0o600]

@@ -195,12 +195,23 @@ void sw_capture_event(const struct sw_call *call, const struct sw_file *file, en
 /* ---- life cycle
  * ------------------------------------------------------------------------------------ */
 
+static void note_unknown_mode(void)
+{
+    struct sw_guarded guarded;
+    if (!sw_lock(&guarded))
+        return;
+    sw_note_locked(SW_ENV_CAPTURE " is neither fold nor all: taken for fold");
+    sw_unlock(&guarded);
+}
+
 void sw_capture_load(void)
 {
     const char *mode = getenv(SW_ENV_CAPTURE);
     if (mode == NULL || mode[0] == '\0')
         return;
     sw_options.capture = strcmp(mode, "all") == 0 ? SW_CAPTURE_ALL : SW_CAPTURE_FOLD;
+    if (strcmp(mode, "all") != 0 && strcmp(mode, "fold") != 0)
+        note_unknown_mode();
     if (pthread_key_create(&key, release) == 0 && !(has_key = key < PLAIN_KEYS))
         pthread_key_delete(key);
 }

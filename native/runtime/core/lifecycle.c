@@ -73,12 +73,12 @@ static void load_options(void)
     sw_options.verbose = is_set(SW_ENV_VERBOSE);
     sw_options.max_bytes = bytes_of(SW_ENV_MAX_BYTES, DEFAULT_MAX_BYTES);
     sw_options.capture_bytes = bytes_of(SW_ENV_CAPTURE_BYTES, DEFAULT_CAPTURE_BYTES);
-    sw_capture_load();
     mark_clock();
     sw_options.run_start_ns = run_start();
     sw_container_load();
     sw_filter_load();
     sw_guard_load();
+    sw_capture_load();
 }
 
 static void after_fork_in_child(void)
