@@ -60,9 +60,7 @@ def runs(chosen: Sequence[int]) -> list[tuple[int, int]]:
     return found
 
 
-def hyperslabs(
-    owners: np.ndarray, rank: int
-) -> list[tuple[tuple[int, int, int, int], ...]]:
+def hyperslabs(owners: np.ndarray, rank: int) -> list[tuple[tuple[int, int, int, int], ...]]:
     """(start, stride, count, block) per dimension of what a rank owns of a product map."""
     per_dimension = []
     where = np.nonzero(owners == rank)
@@ -106,7 +104,7 @@ def selections(
 def blocks(ranks: Sequence[int], starts: object, counts: object, n_ranks: int,
            extents: Sequence[int], **other: object) -> Selections:  # fmt: skip
     """Plain blocks, one a row."""
-    start = np.asarray(starts, np.int64).reshape(len(ranks), -1)
+    start = np.asarray(starts, np.int64).reshape(len(ranks), len(extents))
     count = np.broadcast_to(np.asarray(counts, np.int64), start.shape)
     ones = np.ones_like(start)
     values = np.stack((start, ones, count, ones), axis=2)

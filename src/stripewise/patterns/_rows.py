@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,8 +60,9 @@ def joined_rows(*parts: Rows) -> Rows:
 
 def rows_of(pieces: Pieces) -> Rows:
     """Return the rows of pieces; one that ends in the middle of a level becomes several."""
-    kept = (pieces.size > 0) & (pieces.repeat > 0)
-    n = int(kept.sum())
+    something = (pieces.size > 0) & (pieces.repeat > 0)
+    kept = slice(None) if something.all() else something
+    n = pieces.rank[kept].size
     rows = Rows(
         pieces.rank[kept], pieces.call[kept], pieces.offset[kept], pieces.size[kept],
         np.ones((MOST_LEVELS, n), np.int64), np.zeros((MOST_LEVELS, n), np.int64),
@@ -78,35 +80,45 @@ def _unfolded(rows: Rows, repeat: Ints, inner: Ints, stride: Ints) -> list[Rows]
     b_limit = np.where(inner[:, 1] == 0, np.iinfo(np.int64).max, inner[:, 1])
     whole, rest = repeat // a, repeat % a
     at = (whole % b_limit) * stride[:, 1] + (whole // b_limit) * stride[:, 2]
-    parts = [_levelled(rows, at, stride, rest, 1, 1, rest > 0)]
+    everywhere = np.ones(a.size, bool)
     b = np.minimum(b_limit, whole)
     full, over = whole // b, whole % b
-    parts.append(_levelled(rows, full * stride[:, 2], stride, a, over, 1, over > 0))
-    parts.append(_levelled(rows, np.zeros_like(a), stride, a, b, full, np.ones(a.size, bool)))
-    return [part for part in parts if part.rank.size]
+    parts = [
+        _levelled(rows, at, stride, (rest, 1, 1), rest > 0),
+        _levelled(rows, full * stride[:, 2], stride, (a, over, 1), over > 0),
+        _levelled(rows, np.zeros_like(a), stride, (a, b, full), everywhere),
+    ]
+    return [part for part in parts if part is not None]
 
 
 def _levelled(
-    rows: Rows, at: Ints, stride: Ints, a: Ints, b: Ints | int, c: Ints | int,
-    chosen: NDArray[np.bool_],
-) -> Rows:  # fmt: skip
-    """Return the chosen rows, `at` bytes further, with levels of a, b and c ranges."""
-    times, step = rows.times.copy(), rows.step.copy()
-    times[0], times[1], times[2] = a, b, c
-    step[:3] = stride.T
-    return Rows(rows.rank, rows.call, rows.offset + at, rows.size, times, step).take(chosen)
+    rows: Rows, at: Ints, stride: Ints, times: Sequence[Ints | int], chosen: NDArray[np.bool_]
+) -> Rows | None:
+    """Return the chosen rows, `at` bytes further, with levels of so many ranges; None: none."""
+    if not chosen.any():
+        return None
+    whole = bool(chosen.all())
+    found = rows if whole else rows.take(chosen)
+    new_times = np.ones_like(found.times)
+    new_step = np.zeros_like(found.step)
+    for level, n in enumerate(times):
+        new_times[level] = n if whole or isinstance(n, int) else n[chosen]
+        new_step[level] = stride[:, level] if whole else stride[chosen, level]
+    offset = found.offset + (at if whole else at[chosen])
+    return Rows(found.rank, found.call, offset, found.size, new_times, new_step)
 
 
 def canonical(rows: Rows) -> Rows:
     """Order levels by step, join those without gaps, drop those of one range."""
-    times, step = rows.times.copy(), rows.step.copy()
+    used = np.flatnonzero((rows.times != 1).any(axis=1))
+    if not used.size:
+        return rows
+    times, step = rows.times[used], rows.step[used]
     offset, size = rows.offset + ((times - 1) * np.minimum(step, 0)).sum(axis=0), rows.size
-    step = np.abs(step)
+    np.abs(step, out=step)
     times[step == 0] = 1
     for _ in range(MOST_LEVELS):
-        step[times == 1] = 0
-        order = np.argsort(np.where(step == 0, np.iinfo(np.int64).max, step), axis=0)
-        times, step = np.take_along_axis(times, order, 0), np.take_along_axis(step, order, 0)
+        times, step = _sorted(times, step)
         inside = (step[0] == size) & (times[0] > 1)
         size = np.where(inside, size * times[0], size)
         times[0, inside] = 1
@@ -116,7 +128,17 @@ def canonical(rows: Rows) -> Rows:
         times[1:][joins] = 1
         if not inside.any() and not joins.any():
             break
+    times, step = _sorted(times, step)
+    all_times, all_step = np.ones_like(rows.times), np.zeros_like(rows.step)
+    all_times[: used.size], all_step[: used.size] = times, step
+    return Rows(rows.rank, rows.call, offset, size, all_times, all_step)
+
+
+def _sorted(times: Ints, step: Ints) -> tuple[Ints, Ints]:
+    """Order levels by step, those of one range last."""
     step[times == 1] = 0
-    order = np.argsort(np.where(step == 0, np.iinfo(np.int64).max, step), axis=0)
-    times, step = np.take_along_axis(times, order, 0), np.take_along_axis(step, order, 0)
-    return Rows(rows.rank, rows.call, offset, size, times, step)
+    key = np.where(step == 0, np.iinfo(np.int64).max, step)
+    if (np.diff(key, axis=0) >= 0).all():
+        return times, step
+    order = np.argsort(key, axis=0)
+    return np.take_along_axis(times, order, 0), np.take_along_axis(step, order, 0)
