@@ -148,7 +148,7 @@ def _trace(
     else:
         for line in captured_lines(done):
             click.echo(line, err=True)
-        if kept and done.evidence is not None:
+        if kept and done.evidence is not None and done.evidence.trace is not None:
             note(_what_next(kept, local))
     return done.shell_exit_code
 

@@ -92,19 +92,21 @@ def _selections(
     irregular = sum(troubles.values())
     rank, start, stride, count, block, collective, keys = joined
     rank, n_ranks = ranks_of(trace, rank)
+    order = number_in_rank(rank, *keys)
+    place = np.lexsort((order, rank))
     return Selections(
         file=trace.paths[described.file] if described.file >= 0 else "",
         dataset=described.name,
         extents=extents,
         element_bytes=described.element_bytes,
         writing=writing,
-        rank=rank,
-        start=start,
-        stride=stride,
-        count=count,
-        block=block,
-        order=number_in_rank(rank, *keys),
-        collective=collective,
+        rank=rank[place],
+        start=start[place],
+        stride=stride[place],
+        count=count[place],
+        block=block[place],
+        order=order[place],
+        collective=collective[place],
         n_ranks=n_ranks,
         irregular=irregular,
         notes=tuple(f"{number} {what}" for what, number in troubles.items() if number),

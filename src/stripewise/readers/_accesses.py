@@ -52,4 +52,5 @@ def _data_rows(trace: Trace) -> NDArray[Any]:
     if not trace.n_ranks:
         rows["rank"] = rows["process"]
         return rows
-    return rows[rows["rank"] >= 0]
+    rows = rows[rows["rank"] >= 0]
+    return np.asarray(rows[np.argsort(rows["rank"], kind="stable")])
