@@ -26,6 +26,12 @@ from stripewise.errors import UsageError
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table of files as CSV.")
 @click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write a page.")
 @click.option(
+    "--picture",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Draw ranks over time (.svg, .png, .pdf).",
+)
+@click.option(
     "--drishti-csv",
     metavar="FILE",
     type=click.Path(path_type=Path),
@@ -50,6 +56,7 @@ def command(
     as_json: bool,
     as_csv: bool,
     html: Path | None,
+    picture: Path | None,
     drishti_csv: Path | None,
     files: int | None,
     mpiio_stats: bool,
@@ -80,6 +87,10 @@ def command(
         from stripewise.report._profile_html import write_profile_html
 
         write_profile_html(diagnosis, evidence, patterns, html)
+    if picture is not None:
+        from stripewise.report._profile_figure import draw_profile
+
+        draw_profile(diagnosis, evidence, picture)
     if drishti_csv is not None:
         _write(drishti_csv, drishti_text(diagnosis))
     if as_json and findings_only:
