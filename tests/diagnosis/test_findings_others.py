@@ -76,6 +76,31 @@ def test_imbalance_over_files_of_single_ranks():
     found = only(run)
     assert found.code == "imbalance"
     assert found.evidence["rank"] == 2
+    assert found.phrase == (
+        "rank 2 taking far longer with out.2 than the others with their own files"
+    )
+
+
+def test_a_slow_storage_target_is_named():
+    run = RunBuilder(n_ranks=8, elapsed=100.0)
+    for rank in range(8):
+        path, target = f"/scratch/out.{rank}", rank % 4
+        seconds = 40.0 + rank if target == 3 else 2.0
+        run.add(path, IoLayer.POSIX, rank, {Op.WRITE: (64, 256 * MIB, seconds)})
+        run.layouts[path] = (MIB, 1, (target,))
+    run.everyone("<STDOUT>", IoLayer.STDIO, {Op.WRITE: (1, 60, 1e-5)})
+    found = only(run)
+    assert found.evidence["storage_target"] == 3
+    assert "All 2 files that took more than half as long lie on storage target 3." in found.text
+    assert found.phrase.startswith("rank 7 taking far longer with out.7")
+
+
+def test_overlapping_calls_never_lose_more_than_the_run():
+    run = RunBuilder(n_ranks=1, elapsed=50.0)
+    run.add(FILE, IoLayer.POSIX, 0, {Op.META: (5000, 0, 400.0)})
+    told = diagnose(run.evidence())
+    assert told.findings[0].cost_seconds == 50.0
+    assert "I/O time is longer than the run" in told.notes[0]
 
 
 def test_opens_at_each_step():

@@ -10,7 +10,7 @@ from stripewise.diagnosis._figures import figures
 from stripewise.diagnosis._heat import heat_maps
 from stripewise.diagnosis._mpiio import mpiio_stats
 from stripewise.diagnosis._phases import phases
-from stripewise.diagnosis._records import Diagnosis
+from stripewise.diagnosis._records import Diagnosis, Figures
 from stripewise.diagnosis._requests import request_rows
 from stripewise.diagnosis._rows import file_rows, layer_rows, variance_rows
 from stripewise.diagnosis._single import single_calls
@@ -49,5 +49,15 @@ def diagnose(evidence: Evidence, patterns: Sequence[Pattern] = ()) -> Diagnosis:
         findings=findings,
         summary=summary(numbers, findings),
         partial=profile.partial,
-        notes=profile.notes,
+        notes=(*profile.notes, *_remarks(numbers)),
     )
+
+
+def _remarks(numbers: Figures) -> tuple[str, ...]:
+    """What is odd about the figures."""
+    if numbers.io_exact and numbers.io_share > 1:
+        return (
+            "I/O time is longer than the run: calls of several threads overlap, or each waits "
+            "(a pipe)",
+        )
+    return ()

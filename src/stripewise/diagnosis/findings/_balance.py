@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.diagnosis._sums import REDUCED
 from stripewise.diagnosis._usage import COLLECTIVE, DATA, INDEPENDENT, FileUse, rank_keys
-from stripewise.diagnosis._words import files_of, number, percent, seconds, size
+from stripewise.diagnosis._words import files_of, name_of, number, percent, seconds, size
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 
 LEAST_SHARE = 0.95
@@ -119,6 +119,7 @@ class Imbalance(Rule):
                 "ranks": run.n_ranks,
                 "bytes_ratio": float(moved[slowest]) / mean_bytes if mean_bytes else 1.0,
             }
+            evidence |= _slow_files(files, slowest)
             cost = float(spent[slowest] - spent.mean())
             total = int(moved.sum())
             yield Hit(None, cost, float(spent[slowest]), 0, total, evidence)
@@ -128,8 +129,11 @@ class Imbalance(Rule):
         evidence = told.first.evidence
         rank = evidence["rank"]
         who = f"rank {rank}" if isinstance(rank, int) and rank >= 0 else "one rank"
-        name = files_of(told.files, told.n_files) if told.files else "files of single ranks"
-        return f"{who} taking far longer than the others with {name}"
+        if told.files:
+            name = files_of(told.files, told.n_files)
+            return f"{who} taking far longer than the others with {name}"
+        name = name_of(str(evidence["slowest_file"]))
+        return f"{who} taking far longer with {name} than the others with their own files"
 
     def text(self, told: Told) -> str:
         """Slowest against mean, and whether it had more to do."""
@@ -140,6 +144,11 @@ class Imbalance(Rule):
             if ratio >= 1 + LEAST_IMBALANCE
             else "It moved no more bytes than the others: its node or its storage target is slow."
         )
+        if "storage_target" in evidence:
+            why += (
+                f" All {evidence['slow_files']} files that took more than half as long lie on "
+                f"storage target {evidence['storage_target']}."
+            )
         return (
             f"The slowest rank spent {seconds(told.stake)}, the mean of "
             f"{evidence['ranks']} ranks is {seconds(float(evidence['mean_seconds']))}. {why}"
@@ -156,6 +165,22 @@ class Imbalance(Rule):
             "Look at that rank's node and at the storage targets of the file (`lfs getstripe`). "
             "If it is the same in every run, leave that target out (`lfs setstripe -o`)."
         )
+
+
+def _slow_files(files: Sequence[FileUse], rank: int) -> dict[str, float | int | str]:
+    """The slowest file of a rank, and the storage target that all slow files share, if any."""
+    worst = max((use for use in files if use.only_rank == rank), key=_independent_seconds)
+    least = _independent_seconds(worst) / 2
+    slow = [use for use in files if _independent_seconds(use) >= least]
+    found: dict[str, float | int | str] = {"slowest_file": worst.path, "slow_files": len(slow)}
+    shared = set(worst.layout.targets).intersection(*(use.layout.targets for use in slow))
+    if len(slow) > 1 and len(shared) == 1:
+        found["storage_target"] = next(iter(shared))
+    return found
+
+
+def _independent_seconds(use: FileUse) -> float:
+    return use.calls(INDEPENDENT).elapsed
 
 
 def _imbalanced(slowest: float, mean: float) -> bool:

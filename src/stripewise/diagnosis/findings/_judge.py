@@ -17,6 +17,7 @@ LEAST_SECONDS = 0.1
 LEAST_SHARE = 0.01
 HIGH_SHARE = 0.1
 MOST_FILES = 16
+_WORTH_NAMING = 0.01
 
 _Claim = tuple[str, str, bool | None]
 
@@ -32,14 +33,15 @@ def judge(run: Run, rules: Sequence[Rule] = RULES) -> tuple[Finding, ...]:
     findings = []
     for rule in rules:
         hits = [hit for hit in rule.hits(run) if not _is_claimed(rule, hit, claimed)]
-        if not hits:
-            continue
-        told = merge(hits)
-        if _worth(rule, told, run):
-            findings.append(_finding(rule, told, run))
-            claimed.update(claim for hit in hits for claim in _claims(rule, hit))
-            if rule.group == "metadata" or rule.explains_all:
-                run.told_of.update(hit.use.path for hit in hits if hit.use is not None)
+        of_files = [hit for hit in hits if hit.use is not None]
+        of_run = [hit for hit in hits if hit.use is None]
+        for some in (of_run, of_files):
+            told = merge(some) if some else None
+            if told is not None and _worth(rule, told, run):
+                findings.append(_finding(rule, told, run))
+                claimed.update(claim for hit in some for claim in _claims(rule, hit))
+                if rule.group == "metadata" or rule.explains_all:
+                    run.told_of.update(hit.use.path for hit in some if hit.use is not None)
     return tuple(sorted(findings, key=lambda found: -(found.cost_seconds or 0.0)))
 
 
@@ -47,9 +49,12 @@ def merge(hits: Sequence[Hit]) -> Told:
     """Put hits of one rule together.
 
     Times of files that one rank each used add up for that rank, and the slowest rank counts;
-    times of other files add up.
+    times of other files add up.  Files that lose less than a hundredth of the worst one are not
+    worth naming.
     """
     ordered = tuple(sorted(hits, key=lambda hit: -(hit.cost if hit.cost is not None else 0.0)))
+    least = _WORTH_NAMING * (ordered[0].cost or 0.0)
+    ordered = tuple(hit for hit in ordered if hit.cost is None or hit.cost >= least)
     paths = dict.fromkeys(hit.use.path for hit in ordered if hit.use is not None)
     costs = [(hit.rank, hit.cost) for hit in ordered if hit.cost is not None]
     return Told(
@@ -112,7 +117,8 @@ def _severity(cost: float | None, run: Run) -> Severity:
 
 
 def _finding(rule: Rule, told: Told, run: Run) -> Finding:
-    cost = None if told.cost is None else min(told.cost, run.figures.io_seconds)
+    most = min(run.figures.io_seconds, run.profile.elapsed_seconds or math.inf)
+    cost = None if told.cost is None else min(told.cost, most)
     evidence: dict[str, float | int | str] = {"seconds": told.stake}
     if told.calls:
         evidence["calls"] = told.calls
@@ -127,7 +133,7 @@ def _finding(rule: Rule, told: Told, run: Run) -> Finding:
         text=rule.text(told),
         evidence=evidence | dict(told.first.evidence),
         cost_seconds=cost,
-        stake_seconds=min(told.stake, run.figures.io_seconds),
+        stake_seconds=min(told.stake, most),
         cost_basis=rule.basis,
         remedy=rule.remedy(told),
         lines=rule.lines(told, run),
