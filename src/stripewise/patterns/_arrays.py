@@ -54,7 +54,8 @@ def patterns_of_pieces(pieces: Pieces) -> list[Pattern]:
 def _all_arrays(rows: Rows, apart: Rows, n_ranks: int, element_bytes: int) -> list[_Found]:
     one = _strict(rows, element_bytes)
     if one is not None:
-        return [one]
+        other = None if _is_plain(one) else _strict(rows, element_bytes, more_shapes_of)
+        return [other if other is not None and _is_plain(other) else one]
     for groups in (_by_position(rows), _by_call(apart)):
         several = [_strict(fold(group), element_bytes) for group in groups]
         found = [one for one in several if one is not None]
@@ -77,15 +78,25 @@ def _strict(
 ) -> _Found | None:
     """Name the pattern, or that of one step, in the likeliest shape in which it has a name."""
     rows, first = _from_first(rows)
+    spare: _Found | None = None
     for shape in shapes(rows, element_bytes):
         boxes = boxes_in(rows, shape, element_bytes)
         if boxes is None:
             continue
         apart = distinct(boxes)
         finding = in_steps(apart) if steps else name_strictly(apart, as_product(merge(apart)))
-        if finding is not None:
-            return finding, boxes, _extents(finding, shape, element_bytes), first
-    return None
+        if finding is None:
+            continue
+        found = finding, boxes, _extents(finding, shape, element_bytes), first
+        if _is_plain(found):
+            return found
+        spare = spare or found
+    return spare
+
+
+def _is_plain(found: _Found) -> bool:
+    """Whether the ranks lie in the grid in an order; in the true shape they mostly do."""
+    return found[0].kind != PatternKind.DISTRIBUTED or bool(found[0].lie.strides)
 
 
 def _tolerant(rows: Rows, n_ranks: int, element_bytes: int) -> _Found | None:
