@@ -222,7 +222,10 @@ static void extend(struct sw_replay_run *run, const struct sw_replay_now *now)
     if (dataset->uses == 0)
         sw_hdf5_open_dataset(run, now);
     for (int d = 0; d < now->shape->n_dims; d++)
-        dataset->extents[d] = (hsize_t)now->shape->extents[d];
+        if (now->shape->extents[d] > 0)
+            dataset->extents[d] = (hsize_t)now->shape->extents[d];
+    if (now->shape->n_dims > 0 && now->shape->extents[0] == 0 && now->offset >= 0)
+        dataset->extents[0] = (hsize_t)now->offset; /* the dimension that grows */
     sw_hdf5_check(now, "H5Dset_extent", H5Dset_extent(dataset->id, dataset->extents));
 }
 

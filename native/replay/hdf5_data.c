@@ -118,6 +118,19 @@ static hid_t memory_type(const struct sw_replay_now *now)
     return sw_hdf5_type(object->type_class, converted && number ? bytes : object->element_bytes);
 }
 
+/* What the selection takes in memory may be more than the program's: a compound of which it moved
+ * some members is opaque here. */
+static void make_room(struct sw_replay_run *run, struct transfer *transfer)
+{
+    hid_t space =
+        transfer->space != H5S_ALL ? transfer->space : H5Dget_space(transfer->dataset->id);
+    hssize_t points = H5Sget_select_npoints(space);
+    if (points > 0)
+        sw_replay_room(run, (size_t)points * H5Tget_size(transfer->type));
+    if (space != transfer->space)
+        H5Sclose(space);
+}
+
 static bool begin(struct sw_replay_run *run, const struct sw_replay_now *now,
                   struct transfer *transfer)
 {
@@ -132,6 +145,7 @@ static bool begin(struct sw_replay_run *run, const struct sw_replay_now *now,
         grow(now, transfer->dataset);
     choose(now, transfer);
     transfer->type = memory_type(now);
+    make_room(run, transfer);
     transfer->list = transfer_list(now, sw_hdf5_state(now)->parallel);
     return true;
 }

@@ -174,6 +174,18 @@ struct slab {
     bool strided;
 };
 
+/* Extent of a dimension; of the one that grows as many as the call's bytes are. */
+static int64_t whole_extent(const struct sw_replay_now *now, int d)
+{
+    const struct sw_replay_object *object = now->object;
+    int64_t row = object->element_bytes;
+    if (object->extents[d] > 0)
+        return object->extents[d];
+    for (int i = 0; i < object->n_dims; i++)
+        row *= i != d && object->extents[i] > 0 ? object->extents[i] : 1;
+    return now->call->bytes / row;
+}
+
 /* One hyperslab; false: blocks with gaps in between, which PnetCDF cannot say in one. */
 static bool slab_of(const struct sw_replay_now *now, struct slab *slab)
 {
@@ -185,7 +197,7 @@ static bool slab_of(const struct sw_replay_now *now, struct slab *slab)
         sw_replay_unravel(now->offset > 0 ? now->offset : 0, shape->n_dims, shape->extents, start);
     for (int d = 0; d < slab->n_dims; d++) {
         int64_t stride = whole || shape->kind != SW_REGULAR ? 1 : shape->numbers[d];
-        int64_t count = whole ? (shape != NULL ? shape->extents[d] : now->object->extents[d]) : 0;
+        int64_t count = whole ? whole_extent(now, d) : 0;
         int64_t block = 1;
         if (!whole && shape->kind == SW_REGULAR) {
             count = shape->numbers[slab->n_dims + d];
@@ -208,7 +220,7 @@ static bool slab_of(const struct sw_replay_now *now, struct slab *slab)
 static MPI_Datatype memory_type(const struct sw_replay_now *now, MPI_Offset *count)
 {
     const struct sw_replay_object *object = now->object;
-    int64_t elements = now->shape != NULL && now->shape->kind != SW_ALL
+    int64_t elements = now->shape != NULL && now->shape->elements > 0
                            ? now->shape->elements
                            : now->call->bytes / object->element_bytes;
     int64_t bytes = elements > 0 ? now->call->bytes / elements : object->element_bytes;

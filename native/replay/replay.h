@@ -151,8 +151,9 @@ struct sw_replay_run {
     int rank;
     MPI_Comm signals; /* copy of the world */
     double compute;   /* factor of the gaps */
-    char *noise;      /* what is written, as long as the largest call */
-    char *sink;       /* where reads go, as long */
+    size_t room;      /* of each of the two */
+    char *noise;      /* what is written */
+    char *sink;       /* where reads go */
     double seconds[SW_PHASES];
     int64_t calls[SW_PHASES];
     int64_t read_bytes, write_bytes;
@@ -192,6 +193,8 @@ _Noreturn void sw_replay_die(const struct sw_replay_now *now, const char *call, 
 void sw_replay_miss(struct sw_replay_run *run, const struct sw_replay_now *now, const char *call,
                     const char *why);
 void *sw_replay_memory(size_t bytes); /* zeroed; never NULL */
+/* Makes noise and sink at least so long. */
+void sw_replay_room(struct sw_replay_run *run, size_t bytes);
 
 /* ---- handles and communicators -------------------------------------------------------- */
 

@@ -89,23 +89,32 @@ static void make(struct sw_replay_run *run, struct sw_replay_call *call)
 }
 
 /* Noise, so that nothing below can save itself work on zeros. */
-static void make_buffers(struct sw_replay_run *run)
+void sw_replay_room(struct sw_replay_run *run, size_t bytes)
 {
-    size_t most = 64;
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(run->rank + 1);
-    for (int64_t i = 0; i < run->plan->n_calls; i++)
-        if ((size_t)run->plan->calls[i].bytes > most && run->plan->calls[i].file >= 0)
-            most = (size_t)run->plan->calls[i].bytes;
-    most = (most + 7) / 8 * 8;
-    run->noise = sw_replay_memory(most);
-    run->sink = sw_replay_memory(most);
-    for (size_t i = 0; i < most / 8; i++) {
+    if (bytes <= run->room)
+        return;
+    /* The old ones stay: nonblocking calls may still use them. */
+    run->room = (bytes + 7) / 8 * 8;
+    run->noise = sw_replay_memory(run->room);
+    run->sink = sw_replay_memory(run->room);
+    for (size_t i = 0; i < run->room / 8; i++) {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         ((uint64_t *)(void *)run->noise)[i] = state;
         ((uint64_t *)(void *)run->sink)[i] = state; /* its pages are there */
     }
+}
+
+/* As long as the largest call. */
+static void make_buffers(struct sw_replay_run *run)
+{
+    size_t most = 64;
+    for (int64_t i = 0; i < run->plan->n_calls; i++)
+        if ((size_t)run->plan->calls[i].bytes > most && run->plan->calls[i].file >= 0)
+            most = (size_t)run->plan->calls[i].bytes;
+    sw_replay_room(run, most);
 }
 
 void sw_replay_execute(struct sw_replay_run *run)

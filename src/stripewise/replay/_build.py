@@ -16,6 +16,7 @@ from stripewise.model import RunProfile, Trace
 from stripewise.replay._calls import MOST_CALLS, RankCalls, rank_calls, top_level
 from stripewise.replay._columns import Columns, call_columns, row_columns
 from stripewise.replay._fold import fold
+from stripewise.replay._growth import Growth
 from stripewise.replay._inputs import find_inputs
 from stripewise.replay._kinds import RowKinds, row_kinds
 from stripewise.replay._opens import (
@@ -54,7 +55,7 @@ def build_plan(trace: Trace, profile: RunProfile | None = None) -> Plan:
     openings = [one for calls in ranks for one in _openings(trace, kinds, calls)]
     groups, doubts = group_openings(openings, one_clock=len(trace.hosts) <= 1, paths=trace.paths)
     sections, members, communicators = _fold_ranks(trace, kinds, tables, ranks, openings, groups)
-    inputs = find_inputs(trace, kinds, openings, tables)
+    inputs = find_inputs(trace, kinds, openings, tables, ranks)
     return Plan(
         max(trace.n_ranks, 1),
         (*kinds.verbs, *_SYNC_VERBS),
@@ -164,7 +165,7 @@ def _fold_ranks(
     trace: Trace,
     kinds: RowKinds,
     tables: Tables,
-    ranks: Sequence[RankCalls],
+    ranks: list[RankCalls],
     openings: Sequence[Opening],
     groups: Groups,
 ) -> tuple[tuple[NDArray[Any], ...], tuple[PlanRank, ...], tuple[tuple[int, ...], ...]]:
@@ -172,6 +173,7 @@ def _fold_ranks(
     communicators = _Communicators(max(trace.n_ranks, 1), Interned())
     waits = find_waits(openings, groups, _removals(trace, kinds, ranks))
     fixed = row_columns(trace, kinds, tables)
+    growth = Growth(trace, kinds, ranks)
     opened: dict[int, list[Opening]] = {}
     for opening in openings:
         opened.setdefault(opening.rank, []).append(opening)
@@ -182,7 +184,7 @@ def _fold_ranks(
         for opening in opened.get(calls.rank, ()):
             if together := groups.get((opening.rank, opening.place)):
                 group[opening.place] = communicators.number(together)
-        columns = call_columns(trace, tables, kinds, calls, fixed, group, waits)
+        columns = call_columns(trace, tables, kinds, calls, fixed, group, waits, growth)
         table, own = _fold_rank(columns)
         number, _ = sections.setdefault(table.tobytes(), (len(sections), table))
         members.append(PlanRank(calls.rank, number, own))

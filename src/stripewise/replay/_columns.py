@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from stripewise.model import EventFlag, Op, Trace
 from stripewise.replay._calls import RankCalls
 from stripewise.replay._gaps import gaps_of
+from stripewise.replay._growth import Growth
 from stripewise.replay._kinds import RowKinds
 from stripewise.replay._order import Wait
 from stripewise.replay._tables import Tables
@@ -84,10 +85,12 @@ def call_columns(
     fixed: NDArray[np.int64],
     group: NDArray[np.int64],
     waits: Sequence[Wait],
+    growth: Growth,
 ) -> Columns:
     """Return the columns of one rank, with what it waits for put in between."""
     values = {name: fixed[calls.row, i] for i, name in enumerate(_FIXED)}
     values["offset"] = np.where(values["flags"] & int(EventFlag.NO_OFFSET), -1, calls.offset)
+    growth.offsets(kinds, calls, values["offset"])
     values["gap"] = gaps_of(calls)
     values["group"] = group
     _name_groups(trace, kinds, calls, tables, values)

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import IoLayer, Op, Trace
+from stripewise.replay._calls import RankCalls
+from stripewise.replay._growth import needed_extent
 from stripewise.replay._kinds import RowKinds
 from stripewise.replay._opens import Opening
 from stripewise.replay._records import InputKind, PlanInput
@@ -23,7 +25,11 @@ _KINDS = {IoLayer.HDF5: InputKind.HDF5, IoLayer.PNETCDF: InputKind.PNETCDF}
 
 
 def find_inputs(
-    trace: Trace, kinds: RowKinds, openings: Sequence[Opening], tables: Tables
+    trace: Trace,
+    kinds: RowKinds,
+    openings: Sequence[Opening],
+    tables: Tables,
+    ranks: list[RankCalls],
 ) -> tuple[PlanInput, ...]:
     """Return files that were opened, or read, before the program had made them."""
     by_file: dict[int, list[Opening]] = defaultdict(list)
@@ -35,7 +41,7 @@ def find_inputs(
         if first.creates and not _read_first(trace, file):
             continue
         kind = _KINDS.get(IoLayer(first.key[0]), InputKind.BYTES)
-        objects = _needed(trace, kinds, file, tables) if kind != InputKind.BYTES else ()
+        objects = _needed(trace, kinds, file, tables, ranks) if kind != InputKind.BYTES else ()
         size = _size(trace.rows[trace.rows["file"] == file])
         found.append(PlanInput(tables.file(file), kind, size, objects))
     return tuple(found)
@@ -66,13 +72,25 @@ def _size(rows: NDArray[Any]) -> int:
     return int(max(ends.max(), in_turn if (below["offset"] < 0).all() else 0))
 
 
-def _needed(trace: Trace, kinds: RowKinds, file: int, tables: Tables) -> tuple[int, ...]:
+def _needed(
+    trace: Trace, kinds: RowKinds, file: int, tables: Tables, ranks: list[RankCalls]
+) -> tuple[int, ...]:
     """Return the datasets of an input that the program did not create itself."""
     created = [i for i, verb in enumerate(kinds.verbs) if verb == "hdf5.dcreate"]
     rows = trace.rows
     mine = (rows["file"] == file) & (rows["object"] >= 0) & (kinds.verb >= 0)
     made = rows["object"][mine & np.isin(kinds.verb, created)]
     names = {trace.objects[index].name for index in made}
-    used = dict.fromkeys(map(int, rows["object"][mine]))
-    wanted = [index for index in used if trace.objects[index].name not in names]
-    return tuple(dict.fromkeys(tables.object(index) for index in wanted))
+    used: dict[str, list[int]] = defaultdict(list)
+    for index in np.unique(rows["object"][mine]).tolist():
+        if trace.objects[index].name not in names:
+            used[trace.objects[index].name].append(index)
+    found = []
+    for same in used.values():
+        extents = trace.objects[same[0]].extents
+        end = 0
+        if extents and not extents[0]:
+            at = np.flatnonzero(mine & np.isin(rows["object"], same))
+            end = needed_extent(trace, at, ranks)
+        found.append(tables.input_object(same[0], end))
+    return tuple(dict.fromkeys(found))

@@ -122,6 +122,15 @@ class Tables:
                 self._variables.setdefault(number, []).append(self._first[key])
         return self._first[key]
 
+    def input_object(self, index: int, first_extent: int) -> int:
+        """Return the number of a dataset that has to be there, so long if it can grow."""
+        number = self.object(index)
+        described = self.objects[number]
+        if not first_extent:
+            return number
+        extents = (first_extent, *described.extents[1:])
+        return self._objects.number(replace(described, extents=extents))
+
     def group(self, name: str) -> int:
         """Return the number of a group of HDF5."""
         return self._objects.number(PlanObject("group", name))
