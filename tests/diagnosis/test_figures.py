@@ -121,6 +121,26 @@ def test_the_share_of_a_layer_that_is_used_directly_and_beneath_goes_by_time():
     assert told.write_bytes == 250
 
 
+def test_in_a_layer_that_is_used_both_ways_data_go_by_bytes_and_metadata_take_the_rest():
+    """The program removes the file itself; its data calls are MPI-IO's."""
+    run = RunBuilder(n_ranks=1)
+    run.add("/d/a", IoLayer.MPIIO, 0, {Op.WRITE_COLLECTIVE: (2, MIB, 5.0)})
+    run.add(
+        "/d/a",
+        IoLayer.POSIX,
+        0,
+        {Op.WRITE: (10, MIB, 4.0), Op.READ: (5, MIB, 1.0), Op.META: (4, 0, 0.5)},
+        own=False,
+        outermost_seconds=0.25,
+    )
+    told = diagnose(run.evidence())
+    assert told.figures.cumulated_read_seconds == 0.0
+    assert told.figures.cumulated_write_seconds == pytest.approx(5.0)
+    assert told.figures.cumulated_meta_seconds == pytest.approx(0.25)
+    assert told.figures.meta_operations == 2
+    assert told.files[0].interface == "MPI-IO"
+
+
 def test_without_a_run_time_there_is_no_share():
     run = RunBuilder(n_ranks=1, elapsed=0.0)
     run.add("/d/a", IoLayer.POSIX, 0, {Op.WRITE: (1, 1000, 1.0)})

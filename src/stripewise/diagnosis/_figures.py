@@ -67,8 +67,9 @@ def _own_seconds(rows: NDArray[Any], ops: Sequence[Op] | None) -> NDArray[np.flo
     if ops is None:
         outer: NDArray[np.float64] = rows["outermost_seconds"].astype(np.float64)
         return outer
-    own: NDArray[np.float64] = rows["seconds"][:, [int(op) for op in ops]].sum(axis=1)
-    return own * own_weights(rows)
+    columns = [int(op) for op in ops]
+    own: NDArray[np.float64] = (rows["seconds"] * own_weights(rows))[:, columns].sum(axis=1)
+    return own
 
 
 def _slowest(rows: NDArray[Any], seconds: NDArray[np.float64]) -> tuple[float, int]:

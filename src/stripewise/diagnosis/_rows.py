@@ -136,7 +136,7 @@ def _layer_row(rows: NDArray[Any], weight: NDArray[np.float64], layer: int) -> L
         read_bytes=total("bytes", READS),
         write_bytes=total("bytes", WRITES),
         cumulated_seconds=float(seconds.sum()),
-        own_seconds=float((seconds * weight[pick]).sum()),
+        own_seconds=float((mine["seconds"] * weight[pick]).sum()),
         elapsed_seconds=elapsed,
     )
 
@@ -175,7 +175,7 @@ def _variance(use: FileUse) -> VarianceRow | None:
 
 def _reduced_variance(use: FileUse) -> VarianceRow | None:
     """Of a record that holds all ranks together: what it says itself."""
-    known = use.reduced & (use.rows["slowest_rank"] >= 0) & (use.weight > 0)
+    known = use.reduced & (use.rows["slowest_rank"] >= 0) & use.own
     if not known.any():
         return None
     row = use.rows[known][use.rows["outermost_seconds"][known].argmax()]

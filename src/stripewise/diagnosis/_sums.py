@@ -15,6 +15,7 @@ from stripewise.model import IoLayer, Op
 
 REDUCED = -2
 FEW_ROWS = 8
+_ALL = (1.0,) * len(Op)
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,10 @@ def parts_of(
 ) -> list[Part]:
     """Parts of rows; ranks that have a row each for themselves are summed first."""
     columns = [int(op) for op in ops]
-    scale = np.ones(len(rows)) if weight is None else weight
-    count = rows["count"][:, columns].sum(axis=1) * scale
-    moved = rows["bytes"][:, columns].sum(axis=1) * scale
-    seconds = rows["seconds"][:, columns].sum(axis=1) * scale
+    scale = 1.0 if weight is None else weight[:, columns]
+    count, moved, seconds = (
+        (rows[name][:, columns] * scale).sum(axis=1) for name in ("count", "bytes", "seconds")
+    )
     reduced = rows["rank"] == REDUCED
     found = [
         Part(
@@ -109,7 +110,7 @@ class FewRows:
         """Take the rows."""
         self.keys: list[int] = np.where(rows["rank"] == REDUCED, REDUCED, keys).tolist()
         self.layers: list[int] = rows["layer"].tolist()
-        self.weight: list[float] = weight.tolist()
+        self.weight: list[list[float]] = weight.tolist()
         self.count: list[list[int]] = rows["count"].tolist()
         self.moved: list[list[int]] = rows["bytes"].tolist()
         self.seconds: list[list[float]] = rows["seconds"].tolist()
@@ -121,16 +122,16 @@ class FewRows:
         """As `parts_of`, but a rank may have several."""
         found = []
         for place, key in enumerate(self.keys):
-            weight = self.weight[place] if own else 1.0
-            if weight <= 0 or (layers is not None and self.layers[place] not in layers):
+            weight = self.weight[place] if own else _ALL
+            if not any(weight) or (layers is not None and self.layers[place] not in layers):
                 continue
             seconds = self.seconds[place]
             found.append(
                 Part(
                     key,
-                    weight * sum(self.count[place][op] for op in ops),
-                    weight * sum(self.moved[place][op] for op in ops),
-                    weight * sum(seconds[op] for op in ops),
+                    sum(weight[op] * self.count[place][op] for op in ops),
+                    sum(weight[op] * self.moved[place][op] for op in ops),
+                    sum(weight[op] * seconds[op] for op in ops),
                     sum(seconds),
                     self.slowest[place],
                     self.fastest[place],

@@ -22,23 +22,48 @@ INDEPENDENT = (Op.READ, Op.WRITE)
 COLLECTIVE = (Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 METADATA = (Op.OPEN, Op.CLOSE, Op.SYNC, Op.META)
 ALL = tuple(Op)
+_ROUNDING = 1e-6
 SYSTEM = (IoLayer.POSIX, IoLayer.STDIO)
 
 
 def own_weights(rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Share of each row's calls that no other I/O layer made: (n,) float64, by time.
+    """Share of each row's calls that no other I/O layer made, by operation: (n, n_ops) float64.
 
-    Exact where a process used the file through one interface; a row without time counts as
-    the program's own if the same process has no higher layer on that file.
+    Exact where a process used the file through one interface.  Otherwise reads and writes go
+    by the program's own bytes, and metadata take what is left of its own time.  A row without
+    time counts as the program's own if the same process has no higher layer on that file.
     """
     total = rows["seconds"].sum(axis=1)
-    weight: NDArray[np.float64] = np.divide(
-        rows["outermost_seconds"], total, out=np.zeros(len(rows)), where=total > 0
-    ).clip(0.0, 1.0)
+    whole = _ratio(rows["outermost_seconds"], total)
     timeless = np.flatnonzero(total <= 0)
     if len(timeless):
-        weight[timeless] = _is_highest(rows)[timeless]
+        whole[timeless] = _is_highest(rows)[timeless]
+    weight = np.repeat(whole[:, None], len(Op), axis=1)
+    mixed = np.flatnonzero((whole > 0) & (whole < 1 - _ROUNDING))
+    if len(mixed):
+        weight[mixed] = _mixed_weights(rows[mixed], whole[mixed])
     return weight
+
+
+def _mixed_weights(rows: NDArray[Any], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+    weight = np.repeat(whole[:, None], len(Op), axis=1)
+    left = rows["outermost_seconds"].astype(np.float64)
+    for ops, name in ((READS, "read"), (WRITES, "write")):
+        columns = [int(op) for op in ops]
+        moved = rows["bytes"][:, columns].sum(axis=1)
+        own = np.where(moved > 0, _ratio(rows[f"outermost_{name}_bytes"], moved), whole)
+        weight[:, columns] = own[:, None]
+        left = left - own * rows["seconds"][:, columns].sum(axis=1)
+    columns = [int(op) for op in METADATA]
+    spent = rows["seconds"][:, columns].sum(axis=1)
+    weight[:, columns] = np.where(spent > 0, _ratio(left, spent), whole)[:, None]
+    return weight
+
+
+def _ratio(part: NDArray[Any], total: NDArray[Any]) -> NDArray[np.float64]:
+    """`part / total` between 0 and 1, 0 without a total."""
+    found: NDArray[np.float64] = np.divide(part, total, out=np.zeros(len(total)), where=total > 0)
+    return found.clip(0.0, 1.0)
 
 
 def _is_highest(rows: NDArray[Any]) -> NDArray[np.bool_]:
@@ -74,6 +99,7 @@ class FileUse:
         self.n_ranks = profile.n_ranks
         self.rows = rows
         self.weight = weight
+        self.own = weight.any(axis=1)
         self.keys = rank_keys(rows)
         self.reduced = rows["rank"] == REDUCED
         self._known: dict[tuple[Any, ...], Calls] = {}
@@ -103,7 +129,7 @@ class FileUse:
             return Calls()
         if self._few is not None:
             return add_up(self._few.parts(ops, layers, own), self.n_ranks)
-        pick = self.weight > 0 if own else np.ones(len(self.rows), np.bool_)
+        pick = self.own if own else np.ones(len(self.rows), np.bool_)
         if layers is not None:
             pick = pick & np.isin(self.rows["layer"], [int(layer) for layer in layers])
         weight = self.weight[pick] if own else None
@@ -112,7 +138,7 @@ class FileUse:
     @functools.cached_property
     def layers(self) -> tuple[IoLayer, ...]:
         """Layers whose calls the program made itself, the highest first."""
-        own = set(self.rows["layer"][self.weight > 0].tolist())
+        own = set(self.rows["layer"][self.own].tolist())
         return tuple(IoLayer(layer) for layer in sorted(own, reverse=True))
 
     @functools.cached_property

@@ -209,7 +209,7 @@ def _data_seconds(files: Iterable[FileUse], rank: int) -> tuple[float, int]:
     for use in files:
         mine = use.keys == rank
         if mine.any():
-            weight = use.weight[mine]
-            spent += float((use.rows["seconds"][mine][:, columns].sum(axis=1) * weight).sum())
-            calls += round(float((use.rows["count"][mine][:, columns].sum(axis=1) * weight).sum()))
+            weight = use.weight[mine][:, columns]
+            spent += float((use.rows["seconds"][mine][:, columns] * weight).sum())
+            calls += round(float((use.rows["count"][mine][:, columns] * weight).sum()))
     return spent, calls
