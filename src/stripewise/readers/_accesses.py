@@ -39,8 +39,9 @@ def accesses(trace: Trace, *, most: int = MOST_PARTS) -> tuple[Selections | Piec
     known = np.array([path in described for path in trace.paths], bool)
     own = (rows["depth"] == 0) | ~known[rows["file"]]
     mpi = rows[(rows["layer"] == IoLayer.MPIIO) & own]
-    system = rows[np.isin(rows["layer"], _SYSTEM_LAYERS) & (rows["depth"] == 0)]
-    return (*selections, *view_pieces(trace, mpi, most), *offset_pieces(trace, system, most))
+    system = np.isin(rows["layer"], _SYSTEM_LAYERS) & (rows["depth"] == 0)
+    posix = rows if system.all() else rows[system]
+    return (*selections, *view_pieces(trace, mpi, most), *offset_pieces(trace, posix, most))
 
 
 def _data_rows(trace: Trace) -> NDArray[Any]:
@@ -48,9 +49,13 @@ def _data_rows(trace: Trace) -> NDArray[Any]:
     rows = trace.rows
     moved = np.isin(rows["op"], _DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
     moved &= (rows["flags"] & (EventFlag.FAILED | EventFlag.WAIT | EventFlag.ATTRIBUTE)) == 0
-    rows = rows[moved]
     if not trace.n_ranks:
+        rows = rows[moved]
         rows["rank"] = rows["process"]
         return rows
-    rows = rows[rows["rank"] >= 0]
-    return np.asarray(rows[np.argsort(rows["rank"], kind="stable")])
+    places = np.flatnonzero(moved & (rows["rank"] >= 0))
+    rank = rows["rank"][places]
+    in_order = bool((rank[1:] >= rank[:-1]).all())
+    if in_order and len(places) == len(rows):
+        return rows
+    return np.asarray(rows[places if in_order else places[np.argsort(rank, kind="stable")]])

@@ -17,6 +17,8 @@ from stripewise.errors import ContainerError
 from stripewise.readers import _container as c
 
 _LARGEST_READ = 1 << 30
+_STREAK = 32
+_AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,19 @@ def blocks(store: Store) -> Iterator[Block]:
         offset += size
 
 
+def _alike(payload: bytes, place: int, step: int, head: int) -> int:
+    """Tell how many records from word `place` on, `step` words each, have the header `head`."""
+    found = 0
+    words = np.frombuffer(payload, np.uint64, len(payload) // 8)
+    while True:
+        heads = words[place : place + _AT_ONCE * step : step]
+        same = heads == np.uint64(head)
+        if len(same) < _AT_ONCE or not same.all():
+            return found + (len(same) if same.all() else int(np.argmin(same)))
+        found += _AT_ONCE
+        place += _AT_ONCE * step
+
+
 def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     """Find the committed records of a payload, from `start` (a multiple of 8) on.
 
@@ -106,6 +121,7 @@ def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDA
     places, heads = array("q"), array("Q")
     add_place, add_head = places.append, heads.append
     place, end = start // 8, len(words)
+    last, streak = 0, 0
     while place < end:
         head = words[place]
         step = (head & 0xFFFFFFFF) >> 3
@@ -114,6 +130,14 @@ def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDA
         add_place(place)
         add_head(head)
         place += step
+        streak = streak + 1 if head == last else 0
+        last = head
+        if streak == _STREAK:
+            streak = 0
+            more = _alike(payload, place, step, head)
+            places.extend(range(place, place + more * step, step))
+            heads.extend(array("Q", [head]) * more)
+            place += more * step
     if not places:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64)
     found = np.frombuffer(heads, np.uint64)

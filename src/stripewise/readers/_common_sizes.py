@@ -22,14 +22,13 @@ def add_common_sizes(counters: NDArray[Any], rows: NDArray[Any]) -> None:
         counters: (n,) `COUNTER_ROW`; its process, file and layer are those of `rows`.
         rows: (m,) `TRACE_ROW`.
     """
-    data = rows[np.isin(rows["op"], _DATA) & (rows["bytes"] > 0) & (rows["file"] >= 0)]
-    if not len(data) or not len(counters):
+    moved = np.isin(rows["op"], _DATA) & (rows["bytes"] > 0) & (rows["file"] >= 0)
+    if not moved.any() or not len(counters):
         return
-    number = {tuple(key): i for i, key in enumerate(counters[list(_KEY)].tolist())}
-    sizes, count = _by_size(data)
-    place = np.array([number.get(tuple(key), -1) for key in sizes[list(_KEY)].tolist()])
+    place = _place_of(counters, rows)[moved]
+    place, size, count = _by_size(place, rows["bytes"][moved], rows["count"][moved])
     order = np.lexsort((-count, place))
-    place, size, count = place[order], sizes["bytes"][order], count[order]
+    place, size, count = place[order], size[order], count[order]
     level = np.arange(len(place)) - np.searchsorted(place, place)
     keep = (place >= 0) & (level < counters["common_size"].shape[1])
     place, level = place[keep], level[keep]
@@ -39,13 +38,25 @@ def add_common_sizes(counters: NDArray[Any], rows: NDArray[Any]) -> None:
     counters["common_count"][place, level] = count[keep]
 
 
-def _by_size(data: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """One row per process, file, layer and size, and how many calls had it."""
-    names = (*_KEY, "bytes")
-    data = data[np.lexsort([data[name] for name in reversed(names)])]
-    new = np.ones(len(data), bool)
-    new[1:] = False
-    for name in names:
-        new[1:] |= data[name][1:] != data[name][:-1]
+def _place_of(counters: NDArray[Any], rows: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) int64: row of the counters of each row's process, file and layer; -1: none."""
+    columns = [np.concatenate([counters[name], rows[name]]).astype(np.int64) + 1 for name in _KEY]
+    key = columns[0]
+    for column in columns[1:]:
+        key = key * (int(column.max()) + 1) + column
+    own, wanted = key[: len(counters)], key[len(counters) :]
+    order = np.argsort(own, kind="stable")
+    at = np.minimum(np.searchsorted(own[order], wanted), len(own) - 1)
+    return np.where(own[order][at] == wanted, order[at], -1)
+
+
+def _by_size(
+    place: NDArray[np.int64], size: NDArray[np.int64], count: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Each place and size once, and how many calls had it."""
+    order = np.lexsort((size, place))
+    place, size, count = place[order], size[order], count[order]
+    new = np.ones(len(place), bool)
+    new[1:] = (place[1:] != place[:-1]) | (size[1:] != size[:-1])
     begins = np.flatnonzero(new)
-    return data[begins], np.add.reduceat(data["count"], begins)
+    return place[begins], size[begins], np.add.reduceat(count, begins)

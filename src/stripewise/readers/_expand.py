@@ -84,10 +84,26 @@ def expand(
     for name, stride in (("offset", "stride"), ("sequence", "sequence_stride")):
         calls[name] = table[name][row] + moved(levels, table[stride][row])
     _spread_times(calls, table, row, k)
-    order = np.lexsort((calls["sequence"], calls["thread"], calls["process"]))
-    calls = calls[order]
+    order = call_order(calls)
+    calls = calls if order is None else calls[order]
     calls["parent_index"] = _parents(calls)
     return calls
+
+
+def call_order(rows: NDArray[Any]) -> NDArray[np.int64] | None:
+    """(n,) int64: order by process, thread and sequence; None if they are in order."""
+    if not len(rows):
+        return None
+    columns = [rows[name].astype(np.int64) for name in ("process", "thread", "sequence")]
+    lows = [int(column.min()) for column in columns]
+    spans = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
+    if spans[0] * spans[1] * spans[2] >= 2**63:
+        return np.lexsort(columns[::-1])
+    key = columns[0] - lows[0]
+    for column, low, span in zip(columns[1:], lows[1:], spans[1:], strict=True):
+        key *= span
+        key += column - low
+    return None if (key[1:] >= key[:-1]).all() else np.argsort(key, kind="stable")
 
 
 def expanded_index(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -26,6 +26,24 @@ _MOST_DIMS = 32
 _LARGEST = np.iinfo(np.int64).max
 
 
+@dataclass(frozen=True)
+class Lookup:
+    """Sorted keys (process << 32 | number) and the index that each one means."""
+
+    keys: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+    def of(self, process: int, number: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """(n,) int64: indices of the numbers of one process; -1 for 0 and what is not known."""
+        begin, end = np.searchsorted(self.keys, [process << 32, (process + 1) << 32])
+        if begin == end or not number.any():
+            return np.full(len(number), -1)
+        keys = self.keys[begin:end] - (process << 32)
+        at = np.minimum(np.searchsorted(keys, number.astype(np.int64)), len(keys) - 1)
+        known = (keys[at] == number) & (number != 0)
+        return np.where(known, self.places[begin:end][at], -1)
+
+
 @dataclass
 class Interned(Generic[_T]):
     """Values that are equal in several processes, once each.
@@ -50,17 +68,12 @@ class Interned(Generic[_T]):
         self.index[process << 32 | number] = place
         return True
 
-    def resolve(self, process: NDArray[np.int64], number: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """(n,) int64 indices into `values`; -1 for numbers that are 0 or not described."""
+    def lookup(self) -> Lookup:
+        """Return the index as arrays, when all is added."""
         keys = np.fromiter(self.index.keys(), np.int64, len(self.index))
         places = np.fromiter(self.index.values(), np.int64, len(self.index))
         order = np.argsort(keys)
-        keys, places = keys[order], places[order]
-        wanted = process << 32 | number.astype(np.int64)
-        if not len(keys):
-            return np.full(len(wanted), -1)
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where((keys[at] == wanted) & (number != 0), places[at], -1)
+        return Lookup(keys[order], places[order])
 
 
 @dataclass

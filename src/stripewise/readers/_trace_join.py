@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import BIN_ROW, TRACE_ROW, EventFlag, Trace
+from stripewise.readers._expand import call_order
 from stripewise.readers._parse import RawContainer
 from stripewise.readers._profile import Profile
 from stripewise.readers._trace_described import Descriptions
@@ -105,63 +106,89 @@ def _rows(
 ) -> tuple[NDArray[Any], int]:
     """All rows with the run's own indices, in order, and how many are of other processes."""
     counted = profile.counted
-    parts, file_parts, left_out = [], [], 0
+    meanings = _Meanings(known, _FileTable(known.files, len(profile.paths), unknown))
+    parts, left_out = [], 0
     for first, raw in zip(firsts, raws, strict=True):
         for owner, found, ids in raw.trace.rows:
-            if counted[first + owner]:
-                found["process"] = first + owner
-                parts.append(found)
-                file_parts.append(ids)
-            else:
+            if not counted[first + owner]:
                 left_out += len(found)
+                continue
+            meanings.give(found, ids, first + owner)
+            for name in ("start_ns", "last_start_ns", "end_ns"):
+                found[name] += clock.shift_ns[first + owner]
+            found["rank"] = profile.processes["rank"][first + owner]
+            parts.append(found)
         raw.trace.rows = []
     if not parts:
         return np.zeros(0, TRACE_ROW), left_out
-    rows, ids = np.concatenate(parts), np.concatenate(file_parts)
-    del parts
-    rows, ids = _in_order(rows, ids)
-    process = rows["process"].astype(np.int64)
-    rows["file"] = _files(ids, known.files, len(profile.paths), unknown)
-    for name, table in (("name", known.names), ("parent", known.names), ("object", known.objects)):
-        rows[name] = table.resolve(process, rows[name].astype(np.uint32))
-    number = rows["shape"].astype(np.uint32)
-    rows["shape"] = known.shapes.resolve(process, number)
-    rows["view"] = known.views.resolve(process, number)
-    lost = (number != 0) & (rows["shape"] < 0) & (rows["view"] < 0)
-    rows["flags"][lost] |= np.uint16(EventFlag.NO_OFFSET)
-    for name in ("start_ns", "last_start_ns", "end_ns"):
-        rows[name] += clock.shift_ns[process]
-    rows["rank"] = profile.processes["rank"][process]
-    rows["process"] = (np.cumsum(counted) - 1)[process]
+    rows = _in_order(np.concatenate(parts))
+    rows["process"] = (np.cumsum(counted) - 1)[rows["process"]]
     return rows, left_out
 
 
-def _in_order(
-    rows: NDArray[Any], ids: NDArray[np.uint64]
-) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-    """By process, thread and sequence; of a run that is in slot and log the longer one."""
-    order = np.lexsort((-rows["count"], rows["sequence"], rows["thread"], rows["process"]))
-    rows, ids = rows[order], ids[order]
-    first = np.ones(len(rows), bool)
-    same = np.ones(len(rows) - 1, bool)
-    for name in ("process", "thread", "sequence"):
-        same &= rows[name][1:] == rows[name][:-1]
-    first[1:] = ~same
-    return (rows, ids) if first.all() else (rows[first], ids[first])
-
-
-def _files(
-    ids: NDArray[np.uint64], known: Any, n_paths: int, unknown: dict[int, int]
-) -> NDArray[np.int64]:
+class _FileTable:
     """Index of the path of each file id; -1 for 0; ids without a record get a new index."""
-    unique, inverse = np.unique(ids, return_inverse=True)
-    places = np.full(len(unique), -1)
-    for i, number in enumerate(unique.tolist()):
-        if number in known:
-            places[i] = known[number]
-        elif number:
-            places[i] = unknown.setdefault(number, n_paths + len(unknown))
-    return places[inverse.reshape(-1)]
+
+    def __init__(self, known: Mapping[int, int], n_paths: int, unknown: dict[int, int]) -> None:
+        numbers = np.fromiter(known.keys(), np.uint64, len(known))
+        order = np.argsort(numbers)
+        self.numbers = numbers[order]
+        self.places = np.fromiter(known.values(), np.int64, len(known))[order]
+        self.n_paths, self.unknown = n_paths, unknown
+
+    def of(self, ids: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """(n,) int64 indices of ids."""
+        found = np.full(len(ids), -1)
+        if len(self.numbers):
+            at = np.minimum(np.searchsorted(self.numbers, ids), len(self.numbers) - 1)
+            found = np.where(self.numbers[at] == ids, self.places[at], -1)
+        strange = (found < 0) & (ids != 0)
+        if strange.any():
+            unique, inverse = np.unique(ids[strange], return_inverse=True)
+            places = [
+                self.unknown.setdefault(number, self.n_paths + len(self.unknown))
+                for number in unique.tolist()
+            ]
+            found[strange] = np.array(places)[inverse.reshape(-1)]
+        return found
+
+
+class _Meanings:
+    """Puts the run's indices in the place of the numbers of one process."""
+
+    def __init__(self, known: Descriptions, files: _FileTable) -> None:
+        self.files = files
+        names = known.names.lookup()
+        self.tables = {"name": names, "parent": names, "object": known.objects.lookup()}
+        self.shapes, self.views = known.shapes.lookup(), known.views.lookup()
+
+    def give(self, rows: NDArray[Any], ids: NDArray[np.uint64], process: int) -> None:
+        """Change rows of one process, in place."""
+        rows["process"] = process
+        rows["file"] = self.files.of(ids)
+        for name, table in self.tables.items():
+            rows[name] = table.of(process, rows[name].astype(np.uint32))
+        number = rows["shape"].astype(np.uint32)
+        rows["shape"] = self.shapes.of(process, number)
+        rows["view"] = self.views.of(process, number)
+        if number.any():
+            lost = (number != 0) & (rows["shape"] < 0) & (rows["view"] < 0)
+            rows["flags"][lost] |= np.uint16(EventFlag.NO_OFFSET)
+
+
+def _in_order(rows: NDArray[Any]) -> NDArray[Any]:
+    """By process, thread and sequence; of a run that is in slot and log the longer one."""
+    order = call_order(rows)
+    if order is not None:
+        rows = rows[order]
+    same = np.ones(len(rows) - 1, bool)
+    for name in ("sequence", "thread", "process"):
+        same &= rows[name][1:] == rows[name][:-1]
+        if not same.any():
+            return rows
+    place = np.cumsum(np.concatenate([[True], ~same])) - 1
+    order = np.lexsort((-rows["count"], place))
+    return rows[order[np.searchsorted(place, np.arange(place[-1] + 1))]]
 
 
 def _bins(
@@ -171,7 +198,8 @@ def _bins(
     clock: Timeline,
     unknown: dict[int, int],
 ) -> NDArray[Any]:
-    counted, files = profile.counted, _file_index(profile)
+    counted = profile.counted
+    files = _FileTable(_file_index(profile), len(profile.paths), unknown)
     parts = []
     for first, raw in zip(firsts, raws, strict=True):
         for owner, ids, layers, bins in raw.trace.bins:
@@ -182,7 +210,7 @@ def _bins(
             used = bins[record, place]
             part = np.zeros(len(used), BIN_ROW)
             part["process"], part["rank"] = process, profile.processes["rank"][process]
-            part["file"] = _files(ids, files, len(profile.paths), unknown)[record]
+            part["file"] = files.of(ids)[record]
             part["layer"] = layers[record]
             part["start_ns"] = used["start_ns"].astype(np.int64) + clock.shift_ns[process]
             part["width_ns"] = np.int64(1) << used["width_log2"].astype(np.int64)

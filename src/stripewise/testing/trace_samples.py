@@ -37,6 +37,7 @@ def rank(number: int, size: int, trace: FakeTrace | None, **more: Any) -> FakePr
         "start_ns": 10**18 + number * 1000,
         "clock_ns": 10**9 + number * 1000,
         "end_ns": 10**18 + 10**9,
+        "outermost_write_bytes": 100,
         "command": "mpiexec\x1f./app",
         **more,
     }
