@@ -8,7 +8,7 @@ import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -30,9 +30,25 @@ if TYPE_CHECKING:
         "stripewise kernel -n 4 --pattern gcrm --local 1,26,4096 --distribution '*,*,CYCLIC(64)'",
         "stripewise kernel -- --help                   # the kernel's own options",
         'mpiexec -n 4 "$(stripewise kernel --path --mpi openmpi)" --pattern btio',
+        "stripewise kernel --from program.trace         # its I/O without the program",
+        "stripewise kernel --from program.trace --compute none --file /scratch/replay --json",
     ),
 )
-@click.option("-n", "--ranks", type=click.IntRange(min=1), default=2, show_default=True)
+@click.option(
+    "-n",
+    "--ranks",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of ranks  [default: 2; with --from those of the trace]",
+)
+@click.option(
+    "--from",
+    "trace",
+    type=click.Path(path_type=Path),
+    metavar="TRACE",
+    help="Replay the I/O of a traced program; takes --np N, --compute keep|none|FACTOR of the "
+    "time between calls, --file DIR for its files, and --keep.",
+)
 @click.option(
     "--mpi",
     "family",
@@ -51,7 +67,8 @@ if TYPE_CHECKING:
 @json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [KERNEL OPTION...]")
 def command(
-    ranks: int,
+    ranks: int | None,
+    trace: Path | None,
     family: str | None,
     launcher_options: tuple[str, ...],
     only_path: bool,
@@ -62,10 +79,16 @@ def command(
 
     What this command does not know is passed on to the kernel.  The exit code is the
     kernel's: 1 if a call failed or an element is wrong, 2 for an impossible request.
+
+    With --from it makes the calls of a trace instead: the same requests by as many ranks, at the
+    same distances in time.  Its files go to a new directory, which is removed afterwards.
     """
     from stripewise.runtime import find_runtime
 
     runtime = find_runtime()
+    if trace is not None:
+        _replay(runtime, trace, family, ranks, launcher_options, arguments, as_json=as_json)
+    ranks = ranks or 2
     if only_path:
         click.echo(os.fsencode(kernel_path(runtime, family)[1]))
         return
@@ -73,13 +96,52 @@ def command(
     words = kernel_command(
         _launcher(chosen), ranks, program, arguments, launcher_options, as_json=as_json
     )
+    _warn_of_sharing(ranks)
+    click.get_current_context().exit(_call(words))
+
+
+def _warn_of_sharing(ranks: int) -> None:
     processors = len(os.sched_getaffinity(0))
     if ranks > processors:
         note(
             f"{ranks} ranks share {processors} processors: the figures say little",
             kind="warning",
         )
-    click.get_current_context().exit(_call(words))
+
+
+def _replay(
+    runtime: Runtime,
+    trace: Path,
+    family: str | None,
+    ranks: int | None,
+    launcher_options: tuple[str, ...],
+    arguments: Sequence[str],
+    *,
+    as_json: bool,
+) -> NoReturn:
+    """Run the I/O of a trace and exit with the replay program's code."""
+    from stripewise.cli._replay import (
+        Replay,
+        check_ranks,
+        read_plan,
+        replay_directory,
+        replay_options,
+        replay_program,
+        traced_family,
+    )
+
+    options = replay_options(arguments)
+    plan = read_plan(trace)
+    check_ranks(plan, options.ranks)
+    check_ranks(plan, ranks)
+    chosen, program = replay_program(runtime, family or traced_family(trace))
+    with replay_directory(options) as directory:
+        launcher = _launcher(chosen)
+        replay = Replay(plan, directory, program, launcher, launcher_options, options.compute)
+        replay.prepare()
+        _warn_of_sharing(plan.n_ranks)
+        code = _call(replay.command(*(("--json", "-") if as_json else ())))
+    click.get_current_context().exit(code)
 
 
 def kernel_path(runtime: Runtime, family: str | None) -> tuple[str, Path]:

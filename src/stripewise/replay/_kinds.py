@@ -61,6 +61,7 @@ def row_kinds(trace: Trace, chosen: NDArray[np.bool_]) -> RowKinds:
         found = verb_of(int(row["layer"]), int(row["op"]), int(row["flags"]), name)
         why = "" if found is not None else _unknown(int(row["layer"]), name)
         why = why or _truncated(trace, int(row["shape"]), int(row["view"]))
+        why = why or _nameless(row, name)
         count = int(row["count"])
         if why:
             lost[why] += count
@@ -108,6 +109,12 @@ def _unknown(layer: int, name: str) -> str:
     if layer == IoLayer.ADIOS2:
         return "ADIOS2 is not replayed"
     return f"{name} is not replayed"
+
+
+def _nameless(row: np.void, name: str) -> str:
+    if row["layer"] not in (IoLayer.HDF5, IoLayer.PNETCDF) or row["object"] >= 0:
+        return ""
+    return f"{name} without its variable is not replayed" if _moved(row) else ""
 
 
 def _truncated(trace: Trace, shape: int, view: int) -> str:
