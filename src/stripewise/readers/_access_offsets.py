@@ -17,6 +17,7 @@ from stripewise.readers._access_common import (
     ranks_of,
     writing_of,
 )
+from stripewise.readers._rows import take_rows
 
 
 def offset_pieces(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Pieces, ...]:
@@ -29,7 +30,7 @@ def offset_pieces(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Pieces, 
     """
     found = []
     for (_, writing), places in groups(rows["file"], writing_of(rows).astype(np.int64)):
-        mine = rows if len(places) == len(rows) <= most else rows[places[:most]]
+        mine = rows if len(places) == len(rows) <= most else take_rows(rows, places[:most])
         notes = []
         if len(mine) < len(places):
             notes.append(f"{len(places) - len(mine)} runs of calls beyond the bound are left out")

@@ -21,6 +21,7 @@ from stripewise.readers._access_common import (
     writing_of,
 )
 from stripewise.readers._expand import expanded_index, levels_of, moved
+from stripewise.readers._rows import take_rows
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def selections_of(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Selectio
     dims = np.where(dims > 0, dims, _extents_dims(trace)[owner])
     found = []
     for (_, _, writing), places in groups(datasets, dims, writing_of(rows).astype(np.int64)):
-        mine, left_out = within(rows[places], most)
+        mine, left_out = within(take_rows(rows, places), most)
         most -= int(mine["count"].sum())
         found.append(_selections(trace, mine, owner[places], bool(writing), left_out))
     return tuple(found)
@@ -83,7 +84,7 @@ def _selections(
     troubles: Counter[str] = Counter({"selections beyond the bound are left out": left_out})
     parts = []
     for (shape,), places in groups(rows["shape"]):
-        part = _of_shape(trace, rows[places], shape, troubles)
+        part = _of_shape(trace, take_rows(rows, places), shape, troubles)
         if part is not None:
             parts.append(part)
     described = trace.objects[int(owner[-1])]

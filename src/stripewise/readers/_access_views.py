@@ -20,6 +20,7 @@ from stripewise.readers._access_common import (
     writing_of,
 )
 from stripewise.readers._expand import expanded_index, levels_of, moved
+from stripewise.readers._rows import take_rows
 from stripewise.readers._view_pieces import pieces_of_range
 
 _PIECE_COLUMNS = ("offset", "size", "repeat", "inner", "stride")
@@ -68,7 +69,7 @@ def view_pieces(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Pieces, ..
     found = []
     for (file, writing), places in groups(rows["file"], writing_of(rows).astype(np.int64)):
         gathered = _Gathered(most)
-        mine = rows[places]
+        mine = take_rows(rows, places)
         unknown = (mine["flags"] & EventFlag.NO_OFFSET) != 0
         what = "calls have no known place (at a shared pointer, or their view was not recorded)"
         gathered.troubles[what] = int(mine["count"][unknown].sum())

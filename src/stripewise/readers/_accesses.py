@@ -13,6 +13,7 @@ from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, Trace
 from stripewise.readers._access_offsets import offset_pieces
 from stripewise.readers._access_selections import selections_of
 from stripewise.readers._access_views import view_pieces
+from stripewise.readers._rows import take_rows
 
 MOST_PARTS = 4_000_000
 """Selections, and rows of pieces, of one trace."""
@@ -34,13 +35,15 @@ def accesses(trace: Trace, *, most: int = MOST_PARTS) -> tuple[Selections | Piec
         most: Selections or rows of pieces that are made; what is beyond is told in the notes.
     """
     rows = _data_rows(trace)
-    selections = selections_of(trace, rows[np.isin(rows["layer"], _DATASET_LAYERS)], most)
+    selections = selections_of(
+        trace, take_rows(rows, np.isin(rows["layer"], _DATASET_LAYERS)), most
+    )
     described = {entry.file for entry in selections if len(entry.rank) or entry.irregular}
     known = np.array([path in described for path in trace.paths], bool)
     own = (rows["depth"] == 0) | ~known[rows["file"]]
-    mpi = rows[(rows["layer"] == IoLayer.MPIIO) & own]
+    mpi = take_rows(rows, (rows["layer"] == IoLayer.MPIIO) & own)
     system = np.isin(rows["layer"], _SYSTEM_LAYERS) & (rows["depth"] == 0)
-    posix = rows if system.all() else rows[system]
+    posix = rows if system.all() else take_rows(rows, system)
     return (*selections, *view_pieces(trace, mpi, most), *offset_pieces(trace, posix, most))
 
 
@@ -50,7 +53,7 @@ def _data_rows(trace: Trace) -> NDArray[Any]:
     moved = np.isin(rows["op"], _DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
     moved &= (rows["flags"] & (EventFlag.FAILED | EventFlag.WAIT | EventFlag.ATTRIBUTE)) == 0
     if not trace.n_ranks:
-        rows = rows[moved]
+        rows = take_rows(rows, moved)
         rows["rank"] = rows["process"]
         return rows
     places = np.flatnonzero(moved & (rows["rank"] >= 0))
@@ -58,4 +61,4 @@ def _data_rows(trace: Trace) -> NDArray[Any]:
     in_order = bool((rank[1:] >= rank[:-1]).all())
     if in_order and len(places) == len(rows):
         return rows
-    return np.asarray(rows[places if in_order else places[np.argsort(rank, kind="stable")]])
+    return take_rows(rows, places if in_order else places[np.argsort(rank, kind="stable")])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stripewise.errors import TraceError
 from stripewise.model import Trace
+from stripewise.readers._rows import take_rows
 
 MOST_CALLS = 20_000_000
 
@@ -85,16 +86,19 @@ def expand(
         calls[name] = table[name][row] + moved(levels, table[stride][row])
     _spread_times(calls, table, row, k)
     order = call_order(calls)
-    calls = calls if order is None else calls[order]
+    calls = calls if order is None else take_rows(calls, order)
     calls["parent_index"] = _parents(calls)
     return calls
 
 
-def call_order(rows: NDArray[Any]) -> NDArray[np.int64] | None:
-    """(n,) int64: order by process, thread and sequence; None if they are in order."""
-    if not len(rows):
+def call_order(*parts: NDArray[Any]) -> NDArray[np.int64] | None:
+    """(n,) int64: order of all rows by process, thread and sequence; None: they are in order."""
+    if not sum(map(len, parts)):
         return None
-    columns = [rows[name].astype(np.int64) for name in ("process", "thread", "sequence")]
+    columns = [
+        np.concatenate([part[name] for part in parts]).astype(np.int64)
+        for name in ("process", "thread", "sequence")
+    ]
     lows = [int(column.min()) for column in columns]
     spans = [int(column.max()) - low + 1 for column, low in zip(columns, lows, strict=True)]
     if spans[0] * spans[1] * spans[2] >= 2**63:

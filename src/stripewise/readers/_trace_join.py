@@ -16,6 +16,7 @@ from stripewise.model import BIN_ROW, TRACE_ROW, EventFlag, Trace
 from stripewise.readers._expand import call_order
 from stripewise.readers._parse import RawContainer
 from stripewise.readers._profile import Profile
+from stripewise.readers._rows import join_in_order, join_rows, take_rows
 from stripewise.readers._trace_described import Descriptions
 
 SOURCE = "stripewise trace"
@@ -121,7 +122,7 @@ def _rows(
         raw.trace.rows = []
     if not parts:
         return np.zeros(0, TRACE_ROW), left_out
-    rows = _in_order(np.concatenate(parts))
+    rows = _longest(join_in_order(parts, call_order(*parts)))
     rows["process"] = (np.cumsum(counted) - 1)[rows["process"]]
     return rows, left_out
 
@@ -176,11 +177,8 @@ class _Meanings:
             rows["flags"][lost] |= np.uint16(EventFlag.NO_OFFSET)
 
 
-def _in_order(rows: NDArray[Any]) -> NDArray[Any]:
-    """By process, thread and sequence; of a run that is in slot and log the longer one."""
-    order = call_order(rows)
-    if order is not None:
-        rows = rows[order]
+def _longest(rows: NDArray[Any]) -> NDArray[Any]:
+    """Of a run that is in slot and log only the longer one; the rows are in order."""
     same = np.ones(len(rows) - 1, bool)
     for name in ("sequence", "thread", "process"):
         same &= rows[name][1:] == rows[name][:-1]
@@ -188,7 +186,7 @@ def _in_order(rows: NDArray[Any]) -> NDArray[Any]:
             return rows
     place = np.cumsum(np.concatenate([[True], ~same])) - 1
     order = np.lexsort((-rows["count"], place))
-    return rows[order[np.searchsorted(place, np.arange(place[-1] + 1))]]
+    return take_rows(rows, order[np.searchsorted(place, np.arange(place[-1] + 1))])
 
 
 def _bins(
@@ -217,7 +215,7 @@ def _bins(
             for name in ("calls", "read_bytes", "write_bytes", "busy_ns"):
                 part[name] = np.minimum(used[name], np.uint64(1 << 62)).astype(np.int64)
             parts.append(part)
-    joined = np.concatenate(parts) if parts else np.zeros(0, BIN_ROW)
+    joined = join_rows(parts) if parts else np.zeros(0, BIN_ROW)
     joined["process"] = (np.cumsum(counted) - 1)[joined["process"]] if len(joined) else 0
     return joined
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from stripewise.model import TRACE_ROW, IoLayer, Op
 from stripewise.readers import _trace_layout as t
 from stripewise.readers._blocks import scan_records
+from stripewise.readers._rows import take_rows
 
 MOST_ROWS = 40_000_000
 """Rows of one run that are read; about 10 GB of memory."""
@@ -149,7 +150,7 @@ def _add_rows(found: NDArray[Any], owner: int, raw: RawTrace) -> None:
         sound &= (rows[name] >= 0) & (rows[name] < _LATEST_NS)
     raw.damaged["events that make no sense"] += int((~sound).sum())
     if not sound.all():
-        rows, file_ids = rows[sound], file_ids[sound]
+        rows, file_ids = take_rows(rows, sound), file_ids[sound]
     raw.room -= len(rows)
     rows["process"] = owner
     raw.rows.append((owner, rows, file_ids))

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Move whole rows of structured arrays: numpy copies them member by member, some times slower."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def take_rows(rows: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    """Copy the rows that indices or a mask name; the same as `rows[places]`."""
+    taken: NDArray[Any] = _opaque(rows)[places].view(rows.dtype)
+    return taken
+
+
+def join_rows(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Copy rows of one dtype behind each other; there is at least one part."""
+    joined: NDArray[Any] = np.concatenate([_opaque(part) for part in parts])
+    return joined.view(parts[0].dtype)
+
+
+def join_in_order(parts: Sequence[NDArray[Any]], order: NDArray[np.int64] | None) -> NDArray[Any]:
+    """Join, then take the rows in `order` (None: as they are), with one copy of each."""
+    if order is None:
+        return join_rows(parts)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    joined = np.empty(len(order), parts[0].dtype)
+    begin = 0
+    for part in parts:
+        _opaque(joined)[place[begin : begin + len(part)]] = _opaque(part)
+        begin += len(part)
+    return joined
+
+
+def _opaque(rows: NDArray[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize)))
