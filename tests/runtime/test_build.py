@@ -24,7 +24,9 @@ else()
   add_library(${name} SHARED plugin.c)
   install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/plugins)
   add_executable(stripewise-kernel-${SW_KERNEL_NAME} kernel.c)
-  install(TARGETS stripewise-kernel-${SW_KERNEL_NAME} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  add_executable(stripewise-replay-${SW_KERNEL_NAME} kernel.c)
+  install(TARGETS stripewise-kernel-${SW_KERNEL_NAME} stripewise-replay-${SW_KERNEL_NAME}
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 """
 
@@ -55,7 +57,7 @@ def test_builds_once_and_again_when_a_source_changes(sources: Path, tmp_path: Pa
     first = build_runtime(said.append, directory=target)
     assert first.built == ("core", "mpich 4.0.2")
     assert {*first.runtime.plugins} == {"mpich-4"}
-    assert {*first.runtime.kernels} == {"mpich"}
+    assert {*first.runtime.kernels} == {*first.runtime.replays} == {"mpich"}
     assert any("building" in line for line in said)
     assert build_runtime(directory=target).current == ("core", "mpich 4.0.2")
     with (sources / "core.c").open("a") as stream:
@@ -71,7 +73,7 @@ def test_another_major_version_has_its_own_kernel(
     monkeypatch.setattr(_build, "detect_mpis", lambda: both)
     built = build_runtime(directory=tmp_path / "out").runtime
     assert {*built.plugins} == {"mpich-4", "mpich-5"}
-    assert {*built.kernels} == {"mpich", "mpich-5"}
+    assert {*built.kernels} == {*built.replays} == {"mpich", "mpich-5"}
 
 
 def test_force(sources: Path, tmp_path: Path) -> None:

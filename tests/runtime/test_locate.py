@@ -18,6 +18,7 @@ def fake_runtime(root: Path) -> Path:
         "lib/libstripewise.so",
         "lib/plugins/libstripewise-mpi-mpich-4.so",
         "bin/stripewise-kernel-mpich",
+        "bin/stripewise-replay-mpich",
     ):
         (root / name).touch()
     return root
@@ -29,6 +30,7 @@ def test_finds_what_the_variable_names(tmp_path: Path, monkeypatch: pytest.Monke
     assert runtime.core == tmp_path / "lib/libstripewise.so"
     assert {*runtime.plugins} == {"mpich-4"}
     assert runtime.kernels == {"mpich": tmp_path / "bin/stripewise-kernel-mpich"}
+    assert runtime.replays == {"mpich": tmp_path / "bin/stripewise-replay-mpich"}
 
 
 def test_missing_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

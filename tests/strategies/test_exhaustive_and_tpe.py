@@ -19,7 +19,7 @@ WIDE = replace(
 )
 
 
-@pytest.mark.parametrize("order", ["effect", "random"])
+@pytest.mark.parametrize("order", ["effect", "most", "random"])
 def test_exhaustive_covers_every_valid_point_once(order):
     strategy = create("exhaustive", SPACE, FACTS, 3, {"order": order})
     proposals = play(strategy, lambda _: 1.0, 10_000)
@@ -33,6 +33,12 @@ def test_few_settings_come_first():
     proposals = play(create("exhaustive", SPACE, FACTS, 0), lambda _: 1.0, 10_000)
     sizes = [len(p.settings) for p in proposals]
     assert sizes == sorted(sizes)
+
+
+def test_or_many_come_first():
+    proposals = play(create("exhaustive", SPACE, FACTS, 0, {"order": "most"}), lambda _: 1.0, 10)
+    sizes = [len(p.settings) for p in proposals]
+    assert sizes == sorted(sizes, reverse=True)
 
 
 def test_a_random_order_depends_on_the_seed():

@@ -94,7 +94,7 @@ def command(
         return
     chosen, program = kernel_path(runtime, family)
     words = kernel_command(
-        _launcher(chosen), ranks, program, arguments, launcher_options, as_json=as_json
+        find_launcher(chosen), ranks, program, arguments, launcher_options, as_json=as_json
     )
     _warn_of_sharing(ranks)
     click.get_current_context().exit(_call(words))
@@ -136,7 +136,7 @@ def _replay(
     check_ranks(plan, ranks)
     chosen, program = replay_program(runtime, family or traced_family(trace))
     with replay_directory(options) as directory:
-        launcher = _launcher(chosen)
+        launcher = find_launcher(chosen)
         replay = Replay(plan, directory, program, launcher, launcher_options, options.compute)
         replay.prepare()
         _warn_of_sharing(plan.n_ranks)
@@ -179,8 +179,12 @@ def kernel_command(
     return [*words, "--json", "-"] if as_json else words
 
 
-def _launcher(family: str) -> MpiInstallation:
-    """The installation of a family that has a launcher."""
+def find_launcher(family: str) -> MpiInstallation:
+    """The installation of a family that has a launcher.
+
+    Raises:
+        ProgramError: There is none on PATH.
+    """
     from stripewise.runtime import detect_mpis
 
     for mpi in detect_mpis():

@@ -17,6 +17,7 @@ from stripewise.cli._completion import complete_knob, complete_strategy
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
+    from stripewise.model import StudyResult
     from stripewise.study import Case, StudyOptions
 
 _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
@@ -64,6 +65,7 @@ class Numbers(click.ParamType[tuple[int, ...]]):
         "stripewise tune --strategy genetic --strategy-option population=20 -- mpiexec ./program",
         "stripewise tune --case small.nml --case large.nml -- mpiexec -n 4 ./app {case}",
         "stripewise tune --cases cases.toml",
+        "stripewise tune --replay program.trace -- mpiexec -n 4 ./program",
         "stripewise tune --resume",
     ),
 )
@@ -80,6 +82,13 @@ class Numbers(click.ParamType[tuple[int, ...]]):
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Commands that get one configuration: TOML, [[case]] with name and command.",
+)
+@click.option(
+    "--replay",
+    "replayed",
+    type=click.Path(path_type=Path),
+    metavar="TRACE",
+    help="Search with a replay of this trace's I/O; runs of COMMAND then decide.",
 )
 @click.option("--trials", type=int, metavar="N", help="Most configurations to try  [default: 20]")
 @click.option("--runs", type=int, metavar="N", help="Most runs, the baseline's and pairs' too.")
@@ -174,12 +183,15 @@ def command(
 
     Of several inputs (--case) or commands (--cases) each is run under every configuration; what
     is found makes none of them slower, and is reported for each.
+
+    With --replay only the I/O of a traced run is made, without the program, until settings are
+    found; then the program itself decides: same output, fresh pairs.
     """
     from stripewise.cli._vary import parse_vary
     from stripewise.study import StudyOptions
 
     program, directory = given.pop("program"), given.pop("study_dir")
-    cases_file = given.pop("cases_file")
+    cases_file, replayed = given.pop("cases_file"), given.pop("replayed")
     if cases_file is not None and directory is None:
         directory = Path(f"{cases_file.stem}.stripewise")
     options = StudyOptions(
@@ -194,7 +206,10 @@ def command(
         **given,
     )
     check_strategy(options.strategy, options.strategy_options)
-    _tune(options, as_json)
+    if replayed is not None:
+        _tune_replay(options, replayed, as_json)
+    else:
+        _tune(options, as_json)
 
 
 def find_cases(
@@ -242,25 +257,67 @@ def strategy_options(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _tune(options: StudyOptions, as_json: bool) -> None:
-    from stripewise.cli._tune_output import write_outputs
-    from stripewise.report import progress_observer, result_to_json, summary_lines
+    from stripewise.report import result_to_json
+
+    result = _study(options, as_json)
+    if as_json:
+        _write(result)
+        print_json(result_to_json(result))
+    else:
+        _show(result)
+
+
+def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
+    """Search with the replay, confirm with the program, report both."""
+    from stripewise.cli._tune_replay import tune_replay
+    from stripewise.report import result_to_json
+
+    def run(one: StudyOptions) -> StudyResult:
+        result = _study(one, as_json, again=options)
+        if as_json:
+            _write(result)
+        else:
+            _show(result)
+        return result
+
+    replay, program = tune_replay(options, trace, run)
+    improved = program is not None and program.improved
+    if as_json:
+        both = {"improved": improved, "replay": result_to_json(replay)}
+        print_json(both | {"program": result_to_json(program) if program else None})
+    elif program is None:
+        click.echo(" program         not run: the replay found nothing to confirm")
+
+
+def _study(options: StudyOptions, as_json: bool, again: StudyOptions | None = None) -> StudyResult:
+    from stripewise.report import progress_observer
     from stripewise.study import run_study
 
     observer = progress_observer(sys.stderr if as_json else sys.stdout)
     try:
-        result = run_study(options, observer)
+        return run_study(options, observer)
     except KeyboardInterrupt:
         observer.close()
-        note(f"interrupted; no finished run is lost; go on with: {resume_command(options)}")
+        how = resume_command(options) if again is None else "the same command and --resume"
+        note(f"interrupted; no finished run is lost; go on with: {how}")
         click.get_current_context().exit(EXIT_INTERRUPTED)
     finally:
         observer.close()
+
+
+def _write(result: StudyResult) -> list[str]:
+    from stripewise.cli._tune_output import write_outputs
+
     wrote, notes = write_outputs(result)
     for text in notes:
         note(text, kind="note")
-    if as_json:
-        print_json(result_to_json(result))
-        return
+    return wrote
+
+
+def _show(result: StudyResult) -> None:
+    from stripewise.report import summary_lines
+
+    wrote = _write(result)
     for line in summary_lines(result, wrote=wrote):
         click.echo(line)
 

@@ -24,7 +24,8 @@ MOST_SHUFFLED = 2_000_000
 class ExhaustiveStrategy(StepwiseStrategy):
     """All valid points; those that set few knobs first, in the order of likely effect.
 
-    With `order=random` in a random order that the seed decides.  It ends when every point was
+    With `order=most` those that set many first; with `order=random` in a random order that the
+    seed decides.  It ends when every point was
     tried; the study's budget usually ends it earlier.
     """
 
@@ -32,7 +33,10 @@ class ExhaustiveStrategy(StepwiseStrategy):
     summary = "every point once, those that set few knobs first"
     declared = (
         StrategyOption(
-            "order", "effect", "effect: few settings first; random", ("effect", "random")
+            "order",
+            "effect",
+            "effect: few settings first; most: many first; random",
+            ("effect", "most", "random"),
         ),
     )
 
@@ -55,11 +59,12 @@ class ExhaustiveStrategy(StepwiseStrategy):
     def _points(self) -> Iterator[Settings]:
         if self.option("order") == "random":
             return self._shuffled()
-        return self._few_settings_first()
+        return self._by_settings(most_first=self.option("order") == "most")
 
-    def _few_settings_first(self) -> Iterator[Settings]:
+    def _by_settings(self, *, most_first: bool) -> Iterator[Settings]:
         ladders = [[(d.tunable.name, v) for v in d.values] for d in self.space.dimensions]
-        for n_settings in range(1, len(ladders) + 1):
+        numbers = range(1, len(ladders) + 1)
+        for n_settings in reversed(numbers) if most_first else numbers:
             for chosen in combinations(ladders, n_settings):
                 for point in product(*chosen):
                     yield dict(point)

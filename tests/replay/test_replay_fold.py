@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Folding loses nothing, and short lists of numbers stand for long ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stripewise.replay._fold import Runs, fold
+from stripewise.replay._text import number_list
+
+
+def unfolded(runs: Runs, key: np.ndarray) -> list[tuple[int, int, int]]:
+    """(place, key, offset) of every call; offsets count from the first of their run."""
+    found = []
+    for i, count in enumerate(runs.count):
+        first, second = (int(n) or 2**62 for n in runs.inner[i])
+        for k in range(int(count)):
+            turn = (k % first, k // first % second, k // first // second)
+            place = runs.first[i] + np.dot(turn, runs.place_stride[i])
+            found.append((int(place), int(key[runs.first[i]]), int(np.dot(turn, runs.stride[i]))))
+    return sorted(found)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-5, 5)), max_size=60))
+def test_every_call_comes_back(calls: list[tuple[int, int]]) -> None:
+    key = np.array([call[0] for call in calls], np.int64)
+    offset = np.array([call[1] for call in calls], np.int64)
+    runs = fold(key, offset)
+    found = unfolded(runs, key)
+    assert [place for place, *_ in found] == list(range(len(calls)))
+    assert [one for _, one, _ in found] == key.tolist()
+    for place, _, distance in found:
+        assert offset[runs.first[runs.of_call[place]]] + distance == offset[place]
+
+
+def test_three_loops_are_one_run() -> None:
+    i, j, k = np.meshgrid(np.arange(5), np.arange(4), np.arange(3), indexing="ij")
+    offset = (1000 * i + 50 * j + 7 * k).reshape(-1)
+    runs = fold(np.zeros(60, np.int64), offset)
+    assert runs.count.tolist() == [60]
+    assert runs.inner.tolist() == [[3, 4]]
+    assert runs.stride.tolist() == [[7, 50, 1000]]
+
+
+def test_calls_of_a_loop_body_are_a_run_each() -> None:
+    key = np.tile(np.arange(3), 100)
+    runs = fold(key, np.zeros(300, np.int64))
+    assert runs.count.tolist() == [100, 100, 100]
+    assert runs.place_stride[:, 0].tolist() == [3, 3, 3]
+
+
+def read_back(words: str) -> list[int]:
+    found = []
+    for word in words.split():
+        head, _, times = word.partition("*")
+        first, _, step = head.partition("+")
+        found += [int(first) + n * int(step or 0) for n in range(int(times or 1))]
+    return found
+
+
+@given(st.lists(st.integers(-3, 3) | st.integers(-(2**62), 2**62), max_size=40))
+def test_lists_of_numbers(values: list[int]) -> None:
+    assert read_back(number_list(np.array(values, np.int64))) == values
+
+
+def test_regular_lists_are_short() -> None:
+    assert number_list(np.array([4, 4, 4, 0, 2, 4, 6, 9])) == "4*3 0+2*4 9"
+    assert number_list(np.arange(1000, 0, -1)) == "1000+-1*1000"
