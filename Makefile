@@ -64,9 +64,11 @@ docs: setup ## the documentation as a web site in site/
 	@tools/bootstrap.sh venv docs
 	$(BIN)/mkdocs build --strict --quiet
 
-bench: setup ## what the library costs; figures side by side from one run
+bench: setup ## what the library and the analysis cost; figures side by side from one run
 	$(BIN)/python native/bench/cost_per_call.py
 	$(BIN)/python native/bench/cost_of_capture.py
+	$(BIN)/python benchmarks/pattern_analysis.py
+	$(BIN)/python benchmarks/read_trace.py
 	$(BIN)/python native/bench/kernel_overhead.py
 
 bench-strategies: setup ## compare the search strategies on the recorded surfaces; minutes

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The product in two commands, on a program whose I/O is slow in an ordinary way: BT-IO's
+# The product in two commands, and what it sees, on a program whose I/O is slow in an ordinary way: BT-IO's
 # multi-partition writes, independent, many small strided pieces.
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,7 +26,16 @@ say "stripewise tune --trials 6 -- mpiexec -n 2 stripewise-kernel --pattern btio
 say "stripewise run --config btio.stripewise/best.toml -- mpiexec -n 2 stripewise-kernel ..."
 "$stripewise" run --config btio.stripewise/best.toml -- "$@" --verify
 
+say "stripewise trace -o btio.trace -- mpiexec -n 2 stripewise-kernel ..."
+"$stripewise" trace -o btio.trace -- "$@" >/dev/null
+
+say "stripewise pattern btio.trace"
+"$stripewise" pattern btio.trace
+
+say "stripewise profile --findings-only --html profile.html btio.trace"
+"$stripewise" profile --findings-only --html profile.html btio.trace
+
 say "ls btio.stripewise"
 ls btio.stripewise
 echo
-echo "The report is $place/btio.stripewise/report.html"
+echo "The report is $place/btio.stripewise/report.html, the profile $place/profile.html"
