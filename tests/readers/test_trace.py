@@ -261,3 +261,10 @@ def test_scanning_stops_at_what_is_not_committed() -> None:
     beyond = (4096 | 17 << 32).to_bytes(8, "little")
     assert len(scan_records(record(16, 17) + beyond + bytes(8))[0]) == 1
     assert len(scan_records(b"")[0]) == 0
+
+
+def test_events_that_make_no_sense_are_told() -> None:
+    calls = [FakeCall(OUT, start_ns=1 << 63), FakeCall(OUT, sequence=1 << 62)]
+    trace = trace_of(rank(0, 1, one_thread(*calls)))
+    assert len(trace.rows) == 0
+    assert trace.notes == ("2 events that make no sense were left out",)

@@ -179,7 +179,7 @@ class _Meanings:
 
 def _longest(rows: NDArray[Any]) -> NDArray[Any]:
     """Of a run that is in slot and log only the longer one; the rows are in order."""
-    same = np.ones(len(rows) - 1, bool)
+    same = np.ones(max(len(rows) - 1, 0), bool)
     for name in ("sequence", "thread", "process"):
         same &= rows[name][1:] == rows[name][:-1]
         if not same.any():
