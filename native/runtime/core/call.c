@@ -79,6 +79,7 @@ bool sw_enter_as(struct sw_call *call, int layer, const char *name)
     call->position = SW_POSITION_OF_CALL;
     call->event_bytes = SW_BYTES_OF_CALL;
     call->name = name;
+    call->end_ns = 0;
     thread->busy = call; /* a handler's call in between would get the same number */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     call->sequence = ++thread->sequence;
@@ -90,6 +91,16 @@ bool sw_enter_as(struct sw_call *call, int layer, const char *name)
     thread->busy = NULL;
     call->start_ns = sw_now_ns();
     return true;
+}
+
+void sw_call_ended(struct sw_call *call)
+{
+    call->end_ns = sw_now_ns();
+}
+
+static inline uint64_t end_of(const struct sw_call *call)
+{
+    return SW_LIKELY(call->end_ns == 0) ? sw_now_ns() : call->end_ns;
 }
 
 static inline void leave_begin(const struct sw_call *call)
@@ -217,7 +228,7 @@ static inline void leave_captured(const struct sw_call *call, struct sw_file *fi
 static void leave_counting(struct sw_call *call, struct sw_file *file, enum sw_op op,
                            uint64_t count)
 {
-    uint64_t now = sw_now_ns();
+    uint64_t now = end_of(call);
     leave_begin(call);
     bool alone = __libc_single_threaded;
     add_process(call, op, -1, now, alone);
@@ -251,7 +262,7 @@ void sw_leave_uncounted(struct sw_call *call)
 void sw_leave_data(struct sw_call *call, struct sw_file *file, enum sw_op op, int64_t bytes,
                    int64_t offset)
 {
-    uint64_t now = sw_now_ns();
+    uint64_t now = end_of(call);
     leave_begin(call);
     bool alone = __libc_single_threaded;
     add_process(call, op, file != NULL ? bytes : -1, now, alone);

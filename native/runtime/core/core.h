@@ -70,6 +70,7 @@ struct sw_call {
     int64_t event_bytes;
     const char *name; /* of the function; lives as long as the process */
     uint64_t sequence;
+    uint64_t end_ns; /* of sw_call_ended, 0: the call ends where it is left */
 };
 
 /* False: pass straight through (disabled, inside our own code, in a signal handler that
@@ -79,6 +80,8 @@ struct sw_call {
 bool sw_enter_as(struct sw_call *call, int layer, const char *name);
 /* In the exported function itself, whose name stands in the trace. */
 #define sw_enter(call, layer) sw_enter_as(call, layer, __func__)
+/* The program's call is over; what a layer asks from here to sw_leave* is not its time. */
+void sw_call_ended(struct sw_call *call);
 /* End of a call without data.  `file` may be NULL: only the outermost time counts. */
 void sw_leave(struct sw_call *call, struct sw_file *file, enum sw_op op);
 /* End of a data call: `bytes` < 0 is a failed call (counted in time, not in bytes);
