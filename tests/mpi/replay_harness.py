@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs run under capture, then their replays too."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from capture_harness import captured
+from kernel_builds import hdf5_flags, library_flags
+from runtime_harness import NATIVE, checked, launch, run_plain, scratch
+
+from stripewise.model import Trace
+from stripewise.replay import Differences, Plan, build_plan, compare, write_plan
+from stripewise.runtime import describe_mpi
+
+WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
+
+
+@cache
+def replay_program(stack: str, *extra: str) -> Path:
+    """The replay program of a stack."""
+    built = scratch() / f"replay-{stack}{len(extra)}"
+    sources = [*sorted((NATIVE / "replay").glob("*.c")), NATIVE / "kernels" / "json.c"]
+    flags = hdf5_flags(stack)
+    define = ["-DSW_HAVE_HDF5"] if flags else []
+    pnetcdf = [f for f in library_flags(describe_mpi(f"mpicc.{stack}")) if "pnetcdf" in f.lower()]
+    where = ["-I/usr/include"] if pnetcdf else []
+    words = [f"mpicc.{stack}", *WARNINGS, *extra, *define, *where, *map(str, sources)]
+    checked([*words, "-o", built, *flags, *pnetcdf, "-lm"])
+    return built
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A program's trace, its plan, and what the replay did."""
+
+    trace: Trace
+    plan: Plan
+    again: Trace
+    differences: Differences
+    result: dict[str, Any]
+    directory: Path
+
+
+def prepare(stack: str, plan: Plan, where: Path, program: Path | None = None) -> list[str]:
+    """Write the plan, make the inputs; the words that replay, without a launcher."""
+    write_plan(plan, where / "plan")
+    words = [str(program or replay_program(stack)), "--plan", str(where / "plan")]
+    words += ["--directory", str(where / "files")]
+    done = run_plain(stack, plan.n_ranks, [*words, "--prepare"], where)
+    assert done.returncode == 0, done.stderr
+    return words
+
+
+def replayed(
+    stack: str, command: Sequence[str | Path], where: Path, *, n_ranks: int = 2, io: str = ""
+) -> Replayed:
+    """Trace a program, replay it under capture, compare."""
+    trace = captured(stack, n_ranks, command, where, io=io)
+    plan = build_plan(trace)
+    words = prepare(stack, plan, where)
+    result = where / "result.json"
+    words += ["--compute", "none"]
+    again = captured(stack, n_ranks, words, where, io=io)
+    done = run_plain(stack, n_ranks, [*words, "--json", str(result)], where, io)
+    assert done.returncode == 0, done.stderr
+    differences = compare(trace, again, plan.names)
+    return Replayed(
+        trace, plan, again, differences, json.loads(result.read_text()), where / "files"
+    )
+
+
+def started(stack: str, n_ranks: int, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run to the end without the library."""
+    return subprocess.run(
+        [*launch(stack, n_ranks), *words], capture_output=True, text=True, timeout=60
+    )
