@@ -41,7 +41,9 @@ def patterns_of_pieces(pieces: Pieces) -> list[Pattern]:
     n_ranks = ranks_of_run(pieces.n_ranks, rows.rank)
     if not rows.rank.size:
         empty = Boxes(rows.rank, rows.call, np.zeros((1, 5, 0), np.int64))
-        return [_pattern((Finding(PatternKind.EMPTY), empty, (), 0), pieces, n_ranks, 0, 1)]
+        # What the notes tell of (a shared file pointer, say) was moved, only where is not known.
+        kind = PatternKind.IRREGULAR if pieces.notes else PatternKind.EMPTY
+        return [_pattern((Finding(kind), empty, (), 0), pieces, n_ranks, 0, 1)]
     element_bytes = _element(rows, pieces.element_bytes)
     found = _all_arrays(rows, apart, n_ranks, element_bytes)
     steps = _steps(pieces, whole, apart)
