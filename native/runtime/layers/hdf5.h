@@ -14,18 +14,20 @@
 
 /* ---- which HDF5 ---------------------------------------------------------------- */
 
+#define SW_H5_PREDEFINED 4
 #define SW_H5_MEMBER(type, name, arguments) type(*name) arguments;
 struct sw_h5 {
     SW_H5_FUNCTIONS(SW_H5_MEMBER)
     const sw_hid *class_file_access; /* values are there after H5open() */
     const sw_hid *class_dataset_create;
     const sw_hid *class_dataset_transfer;
-    const sw_hid *mpio_driver; /* HDF5 2; before, H5FD_mpio_init() tells */
-    const void *identity;      /* an address in that copy */
-    uint64_t number;           /* of the copy in this process */
-    bool usable;               /* 1.10 or later, and all that adopting needs is there */
-    bool describes;            /* and all that capture asks */
-    int libver_latest;         /* H5F_LIBVER_LATEST of that version */
+    const sw_hid *mpio_driver;                  /* HDF5 2; before, H5FD_mpio_init() tells */
+    const sw_hid *predefined[SW_H5_PREDEFINED]; /* datatypes, far apart in the order of making */
+    const void *identity;                       /* an address in that copy */
+    uint64_t number;                            /* of the copy in this process */
+    bool usable;       /* 1.10 or later, and all that adopting needs is there */
+    bool describes;    /* and all that capture asks */
+    int libver_latest; /* H5F_LIBVER_LATEST of that version */
 };
 
 /* The HDF5 behind a caller (a return address); never NULL, members may be. */
@@ -75,13 +77,33 @@ static inline void sw_h5_leave(struct sw_call *call, struct sw_file *file, enum 
         call->event_flags |= SW_EVENT_FAILED;
     sw_leave(call, file, op);
 }
-/* Describes a dataset in its entry, where that was not done or extents have changed since.
- * Between quiet_begin and quiet_end, as the next one. */
+/* Describes a dataset in its entry, where that was not done or extents have changed since. */
 void sw_h5_describe(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry);
-/* Dataset and selection of a transfer, for its event.  Only while capturing. */
-void sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
-                   sw_hid in_file, struct sw_call *call);
+/* Dataset and selection of a transfer that has succeeded, for its event.  Only while capturing.
+ * How many elements, -1 if that is not known. */
+int64_t sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
+                      sw_hid in_file, struct sw_call *call);
 void sw_h5_extents_changed(void);
+
+/* ---- how much ------------------------------------------------------------------- */
+
+/* One dataset of a transfer, with what HDF5 was given for it. */
+struct sw_h5_part {
+    sw_hid dataset;
+    sw_hid type;
+    sw_hid memory;
+    sw_hid in_file;
+};
+/* H5S_ALL 0, H5S_BLOCK 1, H5S_PLIST 2: no dataspaces. */
+#define SW_H5_SPACE_ALL 0
+#define SW_H5_SPACE_PLIST 2
+static inline bool sw_h5_is_space(sw_hid space)
+{
+    return space > SW_H5_SPACE_PLIST;
+}
+/* Selected elements x bytes of the memory type, of a transfer that HDF5 has accepted: then no
+ * question fails.  `elements`: as they are known, or -1. */
+int64_t sw_h5_bytes(const struct sw_h5 *h5, const struct sw_h5_part *part, int64_t elements);
 
 /* ---- settings ------------------------------------------------------------------ */
 

@@ -105,10 +105,10 @@ static void judge(struct sw_h5 *h5)
                  h5->H5Tget_size;
     h5->describes = h5->usable && h5->H5Tget_class && h5->H5Tclose && h5->H5Dget_type &&
                     h5->H5Dget_create_plist && h5->H5Pget_layout && h5->H5Pget_chunk &&
-                    h5->H5Sget_select_type && h5->H5Sget_regular_hyperslab &&
-                    h5->H5Sget_select_hyper_nblocks && h5->H5Sget_select_hyper_blocklist &&
-                    h5->H5Sget_select_elem_npoints && h5->H5Sget_select_elem_pointlist &&
-                    h5->H5Sget_select_bounds;
+                    h5->H5Sget_select_type && h5->H5Sis_regular_hyperslab &&
+                    h5->H5Sget_regular_hyperslab && h5->H5Sget_select_hyper_nblocks &&
+                    h5->H5Sget_select_hyper_blocklist && h5->H5Sget_select_elem_npoints &&
+                    h5->H5Sget_select_elem_pointlist && h5->H5Sget_select_bounds;
 }
 
 static const struct sw_h5 *add_copy(void *scope, const void *identity)
@@ -123,6 +123,10 @@ static const struct sw_h5 *add_copy(void *scope, const void *identity)
     h5->class_dataset_create = pick_variable(scope, "H5P_CLS_DATASET_CREATE_ID_g", identity);
     h5->class_dataset_transfer = pick_variable(scope, "H5P_CLS_DATASET_XFER_ID_g", identity);
     h5->mpio_driver = pick_variable(scope, "H5FD_MPIO_id_g", identity);
+    h5->predefined[0] = pick_variable(scope, "H5T_NATIVE_SCHAR_g", identity);
+    h5->predefined[1] = pick_variable(scope, "H5T_NATIVE_DOUBLE_g", identity);
+    h5->predefined[2] = pick_variable(scope, "H5T_NATIVE_UINT_FAST64_g", identity);
+    h5->predefined[3] = pick_variable(scope, "H5T_C_S1_g", identity);
     h5->identity = identity;
     judge(h5);
     pin(identity);

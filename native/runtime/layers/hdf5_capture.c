@@ -3,14 +3,13 @@
 /*
  * What the trace says of datasets and of selections.  A dataset is described when it is made or
  * opened, or at its first transfer, and again when extents have changed since; a transfer then
- * costs two calls of HDF5 more: which kind of selection, and the hyperslab.
+ * costs three calls of HDF5 more: which kind of selection, whether it is regular, and the
+ * hyperslab.  Those cannot fail; around all others HDF5's error reporting is switched off.
  */
 #include <string.h>
 
 #include "layers/hdf5.h"
 
-#define SPACE_ALL 0          /* H5S_ALL */
-#define SPACE_LAST_SPECIAL 2 /* H5S_PLIST */
 #define NAME_BYTES 1024
 
 /* H5S_sel_type. */
@@ -134,11 +133,14 @@ static void describe(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_en
 
 void sw_h5_describe(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry)
 {
+    struct sw_h5_quiet quiet;
     uint32_t now = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
     if (!sw_capturing() || !h5->describes || entry->file == NULL ||
         (entry->described && entry->seen_changes == now))
         return;
+    sw_h5_quiet_begin(h5, &quiet);
     describe(h5, dataset, entry);
+    sw_h5_quiet_end(h5, &quiet);
     entry->described = true;
     entry->seen_changes = now;
     sw_handle_put(&sw_h5_handles, entry);
@@ -149,7 +151,8 @@ void sw_h5_describe(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_ent
 static bool select_regular(const struct sw_h5 *h5, sw_hid space, struct sw_shape *shape)
 {
     uint64_t elements = 1;
-    if (h5->H5Sget_regular_hyperslab(space, shape->start, shape->stride, shape->count,
+    if (h5->H5Sis_regular_hyperslab(space) <= 0 ||
+        h5->H5Sget_regular_hyperslab(space, shape->start, shape->stride, shape->count,
                                      shape->block) < 0)
         return false;
     for (size_t i = 0; i < shape->n_dims; i++)
@@ -202,11 +205,16 @@ static __attribute__((noinline)) uint32_t intern_listed(const struct sw_h5 *h5, 
 {
     uint64_t boxes[SW_SHAPE_MOST_BOXES * 2 * SW_ENTRY_DIMS];
     uint64_t end[SW_MOST_DIMS];
-    if (shape->n_dims == 0 || shape->n_dims > SW_ENTRY_DIMS ||
-        !(points ? select_points : select_boxes)(h5, space, shape, boxes) ||
-        h5->H5Sget_select_bounds(space, shape->start, end) < 0)
+    struct sw_h5_quiet quiet;
+    if (shape->n_dims == 0 || shape->n_dims > SW_ENTRY_DIMS)
         return 0;
+    sw_h5_quiet_begin(h5, &quiet);
+    bool listed = (points ? select_points : select_boxes)(h5, space, shape, boxes) &&
+                  h5->H5Sget_select_bounds(space, shape->start, end) >= 0;
     int64_t elements = h5->H5Sget_select_npoints(space);
+    sw_h5_quiet_end(h5, &quiet);
+    if (!listed)
+        return 0;
     shape->elements = elements > 0 ? (uint64_t)elements : 0;
     shape->boxes = boxes;
     if (shape->total_boxes > shape->n_boxes)
@@ -234,7 +242,7 @@ static bool fill_extents(const struct sw_h5 *h5, sw_hid dataset,
 static uint32_t intern(const struct sw_h5 *h5, sw_hid space, const struct sw_handle_entry *entry,
                        struct sw_shape *shape, int64_t *position)
 {
-    int selected = space == SPACE_ALL ? SELECTED_ALL : h5->H5Sget_select_type(space);
+    int selected = space == SW_H5_SPACE_ALL ? SELECTED_ALL : h5->H5Sget_select_type(space);
     switch (selected) {
     case SELECTED_ALL:
         shape->kind = SW_SHAPE_ALL;
@@ -256,22 +264,24 @@ static uint32_t intern(const struct sw_h5 *h5, sw_hid space, const struct sw_han
     return sw_shape_intern(shape, position);
 }
 
-void sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
-                   sw_hid in_file, struct sw_call *call)
+int64_t sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
+                      sw_hid in_file, struct sw_call *call)
 {
     struct sw_shape shape; /* large: what is not read is not set */
     int64_t position = 0;
     sw_h5_describe(h5, dataset, entry);
     call->object = entry->object;
-    if (entry->object == 0 || (in_file != SPACE_ALL && in_file <= SPACE_LAST_SPECIAL) ||
+    if (entry->object == 0 || (in_file != SW_H5_SPACE_ALL && !sw_h5_is_space(in_file)) ||
         !fill_extents(h5, dataset, entry, &shape))
-        return;
+        return -1;
     shape.object = entry->object;
     shape.flags = 0;
     shape.n_boxes = 0;
     shape.total_boxes = 0;
     shape.boxes = NULL;
     call->shape = intern(h5, in_file, entry, &shape, &position);
-    if (call->shape != 0)
-        call->position = position;
+    if (call->shape == 0)
+        return -1;
+    call->position = position;
+    return (int64_t)shape.elements;
 }

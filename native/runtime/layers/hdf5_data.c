@@ -3,12 +3,16 @@
 /*
  * Data of HDF5.  Bytes are selected points x size of the memory type, as the program asked;
  * collective or not is what the transfer list says.
+ *
+ * HDF5 is asked after the program's call has succeeded: then it has checked every identifier, no
+ * question can fail, and its error reporting need not be touched.  Only the mode is chosen
+ * before, where a configuration may want another one.  An asynchronous call is asked before as
+ * well, quietly: afterwards a question might wait for the transfer.
  */
 #include "layers/hdf5.h"
 #include "layers/once.h"
 
-#define SPACE_LAST_SPECIAL 2 /* H5S_ALL 0, H5S_BLOCK 1, H5S_PLIST 2 */
-#define MODE_COLLECTIVE 1    /* H5FD_MPIO_COLLECTIVE */
+#define MODE_COLLECTIVE 1 /* H5FD_MPIO_COLLECTIVE */
 
 /* One transfer. */
 struct moving {
@@ -19,28 +23,14 @@ struct moving {
     sw_hid list; /* what goes to HDF5: the program's or our copy */
     int64_t bytes;
     bool collective;
+    bool asked;
+    struct sw_h5_part first;
+    size_t count;
+    /* Of more than one. */
+    const sw_hid *datasets, *types, *memory, *in_file;
 };
 
-static int64_t points(const struct sw_h5 *h5, sw_hid dataset, sw_hid memory, sw_hid in_file)
-{
-    if (memory > SPACE_LAST_SPECIAL)
-        return h5->H5Sget_select_npoints(memory);
-    if (in_file > SPACE_LAST_SPECIAL)
-        return h5->H5Sget_select_npoints(in_file);
-    sw_hid space = h5->H5Dget_space(dataset);
-    if (space < 0)
-        return 0;
-    int64_t count = h5->H5Sget_simple_extent_npoints(space);
-    (void)h5->H5Sclose(space);
-    return count;
-}
-
-static int64_t bytes_of(const struct sw_h5 *h5, sw_hid dataset, sw_hid type, sw_hid memory,
-                        sw_hid in_file)
-{
-    int64_t count = points(h5, dataset, memory, in_file);
-    return count > 0 ? count * (int64_t)h5->H5Tget_size(type) : 0;
-}
+/* ---- the mode ------------------------------------------------------------------------ */
 
 /* Puts a copy with the wanted mode in place of the program's list. */
 static void change_mode(struct moving *moving, int wanted)
@@ -55,7 +45,6 @@ static void change_mode(struct moving *moving, int wanted)
         return;
     }
     moving->list = copy;
-    moving->collective = wanted == MODE_COLLECTIVE;
 }
 
 static void record_mode(const struct sw_handle_entry *entry)
@@ -67,25 +56,103 @@ static void record_mode(const struct sw_handle_entry *entry)
         sw_settings_add(SW_LAYER_HDF5, id, SW_SETTINGS_APPLIED, text);
 }
 
-static void choose_mode(struct moving *moving, const struct sw_handle_entry *entry)
+/* Of a list that is one, or quietly; HDF5's default is independent. */
+static int mode_of(const struct sw_h5 *h5, sw_hid list, const struct sw_handle_entry *entry)
 {
-    const struct sw_h5 *h5 = moving->h5;
-    int now = 0;
-    if (!entry->parallel || h5->H5Pget_dxpl_mpio == NULL || h5->H5Pset_dxpl_mpio == NULL)
-        return;
-    if (moving->program_list > 0 && h5->H5Pget_dxpl_mpio(moving->program_list, &now) < 0)
-        return;
-    moving->collective = now == MODE_COLLECTIVE;
-    if (entry->transfer < 0 || entry->transfer == now || (now != 0 && !entry->transfer_force))
-        return;
-    change_mode(moving, entry->transfer);
-    if (moving->list != moving->program_list)
-        record_mode(entry);
+    int mode = 0;
+    if (list <= 0 || !entry->parallel || h5->H5Pget_dxpl_mpio == NULL)
+        return 0;
+    return h5->H5Pget_dxpl_mpio(list, &mode) < 0 ? -1 : mode;
 }
 
-/* ---- one dataset ----------------------------------------------------------------- */
+static void choose_mode(struct moving *moving)
+{
+    const struct sw_h5 *h5 = moving->h5;
+    struct sw_handle_entry entry;
+    struct sw_h5_quiet quiet;
+    bool known = sw_handle_find(&sw_h5_handles, sw_h5_key(h5, moving->first.dataset), &entry);
+    if ((known && (!entry.parallel || entry.transfer < 0)) || h5->H5Pset_dxpl_mpio == NULL)
+        return;
+    sw_h5_quiet_begin(h5, &quiet);
+    sw_h5_dataset_of(h5, moving->first.dataset, &entry);
+    int now = mode_of(h5, moving->program_list, &entry);
+    if (entry.parallel && entry.transfer >= 0 && now >= 0 && entry.transfer != now &&
+        (now == 0 || entry.transfer_force))
+        change_mode(moving, entry.transfer);
+    sw_h5_quiet_end(h5, &quiet);
+    if (moving->list != moving->program_list)
+        record_mode(&entry);
+}
 
-static bool begin(struct moving *moving, const char *name, const struct sw_h5 *h5, sw_hid list)
+/* ---- what is moved ------------------------------------------------------------------- */
+
+/* Elements, -1: not known.  One event cannot name several selections. */
+static int64_t capture(struct moving *moving, struct sw_handle_entry *entry)
+{
+    if (!sw_capturing() || !moving->h5->describes)
+        return -1;
+    if (moving->count == 1)
+        return sw_h5_capture(moving->h5, moving->first.dataset, entry, moving->first.in_file,
+                             &moving->call);
+    if (sw_once(SW_LAYER_HDF5, "multi"))
+        sw_note("capture: calls for several datasets at once (H5Dwrite_multi, H5Dread_multi) "
+                "stand in the trace with their bytes, without selections");
+    return -1;
+}
+
+static int64_t bytes_of_many(const struct moving *moving)
+{
+    int64_t bytes = 0;
+    for (size_t i = 0; i < moving->count; i++) {
+        const struct sw_h5_part part = {moving->datasets[i], moving->types[i], moving->memory[i],
+                                        moving->in_file[i]};
+        bytes += sw_h5_bytes(moving->h5, &part, -1);
+    }
+    return bytes;
+}
+
+/* The list of the first dataset decides for all, as HDF5 takes only one. */
+static void ask(struct moving *moving)
+{
+    const struct sw_h5 *h5 = moving->h5;
+    struct sw_handle_entry entry;
+    struct sw_h5_quiet quiet;
+    if (!sw_handle_find(&sw_h5_handles, sw_h5_key(h5, moving->first.dataset), &entry)) {
+        sw_h5_quiet_begin(h5, &quiet);
+        sw_h5_dataset_of(h5, moving->first.dataset, &entry);
+        sw_h5_quiet_end(h5, &quiet);
+    }
+    sw_inside_begin();
+    moving->file = entry.file;
+    moving->collective = mode_of(h5, moving->list, &entry) == MODE_COLLECTIVE;
+    int64_t elements = capture(moving, &entry);
+    moving->bytes =
+        moving->count == 1 ? sw_h5_bytes(h5, &moving->first, elements) : bytes_of_many(moving);
+    moving->asked = true;
+    sw_inside_end();
+}
+
+static void ask_quietly(struct moving *moving)
+{
+    struct sw_h5_quiet quiet;
+    sw_h5_quiet_begin(moving->h5, &quiet);
+    ask(moving);
+    sw_h5_quiet_end(moving->h5, &quiet);
+}
+
+/* Of a failed call only the file is told, if that needs no question; it counts as independent. */
+static void settle_failed(struct moving *moving)
+{
+    struct sw_handle_entry entry;
+    uint64_t key = sw_h5_key(moving->h5, moving->first.dataset);
+    if (!moving->asked && sw_handle_find(&sw_h5_handles, key, &entry))
+        moving->file = entry.file;
+}
+
+/* ---- begin and end ----------------------------------------------------------------------- */
+
+static bool begin_one(struct moving *moving, const char *name, const struct sw_h5 *h5,
+                      const struct sw_h5_part *part, sw_hid list)
 {
     if (!h5->usable || !sw_enter_as(&moving->call, SW_LAYER_HDF5, name))
         return false;
@@ -95,70 +162,60 @@ static bool begin(struct moving *moving, const char *name, const struct sw_h5 *h
     moving->list = list;
     moving->bytes = 0;
     moving->collective = false;
+    moving->asked = false;
+    moving->first = *part;
+    moving->count = 1;
+    if (sw_adopt_any())
+        choose_mode(moving);
     return true;
 }
 
-static bool begin_one(struct moving *moving, const char *name, const struct sw_h5 *h5,
-                      sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file, sw_hid list)
+static bool begin_async(struct moving *moving, const char *name, const struct sw_h5 *h5,
+                        const struct sw_h5_part *part, sw_hid list)
 {
-    struct sw_handle_entry entry;
-    struct sw_h5_quiet quiet;
-    if (!begin(moving, name, h5, list))
+    if (!begin_one(moving, name, h5, part, list))
         return false;
-    sw_h5_quiet_begin(h5, &quiet);
-    sw_h5_dataset_of(h5, dataset, &entry);
-    moving->file = entry.file;
-    moving->bytes = bytes_of(h5, dataset, type, memory, in_file);
-    choose_mode(moving, &entry);
-    if (sw_capturing() && h5->describes)
-        sw_h5_capture(h5, dataset, &entry, in_file, &moving->call);
-    sw_h5_quiet_end(h5, &quiet);
+    ask_quietly(moving);
     return true;
 }
 
-/* One event cannot name several selections. */
-static void capture_many(struct moving *moving, size_t count, sw_hid dataset, sw_hid in_file,
-                         struct sw_handle_entry *entry)
-{
-    if (count == 1)
-        sw_h5_capture(moving->h5, dataset, entry, in_file, &moving->call);
-    else if (sw_once(SW_LAYER_HDF5, "multi"))
-        sw_note("capture: calls for several datasets at once (H5Dwrite_multi, H5Dread_multi) "
-                "stand in the trace with their bytes, without selections");
-}
-
-/* The list of the first dataset decides for all, as HDF5 takes only one. */
 static bool begin_many(struct moving *moving, const char *name, const struct sw_h5 *h5,
                        size_t count, const sw_hid *datasets, const sw_hid *types,
                        const sw_hid *memory, const sw_hid *in_file, sw_hid list)
 {
-    struct sw_handle_entry entry;
-    struct sw_h5_quiet quiet;
-    if (count == 0 || !datasets || !types || !memory || !in_file || !begin(moving, name, h5, list))
+    if (count == 0 || !datasets || !types || !memory || !in_file)
         return false;
-    sw_h5_quiet_begin(h5, &quiet);
-    sw_h5_dataset_of(h5, datasets[0], &entry);
-    moving->file = entry.file;
-    for (size_t i = 0; i < count; i++)
-        moving->bytes += bytes_of(h5, datasets[i], types[i], memory[i], in_file[i]);
-    choose_mode(moving, &entry);
-    if (sw_capturing() && h5->describes)
-        capture_many(moving, count, datasets[0], in_file[0], &entry);
-    sw_h5_quiet_end(h5, &quiet);
+    const struct sw_h5_part first = {datasets[0], types[0], memory[0], in_file[0]};
+    if (!begin_one(moving, name, h5, &first, list))
+        return false;
+    moving->count = count;
+    moving->datasets = datasets;
+    moving->types = types;
+    moving->memory = memory;
+    moving->in_file = in_file;
     return true;
+}
+
+static void close_list(const struct moving *moving, bool failed)
+{
+    const struct sw_h5 *h5 = moving->h5;
+    struct sw_h5_quiet quiet;
+    sw_hid errors = sw_h5_errors_save(h5, failed);
+    sw_h5_quiet_begin(h5, &quiet);
+    (void)h5->H5Pclose(moving->list);
+    sw_h5_quiet_end(h5, &quiet);
+    sw_h5_errors_restore(h5, errors);
 }
 
 static void end(struct moving *moving, enum sw_op independent, enum sw_op collective, int status)
 {
-    const struct sw_h5 *h5 = moving->h5;
-    if (moving->list != moving->program_list) {
-        struct sw_h5_quiet quiet;
-        sw_hid errors = sw_h5_errors_save(h5, status < 0);
-        sw_h5_quiet_begin(h5, &quiet);
-        (void)h5->H5Pclose(moving->list);
-        sw_h5_quiet_end(h5, &quiet);
-        sw_h5_errors_restore(h5, errors);
-    }
+    sw_call_ended(&moving->call);
+    if (status < 0)
+        settle_failed(moving);
+    else if (!moving->asked)
+        ask(moving);
+    if (moving->list != moving->program_list)
+        close_list(moving, status < 0);
     sw_leave_data(&moving->call, moving->file, moving->collective ? collective : independent,
                   status < 0 ? -1 : moving->bytes, -1);
 }
@@ -183,10 +240,11 @@ SW_EXPORT int H5Dwrite(sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_fil
                        const void *data)
 {
     const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5_part part = {dataset, type, memory, in_file};
     struct moving moving;
     if (h5->H5Dwrite == NULL)
         return -1;
-    if (!begin_one(&moving, __func__, h5, dataset, type, memory, in_file, list))
+    if (!begin_one(&moving, __func__, h5, &part, list))
         return h5->H5Dwrite(dataset, type, memory, in_file, list, data);
     int status = h5->H5Dwrite(dataset, type, memory, in_file, moving.list, data);
     end_write(&moving, status);
@@ -199,10 +257,11 @@ SW_EXPORT int H5Dread(sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file
                       void *data)
 {
     const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5_part part = {dataset, type, memory, in_file};
     struct moving moving;
     if (h5->H5Dread == NULL)
         return -1;
-    if (!begin_one(&moving, __func__, h5, dataset, type, memory, in_file, list))
+    if (!begin_one(&moving, __func__, h5, &part, list))
         return h5->H5Dread(dataset, type, memory, in_file, list, data);
     int status = h5->H5Dread(dataset, type, memory, in_file, moving.list, data);
     end_read(&moving, status);
@@ -217,10 +276,11 @@ SW_EXPORT int H5Dwrite_async(const char *source, const char *function, unsigned 
                              sw_hid list, const void *data, sw_hid events)
 {
     const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5_part part = {dataset, type, memory, in_file};
     struct moving moving;
     if (h5->H5Dwrite_async == NULL)
         return -1;
-    if (!begin_one(&moving, __func__, h5, dataset, type, memory, in_file, list))
+    if (!begin_async(&moving, __func__, h5, &part, list))
         return h5->H5Dwrite_async(source, function, line, dataset, type, memory, in_file, list,
                                   data, events);
     int status = h5->H5Dwrite_async(source, function, line, dataset, type, memory, in_file,
@@ -237,10 +297,11 @@ SW_EXPORT int H5Dread_async(const char *source, const char *function, unsigned l
                             sw_hid list, void *data, sw_hid events)
 {
     const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5_part part = {dataset, type, memory, in_file};
     struct moving moving;
     if (h5->H5Dread_async == NULL)
         return -1;
-    if (!begin_one(&moving, __func__, h5, dataset, type, memory, in_file, list))
+    if (!begin_async(&moving, __func__, h5, &part, list))
         return h5->H5Dread_async(source, function, line, dataset, type, memory, in_file, list,
                                  data, events);
     int status = h5->H5Dread_async(source, function, line, dataset, type, memory, in_file,

@@ -152,6 +152,7 @@ static void end(struct making *making, sw_hid dataset)
     const struct sw_h5 *h5 = making->h5;
     struct sw_handle_entry entry;
     struct sw_h5_quiet quiet;
+    sw_call_ended(&making->call);
     if (dataset >= 0) {
         sw_h5_quiet_begin(h5, &quiet);
         if (making->list != making->program_list) {
@@ -257,6 +258,7 @@ static void opened(struct sw_call *call, const struct sw_h5 *h5, sw_hid dataset,
 {
     struct sw_h5_quiet quiet;
     struct sw_handle_entry entry = {0};
+    sw_call_ended(call);
     if (dataset >= 0) {
         sw_h5_quiet_begin(h5, &quiet);
         sw_h5_dataset_of(h5, dataset, &entry);

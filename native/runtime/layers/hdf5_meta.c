@@ -86,14 +86,11 @@ static void find(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry 
 static void resized(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
                     struct sw_call *call, int status)
 {
-    struct sw_h5_quiet quiet;
+    sw_call_ended(call);
     if (status >= 0)
         sw_h5_extents_changed();
-    if (status >= 0 && sw_capturing()) {
-        sw_h5_quiet_begin(h5, &quiet);
+    if (status >= 0)
         sw_h5_describe(h5, dataset, entry);
-        sw_h5_quiet_end(h5, &quiet);
-    }
     call->object = entry->object;
     sw_h5_leave(call, entry->file, SW_OP_META, status);
 }

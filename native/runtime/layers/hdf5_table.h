@@ -111,6 +111,7 @@ _Static_assert(sizeof(size_t) == 8, "size_t stands in for hsize_t");
     X(sw_hid, H5Dget_type, (sw_hid))                                                              \
     X(sw_hid, H5Dget_create_plist, (sw_hid))                                                      \
     X(int, H5Sget_select_type, (sw_hid))                                                          \
+    X(int, H5Sis_regular_hyperslab, (sw_hid))                                                     \
     X(int, H5Sget_regular_hyperslab, (sw_hid, uint64_t *, uint64_t *, uint64_t *, uint64_t *))    \
     X(int64_t, H5Sget_select_hyper_nblocks, (sw_hid))                                             \
     X(int, H5Sget_select_hyper_blocklist, (sw_hid, uint64_t, uint64_t, uint64_t *))               \
