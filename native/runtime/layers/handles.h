@@ -23,6 +23,7 @@ struct sw_handle_entry {
     int64_t view_start;
     int64_t view_unit;
     bool view_contiguous;
+    bool view_unknown;   /* another one than the default, which the trace does not have */
     uint32_t view;       /* its number in the trace, 0: the default view, or not capturing */
     char *override_path; /* set if hints must also win over the program's later ones */
     /* HDF5. */

@@ -20,7 +20,10 @@ static void describe(struct sw_call *call, const struct sw_handle_entry *entry,
                      sw_mpi_offset offset)
 {
     call->shape = entry->view;
-    if (offset >= 0)
+    if (entry->view_unknown) {
+        call->event_flags |= SW_EVENT_NO_OFFSET;
+        call->position = SW_POSITION_OF_CALL;
+    } else if (offset >= 0)
         call->position = offset;
     else if (call->position == SW_POSITION_OF_CALL)
         call->event_flags |= SW_EVENT_NO_OFFSET;
@@ -46,13 +49,15 @@ void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int r
     const struct sw_plugin *plugin = sw_mpi_plugin();
     struct sw_handle_entry entry;
     int64_t bytes = result == SW_MPI_SUCCESS ? 0 : -1;
+    sw_call_ended(call);
     bool known = sw_handle_find(&sw_mpi_files, file, &entry);
     if (sw_capturing())
         describe(call, &entry, offset);
-    if (result == SW_MPI_SUCCESS && plugin != NULL) {
+    if (result == SW_MPI_SUCCESS && plugin != NULL && count > 0) { /* of nothing: any word */
         sw_inside_begin();
         int64_t element = plugin->type_bytes(datatype);
-        bytes = element > 0 && count > 0 ? element * count : 0;
+        if (element <= 0 || __builtin_mul_overflow(element, count, &bytes))
+            bytes = 0;
         sw_inside_end();
     }
     if (known && offset >= 0 && bytes > 0 && entry.view_contiguous)
@@ -140,21 +145,24 @@ static int delete_file(delete_function *real, const char *name, const char *path
 
 /* ---- view and info --------------------------------------------------------------- */
 
-static void viewed(sw_handle handle, struct sw_handle_entry *entry, sw_mpi_offset start,
+static void viewed(const struct sw_call *call, struct sw_handle_entry *entry, sw_mpi_offset start,
                    sw_handle etype, sw_handle filetype)
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();
-    if (plugin == NULL || entry->handle != handle)
-        return;
+    bool noncontiguous = plugin == NULL;
+    entry->view_unit = 0;
     sw_inside_begin();
-    bool noncontiguous = plugin->type_noncontiguous(filetype) != 0;
-    entry->view_start = start;
-    entry->view_unit = plugin->type_bytes(etype);
+    if (plugin != NULL) {
+        noncontiguous = plugin->type_noncontiguous(filetype) != 0;
+        entry->view_unit = plugin->type_bytes(etype);
+    }
     sw_inside_end();
+    entry->view_start = start;
     entry->view_contiguous = !noncontiguous && entry->view_unit > 0 && start >= 0;
-    entry->view = sw_mpi_view(entry->file, start, etype, filetype);
+    entry->view_unknown =
+        !sw_mpi_view(entry->file, start, etype, filetype, !call->outermost, &entry->view);
     sw_handle_put(&sw_mpi_files, entry);
-    if (noncontiguous)
+    if (plugin != NULL && noncontiguous)
         sw_file_flag(entry->file, SW_FILE_INTERLEAVED);
 }
 
@@ -173,8 +181,9 @@ static int set_view(set_view_function *real, const char *name, sw_handle handle,
     sw_handle_find(&sw_mpi_files, handle, &entry);
     sw_mpi_hints_remerge(&hints, entry.override_path, info);
     int result = real(handle, start, etype, filetype, representation, hints.merged);
-    if (result == SW_MPI_SUCCESS)
-        viewed(handle, &entry, start, etype, filetype);
+    sw_call_ended(&call);
+    if (result == SW_MPI_SUCCESS && entry.handle == handle)
+        viewed(&call, &entry, start, etype, filetype);
     call.shape = entry.view;
     sw_mpi_hints_done(&hints);
     sw_mpi_leave(&call, entry.file, SW_OP_META, result);

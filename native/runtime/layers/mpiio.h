@@ -33,9 +33,10 @@ static inline void sw_mpi_leave(struct sw_call *call, struct sw_file *file, enum
         call->event_flags |= SW_EVENT_FAILED;
     sw_leave(call, file, op);
 }
-/* Number of a view in the trace. */
-uint32_t sw_mpi_view(const struct sw_file *file, sw_mpi_offset start, sw_handle etype,
-                     sw_handle filetype);
+/* Number of a view in the trace: false if it is not there.  `inner`: set inside a call of a
+ * higher layer; of those a bounded number is kept. */
+bool sw_mpi_view(const struct sw_file *file, sw_mpi_offset start, sw_handle etype,
+                 sw_handle filetype, bool inner, uint32_t *number);
 /* Where the individual file pointer is, for the event; asked before the call. */
 void sw_mpi_pointer(struct sw_call *call, sw_handle file);
 /* Just before a data call; `flags`: SW_EVENT_*. */

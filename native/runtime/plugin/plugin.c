@@ -113,7 +113,7 @@ static int type_noncontiguous(sw_handle datatype)
 {
     MPI_Count lower, extent, bytes;
     MPI_Datatype type = HANDLE(MPI_Datatype, datatype);
-    if (PMPI_Type_get_extent_x(type, &lower, &extent) != MPI_SUCCESS ||
+    if (type_is_null(datatype) || PMPI_Type_get_extent_x(type, &lower, &extent) != MPI_SUCCESS ||
         PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS)
         return 0;
     return lower != 0 || extent != bytes;
