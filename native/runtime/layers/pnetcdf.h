@@ -148,6 +148,7 @@ static inline void sw_pn_leave(struct sw_call *call, struct sw_file *file, enum 
         if (!sw_enter(&call, SW_LAYER_PNETCDF))                                                   \
             return real arguments;                                                                \
         int result = real arguments;                                                              \
+        sw_call_ended(&call);                                                                     \
         call.event_flags = (flags);                                                               \
         if (sw_capturing() && sw_pn_moved(result))                                                \
             capture;                                                                              \

@@ -209,14 +209,14 @@ void sw_pn_capture_boxes(struct sw_call *call, int ncid, int varid, int number,
     struct sw_shape shape;
     if (!look_up(call, ncid, varid, &shape) || shape.n_dims == 0 || starts == NULL)
         return;
-    if (number == 1) {
+    if (number == 1 && starts[0] != NULL) {
         intern_box(call, &shape, starts[0], counts != NULL ? counts[0] : NULL, NULL);
         return;
     }
     shape.elements = 0;
     for (int i = 0; i < number; i++) {
         const sw_mpi_offset *count = counts != NULL ? counts[i] : NULL;
-        if (volume(count, shape.n_dims) > 0)
+        if (starts[i] != NULL && volume(count, shape.n_dims) > 0)
             add_box(&shape, boxes, starts[i], count);
     }
     shape.boxes = boxes;
