@@ -67,11 +67,21 @@ def test_csv(job_output, capsys):
     assert capsys.readouterr().out.startswith("path,interface,read_bytes,")
 
 
-def test_blocks_need_a_trace(job_output, capsys):
+def test_blocks_of_a_jobs_output_are_printed_again(job_output, capsys):
     assert run("profile", "--mpiio-stats", job_output) == 0
     captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "no calls of MPI-IO were traced" in captured.err
+    assert [line.split() for line in captured.out.splitlines()] == [
+        line.split() for line in BLOCK.splitlines()
+    ]
+    assert captured.err == ""
+
+
+def test_what_has_no_times_says_so(job_output, capsys):
+    assert run("profile", job_output) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("50 GiB written in 1 file; times are not known; ")
+    assert "nan" not in text.lower()
+    assert " 0 s" not in text
 
 
 def test_exit_codes(tmp_path, capsys):

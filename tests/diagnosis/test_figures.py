@@ -151,7 +151,7 @@ def test_without_a_run_time_there_is_no_share():
 
 def test_a_run_without_io_is_no_failure():
     told = diagnose(RunBuilder(n_ranks=0).evidence())
-    assert told.summary == "no I/O was seen"
+    assert told.summary == "No I/O was seen."
     assert told.findings == ()
 
 

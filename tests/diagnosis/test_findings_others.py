@@ -219,7 +219,7 @@ def test_hints_that_cannot_act():
     assert found.code == "idle-hints"
     assert found.text == "cb_nodes: asked 8, got 1; bogus: asked 1, this MPI does not know it."
     told = diagnose(run.evidence())
-    assert told.summary.endswith("1 remark, no loss")
+    assert told.summary.endswith("1 remark, no loss.")
 
 
 def test_an_mpi_that_echoes_hints_tells_nothing_about_them():
@@ -253,7 +253,7 @@ def test_a_balanced_collective_program_gets_no_finding():
     told = diagnose(balanced_hdf5().evidence())
     assert told.findings == ()
     assert told.summary == (
-        "82.7 % of the run was I/O (9.1 s of 11 s, 113 MiB/s to 1 file); nothing stands out"
+        "82.7 % of the run was I/O (9.1 s of 11 s, 113 MiB/s to 1 file); nothing stands out."
     )
     (row,) = told.files
     assert row.collective == 1.0
@@ -287,7 +287,7 @@ def test_the_threshold_is_a_hundredth_of_the_run_and_a_tenth_of_a_second():
 
 def test_rules_are_told_apart_and_documented():
     names = [rule.code for rule in RULES]
-    assert len(set(names)) == len(names) == 22
+    assert len(set(names)) == len(names) == 25
     for rule in RULES:
         assert rule.basis
         assert rule.group

@@ -257,9 +257,9 @@ def random_rows(draw_numbers, n):
 def test_files_of_few_rows_are_summed_as_those_of_many(seed, n):
     rows = random_rows(seed, n)
     weight, keys = own_weights(rows), rank_keys(rows)
-    few = add_up(FewRows(rows, keys, weight).parts(DATA, None, True), 4)
+    few = add_up(FewRows(rows, keys, weight, weight).parts(DATA, None, True), 4)
     mine = weight.any(axis=1)
-    many = add_up(parts_of(rows[mine], keys[mine], weight[mine], DATA), 4)
+    many = add_up(parts_of(rows[mine], keys[mine], weight[mine], weight[mine], DATA), 4)
     for name in ("count", "bytes", "rank", "ranks"):
         assert getattr(few, name) == getattr(many, name)
     for name in ("cumulated", "elapsed", "least"):

@@ -203,7 +203,7 @@ def rich() -> tuple[Diagnosis, Evidence, tuple[Pattern, ...]]:
                     phrase="opens that take long", lines=(), tune="",
                     cost_basis="no faster opens seen"),
         ),
-        summary="34 % of the run was I/O: 28 of 41 s in 4 KiB independent writes to out.h5.",
+        headline="34 % of the run was I/O: 28 of 41 s in 4 KiB independent writes to out.h5.",
     )  # fmt: skip
     return diagnosis, Evidence(PROFILE), PATTERNS
 
@@ -211,7 +211,7 @@ def rich() -> tuple[Diagnosis, Evidence, tuple[Pattern, ...]]:
 def balanced() -> tuple[Diagnosis, Evidence, tuple[Pattern, ...]]:
     """Nothing to complain about."""
     diagnosis, evidence, patterns = rich()
-    return replace(diagnosis, findings=(), summary="5 % of the run was I/O."), evidence, patterns
+    return replace(diagnosis, findings=(), headline="5 % of the run was I/O."), evidence, patterns
 
 
 def poor() -> tuple[Diagnosis, Evidence, tuple[Pattern, ...]]:
@@ -259,7 +259,7 @@ def hostile() -> tuple[Diagnosis, Evidence, tuple[Pattern, ...]]:
     """Every text is an attack."""
     diagnosis, evidence, patterns = rich()
     diagnosis = replace(
-        diagnosis, source=EVIL, command=EVIL, job_id=EVIL, summary=EVIL, notes=(EVIL,),
+        diagnosis, source=EVIL, command=EVIL, job_id=EVIL, headline=EVIL, notes=(EVIL,),
         files=(file_row(EVIL, interface=EVIL),), variance=(replace(VARIANCE, path=EVIL),),
         requests=(request(path=EVIL),),
         findings=(

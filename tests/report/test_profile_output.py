@@ -54,7 +54,7 @@ def text_of(run, **options):
 def test_text_holds_figures_findings_and_tables():
     text = text_of(busy_run())
     assert text.splitlines()[0].startswith(
-        "28.1 % of the run was I/O, 28 of 28.1 s in 1 KiB independent writes to out.h5; "
+        "28.1 % of the run was I/O: 28 of 28.1 s in 1 KiB independent writes to out.h5. "
     )
     for words in (
         "run time            100 s   (4 ranks, 1 host)",

@@ -148,7 +148,8 @@ def _trace(
     else:
         for line in captured_lines(done):
             click.echo(line, err=True)
-        if kept and done.evidence is not None and done.evidence.trace is not None:
+        trace = done.evidence.trace if done.evidence is not None else None
+        if kept and trace is not None and len(trace.rows):
             note(_what_next(kept, local))
     return done.shell_exit_code
 

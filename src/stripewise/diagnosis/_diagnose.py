@@ -14,7 +14,7 @@ from stripewise.diagnosis._records import Diagnosis, Figures
 from stripewise.diagnosis._requests import request_rows
 from stripewise.diagnosis._rows import file_rows, layer_rows, variance_rows
 from stripewise.diagnosis._single import single_calls
-from stripewise.diagnosis._summary import summary
+from stripewise.diagnosis._summary import headline, summary
 from stripewise.diagnosis._usage import usage
 from stripewise.diagnosis.findings import Run, judge, least_cost
 from stripewise.model import Evidence, Pattern
@@ -28,7 +28,7 @@ def diagnose(evidence: Evidence, patterns: Sequence[Pattern] = ()) -> Diagnosis:
         patterns: Of the same evidence (`stripewise.patterns.find_patterns`), if known.
     """
     profile = evidence.profile
-    files = usage(profile)
+    files = usage(profile, evidence.trace)
     single = single_calls(evidence.trace)
     numbers = figures(profile, files)
     requests = request_rows(files, single)
@@ -45,8 +45,9 @@ def diagnose(evidence: Evidence, patterns: Sequence[Pattern] = ()) -> Diagnosis:
         heat=heat_maps(profile),
         phases=phases(profile),
         requests=requests,
-        mpiio_stats=mpiio_stats(files, single),
+        mpiio_stats=evidence.mpiio_stats or mpiio_stats(files, single),
         findings=findings,
+        headline=headline(numbers, findings),
         summary=summary(numbers, findings),
         partial=profile.partial,
         notes=(*profile.notes, *_remarks(numbers)),

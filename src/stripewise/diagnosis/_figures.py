@@ -102,6 +102,8 @@ def figures(profile: RunProfile, files: Sequence[FileUse]) -> Figures:
     """All figures of a run."""
     rows = profile.counters
     whole = io_time(rows, profile.n_ranks)
+    timed = not len(rows) or bool((rows["seconds"] > 0).any())
+    known = 1.0 if timed else math.nan
     parts = [io_time(rows, profile.n_ranks, ops) for ops in (READS, WRITES, METADATA)]
     cumulated = [
         sum(use.calls(ops).cumulated for use in files) for ops in (READS, WRITES, METADATA)
@@ -127,16 +129,16 @@ def figures(profile: RunProfile, files: Sequence[FileUse]) -> Figures:
         system_meta_operations=sum(
             use.calls(METADATA, layers=SYSTEM, own=False).count for use in files
         ),
-        cumulated_read_seconds=cumulated[0],
-        cumulated_write_seconds=cumulated[1],
-        cumulated_meta_seconds=cumulated[2],
-        elapsed_read_seconds=parts[0].seconds,
-        elapsed_write_seconds=parts[1].seconds,
-        elapsed_meta_seconds=parts[2].seconds,
-        io_seconds=whole.seconds,
-        io_low_seconds=whole.low,
+        cumulated_read_seconds=known * cumulated[0],
+        cumulated_write_seconds=known * cumulated[1],
+        cumulated_meta_seconds=known * cumulated[2],
+        elapsed_read_seconds=known * parts[0].seconds,
+        elapsed_write_seconds=known * parts[1].seconds,
+        elapsed_meta_seconds=known * parts[2].seconds,
+        io_seconds=known * whole.seconds,
+        io_low_seconds=known * whole.low,
         io_exact=whole.exact,
-        io_share=share(whole.seconds, run_seconds),
+        io_share=known * share(whole.seconds, run_seconds),
         rate_bytes_per_second=rate(read_bytes + write_bytes, whole.seconds),
         meta_share=meta_share(*cumulated),
         slowest_rank=whole.rank,

@@ -274,7 +274,8 @@ class Finding:
         phrase: What it is: "4 KiB independent writes to out.h5".
         text: What was seen, with numbers, in one or two sentences.
         evidence: The numbers by name; sizes in bytes, times in seconds.
-        cost_seconds: Estimated loss of elapsed time; None: not known.
+        cost_seconds: Estimated loss of elapsed time; None: not known.  Below the threshold the
+            severity is `info`.
         stake_seconds: Elapsed time in the calls concerned.
         cost_basis: How the loss was estimated, one line.
         remedy: What to do, in words.
@@ -298,6 +299,13 @@ class Finding:
     n_files: int = 0
 
     @property
+    def advice(self) -> str:
+        """What to do first, in a few words, without a full stop."""
+        if self.lines and self.lines[0].startswith("export") and "=romio" not in self.lines[0]:
+            return f"Add `{self.lines[0].split('   #')[0]}`"
+        return self.remedy.split(". ")[0].split("; ")[0].rstrip(".")
+
+    @property
     def title(self) -> str:
         """The phrase as a title."""
         return self.phrase[:1].upper() + self.phrase[1:]
@@ -317,7 +325,8 @@ class Diagnosis:
         requests: Files that were used through MPI-IO.
         mpiio_stats: Blocks in the manner of MPICH_MPIIO_STATS; empty without single calls.
         findings: By cost, most first.
-        summary: All of it in one line.
+        headline: The share of I/O, the costliest finding and its remedy, in whole sentences.
+        summary: The same in one line with the number of further findings.
         partial: Some of the evidence is missing; `notes` say what.
     """
 
@@ -333,6 +342,7 @@ class Diagnosis:
     requests: tuple[RequestRow, ...] = ()
     mpiio_stats: tuple[MpiioStats, ...] = ()
     findings: tuple[Finding, ...] = ()
+    headline: str = ""
     summary: str = ""
     partial: bool = False
     notes: tuple[str, ...] = ()

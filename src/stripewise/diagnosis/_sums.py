@@ -68,14 +68,17 @@ def parts_of(
     rows: NDArray[Any],
     keys: NDArray[np.int64],
     weight: NDArray[np.float64] | None,
+    counted: NDArray[np.float64] | None,
     ops: Sequence[Op],
 ) -> list[Part]:
     """Parts of rows; ranks that have a row each for themselves are summed first."""
     columns = [int(op) for op in ops]
     scale = 1.0 if weight is None else weight[:, columns]
-    count, moved, seconds = (
-        (rows[name][:, columns] * scale).sum(axis=1) for name in ("count", "bytes", "seconds")
+    calls_scale = 1.0 if counted is None else counted[:, columns]
+    moved, seconds = (
+        (rows[name][:, columns] * scale).sum(axis=1) for name in ("bytes", "seconds")
     )
+    count = (rows["count"][:, columns] * calls_scale).sum(axis=1)
     reduced = rows["rank"] == REDUCED
     found = [
         Part(
@@ -105,12 +108,17 @@ class FewRows:
     """Rows of a file that has few, as plain numbers."""
 
     def __init__(
-        self, rows: NDArray[Any], keys: NDArray[np.int64], weight: NDArray[np.float64]
+        self,
+        rows: NDArray[Any],
+        keys: NDArray[np.int64],
+        weight: NDArray[np.float64],
+        counted: NDArray[np.float64],
     ) -> None:
         """Take the rows."""
         self.keys: list[int] = np.where(rows["rank"] == REDUCED, REDUCED, keys).tolist()
         self.layers: list[int] = rows["layer"].tolist()
         self.weight: list[list[float]] = weight.tolist()
+        self.counted: list[list[float]] = counted.tolist()
         self.count: list[list[int]] = rows["count"].tolist()
         self.moved: list[list[int]] = rows["bytes"].tolist()
         self.seconds: list[list[float]] = rows["seconds"].tolist()
@@ -126,10 +134,11 @@ class FewRows:
             if not any(weight) or (layers is not None and self.layers[place] not in layers):
                 continue
             seconds = self.seconds[place]
+            share = self.counted[place] if own else _ALL
             found.append(
                 Part(
                     key,
-                    sum(weight[op] * self.count[place][op] for op in ops),
+                    sum(share[op] * self.count[place][op] for op in ops),
                     sum(weight[op] * self.moved[place][op] for op in ops),
                     sum(weight[op] * seconds[op] for op in ops),
                     sum(seconds),

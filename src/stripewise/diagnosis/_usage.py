@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.diagnosis._own_calls import count_weights
 from stripewise.diagnosis._sums import FEW_ROWS, REDUCED, Calls, FewRows, add_up, parts_of
-from stripewise.model import FileHints, FileLayout, IoLayer, Op, RunProfile
+from stripewise.model import FileHints, FileLayout, IoLayer, Op, RunProfile, Trace
 
 READS = (Op.READ, Op.READ_COLLECTIVE)
 WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
@@ -89,9 +90,14 @@ class FileUse:
     """How one file was used: its counters, looked at in the ways that the rest needs."""
 
     def __init__(
-        self, profile: RunProfile, index: int, rows: NDArray[Any], weight: NDArray[np.float64]
+        self,
+        profile: RunProfile,
+        index: int,
+        rows: NDArray[Any],
+        weight: NDArray[np.float64],
+        counted: NDArray[np.float64],
     ) -> None:
-        """Take the rows of one file and their weights."""
+        """Take the rows of one file, their weights and those by which calls are counted."""
         self.index = index
         self.path = profile.paths[index]
         self.hints = profile.hints.get(index, FileHints())
@@ -99,11 +105,12 @@ class FileUse:
         self.n_ranks = profile.n_ranks
         self.rows = rows
         self.weight = weight
+        self.counted = counted
         self.own = weight.any(axis=1)
         self.keys = rank_keys(rows)
         self.reduced = rows["rank"] == REDUCED
         self._known: dict[tuple[Any, ...], Calls] = {}
-        self._few = FewRows(rows, self.keys, weight) if len(rows) <= FEW_ROWS else None
+        self._few = FewRows(rows, self.keys, weight, counted) if len(rows) <= FEW_ROWS else None
 
     def calls(
         self,
@@ -132,8 +139,9 @@ class FileUse:
         pick = self.own if own else np.ones(len(self.rows), np.bool_)
         if layers is not None:
             pick = pick & np.isin(self.rows["layer"], [int(layer) for layer in layers])
-        weight = self.weight[pick] if own else None
-        return add_up(parts_of(self.rows[pick], self.keys[pick], weight, ops), self.n_ranks)
+        weight, counted = (self.weight[pick], self.counted[pick]) if own else (None, None)
+        parts = parts_of(self.rows[pick], self.keys[pick], weight, counted, ops)
+        return add_up(parts, self.n_ranks)
 
     @functools.cached_property
     def layers(self) -> tuple[IoLayer, ...]:
@@ -224,7 +232,7 @@ class FileUse:
         return forward / count if count and told else float("nan")
 
 
-def usage(profile: RunProfile) -> list[FileUse]:
+def usage(profile: RunProfile, trace: Trace | None = None) -> list[FileUse]:
     """Counters by file; files that nothing is known of are left out."""
     rows = profile.counters
     rows = rows[rows["file"] >= 0]
@@ -232,9 +240,12 @@ def usage(profile: RunProfile) -> list[FileUse]:
         return []
     rows = rows[np.argsort(rows["file"], kind="stable")]
     weight = own_weights(rows)
+    counted = count_weights(rows, weight, trace)
     edges = np.flatnonzero(np.diff(rows["file"])) + 1
     bounds = [0, *edges.tolist(), len(rows)]
     return [
-        FileUse(profile, int(rows["file"][low]), rows[low:high], weight[low:high])
+        FileUse(
+            profile, int(rows["file"][low]), rows[low:high], weight[low:high], counted[low:high]
+        )
         for low, high in itertools.pairwise(bounds)
     ]

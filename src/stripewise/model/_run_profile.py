@@ -109,6 +109,7 @@ class RunProfile:
             was not used, one that is absent here was not looked at.
         heat: (m,) `HEAT_ROW`; `heat_bin_seconds`: width of a bin, 0 without a heat map.
         hints / layouts: By index of the file.
+        mpi: Family of the MPI library: "mpich", "openmpi", "" if not known.
         partial: Some of it is missing; why is in `notes`.
         notes: What is missing or doubtful, in words.
     """
@@ -129,6 +130,7 @@ class RunProfile:
     heat_bin_seconds: float = 0.0
     hints: dict[int, FileHints] = field(default_factory=dict)
     layouts: dict[int, FileLayout] = field(default_factory=dict)
+    mpi: str = ""
     partial: bool = False
     notes: tuple[str, ...] = ()
 
@@ -141,8 +143,10 @@ class Evidence:
         profile: Always there.
         trace: None where the source has no single calls.
         accesses: For patterns; empty where the source cannot tell.
+        mpiio_stats: `readers` records of MPICH_MPIIO_STATS blocks, where the source is such.
     """
 
     profile: RunProfile
     trace: Trace | None = None
     accesses: tuple[Selections | Pieces, ...] = ()
+    mpiio_stats: tuple[Any, ...] = ()

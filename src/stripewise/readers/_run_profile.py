@@ -23,7 +23,7 @@ from stripewise.model import (
     Trace,
 )
 from stripewise.readers._common_sizes import add_common_sizes
-from stripewise.readers._container import ALIGN_BINS, SettingsKind
+from stripewise.readers._container import ALIGN_BINS, MpiFamily, SettingsKind
 from stripewise.readers._container import ProcessFlag as Flag
 from stripewise.readers._handshake import handshake
 from stripewise.readers._heat import heat_of
@@ -73,6 +73,7 @@ def run_profile(profile: Profile, trace: Trace | None, problems: Sequence[str] =
         heat_bin_seconds=width,
         hints=hints,
         layouts=layouts,
+        mpi=_mpi(profile),
         partial=partial,
         notes=(*notes, *(trace.notes if trace is not None else ())),
     )
@@ -163,6 +164,13 @@ def _layouts(hints: dict[int, FileHints]) -> dict[int, FileLayout]:
 def _positive(text: str) -> int:
     digits = text.strip()
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 19 else 0
+
+
+def _mpi(profile: Profile) -> str:
+    """Family of the MPI library that the processes have loaded."""
+    names = {int(MpiFamily.MPICH): "mpich", int(MpiFamily.OPENMPI): "openmpi"}
+    found = set(profile.processes["mpi_family"].tolist()) & set(names)
+    return names[found.pop()] if len(found) == 1 else ""
 
 
 def _command(profile: Profile) -> str:

@@ -44,8 +44,11 @@ def profile_to_json(
 
 
 def findings_to_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
-    """Findings with their titles."""
-    return [plain(found) | {"title": found.title} for found in diagnosis.findings]
+    """Findings with their titles, and what to do first."""
+    return [
+        plain(found) | {"title": found.title, "advice": found.advice}
+        for found in diagnosis.findings
+    ]
 
 
 def files_to_csv(diagnosis: Diagnosis) -> str:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from stripewise.diagnosis import Diagnosis, Figures, Finding, Severity
 from stripewise.model import Pattern
+from stripewise.patterns import group_patterns
 from stripewise.report._profile_text_tables import (
     file_table,
     layer_table,
@@ -91,19 +92,20 @@ def figure_lines(figures: Figures) -> Iterator[tuple[str, str]]:
     yield "total READ", format_bytes(figures.read_bytes)
     yield "total WRITE", format_bytes(figures.write_bytes)
     system = figures.system_meta_operations
-    beneath = f" ({system} at the system)" if system != figures.meta_operations else ""
+    beneath = (
+        f" of the program ({system} at the system)" if system != figures.meta_operations else ""
+    )
     yield "total META", f"{figures.meta_operations} op{beneath}"
     for name in ("read", "write", "meta"):
         cumulated = getattr(figures, f"cumulated_{name}_seconds")
         elapsed = getattr(figures, f"elapsed_{name}_seconds")
-        yield (
-            f"{name.upper()}_TIME",
-            f"{_seconds(cumulated)} over all ranks, {_seconds(elapsed)} of the slowest",
-        )
+        known = f"{_seconds(cumulated)} over all ranks, {_seconds(elapsed)} of the slowest"
+        yield f"{name.upper()}_TIME", known if math.isfinite(cumulated) else "not known"
     yield "I/O time", _io_time(figures)
-    speed = format_bandwidth(figures.rate_bytes_per_second)
-    yield "estimated I/O rate", speed
-    yield "META / I/O time", _percent(figures.meta_share) + " (cumulated)"
+    rate = figures.rate_bytes_per_second
+    yield "estimated I/O rate", format_bandwidth(rate) if math.isfinite(rate) else "not known"
+    share = figures.meta_share
+    yield "META / I/O time", _percent(share) + (" (cumulated)" if math.isfinite(share) else "")
 
 
 def _ranks(figures: Figures) -> str:
@@ -145,7 +147,9 @@ def _io_time(figures: Figures) -> str:
 def _findings(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     yield Text("")
     if not diagnosis.findings:
-        yield Text("No finding: nothing costs enough to be told of.")
+        timed = math.isfinite(diagnosis.figures.io_seconds)
+        why = "nothing costs enough to be told of" if timed else "without times no cost is known"
+        yield Text(f"No finding: {why}.")
         return
     yield Text("Findings", style="bold underline")
     for number, found in enumerate(diagnosis.findings, 1):
@@ -209,15 +213,16 @@ def _phases(diagnosis: Diagnosis) -> Iterator[RenderableType]:
 
 
 def _patterns(patterns: Sequence[Pattern], most: int) -> Iterator[RenderableType]:
-    if patterns:
+    groups = group_patterns(patterns)
+    if groups:
         yield Text("")
         yield Text("Patterns", style="bold underline")
-    for pattern in patterns[:most]:
-        where = f"{pattern.file}{':' + pattern.dataset if pattern.dataset else ''}"
-        verb = "written" if pattern.writing else "read"
-        yield Text(f"  {printable(where)} {verb} {pattern.notation}")
-    if len(patterns) > most:
-        yield Text(f"  and {len(patterns) - most} more (`stripewise pattern`)", style="dim")
+    for group in groups[:most]:
+        verb = "written" if group.pattern.writing else "read"
+        number = f" ({len(group.members)} of them)" if len(group.members) > 1 else ""
+        yield Text(f"  {printable(group.name)}{number} {verb} {group.pattern.notation}")
+    if len(groups) > most:
+        yield Text(f"  and {len(groups) - most} more (`stripewise pattern`)", style="dim")
 
 
 def _seconds(value: float) -> str:

@@ -54,7 +54,7 @@ def file_table(rows: Sequence[FileRow]) -> Table:
             [
                 _path(row.path),
                 row.interface,
-                format_seconds(row.elapsed_seconds),
+                _time(row.elapsed_seconds),
                 _bytes(row.read_bytes),
                 _bytes(row.write_bytes),
                 _count(row.read_calls),
@@ -95,8 +95,8 @@ def layer_table(rows: Sequence[LayerRow]) -> Table:
                 _count(row.meta_operations),
                 _bytes(row.read_bytes),
                 _bytes(row.write_bytes),
-                format_seconds(row.cumulated_seconds),
-                format_seconds(row.own_seconds),
+                _time(row.cumulated_seconds),
+                _time(row.own_seconds),
                 _seconds(row.elapsed_seconds),
             ],
         )
@@ -172,6 +172,10 @@ def _count(value: int) -> str:
 
 def _seconds(value: float) -> str:
     return "?" if math.isnan(value) else format_seconds(value)
+
+
+def _time(value: float) -> str:
+    return format_seconds(value) if value else "-"
 
 
 def _share(value: float | None) -> str:

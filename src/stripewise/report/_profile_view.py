@@ -67,7 +67,9 @@ def cards(figures: Figures) -> list[tuple[str, str, str]]:
         ("Read", format_bytes(figures.read_bytes), "as the program asked"),
         (
             "I/O rate",
-            format_bandwidth(figures.rate_bytes_per_second),
+            format_bandwidth(figures.rate_bytes_per_second)
+            if math.isfinite(figures.rate_bytes_per_second)
+            else "not known",
             "bytes moved, divided by the I/O time",
         ),
         ("Files", f"{figures.n_files:,}".replace(",", "\u202f"), _files_note(figures)),

@@ -209,7 +209,7 @@ def _data_seconds(files: Iterable[FileUse], rank: int) -> tuple[float, int]:
     for use in files:
         mine = use.keys == rank
         if mine.any():
-            weight = use.weight[mine][:, columns]
+            weight, counted = use.weight[mine][:, columns], use.counted[mine][:, columns]
             spent += float((use.rows["seconds"][mine][:, columns] * weight).sum())
-            calls += round(float((use.rows["count"][mine][:, columns] * weight).sum()))
+            calls += round(float((use.rows["count"][mine][:, columns] * counted).sum()))
     return spent, calls

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from stripewise.diagnosis._records import Figures, RequestRow
 from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import DATA, READS, WRITES, FileUse
+from stripewise.diagnosis.findings._mpi import mpiio_of
 from stripewise.model import Evidence, Op, Pattern, RunProfile, Trace
+from stripewise.patterns import dominant
 
 ASSUMED_RATE = float(1 << 30)
 """Bytes per second that large requests of this run would reach, where none were seen. Assumed."""
@@ -30,6 +32,7 @@ class Run:
     Attributes:
         profile / trace / figures / files / requests / patterns: As in the diagnosis.
         threshold: Least loss that is worth a finding, seconds.
+        mpiio: Whose MPI-IO it used.
         told_of: Files whose whole time, or time in metadata, a finding has explained already.
     """
 
@@ -50,6 +53,7 @@ class Run:
         self.requests = {(row.path, row.writing): row for row in requests}
         self.patterns = patterns
         self.threshold = threshold
+        self.mpiio = mpiio_of(evidence.profile)
         self.told_of: set[str] = set()
 
     @property
@@ -66,6 +70,12 @@ class Run:
     def open_files(self) -> list[FileUse]:
         """Files whose metadata are not explained yet."""
         return [use for use in self.files if use.path not in self.told_of]
+
+    def pattern_of(self, use: FileUse, writing: bool) -> Pattern | None:
+        """Pattern of the dataset of a file that most bytes go to or come from, if known."""
+        return dominant(
+            one for one in self.patterns if one.file == use.path and one.writing == writing
+        )
 
     @functools.cached_property
     def _rates(self) -> dict[bool, list[tuple[float, str]]]:
@@ -169,7 +179,8 @@ class Rule(abc.ABC):
         tunes: Whether `stripewise tune` may help.
         costless: The loss cannot be estimated; the time at stake must reach the threshold.
         explains_all: It explains all time that the file took; no other rule tells of it.
-        stakeless: It is told whatever the time (settings that cannot act).
+        stakeless: It is told whatever the time, as `info` below the threshold.
+        also: Further groups that have nothing to add to a file that it tells of.
     """
 
     code: str
@@ -178,6 +189,7 @@ class Rule(abc.ABC):
     tunes: bool = False
     costless: bool = False
     stakeless: bool = False
+    also: tuple[str, ...] = ()
     explains_all: bool = False
 
     @abc.abstractmethod
@@ -194,7 +206,11 @@ class Rule(abc.ABC):
 
     @abc.abstractmethod
     def remedy(self, told: Told) -> str:
-        """What to do, in words; the first sentence stands alone in the summary line."""
+        """What to do, in words; the first sentence, a short one, stands alone in the headline."""
+
+    def tune_options(self, told: Told) -> str | None:
+        """Options of `stripewise tune`; None where tuning does not help."""
+        return "" if self.tunes else None
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
         """Shell lines that do it without Stripewise; none if it takes a change of source."""

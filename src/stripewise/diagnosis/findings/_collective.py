@@ -18,7 +18,16 @@ from stripewise.diagnosis.findings._base import (
     mostly_independent,
     word,
 )
+from stripewise.diagnosis.findings._independent import (
+    from_memory,
+    in_program,
+    pattern_evidence,
+    pattern_words,
+    tune_independent,
+    without_change,
+)
 from stripewise.diagnosis.findings._lines import hint_lines
+from stripewise.diagnosis.findings._mpi import Mpiio
 from stripewise.model import IoLayer, Op
 
 _ABOVE_MPIIO = (IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2)
@@ -84,7 +93,7 @@ class BrokenCollective(Rule):
     def remedy(self, told: Told) -> str:
         """The usual reasons."""
         return (
-            "Use the same data type in memory and in the file, and regular selections: a type "
+            "Use the same data type in memory and in the file, and regular selections. A type "
             "conversion, a point selection or a data transform makes HDF5 transfer independently. "
             "H5Pget_mpio_no_collective_cause(dxpl, ...) after the call names the reason; "
             "chunked datasets also need H5D_MPIO_CHUNK_ONE_IO or many chunks per rank."
@@ -96,6 +105,7 @@ class DataSieving(Rule):
 
     code = "data-sieving"
     group = "requests"
+    also = ("amplification",)
     basis = (
         "writes: time of the slowest process in the reads before writes, counted twice (the "
         "holes are written back); reads: the share of the time that the unwanted bytes take"
@@ -121,7 +131,7 @@ class DataSieving(Rule):
             return None
         reads = use.calls(READS, layers=SYSTEM, own=False)
         spent = reads.elapsed * min(1.0, extra / max(reads.bytes, 1))
-        evidence = {"extra_bytes": extra, "asked_bytes": asked.bytes}
+        evidence = {"extra_bytes": extra, "asked_bytes": asked.bytes} | _kind(use, True)
         stake = max(asked.elapsed, spent)
         return Hit(use, min(2 * spent, stake), stake, asked.count, asked.bytes, evidence, True)
 
@@ -133,7 +143,7 @@ class DataSieving(Rule):
             return None
         extra = got.bytes - every.bytes
         cost = asked.elapsed * extra / got.bytes
-        evidence = {"extra_bytes": extra, "asked_bytes": every.bytes}
+        evidence = {"extra_bytes": extra, "asked_bytes": every.bytes} | _kind(use, False)
         return Hit(use, cost, asked.elapsed, asked.count, asked.bytes, evidence, False)
 
     def phrase(self, told: Told) -> str:
@@ -154,17 +164,38 @@ class DataSieving(Rule):
         )
 
     def remedy(self, told: Told) -> str:
-        """Collective, or without sieving."""
+        """Collective, or without sieving, or in larger parts."""
+        evidence = told.first.evidence
         verb = "write" if told.first.writing else "read"
+        if not evidence["independent"]:
+            return (
+                "Switch data sieving off for collective calls. Or fill the holes: the pieces of "
+                "all ranks together should leave none."
+            )
+        first = in_program(str(evidence["interface"]), bool(told.first.writing))
         return (
-            f"Make the calls collective (MPI_File_{verb}_all), so that the pieces of all ranks "
-            "fill the holes; or switch data sieving off."
+            f"{first} The pieces of all ranks then fill the holes. Without a change of source: "
+            f"switch data sieving off (romio_ds_{verb}), good for few large pieces; or let it "
+            "move more at once, good for many small ones."
         )
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
-        """Switch it off."""
-        verb = "write" if told.first.writing else "read"
-        return hint_lines({f"romio_ds_{verb}": "disable"}, {f"fbtl_posix_{verb}_datasieving": "0"})
+        """Switch it off, or enlarge its buffer."""
+        verb, way = ("write", "wr") if told.first.writing else ("read", "rd")
+        off = hint_lines(
+            run, {f"romio_ds_{verb}": "disable"}, {f"fbtl_posix_{verb}_datasieving": "0"}
+        )
+        if not told.first.evidence["independent"] or run.mpiio is Mpiio.OMPIO:
+            return off
+        return (*off, *hint_lines(run, {f"ind_{way}_buffer_size": "16777216"})[:2])
+
+
+def _kind(use: FileUse, writing: bool) -> dict[str, float | int | str]:
+    """Whether MPI-IO got most bytes in independent calls, and from which interface."""
+    alone = use.calls([Op.WRITE if writing else Op.READ], layers=[IoLayer.MPIIO], own=False)
+    every = use.calls(WRITES if writing else READS, layers=[IoLayer.MPIIO], own=False)
+    independent = int(2 * alone.bytes >= every.bytes)
+    return {"independent": independent, "interface": use.top.name.lower()}
 
 
 class Scattered(Rule):
@@ -183,7 +214,10 @@ class Scattered(Rule):
         for use in run.files:
             if use.top not in _ABOVE_SYSTEM:
                 continue
-            for writing, _, calls in directions(use):
+            for writing, op, _ in directions(use):
+                calls = use.calls([op], layers=[use.top])
+                if not calls.count:
+                    continue
                 below = use.calls(WRITES if writing else READS, layers=SYSTEM, own=False)
                 many = below.count >= LEAST_PIECES * calls.count
                 if many and below.mean_bytes < PIECE_BYTES and mostly_independent(use, writing):
@@ -193,6 +227,7 @@ class Scattered(Rule):
                         "pieces": below.count / calls.count,
                         "interface": use.top.name.lower(),
                     }
+                    evidence |= pattern_evidence(run, use, writing)
                     cost = run.loss(use, calls, writing=writing)
                     yield Hit(
                         use, cost, calls.elapsed, calls.count, calls.bytes, evidence, writing
@@ -207,23 +242,37 @@ class Scattered(Rule):
     def text(self, told: Told) -> str:
         """Calls above and beneath."""
         evidence = told.first.evidence
+        piece = float(evidence["system_mean_bytes"])
         return (
             f"{things(told.calls, 'call')} of {size(told.mean_bytes)} became "
-            f"{count(int(evidence['system_calls']))} system calls of "
-            f"{size(float(evidence['system_mean_bytes']))}, "
+            f"{count(int(evidence['system_calls']))} system calls of {size(piece)}, "
             f"{number(float(evidence['pieces']))} for each; they took {seconds(told.stake)}."
+            f"{pattern_words(dict(evidence), piece)}"
         )
 
     def remedy(self, told: Told) -> str:
-        """Collective, or data that lies as it is accessed."""
-        how = (
-            "Transfer collectively (H5FD_MPIO_COLLECTIVE), or store the dataset in chunks that "
-            "have the shape of a rank's selection"
-            if told.first.evidence["interface"] == "hdf5"
-            else "Make the calls collective"
-        )
-        return f"{how}. Otherwise cut the array so that a rank's part lies in one piece."
+        """Collective; or data that lies, in memory or in the file, as it is accessed."""
+        evidence = dict(told.first.evidence)
+        interface = str(evidence["interface"])
+        call = "written" if told.first.writing else "read"
+        memory = from_memory(evidence, float(evidence["system_mean_bytes"]))
+        if memory:
+            other = f"Or move the data through a buffer without holes, {call} in one call."
+        elif interface == "hdf5":
+            other = "Or store the dataset in chunks that have the shape of a rank's part."
+        else:
+            other = "Or cut the array so that a rank's part lies in one piece."
+        first = in_program(interface, bool(told.first.writing))
+        return f"{first} {other}{without_change(interface, chunks=not memory)}"
+
+    def tune_options(self, told: Told) -> str | None:
+        """HDF5's kind of transfer belongs to the contract."""
+        return tune_independent(told)
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
-        """Once the calls are collective."""
-        return hint_lines({f"romio_cb_{'write' if told.first.writing else 'read'}": "enable"}, {})
+        """Pieces of one call of MPI-IO are put together by data sieving."""
+        if told.first.evidence["interface"] != "mpiio":
+            return ()
+        verb, way = ("write", "wr") if told.first.writing else ("read", "rd")
+        hints = {f"romio_ds_{verb}": "enable", f"ind_{way}_buffer_size": "16777216"}
+        return hint_lines(run, hints)

@@ -71,7 +71,7 @@ class Hdf5Metadata(Rule):
     def remedy(self, told: Told) -> str:
         """Collective metadata, in blocks."""
         return (
-            "Let HDF5 do metadata collectively: H5Pset_coll_metadata_write(fapl, true) and "
+            "Let HDF5 do metadata collectively: H5Pset_coll_metadata_write(fapl, true). Also "
             "H5Pset_all_coll_metadata_ops(fapl, true); gather it in blocks with "
             "H5Pset_meta_block_size(fapl, 1 << 20); create datasets and attributes once, not per "
             "step."
@@ -83,6 +83,7 @@ class ChunkMismatch(Rule):
 
     code = "chunk-mismatch"
     group = "hdf5"
+    also = ("amplification",)
     basis = "the share of the time in the data calls that the unwanted bytes take"
     tunes = True
 
@@ -129,7 +130,7 @@ class ChunkMismatch(Rule):
     def remedy(self, told: Told) -> str:
         """Chunks like selections, or a cache that holds them."""
         return (
-            "Give chunks the shape of the selections, or make the chunk cache hold all chunks "
+            "Give chunks the shape of the selections. Or make the chunk cache hold all chunks "
             "that one selection touches: H5Pset_chunk_cache(dapl, 12421, 64 << 20, 1.0). "
             "An existing file is rewritten by h5repack."
         )

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from stripewise.diagnosis._usage import FileUse
 from stripewise.diagnosis._words import files_of
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told, has_data
+from stripewise.diagnosis.findings._mpi import ROMIO_SIGNS
 
-_ROMIO_SIGN = ("cb_buffer_size", "romio_cb_write", "romio_cb_read")
 _MOST_SHOWN = 4
 
 
@@ -61,7 +61,7 @@ class IdleHints(Rule):
 def idle_hints(use: FileUse) -> dict[str, str]:
     """Hints without effect: key to what became of it."""
     reported = use.hints.reported
-    if not any(key in reported for key in _ROMIO_SIGN):
+    if not any(key in reported for key in ROMIO_SIGNS):
         return {}
     found = {}
     for key, value in (use.hints.requested | use.hints.applied).items():

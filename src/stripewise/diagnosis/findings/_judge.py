@@ -93,7 +93,7 @@ def _is_claimed(rule: Rule, hit: Hit, claimed: set[_Claim]) -> bool:
 
 def _claims(rule: Rule, hit: Hit) -> list[_Claim]:
     path = "" if hit.use is None else hit.use.path
-    claims: list[_Claim] = [(rule.group, path, hit.writing)]
+    claims: list[_Claim] = [(group, path, hit.writing) for group in (rule.group, *rule.also)]
     if rule.explains_all:
         claims.append(("*", path, None))
     return claims
@@ -108,7 +108,7 @@ def _worth(rule: Rule, told: Told, run: Run) -> bool:
 
 
 def _severity(cost: float | None, run: Run) -> Severity:
-    if cost is None:
+    if cost is None or cost < run.threshold:
         return Severity.INFO
     whole = run.figures.run_seconds
     if not math.isfinite(whole):
@@ -117,8 +117,10 @@ def _severity(cost: float | None, run: Run) -> Severity:
 
 
 def _finding(rule: Rule, told: Told, run: Run) -> Finding:
-    most = min(run.figures.io_seconds, run.profile.elapsed_seconds or math.inf)
+    known = (run.figures.io_seconds, run.profile.elapsed_seconds or math.inf)
+    most = min((value for value in known if math.isfinite(value)), default=math.inf)
     cost = None if told.cost is None else min(told.cost, most)
+    options = rule.tune_options(told)
     evidence: dict[str, float | int | str] = {"seconds": told.stake}
     if told.calls:
         evidence["calls"] = told.calls
@@ -137,7 +139,7 @@ def _finding(rule: Rule, told: Told, run: Run) -> Finding:
         cost_basis=rule.basis,
         remedy=rule.remedy(told),
         lines=rule.lines(told, run),
-        tune=tune_line(run) if rule.tunes else "",
+        tune="" if options is None else tune_line(run, options),
         files=told.files,
         n_files=told.n_files,
     )

@@ -78,7 +78,7 @@ class OneStripe(Rule):
         stripes = max(MOST_GAIN, min(run.n_hosts, 16))
         return (
             *stripe_lines(told.files[0], stripes),
-            *hint_lines({"striping_factor": str(stripes), "striping_unit": str(4 << 20)}),
+            *hint_lines(run, {"striping_factor": str(stripes), "striping_unit": str(4 << 20)}),
         )
 
 
@@ -139,7 +139,7 @@ class FewAggregators(Rule):
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
         """By hint."""
         return hint_lines(
-            {"cb_nodes": str(told.first.evidence["wanted"]), "cb_config_list": "*:*"}
+            run, {"cb_nodes": str(told.first.evidence["wanted"]), "cb_config_list": "*:*"}
         )
 
 
@@ -207,4 +207,11 @@ class Misaligned(Rule):
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
         """Pass the stripe."""
-        return hint_lines({"striping_unit": str(told.first.evidence["stripe_bytes"])})
+        evidence = told.first.evidence
+        stripe = int(evidence["stripe_bytes"])
+        lines = hint_lines(run, {"striping_unit": str(stripe)}) if evidence["collective"] else ()
+        request = int(told.mean_bytes)
+        if told.files and request > stripe and request % (64 << 10) == 0:
+            wide = max(told.first.use.layout.stripe_count, 1) if told.first.use else 1
+            lines = (*stripe_lines(told.files[0], wide, request), *lines)
+        return lines

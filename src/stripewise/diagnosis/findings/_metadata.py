@@ -155,14 +155,15 @@ class MetadataHeavy(Rule):
 
     def phrase(self, told: Told) -> str:
         """How many."""
-        return f"{count(told.calls)} opens, stats and other metadata operations"
+        return f"{count(told.calls)} opens, stats and the like at the system"
 
     def text(self, told: Told) -> str:
         """How many, how long, which file most."""
         evidence = told.first.evidence
         return (
-            f"{count(told.calls)} metadata operations took {seconds(told.stake)} of the slowest "
-            f"rank, {percent(float(evidence['share']))} of its I/O time; most of them on "
+            f"{count(told.calls)} opens, stats and the like that reached the system took "
+            f"{seconds(told.stake)} of the slowest rank, "
+            f"{percent(float(evidence['share']))} of its I/O time; most of them on "
             f"{files_of((str(evidence['worst_file']),))}."
         )
 

@@ -21,6 +21,7 @@ from stripewise.diagnosis.findings._base import (
     toward,
     word,
 )
+from stripewise.diagnosis.findings._independent import tune_independent
 
 LEAST_CALLS = 100
 MOST_SEQUENTIAL = 0.5
@@ -45,7 +46,8 @@ class RandomAccess(Rule):
                     continue
                 forward = use.order_share("sequential", "write" if writing else "read")
                 if forward < MOST_SEQUENTIAL and mostly_independent(use, writing):
-                    evidence = {"forward_share": forward}
+                    evidence: dict[str, float | int | str] = {"forward_share": forward}
+                    evidence["interface"] = use.top.name.lower()
                     cost = run.loss(use, calls, writing=writing)
                     yield Hit(
                         use,
@@ -78,9 +80,13 @@ class RandomAccess(Rule):
         """Sort."""
         verb = "write" if told.first.writing else "read"
         return (
-            f"Sort the requests by offset before the {verb}, or {verb} whole blocks and pick in "
+            f"Sort the requests by offset before the {verb}. Or {verb} whole blocks and pick in "
             "memory. With MPI-IO, describe all pieces by one file view and one collective call."
         )
+
+    def tune_options(self, told: Told) -> str | None:
+        """Nothing can be tuned beneath POSIX."""
+        return tune_independent(told)
 
 
 class SeekHeavy(Rule):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from stripewise.diagnosis.findings._amplification import Amplification
 from stripewise.diagnosis.findings._balance import Imbalance, SerialIo
 from stripewise.diagnosis.findings._base import Rule
 from stripewise.diagnosis.findings._collective import BrokenCollective, DataSieving, Scattered
@@ -15,6 +16,8 @@ from stripewise.diagnosis.findings._order import RandomAccess, SeekHeavy
 from stripewise.diagnosis.findings._same import RedundantReads, SameSmallFile
 from stripewise.diagnosis.findings._small import SmallIndependent, SmallSequential, TinyStdio
 from stripewise.diagnosis.findings._sync import SyncPerWrite
+from stripewise.diagnosis.findings._turns import SerialisedWriters
+from stripewise.diagnosis.findings._waiting import MetadataDominates
 
 RULES: tuple[Rule, ...] = (
     SameSmallFile(),
@@ -28,12 +31,15 @@ RULES: tuple[Rule, ...] = (
     SmallSequential(),
     SmallIndependent(),
     Hdf5Metadata(),
+    Amplification(),
     SerialIo(),
+    SerialisedWriters(),
     Imbalance(),
     SeekHeavy(),
     OpenPerStep(),
     FilePerProcess(),
     MetadataHeavy(),
+    MetadataDominates(),
     SyncPerWrite(),
     OneStripe(),
     FewAggregators(),

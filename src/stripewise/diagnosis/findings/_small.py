@@ -19,7 +19,13 @@ from stripewise.diagnosis.findings._base import (
     toward,
     word,
 )
-from stripewise.diagnosis.findings._lines import hint_lines
+from stripewise.diagnosis.findings._independent import (
+    in_program,
+    pattern_evidence,
+    pattern_words,
+    tune_independent,
+    without_change,
+)
 from stripewise.model import IoLayer
 
 LEAST_CALLS = 100
@@ -54,6 +60,7 @@ class SmallIndependent(Rule):
                 if small and mostly_independent(use, writing):
                     evidence: dict[str, float | int | str] = {"ranks": calls.ranks}
                     evidence["interface"] = use.top.name.lower()
+                    evidence |= pattern_evidence(run, use, writing)
                     cost = run.loss(use, calls, writing=writing)
                     yield Hit(
                         use, cost, calls.elapsed, calls.count, calls.bytes, evidence, writing
@@ -74,31 +81,20 @@ class SmallIndependent(Rule):
             f"{ranks} ranks made {count(told.calls)} independent calls of "
             f"{size(told.mean_bytes)} on average to a shared file; the slowest rank spent "
             f"{seconds(told.stake)} in them."
+            f"{pattern_words(dict(told.first.evidence), told.mean_bytes)}"
         )
 
     def remedy(self, told: Told) -> str:
         """Collective calls, of the interface that is used."""
-        writing = bool(told.first.writing)
-        verb = "write" if writing else "read"
-        interface = told.first.evidence["interface"]
-        if interface == "hdf5":
-            how = "transfer with H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)"
-        elif interface == "pnetcdf":
-            how = f"call ncmpi_{'put' if writing else 'get'}_vara_all instead of the independent"
-        elif interface == "mpiio":
-            how = f"set a file view and call MPI_File_{verb}_all"
-        else:
-            how = f"use MPI-IO with MPI_File_{verb}_at_all, or gather on few ranks"
+        interface = str(told.first.evidence["interface"])
         return (
-            f"Make them collective: {how}. MPI then merges the pieces of all ranks into large "
-            "requests by a few aggregators."
+            f"{in_program(interface, bool(told.first.writing))} MPI then merges the pieces of all "
+            f"ranks into large requests by a few aggregators.{without_change(interface)}"
         )
 
-    def lines(self, told: Told, run: Run) -> tuple[str, ...]:
-        """Once the calls are collective: make sure that aggregation acts."""
-        if told.first.evidence["interface"] in ("posix", "stdio"):
-            return ()
-        return hint_lines({f"romio_cb_{'write' if told.first.writing else 'read'}": "enable"}, {})
+    def tune_options(self, told: Told) -> str | None:
+        """Nothing can be tuned beneath POSIX."""
+        return tune_independent(told)
 
 
 class SmallSequential(Rule):

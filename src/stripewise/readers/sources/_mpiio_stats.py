@@ -138,7 +138,9 @@ def read_mpiio_stats(path: Path) -> Evidence:
         raise TraceError(
             f"{path}: no MPIIO_STATS block; set MPICH_MPIIO_STATS=1 in the job (Cray MPICH)"
         )
-    return Evidence(_profile(_paired(blocks), sum(not block.complete for block in blocks)))
+    records = _paired(blocks)
+    profile = _profile(records, sum(not block.complete for block in blocks))
+    return Evidence(profile, mpiio_stats=records)
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[_Block]:

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What helps independent calls: in the program, and without changing it.
+
+Hints of collective buffering (romio_cb_write) do nothing for them, so none is offered.
+"""
+
+from __future__ import annotations
+
+from stripewise.diagnosis._usage import FileUse
+from stripewise.diagnosis._words import size
+from stripewise.diagnosis.findings._base import Run, Told
+from stripewise.model import Pattern
+from stripewise.patterns import block_bytes, run_bytes
+
+_Evidence = dict[str, float | int | str]
+
+
+def in_program(interface: str, writing: bool) -> str:
+    """The call that is collective, one short sentence."""
+    verb = "write" if writing else "read"
+    if interface == "hdf5":
+        return "Transfer collectively: H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)."
+    if interface == "pnetcdf":
+        call = f"ncmpi_{'put' if writing else 'get'}_vara"
+        return f"Call {call}_all instead of {call}."
+    if interface == "mpiio":
+        return f"Make the calls collective: a file view and MPI_File_{verb}_all."
+    if interface == "adios2":
+        return "Put all variables of a step before one EndStep, and keep the file open over steps."
+    return f"Use MPI-IO with MPI_File_{verb}_at_all, or gather on few ranks."
+
+
+def without_change(interface: str, *, chunks: bool = True) -> str:
+    """What may help without a change of source; begins with a blank, "" if nothing.
+
+    Args:
+        interface: Of the calls.
+        chunks: Whether another storage of the dataset may help.
+    """
+    if interface == "hdf5":
+        other = ", `--allow layout` chunks of a rank's part" if chunks else ""
+        return (
+            " Without a change of source, `stripewise tune --allow contract` tries "
+            "hdf5.transfer=collective (only right if all ranks make the same transfers)"
+            f"{other}. Hints such as romio_cb_write act on collective calls alone."
+        )
+    if interface in ("mpiio", "pnetcdf"):
+        return " Hints such as romio_cb_write act on collective calls alone."
+    return ""
+
+
+def tune_independent(told: Told) -> str | None:
+    """Options of `stripewise tune` for independent calls."""
+    interface = told.first.evidence.get("interface", "")
+    if interface in ("posix", "stdio"):
+        return None
+    return "--allow contract" if interface == "hdf5" else ""
+
+
+def pattern_evidence(run: Run, use: FileUse, writing: bool) -> _Evidence:
+    """The pattern of the file's main dataset, where it is known."""
+    pattern = run.pattern_of(use, writing)
+    if pattern is None or not pattern.distributions:
+        return {}
+    found: _Evidence = {
+        "pattern": pattern.notation,
+        "pattern_run_bytes": run_bytes(pattern),
+        "pattern_block_bytes": block_bytes(pattern),
+    }
+    if pattern.dataset:
+        found["dataset"] = pattern.dataset
+    if _chunked(run, use, pattern):
+        found["storage"] = "chunked"
+    return found
+
+
+def _chunked(run: Run, use: FileUse, pattern: Pattern) -> bool:
+    objects = run.trace.objects if run.trace is not None else ()
+    return any(
+        one.file == use.index and one.name == pattern.dataset and any(one.chunk) for one in objects
+    )
+
+
+def from_memory(evidence: object, piece_bytes: float) -> bool:
+    """Whether the pieces are those of the memory: in the file each part lies in one piece."""
+    if not isinstance(evidence, dict) or "pattern" not in evidence:
+        return False
+    run, block = float(evidence["pattern_run_bytes"]), float(evidence["pattern_block_bytes"])
+    return "storage" not in evidence and run >= block and piece_bytes < block / 2
+
+
+def interleaved(evidence: object) -> bool:
+    """Whether the ranks' parts lie between one another in the file."""
+    return (
+        isinstance(evidence, dict)
+        and "pattern" in evidence
+        and "storage" not in evidence
+        and float(evidence["pattern_run_bytes"]) < float(evidence["pattern_block_bytes"])
+    )
+
+
+def pattern_words(evidence: object, piece_bytes: float) -> str:
+    """What the pattern says about the pieces; begins with a blank, "" if nothing."""
+    if not isinstance(evidence, dict) or "pattern" not in evidence:
+        return ""
+    notation = evidence["pattern"]
+    if from_memory(evidence, piece_bytes):
+        return (
+            f" In the file a rank's part ({size(float(evidence['pattern_block_bytes']))}) lies in "
+            f"one piece, {notation}: it is the selection in memory that has holes (guard cells)."
+        )
+    if interleaved(evidence):
+        return (
+            f" The pattern is {notation}: the last dimension is cut, so that the ranks' pieces of "
+            f"{size(float(evidence['pattern_run_bytes']))} lie between one another."
+            if _last_is_cut(str(notation))
+            else f" The pattern is {notation}, in pieces of "
+            f"{size(float(evidence['pattern_run_bytes']))}."
+        )
+    return f" The pattern is {notation}."
+
+
+def _last_is_cut(notation: str) -> bool:
+    names = notation.partition("(")[2]
+    inner, depth = "", 1
+    for letter in names:
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            break
+        inner += letter
+    return inner.split(", ")[-1] != "*"
