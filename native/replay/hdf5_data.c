@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* Selections and data of HDF5; memory is contiguous. */
+/* Selections and data of HDF5; a buffer with holes (a halo) has them here too. */
 #include "hdf5_state.h"
 
 #if defined(SW_HAVE_HDF5)
@@ -67,18 +67,45 @@ static void grow(const struct sw_replay_now *now, struct sw_hdf5_dataset *datase
         sw_hdf5_check(now, "H5Dset_extent", H5Dset_extent(dataset->id, dataset->extents));
 }
 
-static void choose(const struct sw_replay_now *now, struct transfer *transfer)
+/* The buffer's shape where it has holes; where they begin is not told, and of no matter. */
+static const struct sw_replay_shape *memory_shape(const struct sw_replay_run *run,
+                                                  const struct sw_replay_now *now)
 {
     const struct sw_replay_shape *shape = now->shape;
+    if (shape == NULL || shape->memory < 0)
+        return NULL;
+    const struct sw_replay_shape *memory = &run->plan->shapes[shape->memory];
+    return memory->kind == SW_REGULAR && memory->elements == shape->elements ? memory : NULL;
+}
+
+static hid_t memory_space(const struct sw_replay_shape *memory, int64_t n_elements)
+{
+    hsize_t elements = (hsize_t)(n_elements > 0 ? n_elements : 1);
+    hsize_t extents[SW_REPLAY_DIMS];
+    const hsize_t start[SW_REPLAY_DIMS] = {0};
+    if (memory == NULL)
+        return H5Screate_simple(1, &elements, NULL);
+    for (int d = 0; d < memory->n_dims; d++)
+        extents[d] = (hsize_t)memory->extents[d];
+    hid_t space = H5Screate_simple(memory->n_dims, extents, NULL);
+    select_regular(space, memory, start);
+    return space;
+}
+
+static void choose(const struct sw_replay_run *run, const struct sw_replay_now *now,
+                   struct transfer *transfer)
+{
+    const struct sw_replay_shape *shape = now->shape;
+    const struct sw_replay_shape *memory = memory_shape(run, now);
     int64_t index[SW_REPLAY_DIMS];
     hsize_t start[SW_REPLAY_DIMS];
     transfer->space = H5S_ALL;
     transfer->memory = H5S_ALL;
+    if (memory != NULL || (shape != NULL && shape->kind != SW_ALL))
+        transfer->memory = memory_space(memory, shape->elements);
     if (shape == NULL || shape->kind == SW_ALL)
         return;
-    hsize_t elements = (hsize_t)(shape->elements > 0 ? shape->elements : 1);
     transfer->space = H5Dget_space(transfer->dataset->id);
-    transfer->memory = H5Screate_simple(1, &elements, NULL);
     sw_replay_unravel(now->offset > 0 ? now->offset : 0, shape->n_dims, shape->extents, index);
     for (int d = 0; d < shape->n_dims; d++)
         start[d] = (hsize_t)index[d];
@@ -124,7 +151,8 @@ static void make_room(struct sw_replay_run *run, struct transfer *transfer)
 {
     hid_t space =
         transfer->space != H5S_ALL ? transfer->space : H5Dget_space(transfer->dataset->id);
-    hssize_t points = H5Sget_select_npoints(space);
+    hssize_t points = transfer->memory != H5S_ALL ? H5Sget_simple_extent_npoints(transfer->memory)
+                                                  : H5Sget_select_npoints(space);
     if (points > 0)
         sw_replay_room(run, (size_t)points * H5Tget_size(transfer->type));
     if (space != transfer->space)
@@ -143,7 +171,7 @@ static bool begin(struct sw_replay_run *run, const struct sw_replay_now *now,
         sw_hdf5_open_dataset(run, now);
     if (now->shape != NULL && now->verb->phase == SW_PHASE_WRITE)
         grow(now, transfer->dataset);
-    choose(now, transfer);
+    choose(run, now, transfer);
     transfer->type = memory_type(now);
     make_room(run, transfer);
     transfer->list = transfer_list(now, sw_hdf5_state(now)->parallel);
@@ -154,10 +182,10 @@ static void end(struct transfer *transfer)
 {
     H5Pclose(transfer->list);
     H5Tclose(transfer->type);
-    if (transfer->space != H5S_ALL) {
+    if (transfer->space != H5S_ALL)
         H5Sclose(transfer->space);
+    if (transfer->memory != H5S_ALL)
         H5Sclose(transfer->memory);
-    }
 }
 
 void sw_hdf5_write(struct sw_replay_run *run, const struct sw_replay_now *now)

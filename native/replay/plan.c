@@ -211,6 +211,7 @@ static void take_shape(struct reading *reading)
     found.n_dims = take_dims(words);
     found.elements = sw_words_number(words);
     found.n_boxes = sw_words_number(words);
+    found.memory = sw_words_number(words);
     found.extents = sw_words_numbers(words, found.n_dims);
     int64_t count = 0;
     if (found.kind == SW_REGULAR)
@@ -220,7 +221,7 @@ static void take_shape(struct reading *reading)
                     ? found.n_boxes * 2 * found.n_dims
                     : -1;
     found.numbers = sw_words_numbers(words, count);
-    if (found.kind > SW_NONE || found.elements < 0)
+    if (found.kind > SW_NONE || found.elements < 0 || found.memory >= reading->plan->n_shapes)
         words->bad = true;
     if (!words->bad)
         reading->plan->shapes[index] = found;

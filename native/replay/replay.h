@@ -47,6 +47,7 @@ struct sw_replay_shape {
     int n_dims;
     int64_t elements;
     int64_t n_boxes;
+    int64_t memory; /* index of the buffer's shape where that has holes, -1: contiguous */
     int64_t *extents;
     int64_t *numbers; /* REGULAR: stride, count, block; BOXES, POINTS: first, last of each */
 };
