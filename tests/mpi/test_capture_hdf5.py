@@ -13,6 +13,7 @@ from runtime_harness import FAMILIES, program, require, run, run_plain
 from test_runtime_errors import normalised
 
 from stripewise.model import EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
+from stripewise.readers import read_containers
 
 pytestmark = pytest.mark.mpi
 
@@ -133,3 +134,50 @@ def test_errors_of_hdf5_are_the_programs_own(stack: str, tmp_path: Path) -> None
     under = run(stack, 1, command, tmp_path, extra={"STRIPEWISE_CAPTURE": "fold"})
     assert under.code == plain.returncode == 0
     assert normalised(under.err) == normalised(plain.stderr)
+
+
+def moved(trace: Trace, name: str) -> list[tuple[int, ShapeKind, int]]:
+    """Transfers of a dataset: bytes, kind of selection, elements."""
+    found = transfers(calls(trace, -1, IoLayer.HDF5), trace, name)  # it does without MPI
+    shapes = [trace.shapes[c.shape] for c in found]
+    return [(c.bytes, s.kind, s.elements) for c, s in zip(found, shapes, strict=True)]
+
+
+@pytest.mark.parametrize("stack", [*FAMILIES, HDF5_2])
+def test_odd_transfers_leave_no_error_behind(stack: str, tmp_path: Path) -> None:
+    """The program itself checks HDF5's error stack and handler after each."""
+    command = [program(family(stack), "h5odd.c"), "out.h5"]
+    trace = captured(stack, 1, command, tmp_path, mode="all")
+    everything, nothing = ShapeKind.ALL, ShapeKind.NONE
+    assert moved(trace, "/null") == [(0, everything, 0)]
+    assert moved(trace, "/scalar") == [(4, everything, 1), (4, everything, 1), (0, nothing, 0)]
+    assert moved(trace, "/empty") == [(0, everything, 0)]
+    assert [row[0] for row in moved(trace, "/text")] == [16]
+    assert [row[0] for row in moved(trace, "/fixed")] == [16, 64]
+    assert moved(trace, "/square") == [
+        (40, ShapeKind.BOXES, 5),
+        (16, ShapeKind.POINTS, 2),
+        (16, ShapeKind.POINTS, 2),
+        (64, everything, 16),
+    ]
+
+
+def test_views_that_hdf5_sets_are_bounded(tmp_path: Path) -> None:
+    """1024 are kept; calls through others have their bytes and no place."""
+    command = [program(family("mpich"), "h5views.c"), "out.h5", "1100"]
+    trace = captured("mpich", 2, command, tmp_path)
+    assert len(trace.views) == 2 * 1024
+    looked_at = [view.total_pieces for view in trace.views if view.truncated]
+    assert looked_at == [65536, 65536]
+    notes = read_containers(list(tmp_path.glob("containers-*/*.sw"))).notes
+    assert sum("1024 different file views" in note for note in notes) == 1
+    for rank in range(2):
+        below = calls(trace, rank, IoLayer.MPIIO, "out.h5")
+        through = [c for c in below if c.name == "MPI_File_write_at_all"]
+        assert [c.view >= 0 for c in through] == [True] * 1024 + [False] * 77
+        assert {c.offset for c in through[1024:]} == {None}
+        assert {c.bytes for c in through[1:]} == {64}
+        # HDF5 ends each collective call with the default view: places are bytes again.
+        independent = [c for c in below if (c.name, c.bytes) == ("MPI_File_write_at", 16)]
+        assert [(c.view, c.offset) for c in independent] == [(-1, 2048 + 64 * rank)]
+        assert all(c.shape >= 0 for c in transfers(calls(trace, rank), trace, "/data"))

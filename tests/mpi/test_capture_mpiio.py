@@ -140,3 +140,21 @@ def test_a_view_that_is_set_in_every_step_is_one_record(family: str, tmp_path: P
     for view in trace.views:
         assert view.total_pieces == sum(int(p["count"]) for p in view.pieces)
         assert np.sum(view.pieces["bytes"] * view.pieces["count"]) == view.filetype_bytes
+
+
+def test_nothing_is_asked_that_could_end_the_program(family: str, tmp_path: Path) -> None:
+    """Errors are fatal; four threads at a time, each with a file pointer of its own."""
+    command = [program(family, "edges.c", "-pthread"), "out.dat"]
+    trace = captured(family, 1, command, tmp_path, mode="all")
+    alone = calls(trace, 0, IoLayer.MPIIO, "out.dat")
+    assert [c.bytes for c in alone if c.name == "MPI_File_write_shared"] == [16, 0]
+    assert [(c.bytes, c.offset) for c in alone if c.name == "MPI_File_write"] == [(0, 0), (0, 0)]
+    written = [c for c in alone if c.name == "MPI_File_write_at"]
+    assert (written[0].offset, written[0].bytes) == (4, 4)
+    assert sorted(c.offset or 0 for c in written[1:]) == [64 * i for i in range(200)]
+    for thread in range(4):
+        own = calls(trace, 0, IoLayer.MPIIO, f"out.dat.{thread}")
+        rows = [(c.offset, c.bytes) for c in own if c.name == "MPI_File_write"]
+        assert rows == [(64 * i, 64) for i in range(50)]
+        (number,) = {c.view for c in own if c.name == "MPI_File_write"}
+        assert trace.views[number].displacement == 64 * thread
