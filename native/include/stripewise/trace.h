@@ -30,7 +30,8 @@
  * `sequence` numbers the calls of a thread in the order in which they were entered, over all
  * layers.  With `depth` that is the tree of calls: the parent of a call is the last one before
  * it with a smaller depth.  What a call does beside its own event (the reading side of
- * copy_file_range, each request of lio_listio) is an event below it that takes no time.  src/stripewise/readers/_trace_layout.py mirrors these structs.
+ * copy_file_range, each request of lio_listio) is an event below it that takes no time.
+ * src/stripewise/readers/_trace_layout.py mirrors these structs.
  */
 #ifndef STRIPEWISE_TRACE_H
 #define STRIPEWISE_TRACE_H
@@ -56,7 +57,7 @@ enum sw_trace_record_kind {
  * recorder of one that has ended. */
 struct sw_thread_record {
     struct sw_record header;
-    uint32_t thread; /* number in this process, from 1; events have its lower 16 bits */
+    uint32_t thread; /* number in this process, from 1; events have its lower 24 bits */
     uint32_t tid;    /* of the system */
     uint32_t n_slots;
     uint32_t slot_bytes; /* sizeof(struct sw_run) */
@@ -100,11 +101,11 @@ struct sw_event {
     uint32_t shape;  /* 0: none */
     uint32_t object; /* dataset or variable, 0: none */
     uint16_t thread;
-    uint8_t layer; /* enum sw_layer */
-    uint8_t op;    /* enum sw_op: tells collective from independent */
-    uint8_t depth; /* calls of ours that are on the stack above it */
-    uint8_t reserved;
-    uint16_t flags; /* SW_EVENT_* */
+    uint8_t layer;       /* enum sw_layer */
+    uint8_t op;          /* enum sw_op: tells collective from independent */
+    uint8_t depth;       /* calls of ours that are on the stack above it */
+    uint8_t thread_high; /* bits 16 to 23 of `thread` */
+    uint16_t flags;      /* SW_EVENT_* */
 };
 
 #define SW_RUN_LEVELS 3
@@ -188,6 +189,8 @@ struct sw_shape_record {
     uint8_t n_dims;
     uint16_t flags; /* SW_SHAPE_* */
     uint32_t n_boxes;
+    uint32_t memory; /* shape (of object 0) of the buffer where it has holes; 0: contiguous */
+    uint32_t reserved;
     uint64_t total_boxes;
     uint64_t elements;
     uint64_t numbers[];

@@ -27,7 +27,8 @@ static struct sw_bin *find(const struct sw_bins *bins, uint64_t start_ns, uint32
 {
     for (unsigned i = 0; i < SW_BINS_RECENT; i++) {
         struct sw_bin *bin = bins->recent[i];
-        if (bin != NULL && bin->start_ns == start_ns && bin->width_log2 == log2)
+        if (bin != NULL && bin->start_ns == start_ns && bin->width_log2 == log2 &&
+            bin->calls != UINT32_MAX) /* the rest stands in another entry */
             return bin;
     }
     return NULL;
@@ -102,7 +103,12 @@ struct sw_bin *sw_bins_reserve(uint64_t file_id, uint32_t layer, size_t needed, 
 void sw_bins_lost(void)
 {
     static uint32_t noted; /* generation + 1 */
+    struct sw_guarded guarded;
+    if (__atomic_load_n(&noted, __ATOMIC_RELAXED) == sw_options.generation + 1 ||
+        !sw_lock(&guarded))
+        return;
     if (noted != sw_options.generation + 1)
         sw_note_locked("the trace is full: the time bins of some files are incomplete");
-    noted = sw_options.generation + 1;
+    __atomic_store_n(&noted, sw_options.generation + 1, __ATOMIC_RELAXED);
+    sw_unlock(&guarded);
 }

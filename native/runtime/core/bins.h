@@ -36,6 +36,8 @@ static inline bool sw_bins_add_current(struct sw_bins *bins, const struct sw_spa
     if (span->start_ns < bins->from_ns || span->end_ns >= bins->to_ns)
         return false;
     struct sw_bin *bin = bins->current;
+    if (__builtin_expect(bin->calls == UINT32_MAX, 0))
+        return false;
     bin->calls++;
     bin->read_bytes += span->read_bytes;
     bin->write_bytes += span->write_bytes;
@@ -56,7 +58,7 @@ void sw_bins_add(struct sw_bins *bins, const struct sw_span *span);
  * the lock. */
 struct sw_bin *sw_bins_reserve(uint64_t file_id, uint32_t layer, size_t needed, bool first,
                                struct sw_bin **end);
-/* A call found no room in the bins: says so, once.  Under the lock. */
+/* A call found no room in the bins: says so, once. */
 void sw_bins_lost(void);
 
 #endif

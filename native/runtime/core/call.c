@@ -8,9 +8,12 @@
  */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <signal.h>
 #include <sys/single_threaded.h>
 
 #include "counting.h"
+#include "system.h"
+#include "tracer.h"
 
 __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
 
@@ -34,11 +37,34 @@ static bool is_gone(const void *frame, const struct sw_call *call, int layer)
     return (uintptr_t)call + slack >= (uintptr_t)frame;
 }
 
+/* Frames on a signal stack of its own tell nothing about those of the thread. */
+static bool on_signal_stack(void)
+{
+    stack_t stack;
+    return syscall(SYS_sigaltstack, NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
+static bool is_surely_gone(const void *frame, const struct sw_call *call)
+{
+    return is_gone(frame, call, SW_LAYER_POSIX) && !on_signal_stack();
+}
+
+/* A sw_leave that may yet go on, below a handler that makes many calls, keeps the trace for
+ * itself: the handler's calls are counted only. */
+static void drop_busy(struct sw_thread *thread, const struct sw_call *call, bool all)
+{
+    bool gone = is_surely_gone(thread->busy, call);
+    if (!gone && all)
+        thread->doubtful = thread->busy;
+    if (gone || all)
+        thread->busy = NULL;
+}
+
 static void drop_lost_frames(struct sw_thread *thread, const struct sw_call *call)
 {
     bool all = thread->refused >= MOST_REFUSED;
-    if (all || is_gone(thread->busy, call, SW_LAYER_POSIX))
-        thread->busy = NULL;
+    if (thread->busy != NULL)
+        drop_busy(thread, call, all);
     for (int i = 0; i < SW_LAYER_COUNT; i++) {
         if (all || is_gone(thread->frames[i], call, i))
             thread->active &= ~(1u << i);
@@ -114,6 +140,8 @@ static inline void leave_end(const struct sw_call *call)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     sw_thread.active = call->active;
     sw_thread.refused = 0;
+    if (SW_UNLIKELY(sw_thread.doubtful == call))
+        sw_thread.doubtful = NULL;
     sw_thread.busy = NULL;
 }
 
@@ -128,6 +156,8 @@ enum { COUNTING_FREE = 0, COUNTING_HELD = 1, COUNTING_BROKEN = 2 };
 
 static bool wait_for_counters(uint32_t *word)
 {
+    if (sw_thread.doubtful != NULL) /* it may be our own, further up */
+        return false;
     for (int i = 0; i < SPINS + YIELDS; i++) {
         uint32_t seen = COUNTING_FREE;
         if (__atomic_compare_exchange_n(word, &seen, COUNTING_HELD, false, __ATOMIC_ACQUIRE,
@@ -162,8 +192,8 @@ static struct sw_span span_of(const struct sw_call *call, enum sw_op op, int64_t
 {
     uint64_t moved = bytes > 0 ? (uint64_t)bytes : 0;
     return (struct sw_span){
-        .start_ns = call->start_ns - sw_options.clock_origin_ns,
-        .end_ns = now - sw_options.clock_origin_ns,
+        .start_ns = sw_age_ns(call->start_ns),
+        .end_ns = sw_age_ns(now),
         .read_bytes = is_write(op) ? 0 : moved,
         .write_bytes = is_write(op) ? moved : 0,
     };
@@ -179,28 +209,60 @@ static bool add_to_bins(struct sw_file *file, const struct sw_span *span)
     return true;
 }
 
-/* Room for bins is made outside of the record's lock: that may take its time.  The library's
- * lock stands in for a record's lock that is broken. */
-static void add_to_more_bins(struct sw_file *file, const struct sw_span *span, bool alone)
+static bool add_with_room(struct sw_file *file, const struct sw_span *span, struct sw_bin *room,
+                          struct sw_bin *end, bool alone)
 {
-    struct sw_guarded guarded;
-    struct sw_bin *end = NULL;
-    if (!sw_lock(&guarded))
-        return;
-    struct sw_bin *room = NULL;
-    if (sw_bins_left(&file->bins) < sw_bins_needed(span))
-        room = sw_bins_reserve(file->record->file_id, file->layer, sw_bins_needed(span),
-                               file->bins.current == NULL, &end);
     bool held = !alone && hold_counters(file);
     if (room != NULL) {
         file->bins.spare = room;
         file->bins.spare_end = end;
     }
-    if (!add_to_bins(file, span))
-        sw_bins_lost();
+    bool added = add_to_bins(file, span);
     if (held)
         release_counters(file);
+    return added;
+}
+
+/* Room for bins is made outside of the record's lock: that may take its time; and another thread
+ * may have made it meanwhile.  The library's lock stands in for a record's lock that is broken. */
+static bool add_to_more_bins(struct sw_file *file, const struct sw_span *span, bool alone)
+{
+    struct sw_guarded guarded;
+    struct sw_bin *end = NULL;
+    if (!sw_lock(&guarded))
+        return false;
+    bool added = add_with_room(file, span, NULL, NULL, alone);
+    if (!added) {
+        struct sw_bin *room =
+            sw_bins_reserve(file->record->file_id, file->layer, sw_bins_needed(span),
+                            file->bins.current == NULL, &end);
+        added = room != NULL && add_with_room(file, span, room, end, alone);
+    }
     sw_unlock(&guarded);
+    return added;
+}
+
+/* When the trace is full there is nothing to wait for the lock for. */
+static void leave_bins(struct sw_file *file, const struct sw_span *span, bool alone, bool held)
+{
+    bool tried = alone || held;
+    bool added = tried && add_to_bins(file, span);
+    if (held)
+        release_counters(file);
+    if (SW_LIKELY(added))
+        return;
+    if ((tried && sw_container_records_full()) || !add_to_more_bins(file, span, alone))
+        sw_bins_lost();
+}
+
+/* False: a sw_leave further up may be amid the trace; see drop_busy. */
+static bool has_trace(const struct sw_call *call)
+{
+    struct sw_thread *thread = &sw_thread;
+    if (thread->doubtful != call && !is_surely_gone(thread->doubtful, call))
+        return false;
+    thread->doubtful = NULL;
+    return true;
 }
 
 /* What the trace says of a call whose counters have been added; lets the record go. */
@@ -208,17 +270,18 @@ static inline void leave_captured(const struct sw_call *call, struct sw_file *fi
                                   int64_t bytes, int64_t offset, uint64_t now, bool alone,
                                   bool held)
 {
-    if (SW_LIKELY(sw_options.capture == SW_CAPTURE_OFF)) {
+    bool captured = SW_UNLIKELY(sw_options.capture != SW_CAPTURE_OFF);
+    if (captured && SW_UNLIKELY(sw_thread.doubtful != NULL) && !has_trace(call)) {
+        sw_log_lost(NULL, 1);
+        captured = false;
+    }
+    if (!captured) {
         if (held)
             release_counters(file);
         return;
     }
     struct sw_span span = span_of(call, op, bytes, now);
-    bool added = (alone || held) && add_to_bins(file, &span);
-    if (held)
-        release_counters(file);
-    if (SW_UNLIKELY(!added))
-        add_to_more_bins(file, &span, alone);
+    leave_bins(file, &span, alone, held);
     sw_capture_event(call, file, op, bytes, offset, now);
 }
 
@@ -319,7 +382,10 @@ void sw_capture_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t
     leave_begin(&call);
     call.sequence = ++sw_thread.sequence;
     call.event_flags = (uint16_t)flags;
-    sw_capture_event(&call, file, op, bytes, offset, call.start_ns);
+    if (SW_LIKELY(sw_thread.doubtful == NULL) || has_trace(&call))
+        sw_capture_event(&call, file, op, bytes, offset, call.start_ns);
+    else
+        sw_log_lost(NULL, 1);
     leave_end(&call);
 }
 

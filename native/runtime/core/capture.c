@@ -16,7 +16,10 @@
 
 #define THREAD_BLOCK_BYTES (8 * SW_PAGE)
 #define FIRST_EVENTS_BYTES (16 * SW_PAGE)
-#define PLAIN_KEYS 32 /* of the first so many, libc needs no memory for a thread's value */
+#define PLAIN_KEYS 32   /* of the first so many, libc needs no memory for a thread's value */
+#ifndef SW_MOST_THREADS /* tests make do with fewer */
+#define SW_MOST_THREADS ((1u << 24) - 1) /* that events can tell apart */
+#endif
 
 static struct sw_tracer *pool;
 static uint32_t threads;
@@ -81,13 +84,39 @@ static struct sw_tracer *new_tracer(struct sw_tracer *old, uint64_t start_ns)
     return NULL;
 }
 
-static struct sw_tracer *reused_tracer(uint64_t start_ns)
+static struct sw_tracer *reused_tracer(void)
 {
-    struct sw_thread_record record;
     struct sw_tracer *tracer = pool;
     pool = tracer->next;
     tracer->next = NULL;
     tracer->thread = sw_thread.number;
+    return tracer;
+}
+
+/* Says, once, that there have been more threads than events can tell apart. */
+static bool is_nameless(void)
+{
+    static uint32_t noted; /* generation + 1 */
+    struct sw_guarded guarded;
+    if (SW_LIKELY(sw_thread.number != 0 ||
+                  __atomic_load_n(&threads, __ATOMIC_RELAXED) < SW_MOST_THREADS))
+        return false;
+    if (__atomic_load_n(&noted, __ATOMIC_RELAXED) != sw_options.generation + 1 &&
+        sw_lock(&guarded)) {
+        if (noted != sw_options.generation + 1)
+            sw_note_locked("a process had more threads than a trace can tell apart: calls of the "
+                           "later ones are counted, but not recorded");
+        __atomic_store_n(&noted, sw_options.generation + 1, __ATOMIC_RELAXED);
+        sw_unlock(&guarded);
+    }
+    return true;
+}
+
+/* The thread that a used recorder belongs to from here on: logged without the lock, which the
+ * log takes itself when it needs another block. */
+static struct sw_tracer *introduce(struct sw_tracer *tracer, uint64_t start_ns)
+{
+    struct sw_thread_record record;
     describe_thread(&record, start_ns);
     sw_log_thread(tracer, &record);
     return tracer;
@@ -96,18 +125,20 @@ static struct sw_tracer *reused_tracer(uint64_t start_ns)
 static struct sw_tracer *acquire(uint64_t start_ns)
 {
     struct sw_guarded guarded;
-    struct sw_tracer *old = sw_thread.tracer;
     if ((sw_container_trace_full() && __atomic_load_n(&pool, __ATOMIC_RELAXED) == NULL) ||
-        !sw_lock(&guarded))
+        is_nameless() || !sw_lock(&guarded))
         return NULL;
-    if (sw_thread.number == 0)
+    bool used = pool != NULL;
+    struct sw_tracer *tracer = NULL;
+    if (sw_thread.number == 0 && threads < SW_MOST_THREADS)
         sw_thread.number = ++threads;
-    struct sw_tracer *tracer = pool != NULL ? reused_tracer(start_ns) : new_tracer(old, start_ns);
+    if (sw_thread.number != 0)
+        tracer = used ? reused_tracer() : new_tracer(sw_thread.tracer, start_ns);
     sw_thread.tracer = tracer;
     sw_unlock(&guarded);
     if (tracer != NULL && has_key)
         pthread_setspecific(key, tracer);
-    return tracer;
+    return tracer != NULL && used ? introduce(tracer, start_ns) : tracer;
 }
 
 /* A thread ends: what it did is logged, its recorder waits for another one. */
@@ -128,6 +159,7 @@ static void release(void *value)
     }
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     sw_thread.busy = NULL;
+    sw_thread.doubtful = NULL;
 }
 
 /* ---- events ------------------------------------------------------------------------------------
@@ -168,8 +200,8 @@ static inline void describe(struct sw_happened *happened, const struct sw_call *
         .file = file,
         .offset = offset,
         .sequence = call->sequence,
-        .start_ns = call->start_ns - sw_options.clock_origin_ns,
-        .end_ns = now - sw_options.clock_origin_ns,
+        .start_ns = sw_age_ns(call->start_ns),
+        .end_ns = sw_age_ns(now),
     };
 }
 

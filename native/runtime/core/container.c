@@ -31,7 +31,8 @@ struct region {
     char *end;
     uint64_t next_block_bytes;
     uint64_t total_bytes;
-    const char *trouble; /* then it grows no more */
+    const char *trouble; /* the last one */
+    uint64_t until_ns;   /* it grows no more before: UINT64_MAX, unless the trouble may pass */
 };
 
 static struct {
@@ -42,7 +43,23 @@ static struct {
     struct region trace;  /* what threads share: names, shapes, time bins */
     struct region events; /* THREAD and EVENTS blocks; their owners keep the room */
     const char *trouble;  /* of the block that is being made */
+    bool passing;         /* that trouble */
 } container;
+
+#define PASSING_NS UINT64_C(1000000000)
+
+static void stop(struct region *region, const char *trouble, bool passing)
+{
+    __atomic_store_n(&region->until_ns, passing ? sw_now_ns() + PASSING_NS : UINT64_MAX,
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&region->trouble, trouble, __ATOMIC_RELEASE);
+}
+
+static bool has_stopped(const struct region *region)
+{
+    return __atomic_load_n(&region->trouble, __ATOMIC_ACQUIRE) != NULL &&
+           sw_now_ns() < __atomic_load_n(&region->until_ns, __ATOMIC_RELAXED);
+}
 
 static bool give_up(const char *trouble)
 {
@@ -151,6 +168,27 @@ static bool check_file_header(int fd)
 
 /* ---- blocks ------------------------------------------------------------------------ */
 
+/* A block that cannot be used is taken off again: behind it there is nothing yet. */
+static bool write_and_map(int fd, int kind, uint64_t offset, uint64_t bytes, char **mapped)
+{
+    const struct sw_block_header header = {
+        .magic = SW_BLOCK_MAGIC,
+        .kind = (uint16_t)kind,
+        .version = SW_CONTAINER_VERSION,
+        .bytes = bytes,
+        .process_id = kind == SW_BLOCK_PROCESS ? offset : container.process_id,
+        .pid = (uint32_t)sw_options.pid,
+    };
+    *mapped = MAP_FAILED;
+    if (sw_sys_pwrite(fd, &header, sizeof header, (off_t)offset) == (ssize_t)sizeof header)
+        *mapped = sw_sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    if (*mapped != MAP_FAILED)
+        return true;
+    if (syscall(SYS_ftruncate, fd, (off_t)offset) != 0)
+        return give_up("the container cannot be shortened again");
+    return give_up("a block of the container cannot be mapped");
+}
+
 /* Appends a block to the locked file and maps it; its offset, or 0. */
 static uint64_t append_block(int fd, int kind, uint64_t bytes, char **mapped)
 {
@@ -162,20 +200,10 @@ static uint64_t append_block(int fd, int kind, uint64_t bytes, char **mapped)
         return 0;
     uint64_t size = fresh ? SW_PAGE : (uint64_t)status.st_size;
     uint64_t offset = (size + SW_PAGE - 1) / SW_PAGE * SW_PAGE;
-    if (!allocate(fd, (off_t)offset, (off_t)bytes))
-        return 0;
-    struct sw_block_header header = {
-        .magic = SW_BLOCK_MAGIC,
-        .kind = (uint16_t)kind,
-        .version = SW_CONTAINER_VERSION,
-        .bytes = bytes,
-        .process_id = kind == SW_BLOCK_PROCESS ? offset : container.process_id,
-        .pid = (uint32_t)sw_options.pid,
-    };
-    if (sw_sys_pwrite(fd, &header, sizeof header, (off_t)offset) != (ssize_t)sizeof header)
-        return 0;
-    *mapped = sw_sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
-    return *mapped == MAP_FAILED ? 0 : offset;
+    if (allocate(fd, (off_t)offset, (off_t)bytes) &&
+        write_and_map(fd, kind, offset, bytes, mapped))
+        return offset;
+    return 0;
 }
 
 /* NULL, and trouble, if there is no room. */
@@ -183,7 +211,9 @@ static char *new_block(int kind, uint64_t bytes)
 {
     int fd = open_file();
     if (fd < 0) {
-        give_up("the container cannot be opened");
+        container.passing = errno == EMFILE || errno == ENFILE;
+        give_up(container.passing ? "no file descriptor is left for the container"
+                                  : "the container cannot be opened");
         return NULL;
     }
     char *mapped = NULL;
@@ -202,13 +232,14 @@ static char *new_block(int kind, uint64_t bytes)
     return mapped;
 }
 
-/* A block of a region.  After a trouble it gets none any more. */
+/* A block of a region.  After a trouble that does not pass it gets none any more. */
 static char *add_block(struct region *region, int kind, uint64_t bytes)
 {
     container.trouble = NULL;
+    container.passing = false;
     char *block = new_block(kind, bytes);
     if (block == NULL) {
-        region->trouble = container.trouble;
+        stop(region, container.trouble, container.passing);
         return NULL;
     }
     region->total_bytes += bytes;
@@ -219,7 +250,7 @@ static char *add_counters_block(int kind, uint64_t bytes)
 {
     struct region *region = &container.counters;
     if (region->total_bytes + bytes > sw_options.max_bytes) {
-        region->trouble = "the records of this process have reached " SW_ENV_MAX_BYTES;
+        stop(region, "the records of this process have reached " SW_ENV_MAX_BYTES, false);
         return NULL;
     }
     return add_block(region, kind, bytes);
@@ -291,7 +322,7 @@ static char *add_trace_block(struct region *region, int kind, uint64_t *bytes, u
 {
     uint64_t left = trace_left(region);
     if (left < least) {
-        region->trouble = "the trace of this process has reached " SW_ENV_CAPTURE_BYTES;
+        stop(region, "the trace of this process has reached " SW_ENV_CAPTURE_BYTES, false);
         return NULL;
     }
     if (*bytes > left)
@@ -301,14 +332,19 @@ static char *add_trace_block(struct region *region, int kind, uint64_t *bytes, u
 
 char *sw_container_trace_block(enum sw_trace_block_kind kind, uint64_t *bytes, uint64_t least)
 {
-    if (!sw_container_open() || container.events.trouble != NULL)
+    if (!sw_container_open() || has_stopped(&container.events))
         return NULL;
     return add_trace_block(&container.events, (int)kind, bytes, least);
 }
 
 bool sw_container_trace_full(void)
 {
-    return __atomic_load_n(&container.events.trouble, __ATOMIC_RELAXED) != NULL;
+    return has_stopped(&container.events);
+}
+
+bool sw_container_records_full(void)
+{
+    return has_stopped(&container.trace);
 }
 
 static bool grow(struct region *region, uint32_t bytes)
@@ -332,7 +368,7 @@ static void *reserve(struct region *region, uint32_t bytes)
     if (!sw_container_open())
         return NULL;
     if ((size_t)(region->end - region->free) < bytes &&
-        (region->trouble != NULL || !grow(region, bytes)))
+        (has_stopped(region) || !grow(region, bytes)))
         return NULL;
     void *room = region->free;
     region->free += bytes;

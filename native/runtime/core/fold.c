@@ -12,6 +12,13 @@
  */
 #include "tracer.h"
 
+/* A run ends there, so that no bin of its histogram runs over. */
+#ifndef SW_MOST_CALLS /* tests make do with fewer */
+#define SW_MOST_CALLS UINT64_C(0xffffffff)
+#endif
+/* Slots that a call is looked for in: `first ^ i`. */
+#define WAYS 8
+
 /* ---- the slot of a call ------------------------------------------------------------------ */
 
 static inline bool same_key(const struct sw_event_key *a, const struct sw_event_key *b)
@@ -56,7 +63,7 @@ static void begin(struct sw_tracer *tracer, struct sw_slot *slot, struct sw_run 
 {
     uint64_t elapsed = happened->end_ns - happened->start_ns;
     __atomic_store_n(&run->count, 0, __ATOMIC_RELEASE);
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* before any store below */
     sw_event_fill(&run->first, tracer, happened);
     run->first.header.bytes = sizeof *run;
     run->first.header.kind = SW_RECORD_RUN;
@@ -122,6 +129,8 @@ static int level_for(const struct sw_run *run, const struct sw_slot *slot)
 {
     if (run->count == 1)
         return 0;
+    if (run->count >= SW_MOST_CALLS)
+        return SW_RUN_LEVELS;
     if (run->inner[0] == 0)
         return 1;
     return run->inner[1] == 0 && slot->i == 0 && slot->j >= 2 ? 2 : SW_RUN_LEVELS;
@@ -168,18 +177,22 @@ static void close_slot(struct sw_tracer *tracer, uint32_t slot)
         __atomic_store_n(&run->count, 0, __ATOMIC_RELEASE);
     }
     tracer->slots[slot].key.name = 0; /* matches no call */
+    tracer->slots[slot].used = 0;
 }
 
-/* The slot of a call; of the pair the one that has rested longer if neither is it. */
+/* The slot of a call; if it has none, a free one, or the one that has rested longest. */
 static uint32_t choose(struct sw_tracer *tracer, const struct sw_happened *happened)
 {
     uint32_t first = slot_of(&happened->key);
-    uint32_t second = first ^ 1;
+    uint32_t chosen = first;
     if (SW_LIKELY(same_key(&tracer->slots[first].key, &happened->key)))
         return first;
-    if (same_key(&tracer->slots[second].key, &happened->key))
-        return second;
-    uint32_t chosen = tracer->slots[first].used <= tracer->slots[second].used ? first : second;
+    for (uint32_t slot = first ^ 1, i = 1; i < WAYS; slot = first ^ ++i) {
+        if (same_key(&tracer->slots[slot].key, &happened->key))
+            return slot;
+        if (tracer->slots[slot].used < tracer->slots[chosen].used)
+            chosen = slot;
+    }
     close_slot(tracer, chosen);
     return chosen;
 }
@@ -207,7 +220,7 @@ void sw_fold(struct sw_tracer *tracer, const struct sw_happened *happened)
     struct sw_slot *slot = &tracer->slots[chosen];
     struct sw_run *run = &tracer->runs[chosen];
     mark_working(tracer, chosen + 1);
-    if (SW_LIKELY(run->count > 1 && slot->next_offset == happened->offset &&
+    if (SW_LIKELY(run->count - 2 < SW_MOST_CALLS - 2 && slot->next_offset == happened->offset &&
                   slot->next_sequence == happened->sequence)) {
         absorb(run, happened);
         advance(run, slot);

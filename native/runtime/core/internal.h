@@ -70,6 +70,12 @@ static inline uint64_t sw_now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+/* A time in the trace; 0 for what began before a fork. */
+static inline uint64_t sw_age_ns(uint64_t now_ns)
+{
+    return now_ns > sw_options.clock_origin_ns ? now_ns - sw_options.clock_origin_ns : 0;
+}
+
 /* ---- one layer's table ----------------------------------------------------------- */
 
 /* What the life cycle asks of a layer; every slot is named, NULL is not allowed. */
@@ -85,10 +91,11 @@ extern const struct sw_layer_table sw_layer_stdio;
 /* ---- threads --------------------------------------------------------------------- */
 
 struct sw_thread {
-    uint32_t active;  /* bit per layer that is on this thread's stack */
-    uint32_t inside;  /* depth of sw_inside_begin */
-    uint32_t refused; /* entries in a row that found their layer on the stack */
-    const void *busy; /* frame of a sw_leave that is updating counters */
+    uint32_t active;      /* bit per layer that is on this thread's stack */
+    uint32_t inside;      /* depth of sw_inside_begin */
+    uint32_t refused;     /* entries in a row that found their layer on the stack */
+    const void *busy;     /* frame of a sw_leave that is updating counters */
+    const void *doubtful; /* frame of one that is perhaps amid the trace, NULL: none */
     const void *frames[SW_LAYER_COUNT];
     const char *names[SW_LAYER_COUNT]; /* of the calls in `frames` */
     uint64_t sequence;                 /* of the last call that was entered */
@@ -131,8 +138,10 @@ void *sw_container_reserve_trace(uint32_t bytes);
 /* A block of the trace, mapped with its header, of at most *bytes (then of what is left, but not
  * of less than `least`); NULL if there is no room.  Under the lock. */
 char *sw_container_trace_block(enum sw_trace_block_kind kind, uint64_t *bytes, uint64_t least);
-/* No THREAD or EVENTS block will come any more. */
+/* No THREAD or EVENTS block will come, for now. */
 bool sw_container_trace_full(void);
+/* No further block for names, shapes and time bins either. */
+bool sw_container_records_full(void);
 void sw_process_describe(struct sw_process *process);
 /* As sw_note, under the lock. */
 void sw_note_locked(const char *text);

@@ -82,6 +82,12 @@ static void note_full(void)
     __atomic_store_n(&full, true, __ATOMIC_RELAXED);
 }
 
+/* Still: room for a block may be found later. */
+static bool is_full(void)
+{
+    return __atomic_load_n(&used, __ATOMIC_RELAXED) >= MOST || sw_container_records_full();
+}
+
 static struct sw_record *add_locked(const struct description *wanted)
 {
     struct sw_record *record = NULL;
@@ -98,7 +104,7 @@ static struct sw_record *add_locked(const struct description *wanted)
             sw_container_commit(record, wanted->bytes);
             entry->hash = wanted->hash;
             __atomic_store_n(&entry->record, record, __ATOMIC_RELEASE);
-            used++;
+            __atomic_store_n(&used, used + 1, __ATOMIC_RELAXED);
         }
     }
     if (record == NULL)
@@ -115,7 +121,7 @@ static const struct sw_record *intern(const struct description *wanted)
         record = find(wanted)->record;
     if (SW_LIKELY(record != NULL))
         return record;
-    if (__atomic_load_n(&full, __ATOMIC_RELAXED) || !sw_lock(&guarded))
+    if ((__atomic_load_n(&full, __ATOMIC_RELAXED) && is_full()) || !sw_lock(&guarded))
         return NULL;
     record = add_locked(wanted);
     sw_unlock(&guarded);
@@ -235,7 +241,7 @@ static uint64_t hash_shape(const struct sw_shape *shape)
     uint64_t hash =
         mix(SW_RECORD_SHAPE, shape->object | (uint64_t)shape->kind << 32 |
                                  (uint64_t)shape->n_dims << 40 | (uint64_t)shape->flags << 48);
-    hash = mix(mix(hash, shape->total_boxes), shape->elements);
+    hash = mix(mix(hash, shape->total_boxes), shape->elements + ((uint64_t)shape->memory << 32));
     size_t n_numbers = numbers_in(shape);
     for (size_t k = 0; k < n_numbers; k++)
         hash = mix(hash, number_at(shape, k));
@@ -248,7 +254,8 @@ static bool same_shape(const struct sw_record *header, const void *thing)
     const struct sw_shape *shape = thing;
     if (record->object != shape->object || record->kind != shape->kind ||
         record->n_dims != shape->n_dims || record->flags != shape->flags ||
-        record->total_boxes != shape->total_boxes || record->elements != shape->elements ||
+        record->memory != shape->memory || record->total_boxes != shape->total_boxes ||
+        record->elements != shape->elements ||
         record->n_boxes != (shape->boxes != NULL ? shape->n_boxes : 0))
         return false;
     size_t n_numbers = numbers_in(shape);
@@ -267,6 +274,7 @@ static void write_shape(struct sw_record *header, const void *thing)
     record->kind = shape->kind;
     record->n_dims = shape->n_dims;
     record->flags = shape->flags;
+    record->memory = shape->memory;
     record->n_boxes = shape->boxes != NULL ? shape->n_boxes : 0;
     record->total_boxes = shape->total_boxes;
     record->elements = shape->elements;

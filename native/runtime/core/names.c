@@ -59,17 +59,23 @@ static uint32_t describe(const char *name)
 static uint32_t add(const char *name)
 {
     struct sw_guarded guarded;
-    if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= MOST || !sw_lock(&guarded))
+    if (__atomic_load_n(&used, __ATOMIC_RELAXED) >= MOST || sw_container_records_full() ||
+        !sw_lock(&guarded))
         return 0;
     size_t slot = find(name);
+    uint32_t number = names[slot].number;
     if (names[slot].text == NULL) {
-        uint32_t number = number_of_text(name);
-        names[slot].number = number != 0 ? number : describe(name);
-        __atomic_store_n(&names[slot].text, name, __ATOMIC_RELEASE);
-        __atomic_store_n(&used, used + 1, __ATOMIC_RELAXED);
+        number = number_of_text(name);
+        if (number == 0)
+            number = describe(name);
+        if (number != 0) {
+            names[slot].number = number;
+            __atomic_store_n(&names[slot].text, name, __ATOMIC_RELEASE);
+            __atomic_store_n(&used, used + 1, __ATOMIC_RELAXED);
+        }
     }
     sw_unlock(&guarded);
-    return names[slot].number;
+    return number;
 }
 
 uint32_t sw_name_intern(const char *name)

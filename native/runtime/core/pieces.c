@@ -78,7 +78,8 @@ int sw_pieces_add(void *context, int64_t offset, int64_t bytes)
         pieces->truncated = true;
         return 1;
     }
-    if (pieces->open_bytes != 0 && offset == pieces->open_offset + (int64_t)pieces->open_bytes) {
+    if (pieces->open_bytes != 0 &&
+        (uint64_t)offset == (uint64_t)pieces->open_offset + pieces->open_bytes) {
         pieces->open_bytes += (uint64_t)bytes;
         return 0;
     }

@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-#define SW_TRACER_SLOTS 64 /* power of two; pairs of neighbours share a hash value */
+#define SW_TRACER_SLOTS 64 /* power of two */
 
 /* What all calls of a run have in common; pointers as numbers. */
 struct sw_event_key {

@@ -25,10 +25,14 @@ static void note_full(void)
         !sw_lock(&guarded))
         return;
     if (noted != sw_options.generation + 1) {
-        char note[256] = "the trace is full: ";
+        char note[256] = "";
         const char *trouble = sw_container_trouble();
-        strncat(note, trouble != NULL ? trouble : "no room", 150);
-        strcat(note, "; calls from here on are counted, but not all of them recorded");
+        if (trouble != NULL) {
+            strcpy(note, "the trace is full: ");
+            strncat(note, trouble, 150);
+            strcat(note, "; ");
+        }
+        strcat(note, "calls from here on are counted, but not all of them recorded");
         sw_note_locked(note);
         __atomic_store_n(&noted, sw_options.generation + 1, __ATOMIC_RELAXED);
     }
@@ -117,7 +121,7 @@ void sw_event_fill(struct sw_event *event, const struct sw_tracer *tracer,
     event->layer = (uint8_t)key->kind;
     event->op = (uint8_t)(key->kind >> 8);
     event->depth = (uint8_t)(key->kind >> 16);
-    event->reserved = 0;
+    event->thread_high = (uint8_t)(tracer->thread >> 16);
     event->flags = (uint16_t)(key->kind >> 32);
 }
 

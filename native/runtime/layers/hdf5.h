@@ -82,7 +82,7 @@ void sw_h5_describe(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_ent
 /* Dataset and selection of a transfer that has succeeded, for its event.  Only while capturing.
  * How many elements, -1 if that is not known. */
 int64_t sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
-                      sw_hid in_file, struct sw_call *call);
+                      sw_hid memory, sw_hid in_file, struct sw_call *call);
 void sw_h5_extents_changed(void);
 
 /* ---- how much ------------------------------------------------------------------- */

@@ -165,6 +165,46 @@ static bool select_regular(const struct sw_h5 *h5, sw_hid space, struct sw_shape
     return true;
 }
 
+/* Whether a regular selection is not one piece of its extents. */
+static bool has_holes(const struct sw_shape *shape)
+{
+    size_t d = shape->n_dims;
+    while (d > 0 && shape->count[d - 1] * shape->block[d - 1] == shape->extents[d - 1])
+        d--;
+    if (d == 0)
+        return false;
+    if (shape->count[d - 1] > 1 && shape->stride[d - 1] != shape->block[d - 1])
+        return true;
+    for (size_t i = 0; i + 1 < d; i++)
+        if (shape->count[i] * shape->block[i] > 1)
+            return true;
+    return false;
+}
+
+/* Shape of the buffer, if it has holes (a halo).  Without a memory space that is the file's. */
+static uint32_t intern_memory(const struct sw_h5 *h5, sw_hid memory, sw_hid in_file)
+{
+    struct sw_shape shape;
+    uint64_t maximum[SW_MOST_DIMS];
+    int64_t position;
+    sw_hid space = memory != SW_H5_SPACE_ALL ? memory : in_file;
+    if (space == SW_H5_SPACE_ALL || !sw_h5_is_space(space) ||
+        h5->H5Sget_select_type(space) != SELECTED_HYPERSLABS)
+        return 0;
+    int n = h5->H5Sget_simple_extent_ndims(space);
+    if (n <= 0 || n > SW_MOST_DIMS ||
+        h5->H5Sget_simple_extent_dims(space, shape.extents, maximum) < 0)
+        return 0;
+    shape.n_dims = (uint8_t)n;
+    if (!select_regular(h5, space, &shape) || !has_holes(&shape))
+        return 0;
+    shape.object = shape.memory = shape.n_boxes = 0;
+    shape.flags = 0;
+    shape.total_boxes = 0;
+    shape.boxes = NULL;
+    return sw_shape_intern(&shape, &position);
+}
+
 /* The first of its boxes, whose number is bounded. */
 static bool select_boxes(const struct sw_h5 *h5, sw_hid space, struct sw_shape *shape,
                          uint64_t *boxes)
@@ -265,7 +305,7 @@ static uint32_t intern(const struct sw_h5 *h5, sw_hid space, const struct sw_han
 }
 
 int64_t sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_entry *entry,
-                      sw_hid in_file, struct sw_call *call)
+                      sw_hid memory, sw_hid in_file, struct sw_call *call)
 {
     struct sw_shape shape; /* large: what is not read is not set */
     int64_t position = 0;
@@ -275,6 +315,7 @@ int64_t sw_h5_capture(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_e
         !fill_extents(h5, dataset, entry, &shape))
         return -1;
     shape.object = entry->object;
+    shape.memory = intern_memory(h5, memory, in_file);
     shape.flags = 0;
     shape.n_boxes = 0;
     shape.total_boxes = 0;

@@ -92,8 +92,8 @@ static int64_t capture(struct moving *moving, struct sw_handle_entry *entry)
     if (!sw_capturing() || !moving->h5->describes)
         return -1;
     if (moving->count == 1)
-        return sw_h5_capture(moving->h5, moving->first.dataset, entry, moving->first.in_file,
-                             &moving->call);
+        return sw_h5_capture(moving->h5, moving->first.dataset, entry, moving->first.memory,
+                             moving->first.in_file, &moving->call);
     if (sw_once(SW_LAYER_HDF5, "multi"))
         sw_note("capture: calls for several datasets at once (H5Dwrite_multi, H5Dread_multi) "
                 "stand in the trace with their bytes, without selections");

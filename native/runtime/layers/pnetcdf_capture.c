@@ -108,6 +108,7 @@ static bool look_up(struct sw_call *call, int ncid, int varid, struct sw_shape *
     }
     call->object = entry.object;
     shape->object = entry.object;
+    shape->memory = 0;
     shape->n_dims = entry.n_dims;
     shape->flags = 0;
     shape->n_boxes = 0;

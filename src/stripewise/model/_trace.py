@@ -179,6 +179,8 @@ class TraceShape:
             irregular selection, relative to the lower corner; None otherwise.
         truncated: Not all boxes are listed; `total_boxes` tells how many there were.
         elements: Selected in all.
+        memory: Index into `Trace.shapes` of the buffer's shape where that has holes (a halo);
+            -1: it is contiguous, or not known.
     """
 
     object: int
@@ -191,6 +193,7 @@ class TraceShape:
     truncated: bool = False
     total_boxes: int = 0
     elements: int = 0
+    memory: int = -1
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,10 @@ class Descriptions:
         """Index of an object that was described before; -1 if it was not."""
         return self.objects.index.get(process << 32 | number, -1) if number else -1
 
+    def shape_index(self, process: int, number: int) -> int:
+        """Index of a shape that was described before; -1 if it was not."""
+        return self.shapes.index.get(process << 32 | number, -1) if number else -1
+
 
 def _add_name(into: Descriptions, process: int, record: bytes) -> bool:
     head = _head(record, t.NAME_RECORD)
@@ -158,6 +162,7 @@ def _add_shape(into: Descriptions, process: int, record: bytes) -> bool:
     if numbers is None or kind not in _SHAPE_KINDS:
         return False
     owner = into.object_index(process, int(head["object"]))
+    memory = into.shape_index(process, int(head["memory"]))
     end = t.SHAPE_RECORD.itemsize + 8 * (n + more)
 
     def make() -> TraceShape:
@@ -174,9 +179,11 @@ def _add_shape(into: Descriptions, process: int, record: bytes) -> bool:
             truncated=bool(int(head["flags"]) & t.SHAPE_TRUNCATED),
             total_boxes=min(int(head["total_boxes"]), _LARGEST),
             elements=min(int(head["elements"]), _LARGEST),
+            memory=memory,
         )
 
-    return into.shapes.add(process, int(head["shape"]), (owner, record[16:end]), make)
+    key = (owner, memory, record[16:24], record[32:end])
+    return into.shapes.add(process, int(head["shape"]), key, make)
 
 
 def _add_view(into: Descriptions, process: int, record: bytes) -> bool:

@@ -164,6 +164,7 @@ def _rows(found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint64]]:
     rows = np.zeros(len(found), TRACE_ROW)
     for name in ("thread", "layer", "op", "depth", "flags", "offset"):
         rows[name] = first[name]
+    rows["thread"] += first["thread_high"].astype(np.int32) << 16
     for name in ("name", "parent", "object", "shape"):
         rows[name] = first[name].astype(np.int32)
     for name in ("bytes", "sequence", "start_ns"):

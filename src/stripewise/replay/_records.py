@@ -80,13 +80,17 @@ class PlanObject:
 
 @dataclass(frozen=True)
 class PlanShape:
-    """A selection; `numbers`: stride, count, block of a regular one, boxes of others."""
+    """A selection; `numbers`: stride, count, block of a regular one, boxes of others.
+
+    `memory`: number of the buffer's shape where that has holes, -1: it is contiguous.
+    """
 
     kind: str
     extents: tuple[int, ...]
     elements: int
     boxes: int = 0
     numbers: tuple[int, ...] = ()
+    memory: int = -1
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,13 @@ class Tables:
 
     def shape(self, index: int) -> int:
         """Return the number of a selection."""
-        return -1 if index < 0 else self._shapes.number(_shape(self._trace.shapes[index]))
+        if index < 0:
+            return -1
+        shape = self._trace.shapes[index]
+        memory = -1
+        if shape.memory >= 0:
+            memory = self._shapes.number(_shape(self._trace.shapes[shape.memory]))
+        return self._shapes.number(replace(_shape(shape), memory=memory))
 
     def whole(self, index: int) -> int:
         """Return the number of the selection of all of an object, for its extents."""

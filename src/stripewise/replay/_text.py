@@ -135,7 +135,7 @@ def _object(one: PlanObject) -> str:
 
 
 def _shape(one: PlanShape) -> str:
-    head = f"{one.kind} {len(one.extents)} {one.elements} {one.boxes}"
+    head = f"{one.kind} {len(one.extents)} {one.elements} {one.boxes} {one.memory}"
     return _words(head, _numbers(one.extents, one.numbers))
 
 
