@@ -146,8 +146,8 @@ def moved(trace: Trace, name: str) -> list[tuple[int, ShapeKind, int]]:
 @pytest.mark.parametrize("stack", [*FAMILIES, HDF5_2])
 def test_odd_transfers_leave_no_error_behind(stack: str, tmp_path: Path) -> None:
     """The program itself checks HDF5's error stack and handler after each."""
-    command = [program(family(stack), "h5odd.c"), "out.h5"]
-    trace = captured(stack, 1, command, tmp_path, mode="all")
+    writer = program(family(stack), "h5odd.c")
+    trace = captured(stack, 1, [writer, "out.h5"], tmp_path, mode="all")
     everything, nothing = ShapeKind.ALL, ShapeKind.NONE
     assert moved(trace, "/null") == [(0, everything, 0)]
     assert moved(trace, "/scalar") == [(4, everything, 1), (4, everything, 1), (0, nothing, 0)]
@@ -164,8 +164,8 @@ def test_odd_transfers_leave_no_error_behind(stack: str, tmp_path: Path) -> None
 
 def test_views_that_hdf5_sets_are_bounded(tmp_path: Path) -> None:
     """1024 are kept; calls through others have their bytes and no place."""
-    command = [program(family("mpich"), "h5views.c"), "out.h5", "1100"]
-    trace = captured("mpich", 2, command, tmp_path)
+    writer = program(family("mpich"), "h5views.c")
+    trace = captured("mpich", 2, [writer, "out.h5", "1100"], tmp_path)
     assert len(trace.views) == 2 * 1024
     looked_at = [view.total_pieces for view in trace.views if view.truncated]
     assert looked_at == [65536, 65536]

@@ -144,8 +144,8 @@ def test_a_view_that_is_set_in_every_step_is_one_record(family: str, tmp_path: P
 
 def test_nothing_is_asked_that_could_end_the_program(family: str, tmp_path: Path) -> None:
     """Errors are fatal; four threads at a time, each with a file pointer of its own."""
-    command = [program(family, "edges.c", "-pthread"), "out.dat"]
-    trace = captured(family, 1, command, tmp_path, mode="all")
+    writer = program(family, "edges.c", "-pthread")
+    trace = captured(family, 1, [writer, "out.dat"], tmp_path, mode="all")
     alone = calls(trace, 0, IoLayer.MPIIO, "out.dat")
     assert [c.bytes for c in alone if c.name == "MPI_File_write_shared"] == [16, 0]
     assert [(c.bytes, c.offset) for c in alone if c.name == "MPI_File_write"] == [(0, 0), (0, 0)]

@@ -39,10 +39,15 @@ static int visit_leaf(const struct walk *walk, const struct node *node, int64_t 
 
 static int visit_strided(const struct walk *walk, const struct node *node, int64_t offset)
 {
+    const struct node *child = node->children[0];
+    int64_t count = node->arguments[0];
+    int64_t block = node->arguments[1];
+    int64_t stride = node->arguments[2];
     int stopped = 0;
-    for (int64_t i = 0; !stopped && i < node->arguments[0]; i++)
-        stopped = visit_run(walk, node->children[0], offset + i * node->arguments[2],
-                            node->arguments[1]);
+    if (count > 1 && stride == block * child->extent) /* no holes: no walk through its blocks */
+        return visit_run(walk, child, offset, count * block);
+    for (int64_t i = 0; !stopped && i < count; i++)
+        stopped = visit_run(walk, child, offset + i * stride, block);
     return stopped;
 }
 

@@ -242,6 +242,8 @@ static bool build_darray(struct node *node, const struct contents *contents)
         out[1] = darray_block(sizes[from], sizes[n + from], sizes[2 * n + from], processes[from]);
         out[2] = processes[from];
         out[3] = place[from];
+        if (out[2] == 1 && out[1] > 0) /* all of it, however it is dealt out */
+            out[1] = sizes[from];
         if (out[1] <= 0 || out[2] <= 0)
             return false;
     }
