@@ -46,14 +46,19 @@ class Amplification(Rule):
                 "interface": use.top.name.lower(),
                 "independent": int(_independent(use)),
             }
+            if use.extent > 0:
+                evidence["file_bytes"] = use.extent
             evidence |= pattern_evidence(run, use, use.write_bytes > 0)
-            cost = below.elapsed * extra / below.bytes
+            once = not use.read_bytes and 0.9 * below.bytes <= use.extent
+            evidence["once"] = int(once)
+            cost = None if once else below.elapsed * extra / below.bytes
             yield Hit(use, cost, below.elapsed, 0, 0, evidence)
 
     def phrase(self, told: Told) -> str:
         """How many times what."""
         times = number(float(told.first.evidence["times"]))
-        return f"moving {times} times the bytes of {files_of(told.files, told.n_files)} asked for"
+        name = files_of(told.files, told.n_files)
+        return f"moving {times} times as many bytes of {name} as asked"
 
     def text(self, told: Told) -> str:
         """Asked against moved."""
@@ -64,9 +69,17 @@ class Amplification(Rule):
         ]
         asked = " and ".join(f"{size(value)} {verb}" for verb, value, _ in pairs if value)
         moved = " and ".join(f"{size(float(value))} {verb}" for verb, _, value in pairs if value)
+        has = float(evidence.get("file_bytes", 0))
+        length = f" (the file has {size(has)})" if has else ""
+        once = (
+            " Each byte of it may have been written once: then more was asked than was counted, "
+            "or what lies between the data was written too."
+            if evidence["once"]
+            else ""
+        )
         return (
-            f"The program asked for {asked}; at the system {moved} arrived, in "
-            f"{seconds(told.stake)} of the slowest rank."
+            f"The program asked for {asked}{length}; at the system {moved} arrived, in "
+            f"{seconds(told.stake)} of the slowest rank.{once}"
             f"{pattern_words(dict(evidence), float(evidence['asked_write_bytes']))}"
         )
 
@@ -74,7 +87,7 @@ class Amplification(Rule):
         """Sieving of independent calls; fill values of HDF5."""
         evidence = told.first.evidence
         interface, writing = str(evidence["interface"]), _writes(told)
-        if evidence["independent"]:
+        if evidence["independent"] and not evidence["once"]:
             sieved = (
                 " MPI-IO moves the holes between the pieces too (data sieving): other ranks write "
                 "there, so that each block is moved several times."
@@ -82,14 +95,26 @@ class Amplification(Rule):
                 else ""
             )
             return f"{in_program(interface, writing)}{sieved}{_fill(interface, writing)}"
-        return "See which calls repeat bytes, in the table of requests." + _fill(
-            interface, writing
+        if evidence["once"]:
+            return (
+                "Compare the length of the file with what the program means to write. Fill "
+                "values, padding and holes make it longer; or the source did not count all calls."
+            )
+        return (
+            "Try without data sieving, which moves the holes between the pieces too. Better, let "
+            "one collective call fill whole stripes: all variables of a step in one (PnetCDF: "
+            f"ncmpi_iput_vara and one ncmpi_wait_all).{_fill(interface, writing)}"
         )
+
+    def tune_options(self, told: Told) -> str | None:
+        """Nothing to tune where each byte was written once."""
+        return None if told.first.evidence["once"] else ""
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
         """Without sieving."""
         evidence = told.first.evidence
-        if not evidence["independent"] or not evidence["system_read_bytes"]:
+        alone = evidence["independent"] and not evidence["system_read_bytes"]
+        if evidence["once"] or alone:
             return ()
         verb = "write" if _writes(told) else "read"
         off = {f"fbtl_posix_{verb}_datasieving": "0"}

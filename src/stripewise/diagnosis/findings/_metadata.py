@@ -120,7 +120,7 @@ class FilePerProcess(Rule):
         """Fewer files."""
         return (
             "Write one shared file with collective calls (MPI-IO, HDF5, PnetCDF), or one file for "
-            "each node; spread directories over metadata servers where there are several."
+            "each node. Spread directories over metadata servers where there are several."
         )
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
@@ -155,15 +155,15 @@ class MetadataHeavy(Rule):
 
     def phrase(self, told: Told) -> str:
         """How many."""
-        return f"{count(told.calls)} opens, stats and the like at the system"
+        return f"{count(told.calls)} opens, stats, seeks and the like at the system"
 
     def text(self, told: Told) -> str:
         """How many, how long, which file most."""
         evidence = told.first.evidence
         return (
-            f"{count(told.calls)} opens, stats and the like that reached the system took "
+            f"{count(told.calls)} opens, stats, seeks and the like that reached the system took "
             f"{seconds(told.stake)} of the slowest rank, "
-            f"{percent(float(evidence['share']))} of its I/O time; most of them on "
+            f"{percent(float(evidence['share']))} of its I/O time, most of that on "
             f"{files_of((str(evidence['worst_file']),))}."
         )
 

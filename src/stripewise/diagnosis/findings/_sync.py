@@ -20,6 +20,7 @@ class SyncPerWrite(Rule):
 
     code = "sync-per-write"
     group = "sync"
+    also = ("metadata",)
     basis = "time of the slowest rank in syncs, less one of them"
 
     def hits(self, run: Run) -> Iterable[Hit]:
