@@ -29,6 +29,17 @@ void sw_note_locked(const char *text)
     (void)text;
 }
 
+bool sw_lock(struct sw_guarded *guarded)
+{
+    guarded->saved_errno = 0;
+    return true;
+}
+
+void sw_unlock(struct sw_guarded *guarded)
+{
+    (void)guarded;
+}
+
 static int check(const struct sw_bins *bins, const struct sw_span *sum)
 {
     struct sw_span seen = {0};
