@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from stripewise.diagnosis import Periodicity
+from stripewise.diagnosis import _heat_cells as heat
 from stripewise.model import HEAT_ROW, IoLayer, RunProfile
-from stripewise.report import _profile_heat as heat
 from stripewise.report._profile_bandwidth import bandwidth_of, phase_words
 from stripewise.report._profile_image import RAMPS, heat_picture, ramp_colours, scale_of
 from stripewise.report._profile_panels import panel_of, ticks_of, time_maps

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft, ndimage, signal
 
-from stripewise.diagnosis._heat import program_heat
+from stripewise.diagnosis._heat_cells import moving_rows
 from stripewise.diagnosis._records import Periodicity
 from stripewise.model import RunProfile
 
@@ -39,7 +39,7 @@ _MOST_BINS = 1 << 16
 
 def phases(profile: RunProfile) -> tuple[Periodicity, ...]:
     """One record for each direction that moved data."""
-    rows, _ = program_heat(profile)
+    rows, _ = moving_rows(profile)
     width = profile.heat_bin_seconds
     if not len(rows) or width <= 0:
         return ()

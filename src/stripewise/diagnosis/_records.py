@@ -177,12 +177,12 @@ class VarianceRow:
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """Bytes and busy time by row and time, at most 64 x 200.
+    """Bytes and busy time by row and time, at most 128 x 240.
 
     Attributes:
         kind: "ranks" or "files".
         view: "program" (outermost calls) or "system" (what reached the operating system).
-        labels: Of the rows: "0", "16–31", a path.
+        labels: Of the rows: "rank 0", "ranks 16–31", a path.
         bin_seconds: Width of a column.
         read_bytes / write_bytes / busy_seconds: (n_rows, n_columns) float64.
         left_out: Files that found no row (the least active ones; their sum is the last row).

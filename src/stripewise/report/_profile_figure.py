@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stripewise.diagnosis import Diagnosis
+from stripewise.diagnosis import _heat_cells as heat
 from stripewise.errors import StorageError, UsageError
 from stripewise.model import Evidence, RunProfile
-from stripewise.report import _profile_heat as heat
 from stripewise.report._profile_image import RAMPS, ramp_colours
 from stripewise.report._profile_panels import TimeMap, panel_of, time_maps
 from stripewise.report._text import printable

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from stripewise.diagnosis import _heat_cells as heat
+from stripewise.diagnosis._heat_cells import Cells, Floats, Rows, TimeAxis
 from stripewise.model import RunProfile
-from stripewise.report import _profile_heat as heat
-from stripewise.report._profile_heat import Cells, Floats, Rows, TimeAxis
 from stripewise.report._profile_image import (
     Picture,
     Scale,

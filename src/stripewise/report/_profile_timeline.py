@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.diagnosis import Diagnosis
+from stripewise.diagnosis import _heat_cells as heat
+from stripewise.diagnosis._heat_cells import Cells, TimeAxis, time_axis
 from stripewise.model import RunProfile
-from stripewise.report import _profile_heat as heat
 from stripewise.report._profile_bandwidth import Bandwidth, bandwidth_of, phase_words
-from stripewise.report._profile_heat import Cells, TimeAxis, time_axis
 from stripewise.report._profile_panels import Label, Panel, panel_of, ticks_of, time_maps
 
 _MOST_SPANS = 12

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.diagnosis._words import things
 from stripewise.model import IoLayer, RunProfile
-from stripewise.report._text import plural
 
 MOST_COLUMNS = 240
 MOST_RANK_ROWS = 128
@@ -97,6 +97,17 @@ def time_axis(profile: RunProfile) -> TimeAxis | None:
 def knows_files(profile: RunProfile) -> bool:
     """Whether the time bins tell files apart."""
     return bool(len(profile.heat)) and bool((profile.heat["file"] >= 0).all())
+
+
+def moving_rows(profile: RunProfile) -> tuple[NDArray[Any], str]:
+    """Rows of the heat table that count each byte once, and their level.
+
+    Where the table tells files, what the program asked for; where it has all files together,
+    what reached the system, since a higher layer and the one beneath it cannot be told apart.
+    """
+    level = "program" if knows_files(profile) else "system"
+    heat = profile.heat[(profile.heat["write_bytes"] > 0) | (profile.heat["read_bytes"] > 0)]
+    return heat[_of_level(heat, level)], level
 
 
 def moved_bytes(profile: RunProfile, axis: TimeAxis, quantity: str, level: str) -> Cells:
@@ -192,7 +203,7 @@ def file_rows(profile: RunProfile, *parts: Cells) -> Rows:
     labels = [profile.paths[number] for number in own]
     members = [1] * len(own)
     if len(rest):
-        labels.append(plural(len(rest), "other file"))
+        labels.append(things(len(rest), "other file"))
         members.append(len(rest))
     return Rows(tuple(labels), tuple(members), place)
 
