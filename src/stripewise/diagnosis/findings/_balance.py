@@ -68,8 +68,8 @@ class SerialIo(Rule):
     def remedy(self, told: Told) -> str:
         """In parallel."""
         return (
-            "Let all ranks take part: MPI_File_write_at_all (or parallel HDF5, PnetCDF) with each "
-            "rank's own part, instead of gathering on one rank."
+            "Let all ranks take part, each with its own data. Use MPI_File_write_at_all, parallel "
+            "HDF5 or PnetCDF instead of gathering on one rank."
         )
 
 
