@@ -47,7 +47,7 @@ from stripewise.errors import UsageError
 @click.option(
     "--mpiio-stats",
     is_flag=True,
-    help="Print blocks as Cray's MPICH_MPIIO_STATS does, for any MPI; needs a trace.",
+    help="Print blocks as Cray's MPICH_MPIIO_STATS does, for any MPI, from a trace.",
 )
 @click.option("--findings-only", is_flag=True, help="Only the summary line and the findings.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())

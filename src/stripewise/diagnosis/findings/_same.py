@@ -140,6 +140,6 @@ class RedundantReads(Rule):
     def remedy(self, told: Told) -> str:
         """Keep, or distribute."""
         return (
-            "Keep what was read, or read each part on one rank and pass it on. MPI_Bcast does, and "
-            "MPI_File_read_all, which aggregates reads of the same bytes."
+            "Keep what was read, or read each part on one rank and pass it on. MPI_Bcast "
+            "does, and MPI_File_read_all, which aggregates reads of the same bytes."
         )
