@@ -128,7 +128,7 @@ struct sw_process {
     char mpi_version[256]; /* MPI_Get_library_version, first line */
     char exe[512];
     char command[1024]; /* arguments separated by 0x1f, cut where it is full */
-    uint32_t capture;     /* enum sw_capture_mode */
+    uint32_t capture;   /* enum sw_capture_mode */
     uint32_t reserved_number;
     uint64_t lost_events; /* calls that found no room in the trace (trace.h) */
     char reserved_text[112];

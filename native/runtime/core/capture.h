@@ -48,7 +48,7 @@ uint32_t sw_object_intern(const struct sw_object *object);
 struct sw_shape {
     uint32_t object;
     uint32_t memory; /* shape of the buffer if it has holes, 0: contiguous */
-    uint8_t kind; /* enum sw_shape_kind */
+    uint8_t kind;    /* enum sw_shape_kind */
     uint8_t n_dims;
     uint16_t flags;
     uint32_t n_boxes;
