@@ -85,9 +85,9 @@ struct sw_thread_record {
 #define SW_OPEN_EXCLUSIVE 0x20
 
 /* `offset`, by layer: POSIX, stdio: byte in the file.  MPI-IO: in elementary types from the
- * start of the view `shape` (0: the default view, bytes).  HDF5 and PnetCDF data: C order index
- * of the selection's first element in the extents of `shape`.  SW_OP_OPEN: SW_OPEN_* bits.
- * SW_OP_META: the size that was set, if any. */
+ * start of the view `shape` (0: the default view, bytes; with SW_EVENT_NO_OFFSET: not known). HDF5
+ * and PnetCDF data: C order index of the selection's first element in the extents of `shape`.
+ * SW_OP_OPEN: SW_OPEN_* bits. SW_OP_META: the size that was set, if any. */
 struct sw_event {
     struct sw_record header;
     uint64_t sequence;
