@@ -93,7 +93,9 @@ def test_no_finding_is_said():
     assert "No finding: nothing costs enough to be told of." in text_of(run)
 
 
-@pytest.mark.parametrize("run", [busy_run(), RunBuilder(n_ranks=0, elapsed=0.0)], ids=["busy", "empty"])
+@pytest.mark.parametrize(
+    "run", [busy_run(), RunBuilder(n_ranks=0, elapsed=0.0)], ids=["busy", "empty"]
+)
 def test_json_is_valid_against_the_schema(run):
     document = finite(profile_to_json(diagnose(run.evidence()), (PATTERN,)))
     json.dumps(document, allow_nan=False)
