@@ -11,6 +11,9 @@ from enum import IntEnum, IntFlag
 
 import numpy as np
 
+from stripewise.model import IoLayer
+from stripewise.model import Op as Op
+
 CONTAINER_MAGIC = 0x314E4F435754530A
 CONTAINER_VERSION = 1
 PAGE = 4096
@@ -34,28 +37,8 @@ class RecordKind(IntEnum):
     NOTE = 3
 
 
-class ContainerLayer(IntEnum):
-    """The layer that counted; a larger number is closer to the program."""
-
-    POSIX = 0
-    STDIO = 1
-    MPIIO = 2
-    PNETCDF = 3
-    HDF5 = 4
-    ADIOS2 = 5
-
-
-class Op(IntEnum):
-    """Slot of an operation in `ops`."""
-
-    OPEN = 0
-    CLOSE = 1
-    READ = 2
-    WRITE = 3
-    READ_COLLECTIVE = 4
-    WRITE_COLLECTIVE = 5
-    SYNC = 6
-    META = 7
+ContainerLayer = IoLayer
+"""The layer that counted; a larger number is closer to the program."""
 
 
 class MpiFamily(IntEnum):
