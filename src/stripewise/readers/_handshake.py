@@ -19,6 +19,11 @@ from stripewise.readers._elf import drops_preload, executables_in, is_elf, is_st
 from stripewise.readers._launchers import is_helper, is_launcher
 from stripewise.readers._profile import Profile
 
+_NO_IO = (
+    "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt and "
+    "other system directories are left out unless STRIPEWISE_INCLUDE=DIRECTORY names theirs"
+)
+
 
 class HandshakeState(StrEnum):
     """What the marks in the containers say."""
@@ -77,7 +82,7 @@ def handshake(
             "its copies are measured as separate processes"
         )
     if not profile.read_bytes + profile.write_bytes:
-        warnings.append("the program made no I/O that can be seen")
+        warnings.append(_NO_IO)
         return Handshake(True, "", tuple(warnings), HandshakeState.NO_IO)
     return Handshake(True, "", tuple(warnings))
 
@@ -109,7 +114,7 @@ def _with_mpi(profile: Profile) -> Handshake:
     warnings = (*_warnings(profile), *_apart(mpi))
     state = HandshakeState.OK
     if not profile.read_bytes + profile.write_bytes:
-        warnings = (*warnings, "the program made no I/O that can be seen")
+        warnings = (*warnings, _NO_IO)
         state = HandshakeState.NO_IO
     return Handshake(True, "", warnings, state, seen, expected)
 
