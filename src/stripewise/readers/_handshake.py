@@ -20,8 +20,8 @@ from stripewise.readers._launchers import is_helper, is_launcher
 from stripewise.readers._profile import Profile
 
 _NO_IO = (
-    "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt and "
-    "other system directories are left out unless STRIPEWISE_INCLUDE=DIRECTORY names theirs"
+    "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "
+    "and other system directories are left out unless STRIPEWISE_INCLUDE=DIRECTORY names theirs"
 )
 
 
