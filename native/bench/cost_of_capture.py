@@ -5,18 +5,21 @@
 
     make bench                      or:  native/bench/cost_of_capture.py [--json] [--directory D]
 
-Four processes, without the library, with counters, with capture that folds and with capture of
-every event, write 4 KiB blocks in turns, block by block in random order; cost per call is the
-median over the turns of the difference to the one without, with its 95 % interval by order
-statistics.  Trace bytes per call: what a container grows by between two numbers of calls.
+Cost per call: bursts of 4 KiB writes through the library and past it, interleaved in one
+process, with counters, with capture that folds and with capture of every event; per block of
+bursts the difference of medians, then the median of the blocks with its 95 % interval by order
+statistics.  A call is one recorded call: the `pwrite` below an MPI-IO or HDF5 write is a call
+of its own, and recorded in both bursts; the whole of such a write costs the sum of the two lines.
+
+Share of run time: the same with 64 KiB writes that are synced one by one.  Time at exit:
+processes that take turns.  Trace bytes per call: what a container grows by between two numbers
+of calls.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import random
 import shutil
 import statistics
 import subprocess
@@ -24,51 +27,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
-from cost_per_call import BENCH, NATIVE, Figure, blockwise, difference
+from figures import Figure, blockwise, difference, show
 
-SEED = 1
+BENCH = Path(__file__).resolve().parent
+NATIVE = BENCH.parent
 SECTOR = 512
 MODES = ("none", "counters", "fold", "all")
 GOAL_NS, GOAL_PER_CENT = 250, 1
+CALLS = 40
+"""Calls of a burst."""
+BLOCKS = 40
 HDF5 = ("hdf5-mpich", "hdf5")
-
-
-class Turns:
-    """Processes of the four modes that take turns."""
-
-    def __init__(self, bench: Bench, *arguments: object) -> None:
-        self.processes = {mode: bench.start(mode, *arguments) for mode in MODES}
-
-    def turn(self, mode: str) -> float:
-        """Nanoseconds per call in one block of calls."""
-        process = self.processes[mode]
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-        return float(process.stdout.readline())
-
-    def turns(self, number: int) -> dict[str, list[float]]:
-        """So many blocks of each, in random order."""
-        chance = random.Random(SEED)
-        found: dict[str, list[float]] = {mode: [] for mode in MODES}
-        for mode in MODES:
-            self.turn(mode)
-        for _ in range(number):
-            for mode in chance.sample(MODES, len(MODES)):
-                found[mode].append(self.turn(mode))
-        return found
-
-    def end(self) -> dict[str, float]:
-        """Microseconds between the return of main and the end of each process."""
-        leaving = {}
-        for mode, process in self.processes.items():
-            out, _ = process.communicate()
-            leaving[mode] = (time.monotonic_ns() - float(out.split()[-1])) / 1e3
-        return leaving
 
 
 class Bench:
@@ -76,7 +47,7 @@ class Bench:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.ways = ["posix"]
+        self.layers = ["posix"]
         self.number = 0
 
     def build(self) -> None:
@@ -85,17 +56,18 @@ class Bench:
         compiler, flags = "cc", []
         if shutil.which("mpicc.mpich"):
             compiler, flags = "mpicc.mpich", ["-DWITH_MPI"]
-            self.ways.append("mpiio")
+            self.layers.append("mpiio")
             options = ("-DSW_PART=mpi", "-DSW_MPI_FAMILY=mpich", "-DSW_MPI_MAJOR=4")
             self._cmake("plugin", *options, "-DCMAKE_C_COMPILER=mpicc.mpich")
         if hdf5 := self._hdf5():
             flags += ["-DWITH_HDF5", *hdf5]
-            self.ways.append("hdf5")
+            self.layers.append("hdf5")
         source = BENCH / "cost_of_capture.c"
-        self._checked([compiler, "-O2", "-o", self.directory / "program", source, *flags])
+        program = self.directory / "program"
+        self._checked([compiler, "-O2", "-o", program, source, *flags, "-ldl"])
 
-    def start(self, mode: str, *arguments: object) -> subprocess.Popen[str]:
-        """The program in a mode, waiting for its first turn."""
+    def start(self, mode: str, what: str, *arguments: object) -> subprocess.Popen[str]:
+        """The program in a mode."""
         self.number += 1
         containers = self.directory / f"containers-{mode}-{self.number}"
         containers.mkdir()
@@ -110,9 +82,8 @@ class Bench:
         if mode in ("fold", "all"):
             environment["STRIPEWISE_CAPTURE"] = mode
             environment["STRIPEWISE_CAPTURE_BYTES"] = str(1 << 30)
-        what, *rest = map(str, arguments)
         return subprocess.Popen(
-            [self.directory / "program", what, f"data-{mode}", *rest],
+            [self.directory / "program", what, *map(str, arguments)],
             cwd=self.directory,
             env=environment,
             stdin=subprocess.PIPE,
@@ -120,10 +91,24 @@ class Bench:
             text=True,
         )
 
+    def pairs(self, mode: str, layer: str, *arguments: object) -> list[tuple[float, float]]:
+        """(with, without) the library, nanoseconds per call of two bursts."""
+        out, _ = self.start(mode, "pairs", layer, f"data-{mode}", *arguments).communicate()
+        return [(float(w), float(o)) for w, o in (line.split() for line in out.splitlines())]
+
+    def turning(self, mode: str, *arguments: object) -> subprocess.Popen[str]:
+        """The program, after its first turn of POSIX writes."""
+        process = self.start(mode, "turns", f"data-{mode}", *arguments)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        return process
+
     def container_bytes(self, mode: str, calls: int, *order: str) -> int:
         """Written sectors of the containers of a process that made so many calls, in bytes."""
-        process = self.start(mode, "posix", 4096, calls, *order)
-        process.communicate("go\n")
+        self.turning(mode, 4096, calls, *order).communicate()
         place = self.directory / f"containers-{mode}-{self.number}"
         used = 0
         for path in place.glob("*.sw"):
@@ -152,35 +137,29 @@ class Bench:
             sys.exit(f"cost_of_capture: {command[0]} failed:\n{done.stdout}{done.stderr}")
 
 
-def per_call(bench: Bench, way: str, turns: int) -> list[Figure]:
-    """Cost of a 4 KiB write in each mode, over that without the library."""
-    taking = Turns(bench, way, 4096, 40)
-    found = taking.turns(turns)
-    taking.end()
-    alone = statistics.median(found["none"])
+def per_call(bench: Bench, layer: str, bursts: int, *order: str) -> list[Figure]:
+    """Cost of a 4 KiB write in each mode, over the same one past the library."""
     figures = []
     for mode in MODES[1:]:
-        pairs = list(zip(found[mode], found["none"], strict=True))
-        value, low, high = blockwise(pairs, max(1, turns // 40))
+        pairs = bench.pairs(mode, layer, 4096, BLOCKS * bursts, CALLS, *order)
+        value, low, high = blockwise(pairs, bursts)
+        without = statistics.median(o for _, o in pairs)
         goal = None if mode == "counters" else GOAL_NS
-        name = f"cost per 4 KiB write, {way}, {mode}"
-        figures.append(Figure(name, "ns", value, low, high, alone, "ns", turns, goal))
+        name = ", ".join(("cost per 4 KiB write", layer, *order, mode))
+        figures.append(Figure(name, "ns", value, low, high, without, "ns", len(pairs), goal))
     return figures
 
 
-def synced(bench: Bench, turns: int) -> list[Figure]:
+def synced(bench: Bench, pairs: int) -> list[Figure]:
     """Share of run time at 64 KiB writes that are synced one by one."""
-    taking = Turns(bench, "synced", 65536, 4)
-    found = taking.turns(turns)
-    taking.end()
-    alone = statistics.median(found["none"])
     figures = []
     for mode in MODES[1:]:
-        pairs = list(zip(found[mode], found["none"], strict=True))
-        scaled = [100 * value / alone for value in difference(pairs)]
+        found = bench.pairs(mode, "synced", 65536, pairs, 4)
+        alone = statistics.median(o for _, o in found)
+        value, low, high = (100 * change / alone for change in difference(found))
         name = f"share of run time, 64 KiB synced, {mode}"
         figures.append(
-            Figure(name, "%", *scaled, alone / 1e3, "us", turns, GOAL_PER_CENT)  # type: ignore[arg-type]
+            Figure(name, "%", value, low, high, alone / 1e3, "us", pairs, GOAL_PER_CENT)
         )
     return figures
 
@@ -189,23 +168,15 @@ def leaving(bench: Bench, runs: int) -> list[Figure]:
     """Time at exit after 40000 writes at random places."""
     found: dict[str, list[float]] = {mode: [] for mode in MODES}
     for _ in range(runs):
-        taking = Turns(bench, "posix", 4096, 40000, "random")
         for mode in MODES:
-            taking.turn(mode)
-        for mode, microseconds in taking.end().items():
-            found[mode].append(microseconds)
+            out, _ = bench.turning(mode, 4096, 40000, "random").communicate()
+            found[mode].append((time.monotonic_ns() - float(out.split()[-1])) / 1e3)
     alone = statistics.median(found["none"])
-    return [
-        Figure(
-            f"time at exit, {mode}",
-            "us",
-            *difference(list(zip(found[mode], found["none"], strict=True))),
-            alone,
-            "us",
-            runs,
-        )
-        for mode in MODES[1:]
-    ]
+    figures = []
+    for mode in MODES[1:]:
+        changes = difference(list(zip(found[mode], found["none"], strict=True)))
+        figures.append(Figure(f"time at exit, {mode}", "us", *changes, alone, "us", runs))
+    return figures
 
 
 def trace_bytes(bench: Bench, calls: int) -> list[Figure]:
@@ -232,21 +203,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.directory) as place:
         bench = Bench(Path(place))
         bench.build()
-        figures = [f for way in bench.ways for f in per_call(bench, way, 4000 // scale)]
-        figures += synced(bench, 400 // scale)
+        figures = [f for layer in bench.layers for f in per_call(bench, layer, 100 // scale)]
+        figures += per_call(bench, "posix", 100 // scale, "random")
+        figures += synced(bench, 1000 // scale)
         figures += leaving(bench, 40 // scale)
         figures += trace_bytes(bench, 50000)
-    if options.json:
-        print(json.dumps([asdict(figure) for figure in figures], indent=2))
-        return
-    print(f"{'':42} {'value':>10} {'95 % interval':>22} {'goal':>8} {'without':>14} {'n':>6}")
-    for f in figures:
-        goal = "" if f.goal is None else f"<{f.goal:g}"
-        interval = f"{f.low:.3g} .. {f.high:.3g}"
-        print(
-            f"{f.name:42} {f.value:>7.3g} {f.unit:<3} {interval:>21} {goal:>8} "
-            f"{f.without:>10.4g} {f.without_unit:<3} {f.samples:>6}"
-        )
+    show(figures, options.json)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,6 @@ of files opened.  Differences of medians over all runs, intervals by bootstrap.
 from __future__ import annotations
 
 import argparse
-import json
-import math
 import os
 import random
 import statistics
@@ -29,66 +27,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from figures import SEED, Figure, blockwise, difference, show
+
 BENCH = Path(__file__).resolve().parent
 NATIVE = BENCH.parent
-RESAMPLES = 2000
-SEED = 1
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One line of the table.
-
-    Attributes:
-        low / high: 95 % interval of `value`.
-        without: What the program takes without the library, in `without_unit`.
-        goal: Largest value that is wanted, None: none stated.
-    """
-
-    name: str
-    unit: str
-    value: float
-    low: float
-    high: float
-    without: float
-    without_unit: str
-    samples: int
-    goal: float | None = None
-
-
-def difference(
-    pairs: Sequence[tuple[float, float]],
-    statistic: Callable[[Sequence[float]], float] = statistics.median,
-) -> tuple[float, float, float]:
-    """Difference of medians (with - without) and its 95 % interval by bootstrap."""
-    value = statistic([w for w, _ in pairs]) - statistic([o for _, o in pairs])
-    chance = random.Random(SEED)
-    resampled = []
-    for _ in range(RESAMPLES):
-        sample = chance.choices(pairs, k=len(pairs))
-        resampled.append(statistic([w for w, _ in sample]) - statistic([o for _, o in sample]))
-    resampled.sort()
-    return value, resampled[int(0.025 * RESAMPLES)], resampled[int(0.975 * RESAMPLES) - 1]
-
-
-def blockwise(pairs: Sequence[tuple[float, float]], size: int) -> tuple[float, float, float]:
-    """Median of the blocks' differences of medians, and its 95 % interval."""
-    blocks = [pairs[i : i + size] for i in range(0, len(pairs) - size + 1, size)]
-    differences = sorted(
-        statistics.median(w for w, _ in block) - statistics.median(o for _, o in block)
-        for block in blocks
-    )
-    n = len(differences)
-    # Binomial(n, 1/2) within 1.96 standard deviations of its mean, rounded outwards.
-    margin = 0.98 * math.sqrt(n) + 1
-    low, high = max(0, int(n / 2 - margin)), min(n - 1, math.ceil(n / 2 + margin) - 1)
-    return statistics.median(differences), differences[low], differences[high]
 
 
 class Bench:
@@ -238,17 +185,7 @@ def main() -> None:
         share = bench.derived_share(single, synced, calls)
         memory, leaving = bench.idle(60 // scale, 20)
     figures = [single, threaded, *captured, synced, share, memory, leaving]
-    if options.json:
-        print(json.dumps([asdict(figure) for figure in figures], indent=2))
-        return
-    print(f"{'':46} {'value':>10} {'95 % interval':>22} {'goal':>8} {'without':>14} {'n':>6}")
-    for f in figures:
-        goal = "" if f.goal is None else f"<{f.goal:g}"
-        interval = f"{f.low:.3g} .. {f.high:.3g}"
-        print(
-            f"{f.name:46} {f.value:>7.3g} {f.unit:<3} {interval:>21} {goal:>8} "
-            f"{f.without:>10.4g} {f.without_unit:<3} {f.samples:>6}"
-        )
+    show(figures, options.json)
 
 
 if __name__ == "__main__":

@@ -170,6 +170,15 @@ static inline const char *parent_of(const struct sw_call *call)
     return call->active == 0 ? NULL : sw_thread.names[__builtin_ctz(call->active)];
 }
 
+/* Bits of `active`: calls of ours on the stack.  (Not every processor counts bits.) */
+static inline uint64_t depth_of(uint32_t active)
+{
+    uint64_t depth = 0;
+    for (; SW_UNLIKELY(active != 0); active &= active - 1)
+        depth++;
+    return depth;
+}
+
 static inline void describe(struct sw_happened *happened, const struct sw_call *call,
                             const struct sw_file *file, enum sw_op op, int64_t bytes,
                             int64_t offset, uint64_t now)
@@ -195,7 +204,7 @@ static inline void describe(struct sw_happened *happened, const struct sw_call *
                 .bytes = moved < 0 || bytes < 0 ? 0 : (uint64_t)moved,
                 .selection = call->shape | (uint64_t)call->object << 32,
                 .kind = (uint64_t)(uint8_t)call->layer | (uint64_t)op << 8 |
-                        (uint64_t)__builtin_popcount(call->active) << 16 | (uint64_t)flags << 32,
+                        depth_of(call->active) << 16 | (uint64_t)flags << 32,
             },
         .file = file,
         .offset = offset,
@@ -218,9 +227,7 @@ void sw_capture_event(const struct sw_call *call, const struct sw_file *file, en
     } else if (SW_LIKELY(sw_options.capture == SW_CAPTURE_FOLD)) {
         sw_fold(tracer, &happened);
     } else {
-        struct sw_event event;
-        sw_event_fill(&event, tracer, &happened);
-        sw_log_event(tracer, &event);
+        sw_log_call(tracer, &happened);
     }
 }
 

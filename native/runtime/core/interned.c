@@ -294,11 +294,54 @@ static int64_t position_of(const struct sw_shape *shape)
     return (int64_t)position;
 }
 
-uint32_t sw_shape_intern(const struct sw_shape *shape, int64_t *position)
+/*
+ * Most calls have the shape of one before: each thread keeps a few of them, and compares
+ * numbers instead of hashing them.  `count` and `block` stand for `elements`.
+ */
+static struct sw_known_shape *known_place(const struct sw_shape *shape)
 {
-    if (!sw_capturing() || shape->n_dims > SW_MOST_DIMS || shape->n_boxes > SW_SHAPE_MOST_BOXES)
-        return 0;
-    *position = position_of(shape);
+    struct sw_tracer *tracer = sw_thread.tracer;
+    if (tracer == NULL || tracer->generation != sw_options.generation || tracer->learning ||
+        shape->kind != SW_SHAPE_REGULAR || shape->flags != 0 || shape->n_dims > SW_KNOWN_DIMS)
+        return NULL;
+    return &tracer->known[shape->object % SW_KNOWN_SHAPES];
+}
+
+static inline uint32_t known_number(const struct sw_known_shape *known,
+                                    const struct sw_shape *shape)
+{
+    uint64_t differs = (known->object ^ shape->object) | (known->memory ^ shape->memory) |
+                       (known->n_dims ^ shape->n_dims);
+    for (unsigned d = 0; d < shape->n_dims; d++)
+        differs |= (known->extents[d] ^ shape->extents[d]) |
+                   (known->stride[d] ^ shape->stride[d]) | (known->count[d] ^ shape->count[d]) |
+                   (known->block[d] ^ shape->block[d]);
+    return differs == 0 ? known->number : 0;
+}
+
+/* A handler that interrupts this finds `learning`, and leaves the place alone. */
+static void learn(struct sw_known_shape *known, const struct sw_shape *shape, uint32_t number)
+{
+    bool *learning = &sw_thread.tracer->learning;
+    *learning = true;
+    known->number = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    known->object = shape->object;
+    known->memory = shape->memory;
+    known->n_dims = shape->n_dims;
+    for (unsigned d = 0; d < shape->n_dims; d++) {
+        known->extents[d] = shape->extents[d];
+        known->stride[d] = shape->stride[d];
+        known->count[d] = shape->count[d];
+        known->block[d] = shape->block[d];
+    }
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    known->number = number;
+    *learning = false;
+}
+
+static uint32_t intern_shape(const struct sw_shape *shape)
+{
     size_t bytes = sizeof(struct sw_shape_record) + numbers_in(shape) * sizeof(uint64_t);
     const struct description wanted = {
         .kind = SW_RECORD_SHAPE,
@@ -310,6 +353,21 @@ uint32_t sw_shape_intern(const struct sw_shape *shape, int64_t *position)
     };
     const struct sw_shape_record *record = (const void *)intern(&wanted);
     return record == NULL ? 0 : record->shape;
+}
+
+uint32_t sw_shape_intern(const struct sw_shape *shape, int64_t *position)
+{
+    if (!sw_capturing() || shape->n_dims > SW_MOST_DIMS || shape->n_boxes > SW_SHAPE_MOST_BOXES)
+        return 0;
+    *position = position_of(shape);
+    struct sw_known_shape *known = known_place(shape);
+    uint32_t number = known != NULL ? known_number(known, shape) : 0;
+    if (SW_LIKELY(number != 0))
+        return number;
+    number = intern_shape(shape);
+    if (known != NULL && number != 0)
+        learn(known, shape, number);
+    return number;
 }
 
 /* ---- views ---------------------------------------------------------------------------------- */

@@ -42,6 +42,20 @@ struct sw_slot {
     uint64_t used; /* sequence of the last call */
 };
 
+/* A regular shape that was interned a moment ago, with its numbers as they stand in sw_shape. */
+#define SW_KNOWN_SHAPES 8 /* power of two */
+#define SW_KNOWN_DIMS 4
+struct sw_known_shape {
+    uint32_t number; /* 0: none */
+    uint32_t object;
+    uint32_t memory;
+    uint32_t n_dims;
+    uint64_t extents[SW_KNOWN_DIMS];
+    uint64_t stride[SW_KNOWN_DIMS];
+    uint64_t count[SW_KNOWN_DIMS];
+    uint64_t block[SW_KNOWN_DIMS];
+};
+
 struct sw_tracer {
     struct sw_tracer *next; /* in the pool */
     struct sw_thread_record *record;
@@ -55,6 +69,8 @@ struct sw_tracer {
     uint32_t working; /* slot + 1 that is being changed; stays if a jump interrupts us */
     uint32_t thread;
     struct sw_slot slots[SW_TRACER_SLOTS];
+    bool learning; /* a shape is being stored; stays if a jump interrupts us */
+    struct sw_known_shape known[SW_KNOWN_SHAPES];
 };
 
 /* The recorder of this thread; NULL if there is no room for one. */
@@ -72,7 +88,7 @@ void sw_fold_close(struct sw_tracer *tracer);
 /* The event of one call. */
 void sw_event_fill(struct sw_event *event, const struct sw_tracer *tracer,
                    const struct sw_happened *happened);
-void sw_log_event(struct sw_tracer *tracer, const struct sw_event *event);
+void sw_log_call(struct sw_tracer *tracer, const struct sw_happened *happened);
 void sw_log_run(struct sw_tracer *tracer, const struct sw_run *run);
 void sw_log_thread(struct sw_tracer *tracer, const struct sw_thread_record *thread);
 /* Calls that found no room; `record` may be NULL. */

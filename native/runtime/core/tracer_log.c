@@ -139,15 +139,21 @@ static void log_copy(struct sw_tracer *tracer, const struct sw_record *record, u
     commit(tracer, place, bytes);
 }
 
-void sw_log_event(struct sw_tracer *tracer, const struct sw_event *event)
+void sw_log_call(struct sw_tracer *tracer, const struct sw_happened *happened)
 {
-    log_copy(tracer, &event->header, SW_RECORD_EVENT, sizeof *event, 1);
+    struct sw_event *place = reserve(tracer, sizeof *place);
+    if (SW_UNLIKELY(place == NULL)) {
+        sw_log_lost(tracer->record, 1);
+        return;
+    }
+    sw_event_fill(place, tracer, happened);
+    commit(tracer, &place->header, sizeof *place);
 }
 
 void sw_log_run(struct sw_tracer *tracer, const struct sw_run *run)
 {
     if (run->count == 1)
-        sw_log_event(tracer, &run->first);
+        log_copy(tracer, &run->first.header, SW_RECORD_EVENT, sizeof run->first, 1);
     else
         log_copy(tracer, &run->first.header, SW_RECORD_RUN,
                  run->count < SW_RUN_BRIEF ? offsetof(struct sw_run, durations) : sizeof *run,

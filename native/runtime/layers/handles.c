@@ -71,14 +71,17 @@ void sw_handle_put(struct sw_handle_table *table, const struct sw_handle_entry *
 
 bool sw_handle_find(struct sw_handle_table *table, uint64_t handle, struct sw_handle_entry *entry)
 {
-    memset(entry, 0, sizeof *entry);
-    if (!lock(table))
-        return false;
-    const struct sw_handle_entry *at = find(table, handle);
-    if (at != NULL)
-        *entry = *at;
-    unlock(table);
-    return at != NULL;
+    bool found = false;
+    if (lock(table)) {
+        const struct sw_handle_entry *at = find(table, handle);
+        found = at != NULL;
+        if (found)
+            *entry = *at;
+        unlock(table);
+    }
+    if (!found)
+        memset(entry, 0, sizeof *entry);
+    return found;
 }
 
 bool sw_handle_drop(struct sw_handle_table *table, uint64_t handle)
