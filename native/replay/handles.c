@@ -163,8 +163,14 @@ static void take_signal(struct sw_replay_run *run, const struct sw_replay_now *n
              MPI_STATUS_IGNORE);
 }
 
+static void meet(struct sw_replay_run *run, const struct sw_replay_now *now)
+{
+    MPI_Barrier(sw_replay_comm(run, now));
+}
+
 const struct sw_replay_verb sw_replay_sync[] = {
     {"sync.signal", SW_PHASE_WAIT, give_signal},
+    {"sync.barrier", SW_PHASE_WAIT, meet},
     {"sync.wait", SW_PHASE_WAIT, take_signal},
     {NULL, 0, NULL},
 };

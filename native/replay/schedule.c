@@ -50,15 +50,26 @@ static void sink(struct entry *heap, int64_t count, int64_t at)
 
 /* ---- one call ----------------------------------------------------------------------------- */
 
+static void sleep_for(double seconds)
+{
+    struct timespec left = {.tv_sec = (time_t)seconds};
+    left.tv_nsec = (long)((seconds - (double)left.tv_sec) * 1e9);
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        continue;
+}
+
+/* A sleep ends late, and other ranks may wait for this one: the end is waited for awake. */
+#define LATE_SECONDS 0.0002
+
 static void rest(struct sw_replay_run *run, int64_t ns)
 {
     double seconds = (double)ns / 1e9 * run->compute;
     if (seconds <= 0.0)
         return;
     double start = MPI_Wtime();
-    struct timespec left = {.tv_sec = (time_t)seconds};
-    left.tv_nsec = (long)((seconds - (double)left.tv_sec) * 1e9);
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+    if (seconds > LATE_SECONDS)
+        sleep_for(seconds - LATE_SECONDS);
+    while (MPI_Wtime() - start < seconds)
         continue;
     run->seconds[SW_PHASE_COMPUTE] += MPI_Wtime() - start;
 }
@@ -107,13 +118,32 @@ void sw_replay_room(struct sw_replay_run *run, size_t bytes)
     }
 }
 
-/* As long as the largest call. */
+/* What a call needs of a buffer, holes included. */
+static size_t need_of(const struct sw_replay_plan *plan, const struct sw_replay_call *call)
+{
+    size_t bytes = (size_t)call->bytes;
+    if (call->file < 0)
+        return 0; /* a signal */
+    if (call->object < 0 || call->detail < 0 || call->detail >= plan->n_shapes)
+        return bytes;
+    const struct sw_replay_shape *shape = &plan->shapes[call->detail];
+    if (shape->memory < 0)
+        return bytes;
+    const struct sw_replay_shape *memory = &plan->shapes[shape->memory];
+    size_t holed = (size_t)plan->objects[call->object].element_bytes;
+    for (int d = 0; d < memory->n_dims; d++)
+        holed *= (size_t)(memory->extents[d] > 0 ? memory->extents[d] : 1);
+    return holed > bytes ? holed : bytes;
+}
+
+/* As long as the largest call needs, before any: later it would keep other ranks waiting. */
 static void make_buffers(struct sw_replay_run *run)
 {
     size_t most = 64;
-    for (int64_t i = 0; i < run->plan->n_calls; i++)
-        if ((size_t)run->plan->calls[i].bytes > most && run->plan->calls[i].file >= 0)
-            most = (size_t)run->plan->calls[i].bytes;
+    for (int64_t i = 0; i < run->plan->n_calls; i++) {
+        size_t need = need_of(run->plan, &run->plan->calls[i]);
+        most = need > most ? need : most;
+    }
     sw_replay_room(run, most);
 }
 

@@ -14,7 +14,8 @@ M, P, H = IoLayer.MPIIO, IoLayer.POSIX, IoLayer.HDF5
 
 def groups(plan: Plan, rank: int) -> list[int]:
     """Numbers of the communicators of a rank's opens."""
-    return [int(group) for group in plan.ranks[rank].columns["group"] if group >= 0]
+    found = zip(verbs(plan, rank), plan.ranks[rank].columns["group"], strict=True)
+    return [int(group) for verb, group in found if group >= 0 and verb != "sync.barrier"]
 
 
 def verbs(plan: Plan, rank: int) -> list[str]:

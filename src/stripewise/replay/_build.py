@@ -16,9 +16,11 @@ from stripewise.model import RunProfile, Trace
 from stripewise.replay._calls import MOST_CALLS, RankCalls, rank_calls, top_level
 from stripewise.replay._columns import Columns, call_columns, row_columns
 from stripewise.replay._fold import fold
+from stripewise.replay._gaps import gaps_of
 from stripewise.replay._growth import Growth
 from stripewise.replay._inputs import find_inputs
 from stripewise.replay._kinds import RowKinds, row_kinds
+from stripewise.replay._meetings import Timed, find_meetings
 from stripewise.replay._opens import (
     SELF,
     WORLD,
@@ -31,6 +33,7 @@ from stripewise.replay._opens import (
 from stripewise.replay._order import Removal, find_waits
 from stripewise.replay._records import CALL_ROW, COLUMNS, Plan, PlanRank
 from stripewise.replay._tables import Interned, Tables
+from stripewise.replay._waiting import SYNC_VERBS, with_waits
 
 MOST_LOST_SHARE = 0.05
 """A trace of which a larger share of the bytes cannot be replayed is refused."""
@@ -52,13 +55,14 @@ def build_plan(trace: Trace, profile: RunProfile | None = None) -> Plan:
     _check_lost(trace, kinds)
     tables = Tables(trace, _hints(profile))
     ranks = list(rank_calls(trace, kinds.verb >= 0))
-    openings = [one for calls in ranks for one in _openings(trace, kinds, calls)]
-    groups, doubts = group_openings(openings, one_clock=len(trace.hosts) <= 1, paths=trace.paths)
-    sections, members, communicators = _fold_ranks(trace, kinds, tables, ranks, openings, groups)
+    timed = _timed(trace, kinds, ranks)
+    openings = [one for rank in timed for one in _openings(rank)]
+    groups, doubts = group_openings(openings, one_clock=_one_clock(trace), paths=trace.paths)
+    sections, members, communicators = _fold_ranks(trace, kinds, tables, timed, openings, groups)
     inputs = find_inputs(trace, kinds, openings, tables, ranks)
     return Plan(
         max(trace.n_ranks, 1),
-        (*kinds.verbs, *_SYNC_VERBS),
+        (*kinds.verbs, *SYNC_VERBS),
         tables.files,
         tables.objects,
         tables.shapes,
@@ -74,7 +78,14 @@ def build_plan(trace: Trace, profile: RunProfile | None = None) -> Plan:
     )
 
 
-_SYNC_VERBS = ("sync.signal", "sync.wait")
+def _one_clock(trace: Trace) -> bool:
+    return len(trace.hosts) <= 1
+
+
+def _timed(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> list[Timed]:
+    starts = [int(calls.start[0]) for calls in ranks if len(calls)]
+    begin = min(starts, default=0) if _one_clock(trace) else None
+    return [Timed(one, _open_calls(trace, kinds, one), gaps_of(one, begin)) for one in ranks]
 
 
 def _hints(profile: RunProfile | None) -> dict[str, Mapping[str, str]]:
@@ -123,9 +134,9 @@ def _key(trace: Trace, row: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(file >= 0, (layer << 32) | file, -1)
 
 
-def _openings(trace: Trace, kinds: RowKinds, calls: RankCalls) -> list[Opening]:
+def _open_calls(trace: Trace, kinds: RowKinds, calls: RankCalls) -> OpenCalls:
     row = calls.row
-    open_calls = OpenCalls(
+    return OpenCalls(
         _key(trace, row),
         kinds.opens[row] & (trace.rows["file"][row] >= 0),
         kinds.closes[row],
@@ -133,7 +144,11 @@ def _openings(trace: Trace, kinds: RowKinds, calls: RankCalls) -> list[Opening]:
         kinds.parallel[row],
         kinds.creates[row],
     )
-    return find_openings(calls.rank, open_calls, calls.start, calls.end, calls.known)
+
+
+def _openings(rank: Timed) -> list[Opening]:
+    calls = rank.calls
+    return find_openings(calls.rank, rank.kinds, calls.start, calls.end, calls.known)
 
 
 def _removals(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> list[Removal]:
@@ -165,13 +180,15 @@ def _fold_ranks(
     trace: Trace,
     kinds: RowKinds,
     tables: Tables,
-    ranks: list[RankCalls],
+    timed: list[Timed],
     openings: Sequence[Opening],
     groups: Groups,
 ) -> tuple[tuple[NDArray[Any], ...], tuple[PlanRank, ...], tuple[tuple[int, ...], ...]]:
     """Return sections, what each rank does, and the communicators."""
     communicators = _Communicators(max(trace.n_ranks, 1), Interned())
+    ranks = [one.calls for one in timed]
     waits = find_waits(openings, groups, _removals(trace, kinds, ranks))
+    met = find_meetings(timed, openings, groups) if _one_clock(trace) else []
     fixed = row_columns(trace, kinds, tables)
     growth = Growth(trace, kinds, ranks)
     opened: dict[int, list[Opening]] = {}
@@ -179,12 +196,15 @@ def _fold_ranks(
         opened.setdefault(opening.rank, []).append(opening)
     sections: dict[bytes, tuple[int, NDArray[Any]]] = {}
     members = []
-    for calls in ranks:
+    for one in timed:
+        calls = one.calls
         group = np.full(len(calls), -1, np.int64)
         for opening in opened.get(calls.rank, ()):
             if together := groups.get((opening.rank, opening.place)):
                 group[opening.place] = communicators.number(together)
-        columns = call_columns(trace, tables, kinds, calls, fixed, group, waits, growth)
+        columns = call_columns(trace, tables, kinds, calls, fixed, group, one.gaps, growth)
+        meetings = [(communicators.number(meeting.ranks), meeting) for meeting in met]
+        columns = with_waits(columns, calls.rank, tables, waits, meetings, len(kinds.verbs))
         table, own = _fold_rank(columns)
         number, _ = sections.setdefault(table.tobytes(), (len(sections), table))
         members.append(PlanRank(calls.rank, number, own))

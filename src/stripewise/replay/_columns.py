@@ -5,18 +5,15 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import EventFlag, Op, Trace
+from stripewise.model import EventFlag, Trace
 from stripewise.replay._calls import RankCalls
-from stripewise.replay._gaps import gaps_of
 from stripewise.replay._growth import Growth
 from stripewise.replay._kinds import RowKinds
-from stripewise.replay._order import Wait
 from stripewise.replay._tables import Tables
 
 _FIXED = ("verb", "op", "flags", "bytes", "file", "object", "detail")
@@ -84,21 +81,21 @@ def call_columns(
     calls: RankCalls,
     fixed: NDArray[np.int64],
     group: NDArray[np.int64],
-    waits: Sequence[Wait],
+    gaps: NDArray[np.int64],
     growth: Growth,
 ) -> Columns:
-    """Return the columns of one rank, with what it waits for put in between."""
+    """Return the columns of one rank."""
     values = {name: fixed[calls.row, i] for i, name in enumerate(_FIXED)}
     values["offset"] = np.where(values["flags"] & int(EventFlag.NO_OFFSET), -1, calls.offset)
     growth.offsets(kinds, calls, values["offset"])
-    values["gap"] = gaps_of(calls)
+    values["gap"] = gaps.copy()
     values["group"] = group
     _name_groups(trace, kinds, calls, tables, values)
-    key = _combined(fixed[calls.row, -1], group, values["object"])
-    return _with_waits(Columns(values, key), calls.rank, tables, waits, len(kinds.verbs))
+    key = combined(fixed[calls.row, -1], group, values["object"])
+    return Columns(values, key)
 
 
-def _combined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
+def combined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return numbers that are equal where all parts are."""
     key = np.zeros(len(parts[0]), np.int64)
     for part in parts:
@@ -147,33 +144,3 @@ def _parents(name: str) -> list[str]:
         found.append(parent)
         parent = posixpath.dirname(parent)
     return found[::-1]
-
-
-def _with_waits(
-    columns: Columns, rank: int, tables: Tables, waits: Sequence[Wait], n_verbs: int
-) -> Columns:
-    """Put signals and waits between the calls; `n_verbs` is the verb of a signal."""
-    added: list[tuple[int, int, int, int]] = []  # place, verb, peer, file
-    for wait in waits:
-        file = tables.file(wait.file)
-        if wait.maker == rank:
-            added.append((wait.after + 1, n_verbs, wait.waiter, file))
-        if wait.waiter == rank:
-            added.append((wait.before, n_verbs + 1, wait.maker, file))
-    if not added:
-        return columns
-    added.sort()
-    n = len(columns.key)
-    places = np.minimum([place for place, *_ in added], n)
-    new = {name: np.full(len(added), -1, np.int64) for name in columns.values}
-    for name, position in (("verb", 1), ("offset", 2), ("bytes", 3)):
-        new[name] = np.array([item[position] for item in added], np.int64)
-    new["op"] = np.full(len(added), int(Op.META), np.int64)
-    new["flags"] = np.zeros(len(added), np.int64)
-    new["gap"] = np.zeros(len(added), np.int64)
-    base = int(columns.key.max(initial=-1)) + 1
-    keys = base + _combined(new["verb"], new["bytes"])
-    merged = {
-        name: np.insert(values, places, new[name]) for name, values in columns.values.items()
-    }
-    return Columns(merged, np.insert(columns.key, places, keys))

@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 from stripewise.replay._calls import RankCalls
 
 
-def gaps_of(calls: RankCalls) -> NDArray[np.int64]:
-    """Return the time before each call, (n,) int64, ns; 0 before the first.
+STARTUP_NS = 10_000_000
+"""So far apart ranks leave MPI_Init by chance: they begin together in the replay."""
+
+
+def gaps_of(calls: RankCalls, begin: int | None = None) -> NDArray[np.int64]:
+    """Return the time before each call, (n,) int64, ns.
+
+    The first one's is that since `begin` where that is more than chance; 0 without `begin`.
 
     Between two calls whose times were measured it is exact.  Where folding kept only the first
     and the last call of a run, the time that was left over between such calls is dealt out to
@@ -31,7 +37,8 @@ def gaps_of(calls: RankCalls) -> NDArray[np.int64]:
     weight = _weights(calls)
     total = np.bincount(segment, weight, len(anchors))
     gaps = weight * (left / np.where(total > 0, total, 1.0))[segment]
-    gaps[0] = 0
+    late = int(calls.start[0]) - begin if begin is not None else 0
+    gaps[0] = late if late > STARTUP_NS else 0
     return np.rint(gaps).astype(np.int64)
 
 
