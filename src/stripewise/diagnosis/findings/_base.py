@@ -134,6 +134,20 @@ class Hit:
     writing: bool | None = None
     rank: int = -1
 
+    @classmethod
+    def of_calls(
+        cls,
+        use: FileUse,
+        calls: Calls,
+        cost: float,
+        writing: bool,
+        evidence: Mapping[str, float | int | str] | None = None,
+    ) -> Hit:
+        """Some data calls to a file in one direction; at stake is the time in them."""
+        numbers = evidence or {}
+        rank = use.only_rank
+        return cls(use, cost, calls.elapsed, calls.count, calls.bytes, numbers, writing, rank)
+
 
 @dataclass(frozen=True)
 class Told:

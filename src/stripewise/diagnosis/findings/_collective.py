@@ -73,7 +73,7 @@ class BrokenCollective(Rule):
             "independent_bytes": broken.bytes,
             "independent_share": broken.bytes / got.bytes,
         }
-        return Hit(use, cost, asked.elapsed, asked.count, asked.bytes, evidence, writing)
+        return Hit.of_calls(use, asked, cost, writing, evidence)
 
     def phrase(self, told: Told) -> str:
         """What happened where."""
@@ -144,7 +144,7 @@ class DataSieving(Rule):
         extra = got.bytes - every.bytes
         cost = asked.elapsed * extra / got.bytes
         evidence = {"extra_bytes": extra, "asked_bytes": every.bytes} | _kind(use, False)
-        return Hit(use, cost, asked.elapsed, asked.count, asked.bytes, evidence, False)
+        return Hit.of_calls(use, asked, cost, False, evidence)
 
     def phrase(self, told: Told) -> str:
         """Read-modify-write, or reading of holes."""
@@ -229,9 +229,7 @@ class Scattered(Rule):
                     }
                     evidence |= pattern_evidence(run, use, writing)
                     cost = run.loss(use, calls, writing=writing)
-                    yield Hit(
-                        use, cost, calls.elapsed, calls.count, calls.bytes, evidence, writing
-                    )
+                    yield Hit.of_calls(use, calls, cost, writing, evidence)
 
     def phrase(self, told: Told) -> str:
         """Pieces of what size."""

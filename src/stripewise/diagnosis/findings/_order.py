@@ -49,16 +49,7 @@ class RandomAccess(Rule):
                     evidence: dict[str, float | int | str] = {"forward_share": forward}
                     evidence["interface"] = use.top.name.lower()
                     cost = run.loss(use, calls, writing=writing)
-                    yield Hit(
-                        use,
-                        cost,
-                        calls.elapsed,
-                        calls.count,
-                        calls.bytes,
-                        evidence,
-                        writing,
-                        use.only_rank,
-                    )
+                    yield Hit.of_calls(use, calls, cost, writing, evidence)
 
     def phrase(self, told: Told) -> str:
         """Size, direction, file."""

@@ -62,9 +62,7 @@ class SmallIndependent(Rule):
                     evidence["interface"] = use.top.name.lower()
                     evidence |= pattern_evidence(run, use, writing)
                     cost = run.loss(use, calls, writing=writing)
-                    yield Hit(
-                        use, cost, calls.elapsed, calls.count, calls.bytes, evidence, writing
-                    )
+                    yield Hit.of_calls(use, calls, cost, writing, evidence)
 
     def phrase(self, told: Told) -> str:
         """Size, direction, file."""
@@ -115,16 +113,7 @@ class SmallSequential(Rule):
                     continue
                 if use.order_share("sequential", "write" if writing else "read") >= 0.5:
                     cost = run.loss(use, calls, writing=writing)
-                    yield Hit(
-                        use,
-                        cost,
-                        calls.elapsed,
-                        calls.count,
-                        calls.bytes,
-                        {},
-                        writing,
-                        use.only_rank,
-                    )
+                    yield Hit.of_calls(use, calls, cost, writing)
 
     def phrase(self, told: Told) -> str:
         """Size, direction, file."""
@@ -172,16 +161,7 @@ class TinyStdio(Rule):
             for writing, _, calls in directions(use):
                 if calls.count >= LEAST_CALLS and 0 < calls.mean_bytes < STDIO_BYTES:
                     cost = run.loss(use, calls, writing=writing)
-                    yield Hit(
-                        use,
-                        cost,
-                        calls.elapsed,
-                        calls.count,
-                        calls.bytes,
-                        {},
-                        writing,
-                        use.only_rank,
-                    )
+                    yield Hit.of_calls(use, calls, cost, writing)
 
     def phrase(self, told: Told) -> str:
         """Size, direction, file."""
