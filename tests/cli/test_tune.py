@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import _tune_output, main
-from stripewise.cli._tune import Duration, resume_command
+from stripewise.cli._tune import resume_command
+from stripewise.cli._tune_words import Duration
 from stripewise.formats import Written
 from stripewise.study import Study, StudyOptions
 from stripewise.testing.study_fakes import FakeLauncher, fake_tools, helped, lognormal

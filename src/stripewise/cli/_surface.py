@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stripewise.cli._common import EXIT_INTERRUPTED, examples, json_option, note, print_json
-from stripewise.cli._tune import Duration
+from stripewise.cli._tune_words import Duration
 
 if TYPE_CHECKING:
     from stripewise.launch import Surface
