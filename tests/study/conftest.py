@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+from ensemble_harness import CASES
 
 from stripewise.launch import Launcher
 from stripewise.model import StudyResult
 from stripewise.study import Observer, Study, StudyOptions
-from stripewise.testing.study_fakes import fake_tools
+from stripewise.testing.study_fakes import fake_tools, tools_by_case
 
 Run = Callable[..., StudyResult]
 
@@ -29,6 +31,26 @@ def run_fake(tmp_path: Path) -> Run:
         options = StudyOptions(origin=tmp_path, **given)
         tools = fake_tools(launcher, **for_tools)
         return Study(options, observer, lambda _options, _ledger: tools).run()
+
+    return run
+
+
+@pytest.fixture
+def run_cases(tmp_path: Path, no_fsync: None) -> Run:
+    """Run a study of several cases; keyword arguments go to the options or the tools."""
+
+    def run(
+        by_word: Mapping[str, Launcher],
+        tools: Any = None,
+        observer: Observer | None = None,
+        **given: Any,
+    ) -> StudyResult:
+        given.setdefault("cases", CASES)
+        given.setdefault("command", ())
+        given.setdefault("directory", tmp_path / "study")
+        given.setdefault("trials", 4)
+        options = StudyOptions(origin=tmp_path, **given)
+        return Study(options, observer, tools_by_case(by_word, **(tools or {}))).run()
 
     return run
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Several cases, one configuration."""
+"""Several cases, one configuration: how they are run and searched."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import replace
 from math import exp, inf, log
 
 import pytest
+from ensemble_harness import CASES, gains, launchers
 
-from stripewise.errors import PolicyError, ProgramError, StudyError, UsageError
+from stripewise.errors import PolicyError, ProgramError, UsageError
 from stripewise.launch import Outcome
 from stripewise.model import (
     CaseOutcome,
@@ -20,48 +21,10 @@ from stripewise.model import (
     VerificationStatus,
 )
 from stripewise.policy import Policy
-from stripewise.study import Case, Journal, Observer, Study, StudyOptions
-from stripewise.study._journal import parse
-from stripewise.testing.journal_checks import check_runs
+from stripewise.study import Observer
 from stripewise.testing.strategy_suite import romio_facts
-from stripewise.testing.study_fakes import (
-    KNOB,
-    FakeLauncher,
-    lognormal,
-    no_noise,
-    tools_by_case,
-)
+from stripewise.testing.study_fakes import KNOB, FakeLauncher, lognormal
 from stripewise.tunables import Space, find_space
-
-CASES = (Case("small", ("prog", "small")), Case("large", ("prog", "large")))
-
-
-def gains(factor: float, seconds: float = 4.0):
-    """A formula: the setting divides the I/O time by this factor."""
-    return lambda settings: seconds / (factor if settings.get(KNOB) == "disable" else 1.0)
-
-
-def launchers(noise=no_noise, seed=0, kind=FakeLauncher, **formulas):
-    formulas = formulas or {"small": gains(2.0), "large": gains(4.0, 40.0)}
-    return {
-        word: kind(formula, noise, seed=1000 * seed + place)
-        for place, (word, formula) in enumerate(formulas.items())
-    }
-
-
-@pytest.fixture
-def run_cases(tmp_path, no_fsync):
-    """Run a study of several cases; keyword arguments go to the options or the tools."""
-
-    def run(by_word, tools=None, observer=None, **given):
-        given.setdefault("cases", CASES)
-        given.setdefault("command", ())
-        given.setdefault("directory", tmp_path / "study")
-        given.setdefault("trials", 4)
-        options = StudyOptions(origin=tmp_path, **given)
-        return Study(options, observer, tools_by_case(by_word, **(tools or {}))).run()
-
-    return run
 
 
 def test_one_configuration_with_a_figure_for_each_case(run_cases):
@@ -112,34 +75,6 @@ def test_cases_take_turns_in_random_order(run_cases):
         if entry.role in (RunRole.PAIR_BASELINE, RunRole.PAIR_WINNER):
             first.setdefault(entry.pair_number, entry.case)
     assert set(first.values()) == {"small", "large"}
-
-
-def test_no_case_may_get_slower(run_cases):
-    """Four times faster in one and 1.09 times slower in the other is no improvement."""
-    by_word = launchers(small=gains(4.0), large=gains(0.92))
-    result = run_cases(by_word, strategy="rules")
-    assert result.speedup.low > 1
-    assert not result.improved
-    assert [case.outcome for case in result.cases] == [CaseOutcome.FASTER, CaseOutcome.SLOWER]
-    assert any("case large gets slower: I/O 0.92x" in d.text for d in result.decisions)
-
-
-def test_within_the_tolerance_a_case_may_lose(run_cases):
-    result = run_cases(launchers(small=gains(4.0), large=gains(0.97)))
-    assert result.improved
-    assert result.cases[1].outcome is CaseOutcome.UNCHANGED
-
-
-def test_a_case_whose_whole_time_gets_worse(run_cases):
-    class Computes(FakeLauncher):
-        def submit(self, request):
-            self.other_seconds = 3.0 if request.settings else 1.0
-            return super().submit(request)
-
-    by_word = {"small": FakeLauncher(gains(4.0)), "large": Computes(gains(1.0))}
-    result = run_cases(by_word)
-    assert not result.improved
-    assert any("large gets slower: whole time" in d.text for d in result.decisions)
 
 
 def test_clearly_slower_in_one_case_ends_the_trial_there(run_cases):
@@ -276,98 +211,6 @@ def test_progress_names_the_cases(run_cases):
     assert seen[-1] == ("small", "large")
 
 
-class Kill(BaseException):
-    """As kill -9."""
-
-
-@pytest.mark.parametrize("step", [13, 23, 64])
-def test_killed_again_and_again(run_cases, tmp_path, monkeypatch, step):
-    """No finished run is lost, and only halves of torn pairs are repeated; see `check_runs`."""
-    by_word = launchers(lognormal(0.05))
-    append, left = Journal.append, [step]
-
-    def counted(self, kind, **data):
-        left[0] -= 1
-        if left[0] < 0:
-            raise Kill
-        return append(self, kind, **data)
-
-    monkeypatch.setattr(Journal, "append", counted)
-    path, begun, done = tmp_path / "study" / "journal.jsonl", False, []
-    for _ in range(200):
-        left[0] = step
-        try:
-            result = run_cases(by_word, resume=begun)
-            break
-        except Kill:
-            records = parse(path.read_bytes(), path)[0]
-            begun = bool(records)
-            now = [r["run_id"] for r in records if r["kind"] == "run-finished"]
-            assert now[: len(done)] == done
-            done = now
-    records = parse(path.read_bytes(), path)[0]
-    slots = {r["run_id"]: r["slot"] for r in records if r["kind"] == "run-planned"}
-    ended = [slots[r["run_id"]] for r in records if r["kind"] == "run-finished"]
-    assert check_runs(records) <= sum(r["kind"] == "resumed" for r in records)
-    assert "small:warm-up" in ended
-    assert result.improved
-    left[0] = 10**6
-    assert run_cases(by_word, resume=True) == result
-
-
-def test_resume_needs_no_cases_and_refuses_others(run_cases):
-    run_cases(launchers(), trials=1)
-    again = run_cases(launchers(), cases=(), resume=True)
-    assert [case.name for case in again.cases] == ["small", "large"]
-    other = (CASES[0], Case("other", ("prog", "large")))
-    with pytest.raises(StudyError, match="is a study of `prog small and prog large`"):
-        run_cases(launchers(), cases=other, resume=True)
-
-
-@pytest.mark.parametrize("n_cases", [2, 4])
-def test_honest_about_nothing(run_cases, tmp_path, n_cases):
-    """A/A: cases that no knob affects get "no improvement"."""
-    words = [f"c{i}" for i in range(n_cases)]
-    cases = tuple(Case(word, ("prog", word)) for word in words)
-    improved = 0
-    for seed in range(40):
-        formulas = {word: (lambda _: 4.0) for word in words}
-        result = run_cases(
-            launchers(lognormal(0.15), seed, **formulas),
-            cases=cases,
-            directory=tmp_path / f"{seed}",
-            seed=seed,
-            trials=6,
-        )
-        improved += result.improved
-    assert improved <= 2
-
-
-def test_an_unaffected_case_does_not_hide_a_gain(run_cases, tmp_path):
-    """One case gains twofold, the other nothing: told so in at least 8 of 10 noisy studies."""
-    improved = 0
-    for seed in range(30):
-        by_word = launchers(lognormal(0.1), seed, small=gains(2.0), large=gains(1.0))
-        result = run_cases(by_word, directory=tmp_path / f"{seed}", seed=seed)
-        improved += result.improved
-        assert result.cases[1].outcome is not CaseOutcome.FASTER or seed
-    assert improved >= 24
-
-
-def test_the_overall_interval_covers_the_truth(run_cases, tmp_path):
-    """At 95 %, whichever look ended the pairs."""
-    covered = total = 0
-    for seed in range(60):
-        by_word = launchers(lognormal(0.2), seed, small=gains(1.5), large=gains(1.5))
-        result = run_cases(by_word, directory=tmp_path / f"{seed}", seed=seed, trials=1,
-                           strategy="rules")  # fmt: skip
-        if result.speedup is not None and result.winner.settings.get(KNOB) == "disable":
-            total += 1
-            covered += result.speedup.low <= 1.5 <= result.speedup.high
-    assert total > 30
-    assert covered >= 0.87 * total
-
-
 def test_facts_of_cases_are_merged(run_cases):
     two = replace(romio_facts(), n_ranks=2, write_bytes=10, matched_calls=True)
     four = replace(romio_facts(), n_ranks=4, write_bytes=5, matched_calls=False)
@@ -376,29 +219,3 @@ def test_facts_of_cases_are_merged(run_cases):
     assert result.facts.write_bytes == 15
     assert not result.facts.matched_calls
     assert result.cases[0].facts == two
-
-
-def test_a_case_that_is_left_open_is_no_improvement(run_cases):
-    """One case is behind in 3 of 6 pairs; the budget has no room for more, then it has."""
-
-    class Wavers(FakeLauncher):
-        pairs = 0
-
-        def submit(self, request):
-            self.pairs += bool(request.settings)
-            behind = request.settings and self.pairs > 2 and self.pairs % 3
-            self.io_seconds = lambda _: 4.0 / 0.9 if behind else 4.0
-            return super().submit(request)
-
-    by_word = {"small": FakeLauncher(gains(4.0)), "large": Wavers(gains(1.0))}
-    result = run_cases(by_word, runs=36, trials=None, strategy="rules")
-    assert result.speedup.n_pairs == 6
-    assert result.speedup.low > 1
-    assert result.cases[1].speedup.median < 0.95 <= 1 <= result.cases[1].speedup.high
-    assert not result.improved
-    assert result.cases[1].outcome is CaseOutcome.OPEN
-    said = next(d.text for d in result.decisions if "left open" in d.text)
-    assert "case large is left open (I/O 0.95x [0.90-1.00])" in said
-    given = int(said.partition("--resume --runs ")[2])
-    more = run_cases(by_word, runs=given, resume=True)
-    assert more.cases[1].speedup.n_pairs > 6
