@@ -91,7 +91,9 @@ static int agree(bool good, const char *trouble, int code)
 
 static int replay(const struct options *options, struct sw_replay_plan *plan, FILE *json)
 {
-    struct sw_replay_run run = {.plan = plan, .compute = options->compute};
+    static struct sw_replay_run run;
+    run.plan = plan;
+    run.compute = options->compute;
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &run.signals);
     sw_replay_make_groups(&run);

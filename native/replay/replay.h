@@ -147,14 +147,31 @@ bool sw_replay_load(const char *path, const char *directory, struct sw_replay_pl
 
 /* ---- a run -------------------------------------------------------------------------- */
 
+#define SW_SLOTS 1024
+
+struct sw_replay_slot {
+    uint64_t name; /* of a dataset or variable, as a number; 0: none */
+    size_t at;
+};
+
+struct sw_replay_buffer {
+    char *all;
+    size_t room;
+    size_t at;   /* of the present call */
+    size_t next; /* of the next one that has no place */
+    struct sw_replay_slot slots[SW_SLOTS];
+};
+
+enum { SW_NOISE, SW_SINK };
+
 struct sw_replay_run {
     struct sw_replay_plan *plan;
     int rank;
     MPI_Comm signals; /* copy of the world */
     double compute;   /* factor of the gaps */
-    size_t room;      /* of each of the two */
-    char *noise;      /* what is written */
-    char *sink;       /* where reads go */
+    char *noise;      /* what the present call writes */
+    char *sink;       /* where its reads go */
+    struct sw_replay_buffer buffers[2];
     double seconds[SW_PHASES];
     int64_t calls[SW_PHASES];
     int64_t read_bytes, write_bytes;
@@ -194,6 +211,14 @@ _Noreturn void sw_replay_die(const struct sw_replay_now *now, const char *call, 
 void sw_replay_miss(struct sw_replay_run *run, const struct sw_replay_now *now, const char *call,
                     const char *why);
 void *sw_replay_memory(size_t bytes); /* zeroed; never NULL */
+
+/* ---- buffers -------------------------------------------------------------------------- */
+
+/* As long as the calls need, before any: later it would keep other ranks waiting. */
+void sw_replay_make_buffers(struct sw_replay_run *run);
+void sw_replay_free_buffers(struct sw_replay_run *run);
+/* Gives the call its place in memory. */
+void sw_replay_take(struct sw_replay_run *run, const struct sw_replay_now *now);
 /* Makes noise and sink at least so long. */
 void sw_replay_room(struct sw_replay_run *run, size_t bytes);
 

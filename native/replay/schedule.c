@@ -88,6 +88,7 @@ static void make(struct sw_replay_run *run, struct sw_replay_call *call)
     };
     if (call->offset >= 0)
         now.offset += at_levels(call->done, call->inner, call->stride);
+    sw_replay_take(run, &now);
     rest(run, call->done == 0 ? call->gap : call->rest);
     double start = MPI_Wtime();
     now.verb->call(run, &now);
@@ -99,54 +100,6 @@ static void make(struct sw_replay_run *run, struct sw_replay_call *call)
         run->write_bytes += call->bytes;
 }
 
-/* Noise, so that nothing below can save itself work on zeros. */
-void sw_replay_room(struct sw_replay_run *run, size_t bytes)
-{
-    uint64_t state = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(run->rank + 1);
-    if (bytes <= run->room)
-        return;
-    /* The old ones stay: nonblocking calls may still use them. */
-    run->room = (bytes + 7) / 8 * 8;
-    run->noise = sw_replay_memory(run->room);
-    run->sink = sw_replay_memory(run->room);
-    for (size_t i = 0; i < run->room / 8; i++) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        ((uint64_t *)(void *)run->noise)[i] = state;
-        ((uint64_t *)(void *)run->sink)[i] = state; /* its pages are there */
-    }
-}
-
-/* What a call needs of a buffer, holes included. */
-static size_t need_of(const struct sw_replay_plan *plan, const struct sw_replay_call *call)
-{
-    size_t bytes = (size_t)call->bytes;
-    if (call->file < 0)
-        return 0; /* a signal */
-    if (call->object < 0 || call->detail < 0 || call->detail >= plan->n_shapes)
-        return bytes;
-    const struct sw_replay_shape *shape = &plan->shapes[call->detail];
-    if (shape->memory < 0)
-        return bytes;
-    const struct sw_replay_shape *memory = &plan->shapes[shape->memory];
-    size_t holed = (size_t)plan->objects[call->object].element_bytes;
-    for (int d = 0; d < memory->n_dims; d++)
-        holed *= (size_t)(memory->extents[d] > 0 ? memory->extents[d] : 1);
-    return holed > bytes ? holed : bytes;
-}
-
-/* As long as the largest call needs, before any: later it would keep other ranks waiting. */
-static void make_buffers(struct sw_replay_run *run)
-{
-    size_t most = 64;
-    for (int64_t i = 0; i < run->plan->n_calls; i++) {
-        size_t need = need_of(run->plan, &run->plan->calls[i]);
-        most = need > most ? need : most;
-    }
-    sw_replay_room(run, most);
-}
-
 void sw_replay_execute(struct sw_replay_run *run)
 {
     struct sw_replay_plan *plan = run->plan;
@@ -156,7 +109,7 @@ void sw_replay_execute(struct sw_replay_run *run)
         heap[i] = (struct entry){.place = next_place(&plan->calls[i]), .call = &plan->calls[i]};
     for (int64_t i = count / 2 - 1; i >= 0; i--)
         sink(heap, count, i);
-    make_buffers(run);
+    sw_replay_make_buffers(run);
     MPI_Barrier(MPI_COMM_WORLD);
     while (count > 0) {
         struct sw_replay_call *call = heap[0].call;
@@ -168,6 +121,5 @@ void sw_replay_execute(struct sw_replay_run *run)
         sink(heap, count, 0);
     }
     free(heap);
-    free(run->noise);
-    free(run->sink);
+    sw_replay_free_buffers(run);
 }

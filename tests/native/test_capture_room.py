@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import platform
 import random
 
 import pytest
@@ -73,3 +74,19 @@ def test_regular_calls_need_no_room(host: Host, programs: Programs) -> None:
     calls: list[Call] = [("w", k * 8 % 60000, 8) for k in range(CALLS)]
     play(host, programs, calls, STRIPEWISE_CAPTURE_BYTES="65536")
     assert lost_events(host) == 0
+
+
+def test_a_container_that_was_replaced(host: Host, programs: Programs) -> None:
+    """Nothing of ours goes into a file that is not ours, and the loss is told."""
+    container = host.containers / f"{platform.node()}.sw"
+    other = host.containers.parent / "other"
+    other.write_bytes(b"not ours" * 100_000)
+    program = programs.executable("moves")
+    host.check(program, container, other, str(CALLS), STRIPEWISE_CAPTURE="all")
+    assert container.read_bytes() == b"not ours" * 100_000
+    container.with_suffix(".sw.moved").rename(container)
+    trace = trace_of(host)
+    assert operations(host.record("moves"), Op.WRITE) == CALLS
+    recorded = len(rows_named(trace, "pwrite"))
+    assert CALLS // 2 <= recorded < CALLS
+    assert recorded + lost_events(host) >= CALLS

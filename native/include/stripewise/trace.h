@@ -5,17 +5,19 @@
  * is on (SW_ENV_CAPTURE).  Version SW_TRACE_VERSION stands in `version` of every record below.
  *
  *   THREAD block payload := struct sw_thread_record, slots (n_slots x struct sw_run), records
- *   EVENTS block payload := records of one thread that needed more room
+ *   EVENTS block payload := records that were moved out of the log of one thread
  *   RECORDS blocks hold what is common to the threads of a process: names, objects, shapes,
  *                  views, time bins
  *
  * An event is one call.  Equal calls that lie at a regular stride fold into one run while they
  * are recorded.  A run is open in a slot of its thread, where it is updated in place (`count`
  * is stored last), and is copied to the log when a call does not continue it; only then the
- * slot's count becomes 0.  So whatever ends the process, no completed call is lost; a run that
- * is found more than once (equal thread and sequence, in the log and in a slot) counts once, with
- * the largest count.  The figures of a run are added before its count is stored: of a process
- * that was killed, sum and histogram of the durations may hold one call more.
+ * slot's count becomes 0.  A full log is copied to an EVENTS block, its first size last, and only
+ * then emptied: a 0 takes the place of its first size.  So whatever ends the process, no completed
+ * call is lost; what is found more than once (equal thread and sequence, in a slot, the log or
+ * an EVENTS block) counts once, with the largest count.  The figures of a run are added before its
+ * count is stored: of a process that was killed, sum and histogram of the durations may hold one
+ * call more.
  *
  * The end of a process, however it comes, loses nothing: the pages are the file's.  The end of
  * the node loses what the kernel had not written back: it writes a page of a local file system at

@@ -14,8 +14,8 @@
 #include "system.h"
 #include "tracer.h"
 
-#define THREAD_BLOCK_BYTES (8 * SW_PAGE)
-#define FIRST_EVENTS_BYTES (16 * SW_PAGE)
+#define THREAD_BLOCK_BYTES (12 * SW_PAGE)
+#define FIRST_LOGS 2
 #define PLAIN_KEYS 32   /* of the first so many, libc needs no memory for a thread's value */
 #ifndef SW_MOST_THREADS /* tests make do with fewer */
 #define SW_MOST_THREADS ((1u << 24) - 1) /* that events can tell apart */
@@ -48,15 +48,15 @@ static void describe_thread(struct sw_thread_record *record, uint64_t start_ns)
 /* THREAD block := thread record, slots, log. */
 static bool map_block(struct sw_tracer *tracer, uint64_t start_ns)
 {
-    uint64_t bytes = THREAD_BLOCK_BYTES;
-    char *block = sw_container_trace_block(SW_BLOCK_THREAD, &bytes, THREAD_BLOCK_BYTES);
+    const uint64_t bytes = THREAD_BLOCK_BYTES;
+    char *block = sw_container_thread_block(bytes);
     if (block == NULL)
         return false;
     tracer->record = (struct sw_thread_record *)(void *)(block + sizeof(struct sw_block_header));
     tracer->runs = (struct sw_run *)(void *)(tracer->record + 1);
-    tracer->log = (char *)(tracer->runs + SW_TRACER_SLOTS);
+    tracer->log = tracer->log_begin = (char *)(tracer->runs + SW_TRACER_SLOTS);
     tracer->log_end = block + bytes;
-    tracer->next_block_bytes = FIRST_EVENTS_BYTES;
+    tracer->next_logs = FIRST_LOGS;
     tracer->generation = sw_options.generation;
     tracer->thread = sw_thread.number;
     describe_thread(tracer->record, start_ns);

@@ -135,9 +135,13 @@ void sw_container_commit(struct sw_record *record, uint32_t bytes);
 const char *sw_container_trouble(void); /* NULL: none */
 /* As sw_container_reserve, for records of the trace, which have a bound of their own. */
 void *sw_container_reserve_trace(uint32_t bytes);
-/* A block of the trace, mapped with its header, of at most *bytes (then of what is left, but not
- * of less than `least`); NULL if there is no room.  Under the lock. */
-char *sw_container_trace_block(enum sw_trace_block_kind kind, uint64_t *bytes, uint64_t least);
+/* A thread's block of the trace, mapped with its header; NULL if there is no room. */
+char *sw_container_thread_block(uint64_t bytes);
+/* An EVENTS block that is not mapped, with *room bytes or what is left, but not less than `least`;
+ * the place of its payload in the file, 0 if there is no room. */
+uint64_t sw_container_events_block(uint64_t *room, uint64_t least);
+/* Puts records into such a block, all or none; false if that fails. */
+bool sw_container_put_events(uint64_t place, const void *records, uint64_t bytes);
 /* No THREAD or EVENTS block will come, for now. */
 bool sw_container_trace_full(void);
 /* No further block for names, shapes and time bins either. */

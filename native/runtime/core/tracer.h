@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The recorder of one thread: open runs in the slots of its THREAD block, a log behind them. */
+/* The recorder of one thread: open runs in the slots of its THREAD block, a log behind them that
+ * moves to EVENTS blocks when it is full. */
 #ifndef STRIPEWISE_TRACER_H
 #define STRIPEWISE_TRACER_H
 
@@ -60,11 +61,12 @@ struct sw_tracer {
     struct sw_tracer *next; /* in the pool */
     struct sw_thread_record *record;
     struct sw_run *runs; /* mapped; the run of slot k is runs[k] */
-    char *log;
+    char *log;           /* where the next record goes: from log_begin on */
+    char *log_begin;
     char *log_end;
-    char *block; /* EVENTS block of the log; NULL: the log is in the THREAD block */
-    uint64_t block_bytes;
-    uint64_t next_block_bytes;
+    uint64_t place; /* in the container, of what is logged next; the room of its block ends */
+    uint64_t place_end;
+    uint32_t next_logs; /* whole logs that the next EVENTS block has room for */
     uint32_t generation;
     uint32_t working; /* slot + 1 that is being changed; stays if a jump interrupts us */
     uint32_t thread;

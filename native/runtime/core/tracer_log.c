@@ -1,9 +1,14 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The log of a thread: records one after the other, behind its slots and then in EVENTS blocks.
- * A record is committed by its size, and only when the place behind it says "nothing yet"; so a
- * reader finds the end whenever the process dies, and so do we if a jump left us in the middle.
+ * The log of a thread: records one after the other behind its slots.  A record is committed by its
+ * size, and only when the place behind it says "nothing yet"; so a reader finds the end whenever
+ * the process dies, and so do we if a jump left us in the middle.
+ *
+ * A full log moves to an EVENTS block, by one write of many pages: that costs a third of what
+ * the page faults of a mapped block would.  It is committed there by its first size, written last,
+ * and only then the log is emptied: a process that is killed in between leaves its records
+ * twice, and readers count them once.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -11,8 +16,7 @@
 #include "system.h"
 #include "tracer.h"
 
-#define LEAST_BLOCK_BYTES (2 * SW_PAGE)
-#define LARGEST_BLOCK_BYTES (256 * SW_PAGE)
+#define MOST_LOGS 32
 
 /* ---- what found no room --------------------------------------------------------------------- */
 
@@ -55,26 +59,40 @@ static uint32_t taken(const char *at)
     return __atomic_load_n(&((const struct sw_record *)(const void *)at)->bytes, __ATOMIC_RELAXED);
 }
 
-/* Another block; the last one is complete and need not stay mapped. */
-static bool grow(struct sw_tracer *tracer)
+/* Room for all that is logged in an EVENTS block. */
+static bool has_place(struct sw_tracer *tracer, uint64_t bytes)
+{
+    if (tracer->place_end - tracer->place >= bytes)
+        return true;
+    uint64_t whole = (uint64_t)(tracer->log_end - tracer->log_begin);
+    uint64_t room = tracer->next_logs * whole;
+    uint64_t place = sw_container_events_block(&room, bytes);
+    if (place == 0)
+        return false;
+    tracer->place = place;
+    tracer->place_end = place + room;
+    if (tracer->next_logs < MOST_LOGS)
+        tracer->next_logs *= 2;
+    return true;
+}
+
+/* Under the lock no handler can jump out of this. */
+static bool empty(struct sw_tracer *tracer)
 {
     struct sw_guarded guarded;
+    uint64_t bytes = (uint64_t)(tracer->log - tracer->log_begin);
     if (sw_container_trace_full() || !sw_lock(&guarded))
         return false;
-    uint64_t bytes = tracer->next_block_bytes;
-    char *block = sw_container_trace_block(SW_BLOCK_EVENTS, &bytes, LEAST_BLOCK_BYTES);
-    if (block != NULL) {
-        if (tracer->block != NULL)
-            syscall(SYS_munmap, tracer->block, tracer->block_bytes);
-        tracer->block = block;
-        tracer->block_bytes = bytes;
-        tracer->log = block + sizeof(struct sw_block_header);
-        tracer->log_end = block + bytes;
-        if (tracer->next_block_bytes < LARGEST_BLOCK_BYTES)
-            tracer->next_block_bytes *= 2;
+    bool moved = has_place(tracer, bytes) &&
+                 sw_container_put_events(tracer->place, tracer->log_begin, bytes);
+    if (moved) {
+        tracer->place += bytes;
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+        ((struct sw_record *)(void *)tracer->log_begin)->bytes = 0;
+        tracer->log = tracer->log_begin;
     }
     sw_unlock(&guarded);
-    return block != NULL;
+    return moved;
 }
 
 /* Where the next record goes, NULL if there is no room. */
@@ -84,7 +102,7 @@ static void *reserve(struct sw_tracer *tracer, uint32_t bytes)
     while (at + sizeof(struct sw_record) <= tracer->log_end && taken(at) != 0)
         at += taken(at); /* committed just before a jump */
     tracer->log = at;
-    if (SW_UNLIKELY((size_t)(tracer->log_end - at) < bytes) && !grow(tracer))
+    if (SW_UNLIKELY((size_t)(tracer->log_end - at) < bytes) && !empty(tracer))
         return NULL;
     return tracer->log;
 }
