@@ -143,6 +143,7 @@ def _open_calls(trace: Trace, kinds: RowKinds, calls: RankCalls) -> OpenCalls:
         kinds.collective[row],
         kinds.parallel[row],
         kinds.creates[row],
+        kinds.joint[row],
     )
 
 

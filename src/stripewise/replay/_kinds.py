@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import IoLayer, Op, OpenBit, ShapeKind, Trace
-from stripewise.replay._verbs import SKIPPED, is_collective, verb_of
+from stripewise.replay._verbs import JOINT, SKIPPED, is_collective, verb_of
 
 _READS = (Op.READ, Op.READ_COLLECTIVE)
 _WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
@@ -25,7 +25,7 @@ class RowKinds:
 
     Attributes:
         verb: int64, index into `verbs`; -1 of rows that are not replayed.
-        collective / opens / closes / parallel / creates / removes: bool.
+        collective / opens / closes / parallel / creates / removes / joint: bool.
         lost_bytes: Moved by calls that cannot be replayed; `moved_bytes`: by all.
         lost: Why, in words, with the number of calls.
         skipped: Name of a call that is left out to their number.
@@ -39,6 +39,7 @@ class RowKinds:
     parallel: NDArray[np.bool_]
     creates: NDArray[np.bool_]
     removes: NDArray[np.bool_]
+    joint: NDArray[np.bool_]
     read_bytes: int
     write_bytes: int
     lost_bytes: int
@@ -83,6 +84,7 @@ def row_kinds(trace: Trace, chosen: NDArray[np.bool_]) -> RowKinds:
         kept & _is_parallel(trace),
         kept & (((bits & int(_CREATING)) != 0) | _is(verbs, verb, "fcreate", "create")),
         kept & _is(verbs, verb, "unlink", "delete"),
+        np.isin(verb, [i for i, text in enumerate(verbs) if text in JOINT]),
         _bytes_of(trace, kept, _READS),
         _bytes_of(trace, kept, _WRITES),
         lost_bytes,

@@ -74,11 +74,9 @@ def find_meetings(
 def _meetings_of(
     ranks: Sequence[Timed], members: tuple[int, ...], turn: Sequence[Opening]
 ) -> Meeting:
-    """Look at the collective calls of one opening."""
-    places = [_collective(ranks[one.rank].kinds, one) for one in turn]
-    if len({len(own) for own in places}) > 1:
-        return Meeting(members, np.zeros((len(members), 0), np.int64), np.zeros(0, np.int64))
+    """Look at the calls of one opening that its ranks made together."""
     of = [ranks[rank] for rank in members]
+    places = _together([one.kinds for one in of], turn)
     exact = np.stack([_exact(one.calls, at) for one, at in zip(of, places, strict=True)])
     start = np.stack([one.calls.start[at] for one, at in zip(of, places, strict=True)])
     gap = np.stack([one.gaps[at] for one, at in zip(of, places, strict=True)])
@@ -88,8 +86,21 @@ def _meetings_of(
     return Meeting(members, np.stack(places)[:, met], gap.min(axis=0)[met])
 
 
-def _collective(kinds: OpenCalls, opening: Opening) -> NDArray[np.int64]:
-    chosen = kinds.collective | kinds.opens
+def _together(kinds: Sequence[OpenCalls], turn: Sequence[Opening]) -> list[NDArray[np.int64]]:
+    """Return the places of calls that correspond, (n,) of each rank.
+
+    What need not be made together counts only if all ranks made the same of it, in the same order.
+    """
+    for joint in (True, False):
+        places = [_places(one, at, joint) for one, at in zip(kinds, turn, strict=True)]
+        order = {one.joint[at].tobytes() for one, at in zip(kinds, places, strict=True)}
+        if len(order) == 1:
+            return places
+    return [np.zeros(0, np.int64) for _ in turn]
+
+
+def _places(kinds: OpenCalls, opening: Opening, joint: bool) -> NDArray[np.int64]:
+    chosen = kinds.collective | kinds.opens | (kinds.joint & joint)
     mine = np.flatnonzero(chosen & (kinds.key == kinds.key[opening.place]))
     low, high = np.searchsorted(mine, (opening.place, opening.close + 1))
     return mine[low:high]

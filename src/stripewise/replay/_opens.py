@@ -49,6 +49,7 @@ class OpenCalls:
     Attributes:
         key: int64, a number for layer and file; -1 of calls without a file.
         opens / closes / collective / parallel / creates: bool.
+        joint: bool; the ranks make it together as a rule, but it need not be.
     """
 
     key: NDArray[np.int64]
@@ -57,6 +58,7 @@ class OpenCalls:
     collective: NDArray[np.bool_]
     parallel: NDArray[np.bool_]
     creates: NDArray[np.bool_]
+    joint: NDArray[np.bool_]
 
 
 def find_openings(

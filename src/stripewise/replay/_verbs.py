@@ -156,3 +156,6 @@ _COLLECTIVE = frozenset(
     "pnetcdf.close pnetcdf.enddef pnetcdf.redef pnetcdf.begin_indep pnetcdf.end_indep "
     "pnetcdf.wait_all pnetcdf.sync".split()
 )
+
+JOINT = frozenset(("hdf5.dopen", "hdf5.dclose"))
+"""All ranks make these calls as a rule, but no one has to."""
