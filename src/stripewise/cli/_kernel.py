@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.option(
     "--from",
     "trace",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     metavar="TRACE",
     help="Replay the I/O of a traced program; takes --np N, --compute keep|none|FACTOR of the "
     "time between calls, --file DIR for its files, and --keep.",

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     "--compare",
     nargs=2,
     metavar="PATH PATH",
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="For each pattern of the first run the nearest one of the second, and how far it is.",
 )
 @json_option
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
 def command(
     paths: tuple[str, ...],
     files: str,

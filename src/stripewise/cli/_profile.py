@@ -50,7 +50,9 @@ from stripewise.errors import UsageError
     help="Print blocks as Cray's MPICH_MPIIO_STATS does, for any MPI, from a trace.",
 )
 @click.option("--findings-only", is_flag=True, help="Only the summary line and the findings.")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@click.argument(
+    "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(readable=False)
+)
 def command(
     paths: tuple[str, ...],
     as_json: bool,

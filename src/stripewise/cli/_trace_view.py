@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 _LAYERS = ("adios2", "hdf5", "pnetcdf", "mpiio", "stdio", "posix")
 _path = click.argument(
-    "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
+    "paths",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path, readable=False),
+    metavar="PATH...",
 )
 
 

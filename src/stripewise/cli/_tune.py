@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 @click.option(
     "--replay",
     "replayed",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     metavar="TRACE",
     help="Search with a replay of this trace's I/O; runs of COMMAND then decide.",
 )

@@ -253,7 +253,8 @@ def _notes(
     silent = [p for p in np.flatnonzero(profile.counted).tolist() if p not in traced]
     silent = [p for p in silent if profile.processes["outermost_ns"][p]]
     if silent:
-        notes.append(f"{len(silent)} processes recorded no single calls, only counters")
+        processes = "1 process" if len(silent) == 1 else f"{len(silent)} processes"
+        notes.append(f"{processes} recorded no single calls, only counters")
     if left_out:
         notes.append(f"{left_out} records of launchers and helpers are left out")
     return tuple(notes)

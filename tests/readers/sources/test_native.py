@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_what_nothing_reads_is_one_line(tmp_path: Path, content: bytes) -> None:
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="No such file"):
+    with pytest.raises(TraceError, match=r"gone: No such file.*`stripewise trace -- COMMAND`"):
         read_evidence(tmp_path / "gone")
     with pytest.raises(TraceError, match="nothing to read"):
         read_evidence([])
@@ -79,7 +80,16 @@ def test_what_is_not_there(tmp_path: Path) -> None:
 
 
 def test_an_empty_directory(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="not recognised"):
+    with pytest.raises(TraceError, match=r"empty directory; what can be read.*`stripewise trace"):
+        read_evidence(tmp_path)
+    (tmp_path / "notes.txt").write_text("nothing\n")
+    with pytest.raises(TraceError, match="nothing in this directory is recognised"):
+        read_evidence(tmp_path)
+
+
+def test_what_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(TraceError, match="Permission denied; traces are for their owner alone"):
         read_evidence(tmp_path)
 
 

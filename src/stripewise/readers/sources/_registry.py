@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,6 +26,9 @@ _SOURCES: tuple[Source, ...] = (
     Hdf5RecorderSource(),
     MpiioStatsSource(),
 )
+
+
+_REMEDY = "`stripewise trace -- COMMAND` makes a trace"
 
 
 def source_names() -> tuple[str, ...]:
@@ -49,16 +54,35 @@ def recognise(path: Path) -> Source:
     Raises:
         TraceError: The path does not exist, or nothing reads it.
     """
-    try:
-        os.stat(path)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise TraceError(f"cannot read {path}: {reason}") from error
+    _check_readable(path)
     for source in _SOURCES:
         if source.recognises(path):
             return source
     what = "; ".join(source.summary for source in _SOURCES)
-    raise TraceError(f"{path}: not recognised; what can be read is {what}")
+    raise TraceError(f"{path}: {_found(path)}; what can be read is {what}; {_REMEDY}")
+
+
+def _check_readable(path: Path) -> None:
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TraceError(
+            f"cannot read {path}: {reason}; give a trace directory, or a log of Darshan, Recorder "
+            f"or MPICH_MPIIO_STATS; {_REMEDY}"
+        ) from error
+    if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(mode) else 0)):
+        raise TraceError(
+            f"cannot read {path}: {os.strerror(errno.EACCES)}; traces are for their owner alone: "
+            "ask for a copy, or chmod"
+        )
+
+
+def _found(path: Path) -> str:
+    """What there is instead of a trace."""
+    if not path.is_dir():
+        return "not recognised"
+    return "nothing in this directory is recognised" if any(path.iterdir()) else "empty directory"
 
 
 def read_evidence(path: Path | Sequence[Path]) -> Evidence:
