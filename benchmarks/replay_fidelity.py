@@ -3,12 +3,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Compare the replayed I/O of programs with their own: the requests, and the bandwidth.
 
-    benchmarks/replay_fidelity.py [SOURCES] [--only TEXT] [--pairs N]
+    benchmarks/replay_fidelity.py [SOURCES] [--only TEXT]... [--pairs N] [--directory D]
 
 Our kernels, and with SOURCES also the programs of other_programs.py.  Each is traced; its
 replay is traced too, and the requests of both are compared one by one.  Then program and replay
 run in turn, in pairs of random order, synced and in fresh directories: the table has the median
-ratio of the bandwidths (replay / program) with its 95 % interval.
+ratio of the bandwidths (replay / program) with its 95 % interval.  There are pairs until the
+interval is narrower than 10 % to either side, at most N.
+
+D chooses the file system: where storage is memory (/dev/shm) the interval is narrow, on a disk
+that others use too it is not.
 """
 
 from __future__ import annotations
@@ -47,6 +51,9 @@ KERNELS = (
     ("array3d", "pnetcdf", "collective", ("--local", "128,128,128")),
     ("wrf", "posix", "independent", ("--local", "20,256,256")),
 )
+LEAST_PAIRS = 6
+NARROW = 0.10
+"""No more pairs once the interval reaches no further to either side."""
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
 
 
@@ -93,6 +100,7 @@ def compared(case: Case, place: Path, n_pairs: int) -> dict[str, str]:
         "requests": f"{differences.calls} calls, {differences.bytes >> 20} MiB: {same}",
         "plan": f"{(whole / 'plan' / 'plan').stat().st_size} B",
         "bandwidth, replay / program": f"{ratio.median:.2f} [{ratio.low:.2f}–{ratio.high:.2f}]",
+        "pairs": str(len(pairs)),
         "within 15 %": "yes" if near else "no",
     }
 
@@ -132,18 +140,30 @@ def _pairs(
 ) -> list[tuple[float, float]]:
     """(I/O seconds of the program, of the replay) of each pair; both move the same bytes."""
     draws = random.Random(case.name)
-    found = []
-    for turn in range(n_pairs + 1):  # the first one warms up
-        seconds = {}
-        for which in draws.sample(("program", "replay"), 2):
-            directory = whole / "run"
-            if which == "program":
-                seconds[which] = _io_seconds(case.command, _fresh(case, directory))
-            else:
-                seconds[which] = _io_seconds(replay, _prepared(replay, directory))
-        if turn:
-            found.append((seconds["program"], seconds["replay"]))
+    _pair(case, replay, whole / "run", draws)  # warms up
+    found: list[tuple[float, float]] = []
+    while len(found) < n_pairs and not _narrow(found):
+        found.append(_pair(case, replay, whole / "run", draws))
     return found
+
+
+def _pair(
+    case: Case, replay: Sequence[str], directory: Path, draws: random.Random
+) -> tuple[float, float]:
+    seconds = {}
+    for which in draws.sample(("program", "replay"), 2):
+        if which == "program":
+            seconds[which] = _io_seconds(case.command, _fresh(case, directory))
+        else:
+            seconds[which] = _io_seconds(replay, _prepared(replay, directory))
+    return seconds["program"], seconds["replay"]
+
+
+def _narrow(pairs: Sequence[tuple[float, float]]) -> bool:
+    if len(pairs) < LEAST_PAIRS:
+        return False
+    ratio = speedup_of(pairs)
+    return max(ratio.high - ratio.median, ratio.median - ratio.low) <= NARROW * ratio.median
 
 
 def _io_seconds(words: Sequence[str], directory: Path) -> float:
@@ -152,9 +172,11 @@ def _io_seconds(words: Sequence[str], directory: Path) -> float:
 
 
 def _run(words: Sequence[str], directory: Path) -> str:
+    # Below /dev no files are recorded otherwise.
+    seen = {"STRIPEWISE_INCLUDE": str(directory)}
     done = subprocess.run(
         words, cwd=directory, capture_output=True, text=True, timeout=SECONDS, check=False,
-        stdin=subprocess.DEVNULL, env={**os.environ, **AS_ROOT},
+        stdin=subprocess.DEVNULL, env={**os.environ, **AS_ROOT, **seen},
     )  # fmt: skip
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
@@ -168,9 +190,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("sources", type=Path, nargs="?")
-    parser.add_argument("--only", default="", metavar="TEXT", help="programs whose row has TEXT")
-    parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--directory", type=Path, default=Path("build/replay-fidelity"))
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="TEXT",
+        help="programs whose row has TEXT; several: all of them",
+    )
+    parser.add_argument("--pairs", type=int, default=30, metavar="N", help="at most (30)")
+    parser.add_argument(
+        "--directory", type=Path, default=Path("build/replay-fidelity"), metavar="D",
+        help="where programs run (build/replay-fidelity)",
+    )  # fmt: skip
     options = parser.parse_args()
     place = options.directory.absolute()
     found = kernel_cases()
@@ -179,11 +209,12 @@ def main() -> None:
         found += other_cases(others, options.sources.absolute(), place / "bin")
     rows = []
     for case in found:
-        if options.only in " ".join(case.labels.values()):
+        if all(text in " ".join(case.labels.values()) for text in options.only or ()):
             rows.append(compared(case, place / "runs", options.pairs))
             print(rows[-1], file=sys.stderr)
+            shutil.rmtree(place / "runs" / case.name, ignore_errors=True)
     if not rows:
-        parser.error(f"no program has {options.only!r} in its row")
+        parser.error(f"no program has {' and '.join(options.only)} in its row")
     print(markdown(rows))
 
 

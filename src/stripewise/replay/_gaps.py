@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from stripewise.replay._calls import RankCalls
 
-
 STARTUP_NS = 10_000_000
 """So far apart ranks leave MPI_Init by chance: they begin together in the replay."""
 
