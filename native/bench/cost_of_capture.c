@@ -134,7 +134,10 @@ static herr_t (*h5dwrite_past)(hid_t, hid_t, hid_t, hid_t, hid_t, const void *);
 static int open_hdf5(const char *path)
 {
     hsize_t extents[2] = {slots, bytes}, count = bytes;
-    h5_file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_sieve_buf_size(access, 0); /* as in parallel: each write goes to the file */
+    h5_file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
     space = H5Screate_simple(2, extents, NULL);
     memory = H5Screate_simple(1, &count, NULL);
     dataset =

@@ -18,7 +18,6 @@ of calls.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import statistics
@@ -29,14 +28,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from figures import Figure, blockwise, difference, show
+from figures import Figure, blockwise, difference, options_of, show
 
 BENCH = Path(__file__).resolve().parent
 NATIVE = BENCH.parent
 SECTOR = 512
 MODES = ("none", "counters", "fold", "all")
 GOAL_NS, GOAL_PER_CENT = 250, 1
-CALLS = 40
+CALLS = 128
 """Calls of a burst."""
 BLOCKS = 40
 HDF5 = ("hdf5-mpich", "hdf5")
@@ -194,18 +193,14 @@ def trace_bytes(bench: Bench, calls: int) -> list[Figure]:
 
 def main() -> None:
     """Measure, and print the table or JSON."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
-    parser.add_argument("--directory", type=Path, help="file system to write to (default: temp)")
-    parser.add_argument("--quick", action="store_true", help="fewer samples, for a first look")
-    options = parser.parse_args()
+    options = options_of(__doc__ or "")
     scale = 10 if options.quick else 1
     with tempfile.TemporaryDirectory(dir=options.directory) as place:
         bench = Bench(Path(place))
         bench.build()
         figures = [f for layer in bench.layers for f in per_call(bench, layer, 100 // scale)]
         figures += per_call(bench, "posix", 100 // scale, "random")
-        figures += synced(bench, 1000 // scale)
+        figures += synced(bench, 6000 // scale)
         figures += leaving(bench, 40 // scale)
         figures += trace_bytes(bench, 50000)
     show(figures, options.json)

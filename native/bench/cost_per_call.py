@@ -18,7 +18,6 @@ of files opened.  Differences of medians over all runs, intervals by bootstrap.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import statistics
@@ -30,7 +29,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from figures import SEED, Figure, blockwise, difference, show
+from figures import SEED, Figure, blockwise, difference, options_of, show
 
 BENCH = Path(__file__).resolve().parent
 NATIVE = BENCH.parent
@@ -164,11 +163,7 @@ class Bench:
 
 def main() -> None:
     """Measure, and print the table or JSON."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
-    parser.add_argument("--directory", type=Path, help="file system to write to (default: temp)")
-    parser.add_argument("--quick", action="store_true", help="fewer samples, for a first look")
-    options = parser.parse_args()
+    options = options_of(__doc__ or "")
     scale = 10 if options.quick else 1
     with tempfile.TemporaryDirectory(dir=options.directory) as place:
         bench = Bench(Path(place))

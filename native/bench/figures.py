@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import random
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 RESAMPLES = 2000
 SEED = 1
@@ -34,6 +36,15 @@ class Figure:
     without_unit: str
     samples: int
     goal: float | None = None
+
+
+def options_of(description: str) -> argparse.Namespace:
+    """What the command line asks for: `json`, `directory` and `quick`."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
+    parser.add_argument("--directory", type=Path, help="file system to write to (default: temp)")
+    parser.add_argument("--quick", action="store_true", help="fewer samples, for a first look")
+    return parser.parse_args()
 
 
 def difference(
