@@ -8,6 +8,7 @@ from stripewise.diagnosis.findings._amplification import Amplification
 from stripewise.diagnosis.findings._balance import Imbalance, SerialIo
 from stripewise.diagnosis.findings._base import Rule
 from stripewise.diagnosis.findings._collective import BrokenCollective, DataSieving, Scattered
+from stripewise.diagnosis.findings._exchange import Exchange
 from stripewise.diagnosis.findings._hdf5 import ChunkMismatch, Hdf5Metadata
 from stripewise.diagnosis.findings._idle import IdleHints
 from stripewise.diagnosis.findings._layout import FewAggregators, Misaligned, OneStripe
@@ -24,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     RedundantReads(),
     BrokenCollective(),
     DataSieving(),
+    Exchange(),
     ChunkMismatch(),
     Scattered(),
     RandomAccess(),
