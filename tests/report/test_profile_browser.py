@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 
@@ -41,6 +42,28 @@ def test_page_loads_without_complaints_and_its_script_runs(name, tmp_path):
     assert console == []
     assert 'class="sort"' in document
     assert document.count('class="tip"') == document.count('class="plot heat"') > 3
+
+
+def test_zoom_stretches_and_scrolls_all_pictures_together(tmp_path):
+    page = tmp_path / "profile.html"
+    write_profile_html(*profiles.rich(), page)
+    text = re.sub(r"<meta http-equiv=.Content-Security-Policy[^>]*>", "", page.read_text("utf-8"))
+    click = """<script>addEventListener("load", function () {
+      var plus = document.querySelectorAll(".zoom button")[1];
+      plus.click(); plus.click();
+      var pans = Array.from(document.querySelectorAll(".pan"));
+      document.title = pans.map(function (pan) {
+        return Math.round(pan.scrollWidth / pan.clientWidth) + "@" + pan.scrollLeft;
+      }).join(" ");
+    });</script></main>"""
+    page.write_text(text.replace("</main>", click), encoding="utf-8")
+    document, console = load(page, tmp_path)
+    title = re.search("<title>(.*?)</title>", document)[1].split()
+    assert console == []
+    assert len(title) == document.count('class="canvas"') > 3
+    assert len(set(title)) == 1
+    assert title[0].startswith("4@")
+    assert not title[0].endswith("@0")
 
 
 def test_another_script_would_not_run(tmp_path):

@@ -79,8 +79,58 @@
       tip.hidden = false;
       var left = Math.min(event.clientX - box.left + 12, box.width - tip.offsetWidth);
       tip.style.left = Math.max(left, 0) + "px";
-      tip.style.top = event.clientY - box.top + 16 + "px";
+      var top = Math.min(event.clientY - box.top + 16, box.height - tip.offsetHeight);
+      tip.style.top = Math.max(top, 0) + "px";
     });
+  }
+
+  /* All pictures over time are stretched together, and scrolled together. */
+  function zoomable(section) {
+    var pans = section.querySelectorAll(".pan");
+    var first = section.querySelector("figure.plot");
+    if (!first) { return; }
+    var level = 1;
+    var bar = document.createElement("div");
+    var said = document.createElement("span");
+    function zoom(next, at, under) {
+      var wide = pans[0].scrollWidth;
+      var part = (pans[0].scrollLeft + at) / wide;
+      level = Math.min(Math.max(next, 1), 16);
+      section.classList.toggle("zoomed", level > 1);
+      section.style.setProperty("--zoom", level);
+      pans.forEach(function (pan) { pan.scrollLeft = part * pan.scrollWidth - under; });
+      said.textContent = level + "×; double-click a picture to zoom in there";
+    }
+    function button(text, label, next) {
+      var one = document.createElement("button");
+      one.type = "button";
+      one.textContent = text;
+      one.setAttribute("aria-label", label);
+      one.addEventListener("click", function () {
+        var middle = pans[0].clientWidth / 2;
+        zoom(next(), middle, middle);
+      });
+      bar.appendChild(one);
+    }
+    bar.className = "zoom";
+    bar.appendChild(document.createTextNode("Time"));
+    button("−", "Zoom out", function () { return level / 2; });
+    button("+", "Zoom in", function () { return 2 * level; });
+    button("Whole run", "Show the whole run", function () { return 1; });
+    bar.appendChild(said);
+    section.insertBefore(bar, first);
+    pans.forEach(function (pan) {
+      pan.addEventListener("scroll", function () {
+        pans.forEach(function (other) {
+          if (other.scrollLeft !== pan.scrollLeft) { other.scrollLeft = pan.scrollLeft; }
+        });
+      });
+      pan.addEventListener("dblclick", function (event) {
+        var at = event.clientX - pan.getBoundingClientRect().left;
+        zoom(2 * level, at, pan.clientWidth / 2);
+      });
+    });
+    zoom(1, 0, 0);
   }
 
   function sortable(table) {
@@ -126,6 +176,7 @@
   }
 
   document.querySelectorAll("figure.heat").forEach(hover);
+  document.querySelectorAll("#timeline").forEach(zoomable);
   document.querySelectorAll("table.sortable").forEach(sortable);
   document.querySelectorAll(".copy").forEach(copyable);
 })();
