@@ -134,7 +134,7 @@ static hid_t creation_list(const struct sw_replay_object *object, const hsize_t 
         H5Pset_chunk(list, object->n_dims, chunk);
     else if (object->storage == SW_COMPACT)
         H5Pset_layout(list, H5D_COMPACT);
-    if (filled) { /* an input: its bytes are really there */
+    if (filled) { /* its bytes are really there */
         H5Pset_alloc_time(list, H5D_ALLOC_TIME_EARLY);
         H5Pset_fill_time(list, H5D_FILL_TIME_ALLOC);
     }
@@ -201,7 +201,8 @@ static void create_dataset(struct sw_replay_run *run, const struct sw_replay_now
         sw_replay_miss(run, now, "H5Dcreate2", "the trace does not tell the dataset");
         return;
     }
-    hid_t id = sw_hdf5_create_dataset(sw_hdf5_state(now)->file, now->object, false);
+    bool filled = now->object->kind == 'f';
+    hid_t id = sw_hdf5_create_dataset(sw_hdf5_state(now)->file, now->object, filled);
     used(dataset, sw_hdf5_check(now, "H5Dcreate2", id));
 }
 

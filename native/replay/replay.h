@@ -33,7 +33,7 @@ enum sw_replay_shape_kind { SW_ALL, SW_REGULAR, SW_BOXES, SW_POINTS, SW_NONE };
 enum sw_replay_storage { SW_CONTIGUOUS, SW_CHUNKED, SW_COMPACT };
 
 struct sw_replay_object {
-    char kind; /* 'd'ataset, 'v'ariable, 'g'roup */
+    char kind; /* 'd'ataset, 'f'illed when it is created, 'v'ariable, 'g'roup */
     enum sw_replay_class type_class;
     enum sw_replay_storage storage;
     int64_t element_bytes;

@@ -68,7 +68,7 @@ class PlanInput:
 class PlanObject:
     """A dataset, variable or group, without the file that it is in; see `TraceObject`."""
 
-    kind: str  # "dataset", "variable" or "group"
+    kind: str  # "dataset", "filled" (a dataset, when it is created), "variable" or "group"
     name: str
     extents: tuple[int, ...] = ()
     maximum: tuple[int, ...] = ()

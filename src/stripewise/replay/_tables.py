@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from stripewise.model import IoLayer, ShapeKind, Trace, TraceShape, TraceView
+from stripewise.replay._fills import filled_files
 from stripewise.replay._records import PlanFile, PlanObject, PlanShape, PlanView
 
 T = TypeVar("T", bound=Hashable)
@@ -45,6 +46,7 @@ class Tables:
             hints: Path to the hints that the program gave.
         """
         self._trace = trace
+        self._filled = filled_files(trace)
         self._hints = hints
         self._files: dict[int, PlanFile] = {}
         self._numbers: dict[int, int] = {}
@@ -105,7 +107,9 @@ class Tables:
         seen = self._trace.objects[index]
         key = (seen.file, int(seen.layer), seen.name)
         if key not in self._first:
-            kind = "dataset" if seen.layer == IoLayer.HDF5 else "variable"
+            kind = "variable"
+            if seen.layer == IoLayer.HDF5:
+                kind = "filled" if seen.file in self._filled else "dataset"
             described = PlanObject(
                 kind,
                 seen.name,
