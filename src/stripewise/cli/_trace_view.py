@@ -70,7 +70,11 @@ def info(paths: tuple[Path, ...], everything: bool, as_json: bool) -> None:
     help="Only files whose path has this in it, or matches it (repeatable).",
 )
 @click.option(
-    "--layer", "layers", type=click.Choice(_LAYERS), multiple=True, help="Only this layer."
+    "--layer",
+    "layers",
+    type=click.Choice(_LAYERS),
+    multiple=True,
+    help="Only this layer (repeatable).",
 )
 @click.option("--calls", is_flag=True, help="Each call by itself; folded ones are expanded.")
 @click.option(
@@ -79,7 +83,7 @@ def info(paths: tuple[Path, ...], everything: bool, as_json: bool) -> None:
     metavar="N",
     help="Show N at most  [default: 50; without limit with --json]",
 )
-@json_option
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document a line.")
 def show(
     paths: tuple[Path, ...],
     ranks: tuple[int, ...],
@@ -92,7 +96,7 @@ def show(
     """Show the calls of a trace, in order of time.
 
     A folded run of equal calls is one line: how many there were, how far apart, and the time
-    that they took together.  With --json each is one line of JSON.
+    that they took together.  With --json there is a JSON document for each, one a line.
     """
     from stripewise.readers import expand
     from stripewise.report._trace_rows import row_as_json, select_rows, table_lines

@@ -62,7 +62,7 @@ def file_table(rows: Sequence[FileRow]) -> Table:
                 common or "-",
                 _share(row.collective),
                 _share(row.sequential),
-                f"{row.data_rank_count} of {row.rank_count}",
+                f"{row.data_rank_count} of {row.rank_count}" if row.rank_count else "-",
                 str(row.opens),
                 _stripes(row),
             ],
