@@ -9,6 +9,9 @@
 ROMIO's tests (C and Fortran), HDF5's parallel examples, those of other_programs.py, and Python
 programs with mpi4py and h5py, under MPICH and Open MPI.  Each runs twice plainly and once under
 `stripewise trace`; then `stripewise pattern` and `stripewise profile` say what it does.
+
+MPICH 4.0 wants mpi4py 3: version 4 makes datatypes by large-count functions, and that ROMIO
+cannot flatten them.
 """
 
 from __future__ import annotations
