@@ -230,3 +230,11 @@ def test_no_plugin_in_memory_after_the_run(family: str, tmp_path: Path) -> None:
         extra={"STRIPEWISE_PLUGIN_PATH": f"/nowhere::{plugins(family)}"},
     )
     assert ran.ranks() == [0, 1]
+
+
+def test_large_counts_that_only_the_library_has(family: str, tmp_path: Path) -> None:
+    """A weak reference finds our `_c` functions also where the MPI has none."""
+    ran = run(family, 2, [program(family, "weak_counts.c"), "out.dat"], tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert (tmp_path / "out.dat").read_bytes() == (b"a" * 4096 + b"b" * 4096) * 4
+    assert ran.bytes(MPIIO, "out.dat", *WRITES) == 2 * 4 * 4096

@@ -6,16 +6,46 @@
  * with MPI_Count (`_c`) counts.  Nonblocking and split calls count their bytes at the post and
  * their wait as time.
  */
+#include <string.h>
+
 #include "layers/mpiio.h"
 
+/*
+ * Declares `real`, as SW_REAL does.  Before MPI 4 there are no `_c` functions, but a program that
+ * asks by a weak reference whether there are (mpi4py's wheels do) finds ours.  Its calls go to
+ * `small`, the function with int counts: the callee looks at the lower half of the word, as for
+ * handles (mpiio.h).  `real` is NULL for a count that is no int.
+ */
+#define REAL_OR_SMALL(name, small, count, arguments)                                              \
+    static int(*sw_cached_##name) arguments;                                                      \
+    static bool sw_is_small_##name;                                                               \
+    int(*real) arguments = __atomic_load_n(&sw_cached_##name, __ATOMIC_ACQUIRE);                  \
+    if (__builtin_expect(real == NULL, 0)) {                                                      \
+        bool is_small = false;                                                                    \
+        real =                                                                                    \
+            (int(*) arguments)find_real(#name, #small, __builtin_return_address(0), &is_small);   \
+        __atomic_store_n(&sw_is_small_##name, is_small, __ATOMIC_RELAXED);                        \
+        __atomic_store_n(&sw_cached_##name, real, __ATOMIC_RELEASE);                              \
+    }                                                                                             \
+    if (sizeof(count) > sizeof(int) && (count) != (int)(count) &&                                 \
+        __atomic_load_n(&sw_is_small_##name, __ATOMIC_RELAXED))                                   \
+        real = NULL;
+
+static void *find_real(const char *name, const char *small, const void *caller, bool *is_small)
+{
+    void *real = sw_resolve(name, caller);
+    *is_small = real == NULL && strcmp(name, small) != 0;
+    return *is_small ? sw_resolve(small, caller) : real;
+}
+
 /* (file, buffer, count, datatype, status or request) */
-#define PLAIN_BODY(name, op, flags, count_type, done)                                             \
+#define PLAIN_BODY(name, small, op, flags, count_type, done)                                      \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype,        \
                        void *out);                                                                \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype,        \
                        void *out)                                                                 \
     {                                                                                             \
-        SW_REAL(int, name, (sw_handle, void *, count_type, sw_handle, void *));                   \
+        REAL_OR_SMALL(name, small, count, (sw_handle, void *, count_type, sw_handle, void *))     \
         struct sw_call call;                                                                      \
         if (real == NULL)                                                                         \
             return SW_MPI_FAILURE;                                                                \
@@ -28,13 +58,14 @@
     }
 
 /* (file, offset, buffer, count, datatype, status or request) */
-#define AT_BODY(name, op, flags, count_type, done)                                                \
+#define AT_BODY(name, small, op, flags, count_type, done)                                         \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
                        sw_handle datatype, void *out);                                            \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
                        sw_handle datatype, void *out)                                             \
     {                                                                                             \
-        SW_REAL(int, name, (sw_handle, sw_mpi_offset, void *, count_type, sw_handle, void *));    \
+        REAL_OR_SMALL(name, small, count,                                                         \
+                      (sw_handle, sw_mpi_offset, void *, count_type, sw_handle, void *))          \
         struct sw_call call;                                                                      \
         if (real == NULL)                                                                         \
             return SW_MPI_FAILURE;                                                                \
@@ -47,11 +78,11 @@
     }
 
 /* (file, buffer, count, datatype) */
-#define BEGIN_FUNCTION(name, op, flags, count_type)                                               \
+#define BEGIN_FUNCTION(name, small, op, flags, count_type)                                        \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype);       \
     SW_EXPORT int name(sw_handle file, void *buffer, count_type count, sw_handle datatype)        \
     {                                                                                             \
-        SW_REAL(int, name, (sw_handle, void *, count_type, sw_handle));                           \
+        REAL_OR_SMALL(name, small, count, (sw_handle, void *, count_type, sw_handle))             \
         struct sw_call call;                                                                      \
         if (real == NULL)                                                                         \
             return SW_MPI_FAILURE;                                                                \
@@ -64,13 +95,14 @@
     }
 
 /* (file, offset, buffer, count, datatype) */
-#define BEGIN_AT_FUNCTION(name, op, flags, count_type)                                            \
+#define BEGIN_AT_FUNCTION(name, small, op, flags, count_type)                                     \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
                        sw_handle datatype);                                                       \
     SW_EXPORT int name(sw_handle file, sw_mpi_offset offset, void *buffer, count_type count,      \
                        sw_handle datatype)                                                        \
     {                                                                                             \
-        SW_REAL(int, name, (sw_handle, sw_mpi_offset, void *, count_type, sw_handle));            \
+        REAL_OR_SMALL(name, small, count,                                                         \
+                      (sw_handle, sw_mpi_offset, void *, count_type, sw_handle))                  \
         struct sw_call call;                                                                      \
         if (real == NULL)                                                                         \
             return SW_MPI_FAILURE;                                                                \
@@ -102,18 +134,20 @@
 /* With a status the call is over; with a request it is only posted. */
 #define OVER(call, file, op, result, count, datatype, offset, status)                             \
     sw_mpi_data_done(call, file, op, result, count, datatype, offset)
-#define PLAIN_FUNCTION(name, op, flags, count_type) PLAIN_BODY(name, op, flags, count_type, OVER)
-#define AT_FUNCTION(name, op, flags, count_type) AT_BODY(name, op, flags, count_type, OVER)
-#define POST_FUNCTION(name, op, flags, count_type)                                                \
-    PLAIN_BODY(name, op, (flags) | SW_EVENT_NONBLOCKING, count_type, sw_mpi_data_posted)
-#define POST_AT_FUNCTION(name, op, flags, count_type)                                             \
-    AT_BODY(name, op, (flags) | SW_EVENT_NONBLOCKING, count_type, sw_mpi_data_posted)
+#define PLAIN_FUNCTION(name, small, op, flags, count_type)                                        \
+    PLAIN_BODY(name, small, op, flags, count_type, OVER)
+#define AT_FUNCTION(name, small, op, flags, count_type)                                           \
+    AT_BODY(name, small, op, flags, count_type, OVER)
+#define POST_FUNCTION(name, small, op, flags, count_type)                                         \
+    PLAIN_BODY(name, small, op, (flags) | SW_EVENT_NONBLOCKING, count_type, sw_mpi_data_posted)
+#define POST_AT_FUNCTION(name, small, op, flags, count_type)                                      \
+    AT_BODY(name, small, op, (flags) | SW_EVENT_NONBLOCKING, count_type, sw_mpi_data_posted)
 
 #define FOUR(FUNCTION, name, op, flags)                                                           \
-    FUNCTION(MPI_File_##name, op, flags, int)                                                     \
-    FUNCTION(PMPI_File_##name, op, flags, int)                                                    \
-    FUNCTION(MPI_File_##name##_c, op, flags, sw_mpi_offset)                                       \
-    FUNCTION(PMPI_File_##name##_c, op, flags, sw_mpi_offset)
+    FUNCTION(MPI_File_##name, MPI_File_##name, op, flags, int)                                    \
+    FUNCTION(PMPI_File_##name, PMPI_File_##name, op, flags, int)                                  \
+    FUNCTION(MPI_File_##name##_c, MPI_File_##name, op, flags, sw_mpi_offset)                      \
+    FUNCTION(PMPI_File_##name##_c, PMPI_File_##name, op, flags, sw_mpi_offset)
 
 #define OWN SW_EVENT_POINTER
 #define SHARED SW_EVENT_SHARED
