@@ -60,6 +60,21 @@ def test_one_that_opens_it_once_more_does_so_alone() -> None:
     assert groups(plan, 1) == [0]
 
 
+def test_the_first_of_two_folded_opens_may_have_taken_longer_than_the_second() -> None:
+    script = Script(2)
+    for rank in (0, 1):
+        late = 6_000_000 * rank  # rank 0 waits for rank 1 in the first one
+        first, last = 1_000_000 + late, 9_000_000
+        script.call(rank, M, Op.OPEN, "MPI_File_open", "/f", offset=6, sequence=0, count=2,
+                    sequence_stride=(2, 0, 0), start_ns=first, last_start_ns=last,
+                    end_ns=last + 10_000, busy_ns=6_500_000 - late + 10_000)  # fmt: skip
+        script.call(rank, M, Op.CLOSE, "MPI_File_close", "/f", sequence=1, count=2,
+                    sequence_stride=(2, 0, 0), start_ns=8_000_000, last_start_ns=10_000_000,
+                    end_ns=10_010_000, busy_ns=20_000)  # fmt: skip
+    plan = build_plan(script.trace())
+    assert set(groups(plan, 0)) == set(groups(plan, 1)) == {0}
+
+
 def test_different_collective_calls_tell_that_they_were_alone() -> None:
     script = Script(2)
     script.everywhere(M, Op.OPEN, "MPI_File_open", "/f", offset=6)

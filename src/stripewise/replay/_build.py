@@ -56,7 +56,7 @@ def build_plan(trace: Trace, profile: RunProfile | None = None) -> Plan:
     tables = Tables(trace, _hints(profile))
     ranks = list(rank_calls(trace, kinds.verb >= 0))
     timed = _timed(trace, kinds, ranks)
-    openings = [one for rank in timed for one in _openings(rank)]
+    openings = [one for rank in timed for one in find_openings(rank.calls, rank.kinds)]
     groups, doubts = group_openings(openings, one_clock=_one_clock(trace), paths=trace.paths)
     sections, members, communicators = _fold_ranks(trace, kinds, tables, timed, openings, groups)
     inputs = find_inputs(trace, kinds, openings, tables, ranks)
@@ -145,11 +145,6 @@ def _open_calls(trace: Trace, kinds: RowKinds, calls: RankCalls) -> OpenCalls:
         kinds.creates[row],
         kinds.joint[row],
     )
-
-
-def _openings(rank: Timed) -> list[Opening]:
-    calls = rank.calls
-    return find_openings(calls.rank, rank.kinds, calls.start, calls.end, calls.known)
 
 
 def _removals(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> list[Removal]:

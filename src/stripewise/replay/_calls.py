@@ -26,7 +26,8 @@ class RankCalls:
         row: (n,) int64, row of `Trace.rows`.
         offset: (n,) int64, as in `TRACE_ROW`.
         start: (n,) int64, ns; of calls inside of a folded run evenly spread.
-        duration: (n,) int64, ns; of a folded run the mean.
+        duration: (n,) int64, ns; of a folded run's last call its own, of the others the mean.
+        longest: (n,) int64, ns, that it may have taken.
         known: (n,) bool, whether `start` is what was measured.
     """
 
@@ -35,6 +36,7 @@ class RankCalls:
     offset: NDArray[np.int64]
     start: NDArray[np.int64]
     duration: NDArray[np.int64]
+    longest: NDArray[np.int64]
     known: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -86,13 +88,22 @@ def _calls_of(rank: int, rows: NDArray[Any], index: NDArray[np.int64]) -> RankCa
     last = np.maximum(count - 1, 1)[each]
     span = (mine["last_start_ns"] - mine["start_ns"])[each]
     start = mine["start_ns"][each] + (span * (k / last)).astype(np.int64)
-    duration = (mine["busy_ns"] // np.maximum(count, 1))[each]
-    known = (k == 0) | (k == count[each] - 1)
-    final = known & (k > 0)
-    duration[final] = np.maximum((mine["end_ns"] - mine["last_start_ns"])[each][final], 0)
+    final = np.maximum(mine["end_ns"] - mine["last_start_ns"], 0)
+    final = np.where(count == 1, mine["busy_ns"], final)
+    others = np.maximum(mine["busy_ns"] - final, 0) // np.maximum(count - 1, 1)
+    ends = k == count[each] - 1
+    duration = np.where(ends, final[each], others[each])
+    longest = np.where(ends | (count[each] == 2), duration, mine["max_ns"][each])
+    known = (k == 0) | ends
     order = _one_order(mine["process"][each], mine["thread"][each], sequence, start)
     return RankCalls(
-        rank, index[each][order], offset[order], start[order], duration[order], known[order]
+        rank,
+        index[each][order],
+        offset[order],
+        start[order],
+        duration[order],
+        np.maximum(longest, duration)[order],
+        known[order],
     )
 
 

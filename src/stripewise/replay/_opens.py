@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.replay._calls import RankCalls
+
 WORLD, SELF = 0, 1
 
 
@@ -22,7 +24,7 @@ class Opening:
         key: (layer, file).
         rank / place: Whose, and which of its calls.
         close: Place of the close; the number of calls if there is none.
-        start / end: Of the open, ns; `closed`: end of the close.
+        start / end: Of the open, ns; `latest`: its end at the latest; `closed`: of the close.
         exact: The times are measured, not spread over a folded run.
         parallel: It may be collective.
         creates: It makes the file if there is none.
@@ -35,6 +37,7 @@ class Opening:
     close: int
     start: int
     end: int
+    latest: int
     closed: int
     exact: bool
     parallel: bool
@@ -61,14 +64,9 @@ class OpenCalls:
     joint: NDArray[np.bool_]
 
 
-def find_openings(
-    rank: int,
-    calls: OpenCalls,
-    start: NDArray[np.int64],
-    end: NDArray[np.int64],
-    known: NDArray[np.bool_],
-) -> list[Opening]:
+def find_openings(made: RankCalls, calls: OpenCalls) -> list[Opening]:
     """Return the openings of one rank; a close ends the latest open one of its file."""
+    start, end = made.start, made.end
     open_now: dict[int, list[int]] = defaultdict(list)
     closed_at: dict[int, int] = {}
     for place in map(int, np.flatnonzero(calls.opens | calls.closes)):
@@ -86,13 +84,14 @@ def find_openings(
         found.append(
             Opening(
                 (key >> 32, key & 0xFFFFFFFF),
-                rank,
+                made.rank,
                 place,
                 close,
                 int(start[place]),
                 int(end[place]),
+                int(start[place] + made.longest[place]),
                 int(end[min(close, n - 1)]),
-                bool(known[place]),
+                bool(made.known[place]),
                 bool(calls.parallel[place]),
                 bool(calls.creates[place]),
                 together(key, place, close),
@@ -174,7 +173,7 @@ def _overlap(turn: Sequence[Opening]) -> bool:
     exact = [opening for opening in turn if opening.exact]
     if len(exact) < 2:
         return True
-    return max(one.start for one in exact) <= min(one.end for one in exact)
+    return max(one.start for one in exact) <= min(one.latest for one in exact)
 
 
 def _by_time(by_rank: dict[int, list[Opening]]) -> list[list[Opening]]:
@@ -183,12 +182,12 @@ def _by_time(by_rank: dict[int, list[Opening]]) -> list[list[Opening]]:
     groups = []
     while waiting:
         heads = sorted((own[-1] for own in waiting.values()), key=lambda one: one.start)
-        group, least_end = [heads[0]], heads[0].end
+        group, least_end = [heads[0]], heads[0].latest
         for head in heads[1:]:
             if head.start > least_end:
                 break
             group.append(head)
-            least_end = min(least_end, head.end)
+            least_end = min(least_end, head.latest)
         for opening in group:
             own = waiting[opening.rank]
             own.pop()
