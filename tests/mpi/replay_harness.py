@@ -14,9 +14,10 @@ from typing import Any
 
 from capture_harness import captured
 from kernel_builds import hdf5_flags, library_flags
-from runtime_harness import NATIVE, checked, launch, run_plain, scratch
+from runtime_harness import NATIVE, checked, launch, run, run_plain, scratch
 
 from stripewise.model import Trace
+from stripewise.readers import read_evidence
 from stripewise.replay import Differences, Plan, build_plan, compare, write_plan
 from stripewise.runtime import describe_mpi
 
@@ -51,12 +52,16 @@ class Replayed:
 
 def prepare(stack: str, plan: Plan, where: Path, program: Path | None = None) -> list[str]:
     """Write the plan, make the inputs; the words that replay, without a launcher."""
-    write_plan(plan, where / "plan")
-    words = [str(program or replay_program(stack)), "--plan", str(where / "plan")]
-    words += ["--directory", str(where / "files")]
+    words = _written(stack, plan, where, program)
     done = run_plain(stack, plan.n_ranks, [*words, "--prepare"], where)
     assert done.returncode == 0, done.stderr
     return words
+
+
+def _written(stack: str, plan: Plan, where: Path, program: Path | None = None) -> list[str]:
+    write_plan(plan, where / "plan")
+    words = [str(program or replay_program(stack)), "--plan", str(where / "plan")]
+    return [*words, "--directory", str(where / "files")]
 
 
 def replayed(
@@ -65,16 +70,21 @@ def replayed(
     """Trace a program, replay it under capture, compare."""
     trace = captured(stack, n_ranks, command, where, io=io)
     plan = build_plan(trace)
-    words = prepare(stack, plan, where)
-    result = where / "result.json"
-    words += ["--compute", "none"]
-    again = captured(stack, n_ranks, words, where, io=io)
-    done = run_plain(stack, n_ranks, [*words, "--json", str(result)], where, io)
-    assert done.returncode == 0, done.stderr
+    if plan.inputs:
+        words = prepare(stack, plan, where)
+    else:
+        words = _written(stack, plan, where)
+        (where / "files").mkdir()
+    words += ["--compute", "none", "--json", "-"]
+    before = set(where.glob("containers-*"))
+    ran = run(stack, n_ranks, words, where, io=io, extra={"STRIPEWISE_CAPTURE": "fold"})
+    assert ran.code == 0, ran.out + ran.err
+    (directory,) = set(where.glob("containers-*")) - before
+    again = read_evidence(directory).trace
+    assert again is not None
     differences = compare(trace, again, plan.names)
-    return Replayed(
-        trace, plan, again, differences, json.loads(result.read_text()), where / "files"
-    )
+    result = json.loads(ran.out[ran.out.index("{") : ran.out.rindex("}") + 1])
+    return Replayed(trace, plan, again, differences, result, where / "files")
 
 
 def started(stack: str, n_ranks: int, words: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from capture_harness import captured
 from kernel_builds import Kernel
 from replay_harness import prepare, replay_program, replayed
 from runtime_harness import FAMILIES, program, require, run_plain
@@ -107,8 +108,8 @@ def test_the_time_between_calls_scales(
     family: str, kernel_of: Callable[[str], Kernel], tmp_path: Path
 ) -> None:
     words = [kernel_of(family).program, "--steps", "4", "--compute", "0.2", "--size", "4,4,4"]
-    found = replayed(family, words, tmp_path)
-    again = [*prepare(family, found.plan, tmp_path), "--compute"]
+    again = [*prepare(family, build_plan(captured(family, 2, words, tmp_path)), tmp_path)]
+    again += ["--compute"]
     seconds = {}
     for factor in ("keep", "0.5", "none"):
         before = time.monotonic()
@@ -123,8 +124,8 @@ def test_the_time_between_calls_scales(
 def test_another_number_of_ranks_is_refused(
     family: str, kernel_of: Callable[[str], Kernel], tmp_path: Path
 ) -> None:
-    found = replayed(family, [kernel_of(family).program, "--size", "4,4,4"], tmp_path)
-    words = prepare(family, found.plan, tmp_path)
+    words = [kernel_of(family).program, "--size", "4,4,4"]
+    words = prepare(family, build_plan(captured(family, 2, words, tmp_path)), tmp_path)
     done = run_plain(family, 1, words, tmp_path)
     assert done.returncode == 2
     assert "the plan is for 2 ranks, and 1 were started; give mpiexec -n 2" in done.stderr
@@ -158,8 +159,6 @@ _plans: dict[str, str] = {}
 
 
 def _plan_of_a_kernel(kernel: Kernel, where: Path) -> str:
-    from capture_harness import captured
-
     if "text" not in _plans:
         command = [kernel.program, "--size", "4,4,4", "--pattern", "btio", "--mode", "collective"]
         _plans["text"] = plan_text(build_plan(captured("mpich", 2, command, where)))
@@ -170,8 +169,8 @@ def test_sanitizers_find_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     require("mpicc.mpich", "mpiexec.mpich")
     monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")  # MPICH's own
     sane = replay_program("mpich", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    found = replayed("mpich", [program("mpich", "views.c"), "out.dat"], tmp_path)
-    words = prepare("mpich", found.plan, tmp_path, sane)
+    trace = captured("mpich", 2, [program("mpich", "views.c"), "out.dat"], tmp_path)
+    words = prepare("mpich", build_plan(trace), tmp_path, sane)
     words += ["--compute", "none"]
     done = run_plain("mpich", 2, words, tmp_path)
     assert done.returncode == 0, done.stderr
