@@ -259,3 +259,16 @@ def test_a_run_equals_itself_and_differs_from_a_changed_one() -> None:
     assert "rank 0, out.dat, mpiio, call 4" in found.texts[0]
     shorter = collective_writes(2).trace()
     assert compare(trace, shorter).n_different == 8
+
+
+def test_a_dataset_is_filled_where_its_creation_wrote_as_much() -> None:
+    kinds = {}
+    for written in (4096, 96):  # the dataset's bytes; metadata alone
+        script = Script(1, names=["H5Dcreate2"])
+        script.objects.append(TraceObject(0, H, "/d", (512,), (512,), (), 8, "float"))
+        script.call(0, H, Op.OPEN, "H5Fcreate", "/f.h5", offset=15)
+        script.call(0, H, Op.META, "H5Dcreate2", "/f.h5", object=0)
+        script.call(0, M, Op.WRITE, "MPI_File_write_at", "/f.h5", parent=0, depth=1, bytes=written)
+        script.call(0, H, Op.CLOSE, "H5Fclose", "/f.h5")
+        kinds[written] = [one.kind for one in build_plan(script.trace()).objects]
+    assert kinds == {4096: ["filled"], 96: ["dataset"]}
