@@ -8,8 +8,7 @@
 Our kernels, and with SOURCES also the programs of other_programs.py.  Each is traced; its
 replay is traced too, and the requests of both are compared one by one.  Then program and replay
 run in turn, in pairs of random order, synced and in fresh directories: the table has the median
-ratio of the bandwidths (replay / program) with its 95 % interval.  There are pairs until the
-interval is narrower than 10 % to either side, at most N.
+ratio of the bandwidths (replay / program) with its 95 % interval.
 
 D chooses the file system: where storage is memory (/dev/shm) the interval is narrow, on a disk
 that others use too it is not.
@@ -51,9 +50,6 @@ KERNELS = (
     ("array3d", "pnetcdf", "collective", ("--local", "128,128,128")),
     ("wrf", "posix", "independent", ("--local", "20,256,256")),
 )
-LEAST_PAIRS = 6
-NARROW = 0.10
-"""No more pairs once the interval reaches no further to either side."""
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
 
 
@@ -141,10 +137,7 @@ def _pairs(
     """(I/O seconds of the program, of the replay) of each pair; both move the same bytes."""
     draws = random.Random(case.name)
     _pair(case, replay, whole / "run", draws)  # warms up
-    found: list[tuple[float, float]] = []
-    while len(found) < n_pairs and not _narrow(found):
-        found.append(_pair(case, replay, whole / "run", draws))
-    return found
+    return [_pair(case, replay, whole / "run", draws) for _ in range(n_pairs)]
 
 
 def _pair(
@@ -157,13 +150,6 @@ def _pair(
         else:
             seconds[which] = _io_seconds(replay, _prepared(replay, directory))
     return seconds["program"], seconds["replay"]
-
-
-def _narrow(pairs: Sequence[tuple[float, float]]) -> bool:
-    if len(pairs) < LEAST_PAIRS:
-        return False
-    ratio = speedup_of(pairs)
-    return max(ratio.high - ratio.median, ratio.median - ratio.low) <= NARROW * ratio.median
 
 
 def _io_seconds(words: Sequence[str], directory: Path) -> float:
@@ -196,7 +182,7 @@ def main() -> None:
         metavar="TEXT",
         help="programs whose row has TEXT; several: all of them",
     )
-    parser.add_argument("--pairs", type=int, default=30, metavar="N", help="at most (30)")
+    parser.add_argument("--pairs", type=int, default=20, metavar="N", help="pairs of runs (20)")
     parser.add_argument(
         "--directory", type=Path, default=Path("build/replay-fidelity"), metavar="D",
         help="where programs run (build/replay-fidelity)",
