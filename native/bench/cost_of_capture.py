@@ -155,7 +155,7 @@ def synced(bench: Bench, pairs: int) -> list[Figure]:
     for mode in MODES[1:]:
         found = bench.pairs(mode, "synced", 65536, pairs, 4)
         alone = statistics.median(o for _, o in found)
-        value, low, high = (100 * change / alone for change in difference(found))
+        value, low, high = (100 * change / alone for change in blockwise(found, pairs // BLOCKS))
         name = f"share of run time, 64 KiB synced, {mode}"
         figures.append(
             Figure(name, "%", value, low, high, alone / 1e3, "us", pairs, GOAL_PER_CENT)

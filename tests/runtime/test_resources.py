@@ -13,7 +13,12 @@ import pytest
 
 from stripewise.errors import UsageError
 from stripewise.model import JobSettings
-from stripewise.runtime import _dialects, command_with_resources, resource_environment
+from stripewise.runtime import (
+    _dialects,
+    command_with_resources,
+    launcher_line,
+    resource_environment,
+)
 
 HYDRA = "mpiexec.mpich"
 OPENMPI = "mpiexec.openmpi"
@@ -197,3 +202,19 @@ def test_words_stay_words():
 def test_threads_are_a_variable():
     assert resource_environment(JobSettings(threads=3)) == {"OMP_NUM_THREADS": "3"}
     assert resource_environment(JobSettings(ranks=3)) == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (f"{OPENMPI} --oversubscribe -np 4 ./a -n 9", f"{OPENMPI} --oversubscribe -np 2"),
+        (f"{HYDRA} -bind-to none ./a", f"{HYDRA} -n 2 -bind-to none"),
+        ("srun --mpi=pmi2 -n4 env X=1 ./a", "srun --mpi=pmi2 -n2 env X=1"),
+        ("./a -n 4", None),
+        (f"{HYDRA} -n 1 ./a : -n 3 ./b", None),
+        (f"{HYDRA} --no-such-option 3 ./a", None),
+    ],
+)
+def test_the_launcher_without_its_program(command: str, expected: str | None) -> None:
+    found = launcher_line(command.split(), 2)
+    assert found == (None if expected is None else tuple(expected.split()))

@@ -155,6 +155,7 @@ class Replay:
         mpi: Whose mpiexec starts it.
         launcher_options: Words for mpiexec.
         compute: As in `ReplayOptions`.
+        line: Words that start it in the place of mpiexec and its options; None: none.
     """
 
     plan: Plan
@@ -163,16 +164,20 @@ class Replay:
     mpi: MpiInstallation
     launcher_options: tuple[str, ...] = ()
     compute: str = "keep"
+    line: tuple[str, ...] | None = None
 
     def command(self, *more: str, directory: str = "") -> list[str]:
         """Return the words that replay; `directory`: where, of its own if not given."""
-        words = [str(self.mpi.mpiexec), "-n", str(self.plan.n_ranks)]
-        if self.mpi.family == "openmpi" and self.plan.n_ranks > len(os.sched_getaffinity(0)):
-            words.append("--oversubscribe")
-        words += [*self.launcher_options, str(self.program)]
+        words = [*(self.line or self._mpiexec()), str(self.program)]
         words += ["--plan", str(self.directory / MARK / "plan")]
         where = directory or str(self.directory)
         return [*words, "--directory", where, "--compute", self.compute, *more]
+
+    def _mpiexec(self) -> list[str]:
+        words = [str(self.mpi.mpiexec), "-n", str(self.plan.n_ranks)]
+        if self.mpi.family == "openmpi" and self.plan.n_ranks > len(os.sched_getaffinity(0)):
+            words.append("--oversubscribe")
+        return [*words, *self.launcher_options]
 
     def prepare(self) -> None:
         """Write the plan and make the files that are read.
@@ -187,8 +192,9 @@ class Replay:
         write_plan(self.plan, self.directory / MARK / "plan")
         done = subprocess.run(self.command("--prepare"), capture_output=True, text=True)
         if done.returncode:
-            lines = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
-            raise ProgramError(f"the replay cannot be prepared: {lines[0]}")
+            said = (done.stderr or done.stdout).splitlines()
+            worded = (line.strip() for line in said if any(map(str.isalpha, line)))
+            raise ProgramError(f"the replay cannot be prepared: {next(worded, 'no reason given')}")
 
 
 def _claim(directory: Path) -> None:

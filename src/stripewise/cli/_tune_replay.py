@@ -28,6 +28,7 @@ RunStudy = Callable[["StudyOptions"], "StudyResult"]
 def replay_options(options: StudyOptions, trace: Path) -> StudyOptions:
     """Return the options of the study of the replay; what it needs is made.
 
+    It is started as the program is where the launcher's words are understood, else by mpiexec.
     Its runs begin in a directory beside the program's study, which holds the plan and the files
     that are read.
 
@@ -36,7 +37,7 @@ def replay_options(options: StudyOptions, trace: Path) -> StudyOptions:
         StripewiseError: The trace cannot be read or replayed.
     """
     from stripewise.cli._kernel import find_launcher
-    from stripewise.runtime import find_runtime
+    from stripewise.runtime import find_runtime, launcher_line, mpi_of_command
 
     if options.cases or options.ranks or options.ranks_per_node:
         raise UsageError(
@@ -49,7 +50,10 @@ def replay_options(options: StudyOptions, trace: Path) -> StudyOptions:
     place = study.with_name(f"{study.name.removesuffix('.stripewise')}-replay.stripewise")
     plan = read_plan(trace)
     family, program = replay_program(find_runtime(), traced_family(trace))
-    replayed = Replay(plan, place, program, find_launcher(family))
+    mpi = mpi_of_command(options.command)
+    same = mpi is None or mpi.family == family
+    line = launcher_line(options.command, plan.n_ranks) if same else None
+    replayed = Replay(plan, place, program, find_launcher(family), line=line)
     if not (options.resume and (place / MARK / "plan").is_file()):
         replayed.prepare()
     return replace(

@@ -14,7 +14,11 @@ from stripewise.runtime._mpi import (
     detect_mpis,
     mpi_of_command,
 )
-from stripewise.runtime._resources import command_with_resources, resource_environment
+from stripewise.runtime._resources import (
+    command_with_resources,
+    launcher_line,
+    resource_environment,
+)
 from stripewise.runtime._storage import filesystem_type
 
 __all__ = [
@@ -32,6 +36,7 @@ __all__ = [
     "detect_mpis",
     "filesystem_type",
     "find_runtime",
+    "launcher_line",
     "mpi_of_command",
     "native_sources",
     "preload_environment",

@@ -57,6 +57,31 @@ def command_with_resources(
     return line.words
 
 
+def launcher_line(
+    command: Sequence[str], ranks: int, environment: Mapping[str, str] | None = None
+) -> tuple[str, ...] | None:
+    """Return the words of a command that stand before its program, with so many ranks.
+
+    Args:
+        command: Arguments.
+        ranks: Of the program that will follow.
+        environment: Whose PATH finds the launcher; this process's own if not given.
+
+    Returns:
+        None where the command begins with no launcher whose options are all known.
+    """
+    try:
+        changed = command_with_resources(command, JobSettings(ranks=ranks), environment)
+        start = _launcher_at(changed)
+        if start is None:
+            return None
+        dialect = _dialect(changed[start], os.environ if environment is None else environment)
+        program = launcher_options(changed, start, dialect)[1]
+    except UsageError:
+        return None
+    return changed[: _after_env(changed, program)]
+
+
 def resource_environment(job: JobSettings) -> dict[str, str]:
     """Return the variables that carry a job's resources."""
     return {} if job.threads is None else {THREADS_VARIABLE: str(job.threads)}
