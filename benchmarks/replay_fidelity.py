@@ -146,9 +146,11 @@ def _pair(
     seconds = {}
     for which in draws.sample(("program", "replay"), 2):
         if which == "program":
-            seconds[which] = _io_seconds(case.command, _fresh(case, directory))
+            words, place = case.command, _fresh(case, directory)
         else:
-            seconds[which] = _io_seconds(replay, _prepared(replay, directory))
+            words, place = replay, _prepared(replay, directory)
+        os.sync()  # what was removed and prepared is not to be paid by the run
+        seconds[which] = _io_seconds(words, place)
     return seconds["program"], seconds["replay"]
 
 
