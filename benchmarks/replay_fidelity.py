@@ -145,10 +145,8 @@ def _pair(
 ) -> tuple[float, float]:
     seconds = {}
     for which in draws.sample(("program", "replay"), 2):
-        if which == "program":
-            words, place = case.command, _fresh(case, directory)
-        else:
-            words, place = replay, _prepared(replay, directory)
+        words = case.command if which == "program" else replay
+        place = _fresh(case, directory) if which == "program" else _prepared(replay, directory)
         os.sync()  # what was removed and prepared is not to be paid by the run
         seconds[which] = _io_seconds(words, place)
     return seconds["program"], seconds["replay"]
