@@ -55,6 +55,23 @@ def test_path_is_for_own_mpiexec_lines(stand_in: Path) -> None:
         assert done.stdout == f"{stand_in}\n"
 
 
+@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+def test_path_is_of_the_mpi_whose_mpiexec_is_first(
+    stand_in: Path, family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher = shutil.which(f"mpiexec.{family}")
+    if launcher is None:
+        pytest.skip(f"no mpiexec.{family}")
+    other = stand_in.with_name("stripewise-kernel-openmpi")
+    shutil.copy(stand_in, other)
+    bin_directory = stand_in.parent / "first"
+    bin_directory.mkdir()
+    (bin_directory / "mpiexec").symlink_to(launcher)
+    monkeypatch.setenv("PATH", f"{bin_directory}:{os.environ['PATH']}")
+    expected = {"mpich": stand_in, "openmpi": other}[family]
+    assert stripewise("--path").stdout == f"{expected}\n"
+
+
 def test_a_kernel_that_is_not_built_names_the_remedy(stand_in: Path) -> None:
     done = stripewise("--path", "--mpi", "openmpi")
     assert done.returncode == 5

@@ -63,7 +63,12 @@ if TYPE_CHECKING:
     metavar="WORD",
     help="A word for mpiexec, before the program; may be repeated.",
 )
-@click.option("--path", "only_path", is_flag=True, help="Print the program's path and stop.")
+@click.option(
+    "--path",
+    "only_path",
+    is_flag=True,
+    help="Print the path of the program, by default of the MPI that `mpiexec` is of, and stop.",
+)
 @json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [KERNEL OPTION...]")
 def command(
@@ -90,7 +95,7 @@ def command(
         _replay(runtime, trace, family, ranks, launcher_options, arguments, as_json=as_json)
     ranks = ranks or 2
     if only_path:
-        click.echo(os.fsencode(kernel_path(runtime, family)[1]))
+        click.echo(os.fsencode(kernel_path(runtime, family or _family_of_mpiexec(runtime))[1]))
         return
     chosen, program = kernel_path(runtime, family)
     words = kernel_command(
@@ -160,6 +165,15 @@ def kernel_path(runtime: Runtime, family: str | None) -> tuple[str, Path]:
             "install that MPI's compiler wrapper and run: stripewise runtime build"
         )
     return family, runtime.kernels[family]
+
+
+def _family_of_mpiexec(runtime: Runtime) -> str | None:
+    """The kernel that the `mpiexec` on PATH can start, None if there is no telling."""
+    from stripewise.runtime import mpi_of_command
+
+    mpi = mpi_of_command(["mpiexec"])
+    names = () if mpi is None else (f"{mpi.family}-{mpi.major}", mpi.family)
+    return next((name for name in names if name in runtime.kernels), None)
 
 
 def kernel_command(
