@@ -7,6 +7,7 @@
  */
 #include "replay.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,12 +45,57 @@ static char *place(struct sw_replay_run *run, struct sw_replay_buffer *buffer, s
     return buffer->all + buffer->at;
 }
 
+/* First byte and end of what a layout has, which need not be its bounds. */
+static void reach_of(const struct sw_replay_view *view, int64_t *first, int64_t *end)
+{
+    *first = 0;
+    *end = 0;
+    for (int64_t p = 0; p < view->n_pieces; p++) {
+        const struct sw_replay_piece *piece = &view->pieces[p];
+        int64_t row = piece->inner[0] > 0 ? piece->inner[0] : piece->count;
+        int64_t rows = (piece->count + row - 1) / row;
+        int64_t plane = piece->inner[1] > 0 ? piece->inner[1] : rows;
+        const int64_t steps[] = {row - 1, plane - 1, (rows + plane - 1) / plane - 1};
+        int64_t low = piece->offset;
+        int64_t high = piece->offset + piece->bytes;
+        for (int level = 0; level < 3; level++) {
+            int64_t way = steps[level] * piece->stride[level];
+            low += way < 0 ? way : 0;
+            high += way > 0 ? way : 0;
+        }
+        *first = low < *first ? low : *first;
+        *end = high > *end ? high : *end;
+    }
+}
+
+const struct sw_replay_view *sw_replay_layout(const struct sw_replay_plan *plan,
+                                              const struct sw_replay_call *call)
+{
+    const char *verb = plan->verbs[call->verb]->name;
+    if (strncmp(verb, "mpiio.", 6) != 0 || call->bytes <= 0 || call->detail < 0 ||
+        call->detail >= plan->n_views)
+        return NULL;
+    const struct sw_replay_view *view = &plan->views[call->detail];
+    int64_t first, end;
+    reach_of(view, &first, &end);
+    bool whole = view->filetype_bytes > 0 && first >= 0 && view->extent > 0 &&
+                 call->bytes % view->filetype_bytes == 0 &&
+                 call->bytes / view->filetype_bytes <= INT_MAX;
+    return whole ? view : NULL;
+}
+
 /* What a call needs, holes included. */
 static size_t need_of(const struct sw_replay_plan *plan, const struct sw_replay_call *call)
 {
     size_t bytes = (size_t)call->bytes;
     if (call->file < 0)
         return 0; /* a signal */
+    const struct sw_replay_view *layout = sw_replay_layout(plan, call);
+    if (layout != NULL) {
+        int64_t first, end;
+        reach_of(layout, &first, &end);
+        return (size_t)((call->bytes / layout->filetype_bytes - 1) * layout->extent + end);
+    }
     if (call->object < 0 || call->detail < 0 || call->detail >= plan->n_shapes)
         return bytes;
     const struct sw_replay_shape *shape = &plan->shapes[call->detail];

@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of MPI-IO.  Data calls move bytes (MPI_BYTE) from contiguous memory; where they go is
- * what view and offset say, as in the program.
+ * Calls of MPI-IO.  Data calls move bytes (MPI_BYTE) from contiguous memory, or what the program's
+ * datatype was from a buffer with holes; where they go is what view and offset say, as in the
+ * program.
  */
 #include "replay.h"
 
@@ -180,7 +181,7 @@ static void sync_file(struct sw_replay_run *run, const struct sw_replay_now *now
 
 /* ---- data ---------------------------------------------------------------------------------- */
 
-/* Memory of a call: so many bytes, or one of a type that holds them. */
+/* Memory of a call: so many bytes, or so many of a type that holds them. */
 struct memory {
     int count;
     MPI_Datatype type;
@@ -204,6 +205,19 @@ static struct memory memory_of(int64_t bytes)
     MPI_Type_free(&chunks);
     MPI_Type_free(&whole);
     memory.count = 1;
+    return memory;
+}
+
+/* The program's buffer, if the trace has its layout. */
+static struct memory buffer_of(const struct sw_replay_run *run, const struct sw_replay_call *call)
+{
+    const struct sw_replay_view *layout = sw_replay_layout(run->plan, call);
+    struct memory memory;
+    MPI_Datatype byte;
+    if (layout == NULL)
+        return memory_of(call->bytes);
+    sw_replay_view_types(layout, &byte, &memory.type);
+    memory.count = (int)(call->bytes / layout->filetype_bytes);
     return memory;
 }
 
@@ -240,7 +254,7 @@ static MPI_Request *request(const struct sw_replay_now *now)
 
 #define BEGIN_DATA                                                                                \
     struct open_file *state = state_of(now);                                                      \
-    struct memory memory = memory_of(now->call->bytes)
+    struct memory memory = buffer_of(run, now->call)
 #define END_DATA(name, result)                                                                    \
     sw_replay_check_mpi(now, name, result);                                                       \
     forget(&memory)

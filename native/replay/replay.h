@@ -251,6 +251,9 @@ extern const struct sw_replay_verb sw_replay_posix[], sw_replay_stdio[], sw_repl
 
 /* Dies with the text of an MPI error. */
 void sw_replay_check_mpi(const struct sw_replay_now *now, const char *call, int code);
+/* Layout of the buffer of a call of MPI-IO, NULL: contiguous. */
+const struct sw_replay_view *sw_replay_layout(const struct sw_replay_plan *plan,
+                                              const struct sw_replay_call *call);
 /* The filetype of a view, committed, and its elementary type. */
 void sw_replay_view_types(const struct sw_replay_view *view, MPI_Datatype *etype,
                           MPI_Datatype *filetype);

@@ -92,7 +92,7 @@ class RunBuilder:
         row["process"] = row["rank"] = process
         row["file"], row["layer"], row["op"], row["depth"] = self.file(path), layer, op, depth
         row["name"], row["parent"] = self._name(name), self._name(parent) if parent else -1
-        row["object"] = row["shape"] = row["view"] = -1
+        row["object"] = row["shape"] = row["view"] = row["memory"] = -1
         row["offset"], row["bytes"], row["count"] = offset, size, count
         row["stride"][0], row["sequence"], row["sequence_stride"][0] = stride, sequence, step
         row["start_ns"] = sequence * 1_000_000

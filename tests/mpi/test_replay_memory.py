@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A buffer with a halo makes HDF5 cut its requests; the replay's are cut alike."""
+"""A buffer with a halo makes HDF5 and OMPIO cut their requests; the replay's are cut alike."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def test_a_halo_in_memory(family: str, kernel_of: Callable[[str], Kernel], tmp_p
     options = ["--pattern", "flash", "--backend", "hdf5", "--local", "4,8,8,8", "--halo", "2"]
     done = replayed(family, [kernel.program, *options, "--file", "f.h5"], tmp_path)
     assert not done.differences, done.differences.texts
+    assert set(done.trace.rows["memory"]) == {-1}  # what HDF5 hands to MPI-IO is its own affair
     holed = [s for s in done.trace.shapes if s.memory >= 0]
     assert holed
     buffers = {done.trace.shapes[s.memory] for s in holed if s.boxes is None}
@@ -46,3 +47,24 @@ def test_a_halo_in_memory(family: str, kernel_of: Callable[[str], Kernel], tmp_p
     rows = {key: n for key, n in first.items() if key[2] == data}
     assert len(rows) == 2 * 24 * 4 * 8 * 8
     assert rows == {key: n for key, n in again.items() if key[2] == data}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("mode", ["independent", "collective"])
+def test_a_halo_in_a_datatype(
+    family: str, mode: str, kernel_of: Callable[[str], Kernel], tmp_path: Path
+) -> None:
+    """4 MiB a rank: OMPIO makes pieces of 1 MiB of what has holes in memory."""
+    require(f"mpicc.{family}", f"mpiexec.{family}", "cmake")
+    options = ["--pattern", "array3d", "--backend", "mpiio", "--mode", mode, "--halo", "1"]
+    words = [kernel_of(family).program, *options, "--local", "32,128,128", "--file", "a.dat"]
+    done = replayed(family, words, tmp_path)
+    assert not done.differences, done.differences.texts
+    calls = done.trace.rows[done.trace.rows["memory"] >= 0]
+    assert set(calls["layer"]) == {IoLayer.MPIIO}
+    assert set(calls["op"]) == {Op.WRITE if mode == "independent" else Op.WRITE_COLLECTIVE}
+    (layout,) = set(calls["memory"].tolist())  # both ranks have the same
+    buffer = done.trace.views[layout]
+    assert (buffer.filetype_bytes, buffer.extent) == (32 * 128**2 * 8, 34 * 130**2 * 8)
+    assert (buffer.total_pieces, buffer.pieces[0]["bytes"]) == (32 * 128, 128 * 8)
+    assert system_writes(done.trace) == system_writes(done.again)

@@ -77,6 +77,7 @@ class Script:
         """Return it as a trace."""
         ordered = sorted(self.rows, key=lambda item: (item[0], item[1]["sequence"]))
         rows = np.zeros(len(ordered), TRACE_ROW)
+        rows["memory"] = -1
         for index, (_, values) in enumerate(ordered):
             for name, value in values.items():
                 rows[name][index] = value

@@ -89,7 +89,10 @@ struct sw_thread_record {
 /* `offset`, by layer: POSIX, stdio: byte in the file.  MPI-IO: in elementary types from the
  * start of the view `shape` (0: the default view, bytes; with SW_EVENT_NO_OFFSET: not known). HDF5
  * and PnetCDF data: C order index of the selection's first element in the extents of `shape`.
- * SW_OP_OPEN: SW_OPEN_* bits. SW_OP_META: the size that was set, if any. */
+ * SW_OP_OPEN: SW_OPEN_* bits. SW_OP_META: the size that was set, if any.
+ *
+ * `object` of MPI-IO data that the program itself moves: a view of file 0, the datatype of the
+ * buffer, if that has holes; 0: it is contiguous, or not known. */
 struct sw_event {
     struct sw_record header;
     uint64_t sequence;
@@ -101,7 +104,7 @@ struct sw_event {
     uint32_t name;   /* of the function: struct sw_name_record */
     uint32_t parent; /* name of the call that this one serves, 0: the program's own */
     uint32_t shape;  /* 0: none */
-    uint32_t object; /* dataset or variable, 0: none */
+    uint32_t object; /* dataset or variable, 0: none.  MPI-IO: view of the buffer, below */
     uint16_t thread;
     uint8_t layer;       /* enum sw_layer */
     uint8_t op;          /* enum sw_op: tells collective from independent */

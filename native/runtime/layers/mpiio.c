@@ -58,6 +58,8 @@ void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int r
         int64_t element = plugin->type_bytes(datatype);
         if (element <= 0 || __builtin_mul_overflow(element, count, &bytes))
             bytes = 0;
+        if (bytes > 0 && call->outermost && sw_capturing())
+            call->object = sw_mpi_memory(plugin, datatype, element);
         sw_inside_end();
     }
     if (known && offset >= 0 && bytes > 0 && entry.view_contiguous)

@@ -37,6 +37,9 @@ static inline void sw_mpi_leave(struct sw_call *call, struct sw_file *file, enum
  * higher layer; of those a bounded number is kept. */
 bool sw_mpi_view(const struct sw_file *file, sw_mpi_offset start, sw_handle etype,
                  sw_handle filetype, bool inner, uint32_t *number);
+/* Number, in the trace, of the layout of a buffer of such elements, if that has holes; 0: it is
+ * contiguous, or has too many pieces. */
+uint32_t sw_mpi_memory(const struct sw_plugin *plugin, sw_handle datatype, int64_t element);
 /* Where the individual file pointer is, for the event; asked before the call. */
 void sw_mpi_pointer(struct sw_call *call, sw_handle file);
 /* Just before a data call; `flags`: SW_EVENT_*. */

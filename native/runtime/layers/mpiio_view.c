@@ -12,8 +12,8 @@
 #include "layers/once.h"
 
 #define MOST_INNER_VIEWS 1024
-#define INNER_SLOTS 2048 /* power of two */
-#define MOST_INNER_PIECES 65536
+#define INNER_SLOTS 2048        /* power of two */
+#define MOST_INNER_PIECES 65536 /* of buffers, too */
 
 /* ---- views that libraries set ------------------------------------------------------------- */
 
@@ -125,4 +125,14 @@ bool sw_mpi_view(const struct sw_file *file, sw_mpi_offset start, sw_handle etyp
     else if (inner)
         keep_inner_view(*number);
     return is_plain || *number != 0;
+}
+
+uint32_t sw_mpi_memory(const struct sw_plugin *plugin, sw_handle datatype, int64_t element)
+{
+    struct sw_view view = {.file_id = 0, .etype_bytes = 1, .filetype_bytes = (uint64_t)element};
+    if (plugin->type_extent(datatype, &view.filetype_lower, &view.filetype_extent) !=
+            SW_MPI_SUCCESS ||
+        (view.filetype_lower == 0 && view.filetype_extent == element))
+        return 0;
+    return intern(plugin, &view, datatype, true);
 }

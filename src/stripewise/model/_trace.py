@@ -84,6 +84,7 @@ TRACE_ROW = np.dtype(
         ("object", "<i4"),  # index into `Trace.objects`, -1
         ("shape", "<i4"),  # index into `Trace.shapes`, -1
         ("view", "<i4"),  # index into `Trace.views`, -1
+        ("memory", "<i4"),  # MPI-IO: the buffer, if it has holes; index into `Trace.views`, -1
         ("layer", "u1"),
         ("op", "u1"),
         ("depth", "u1"),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import BIN_ROW, TRACE_ROW, EventFlag, Trace
+from stripewise.model import BIN_ROW, TRACE_ROW, EventFlag, IoLayer, Trace
 from stripewise.readers._expand import call_order
 from stripewise.readers._parse import RawContainer
 from stripewise.readers._profile import Profile
@@ -167,6 +167,10 @@ class _Meanings:
         """Change rows of one process, in place."""
         rows["process"] = process
         rows["file"] = self.files.of(ids)
+        through = rows["layer"] == IoLayer.MPIIO
+        memory = self.views.of(process, rows["object"].astype(np.uint32))
+        rows["memory"] = np.where(through, memory, -1)
+        rows["object"][through] = 0
         for name, table in self.tables.items():
             rows[name] = table.of(process, rows[name].astype(np.uint32))
         number = rows["shape"].astype(np.uint32)

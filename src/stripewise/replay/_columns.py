@@ -69,6 +69,8 @@ class _Details:
             detail = tables.view(int(row["view"]))
         elif verb == "hdf5.dset_extent":
             detail = tables.whole(seen)
+        elif int(row["memory"]) >= 0:
+            detail = tables.buffer(int(row["memory"]))
         elif int(row["shape"]) >= 0:
             detail = tables.shape(int(row["shape"]))
         return tables.file(int(row["file"])), tables.object(seen), detail

@@ -88,7 +88,7 @@ def _same(a: Request, b: Request) -> bool:
 
 
 def _told(request: Request) -> str:
-    op, size, offset, name, shape, view = request
+    op, size, offset, name, shape, view, memory = request
     said = f"{Op(op).name.lower()} of {size} bytes"
     if offset is not None:
         said += f" at {offset}"
@@ -98,6 +98,8 @@ def _told(request: Request) -> str:
         said += f", {shape.kind} {shape.numbers[:12]} of {shape.extents}"
     if view is not None:
         said += f", view at {view.displacement} with {len(view.pieces)} pieces"
+    if memory is not None:
+        said += f", a buffer of {len(memory.pieces)} pieces in {memory.extent} bytes"
     return said
 
 
@@ -111,7 +113,7 @@ def _requests(trace: Trace, names: Mapping[str, str]) -> dict[tuple[int, str, in
     found: dict[tuple[int, str, int], list[Request]] = {}
     for calls in rank_calls(trace, chosen):
         for index, offset in _each(calls):
-            op, size, known, name, shape, view = told[index]
+            op, size, known, name, shape, view, memory = told[index]
             request = (
                 op,
                 size,
@@ -119,6 +121,7 @@ def _requests(trace: Trace, names: Mapping[str, str]) -> dict[tuple[int, str, in
                 name,
                 shapes[shape] if shape >= 0 else None,
                 views[view] if view >= 0 else None,
+                views[memory] if memory >= 0 else None,
             )
             row = rows[index]
             key = (calls.rank, names[trace.paths[row["file"]]], int(row["layer"]))
@@ -136,4 +139,5 @@ def _of_row(trace: Trace, tables: Tables, index: int) -> Request:
     known = not row["flags"] & EventFlag.NO_OFFSET and row["offset"] >= 0
     op = int(row["op"])
     shape, view = tables.shape(int(row["shape"])), tables.view(int(row["view"]))
-    return op, int(row["bytes"]), bool(known), name, shape, view
+    memory = tables.buffer(int(row["memory"]))
+    return op, int(row["bytes"]), bool(known), name, shape, view, memory

@@ -158,6 +158,14 @@ class Tables:
         """Return the number of a file view."""
         return -1 if index < 0 else self._views.number(_view(self._trace.views[index]))
 
+    def buffer(self, index: int) -> int:
+        """Return the number of the layout of a buffer; -1: taken for contiguous."""
+        if index < 0:
+            return -1
+        view = self._trace.views[index]
+        sound = not view.truncated and view.lower >= 0 and view.filetype_bytes > 0
+        return self.view(index) if sound else -1
+
 
 def _shape(shape: TraceShape) -> PlanShape:
     numbers: tuple[int, ...] = ()

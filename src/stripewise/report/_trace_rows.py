@@ -70,6 +70,7 @@ def row_as_json(trace: Trace, row: Any) -> dict[str, Any]:
         "bytes": int(row["bytes"]),
         "shape": int(row["shape"]),
         "view": int(row["view"]),
+        "memory": int(row["memory"]),
         "sequence": int(row["sequence"]),
         "start_ns": int(row["start_ns"]),
     }

@@ -109,6 +109,7 @@ class CallLog:
         rows = np.zeros(len(table), TRACE_ROW)
         for place, column in enumerate(_COLUMNS):
             rows[column] = table[:, place]
+        rows["memory"] = -1
         rows["count"] = 1
         rows["last_start_ns"] = rows["start_ns"]
         busy = rows["end_ns"] - rows["start_ns"]

@@ -68,7 +68,8 @@ def _rows(log: RawLog, module: str, files: Files) -> NDArray[Any]:
     rows["rank"] = owners[record, 0]
     rows["file"] = files.indices(log.arrays[f"{module}/id"])[record]
     rows["name"] = (2 if layer == IoLayer.MPIIO else 0) + writing
-    rows["parent"] = rows["object"] = rows["shape"] = rows["view"] = -1
+    for name in ("parent", "object", "shape", "view", "memory"):
+        rows[name] = -1
     rows["layer"] = layer
     rows["op"] = np.where(writing, Op.WRITE, Op.READ)
     rows["offset"], rows["bytes"] = segments["offset"], np.maximum(segments["length"], 0)
