@@ -51,7 +51,8 @@ def test_a_flipped_bit_loses_although_it_is_the_fastest(work, command, planted, 
 
 
 def test_nothing_is_won_where_only_the_wrong_setting_is_fast(work, command, planted, mpich):
-    wrong = layer(planted(mpich), PLANTED_SLEEP="disable=0,enable=400,=200", PLANTED_FLIP="disable")
+    slow = "disable=0,enable=400,=200"
+    wrong = layer(planted(mpich), PLANTED_SLEEP=slow, PLANTED_FLIP="disable")
     done = stripewise("tune", *ONLY, "--", *command, cwd=work, more=wrong)
     assert done.code == 0, done
     assert "REJECTED" in done.out
