@@ -134,6 +134,16 @@ def test_info(sample: Path) -> None:
     assert "112 calls in 8 records" in text
 
 
+@pytest.mark.parametrize("calls", [[], ["--calls"]])
+def test_show_as_json(sample: Path, calls: list[str]) -> None:
+    shown = [
+        json.loads(line) for line in view("show", sample, "--json", *calls).stdout.splitlines()
+    ]
+    assert sum(line.get("count", 1) for line in shown) == 112
+    assert {line["layer"] for line in shown} == {"hdf5", "mpiio", "posix"}
+    assert {line["memory"] for line in shown} == {-1}
+
+
 def test_show(sample: Path) -> None:
     lines = view("show", sample, "--rank", "0").stdout.splitlines()
     assert len(lines) == 1 + 4

@@ -26,6 +26,7 @@ CALL_ROW = np.dtype(
         ("object", "<i4"),
         ("shape", "<i4"),
         ("view", "<i4"),
+        ("memory", "<i4"),
         ("layer", "u1"),
         ("op", "u1"),
         ("depth", "u1"),
@@ -48,8 +49,8 @@ and last start, and the mean.
 """
 
 _SAME = (
-    *("process", "rank", "thread", "file", "name", "parent", "object", "shape", "view"),
-    *("layer", "op", "depth", "flags", "bytes"),
+    *("process", "rank", "thread", "file", "name", "parent", "object", "shape"),
+    *("view", "memory", "layer", "op", "depth", "flags", "bytes"),
 )
 
 

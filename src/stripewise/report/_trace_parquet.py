@@ -20,7 +20,7 @@ from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES
 
 _BATCH = 100_000
 _PLAIN = (
-    *("process", "rank", "thread", "depth", "flags", "shape", "view", "offset", "bytes"),
+    *("process", "rank", "thread", "depth", "flags", "shape", "view", "memory", "offset", "bytes"),
     *("sequence", "start_ns"),
 )
 _OF_RUNS = ("count", "last_start_ns", "end_ns", "busy_ns", "min_ns", "max_ns")
@@ -33,8 +33,9 @@ def write_parquet(
 ) -> int:
     """Write one row per run of calls, or per call; the return value is their number.
 
-    Files, functions, datasets, layers and operations are texts; what the numbers in `shape` and
-    `view` mean, and what else is known of the run, is JSON in the metadata under `stripewise`.
+    Files, functions, datasets, layers and operations are texts; what the numbers in `shape`,
+    `view` and `memory` mean, and what else is known of the run, is JSON in the metadata under
+    `stripewise`.
 
     Args:
         trace: To write.
