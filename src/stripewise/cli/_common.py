@@ -11,11 +11,14 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from stripewise.errors import StripewiseError
+
+if TYPE_CHECKING:
+    from stripewise.runtime import MpiInstallation
 
 EXIT_INTERRUPTED = 130
 EXIT_UNEXPECTED = 70
@@ -61,6 +64,14 @@ def finite(data: Any) -> Any:
 def note(text: str, *, kind: str = "") -> None:
     """Write one line to standard error: `stripewise: text`, or `stripewise: kind: text`."""
     click.echo(f"stripewise: {kind + ': ' if kind else ''}{printable(text)}", err=True)
+
+
+def mpiexec_words(mpi: MpiInstallation, ranks: int, options: Sequence[str] = ()) -> list[str]:
+    """Words that start so many ranks; Open MPI is told where there are more of them than cores."""
+    words = [str(mpi.mpiexec), "-n", str(ranks)]
+    if mpi.family == "openmpi" and ranks > len(os.sched_getaffinity(0)):
+        words.append("--oversubscribe")
+    return [*words, *options]
 
 
 def printable(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from stripewise.cli._common import examples, json_option, note
+from stripewise.cli._common import examples, json_option, mpiexec_words, note
 from stripewise.errors import ProgramError, RuntimeMissingError
 
 if TYPE_CHECKING:
@@ -186,10 +186,7 @@ def kernel_command(
     as_json: bool = False,
 ) -> list[str]:
     """The words that start a kernel."""
-    words = [str(mpi.mpiexec), "-n", str(ranks)]
-    if mpi.family == "openmpi" and ranks > len(os.sched_getaffinity(0)):
-        words.append("--oversubscribe")
-    words += [*launcher_options, str(program), *arguments]
+    words = [*mpiexec_words(mpi, ranks, launcher_options), str(program), *arguments]
     return [*words, "--json", "-"] if as_json else words
 
 

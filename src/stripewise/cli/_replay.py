@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import note
+from stripewise.cli._common import mpiexec_words, note
 from stripewise.errors import (
     ContainerError,
     ProgramError,
@@ -168,16 +167,11 @@ class Replay:
 
     def command(self, *more: str, directory: str = "") -> list[str]:
         """Return the words that replay; `directory`: where, of its own if not given."""
-        words = [*(self.line or self._mpiexec()), str(self.program)]
+        line = self.line or mpiexec_words(self.mpi, self.plan.n_ranks, self.launcher_options)
+        words = [*line, str(self.program)]
         words += ["--plan", str(self.directory / MARK / "plan")]
         where = directory or str(self.directory)
         return [*words, "--directory", where, "--compute", self.compute, *more]
-
-    def _mpiexec(self) -> list[str]:
-        words = [str(self.mpi.mpiexec), "-n", str(self.plan.n_ranks)]
-        if self.mpi.family == "openmpi" and self.plan.n_ranks > len(os.sched_getaffinity(0)):
-            words.append("--oversubscribe")
-        return [*words, *self.launcher_options]
 
     def prepare(self) -> None:
         """Write the plan and make the files that are read.
