@@ -17,7 +17,7 @@ from stripewise.study._tools import Place, Workspace
 
 
 class SandboxWorkspace(Workspace):
-    """`<study>/inputs` the snapshot, `<study>/work/<run>` the runs, `<study>/runs/<run>` records.
+    """In the study: `inputs`, the snapshot; `work`, a directory for each run; `runs`, the records.
 
     Where there are several cases, runs and records are in `<study>/cases/<case>`.  They share
     the snapshot; a case that names inputs of its own has one of its own there.
