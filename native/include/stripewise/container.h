@@ -33,6 +33,8 @@ enum sw_record_kind {
     SW_RECORD_FILE = 1,     /* struct sw_file_record + path */
     SW_RECORD_SETTINGS = 2, /* struct sw_settings_record + text */
     SW_RECORD_NOTE = 3,     /* struct sw_settings_record + text: trouble, in words */
+    SW_RECORD_METADATA = 4, /* struct sw_metadata_record + path */
+    SW_RECORD_ISSUED = 5,   /* as SW_RECORD_FILE: the system calls that libc made for a stream */
 };
 
 enum sw_layer {
@@ -59,6 +61,31 @@ enum sw_op {
     SW_OP_COUNT = 8,
 };
 
+/* What a call of the libc does; those before SW_DO_FIRST_DATA act on names and status. */
+enum sw_action {
+    SW_DO_OPEN = 0, /* or create */
+    SW_DO_STAT = 1,
+    SW_DO_ACCESS = 2,
+    SW_DO_LIST = 3, /* opendir */
+    SW_DO_MKDIR = 4,
+    SW_DO_RMDIR = 5,
+    SW_DO_UNLINK = 6,
+    SW_DO_RENAME = 7,
+    SW_DO_LINK = 8,
+    SW_DO_SYMLINK = 9, /* and readlink */
+    SW_DO_CHANGE = 10, /* mode, owner, times, attributes */
+    SW_DO_TRUNCATE = 11,
+    SW_DO_STATFS = 12,
+    SW_DO_FIRST_DATA = 16,
+    SW_DO_CLOSE = 16,
+    SW_DO_READ = 17,
+    SW_DO_WRITE = 18,
+    SW_DO_SYNC = 19,
+    SW_DO_ALLOCATE = 20,
+    SW_DO_CONTROL = 21, /* ioctl */
+    SW_DO_COUNT = 22,
+};
+
 struct sw_container_header {
     uint64_t magic;
     uint32_t version;
@@ -66,6 +93,7 @@ struct sw_container_header {
     uint64_t created_ns;   /* CLOCK_REALTIME */
     char host[256];
     char run_id[64];
+    uint64_t lost_processes; /* that found no room: STRIPEWISE_RUN_BYTES */
 };
 
 struct sw_block_header {
@@ -182,6 +210,21 @@ struct sw_file_record {
     uint32_t path_bytes; /* without the terminating zero */
     uint32_t reserved;
     char path[]; /* absolute, not resolved, any bytes */
+};
+
+struct sw_metadata_counters {
+    uint64_t count; /* failed ones too */
+    uint64_t failed;
+    uint64_t ns;
+};
+
+/* Calls on names in one directory, whether or not a file's record knows of them as well. */
+struct sw_metadata_record {
+    struct sw_record header;
+    struct sw_metadata_counters actions[SW_DO_FIRST_DATA]; /* enum sw_action */
+    uint32_t path_bytes; /* 0: all directories that found no room of their own */
+    uint32_t reserved;
+    char path[]; /* of the directory, as in a file's record */
 };
 
 enum sw_settings_kind {

@@ -26,12 +26,18 @@
 /* Colon separated directories: opening a file that existed before, for writing and
  * outside of all of them, fails with EROFS (a trial must not touch the user's files). */
 #define SW_ENV_WRITABLE "STRIPEWISE_WRITABLE"
+/* "/FROM=/TO:/FROM=/TO": what is below FROM is looked for below TO. */
+#define SW_ENV_REDIRECT "STRIPEWISE_REDIRECT"
+/* "write=1000000:stat=50000": requests of these kinds take that many nanoseconds at least. */
+#define SW_ENV_HOLD "STRIPEWISE_HOLD"
 /* "1": the library loads and does nothing (for measuring its cost). */
 #define SW_ENV_DISABLE "STRIPEWISE_DISABLE"
 /* "1": one line per trouble on stderr at exit. */
 #define SW_ENV_VERBOSE "STRIPEWISE_VERBOSE"
 /* Most bytes of container per process (default 64 MiB). */
 #define SW_ENV_MAX_BYTES "STRIPEWISE_MAX_BYTES"
+/* Most bytes of a run's container on a node, all processes together (default 1 GiB). */
+#define SW_ENV_RUN_BYTES "STRIPEWISE_RUN_BYTES"
 /* Record events (trace.h): "fold": equal calls at a regular stride become one record;
  * "all": every call its own.  Unset or "": counters only. */
 #define SW_ENV_CAPTURE "STRIPEWISE_CAPTURE"

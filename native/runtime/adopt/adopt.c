@@ -76,7 +76,7 @@ static char *keep_file(const char *path)
 
 static void complain(const char *what, const char *why)
 {
-    char note[512];
+    char note[700];
     snprintf(note, sizeof note, "%s is not applied: %s", what, why);
     sw_process_flag(SW_PROCESS_CONFIG_BAD);
     sw_note(note);
@@ -143,6 +143,19 @@ static bool applies(const struct sw_row *row, enum sw_setting_group group, const
     return sw_match(row->match, path);
 }
 
+/* Once: the layers keep that many settings of a file on the program's stack. */
+static void complain_of_room(size_t room, const char *path, const char *key)
+{
+    static bool said;
+    char what[512];
+    char why[64];
+    if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        return;
+    snprintf(what, sizeof what, "The setting %s of %s", key, path);
+    snprintf(why, sizeof why, "a file can have %zu settings of a library", room);
+    complain(what, why);
+}
+
 size_t sw_adopt_lookup(enum sw_setting_group group, const char *path, const char *dataset,
                        struct sw_setting *settings, size_t room)
 {
@@ -157,8 +170,10 @@ size_t sw_adopt_lookup(enum sw_setting_group group, const char *path, const char
         size_t slot = 0;
         while (slot < used && strcmp(settings[slot].key, row->key) != 0)
             slot++;
-        if (slot == room)
+        if (slot == room) {
+            complain_of_room(room, path, row->key);
             continue;
+        }
         settings[slot] =
             (struct sw_setting){.key = row->key, .value = row->value, .override = row->override};
         used += slot == used;

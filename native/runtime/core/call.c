@@ -37,8 +37,7 @@ static bool is_gone(const void *frame, const struct sw_call *call, int layer)
     return (uintptr_t)call + slack >= (uintptr_t)frame;
 }
 
-/* Frames on a signal stack of its own tell nothing about those of the thread. */
-static bool on_signal_stack(void)
+bool sw_on_signal_stack(void)
 {
     stack_t stack;
     return syscall(SYS_sigaltstack, NULL, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
@@ -46,7 +45,7 @@ static bool on_signal_stack(void)
 
 static bool is_surely_gone(const void *frame, const struct sw_call *call)
 {
-    return is_gone(frame, call, SW_LAYER_POSIX) && !on_signal_stack();
+    return is_gone(frame, call, SW_LAYER_POSIX) && !sw_on_signal_stack();
 }
 
 /* A sw_leave that may yet go on, below a handler that makes many calls, keeps the trace for
@@ -298,6 +297,8 @@ static void leave_counting(struct sw_call *call, struct sw_file *file, enum sw_o
     if (file != NULL) {
         bool held = !alone && hold_counters(file);
         add_time(call, file, op, count, now, alone || held);
+        if (count == 0) /* it moves what was posted */
+            file->record->last_ns = now - sw_options.clock_origin_ns;
         leave_captured(call, file, op, 0, -1, now, alone, held);
     }
     leave_end(call);
@@ -371,6 +372,20 @@ void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t o
     add_data(file, op, (uint64_t)bytes, offset, outermost, held);
     leave_captured(&call, file, op, bytes, offset, call.start_ns, false, held);
     leave_end(&call);
+}
+
+void sw_count_issued(struct sw_file *file, enum sw_op op, uint64_t bytes, int64_t offset)
+{
+    if (file == NULL)
+        return;
+    bool alone = __libc_single_threaded;
+    sw_inside_begin();
+    bool held = !alone && hold_counters(file);
+    add(&file->record->ops[op].count, 1, alone || held);
+    add_data(file, op, bytes, offset, false, alone || held);
+    if (held)
+        release_counters(file);
+    sw_inside_end();
 }
 
 void sw_capture_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,

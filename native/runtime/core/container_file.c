@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
+#include "fault.h"
 #include "system.h"
 
 #define LOCK_ATTEMPTS 5000 /* of a millisecond */
@@ -155,7 +156,28 @@ static bool write_and_map(int fd, const struct sw_block_header *header, off_t of
     if (mapped == NULL)
         return true;
     *mapped = sw_sys_mmap(header->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-    return *mapped != MAP_FAILED;
+    if (*mapped == MAP_FAILED)
+        return false;
+    sw_fault_mapped(*mapped, header->bytes);
+    return true;
+}
+
+/* What a process beyond the bound leaves is that there was one; the file is locked. */
+static bool count_lost_process(int fd)
+{
+    const off_t place = offsetof(struct sw_container_header, lost_processes);
+    uint64_t lost = 0;
+    return syscall(SYS_pread64, fd, &lost, sizeof lost, place) == (ssize_t)sizeof lost &&
+           ++lost != 0 && sw_sys_pwrite(fd, &lost, sizeof lost, place) == (ssize_t)sizeof lost;
+}
+
+static bool is_within_run(int fd, const struct sw_block_header *header, uint64_t offset)
+{
+    if (offset + header->bytes <= sw_options.run_bytes)
+        return true;
+    if (header->kind == SW_BLOCK_PROCESS)
+        count_lost_process(fd);
+    return give_up("the container has reached " SW_ENV_RUN_BYTES);
 }
 
 /* A block that cannot be used is taken off again: behind it there is nothing yet. */
@@ -183,7 +205,7 @@ static uint64_t append(int fd, struct sw_block_header *header, char **mapped)
         return 0;
     uint64_t size = fresh ? SW_PAGE : (uint64_t)status.st_size;
     uint64_t offset = (size + SW_PAGE - 1) / SW_PAGE * SW_PAGE;
-    if (!make_block(fd, header, offset, mapped))
+    if (!is_within_run(fd, header, offset) || !make_block(fd, header, offset, mapped))
         return 0;
     device = status.st_dev;
     inode = status.st_ino;

@@ -89,6 +89,10 @@ void sw_leave(struct sw_call *call, struct sw_file *file, enum sw_op op);
 void sw_leave_data(struct sw_call *call, struct sw_file *file, enum sw_op op, int64_t bytes,
                    int64_t offset);
 
+/* End of a call whose time belongs to `op` but which is not counted: the bytes that it moves are,
+ * where they were posted. */
+void sw_leave_time(struct sw_call *call, struct sw_file *file, enum sw_op op);
+
 /* Set while our own code runs on this thread, so that its calls are not counted. */
 void sw_inside_begin(void);
 void sw_inside_end(void);

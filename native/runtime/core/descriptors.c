@@ -3,6 +3,7 @@
 /* Chunks come from anonymous pages when the first descriptor of theirs is tracked. */
 #define _GNU_SOURCE
 #include <sys/single_threaded.h>
+#include <sys/sysmacros.h>
 
 #include "descriptors.h"
 #include "system.h"
@@ -45,6 +46,7 @@ static void adopt_inherited(struct sw_fd *entry)
     sw_fd_add_flags(entry, SW_FD_ASK);
     entry->posix = sw_file_renew(entry->posix);
     entry->stdio = sw_file_renew(entry->stdio);
+    entry->issued = NULL;
 }
 
 /* Only after the parent's mark is gone, which would take this one along. */
@@ -70,6 +72,80 @@ struct sw_file *sw_fd_stdio(struct sw_fd *entry)
     return entry->stdio;
 }
 
+struct sw_file *sw_fd_issued(struct sw_fd *entry)
+{
+    if (SW_UNLIKELY(entry->issued == NULL && entry->stdio != NULL))
+        entry->issued = sw_file_sibling(entry->stdio, SW_ISSUED);
+    return entry->issued;
+}
+
+/* Local file systems stamp with this clock, which moves on with the timer's tick. */
+struct sw_birth sw_birth_before(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return (struct sw_birth){now.tv_sec, (uint32_t)now.tv_nsec};
+}
+
+static bool is_same(const struct statx_timestamp *one, const struct statx_timestamp *other)
+{
+    return one->tv_sec == other->tv_sec && one->tv_nsec == other->tv_nsec;
+}
+
+/* Servers have clocks of their own. */
+#define CLOCK_SLACK_SECONDS 2
+
+static bool is_before(const struct statx_timestamp *when, const struct sw_birth *then, bool local)
+{
+    int64_t seconds = then->seconds - (local ? 0 : CLOCK_SLACK_SECONDS);
+    return when->tv_sec < seconds ||
+           (when->tv_sec == seconds && when->tv_nsec < then->nanoseconds);
+}
+
+/* A file that was born by this open is empty, and nothing has happened to it since: emptying an
+ * old one changes its times too, but not that of its birth.  Without a time of birth, that of
+ * the last access stands in for it. */
+static bool is_just_born(const struct statx *status, const struct sw_birth *before)
+{
+    bool has_birth = (status->stx_mask & STATX_BTIME) != 0;
+    const struct statx_timestamp *birth = has_birth ? &status->stx_btime : &status->stx_atime;
+    bool local = makedev(status->stx_dev_major, status->stx_dev_minor) == sw_options.run_device;
+    return status->stx_size == 0 && is_same(birth, &status->stx_mtime) &&
+           is_same(birth, &status->stx_ctime) && !is_before(birth, before, local);
+}
+
+/* For kernels, and filters, that know no statx(). */
+static bool ask_older(int fd, struct statx *status)
+{
+    struct stat old;
+    if (sw_sys_fstat(fd, &old) != 0)
+        return false;
+    *status = (struct statx){
+        .stx_mode = (uint16_t)old.st_mode,
+        .stx_size = (uint64_t)old.st_size,
+        .stx_atime = {.tv_sec = old.st_atim.tv_sec, .tv_nsec = (uint32_t)old.st_atim.tv_nsec},
+        .stx_mtime = {.tv_sec = old.st_mtim.tv_sec, .tv_nsec = (uint32_t)old.st_mtim.tv_nsec},
+        .stx_ctime = {.tv_sec = old.st_ctim.tv_sec, .tv_nsec = (uint32_t)old.st_ctim.tv_nsec},
+        .stx_dev_major = major(old.st_dev),
+        .stx_dev_minor = minor(old.st_dev),
+    };
+    return true;
+}
+
+mode_t sw_opened_type(int fd, const struct sw_birth *before, bool *existed)
+{
+    struct statx status;
+    unsigned mask = before == NULL ? STATX_TYPE
+                                   : STATX_TYPE | STATX_SIZE | STATX_ATIME | STATX_MTIME |
+                                         STATX_CTIME | STATX_BTIME;
+    if (sw_sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &status) != 0 &&
+        !ask_older(fd, &status))
+        return 0;
+    if (before != NULL)
+        *existed = !is_just_born(&status, before);
+    return status.stx_mode & S_IFMT;
+}
+
 struct sw_file *sw_fd_file(int fd)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
@@ -87,7 +163,7 @@ void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t 
     __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
     entry->posix = posix;
     entry->stdio = stdio;
-    entry->stream = NULL;
+    entry->issued = NULL;
     entry->position = position;
     entry->generation = sw_options.generation;
     __atomic_store_n(&entry->flags, flags | SW_FD_TRACKED, __ATOMIC_RELEASE);

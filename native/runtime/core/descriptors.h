@@ -14,8 +14,8 @@
 struct sw_fd {
     struct sw_file *posix; /* NULL: not recorded, or opened by stdio and not used directly */
     struct sw_file *stdio;
-    void *stream;     /* FILE over it that may write, for the flush at exit */
-    int64_t position; /* -1: unknown */
+    struct sw_file *issued; /* what libc does for the stream over it; NULL: nothing yet */
+    int64_t position;       /* -1: unknown */
     uint32_t flags;
     uint32_t generation; /* of sw_options; older: inherited from the parent */
 };
@@ -40,6 +40,20 @@ static inline struct sw_fd *sw_fd_entry(int fd)
 /* Records of the entry in this process, whatever its parent had. */
 struct sw_file *sw_fd_posix(struct sw_fd *entry);
 struct sw_file *sw_fd_stdio(struct sw_fd *entry);
+/* Of the system calls below the stream; after sw_fd_stdio. */
+struct sw_file *sw_fd_issued(struct sw_fd *entry);
+
+/* ---- what an open opened ------------------------------------------------------------- */
+
+/* The file system's clock before an open that may create. */
+struct sw_birth {
+    int64_t seconds;
+    uint32_t nanoseconds;
+};
+struct sw_birth sw_birth_before(void);
+/* Its type (S_IFMT), 0: not known.  Where `before` is given, *existed tells whether it was there
+ * then; no name is looked up for that. */
+mode_t sw_opened_type(int fd, const struct sw_birth *before, bool *existed);
 
 /* Starts tracking.  `position` is where the next read or write goes. */
 void sw_fd_track(int fd, struct sw_file *posix, struct sw_file *stdio, uint32_t flags,

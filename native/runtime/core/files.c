@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "metadata.h"
 #include "system.h"
 
 #define BUCKETS 1024
@@ -29,9 +30,11 @@ static struct sw_file **bucket_of(uint64_t id, int layer)
     return &buckets[(id ^ (id >> 32) ^ (unsigned)layer) % BUCKETS];
 }
 
+/* Without lock: records are only added, each when it is complete. */
 static struct sw_file *look_up(uint64_t id, int layer, const char *path, size_t bytes)
 {
-    for (struct sw_file *file = *bucket_of(id, layer); file != NULL; file = file->next) {
+    struct sw_file *file = __atomic_load_n(bucket_of(id, layer), __ATOMIC_ACQUIRE);
+    for (; file != NULL; file = file->next) {
         if (file->generation == sw_options.generation && file->layer == (uint32_t)layer &&
             file->record->file_id == id && file->record->path_bytes == bytes &&
             memcmp(file->record->path, path, bytes) == 0)
@@ -63,10 +66,10 @@ static struct sw_file *create(uint64_t id, int layer, const char *path, size_t b
         __atomic_fetch_add(&sw_process_live->lost_records, 1, __ATOMIC_RELAXED);
         return NULL;
     }
-    record->header.kind = SW_RECORD_FILE;
+    record->header.kind = layer == SW_ISSUED ? SW_RECORD_ISSUED : SW_RECORD_FILE;
     record->header.version = SW_CONTAINER_VERSION;
     record->file_id = id;
-    record->layer = (uint32_t)layer;
+    record->layer = layer == SW_ISSUED ? SW_LAYER_POSIX : (uint32_t)layer;
     record->path_bytes = (uint32_t)bytes;
     memcpy(record->path, path, bytes);
     sw_container_commit(&record->header, room);
@@ -77,7 +80,7 @@ static struct sw_file *create(uint64_t id, int layer, const char *path, size_t b
         .generation = sw_options.generation,
         .layer = (uint32_t)layer,
     };
-    *bucket = file;
+    __atomic_store_n(bucket, file, __ATOMIC_RELEASE);
     return file;
 }
 
@@ -88,22 +91,80 @@ static struct sw_file *get_absolute(int layer, const char *path, size_t bytes, b
     return file == NULL && make ? create(id, layer, path, bytes) : file;
 }
 
+/* A name as it is looked for; short ones need no lock. */
+struct name {
+    char near[512];
+    const char *path;
+    size_t bytes; /* 0: it cannot be told */
+};
+
+static bool is_near(struct name *name, int directory, const char *path)
+{
+    name->path = name->near;
+    name->bytes = sw_path_absolute_quick(directory, path, name->near, sizeof name->near);
+    return name->bytes != 0;
+}
+
+/* Under the lock, which the scratch needs. */
+static void find_far(struct name *name, int directory, const char *path)
+{
+    sw_cwd_remember();
+    name->path = sw_scratch[0];
+    name->bytes = sw_path_absolute(directory, path, sw_scratch[0], sizeof sw_scratch[0]);
+}
+
 static struct sw_file *get(int layer, int directory, const char *path, bool make, bool *wanted)
 {
     struct sw_guarded guarded;
+    struct name name;
     *wanted = false;
-    if (path == NULL || !sw_running() || !sw_lock(&guarded))
+    if (path == NULL || !sw_running())
         return NULL;
     if (layer >= SW_LAYER_MPIIO)
         path = sw_path_without_prefix(path);
-    char *absolute = sw_scratch[0];
-    struct sw_file *file = NULL;
-    size_t bytes = sw_path_absolute(directory, path, absolute, sizeof sw_scratch[0]);
-    *wanted = bytes != 0 && sw_filter_wanted(absolute);
-    if (*wanted)
-        file = get_absolute(layer, absolute, bytes, make);
+    if (is_near(&name, directory, path)) {
+        struct sw_file *file = look_up(fnv1a(name.path, name.bytes), layer, name.path, name.bytes);
+        *wanted = file != NULL || sw_filter_wanted(name.path);
+        if (file != NULL || !*wanted || !make)
+            return file;
+    }
+    if (!sw_lock(&guarded))
+        return NULL;
+    find_far(&name, directory, path);
+    *wanted = name.bytes != 0 && sw_filter_wanted(name.path);
+    struct sw_file *file = *wanted ? get_absolute(layer, name.path, name.bytes, make) : NULL;
     sw_unlock(&guarded);
     return file;
+}
+
+static struct sw_file *use(const struct name *name, const struct sw_call *call,
+                           enum sw_action action, bool failed, bool locked, bool *counted)
+{
+    struct sw_file *file =
+        look_up(fnv1a(name->path, name->bytes), SW_LAYER_POSIX, name->path, name->bytes);
+    *counted = file != NULL || sw_filter_wanted(name->path);
+    if (*counted)
+        sw_metadata_add(name->path, name->bytes, action, failed, call->end_ns - call->start_ns,
+                        locked);
+    return file;
+}
+
+bool sw_name_used(const struct sw_call *call, int directory, const char *path,
+                  enum sw_action action, bool failed, struct sw_file **file)
+{
+    struct sw_guarded guarded;
+    struct name name;
+    bool counted = false;
+    *file = NULL;
+    if (is_near(&name, directory, path)) {
+        *file = use(&name, call, action, failed, false, &counted);
+    } else if (sw_lock(&guarded)) {
+        find_far(&name, directory, path);
+        if (name.bytes != 0)
+            *file = use(&name, call, action, failed, true, &counted);
+        sw_unlock(&guarded);
+    }
+    return counted;
 }
 
 struct sw_file *sw_file_get_at(int layer, int directory, const char *path, bool make)

@@ -33,9 +33,9 @@ struct sw_options {
     uint32_t capture; /* enum sw_capture_mode */
     bool sync;
     bool verbose;
-    bool guard;
     uint64_t max_bytes;
     uint64_t capture_bytes;
+    uint64_t run_bytes;       /* of all processes of the node */
     uint64_t run_start_ns;    /* CLOCK_REALTIME; files born later belong to this run */
     uint64_t run_device;      /* of the directory whose birth that is, 0: none */
     uint64_t clock_origin_ns; /* CLOCK_MONOTONIC of this process */
@@ -48,9 +48,12 @@ extern struct sw_options sw_options;
 
 /* Moves FRESH to ON or OFF; true if ON now.  Keeps errno. */
 bool sw_start(void);
+/* For good, in children too: from here on no call of ours.  From signal handlers too. */
+void sw_switch_off(void);
 /* Is this really the process that sw_options.pid names?  A child of vfork shares our
  * memory and must not touch the tables of its parent. */
-bool sw_own_process(void);
+extern bool sw_memory_is_shared; /* since a clone() that shares memory with another process */
+bool sw_ask_own_process(void);
 /* exit() flushes streams, _exit() and exec do not: neither may we for them. */
 enum sw_ending { SW_ENDING_EXIT, SW_ENDING_ABRUPT, SW_ENDING_EXEC };
 /* Marks the end of the process image; syncs what is still open if asked. */
@@ -84,13 +87,18 @@ struct sw_layer_table {
     void (*start)(void);                   /* at load, before the first record: resolve symbols */
     void (*finish)(enum sw_ending ending); /* sync what is still open, if asked to */
 };
-extern const struct sw_layer_table sw_layer_null;
-extern const struct sw_layer_table sw_layer_posix;
-extern const struct sw_layer_table sw_layer_stdio;
+/* X(name): layers that want to be asked, sw_layer_NAME, in this order. */
+#define SW_LAYERS(X)                                                                              \
+    X(null)                                                                                       \
+    X(stdio) /* before posix: what it flushes is written then */                                  \
+    X(posix)
+#define SW_DECLARE_LAYER(name) extern const struct sw_layer_table sw_layer_##name;
+SW_LAYERS(SW_DECLARE_LAYER)
 
 /* ---- threads --------------------------------------------------------------------- */
 
 struct sw_thread {
+    uint32_t vforked;     /* by vfork(), in assembly: the first member */
     uint32_t active;      /* bit per layer that is on this thread's stack */
     uint32_t inside;      /* depth of sw_inside_begin */
     uint32_t refused;     /* entries in a row that found their layer on the stack */
@@ -101,8 +109,18 @@ struct sw_thread {
     uint64_t sequence;                 /* of the last call that was entered */
     struct sw_tracer *tracer;          /* NULL: no event yet */
     uint32_t number;                   /* in the trace, 0: none yet */
+    const void *request;               /* that a member of the chain is at work on */
 };
 extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
+
+static inline bool sw_own_process(void)
+{
+#if defined(__x86_64__) /* where vfork() is wrapped */
+    if (SW_LIKELY(sw_thread.vforked == 0 && !sw_memory_is_shared))
+        return true;
+#endif
+    return sw_ask_own_process();
+}
 
 /* ---- slow path lock ---------------------------------------------------------------- */
 
@@ -163,6 +181,9 @@ struct sw_file {
     struct sw_bins bins; /* time bins, used under `counting` */
 };
 
+/* In place of a layer: what libc itself does for the streams of a file (SW_RECORD_ISSUED). */
+#define SW_ISSUED SW_LAYER_COUNT
+
 /* As sw_file_get, never creates. */
 struct sw_file *sw_file_find(int layer, const char *path);
 /* As sw_file_get, relative to a directory descriptor (AT_FDCWD or one that is open). */
@@ -170,6 +191,10 @@ struct sw_file *sw_file_get_at(int layer, int directory, const char *path, bool 
 /* As sw_file_get_at for a file that is being opened.  `wanted`: not excluded, even if
  * there is no room for its record. */
 struct sw_file *sw_file_opened(int layer, int directory, const char *path, bool *wanted);
+/* A call on a name has ended: counts it for its directory, if names there are counted at all.
+ * True if so; *file: its record, if it has one. */
+bool sw_name_used(const struct sw_call *call, int directory, const char *path,
+                  enum sw_action action, bool failed, struct sw_file **file);
 /* The record of this process that stands for one of the parent's. */
 struct sw_file *sw_file_renew(struct sw_file *file);
 /* Same file, other layer. */
@@ -177,6 +202,13 @@ struct sw_file *sw_file_sibling(struct sw_file *file, int layer);
 
 /* Absolute form of path in `out`; 0 if it does not fit or cannot be told. */
 size_t sw_path_absolute(int directory, const char *path, char *out, size_t room);
+/* The same without a system call; also 0 if that needs one. */
+size_t sw_path_absolute_quick(int directory, const char *path, char *out, size_t room);
+/* Finds out the working directory if it is not known; under the lock. */
+void sw_cwd_remember(void);
+void sw_cwd_changed(void);
+/* +1: it changes without our seeing it; -1: no more. */
+void sw_cwd_unsteady(int more);
 /* Takes a ROMIO file system prefix ("ufs:") off. */
 const char *sw_path_without_prefix(const char *path);
 void sw_filter_load(void);
@@ -184,17 +216,19 @@ bool sw_filter_wanted(const char *absolute);
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-/* End of a call whose time belongs to `op` but which is not counted (aio submission). */
-void sw_leave_time(struct sw_call *call, struct sw_file *file, enum sw_op op);
 /* End of a call that turned out not to concern us: nothing is added. */
 void sw_leave_uncounted(struct sw_call *call);
 /* Bytes that moved outside of any timed call (second file of copy_file_range). */
 void sw_count_data(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                    bool outermost);
+/* A system call that libc made for a stream: counted, in no time of its own. */
+void sw_count_issued(struct sw_file *file, enum sw_op op, uint64_t bytes, int64_t offset);
 /* The event of a part of the call that is on its way, which is counted elsewhere. */
 void sw_capture_part(struct sw_file *file, enum sw_op op, int64_t bytes, int64_t offset,
                      uint32_t flags);
 void sw_count_lost(void);
+/* Frames there tell nothing about those of the thread. */
+bool sw_on_signal_stack(void);
 
 /* ---- capture ------------------------------------------------------------------------------ */
 
@@ -209,12 +243,5 @@ void sw_capture_event(const struct sw_call *call, const struct sw_file *file, en
 
 /* The MPI library that an ELF file needs and that is not in this process; NULL if none is. */
 const char *sw_needed_absent(const char *bytes, size_t n_bytes);
-
-/* ---- guard ------------------------------------------------------------------------------- */
-
-void sw_guard_load(void);
-/* True if changing this existing file must be refused (SW_ENV_WRITABLE); then errno is
- * EROFS.  `follow`: the file behind a symbolic link is meant.  Keeps errno otherwise. */
-bool sw_guard_refuses(int directory, const char *path, bool follow);
 
 #endif

@@ -12,21 +12,22 @@
 #include <sys/sysmacros.h>
 
 #include "descriptors.h"
+#include "fault.h"
 #include "internal.h"
+#include "metadata.h"
 #include "system.h"
+#include "../hooks/hook.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
 #define DEFAULT_CAPTURE_BYTES (UINT64_C(64) << 20)
+#define DEFAULT_RUN_BYTES (UINT64_C(1) << 30)
 
 static uint32_t first_state = SW_STATE_FRESH;
 uint32_t *sw_state = &first_state;
 struct sw_options sw_options;
 
-static const struct sw_layer_table *const layers[] = {
-    &sw_layer_null,
-    &sw_layer_stdio, /* before posix: what it flushes is written then */
-    &sw_layer_posix,
-};
+#define SW_POINT_TO_LAYER(name) &sw_layer_##name,
+static const struct sw_layer_table *const layers[] = {SW_LAYERS(SW_POINT_TO_LAYER)};
 #define LAYERS (sizeof layers / sizeof *layers)
 
 /* ---- start ------------------------------------------------------------------------ */
@@ -73,11 +74,11 @@ static void load_options(void)
     sw_options.verbose = is_set(SW_ENV_VERBOSE);
     sw_options.max_bytes = bytes_of(SW_ENV_MAX_BYTES, DEFAULT_MAX_BYTES);
     sw_options.capture_bytes = bytes_of(SW_ENV_CAPTURE_BYTES, DEFAULT_CAPTURE_BYTES);
+    sw_options.run_bytes = bytes_of(SW_ENV_RUN_BYTES, DEFAULT_RUN_BYTES);
     mark_clock();
     sw_options.run_start_ns = run_start();
     sw_container_load();
     sw_filter_load();
-    sw_guard_load();
     sw_capture_load();
 }
 
@@ -116,20 +117,33 @@ static void open_container(void)
     sw_unlock(&guarded);
 }
 
+static bool is_off_for_good;
+
+void sw_switch_off(void)
+{
+    is_off_for_good = true;
+    __atomic_store_n(sw_state, SW_STATE_OFF, __ATOMIC_RELEASE);
+    sw_hooks_off();
+}
+
 static void start_first(void)
 {
     for (size_t i = 0; i < LAYERS; i++)
         layers[i]->start();
     if (is_set(SW_ENV_DISABLE)) {
         __atomic_store_n(sw_state, SW_STATE_OFF, __ATOMIC_RELEASE);
+        sw_hooks_off();
         return;
     }
     load_options();
     pthread_atfork(NULL, after_fork_in_parent, after_fork_in_child);
     open_container();
+    if (sw_container_mapped())
+        sw_fault_start();
     uint32_t *page = new_state_page();
     __atomic_store_n(page, SW_STATE_ON, __ATOMIC_RELEASE);
     __atomic_store_n(&sw_state, page, __ATOMIC_RELEASE);
+    sw_hooks_load();
     sw_adopt_load();
 }
 
@@ -139,6 +153,10 @@ static void start_child(void)
     sw_lock_reset();
     sw_container_forget();
     sw_capture_forget();
+    sw_hooks_forget();
+    sw_metadata_forget();
+    sw_thread.vforked = 0;
+    sw_memory_is_shared = false;
     mark_clock();
     sw_options.generation++;
     sw_options.forked = true;
@@ -152,6 +170,10 @@ bool sw_start(void)
     if (!__atomic_compare_exchange_n(word, &state, SW_STATE_STARTING, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
         return state == SW_STATE_ON;
+    if (is_off_for_good) {
+        __atomic_store_n(word, SW_STATE_OFF, __ATOMIC_RELEASE);
+        return false;
+    }
     int saved_errno = errno;
     sw_inside_begin();
     if (sw_options.pid == 0)
@@ -168,9 +190,17 @@ __attribute__((constructor)) static void load(void)
     sw_start();
 }
 
-bool sw_own_process(void)
+bool sw_memory_is_shared;
+
+/* The thread that called vfork() goes on when the child has let go of the memory. */
+bool sw_ask_own_process(void)
 {
-    return sw_sys_getpid() == sw_options.pid;
+    int saved_errno = errno;
+    bool own = sw_sys_getpid() == sw_options.pid;
+    if (own)
+        sw_thread.vforked = 0;
+    errno = saved_errno;
+    return own;
 }
 
 /* ---- end --------------------------------------------------------------------------- */

@@ -25,12 +25,69 @@ const char *sw_path_without_prefix(const char *path)
     return path;
 }
 
+/* ---- the working directory --------------------------------------------------------------- */
+
+/* Read without lock, as often as names are used; `sequence` is odd while it is being written. */
+static struct {
+    uint32_t sequence;
+    uint32_t changes; /* the value of `changes` that it is valid for */
+    size_t bytes;     /* 0: none */
+    char path[PATH_MAX];
+} cwd;
+static uint32_t changes = 1;
+static uint32_t unsteady;
+
+void sw_cwd_changed(void)
+{
+    __atomic_fetch_add(&changes, 1, __ATOMIC_ACQ_REL);
+}
+
+void sw_cwd_unsteady(int more)
+{
+    __atomic_fetch_add(&unsteady, (uint32_t)more, __ATOMIC_ACQ_REL);
+    sw_cwd_changed();
+}
+
+static bool is_known(void)
+{
+    return cwd.bytes != 0 && cwd.changes == __atomic_load_n(&changes, __ATOMIC_ACQUIRE) &&
+           __atomic_load_n(&unsteady, __ATOMIC_RELAXED) == 0;
+}
+
+static size_t known_cwd(char *out, size_t room)
+{
+    uint32_t sequence = __atomic_load_n(&cwd.sequence, __ATOMIC_ACQUIRE);
+    size_t bytes = cwd.bytes;
+    if (sequence % 2 != 0 || !is_known() || bytes >= room)
+        return 0;
+    memcpy(out, cwd.path, bytes);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&cwd.sequence, __ATOMIC_RELAXED) == sequence ? bytes : 0;
+}
+
+static size_t ask_cwd(char *out, size_t room)
+{
+    long length = syscall(SYS_getcwd, out, room); /* counts the terminating zero */
+    return length > 1 && out[0] == '/' ? (size_t)length - 1 : 0;
+}
+
+void sw_cwd_remember(void)
+{
+    if (is_known() || !sw_own_process())
+        return;
+    uint32_t seen = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+    __atomic_fetch_add(&cwd.sequence, 1, __ATOMIC_ACQ_REL);
+    cwd.bytes = ask_cwd(cwd.path, sizeof cwd.path);
+    cwd.changes = seen;
+    __atomic_fetch_add(&cwd.sequence, 1, __ATOMIC_ACQ_REL);
+}
+
 /* Path of a directory descriptor in `out`; its length or 0. */
 static size_t directory_path(int directory, char *out, size_t room)
 {
     if (directory == AT_FDCWD) {
-        long length = syscall(SYS_getcwd, out, room); /* counts the terminating zero */
-        return length > 1 && out[0] == '/' ? (size_t)length - 1 : 0;
+        size_t bytes = known_cwd(out, room);
+        return bytes != 0 ? bytes : ask_cwd(out, room);
     }
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", directory);
@@ -56,6 +113,19 @@ static size_t append_components(const char *path, char *out, size_t length, size
     }
     out[length] = '\0';
     return length;
+}
+
+size_t sw_path_absolute_quick(int directory, const char *path, char *out, size_t room)
+{
+    size_t length = 0;
+    if (path[0] != '/') {
+        length = directory == AT_FDCWD ? known_cwd(out, room) : 0;
+        if (length == 0)
+            return 0;
+        if (length == 1)
+            length = 0; /* "/" */
+    }
+    return append_components(path, out, length, room);
 }
 
 size_t sw_path_absolute(int directory, const char *path, char *out, size_t room)
@@ -140,12 +210,19 @@ static bool has_prefix(const char *path, const char *prefix, size_t bytes)
 
 static bool in_system_directory(const char *path)
 {
-    static const char *const prefixes[] = {
-        "/usr", "/etc",   "/proc",  "/sys",    "/dev", "/bin",  "/sbin",
-        "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/boot", "/run",
+#define SW_PREFIX(text) {text, sizeof text - 1}
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } prefixes[] = {
+        SW_PREFIX("/usr"),   SW_PREFIX("/etc"),   SW_PREFIX("/proc"),   SW_PREFIX("/sys"),
+        SW_PREFIX("/dev"),   SW_PREFIX("/bin"),   SW_PREFIX("/sbin"),   SW_PREFIX("/lib"),
+        SW_PREFIX("/lib32"), SW_PREFIX("/lib64"), SW_PREFIX("/libx32"), SW_PREFIX("/opt"),
+        SW_PREFIX("/boot"),  SW_PREFIX("/run"),
     };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (has_prefix(path, prefixes[i], strlen(prefixes[i])))
+        if (path[1] == prefixes[i].text[1] &&
+            has_prefix(path, prefixes[i].text, prefixes[i].bytes))
             return true;
     }
     return has_prefix(path, "/var", 4) && !has_prefix(path, "/var/tmp", 8);

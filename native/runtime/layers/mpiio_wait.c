@@ -28,7 +28,8 @@ void sw_mpi_data_posted(struct sw_call *call, sw_handle file, enum sw_op op, int
     const struct sw_plugin *plugin = sw_mpi_plugin();
     if (result == SW_MPI_SUCCESS && plugin != NULL && request != NULL) {
         struct sw_handle_entry entry = {.handle = load_request(request, 0, plugin->request_bytes),
-                                        .file = sw_mpi_file(file)};
+                                        .file = sw_mpi_file(file),
+                                        .op = (int8_t)op};
         struct sw_handle_entry stale;
         if (!sw_handle_find(&requests, entry.handle, &stale))
             __atomic_fetch_add(&open_requests, 1, __ATOMIC_RELAXED);
@@ -41,6 +42,7 @@ void sw_mpi_data_posted(struct sw_call *call, sw_handle file, enum sw_op op, int
 struct waiting {
     struct sw_call call;
     struct sw_file *file;
+    enum sw_op op; /* of the last one, which gets the time */
     const void *array;
     size_t request_bytes;
     size_t n_watched;
@@ -74,6 +76,7 @@ static bool watch(struct waiting *waiting, const void *array, int count)
             continue;
         }
         waiting->file = entry.file;
+        waiting->op = (enum sw_op)entry.op;
         waiting->index[waiting->n_watched] = (size_t)i;
         waiting->handle[waiting->n_watched++] = handle;
     }
@@ -94,7 +97,8 @@ static void end(struct waiting *waiting)
             waiting->handle[i])
             drop(waiting->handle[i]);
     waiting->call.event_flags |= SW_EVENT_WAIT;
-    sw_leave(&waiting->call, waiting->file, SW_OP_META);
+    waiting->call.event_op = SW_OP_META;
+    sw_leave_time(&waiting->call, waiting->file, waiting->op);
 }
 
 /* A function that waits for `count` requests at `array`. */

@@ -37,6 +37,9 @@ static inline bool sw_pn_moved(int result)
 }
 void sw_pn_data_done(struct sw_call *call, int ncid, enum sw_op op, int result, int64_t bytes);
 
+/* A nonblocking call was posted.  The wait for it moves its bytes. */
+void sw_pn_posted(int ncid, enum sw_op op);
+
 /* Elements of an access, to be asked after a successful call; 0 if it cannot be told. */
 int64_t sw_pn_box(int ncid, int varid, const sw_mpi_offset *count);
 int64_t sw_pn_boxes(int ncid, int varid, int number, sw_mpi_offset *const *counts);

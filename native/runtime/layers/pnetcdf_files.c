@@ -224,7 +224,7 @@ SW_EXPORT int ncmpi__enddef(int ncid, sw_mpi_offset header_free, sw_mpi_offset d
 
 /* ---- everything else that may touch the file -------------------------------------------- */
 
-#define TIMED(name, op, flags, parameters, types, arguments)                                      \
+#define TIMED(name, op, parameters, types, arguments)                                             \
     SW_EXPORT int name parameters;                                                                \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
@@ -234,23 +234,18 @@ SW_EXPORT int ncmpi__enddef(int ncid, sw_mpi_offset header_free, sw_mpi_offset d
             return SW_PN_FAILURE;                                                                 \
         if (!sw_enter(&call, SW_LAYER_PNETCDF))                                                   \
             return real arguments;                                                                \
-        call.event_flags = (flags);                                                               \
         int result = real arguments;                                                              \
         sw_pn_leave(&call, sw_pn_file(ncid), op, result);                                         \
         return result;                                                                            \
     }
 
 /* clang-format off */
-TIMED(ncmpi_redef, SW_OP_META, 0, (int ncid), (int), (ncid))
-TIMED(ncmpi_begin_indep_data, SW_OP_META, 0, (int ncid), (int), (ncid))
-TIMED(ncmpi_end_indep_data, SW_OP_META, 0, (int ncid), (int), (ncid))
-TIMED(ncmpi_sync, SW_OP_SYNC, 0, (int ncid), (int), (ncid))
-TIMED(ncmpi_sync_numrecs, SW_OP_SYNC, 0, (int ncid), (int), (ncid))
-TIMED(ncmpi_flush, SW_OP_SYNC, 0, (int ncid), (int), (ncid))
-TIMED(ncmpi_fill_var_rec, SW_OP_META, 0, (int ncid, int varid, sw_mpi_offset record),
+TIMED(ncmpi_redef, SW_OP_META, (int ncid), (int), (ncid))
+TIMED(ncmpi_begin_indep_data, SW_OP_META, (int ncid), (int), (ncid))
+TIMED(ncmpi_end_indep_data, SW_OP_META, (int ncid), (int), (ncid))
+TIMED(ncmpi_sync, SW_OP_SYNC, (int ncid), (int), (ncid))
+TIMED(ncmpi_sync_numrecs, SW_OP_SYNC, (int ncid), (int), (ncid))
+TIMED(ncmpi_flush, SW_OP_SYNC, (int ncid), (int), (ncid))
+TIMED(ncmpi_fill_var_rec, SW_OP_META, (int ncid, int varid, sw_mpi_offset record),
       (int, int, sw_mpi_offset), (ncid, varid, record))
-TIMED(ncmpi_wait, SW_OP_META, SW_EVENT_WAIT, (int ncid, int count, int *requests, int *statuses),
-      (int, int, int *, int *), (ncid, count, requests, statuses))
-TIMED(ncmpi_wait_all, SW_OP_META, SW_EVENT_WAIT, (int ncid, int count, int *requests, int *statuses),
-      (int, int, int *, int *), (ncid, count, requests, statuses))
 /* clang-format on */

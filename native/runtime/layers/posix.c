@@ -35,6 +35,7 @@ void sw_posix_resolve(void)
 static void start(void)
 {
     (void)sw_posix();
+    sw_posix_find_vfork();
 }
 
 struct directory_entry {
@@ -70,23 +71,29 @@ static void find_io_uring(void)
         sw_sys_close(directory);
 }
 
-/* Files that are never closed are synced at the end, and that time counts too. */
-static void sync_open(int fd)
+/* The kernel closes what is never closed, and that counts too. */
+static void end_open(int fd)
 {
     struct sw_call call;
     struct sw_fd *entry = sw_fd_entry(fd);
-    if (!sw_options.sync || (entry->flags & SW_FD_WRITTEN) == 0 ||
-        entry->generation != sw_options.generation || !sw_enter_as(&call, SW_LAYER_POSIX, "fsync"))
+    struct sw_request request = sw_request_data(SW_DO_CLOSE, fd, 0, -1);
+    if ((entry->flags & SW_FD_WRITTEN) == 0 || entry->generation != sw_options.generation ||
+        !sw_enter_as(&call, SW_LAYER_POSIX, "fsync"))
         return;
-    if (sw_fd_sync(fd))
+    sw_request_only(&request);
+    if (request.synced) {
         call.event_flags |= SW_EVENT_SYNC;
-    sw_leave(&call, entry->posix, SW_OP_SYNC);
+        sw_leave(&call, entry->posix, SW_OP_SYNC);
+    } else {
+        sw_leave_uncounted(&call);
+    }
 }
 
 static void finish(enum sw_ending ending)
 {
     (void)ending;
-    sw_fd_each(0, INT_MAX, sync_open);
+    if (sw_is_hooked(SW_DO_CLOSE))
+        sw_fd_each(0, INT_MAX, end_open);
     find_io_uring();
 }
 

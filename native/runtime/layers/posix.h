@@ -5,17 +5,24 @@
 #define STRIPEWISE_POSIX_H
 
 #include <aio.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include "../core/descriptors.h"
 #include "../core/internal.h"
+#include "../hooks/hook.h"
 
 _Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
 
@@ -97,6 +104,61 @@ _Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
     X(int, renameat, (int, const char *, int, const char *))                                      \
     X(int, renameat2, (int, const char *, int, const char *, unsigned))                           \
     X(int, mkdir, (const char *, mode_t))                                                         \
+    X(int, access, (const char *, int))                                                           \
+    X(int, eaccess, (const char *, int))                                                          \
+    X(int, euidaccess, (const char *, int))                                                       \
+    X(int, faccessat, (int, const char *, int, int))                                              \
+    X(DIR *, opendir, (const char *))                                                             \
+    X(int, mkdirat, (int, const char *, mode_t))                                                  \
+    X(int, rmdir, (const char *))                                                                 \
+    X(int, link, (const char *, const char *))                                                    \
+    X(int, linkat, (int, const char *, int, const char *, int))                                   \
+    X(int, symlink, (const char *, const char *))                                                 \
+    X(int, symlinkat, (const char *, int, const char *))                                          \
+    X(ssize_t, readlink, (const char *, char *, size_t))                                          \
+    X(ssize_t, readlinkat, (int, const char *, char *, size_t))                                   \
+    X(int, chmod, (const char *, mode_t))                                                         \
+    X(int, fchmod, (int, mode_t))                                                                 \
+    X(int, fchmodat, (int, const char *, mode_t, int))                                            \
+    X(int, chown, (const char *, uid_t, gid_t))                                                   \
+    X(int, lchown, (const char *, uid_t, gid_t))                                                  \
+    X(int, fchown, (int, uid_t, gid_t))                                                           \
+    X(int, fchownat, (int, const char *, uid_t, gid_t, int))                                      \
+    X(int, utime, (const char *, const struct utimbuf *))                                         \
+    X(int, utimes, (const char *, const struct timeval *))                                        \
+    X(int, lutimes, (const char *, const struct timeval *))                                       \
+    X(int, utimensat, (int, const char *, const struct timespec *, int))                          \
+    X(int, futimens, (int, const struct timespec *))                                              \
+    X(int, setxattr, (const char *, const char *, const void *, size_t, int))                     \
+    X(int, lsetxattr, (const char *, const char *, const void *, size_t, int))                    \
+    X(int, fsetxattr, (int, const char *, const void *, size_t, int))                             \
+    X(ssize_t, getxattr, (const char *, const char *, void *, size_t))                            \
+    X(ssize_t, lgetxattr, (const char *, const char *, void *, size_t))                           \
+    X(ssize_t, fgetxattr, (int, const char *, void *, size_t))                                    \
+    X(ssize_t, listxattr, (const char *, char *, size_t))                                         \
+    X(ssize_t, llistxattr, (const char *, char *, size_t))                                        \
+    X(int, removexattr, (const char *, const char *))                                             \
+    X(int, lremovexattr, (const char *, const char *))                                            \
+    X(int, statfs, (const char *, struct statfs *))                                               \
+    X(int, statfs64, (const char *, struct statfs64 *))                                           \
+    X(int, statvfs, (const char *, struct statvfs *))                                             \
+    X(int, statvfs64, (const char *, struct statvfs64 *))                                         \
+    X(int, fstatfs, (int, struct statfs *))                                                       \
+    X(int, fstatfs64, (int, struct statfs64 *))                                                   \
+    X(int, fstatvfs, (int, struct statvfs *))                                                     \
+    X(int, fstatvfs64, (int, struct statvfs64 *))                                                 \
+    X(int, ioctl, (int, unsigned long, ...))                                                      \
+    X(int, syncfs, (int))                                                                         \
+    X(int, chdir, (const char *))                                                                 \
+    X(int, fchdir, (int))                                                                         \
+    X(int, chroot, (const char *))                                                                \
+    X(int, daemon, (int, int))                                                                    \
+    X(int, unshare, (int))                                                                        \
+    X(int, nftw, (const char *, __nftw_func_t, int, int))                                         \
+    X(int, nftw64, (const char *, __nftw64_func_t, int, int))                                     \
+    X(void *, fts_open, (char *const *, int, void *))                                             \
+    X(void *, fts_open64, (char *const *, int, void *))                                           \
+    X(int, clone, (int (*)(void *), void *, int, void *, ...))                                    \
     X(ssize_t, copy_file_range, (int, off64_t *, int, off64_t *, size_t, unsigned))               \
     X(ssize_t, sendfile, (int, int, off_t *, size_t))                                             \
     X(ssize_t, sendfile64, (int, int, off_t *, size_t))                                           \
@@ -135,6 +197,7 @@ struct sw_posix_functions {
 extern struct sw_posix_functions sw_posix_functions;
 extern bool sw_posix_resolved;
 void sw_posix_resolve(void);
+void sw_posix_find_vfork(void);
 
 /* The real functions.  What the libc lacks answers ENOSYS. */
 static inline const struct sw_posix_functions *sw_posix(void)

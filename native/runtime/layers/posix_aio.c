@@ -67,16 +67,21 @@ static void submitted(struct sw_call *call, struct sw_fd *entry, const void *req
     sw_leave_time(call, sw_fd_posix(entry), op);
 }
 
+#define ACTION(op) ((op) == SW_OP_WRITE ? SW_DO_WRITE : SW_DO_READ)
+
 #define SW_AIO_SUBMIT(name, type, op)                                                             \
-    SW_EXPORT int name(struct type *request)                                                      \
+    SW_EXPORT int name(struct type *block)                                                        \
     {                                                                                             \
         struct sw_call call;                                                                      \
-        size_t bytes = request->aio_nbytes;                                                       \
-        off_t offset = request->aio_offset;                                                       \
-        struct sw_fd *entry = sw_posix_enter_quietly(&call, request->aio_fildes);                 \
-        int result = sw_posix()->name(request);                                                   \
+        size_t bytes = block->aio_nbytes;                                                         \
+        off_t offset = block->aio_offset;                                                         \
+        struct sw_fd *entry = sw_posix_enter_quietly(&call, block->aio_fildes);                   \
+        int result =                                                                              \
+            SW_CHAINED(int, sw_posix, ACTION(op),                                                 \
+                       sw_request_data(ACTION(op), block->aio_fildes, (int64_t)bytes, offset),    \
+                       (void)0, name, (block));                                                   \
         if (entry != NULL)                                                                        \
-            submitted(&call, entry, request, op, result, bytes, offset);                          \
+            submitted(&call, entry, block, op, result, bytes, offset);                            \
         return result;                                                                            \
     }
 
@@ -96,6 +101,21 @@ static struct sw_fd *first_tracked(struct aiocb *const *list, int count)
             return entry;
     }
     return NULL;
+}
+
+/* One request each, before the list is handed over. */
+static void ask_list(struct aiocb *const *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (list[i] == NULL || list[i]->aio_lio_opcode == LIO_NOP)
+            continue;
+        struct sw_request request = sw_request_data(
+            list[i]->aio_lio_opcode == LIO_WRITE ? SW_DO_WRITE : SW_DO_READ, list[i]->aio_fildes,
+            (int64_t)list[i]->aio_nbytes, list[i]->aio_offset);
+        request.stream = true;
+        if (sw_is_hooked(request.action))
+            sw_request_only(&request);
+    }
 }
 
 static void remember_list(struct aiocb *const *list, int count)
@@ -142,6 +162,7 @@ static void leave_list(struct sw_call *call, struct sw_fd *entry, enum sw_op op,
         bool counted = entry != NULL && sw_enter(&call, SW_LAYER_POSIX);                          \
         if (counted)                                                                              \
             remember_list(requests, count);                                                       \
+        ask_list(requests, count);                                                                \
         int result = sw_posix()->name(mode, list, count, event);                                  \
         if (counted)                                                                              \
             leave_list(&call, entry, first_op(requests, count),                                   \

@@ -3,6 +3,7 @@
 /* Calls that make, copy and end descriptors. */
 #define _GNU_SOURCE
 #include <stdlib.h>
+#include <string.h>
 
 #include "posix.h"
 #include "../core/system.h"
@@ -10,62 +11,47 @@
 /* What is known before an open; a few words, so that small stacks hold it. */
 struct opening {
     struct sw_call call;
+    struct sw_birth birth;
     int directory;
-    const char *path;
+    const char *path; /* as the program names it */
     int flags;
     bool counted;
-    bool existed;
 };
 
-static bool may_write(int flags)
-{
-    int access = flags & O_ACCMODE;
-    return access == O_WRONLY || access == O_RDWR || (flags & O_TRUNC) != 0;
-}
-
-/* Files without a name and files that must be new are nobody's yet. */
-static bool may_change_existing(int flags)
-{
-    bool is_new = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
-    return may_write(flags) && !is_new && (flags & O_TMPFILE) != O_TMPFILE;
-}
-
-static bool exists(int directory, const char *path)
-{
-    int saved_errno = errno;
-    bool found = syscall(SYS_faccessat, directory, path, F_OK) == 0 || errno != ENOENT;
-    errno = saved_errno;
-    return found;
-}
-
-/* False: the open is refused and errno says why. */
-static bool open_begin(struct opening *opening, int directory, const char *path, int flags,
+static void open_begin(struct opening *opening, int directory, const char *path, int flags,
                        const char *name)
 {
     *opening = (struct opening){.directory = directory, .path = path, .flags = flags};
-    if (may_change_existing(flags) && sw_guard_refuses(directory, path, (flags & O_NOFOLLOW) == 0))
-        return false;
-    opening->existed = (flags & O_CREAT) == 0 || !sw_running() || sw_thread.inside != 0 ||
-                       exists(directory, path);
+    if ((flags & O_CREAT) != 0)
+        opening->birth = sw_birth_before();
     opening->counted = sw_enter_as(&opening->call, SW_LAYER_POSIX, name);
-    return true;
 }
 
-static uint32_t record_flags(const struct opening *opening)
+static struct sw_request request_open(const struct opening *opening)
 {
-    int access = opening->flags & O_ACCMODE;
+    struct sw_request request = sw_request_name(SW_DO_OPEN, opening->directory, opening->path,
+                                                (opening->flags & O_NOFOLLOW) == 0);
+    request.flags = opening->flags;
+    return request;
+}
+
+/* 0: a file without a name of its own, or not opened really; *existed: before it was opened. */
+static mode_t type_of(const struct opening *opening, int fd, bool *existed)
+{
+    bool makes = (opening->flags & O_CREAT) != 0;
+    bool is_new = makes && (opening->flags & O_EXCL) != 0;
+    *existed = !is_new;
+    if ((opening->flags & (O_PATH | (O_TMPFILE & ~O_DIRECTORY))) != 0)
+        return 0;
+    return sw_opened_type(fd, makes && !is_new ? &opening->birth : NULL, existed);
+}
+
+static uint32_t record_flags(int flags, bool existed)
+{
+    int access = flags & O_ACCMODE;
     return (access != O_WRONLY ? SW_FILE_OPENED_READ : 0) |
-           (access != O_RDONLY ? SW_FILE_OPENED_WRITE : 0) |
-           (opening->existed ? 0 : SW_FILE_CREATED) |
-           ((opening->flags & O_TRUNC) != 0 && opening->existed ? SW_FILE_TRUNCATED : 0);
-}
-
-/* Only regular files with a name of their own. */
-static bool is_trackable(const struct opening *opening, int fd)
-{
-    struct stat status;
-    return (opening->flags & (O_PATH | (O_TMPFILE & ~O_DIRECTORY))) == 0 &&
-           sw_sys_fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+           (access != O_RDONLY ? SW_FILE_OPENED_WRITE : 0) | (existed ? 0 : SW_FILE_CREATED) |
+           ((flags & O_TRUNC) != 0 && existed ? SW_FILE_TRUNCATED : 0);
 }
 
 /* SW_OPEN_* of trace.h. */
@@ -79,14 +65,13 @@ static int64_t asked_for(int flags)
            ((flags & O_EXCL) != 0 ? SW_OPEN_EXCLUSIVE : 0);
 }
 
-static struct sw_file *track_opened(const struct opening *opening, int fd)
+/* Only regular files. */
+static struct sw_file *track_opened(const struct opening *opening, int fd, bool existed)
 {
-    if (!is_trackable(opening, fd))
-        return NULL;
     bool wanted;
     struct sw_file *file =
         sw_file_opened(SW_LAYER_POSIX, opening->directory, opening->path, &wanted);
-    sw_file_flag(file, record_flags(opening));
+    sw_file_flag(file, record_flags(opening->flags, existed));
     bool writes = (opening->flags & O_ACCMODE) != O_RDONLY;
     if (file != NULL || (wanted && writes && sw_options.sync))
         sw_fd_track(fd, file, NULL,
@@ -96,25 +81,51 @@ static struct sw_file *track_opened(const struct opening *opening, int fd)
     return file;
 }
 
+static void open_leave(struct opening *opening, struct sw_file *file, bool failed)
+{
+    struct sw_file *known;
+    opening->call.position = asked_for(opening->flags);
+    if (sw_name_used(&opening->call, opening->directory, opening->path, SW_DO_OPEN, failed,
+                     &known) ||
+        file != NULL)
+        sw_leave(&opening->call, file, SW_OP_OPEN);
+    else
+        sw_leave_uncounted(&opening->call);
+}
+
+/* Pipes and devices are no storage: an open may wait there for somebody else. */
+static void open_counted(struct opening *opening, int fd, int error)
+{
+    struct sw_file *file = NULL;
+    bool existed;
+    mode_t type = fd >= 0 ? type_of(opening, fd, &existed) : 0;
+    if (type == S_IFREG)
+        file = track_opened(opening, fd, existed);
+    if (type == S_IFREG || type == S_IFDIR || (fd < 0 && error != EFAULT))
+        open_leave(opening, file, fd < 0);
+    else
+        sw_leave_uncounted(&opening->call);
+}
+
 static int open_end(struct opening *opening, int fd)
 {
     int saved_errno = errno;
-    struct sw_file *file = NULL;
     bool own = fd < 0 || (sw_running() && sw_own_process());
+    if (opening->counted)
+        sw_call_ended(&opening->call);
     if (fd >= 0 && own)
         sw_fd_untrack(fd);
-    if (opening->counted) {
-        if (fd >= 0 && own)
-            file = track_opened(opening, fd);
-        opening->call.position = asked_for(opening->flags);
-        if (file != NULL)
-            sw_leave(&opening->call, file, SW_OP_OPEN);
-        else
-            sw_leave_uncounted(&opening->call);
-    }
+    if (opening->counted && own)
+        open_counted(opening, fd, saved_errno);
+    else if (opening->counted)
+        sw_leave_uncounted(&opening->call);
     errno = saved_errno;
     return fd;
 }
+
+#define SW_OPEN_THROUGH(name, arguments)                                                          \
+    open_end(&opening, SW_CHAINED(int, sw_posix, SW_DO_OPEN, request_open(&opening),              \
+                                  path = request.target.path, name, arguments))
 
 static mode_t mode_argument(int flags, va_list arguments)
 {
@@ -130,9 +141,8 @@ static mode_t mode_argument(int flags, va_list arguments)
         va_start(arguments, flags);                                                               \
         mode_t mode = mode_argument(flags, arguments);                                            \
         va_end(arguments);                                                                        \
-        if (!open_begin(&opening, AT_FDCWD, path, flags, __func__))                               \
-            return -1;                                                                            \
-        return open_end(&opening, sw_posix()->name(path, flags, mode));                           \
+        open_begin(&opening, AT_FDCWD, path, flags, __func__);                                    \
+        return SW_OPEN_THROUGH(name, (path, flags, mode));                                        \
     }
 
 SW_OPEN(open)
@@ -146,9 +156,8 @@ SW_OPEN(open64)
         va_start(arguments, flags);                                                               \
         mode_t mode = mode_argument(flags, arguments);                                            \
         va_end(arguments);                                                                        \
-        if (!open_begin(&opening, directory, path, flags, __func__))                              \
-            return -1;                                                                            \
-        return open_end(&opening, sw_posix()->name(directory, path, flags, mode));                \
+        open_begin(&opening, directory, path, flags, __func__);                                   \
+        return SW_OPEN_THROUGH(name, (directory, path, flags, mode));                             \
     }
 
 SW_OPENAT(openat)
@@ -159,9 +168,8 @@ SW_OPENAT(openat64)
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
         struct opening opening;                                                                   \
-        if (!open_begin(&opening, directory, path, flags, __func__))                              \
-            return -1;                                                                            \
-        return open_end(&opening, sw_posix()->name arguments);                                    \
+        open_begin(&opening, directory, path, flags, __func__);                                   \
+        return SW_OPEN_THROUGH(name, arguments);                                                  \
     }
 
 SW_OPEN_FIXED(__open_2, AT_FDCWD, path, flags, (const char *path, int flags), (path, flags))
@@ -175,40 +183,67 @@ SW_OPEN_FIXED(creat, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, (const char *
 SW_OPEN_FIXED(creat64, AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC,
               (const char *path, mode_t mode), (path, mode))
 
-/* The name is made by the call, so it can be read only afterwards; it is always new. */
-#define SW_MAKE_TEMPORARY(name, parameters, arguments)                                            \
+/* The name is made by the call, so it can be read only afterwards; it is always new.  What the
+ * call made of a path that a member had changed becomes the program's. */
+static void take_name(char *template, const char *path, int suffix)
+{
+    size_t made = 6 + (suffix > 0 ? (size_t)suffix : 0);
+    size_t bytes = path != template ? strlen(template) : 0;
+    if (bytes >= made)
+        memcpy(template + bytes - made, path + strlen(path) - made, made);
+}
+
+#define SW_MAKE_TEMPORARY(name, suffix, parameters, arguments)                                    \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
-        struct opening opening = {                                                                \
-            .directory = AT_FDCWD, .path = template, .flags = O_RDWR | O_CREAT | O_EXCL};         \
-        opening.counted = sw_enter(&opening.call, SW_LAYER_POSIX);                                \
-        return open_end(&opening, sw_posix()->name arguments);                                    \
+        struct opening opening;                                                                   \
+        char *path = template;                                                                    \
+        open_begin(&opening, AT_FDCWD, template, O_RDWR | O_CREAT | O_EXCL, __func__);            \
+        int fd = SW_CHAINED(int, sw_posix, SW_DO_OPEN, request_open(&opening),                    \
+                            path = (char *)(uintptr_t)request.target.path, name, arguments);      \
+        take_name(template, path, suffix);                                                        \
+        return open_end(&opening, fd);                                                            \
     }
 
-SW_MAKE_TEMPORARY(mkstemp, (char *template), (template))
-SW_MAKE_TEMPORARY(mkstemp64, (char *template), (template))
-SW_MAKE_TEMPORARY(mkostemp, (char *template, int flags), (template, flags))
-SW_MAKE_TEMPORARY(mkostemp64, (char *template, int flags), (template, flags))
-SW_MAKE_TEMPORARY(mkstemps, (char *template, int suffix), (template, suffix))
-SW_MAKE_TEMPORARY(mkstemps64, (char *template, int suffix), (template, suffix))
-SW_MAKE_TEMPORARY(mkostemps, (char *template, int suffix, int flags), (template, suffix, flags))
-SW_MAKE_TEMPORARY(mkostemps64, (char *template, int suffix, int flags), (template, suffix, flags))
+SW_MAKE_TEMPORARY(mkstemp, 0, (char *template), (path))
+SW_MAKE_TEMPORARY(mkstemp64, 0, (char *template), (path))
+SW_MAKE_TEMPORARY(mkostemp, 0, (char *template, int flags), (path, flags))
+SW_MAKE_TEMPORARY(mkostemp64, 0, (char *template, int flags), (path, flags))
+SW_MAKE_TEMPORARY(mkstemps, suffix, (char *template, int suffix), (path, suffix))
+SW_MAKE_TEMPORARY(mkstemps64, suffix, (char *template, int suffix), (path, suffix))
+SW_MAKE_TEMPORARY(mkostemps, suffix, (char *template, int suffix, int flags),
+                  (path, suffix, flags))
+SW_MAKE_TEMPORARY(mkostemps64, suffix, (char *template, int suffix, int flags),
+                  (path, suffix, flags))
 
 /* ---- end -------------------------------------------------------------------------------- */
+
+/* The number is free, and may be another thread's, before close() returns. */
+static struct sw_request request_close(int fd)
+{
+    return sw_request_data(SW_DO_CLOSE, fd, 0, -1);
+}
+
+static bool ends_tracking(struct sw_request *request)
+{
+    sw_fd_untrack(request->fd);
+    return request->synced;
+}
 
 SW_EXPORT int close(int fd)
 {
     struct sw_call call;
     struct sw_fd *entry = sw_fd_entry(fd);
-    if (entry == NULL || !sw_running() || !sw_own_process())
-        return sw_posix()->close(fd);
+    bool own = entry != NULL && sw_running() && sw_own_process();
     /* A forked child that only closes what it inherited leaves no mark. */
-    bool inherited = entry->generation != sw_options.generation;
-    bool counted = !inherited && sw_enter(&call, SW_LAYER_POSIX);
+    bool inherited = own && entry->generation != sw_options.generation;
+    bool counted = own && !inherited && sw_enter(&call, SW_LAYER_POSIX);
     struct sw_file *file = counted ? sw_fd_posix(entry) : NULL;
-    bool synced = sw_fd_sync(fd);
-    sw_fd_untrack(fd); /* before the number can be given to another thread */
-    int result = sw_posix()->close(fd);
+    bool synced = false;
+    if (own && !sw_is_hooked(SW_DO_CLOSE))
+        sw_fd_untrack(fd);
+    int result = SW_CHAINED(int, sw_posix, SW_DO_CLOSE, request_close(fd),
+                            synced = own && ends_tracking(&request), close, (fd));
     if (counted) {
         call.event_flags |= (synced ? SW_EVENT_SYNC : 0) | (result != 0 ? SW_EVENT_FAILED : 0);
         sw_leave(&call, file, SW_OP_CLOSE);
@@ -216,9 +251,12 @@ SW_EXPORT int close(int fd)
     return result;
 }
 
+/* The libc closes it, in a call that is not close(). */
 static void end_tracking(int fd)
 {
-    sw_fd_sync(fd);
+    struct sw_request request = request_close(fd);
+    if (sw_is_hooked(SW_DO_CLOSE))
+        sw_request_only(&request);
     sw_fd_untrack(fd);
 }
 
@@ -252,8 +290,10 @@ static int copied(int fd, int copy)
 /* What `copy` stood for is closed by dup2. */
 static void before_replacing(int fd, int copy)
 {
-    if (fd != copy && sw_fd_entry(copy) != NULL && sw_running() && sw_own_process())
-        sw_fd_sync(copy);
+    struct sw_request request = request_close(copy);
+    if (fd != copy && sw_is_hooked(SW_DO_CLOSE) && sw_fd_entry(copy) != NULL && sw_running() &&
+        sw_own_process())
+        sw_request_only(&request);
 }
 
 SW_EXPORT int dup(int fd)

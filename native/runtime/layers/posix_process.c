@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,6 +102,57 @@ SW_EXPORT int execle(const char *path, const char *first, ...)
     char **environment = va_arg(arguments, char **);
     va_end(arguments);
     return execve(path, list, environment);
+}
+
+/* ---- processes that share our memory --------------------------------------------------- */
+
+#if defined(__x86_64__)
+/*
+ * Marks the thread and goes on to the real function: it returns twice to our caller, the second
+ * time when the child has let go of the memory, so no frame of ours may be on the stack.  Until
+ * the layer is started, fork() stands in for it, which it may.
+ */
+_Static_assert(offsetof(struct sw_thread, vforked) == 0, "as the code below has it");
+__attribute__((visibility("hidden"))) pid_t (*sw_real_vfork)(void) = fork;
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl vfork\n"
+        ".type vfork, @function\n"
+        "vfork:\n"
+        "    .cfi_startproc\n"
+        "    endbr64\n"
+        "    movq sw_thread@gottpoff(%rip), %rax\n"
+        "    movl $1, %fs:(%rax)\n"
+        "    jmp *sw_real_vfork(%rip)\n"
+        "    .cfi_endproc\n"
+        ".size vfork, . - vfork\n");
+
+void sw_posix_find_vfork(void)
+{
+    void *found = sw_resolve("vfork", NULL);
+    if (found != NULL)
+        sw_real_vfork = (pid_t(*)(void))(uintptr_t)found;
+}
+#else
+void sw_posix_find_vfork(void)
+{
+}
+#endif
+
+#define SHARES_MEMORY 0x100 /* CLONE_VM */
+#define IS_THREAD 0x10000   /* CLONE_THREAD */
+
+SW_EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list more;
+    va_start(more, argument);
+    void *parent = va_arg(more, void *);
+    void *storage = va_arg(more, void *);
+    void *child = va_arg(more, void *);
+    va_end(more);
+    if ((flags & SHARES_MEMORY) != 0 && (flags & IS_THREAD) == 0)
+        sw_memory_is_shared = true;
+    return sw_posix()->clone(function, stack, flags, argument, parent, storage, child);
 }
 
 /* ---- exits that run no destructor ------------------------------------------------------ */

@@ -1,10 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams: the layer's table, transfers and positions.  The libc's own reads and writes
- * behind a stream pass no wrapper, so a stream's record is all that there is of it.
- * Character calls (fgetc, fputc) and scanf are left alone: a clock around a call of a
- * few nanoseconds would slow the program down.  After them the offset is not known.
+ * Streams: the layer's table, transfers and positions.  Character calls (fgetc, fputc) and scanf
+ * are not timed: a clock around a call of a few nanoseconds would slow the program down.
+ * After them the offset is not known.
  */
 #define _GNU_SOURCE
 #include "streams.h"
@@ -30,23 +29,11 @@ static void start(void)
     (void)sw_stdio();
 }
 
-/* exit() flushes streams after our destructor: do it now, so that it can be synced.  A
- * stream that another thread holds is left alone. */
-static void flush_open(int fd)
-{
-    struct sw_fd *entry = sw_fd_entry(fd);
-    if (entry->stream == NULL || (entry->flags & SW_FD_CAN_WRITE) == 0 ||
-        entry->generation != sw_options.generation || ftrylockfile(entry->stream) != 0)
-        return;
-    if (fflush_unlocked(entry->stream) == 0)
-        sw_fd_wrote(entry);
-    funlockfile(entry->stream);
-}
-
+/* exit() flushes streams after our destructor: where files are synced, it is done now. */
 static void finish(enum sw_ending ending)
 {
-    if (ending == SW_ENDING_EXIT && sw_options.sync)
-        sw_fd_each(0, INT_MAX, flush_open);
+    if (ending == SW_ENDING_EXIT)
+        sw_issued_at_exit(sw_is_hooked(SW_DO_CLOSE));
 }
 
 const struct sw_layer_table sw_layer_stdio = {
@@ -69,6 +56,37 @@ void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, in
     sw_leave_data(call, file, op, bytes, offset);
 }
 
+struct sw_transfer {
+    struct sw_call call;
+    struct sw_fd *entry;
+    FILE *stream;
+    struct sw_buffered before;
+    int64_t position;
+};
+
+static inline bool transfer_begin(struct sw_transfer *transfer, FILE *stream, const char *name)
+{
+    transfer->entry = sw_stdio_enter_as(&transfer->call, stream, name);
+    if (transfer->entry == NULL)
+        return false;
+    transfer->stream = stream;
+    transfer->before = sw_buffered(stream);
+    transfer->position = transfer->entry->position;
+    return true;
+}
+
+/* `asked`: bytes of a read, 0: a line. */
+static inline void transfer_end(struct sw_transfer *transfer, enum sw_op op, int64_t asked,
+                                int64_t bytes)
+{
+    if (op == SW_OP_WRITE)
+        sw_issued_writes(transfer->stream, transfer->entry, &transfer->before, bytes,
+                         transfer->position);
+    else
+        sw_issued_reads(transfer->stream, transfer->entry, &transfer->before, asked, bytes);
+    sw_stdio_leave(&transfer->call, transfer->entry, op, bytes);
+}
+
 /* Macros in optimised builds. */
 #undef fread_unlocked
 #undef fwrite_unlocked
@@ -78,11 +96,11 @@ void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, in
     SW_EXPORT size_t name parameters;                                                             \
     SW_EXPORT size_t name parameters                                                              \
     {                                                                                             \
-        struct sw_call call;                                                                      \
-        struct sw_fd *entry = sw_stdio_enter(&call, stream);                                      \
+        struct sw_transfer transfer;                                                              \
+        bool counted = transfer_begin(&transfer, stream, __func__);                               \
         size_t result = sw_stdio()->name arguments;                                               \
-        if (entry != NULL)                                                                        \
-            sw_stdio_leave(&call, entry, op, (int64_t)(result * size));                           \
+        if (counted)                                                                              \
+            transfer_end(&transfer, op, (int64_t)(count * size), (int64_t)(result * size));       \
         return result;                                                                            \
     }
 
@@ -105,32 +123,32 @@ SW_STREAM_ITEMS(fwrite_unlocked, SW_OP_WRITE,
 
 SW_EXPORT char *fgets(char *text, int room, FILE *stream)
 {
-    struct sw_call call;
-    struct sw_fd *entry = sw_stdio_enter(&call, stream);
+    struct sw_transfer transfer;
+    bool counted = transfer_begin(&transfer, stream, __func__);
     char *result = sw_stdio()->fgets(text, room, stream);
-    if (entry != NULL)
-        sw_stdio_leave(&call, entry, SW_OP_READ, result != NULL ? (int64_t)strlen(text) : 0);
+    if (counted)
+        transfer_end(&transfer, SW_OP_READ, 0, result != NULL ? (int64_t)strlen(text) : 0);
     return result;
 }
 
 SW_EXPORT char *__fgets_chk(char *text, size_t bytes, int room, FILE *stream);
 SW_EXPORT char *__fgets_chk(char *text, size_t bytes, int room, FILE *stream)
 {
-    struct sw_call call;
-    struct sw_fd *entry = sw_stdio_enter(&call, stream);
+    struct sw_transfer transfer;
+    bool counted = transfer_begin(&transfer, stream, __func__);
     char *result = sw_stdio()->__fgets_chk(text, bytes, room, stream);
-    if (entry != NULL)
-        sw_stdio_leave(&call, entry, SW_OP_READ, result != NULL ? (int64_t)strlen(text) : 0);
+    if (counted)
+        transfer_end(&transfer, SW_OP_READ, 0, result != NULL ? (int64_t)strlen(text) : 0);
     return result;
 }
 
 SW_EXPORT int fputs(const char *text, FILE *stream)
 {
-    struct sw_call call;
-    struct sw_fd *entry = sw_stdio_enter(&call, stream);
+    struct sw_transfer transfer;
+    bool counted = transfer_begin(&transfer, stream, __func__);
     int result = sw_stdio()->fputs(text, stream);
-    if (entry != NULL)
-        sw_stdio_leave(&call, entry, SW_OP_WRITE, result >= 0 ? (int64_t)strlen(text) : -1);
+    if (counted)
+        transfer_end(&transfer, SW_OP_WRITE, 0, result >= 0 ? (int64_t)strlen(text) : -1);
     return result;
 }
 
@@ -138,11 +156,11 @@ SW_EXPORT int fputs(const char *text, FILE *stream)
     SW_EXPORT ssize_t name parameters;                                                            \
     SW_EXPORT ssize_t name parameters                                                             \
     {                                                                                             \
-        struct sw_call call;                                                                      \
-        struct sw_fd *entry = sw_stdio_enter(&call, stream);                                      \
+        struct sw_transfer transfer;                                                              \
+        bool counted = transfer_begin(&transfer, stream, __func__);                               \
         ssize_t result = sw_stdio()->name arguments;                                              \
-        if (entry != NULL)                                                                        \
-            sw_stdio_leave(&call, entry, SW_OP_READ, result > 0 ? result : 0);                    \
+        if (counted)                                                                              \
+            transfer_end(&transfer, SW_OP_READ, 0, result > 0 ? result : 0);                      \
         return result;                                                                            \
     }
 
@@ -156,22 +174,22 @@ SW_STREAM_LINE(__getdelim, (char **line, size_t *room, int end, FILE *stream),
 
 static int print_as(const char *name, FILE *stream, const char *format, va_list arguments)
 {
-    struct sw_call call;
-    struct sw_fd *entry = sw_stdio_enter_as(&call, stream, name);
+    struct sw_transfer transfer;
+    bool counted = transfer_begin(&transfer, stream, name);
     int result = sw_stdio()->vfprintf(stream, format, arguments);
-    if (entry != NULL)
-        sw_stdio_leave(&call, entry, SW_OP_WRITE, result);
+    if (counted)
+        transfer_end(&transfer, SW_OP_WRITE, 0, result);
     return result;
 }
 
 static int print_checked_as(const char *name, FILE *stream, int flag, const char *format,
                             va_list arguments)
 {
-    struct sw_call call;
-    struct sw_fd *entry = sw_stdio_enter_as(&call, stream, name);
+    struct sw_transfer transfer;
+    bool counted = transfer_begin(&transfer, stream, name);
     int result = sw_stdio()->__vfprintf_chk(stream, flag, format, arguments);
-    if (entry != NULL)
-        sw_stdio_leave(&call, entry, SW_OP_WRITE, result);
+    if (counted)
+        transfer_end(&transfer, SW_OP_WRITE, 0, result);
     return result;
 }
 
@@ -205,6 +223,41 @@ SW_EXPORT int __fprintf_chk(FILE *stream, int flag, const char *format, ...)
     return result;
 }
 
+/* ---- characters ------------------------------------------------------------------------- */
+
+#undef fputc_unlocked
+#undef putc_unlocked
+#undef putc
+
+/* Not timed, and not counted as calls; only what libc writes when the buffer is full. */
+static int put_full(FILE *stream, const struct sw_buffered *before, int result)
+{
+    struct sw_fd *entry = sw_stdio_entry(stream);
+    if (entry == NULL || sw_thread.inside != 0 || !sw_running() || !sw_own_process())
+        return result;
+    int saved_errno = errno;
+    sw_issued_writes(stream, entry, before, result != EOF ? 1 : -1, -1);
+    sw_fd_set_position(entry, -1);
+    errno = saved_errno;
+    return result;
+}
+
+#define SW_PUT_CHARACTER(name, parameters, arguments)                                             \
+    SW_EXPORT int name parameters;                                                                \
+    SW_EXPORT int name parameters                                                                 \
+    {                                                                                             \
+        if (SW_LIKELY(stream->_IO_write_ptr < stream->_IO_write_end))                             \
+            return sw_stdio()->name arguments;                                                    \
+        struct sw_buffered before = sw_buffered(stream);                                          \
+        return put_full(stream, &before, sw_stdio()->name arguments);                             \
+    }
+
+SW_PUT_CHARACTER(fputc, (int character, FILE *stream), (character, stream))
+SW_PUT_CHARACTER(putc, (int character, FILE *stream), (character, stream))
+SW_PUT_CHARACTER(fputc_unlocked, (int character, FILE *stream), (character, stream))
+SW_PUT_CHARACTER(putc_unlocked, (int character, FILE *stream), (character, stream))
+SW_PUT_CHARACTER(__overflow, (FILE * stream, int character), (stream, character))
+
 /* ---- position ------------------------------------------------------------------------------ */
 
 /* Position after a seek that succeeded; relative to the end it is not known. */
@@ -215,23 +268,28 @@ static int64_t position_after(const struct sw_fd *entry, int64_t offset, int whe
     return whence == SEEK_CUR && entry->position >= 0 ? entry->position + offset : -1;
 }
 
-static void seek_leave(struct sw_call *call, struct sw_fd *entry, int result, int64_t position)
+/* A seek writes what is in the buffer. */
+static void seek_end(struct sw_transfer *transfer, int result, int64_t position)
 {
-    if (result == 0)
-        sw_fd_set_position(entry, position);
-    else
-        call->event_flags |= SW_EVENT_FAILED;
-    sw_leave(call, sw_fd_stdio(entry), SW_OP_META);
+    struct sw_file *file = sw_fd_stdio(transfer->entry);
+    if (result == 0) {
+        sw_issued_writes(transfer->stream, transfer->entry, &transfer->before, 0,
+                         transfer->position);
+        sw_fd_set_position(transfer->entry, position);
+    } else {
+        transfer->call.event_flags |= SW_EVENT_FAILED;
+    }
+    sw_leave(&transfer->call, file, SW_OP_META);
 }
 
 #define SW_STREAM_SEEK(name, type)                                                                \
     SW_EXPORT int name(FILE *stream, type offset, int whence)                                     \
     {                                                                                             \
-        struct sw_call call;                                                                      \
-        struct sw_fd *entry = sw_stdio_enter(&call, stream);                                      \
+        struct sw_transfer transfer;                                                              \
+        bool counted = transfer_begin(&transfer, stream, __func__);                               \
         int result = sw_stdio()->name(stream, offset, whence);                                    \
-        if (entry != NULL)                                                                        \
-            seek_leave(&call, entry, result, position_after(entry, offset, whence));              \
+        if (counted)                                                                              \
+            seek_end(&transfer, result, position_after(transfer.entry, offset, whence));          \
         return result;                                                                            \
     }
 
@@ -242,11 +300,11 @@ SW_STREAM_SEEK(fseeko64, off64_t)
 #define SW_STREAM_SET_POSITION(name, type)                                                        \
     SW_EXPORT int name(FILE *stream, const type *position)                                        \
     {                                                                                             \
-        struct sw_call call;                                                                      \
-        struct sw_fd *entry = sw_stdio_enter(&call, stream);                                      \
+        struct sw_transfer transfer;                                                              \
+        bool counted = transfer_begin(&transfer, stream, __func__);                               \
         int result = sw_stdio()->name(stream, position);                                          \
-        if (entry != NULL)                                                                        \
-            seek_leave(&call, entry, result, position->__pos);                                    \
+        if (counted)                                                                              \
+            seek_end(&transfer, result, position->__pos);                                         \
         return result;                                                                            \
     }
 
@@ -255,9 +313,9 @@ SW_STREAM_SET_POSITION(fsetpos64, fpos64_t)
 
 SW_EXPORT void rewind(FILE *stream)
 {
-    struct sw_call call;
-    struct sw_fd *entry = sw_stdio_enter(&call, stream);
+    struct sw_transfer transfer;
+    bool counted = transfer_begin(&transfer, stream, __func__);
     sw_stdio()->rewind(stream);
-    if (entry != NULL)
-        seek_leave(&call, entry, 0, 0);
+    if (counted)
+        seek_end(&transfer, 0, 0);
 }

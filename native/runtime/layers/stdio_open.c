@@ -10,7 +10,8 @@
 
 struct opening {
     struct sw_call call;
-    const char *path;
+    struct sw_birth birth;
+    const char *path; /* as the program names it */
     bool counted;
     bool writes;
     bool reads;
@@ -18,19 +19,9 @@ struct opening {
     bool creates;
     bool empties; /* what was in the file is gone */
     bool is_new;  /* or the open fails */
-    bool existed;
 };
 
-static bool exists(const char *path)
-{
-    int saved_errno = errno;
-    bool found = syscall(SYS_faccessat, AT_FDCWD, path, F_OK) == 0 || errno != ENOENT;
-    errno = saved_errno;
-    return found;
-}
-
-/* False: the open is refused and errno says why. */
-static bool open_begin(struct opening *opening, const char *path, const char *mode,
+static void open_begin(struct opening *opening, const char *path, const char *mode,
                        const char *name)
 {
     bool both = strchr(mode, '+') != NULL;
@@ -43,38 +34,32 @@ static bool open_begin(struct opening *opening, const char *path, const char *mo
         .empties = mode[0] == 'w',
         .is_new = mode[0] != 'r' && memchr(mode, 'x', strcspn(mode, ",")) != NULL,
     };
-    if (opening->writes && !opening->is_new && path != NULL &&
-        sw_guard_refuses(AT_FDCWD, path, true))
-        return false;
-    opening->existed =
-        mode[0] == 'r' || path == NULL || !sw_running() || sw_thread.inside != 0 || exists(path);
+    if (opening->creates)
+        opening->birth = sw_birth_before();
     opening->counted = sw_enter_as(&opening->call, SW_LAYER_STDIO, name);
-    return true;
 }
 
-static void remember_stream(int fd, FILE *stream)
+static struct sw_request request_open(const struct opening *opening)
 {
-    struct sw_fd *entry = sw_fd_entry(fd);
-    if (entry != NULL)
-        entry->stream = stream;
+    struct sw_request request = sw_request_name(SW_DO_OPEN, AT_FDCWD, opening->path, true);
+    request.flags = (opening->writes ? (opening->reads ? O_RDWR : O_WRONLY) : O_RDONLY) |
+                    (opening->creates ? O_CREAT : 0) | (opening->empties ? O_TRUNC : 0) |
+                    (opening->appends ? O_APPEND : 0) | (opening->is_new ? O_EXCL : 0);
+    return request;
 }
 
-static struct sw_file *track_opened(const struct opening *opening, FILE *stream, int fd)
+static struct sw_file *track_opened(const struct opening *opening, int fd, bool existed)
 {
-    struct stat status;
-    if (sw_sys_fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return NULL;
     bool wanted;
     struct sw_file *file = sw_file_opened(SW_LAYER_STDIO, AT_FDCWD, opening->path, &wanted);
     sw_file_flag(file, (opening->reads ? SW_FILE_OPENED_READ : 0) |
                            (opening->writes ? SW_FILE_OPENED_WRITE : 0) |
-                           (opening->existed ? 0 : SW_FILE_CREATED) |
-                           (opening->existed && opening->empties ? SW_FILE_TRUNCATED : 0));
+                           (existed ? 0 : SW_FILE_CREATED) |
+                           (existed && opening->empties ? SW_FILE_TRUNCATED : 0));
     if (file != NULL || (wanted && opening->writes && sw_options.sync))
         sw_fd_track(fd, NULL, file,
                     (opening->writes ? SW_FD_CAN_WRITE : 0) | (opening->appends ? SW_FD_ASK : 0),
                     0);
-    remember_stream(fd, stream);
     return file;
 }
 
@@ -86,19 +71,45 @@ static int64_t asked_for(const struct opening *opening)
            (opening->appends ? SW_OPEN_APPEND : 0) | (opening->is_new ? SW_OPEN_EXCLUSIVE : 0);
 }
 
+static void open_leave(struct opening *opening, struct sw_file *file, bool failed)
+{
+    struct sw_file *known;
+    opening->call.position = asked_for(opening);
+    if ((opening->path != NULL &&
+         sw_name_used(&opening->call, AT_FDCWD, opening->path, SW_DO_OPEN, failed, &known)) ||
+        file != NULL)
+        sw_leave(&opening->call, file, SW_OP_OPEN);
+    else
+        sw_leave_uncounted(&opening->call);
+}
+
+/* Pipes and devices are no storage: an open may wait there for somebody else. */
+static void open_counted(struct opening *opening, int fd, int error)
+{
+    struct sw_file *file = NULL;
+    bool existed = !opening->is_new;
+    bool is_file =
+        fd >= 0 && sw_opened_type(fd, opening->creates && existed ? &opening->birth : NULL,
+                                  &existed) == S_IFREG;
+    if (is_file && opening->path != NULL)
+        file = track_opened(opening, fd, existed);
+    if (is_file || (fd < 0 && error != EFAULT))
+        open_leave(opening, file, fd < 0);
+    else
+        sw_leave_uncounted(&opening->call);
+}
+
 static FILE *open_end(struct opening *opening, FILE *stream)
 {
     int saved_errno = errno;
-    struct sw_file *file = NULL;
     int fd = stream != NULL ? fileno_unlocked(stream) : -1;
-    if (fd >= 0 && sw_running() && sw_own_process()) {
+    if (opening->counted)
+        sw_call_ended(&opening->call);
+    bool own = sw_running() && sw_own_process();
+    if (fd >= 0 && own)
         sw_fd_untrack(fd);
-        if (opening->counted && opening->path != NULL)
-            file = track_opened(opening, stream, fd);
-    }
-    opening->call.position = asked_for(opening);
-    if (opening->counted && file != NULL)
-        sw_leave(&opening->call, file, SW_OP_OPEN);
+    if (opening->counted && own)
+        open_counted(opening, fd, saved_errno);
     else if (opening->counted)
         sw_leave_uncounted(&opening->call);
     errno = saved_errno;
@@ -109,9 +120,10 @@ static FILE *open_end(struct opening *opening, FILE *stream)
     SW_EXPORT FILE *name(const char *path, const char *mode)                                      \
     {                                                                                             \
         struct opening opening;                                                                   \
-        if (!open_begin(&opening, path, mode, __func__))                                          \
-            return NULL;                                                                          \
-        return open_end(&opening, sw_stdio()->name(path, mode));                                  \
+        open_begin(&opening, path, mode, __func__);                                               \
+        intptr_t stream = SW_CHAINED(intptr_t, sw_stdio, SW_DO_OPEN, request_open(&opening),      \
+                                     path = request.target.path, name, (path, mode));             \
+        return open_end(&opening, stream > 0 ? (FILE *)stream : NULL);                            \
     }
 
 SW_STREAM_OPEN(fopen)
@@ -126,8 +138,6 @@ SW_EXPORT FILE *fdopen(int fd, const char *mode)
     FILE *stream = sw_stdio()->fdopen(fd, mode);
     if (!counted)
         return stream;
-    if (stream != NULL)
-        remember_stream(fd, stream);
     bool both = strchr(mode, '+') != NULL;
     call.position = (both || mode[0] == 'r' ? SW_OPEN_READ : 0) |
                     (both || mode[0] != 'r' ? SW_OPEN_WRITE : 0) |
@@ -138,42 +148,55 @@ SW_EXPORT FILE *fdopen(int fd, const char *mode)
 
 /* ---- end ---------------------------------------------------------------------------------- */
 
-/* Pushes what was written to the storage if SW_ENV_SYNC asks for it.  Character calls are
- * not seen, so every stream that may write counts as written.  Returns errno of a flush that
- * failed, which is the program's to know: its own fclose() finds nothing left to write. */
-static int sync_stream(FILE *stream, struct sw_fd *entry)
+/* What is in the buffer goes out before the stream lets go of its descriptor, where somebody
+ * wants to see that: character calls are not seen, so every stream that may write counts as
+ * written.  Returns errno of a flush that failed, which is the program's to know: its own
+ * fclose() finds nothing left to write. */
+static int let_go(FILE *stream, struct sw_fd *entry, bool *synced)
 {
-    if (!sw_options.sync || (entry->flags & SW_FD_CAN_WRITE) == 0 ||
-        entry->generation != sw_options.generation)
-        return 0;
-    int saved_errno = errno;
+    struct sw_request request = sw_request_data(SW_DO_CLOSE, fileno_unlocked(stream), 0, -1);
     int problem = 0;
-    if (sw_stdio()->fflush(stream) == 0)
-        sw_sys_fsync(fileno_unlocked(stream));
-    else
-        problem = errno;
+    int saved_errno = errno;
+    if (sw_is_hooked(SW_DO_CLOSE)) {
+        if ((entry->flags & SW_FD_CAN_WRITE) != 0 && entry->generation == sw_options.generation) {
+            if (sw_stdio()->fflush(stream) == 0)
+                sw_fd_wrote(entry);
+            else
+                problem = errno;
+        }
+        if (problem == 0)
+            sw_request_only(&request);
+    }
+    *synced = request.synced;
+    sw_fd_untrack(request.fd);
     errno = saved_errno;
     return problem;
 }
 
-/* Before the stream lets go of its descriptor; as sync_stream. */
-static int let_go(FILE *stream, struct sw_fd *entry)
+/* libc writes the rest of the buffer, then or now. */
+static void issue_rest(FILE *stream, struct sw_fd *entry)
 {
-    int problem = sync_stream(stream, entry);
-    sw_fd_untrack(fileno_unlocked(stream));
-    return problem;
+    struct sw_buffered before = sw_buffered(stream);
+    if (before.pending != 0 && (entry->flags & SW_FD_CAN_WRITE) != 0 &&
+        entry->generation == sw_options.generation)
+        sw_count_issued(sw_fd_issued(entry), SW_OP_WRITE, before.pending,
+                        (entry->flags & SW_FD_ASK) == 0 && entry->position >= 0
+                            ? entry->position - (int64_t)before.pending
+                            : -1);
 }
 
 SW_EXPORT int fclose(FILE *stream)
 {
     struct sw_call call;
+    bool synced = false;
     struct sw_fd *entry = sw_stdio_entry(stream);
     if (entry == NULL || !sw_running() || !sw_own_process())
         return sw_stdio()->fclose(stream);
     bool counted = sw_enter(&call, SW_LAYER_STDIO);
     struct sw_file *file = counted ? sw_fd_stdio(entry) : NULL;
-    bool synced = sw_options.sync && (entry->flags & SW_FD_CAN_WRITE) != 0;
-    int problem = let_go(stream, entry);
+    if (file != NULL)
+        issue_rest(stream, entry);
+    int problem = let_go(stream, entry, &synced);
     int result = sw_stdio()->fclose(stream);
     if (result == 0 && problem != 0) {
         result = EOF;
@@ -186,19 +209,42 @@ SW_EXPORT int fclose(FILE *stream)
     return result;
 }
 
+/* Refused: the stream is closed all the same. */
+static FILE *close_refused(FILE *stream)
+{
+    int saved_errno = errno;
+    fclose(stream);
+    errno = saved_errno;
+    return NULL;
+}
+
+static void reopen_begin(FILE *stream, const char *path)
+{
+    struct sw_fd *entry = sw_stdio_entry(stream);
+    bool synced;
+    if (entry == NULL || path == NULL || !sw_running() || !sw_own_process())
+        return;
+    if (entry->stdio != NULL)
+        issue_rest(stream, entry);
+    let_go(stream, entry, &synced);
+}
+
 #define SW_STREAM_REOPEN(name)                                                                    \
     SW_EXPORT FILE *name(const char *path, const char *mode, FILE *stream)                        \
     {                                                                                             \
         struct opening opening;                                                                   \
-        if (!open_begin(&opening, path, mode, __func__)) {                                        \
-            fclose(stream);                                                                       \
-            errno = EROFS;                                                                        \
-            return NULL;                                                                          \
+        open_begin(&opening, path, mode, __func__);                                               \
+        struct sw_request request = request_open(&opening);                                       \
+        bool hooked = path != NULL && sw_is_hooked(SW_DO_OPEN);                                   \
+        if (hooked && !sw_request_begin(&request)) {                                              \
+            sw_request_end(&request, -1);                                                         \
+            return open_end(&opening, close_refused(stream));                                     \
         }                                                                                         \
-        struct sw_fd *entry = sw_stdio_entry(stream);                                             \
-        if (entry != NULL && path != NULL && sw_running() && sw_own_process())                    \
-            let_go(stream, entry);                                                                \
-        return open_end(&opening, sw_stdio()->name(path, mode, stream));                          \
+        reopen_begin(stream, path);                                                               \
+        FILE *opened = sw_stdio()->name(hooked ? request.target.path : path, mode, stream);       \
+        if (hooked)                                                                               \
+            sw_request_end(&request, (intptr_t)opened);                                           \
+        return open_end(&opening, opened);                                                        \
     }
 
 SW_STREAM_REOPEN(freopen)
@@ -208,10 +254,15 @@ SW_EXPORT int fflush(FILE *stream)
 {
     struct sw_call call;
     struct sw_fd *entry = sw_stdio_enter(&call, stream);
+    struct sw_buffered before = entry != NULL ? sw_buffered(stream) : (struct sw_buffered){0};
+    int64_t position = entry != NULL ? entry->position : -1;
     int result = sw_stdio()->fflush(stream);
     if (entry == NULL)
         return result;
+    struct sw_file *file = sw_fd_stdio(entry);
+    if (result == 0)
+        sw_issued_writes(stream, entry, &before, 0, position);
     call.event_flags |= result != 0 ? SW_EVENT_FAILED : 0;
-    sw_leave(&call, sw_fd_stdio(entry), SW_OP_SYNC);
+    sw_leave(&call, file, SW_OP_SYNC);
     return result;
 }

@@ -9,6 +9,7 @@
 
 #include "../core/descriptors.h"
 #include "../core/internal.h"
+#include "../hooks/hook.h"
 
 /* X(type, name, arguments): every function that this layer wraps or calls. */
 #define SW_STDIO_FUNCTIONS(X)                                                                     \
@@ -31,6 +32,11 @@
     X(ssize_t, getline, (char **, size_t *, FILE *))                                              \
     X(ssize_t, getdelim, (char **, size_t *, int, FILE *))                                        \
     X(ssize_t, __getdelim, (char **, size_t *, int, FILE *))                                      \
+    X(int, fputc, (int, FILE *))                                                                  \
+    X(int, putc, (int, FILE *))                                                                   \
+    X(int, fputc_unlocked, (int, FILE *))                                                         \
+    X(int, putc_unlocked, (int, FILE *))                                                          \
+    X(int, __overflow, (FILE *, int))                                                             \
     X(int, vfprintf, (FILE *, const char *, va_list))                                             \
     X(int, __vfprintf_chk, (FILE *, int, const char *, va_list))                                  \
     X(int, fseek, (FILE *, long, int))                                                            \
@@ -80,5 +86,46 @@ static inline struct sw_fd *sw_stdio_enter_as(struct sw_call *call, FILE *stream
 
 /* End of a transfer at the stream's position. */
 void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, int64_t bytes);
+
+/* ---- what libc does for a stream --------------------------------------------------------- */
+
+/* A stream's buffer before a call. */
+struct sw_buffered {
+    size_t pending; /* written by the program, not by libc yet */
+    size_t filled;  /* the same when the buffer is full */
+    size_t ahead;   /* read by libc, not by the program yet */
+};
+
+static inline struct sw_buffered sw_buffered(const FILE *stream)
+{
+    return (struct sw_buffered){
+        .pending = (size_t)(stream->_IO_write_ptr - stream->_IO_write_base),
+        .filled = (size_t)(stream->_IO_write_end - stream->_IO_write_base),
+        .ahead = (size_t)(stream->_IO_read_end - stream->_IO_read_ptr),
+    };
+}
+
+/* As below, where libc has written `out` bytes. */
+void sw_issue_writes(const FILE *stream, struct sw_fd *entry, const struct sw_buffered *before,
+                     int64_t out, int64_t position);
+
+/* The program has written `bytes` to the stream, -1 if that failed: counts libc's own writes.
+ * `position`: of the stream before the call. */
+static inline void sw_issued_writes(const FILE *stream, struct sw_fd *entry,
+                                    const struct sw_buffered *before, int64_t bytes,
+                                    int64_t position)
+{
+    int64_t pending = stream->_IO_write_ptr - stream->_IO_write_base;
+    int64_t out = (int64_t)before->pending + bytes - pending;
+    if (SW_UNLIKELY(out > 0) && bytes >= 0)
+        sw_issue_writes(stream, entry, before, out, position);
+}
+
+/* The program got `bytes` of the `asked` ones (0: it asked for a line). */
+void sw_issued_reads(const FILE *stream, struct sw_fd *entry, const struct sw_buffered *before,
+                     int64_t asked, int64_t bytes);
+/* At exit: libc will write what is left, in the order of its own list of streams.  `now`: have it
+ * written at once, in that order. */
+void sw_issued_at_exit(bool now);
 
 #endif

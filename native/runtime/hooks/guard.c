@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "internal.h"
-#include "system.h"
+#include "hook.h"
+#include "../core/system.h"
 
 #define MAX_DIRECTORIES 32
 /* Clocks of two file systems (local and network) may differ by this much. */
@@ -50,17 +50,21 @@ static void add_directory(const char *text, size_t bytes)
     n_directories++;
 }
 
-void sw_guard_load(void)
+static uint32_t load(void)
 {
     const char *value = getenv(SW_ENV_WRITABLE);
-    sw_options.guard = value != NULL && *value != '\0';
-    while (sw_options.guard && *value != '\0' && n_directories < MAX_DIRECTORIES) {
+    if (value == NULL || *value == '\0')
+        return 0;
+    while (*value != '\0' && n_directories < MAX_DIRECTORIES) {
         size_t length = strcspn(value, ":");
         if (length != 0)
             add_directory(value, length);
         value += length;
         value += *value == ':';
     }
+    return SW_ACTION_BIT(SW_DO_OPEN) | SW_ACTION_BIT(SW_DO_TRUNCATE) |
+           SW_ACTION_BIT(SW_DO_UNLINK) | SW_ACTION_BIT(SW_DO_RMDIR) | SW_ACTION_BIT(SW_DO_RENAME) |
+           SW_ACTION_BIT(SW_DO_LINK) | SW_ACTION_BIT(SW_DO_CHANGE);
 }
 
 static bool below(const char *path, const char *directory)
@@ -112,22 +116,57 @@ static void note_refusal(const char *path)
     sw_note_locked(text);
 }
 
-bool sw_guard_refuses(int directory, const char *path, bool follow)
+/* Under the lock. */
+static bool refuses_place(const struct sw_place *place, bool follow)
 {
-    struct sw_guarded guarded;
-    if (SW_LIKELY(!sw_options.guard) || sw_thread.inside != 0 || path == NULL || !sw_running() ||
-        !sw_lock(&guarded))
-        return false;
-    int fd = sw_sys_openat(directory, path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
+    int fd = sw_sys_openat(place->directory, place->path,
+                           O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW), 0);
     bool refused = fd >= 0 && must_not_change(fd);
-    if (refused)
-        note_refusal(sw_scratch[0]);
     if (fd >= 0)
         sw_sys_close(fd);
-    sw_unlock(&guarded);
-    if (!refused)
-        return false;
-    sw_process_flag(SW_PROCESS_GUARD_HIT);
-    errno = EROFS;
-    return true;
+    return refused;
 }
+
+static bool refuses(const struct sw_request *request)
+{
+    struct sw_guarded guarded;
+    if (!sw_lock(&guarded))
+        return false;
+    bool refused = request->fd >= 0 ? must_not_change(request->fd)
+                                    : refuses_place(&request->target, request->follow);
+    if (!refused && request->action == SW_DO_RENAME) /* what has the new name is replaced */
+        refused = refuses_place(&request->second, false);
+    if (refused)
+        note_refusal(sw_scratch[0]);
+    sw_unlock(&guarded);
+    return refused;
+}
+
+/* Files without a name and files that must be new are nobody's yet. */
+static bool may_change_existing(int flags)
+{
+    bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+    bool is_new = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+    return writes && !is_new && (flags & O_TMPFILE) != O_TMPFILE;
+}
+
+/* A second name inside would be a way to write to the file outside: programs that link are ready
+ * for "another file system". */
+static bool before(struct sw_request *request)
+{
+    if (request->action == SW_DO_OPEN && !may_change_existing(request->flags))
+        return true;
+    if (!refuses(request))
+        return true;
+    sw_process_flag(SW_PROCESS_GUARD_HIT);
+    request->result = -1;
+    request->error = request->action == SW_DO_LINK ? EXDEV : EROFS;
+    return false;
+}
+
+const struct sw_hook sw_hook_guard = {
+    .name = "guard",
+    .load = load,
+    .before = before,
+    .after = sw_hook_after_nothing,
+};

@@ -1,0 +1,131 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The chain of hooks: who may change what a call of the libc does.  A wrapper describes its
+ * call as a request; each member that is on and wants this action sees it before the call, in
+ * order, and afterwards in the opposite order.  A member can change the path, answer the request
+ * itself (the libc is not called then), and have the request wait.
+ *
+ * To add a member, copy null.c and do three things more: name it in members.h, add its variable
+ * to environment.h (and to runtime/_environment.py), and write its row in docs/design/runtime.md.
+ */
+#ifndef STRIPEWISE_HOOK_H
+#define STRIPEWISE_HOOK_H
+
+#include "../core/internal.h"
+
+#define SW_ACTION_BIT(action) (UINT32_C(1) << (action))
+#define SW_ACTIONS_ALL UINT32_MAX
+#define SW_MAX_HOOKS 16
+
+/* A name relative to a directory (AT_FDCWD or a descriptor); `path` NULL: there is none. */
+struct sw_place {
+    int directory;
+    const char *path; /* the program's own pointer: it may be bad, see sw_path_is_readable */
+};
+
+struct sw_request {
+    enum sw_action action;
+    bool follow;            /* the file behind a symbolic link is meant */
+    bool stream;            /* libc's own transfer (for a stream, a list): cannot be answered */
+    bool synced;            /* set by a member that has pushed the file to the storage */
+    int flags;              /* of an open */
+    int fd;                 /* -1: the request is for `target` */
+    struct sw_place target; /* what is acted on; the old name of a rename or link */
+    struct sw_place second; /* the new name of a rename, link or symbolic link */
+    int64_t bytes;          /* -1: not known before the call (vectors) */
+    int64_t offset;         /* -1: at the descriptor's position */
+    unsigned long command;  /* of an ioctl */
+    void *argument;         /* of an ioctl; where statfs and stat put their answer */
+    uint64_t start_ns;      /* CLOCK_MONOTONIC, when the request came */
+    uint64_t wait_ns;       /* set by a member: CLOCK_MONOTONIC, not to go on before it */
+    int64_t result;         /* afterwards, or of a member that answers */
+    int error;              /* errno that goes with a result that is a failure */
+    uint32_t passed;        /* the chain's own: bit of each member that has seen it */
+    char *rooms[2];         /* the chain's own: memory for paths that were changed */
+};
+
+struct sw_hook {
+    const char *name;
+    /* Once, at load: actions that it wants (SW_ACTION_BIT); 0: it is off. */
+    uint32_t (*load)(void);
+    /* False: the request is answered, `result` and `error` are set. */
+    bool (*before)(struct sw_request *request);
+    /* May change `result` and `error`.  After a close the number may be somebody else's. */
+    void (*after)(struct sw_request *request);
+};
+
+/* Room for a changed path, PATH_MAX bytes until the request ends; NULL if there is none. */
+char *sw_request_room(struct sw_request *request, unsigned which);
+/* Asks the kernel, which reads it without harm; a member must not read any other path. */
+bool sw_path_is_readable(const char *path);
+
+bool sw_hook_before_nothing(struct sw_request *request);
+void sw_hook_after_nothing(struct sw_request *request);
+
+/* ---- for the wrappers ------------------------------------------------------------------ */
+
+/* Bit of each action that a member wants; all while the library is not loaded yet. */
+extern uint32_t sw_hooked;
+
+void sw_hooks_load(void);   /* at load, after the layers */
+void sw_hooks_off(void);    /* where nothing is to be done */
+void sw_hooks_forget(void); /* in a new child */
+
+/* False: answered.  Keeps errno. */
+bool sw_request_begin(struct sw_request *request);
+/* What the wrapper returns, with errno set if that is a failure. */
+int64_t sw_request_end(struct sw_request *request, int64_t result);
+/* A request that is no call of its own: begin and end. */
+void sw_request_only(struct sw_request *request);
+
+static inline bool sw_is_hooked(enum sw_action action)
+{
+    return SW_UNLIKELY((__atomic_load_n(&sw_hooked, __ATOMIC_ACQUIRE) & SW_ACTION_BIT(action)) !=
+                       0);
+}
+
+static inline struct sw_request sw_request_data(enum sw_action action, int fd, int64_t bytes,
+                                                int64_t offset)
+{
+    return (struct sw_request){.action = action, .fd = fd, .bytes = bytes, .offset = offset};
+}
+
+static inline struct sw_request sw_request_name(enum sw_action action, int directory,
+                                                const char *path, bool follow)
+{
+    return (struct sw_request){
+        .action = action, .follow = follow, .fd = -1, .target = {directory, path}};
+}
+
+static inline struct sw_request sw_request_names(enum sw_action action, struct sw_place target,
+                                                 struct sw_place second, bool follow)
+{
+    return (struct sw_request){
+        .action = action, .follow = follow, .fd = -1, .target = target, .second = second};
+}
+
+/*
+ * The real function of a layer's table, with the chain around it where somebody wants that.  One
+ * load where nothing is on, which also tells that the table is filled.  `description`: the
+ * request, made in the rare case only; `take`: takes over what members changed in `request`.
+ */
+#define SW_CHAINED(type, layer, which, description, take, name, arguments)                        \
+    ({                                                                                            \
+        type chained_;                                                                            \
+        if (SW_LIKELY(!sw_is_hooked(which))) {                                                    \
+            chained_ = (type)layer##_functions.name arguments;                                    \
+        } else {                                                                                  \
+            struct sw_request request = description;                                              \
+            if (sw_request_begin(&request)) {                                                     \
+                take;                                                                             \
+                chained_ = (type)layer()->name arguments;                                         \
+            } else {                                                                              \
+                chained_ = (type)request.result;                                                  \
+            }                                                                                     \
+            chained_ = (type)sw_request_end(&request, (int64_t)chained_);                         \
+        }                                                                                         \
+        chained_;                                                                                 \
+    })
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The reads and writes that libc makes for a stream pass no wrapper.  They are told from the
+ * stream's buffer before and after a call, whose members are part of the ABI.
+ * Source: glibc, libio/fileops.c, _IO_new_file_xsputn (a full buffer is written, then all whole
+ * blocks of what is left, at once) and _IO_file_xsgetn (whole blocks at once, then a buffer).
+ */
+#define _GNU_SOURCE
+#include "streams.h"
+
+#define SMALLEST_BLOCK 128 /* smaller buffers are passed by */
+
+static void issue(struct sw_fd *entry, int fd, enum sw_op op, int64_t bytes, int64_t offset)
+{
+    enum sw_action action = op == SW_OP_WRITE ? SW_DO_WRITE : SW_DO_READ;
+    struct sw_request request = sw_request_data(action, fd, bytes, offset);
+    request.stream = true;
+    (void)sw_fd_stdio(entry);
+    if (sw_is_hooked(action))
+        sw_request_only(&request);
+    sw_count_issued(sw_fd_issued(entry), op, (uint64_t)bytes, offset);
+}
+
+/* Lines are written before the buffer is full: such a stream's `filled` is 0. */
+void sw_issue_writes(const FILE *stream, struct sw_fd *entry, const struct sw_buffered *before,
+                     int64_t out, int64_t position)
+{
+    int64_t pending = (int64_t)before->pending;
+    bool known = position >= pending && (entry->flags & SW_FD_ASK) == 0;
+    int64_t offset = known ? position - pending : -1;
+    int64_t first = (int64_t)before->filled > pending ? (int64_t)before->filled : pending;
+    if (first == 0 || first > out)
+        first = out;
+    issue(entry, stream->_fileno, SW_OP_WRITE, first, offset);
+    if (out > first)
+        issue(entry, stream->_fileno, SW_OP_WRITE, out - first, known ? offset + first : -1);
+}
+
+static void issue_blocks(const FILE *stream, struct sw_fd *entry, int64_t bytes, int64_t block)
+{
+    for (; bytes > block; bytes -= block)
+        issue(entry, stream->_fileno, SW_OP_READ, block, -1);
+    issue(entry, stream->_fileno, SW_OP_READ, bytes, -1);
+}
+
+void sw_issued_reads(const FILE *stream, struct sw_fd *entry, const struct sw_buffered *before,
+                     int64_t asked, int64_t bytes)
+{
+    int64_t block = stream->_IO_buf_end - stream->_IO_buf_base;
+    int64_t left = bytes - (int64_t)before->ahead;
+    int64_t wanted = asked - (int64_t)before->ahead;
+    if (SW_LIKELY(left <= 0) || block <= 0)
+        return;
+    int64_t direct = wanted < block ? 0 : wanted;
+    direct -= block >= SMALLEST_BLOCK ? direct % block : 0;
+    if (direct > 0) {
+        issue(entry, stream->_fileno, SW_OP_READ, left < direct ? left : direct, -1);
+        left -= direct;
+    }
+    if (left > 0)
+        issue_blocks(stream, entry, left + (stream->_IO_read_end - stream->_IO_read_ptr), block);
+}
+
+/* ---- at exit ------------------------------------------------------------------------------ */
+
+/* False: another thread holds it; so libc's order can be kept no longer. */
+static bool end_stream(FILE *stream, bool now)
+{
+    struct sw_fd *entry = sw_stdio_entry(stream);
+    struct sw_buffered before = sw_buffered(stream);
+    bool own = entry != NULL && (entry->flags & SW_FD_CAN_WRITE) != 0 &&
+               entry->generation == sw_options.generation && entry->stdio != NULL;
+    if (now && ftrylockfile(stream) != 0)
+        return false;
+    if (own && before.pending != 0)
+        sw_count_issued(sw_fd_issued(entry), SW_OP_WRITE, before.pending, -1);
+    if (!now)
+        return true;
+    bool flushed = fflush_unlocked(stream) == 0;
+    if (flushed && entry != NULL && (entry->flags & SW_FD_CAN_WRITE) != 0 &&
+        entry->generation == sw_options.generation)
+        sw_fd_wrote(entry);
+    funlockfile(stream);
+    return true;
+}
+
+/* Only what libc would write: a stream that was read last may be moved by a flush. */
+static bool has_written(const FILE *stream)
+{
+    return stream->_mode > 0 || stream->_IO_write_ptr > stream->_IO_write_base ||
+           sw_stdio_entry((FILE *)(uintptr_t)stream) != NULL;
+}
+
+void sw_issued_at_exit(bool now)
+{
+    FILE **list = (FILE **)sw_resolve("_IO_list_all", NULL);
+    void (*lock)(void) = (void (*)(void))(uintptr_t)sw_resolve("_IO_list_lock", NULL);
+    void (*unlock)(void) = (void (*)(void))(uintptr_t)sw_resolve("_IO_list_unlock", NULL);
+    if (list == NULL || lock == NULL || unlock == NULL)
+        return;
+    lock();
+    for (FILE *stream = *list; stream != NULL; stream = stream->_chain) {
+        if (has_written(stream) && !end_stream(stream, now))
+            break;
+    }
+    unlock();
+}
