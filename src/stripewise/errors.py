@@ -33,7 +33,7 @@ class PolicyError(StripewiseError, PermissionError):
 
 
 class RuntimeMissingError(StripewiseError, FileNotFoundError):
-    """The runtime library or a plug-in is not built, or is for another MPI."""
+    """The runtime library, a plug-in or an optional package is not there, or for another MPI."""
 
     exit_code = 5
 

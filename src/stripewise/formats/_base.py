@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from stripewise.errors import ConfigurationError
+from stripewise.inputs import CONFIGURATION
 from stripewise.model import Configuration, FileRule, Value
 from stripewise.tunables import Layer, check_configuration, configuration_warnings, find
 
@@ -78,12 +79,22 @@ class Format(ABC):
                 or impossible.
         """
         loaded = self.parse(text, name)
+        CONFIGURATION.check_entries(_n_entries(loaded.configuration), name)
         problems = check_configuration(loaded.configuration)
         if problems:
             more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
             raise ConfigurationError(f"{name}: {problems[0]}{more}")
         warnings = configuration_warnings(loaded.configuration)
         return LoadedConfiguration(loaded.configuration, (*loaded.warnings, *warnings))
+
+
+def _n_entries(configuration: Configuration) -> int:
+    """Rules and settings in all."""
+    job, number = configuration.job, 0
+    for rule in configuration.files:
+        parts = (*rule.layers.values(), *(dataset.hdf5 for dataset in rule.datasets))
+        number += 1 + len(rule.datasets) + sum(map(len, parts))
+    return number + len(job.mca) + len(job.environment)
 
 
 def value_from_text(layer: Layer, key: str, text: str) -> Value:

@@ -16,8 +16,7 @@ from stripewise.formats._flat import HEADER
 from stripewise.formats._mca import PREFIX
 from stripewise.formats._mpich_hints import VARIABLE
 from stripewise.formats._registry import format_names, get
-
-LARGEST_BYTES = 16 << 20
+from stripewise.inputs import CONFIGURATION, read_input
 
 # What a line looks like in formats that have no suffix of their own; asked in this order.
 _LINES = (
@@ -89,14 +88,11 @@ def read_text(path: Path) -> str:
         ConfigurationError: It cannot be read, is empty, too large or not UTF-8.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_BYTES + 1)
+        data = read_input(path, CONFIGURATION)
     except OSError as error:
         raise ConfigurationError(
             f"{path}: cannot be read: {error.strerror or error}: check the name"
         ) from error
-    if len(data) > LARGEST_BYTES:
-        raise ConfigurationError(f"{path}: more than 16 MiB: this is no configuration")
     if not data.strip():
         raise ConfigurationError(f"{path}: is empty: a configuration begins with version = 1")
     if data.startswith(HEADER.encode()):

@@ -22,6 +22,7 @@ from stripewise.errors import ConfigurationError
 from stripewise.formats._base import Format, LoadedConfiguration, Written, value_from_text
 from stripewise.formats._h5tuner_write import SECTIONS, write_h5tuner
 from stripewise.formats._match import literal_glob
+from stripewise.inputs import CONFIGURATION
 from stripewise.model import Configuration, DatasetRule, FileRule, Value
 from stripewise.tunables import DATASET_KEYS, Layer, all_tunables, find, suggest
 
@@ -51,6 +52,7 @@ class H5TunerFormat(Format):
         warnings: list[str] = []
         root = _root(text, name)
         parameters = list(_parameters(root, name, warnings))
+        CONFIGURATION.check_entries(len(parameters), name)
         return LoadedConfiguration(Configuration(tuple(_rules(parameters))), tuple(warnings))
 
     def write(self, configuration: Configuration) -> Written:

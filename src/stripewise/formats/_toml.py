@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -13,6 +12,7 @@ from stripewise.errors import ConfigurationError
 from stripewise.formats._base import Format, LoadedConfiguration, Written
 from stripewise.formats._canonical import canonical_layers, canonical_settings
 from stripewise.formats._toml_write import write_toml
+from stripewise.inputs import parse_toml
 from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
 from stripewise.tunables import Layer, first_problem
 
@@ -67,11 +67,9 @@ class TomlFormat(Format):
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
         """Read TOML."""
         try:
-            document = _Document.model_validate(tomllib.loads(text))
+            document = _Document.model_validate(parse_toml(text))
         except ValidationError as error:
             raise ConfigurationError(f"{name}: {first_problem(error, _KNOWN_KEYS)}") from error
-        except RecursionError as error:
-            raise ConfigurationError(f"{name}: not TOML: nested too deeply") from error
         except ValueError as error:
             raise ConfigurationError(f"{name}: not TOML: {error}") from error
         if document.version != VERSION:

@@ -1,10 +1,47 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a first run showed of a program: it decides which knobs are tried."""
+"""What a first run showed of a program: it decides which tunables are tried."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class PatternSummary:
+    """What counts of a pattern when programs are compared: its structure, no names, no places.
+
+    Attributes:
+        writing: Written, otherwise read.
+        distributions: One per dimension, C order: "BLOCK", "CYCLIC(4)", "*".
+        grid: Processes per dimension.
+        block: Elements per dimension that one process moves.
+        element_bytes: Of one element.
+        steps: Writes (reads) that together make one array, or times that it is repeated.
+        collective: Share of the calls that are collective, 0 to 1.
+        datasets: How many datasets have it.
+        share: Of the bytes that all patterns move, 0 to 1.
+    """
+
+    writing: bool
+    distributions: tuple[str, ...] = ()
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    element_bytes: int = 1
+    steps: int = 1
+    collective: float = 0.0
+    datasets: int = 1
+    share: float = 1.0
+
+    @classmethod
+    def restored(cls, data: Mapping[str, Any]) -> PatternSummary:
+        """Restore a summary from plain data, as JSON holds it."""
+        given: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
+        }
+        return cls(**given)
 
 
 @dataclass(frozen=True)
@@ -44,6 +81,7 @@ class ProgramFacts:
         block: Elements per dimension that one rank moves of an HDF5 dataset in that access;
             empty if it is none.
         block_bytes: Bytes of that block.
+        patterns: All patterns that were recognised, the one that moved most first.
     """
 
     n_ranks: int = 1
@@ -76,3 +114,13 @@ class ProgramFacts:
     interleaved: bool = False
     block: tuple[int, ...] = ()
     block_bytes: int = 0
+    patterns: tuple[PatternSummary, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Take summaries of patterns as plain data too, as a journal holds them."""
+        if any(isinstance(one, Mapping) for one in self.patterns):
+            restored = tuple(
+                PatternSummary.restored(one) if isinstance(one, Mapping) else one
+                for one in self.patterns
+            )
+            object.__setattr__(self, "patterns", restored)

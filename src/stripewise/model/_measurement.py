@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -22,6 +23,27 @@ class RunStatus(StrEnum):
     """It ran, but the library did not see it (static program, preload dropped, ...)."""
 
 
+class FailureCause(StrEnum):
+    """Why a run did not end well."""
+
+    NONE = ""
+    PROGRAM = "program"
+    """Its own: an exit code, a crash, output that cannot be seen."""
+    HANG = "hang"
+    """Stopped by its time limit."""
+    SIGNAL = "signal"
+    """Ended from outside."""
+    STORAGE = "storage"
+    """No room, a storage that fails, or its directory was removed."""
+    LAUNCH = "launch"
+    """Its launcher did not come up."""
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it says nothing about the settings of the run."""
+        return self in (FailureCause.SIGNAL, FailureCause.STORAGE, FailureCause.LAUNCH)
+
+
 @dataclass(frozen=True)
 class ObservedFile:
     """What was observed of one file in one run: effective settings, not requested ones.
@@ -33,6 +55,7 @@ class ObservedFile:
         interface: Highest layer that the program used: "hdf5", "mpiio", "stdio", "posix".
         writers: Ranks (processes) that issued system writes.
         system_writes: Number of system writes; system_write_bytes: their bytes.
+        system_reads: Number of system reads; system_read_bytes: their bytes.
         median_write_bytes: Approximate (from bins) median size of a system write.
         largest_write_bytes: Largest system write.
         aligned_fraction: {alignment_bytes: fraction of system writes whose offset and size
@@ -49,6 +72,8 @@ class ObservedFile:
     writers: int = 0
     system_writes: int = 0
     system_write_bytes: int = 0
+    system_reads: int = 0
+    system_read_bytes: int = 0
     median_write_bytes: int = 0
     largest_write_bytes: int = 0
     aligned_fraction: dict[int, float] = field(default_factory=dict)
@@ -71,6 +96,7 @@ class Measurement:
         started_unix_seconds: When it started.
         files: What was observed, largest first.
         message: One line where status is not OK.
+        cause: Why status is not OK.
     """
 
     run_id: str
@@ -83,6 +109,7 @@ class Measurement:
     started_unix_seconds: float = 0.0
     files: tuple[ObservedFile, ...] = ()
     message: str = ""
+    cause: FailureCause = FailureCause.NONE
 
     @property
     def ok(self) -> bool:
@@ -98,3 +125,35 @@ class Measurement:
     def bandwidth_bytes_per_second(self) -> float:
         """Bytes over I/O time; 0 without I/O time."""
         return self.total_bytes / self.io_seconds if self.io_seconds > 0 else 0.0
+
+
+MOST_ATTEMPTS = 3
+"""So often a run is made that fails each time."""
+FAILURES_THAT_COUNT = 2
+
+
+def is_settled(attempts: Sequence[Measurement], failures: int = FAILURES_THAT_COUNT) -> bool:
+    """Whether attempts at one run need no other: one did well, or the same failure came again.
+
+    Args:
+        attempts: In order, at least one.
+        failures: So many of the program's own, with the same exit, count.
+    """
+    own = [(run.status, run.exit_code) for run in attempts if not run.cause.is_outside]
+    again = len(own) >= failures and len(set(own[-failures:])) == 1
+    return attempts[-1].ok or again or len(attempts) >= MOST_ATTEMPTS
+
+
+def joint_cause(
+    attempts: Sequence[Measurement], failures: int = FAILURES_THAT_COUNT
+) -> FailureCause:
+    """Return why a run failed, from all attempts at it; an outside cause if nothing is known.
+
+    A failure says something about the settings only if the program's own repeats.
+    """
+    if attempts[-1].ok:
+        return FailureCause.NONE
+    outside = [run.cause for run in attempts if run.cause.is_outside]
+    if len(attempts) - len(outside) < failures and outside:
+        return outside[-1]
+    return next(run.cause for run in reversed(attempts) if not run.cause.is_outside)

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import median
 
 from stripewise.model._facts import ProgramFacts
-from stripewise.model._measurement import Measurement
+from stripewise.model._measurement import Measurement, RunStatus
 from stripewise.model._trial import Speedup, Trial
 
 
@@ -24,6 +25,10 @@ class RunRole(StrEnum):
     PAIR_WINNER = "pair-winner"
     UNSYNCED_BASELINE = "unsynced-baseline"
     UNSYNCED_WINNER = "unsynced-winner"
+
+
+BASELINE_ROLES = (RunRole.BASELINE, RunRole.PAIR_BASELINE)
+"""Synced runs of the unchanged program."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,27 @@ class RunEntry:
     trial_number: int | None = None
     pair_number: int | None = None
     case: str = ""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a study cost.
+
+    Attributes:
+        n_runs: Executions, the warm-up included.
+        node_seconds: Of all of them together.
+        default_run_node_seconds: Of one run of the unchanged program (of each case).
+    """
+
+    n_runs: int
+    node_seconds: float
+    default_run_node_seconds: float
+
+    @property
+    def ratio(self) -> float:
+        """How many runs of the unchanged program would have cost as much."""
+        one = self.default_run_node_seconds
+        return self.node_seconds / one if one > 0 else float("nan")
 
 
 @dataclass(frozen=True)
@@ -104,7 +130,7 @@ class CaseResult:
         command: Its command.
         weight: Of its I/O-time ratio in the score of a trial.
         facts: What its first run showed.
-        knobs: Tunables that can act on it.
+        tunables: Tunables that can act on it.
         baseline: Its baseline measurements (before the search).
         outcome: What the configuration that came to the fresh pairs did to it.
         speedup / elapsed_speedup / pairs / unsynced: As in `StudyResult`, of this case.
@@ -194,3 +220,19 @@ class StudyResult:
     def is_ensemble(self) -> bool:
         """Whether there are several cases."""
         return len(self.cases) > 1
+
+    @property
+    def price(self) -> Price:
+        """What the study cost, on as many nodes as its first run had."""
+        made = [run for run in self.runs if run.measurement.status is not RunStatus.CANCELLED]
+        hosts = {case.name: max(1, case.facts.n_hosts) for case in self.cases}
+        spent = sum(run.measurement.elapsed_seconds * hosts.get(run.case, 1) for run in made)
+        one = 0.0
+        for case in {run.case for run in made}:
+            times = [
+                run.measurement.elapsed_seconds
+                for run in made
+                if run.case == case and run.role in BASELINE_ROLES and run.measurement.ok
+            ]
+            one += median(times) * hosts.get(case, 1) if times else 0.0
+        return Price(len(made), spent, one)

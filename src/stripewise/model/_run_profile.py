@@ -4,26 +4,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model._access import Pieces, Selections
+from stripewise.model._mpiio_stats import MpiioStats
+from stripewise.model._run_marks import MpiFamily, PluginState, ProcessFlag
 from stripewise.model._trace import Op, Trace
 
 SIZE_EDGES = (0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
 """Lower edges of the ten size bins, bytes (Darshan's)."""
 
 N_COMMON = 4
+ALIGN_BINS = 32
+ALL_RANKS = -2
+"""Rank of a row that holds all ranks together (a reduced record)."""
+
+PROCESS_ROW = np.dtype(
+    [
+        ("pid", "<u4"),
+        ("ppid", "<u4"),
+        ("host", "<i8"),  # index into `RunProfile.hosts`
+        ("rank", "<i4"),  # in MPI_COMM_WORLD; -1: no rank
+        ("world_size", "<i4"),
+        ("is_program", "?"),  # its I/O is the program's; not a launcher, or a shell beside ranks
+        ("number", "<i8"),  # its place in what was read
+        ("mpi_family", "<u4"),  # `MpiFamily`
+        ("plugin_state", "<u4"),  # `PluginState`
+        ("flags", "<u4"),  # `ProcessFlag`
+        ("start_ns", "<u8"),  # since 1970; the end is 0 where it is not known
+        ("end_ns", "<u8"),
+        ("clock_ns", "<u8"),  # of the node's monotonic clock, at its start
+        ("outermost_ns", "<u8"),
+        ("outermost_read_bytes", "<u8"),
+        ("outermost_write_bytes", "<u8"),
+        ("lost_records", "<u8"),
+        ("lost_calls", "<u8"),
+        ("capture", "<u4"),
+        ("lost_events", "<u8"),
+        ("mpi_version", "S256"),
+        ("exe", "S512"),
+        ("command", "S1024"),  # words, separated by \x1f
+    ]
+)
 
 COUNTER_ROW = np.dtype(
     [
         ("file", "<i4"),  # index into `RunProfile.paths`
         ("layer", "u1"),  # `IoLayer`
         ("rank", "<i4"),  # -1: no MPI; -2: all ranks together (a reduced record)
-        ("process", "<i4"),  # -1: not known
+        ("process", "<i4"),  # row of `RunProfile.processes`; -1: not known
+        ("flags", "<u4"),  # `FileFlag`
         ("count", "<i8", (len(Op),)),
         ("bytes", "<i8", (len(Op),)),
         ("seconds", "<f8", (len(Op),)),
@@ -40,6 +77,11 @@ COUNTER_ROW = np.dtype(
         ("write_sizes", "<i8", (len(SIZE_EDGES),)),
         ("unaligned", "<i8"),  # calls not aligned in the file to `alignment`; -1: not known
         ("alignment", "<i8"),  # bytes; 0: not known
+        ("read_min", "<i8"),  # sizes of calls, bytes; 0: not known
+        ("read_max", "<i8"),
+        ("write_min", "<i8"),
+        ("write_max", "<i8"),
+        ("write_alignment", "<u4", (ALIGN_BINS,)),  # writes by the power of two they lie on
         ("common_size", "<i8", (N_COMMON,)),  # most common sizes, bytes; 0: none
         ("common_count", "<i8", (N_COMMON,)),
         ("maximum_offset", "<i8"),  # end of the furthest byte; -1: not known
@@ -57,6 +99,40 @@ COUNTER_ROW = np.dtype(
 
 `count`, `bytes` and `seconds` are by `Op`.
 """
+
+N_ACTIONS = 16
+
+
+class Action(IntEnum):
+    """What a call on a name does."""
+
+    OPEN = 0
+    STAT = 1
+    ACCESS = 2
+    LIST = 3
+    MKDIR = 4
+    RMDIR = 5
+    UNLINK = 6
+    RENAME = 7
+    LINK = 8
+    SYMLINK = 9
+    CHANGE = 10
+    TRUNCATE = 11
+    STATFS = 12
+
+
+NAMES_ROW = np.dtype(
+    [
+        ("directory", "<i4"),  # index into `RunProfile.directories`
+        ("rank", "<i4"),  # -1: no MPI
+        ("process", "<i4"),  # row of `RunProfile.processes`
+        ("count", "<i8", (N_ACTIONS,)),  # by `Action`, failed ones too
+        ("failed", "<i8", (N_ACTIONS,)),
+        ("seconds", "<f8", (N_ACTIONS,)),
+    ]
+)
+"""Calls on the names in one directory by one process; those on a file that was opened stand in
+its counters as well."""
 
 HEAT_ROW = np.dtype(
     [
@@ -93,25 +169,54 @@ class FileLayout:
     targets: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True)
+class Settings:
+    """Settings of one process for one file (`path` is -1: for the process).
+
+    Attributes:
+        process: Row of `RunProfile.processes`.
+        path: Index into `RunProfile.paths`.
+        layer: `IoLayer`.
+        kind: `SettingsKind`.
+        values: Key to value, as texts.
+    """
+
+    process: int
+    path: int
+    layer: int
+    kind: int
+    values: Mapping[str, str]
+
+
 @dataclass(frozen=True, eq=False)
 class RunProfile:
-    """One run.
+    """One run, as any evidence tells it.
 
     Attributes:
         source: Where it comes from, in words: "stripewise trace", "Darshan 3.4.1 log".
         command: As it was called, "" if not known; `job_id`, `user`: likewise.
-        n_ranks: 0 without MPI; `n_processes`: that were recorded.
+        n_ranks: 0 without MPI; `n_processes`: those of the program.
         hosts: Names; empty: not known.
         start: Seconds since 1970; `elapsed_seconds`: of the whole run.
-        paths: Of the files.
-        counters: (n,) `COUNTER_ROW`.
+        paths: Absolute; bytes that are not UTF-8 are kept as surrogate escapes.
+        counters: (n,) `COUNTER_ROW` of the program's processes.
+        helpers: (n,) `COUNTER_ROW` of launchers and shells, as far as they were seen.
+        processes: (p,) `PROCESS_ROW`, the program's first; empty: not known.
+        issued: (i,) `COUNTER_ROW` of the system calls that the C library made for streams.
+        names: (d,) `NAMES_ROW` of the program's processes; empty: not known.
+        directories: Absolute paths; "" stands for all that have no row of their own.
+        settings: Requested, applied and reported settings, by process.
         layers: Names of the layers that were watched; one that is absent from the counters
             was not used, one that is absent here was not looked at.
         heat: (m,) `HEAT_ROW`; `heat_bin_seconds`: width of a bin, 0 without a heat map.
         hints / layouts: By index of the file.
-        mpi: Family of the MPI library: "mpich", "openmpi", "" if not known.
+        hdf5_unseen: Indices of files of HDF5 of which no call was seen, since the program holds
+            HDF5 itself (it is linked statically).
+        mpi: Family of the MPI library: "mpich", "openmpi", "other", "" if not known.
+        mpi_version: First line of MPI_Get_library_version, "" if not known.
         partial: Some of it is missing; why is in `notes`.
         notes: What is missing or doubtful, in words.
+        troubles: Of the notes, what the runtime library wrote down itself.
     """
 
     source: str
@@ -125,14 +230,133 @@ class RunProfile:
     elapsed_seconds: float = 0.0
     paths: tuple[str, ...] = ()
     counters: NDArray[Any] = field(default_factory=lambda: np.zeros(0, COUNTER_ROW))
+    helpers: NDArray[Any] = field(default_factory=lambda: np.zeros(0, COUNTER_ROW))
+    processes: NDArray[Any] = field(default_factory=lambda: np.zeros(0, PROCESS_ROW))
+    issued: NDArray[Any] = field(default_factory=lambda: np.zeros(0, COUNTER_ROW))
+    names: NDArray[Any] = field(default_factory=lambda: np.zeros(0, NAMES_ROW))
+    directories: tuple[str, ...] = ()
+    settings: tuple[Settings, ...] = ()
     layers: tuple[str, ...] = ()
     heat: NDArray[Any] = field(default_factory=_no_heat)
     heat_bin_seconds: float = 0.0
     hints: dict[int, FileHints] = field(default_factory=dict)
     layouts: dict[int, FileLayout] = field(default_factory=dict)
+    hdf5_unseen: tuple[int, ...] = ()
     mpi: str = ""
+    mpi_version: str = ""
     partial: bool = False
     notes: tuple[str, ...] = ()
+    troubles: tuple[str, ...] = ()
+
+    @property
+    def is_mpi(self) -> bool:
+        """Whether the program had ranks; without, its processes are just processes."""
+        return self.n_ranks > 0
+
+    @cached_property
+    def program(self) -> NDArray[Any]:
+        """(n_processes,) `PROCESS_ROW`: the processes whose I/O is the program's."""
+        rows: NDArray[Any] = self.processes[self.processes["is_program"]]
+        return rows
+
+    @cached_property
+    def used_mpi(self) -> NDArray[np.bool_]:
+        """(p,) bool: the process initialised MPI, plug-in or not."""
+        return uses_mpi(self.processes)
+
+    @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """(p,) int64: row of the process that started each one, -1 if it was not seen."""
+        rows = self.processes
+        of = {(host, pid): row for row, (host, pid) in enumerate(rows[["host", "pid"]].tolist())}
+        keys = rows[["host", "ppid"]].tolist()
+        return np.array([of.get(key, -1) for key in keys], np.int64)
+
+    @cached_property
+    def actors(self) -> NDArray[np.int64]:
+        """(n,) int64: who made the calls of each counter row: a rank, or without MPI a process.
+
+        Rows that hold all ranks together have `ALL_RANKS`.
+        """
+        rows = self.counters
+        without = rows["rank"] == -1
+        return np.where(without, rows["process"], rows["rank"]).astype(np.int64)
+
+    def sharers(self, direction: str = "") -> NDArray[np.int64]:
+        """Count, for each file, who used it: (n_paths,) int64.
+
+        Args:
+            direction: "read" or "write": only who moved data that way; "": who opened it too.
+        """
+        rows, actors = self.counters, self.actors
+        if direction:
+            used = rows["bytes"][:, [int(op) for op in _WAYS[direction]]].any(axis=1)
+        else:
+            used = rows["count"].any(axis=1)
+        together = used & (actors == ALL_RANKS)
+        pairs = np.unique(np.stack([rows["file"], actors])[:, used & ~together], axis=1)
+        found = np.bincount(pairs[0], minlength=len(self.paths)).astype(np.int64)
+        found[rows["file"][together]] = max(self.n_ranks, 1)
+        return found
+
+    @property
+    def io_seconds(self) -> float:
+        """Time in outermost I/O calls, maximum over ranks; without MPI over processes.
+
+        A rank number that occurs several times (several mpiexec lines in a script) counts
+        with the sum of its times.
+        """
+        if len(self.processes):
+            program = self.program
+            return self.over_ranks(program["outermost_ns"] * 1e-9, np.arange(len(program)))
+        rows = self.counters
+        reduced = rows["rank"] == ALL_RANKS
+        mean = rows["outermost_seconds"][reduced] / max(self.n_ranks, 1)
+        slowest = np.minimum(rows["slowest_seconds"], rows["outermost_seconds"])[reduced]
+        single = rows[~reduced]
+        own = np.bincount(
+            np.unique(self.actors[~reduced], return_inverse=True)[1],
+            weights=single["outermost_seconds"],
+        )
+        return float(own.max(initial=0.0) + np.maximum(mean, slowest).sum())
+
+    def over_ranks(self, seconds: NDArray[Any], process: NDArray[Any]) -> float:
+        """Sum values over the processes of each rank; return the maximum.
+
+        Args:
+            seconds: (n,) values.
+            process: (n,) rows of `processes` that they belong to.
+        """
+        if not len(seconds):
+            return 0.0
+        owner = self.processes["rank"][process] if self.is_mpi else process
+        return float(np.bincount(owner, weights=seconds).max())
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes that the program asked to read."""
+        return self._moved("outermost_read_bytes")
+
+    @property
+    def write_bytes(self) -> int:
+        """Bytes that the program asked to write."""
+        return self._moved("outermost_write_bytes")
+
+    def _moved(self, name: str) -> int:
+        return int((self.program if len(self.processes) else self.counters)[name].sum())
+
+
+_WAYS = {"read": (Op.READ, Op.READ_COLLECTIVE), "write": (Op.WRITE, Op.WRITE_COLLECTIVE)}
+
+
+def uses_mpi(processes: NDArray[Any]) -> NDArray[np.bool_]:
+    """(p,) bool: the process of each `PROCESS_ROW` initialised MPI, plug-in or not."""
+    return np.asarray(
+        ((processes["flags"] & ProcessFlag.MPI_INITIALIZED) != 0)
+        | (processes["mpi_family"] != MpiFamily.NONE)
+        | (processes["plugin_state"] != PluginState.UNUSED)
+        | (processes["rank"] >= 0)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +367,10 @@ class Evidence:
         profile: Always there.
         trace: None where the source has no single calls.
         accesses: For patterns; empty where the source cannot tell.
-        mpiio_stats: `readers` records of MPICH_MPIIO_STATS blocks, where the source is such.
+        mpiio_stats: Blocks of MPICH_MPIIO_STATS, where the source is such.
     """
 
     profile: RunProfile
     trace: Trace | None = None
     accesses: tuple[Selections | Pieces, ...] = ()
-    mpiio_stats: tuple[Any, ...] = ()
+    mpiio_stats: tuple[MpiioStats, ...] = ()

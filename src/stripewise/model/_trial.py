@@ -20,6 +20,8 @@ class TrialState(StrEnum):
     """Stopped early: clearly slower than the baseline."""
     FAILED = "failed"
     """The program failed, timed out or was not seen under this configuration."""
+    LOST = "lost"
+    """What ended its runs came from outside: nothing is known of these settings."""
     REJECTED = "rejected"
     """Its output differs from the baseline's."""
 
@@ -41,7 +43,20 @@ class Speedup:
     high: float
     n_pairs: int
     confidence: float = 0.95
-    method: str = "order statistics of the median of log-ratios"
+    method: str = ""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A point to try.
+
+    Attributes:
+        settings: Tunable name to value; tunables not named stay at their default.
+        reason: Why this one, in plain words.
+    """
+
+    settings: Mapping[str, Value]
+    reason: str
 
 
 @dataclass(frozen=True)

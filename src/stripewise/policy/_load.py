@@ -5,22 +5,26 @@
 from __future__ import annotations
 
 import os
-import re
-import tomllib
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
 
 from stripewise.errors import ConfigurationError
+from stripewise.inputs import POLICY, parse_toml, read_input
 from stripewise.policy._policy import Policy
-from stripewise.tunables import Layer, all_tunables, first_problem, suggest
+from stripewise.tunables import Layer, all_tunables, first_problem, size_bytes, suggest
 
 SITE_POLICY = Path("/etc/stripewise/policy.toml")
-LARGEST_POLICY_BYTES = 1 << 20
 
-_SIZE = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,6})?)\s*([KMGTPE]i?)?B?\s*", re.IGNORECASE)
-_POWERS = "KMGTPE"
 _GROUPS = frozenset({layer.value for layer in Layer} | {"environment"})
 
 
@@ -28,15 +32,10 @@ def _size_bytes(value: object) -> object:
     """Turn "100 GiB" into bytes; decimal units are powers of ten."""
     if not isinstance(value, str):
         return value
-    match = _SIZE.fullmatch(value)
-    if match is None:
+    size = size_bytes(value)
+    if size is None:
         raise ValueError('give a size such as "100 GiB"')
-    number, unit = match.groups()
-    factor = 1
-    if unit:
-        base = 1024 if unit.lower().endswith("i") else 1000
-        factor = base ** (_POWERS.index(unit[0].upper()) + 1)
-    return int(float(number) * factor) if "." in number else int(number) * factor
+    return size
 
 
 def _absolute(value: str) -> str:
@@ -52,7 +51,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Knobs(_Strict):
+class _Tunables(_Strict):
     allowed: list[str] | None = None
     denied: list[str] = Field(default_factory=list)
 
@@ -68,7 +67,10 @@ class _Document(_Strict):
     version: int = 1
     lock_layout: bool = False
     knowledge: Annotated[str, AfterValidator(_absolute)] | None = None
-    knobs: _Knobs = Field(default_factory=_Knobs)
+    # Policies of earlier versions call this table "tunables".
+    tunables: _Tunables = Field(
+        default_factory=_Tunables, validation_alias=AliasChoices("tunables", "knobs")
+    )
     caps: _Caps = Field(default_factory=_Caps)
 
 
@@ -76,9 +78,9 @@ _KNOWN_KEYS = (
     "version",
     "lock_layout",
     "knowledge",
-    "knobs",
+    "tunables",
     "caps",
-    *_Knobs.model_fields,
+    *_Tunables.model_fields,
     *_Caps.model_fields,
 )
 
@@ -109,11 +111,7 @@ def load_policy(site: Path | None = None, user: Path | None = None) -> Policy:
 
 def _read(path: Path) -> str | None:
     try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_POLICY_BYTES + 1)
-        if len(data) > LARGEST_POLICY_BYTES:
-            raise ConfigurationError(f"{path}: a policy of more than 1 MiB: make it smaller")
-        return data.decode("utf-8")
+        return read_input(path, POLICY).decode("utf-8")
     except FileNotFoundError as error:
         if path.is_symlink():
             raise ConfigurationError(f"{path}: policy is a link to nothing: repair it") from error
@@ -138,21 +136,21 @@ def parse_policy(text: str, name: str) -> Policy:
         ConfigurationError: It is malformed.
     """
     try:
-        document = _Document.model_validate(tomllib.loads(text))
+        document = _Document.model_validate(parse_toml(text))
     except ValidationError as error:
         raise ConfigurationError(f"{name}: policy: {first_problem(error, _KNOWN_KEYS)}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigurationError(f"{name}: policy is not TOML: {error}") from error
     if document.version != 1:
         raise ConfigurationError(
             f"{name}: policy version {document.version} is not known: write version = 1"
         )
-    knobs = document.knobs
-    for glob in (*(knobs.allowed or ()), *knobs.denied):
+    tunables = document.tunables
+    for glob in (*(tunables.allowed or ()), *tunables.denied):
         _check_glob(glob, name)
     return Policy(
-        allowed=() if knobs.allowed is None else (tuple(knobs.allowed),),
-        denied=tuple(knobs.denied),
+        allowed=() if tunables.allowed is None else (tuple(tunables.allowed),),
+        denied=tuple(tunables.denied),
         lock_layout=document.lock_layout,
         knowledge=(document.knowledge,) if document.knowledge else (),
         sources=(name,),
@@ -167,9 +165,9 @@ def _check_glob(glob: str, name: str) -> None:
     names = [knob.name for knob in all_tunables()]
     if not wild and (not dot or group not in _GROUPS):
         raise ConfigurationError(
-            f"{name}: policy: {glob!r} matches no knob{suggest(glob, names)}:"
+            f"{name}: policy: {glob!r} matches no tunable{suggest(glob, names)}:"
             f" begin with one of {', '.join(sorted(_GROUPS))}"
         )
     if not any(sign in glob for sign in "*?[") and glob not in names and group != "environment":
         if closest := suggest(glob, names):
-            raise ConfigurationError(f"{name}: policy: no knob is called {glob!r}{closest}")
+            raise ConfigurationError(f"{name}: policy: no tunable is called {glob!r}{closest}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The policy: which knobs may be used, and how much a study may take."""
+"""The policy: which tunables may be used, and how much a study may take."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LAYOUT_WORDS = ("strip", "iodevice", "layout", "pool")
 
 @dataclass(frozen=True)
 class Policy:
-    """Knobs allowed, layout locked, caps; a cap of None is no cap.
+    """Tunables allowed, layout locked, caps; a cap of None is no cap.
 
     Attributes:
-        allowed: Groups of globs on tunable names, one group a policy file; a knob must be
+        allowed: Groups of globs on tunable names, one group a policy file; a tunable must be
             matched in every group.
         denied: Globs on tunable names that may not be used.
-        lock_layout: No knob may change the layout of files or stripes.
+        lock_layout: No tunable may change the layout of files or stripes.
         max_trials / max_runs: Of one study.
         max_bytes: That a study may write in all.
         max_concurrency: Runs at the same time.
@@ -44,7 +44,7 @@ class Policy:
 
     @property
     def restricts_knobs(self) -> bool:
-        """Whether any knob may be forbidden."""
+        """Whether any tunable may be forbidden."""
         return bool(self.allowed or self.denied or self.lock_layout)
 
     def narrowed(self, other: Policy) -> Policy:
@@ -62,7 +62,7 @@ class Policy:
         )
 
     def why_not(self, tunable: Tunable) -> str:
-        """Return the reason why a knob may not be used; "" if it may."""
+        """Return the reason why a tunable may not be used; "" if it may."""
         if self.lock_layout and (
             tunable.safety is SafetyClass.LAYOUT or _touches_layout(tunable.key)
         ):
@@ -119,7 +119,7 @@ class Policy:
                 return f"policy: denied by {glob!r}"
         for group in self.allowed:
             if not any(fnmatchcase(name, glob) for glob in group):
-                return "policy: not among the knobs that are allowed"
+                return "policy: not among the tunables that are allowed"
         return ""
 
 

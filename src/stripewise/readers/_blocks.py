@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import ContainerError
+from stripewise.inputs import CONTAINER_BLOCK, open_input
 from stripewise.readers import _container as c
 
 _LARGEST_READ = 1 << 30
@@ -38,13 +39,16 @@ class Store:
 
 @dataclass(frozen=True)
 class Block:
-    """Header of one block; `end` is that of the file where the file is cut off."""
+    """Header of one block; `end` is where it should end, also where the file is cut off."""
 
     offset: int
     end: int
     kind: int
     process_id: int
-    cut: bool
+
+
+_NO_BLOCK = Block(0, 0, 0, 0)
+"""In the place of pages that hold something, and belong to no block."""
 
 
 def store_of(data: bytes, name: str) -> Store:
@@ -59,10 +63,10 @@ def open_store(path: Path) -> tuple[Store, Callable[[], None]]:
         ContainerError: It cannot be read.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ContainerError(f"cannot read container {path}: {reason}") from error
+        file = open_input(path)
+    except OSError as error:
+        raise ContainerError(f"cannot read container {path}: {error.strerror}") from error
+    descriptor = file.fileno()
 
     def fetch(offset: int, size: int) -> bytes:
         parts = []
@@ -74,11 +78,14 @@ def open_store(path: Path) -> tuple[Store, Callable[[], None]]:
             raise ContainerError(f"cannot read container {path}: {error.strerror}") from error
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    return Store(str(path), os.fstat(descriptor).st_size, fetch), lambda: os.close(descriptor)
+    return Store(str(path), os.fstat(descriptor).st_size, fetch), file.close
 
 
 def blocks(store: Store) -> Iterator[Block]:
-    """Each block in turn; pages that no block owns are stepped over."""
+    """Each block in turn; pages without a block are stepped over, and given as one of kind 0.
+
+    Pages that were never written are not given: the process ended before it did.
+    """
     offset = c.PAGE
     while offset + c.BLOCK_HEADER.itemsize <= store.size:
         data = store.fetch(offset, c.BLOCK_HEADER.itemsize)
@@ -86,12 +93,16 @@ def blocks(store: Store) -> Iterator[Block]:
             return
         header = np.frombuffer(data, c.BLOCK_HEADER, 1)[0]
         size = int(header["bytes"])
-        if int(header["magic"]) != c.BLOCK_MAGIC or size < c.PAGE or size % c.PAGE:
+        if (
+            int(header["magic"]) != c.BLOCK_MAGIC
+            or not c.PAGE <= size <= CONTAINER_BLOCK.file_bytes
+            or size % c.PAGE
+        ):
+            if any(data):
+                yield _NO_BLOCK
             offset += c.PAGE
             continue
-        end = min(offset + size, store.size)
-        kind, process_id = int(header["kind"]), int(header["process_id"])
-        yield Block(offset, end, kind, process_id, cut=offset + size > store.size)
+        yield Block(offset, offset + size, int(header["kind"]), int(header["process_id"]))
         offset += size
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from stripewise.errors import StorageError, TraceError
 from stripewise.readers import _container as c
 from stripewise.readers._parse import read_container_header
-from stripewise.readers.sources._base import begins_with
+from stripewise.readers.sources import begins_with
 
 _MAGIC = c.CONTAINER_MAGIC.to_bytes(8, "little")
 

@@ -7,19 +7,23 @@ A test compiles that header and compares every size and offset.
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from enum import IntEnum
 
 import numpy as np
 
-from stripewise.model import IoLayer
+from stripewise.model import ALIGN_BINS, N_ACTIONS, IoLayer
+from stripewise.model import FileFlag as FileFlag
+from stripewise.model import MpiFamily as MpiFamily
 from stripewise.model import Op as Op
+from stripewise.model import PluginState as PluginState
+from stripewise.model import ProcessFlag as ProcessFlag
+from stripewise.model import SettingsKind as SettingsKind
 
 CONTAINER_MAGIC = 0x314E4F435754530A
 CONTAINER_VERSION = 1
 PAGE = 4096
 BLOCK_MAGIC = 0x4B4C4253
 SIZE_BINS = 10
-ALIGN_BINS = 32
 
 
 class BlockKind(IntEnum):
@@ -35,47 +39,12 @@ class RecordKind(IntEnum):
     FILE = 1
     SETTINGS = 2
     NOTE = 3
+    METADATA = 4
+    ISSUED = 5
 
 
 ContainerLayer = IoLayer
 """The layer that counted; a larger number is closer to the program."""
-
-
-class MpiFamily(IntEnum):
-    """MPI ABI family of a process."""
-
-    NONE = 0
-    MPICH = 1
-    OPENMPI = 2
-    OTHER = 3
-
-
-class PluginState(IntEnum):
-    """What became of the MPI plug-in in a process."""
-
-    UNUSED = 0
-    LOADED = 1
-    MISSING = 2
-    WRONG = 3
-
-
-class ProcessFlag(IntFlag):
-    """Bits of `process.flags`."""
-
-    MPI_INITIALIZED = 0x1
-    MPI_FINALIZED = 0x2
-    EXITED = 0x4
-    EXECED = 0x8
-    FORKED = 0x10
-    USES_IO_URING = 0x20
-    USES_SHARED_MMAP = 0x40
-    HDF5 = 0x80
-    HDF5_PARALLEL = 0x100
-    CONFIG_BAD = 0x200
-    GUARD_HIT = 0x400
-    PNETCDF = 0x800
-    NETCDF4 = 0x1000
-    ADIOS2 = 0x2000
 
 
 class CaptureMode(IntEnum):
@@ -86,27 +55,6 @@ class CaptureMode(IntEnum):
     ALL = 2
 
 
-class FileFlag(IntFlag):
-    """Bits of `file_record.flags`."""
-
-    READ = 0x1
-    WRITTEN = 0x2
-    CREATED = 0x4
-    OPENED_WRITE = 0x8
-    OPENED_READ = 0x10
-    UNLINKED = 0x20
-    TRUNCATED = 0x40
-    INTERLEAVED = 0x80
-
-
-class SettingsKind(IntEnum):
-    """Whose settings a record holds."""
-
-    PROGRAM = 1
-    APPLIED = 2
-    REPORTED = 3
-
-
 CONTAINER_HEADER = np.dtype(
     [
         ("magic", "<u8"),
@@ -115,6 +63,7 @@ CONTAINER_HEADER = np.dtype(
         ("created_ns", "<u8"),
         ("host", "S256"),
         ("run_id", "S64"),
+        ("lost_processes", "<u8"),
     ],
     align=True,
 )
@@ -208,6 +157,18 @@ SETTINGS_RECORD = np.dtype(
     align=True,
 )
 
+METADATA_COUNTERS = np.dtype([("count", "<u8"), ("failed", "<u8"), ("ns", "<u8")], align=True)
+
+METADATA_RECORD = np.dtype(
+    [
+        ("header", RECORD_HEADER),
+        ("actions", METADATA_COUNTERS, (N_ACTIONS,)),
+        ("path_bytes", "<u4"),
+        ("reserved", "<u4"),
+    ],
+    align=True,
+)
+
 STRUCTS: dict[str, np.dtype[np.void]] = {
     "sw_container_header": CONTAINER_HEADER,
     "sw_block_header": BLOCK_HEADER,
@@ -216,5 +177,7 @@ STRUCTS: dict[str, np.dtype[np.void]] = {
     "sw_op_counters": OP_COUNTERS,
     "sw_file_record": FILE_RECORD,
     "sw_settings_record": SETTINGS_RECORD,
+    "sw_metadata_counters": METADATA_COUNTERS,
+    "sw_metadata_record": METADATA_RECORD,
 }
 """Name of the C struct to its dtype (without a flexible member at its end)."""

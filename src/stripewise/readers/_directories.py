@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.readers._container import ContainerLayer
+from stripewise.model import IoLayer
 
-SYSTEM_LAYERS = (ContainerLayer.POSIX, ContainerLayer.STDIO)
+SYSTEM_LAYERS = (IoLayer.POSIX, IoLayer.STDIO)
 
 
-def owners(records: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
+def owners(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
     """(n_paths,) int64: index of the path that a path is accounted under, mostly its own.
 
     Args:
-        records: As in `Profile.records`.
-        paths: As in `Profile.paths`.
+        rows: (n,) `COUNTER_ROW`.
+        paths: Of the files.
     """
     found = np.arange(len(paths))
-    opened = np.unique(records["path"][records["layer"] == ContainerLayer.ADIOS2])
+    opened = rows["file"][rows["layer"] == IoLayer.ADIOS2]
     directories = {paths[row]: int(row) for row in opened}
     for row, path in enumerate(paths if directories else ()):
         parents = (str(parent) for parent in PurePosixPath(path).parents)
@@ -32,21 +32,19 @@ def owners(records: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
     return found
 
 
-def take_back_doubles(
-    processes: NDArray[Any], records: NDArray[Any], paths: Sequence[str]
-) -> None:
+def take_back_doubles(processes: NDArray[Any], rows: NDArray[Any], paths: Sequence[str]) -> None:
     """Take bytes that the library moved by itself out of what the program asked for, in place.
 
     A thread of ADIOS2 may write what the program put before, outside of any of its calls.
     """
-    owner = owners(records, paths)
-    inside = owner[records["path"]] != records["path"]
+    owner = owners(rows, paths)
+    inside = owner[rows["file"]] != rows["file"]
     if not inside.any():
         return
-    adios2 = records["layer"] == ContainerLayer.ADIOS2
+    adios2 = rows["layer"] == IoLayer.ADIOS2
     for name in ("outermost_read_bytes", "outermost_write_bytes"):
-        counted = np.unique(records["path"][adios2 & (records[name] > 0)])
-        double = inside & np.isin(records["layer"], SYSTEM_LAYERS)
-        double &= np.isin(owner[records["path"]], counted)
-        np.subtract.at(processes[name], records["process"][double], records[name][double])
-        records[name][double] = 0
+        counted = np.unique(rows["file"][adios2 & (rows[name] > 0)])
+        double = inside & np.isin(rows["layer"], SYSTEM_LAYERS)
+        double &= np.isin(owner[rows["file"]], counted)
+        np.subtract.at(processes[name], rows["process"][double], rows[name][double])
+        rows[name][double] = 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profile -> ProgramFacts."""
+"""A profile from any evidence -> ProgramFacts."""
 
 from __future__ import annotations
 
@@ -12,109 +12,106 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import ProgramFacts
-from stripewise.readers._container import (
-    ContainerLayer,
+from stripewise.model import (
+    ALL_RANKS,
     FileFlag,
-    MpiFamily,
+    IoLayer,
     Op,
     ProcessFlag,
+    ProgramFacts,
+    RunProfile,
     SettingsKind,
 )
+from stripewise.readers._directories import owners
 from stripewise.readers._openmpi import chosen_component, implementation, mpiio_components
-from stripewise.readers._profile import Profile
 
-_FAMILIES: dict[int, str] = {
-    MpiFamily.MPICH: "mpich",
-    MpiFamily.OPENMPI: "openmpi",
-    MpiFamily.OTHER: "other",
-}
 _WRITES = [Op.WRITE, Op.WRITE_COLLECTIVE]
 _READS = [Op.READ, Op.READ_COLLECTIVE]
 _OBJECTS = ([Op.OPEN], [Op.CLOSE], [Op.META])
 
 
 def program_facts(
-    profile: Profile,
-    elapsed_seconds: float,
-    environment: Mapping[str, str] | None,
-    mpiio_alternatives: Sequence[str] | None,
+    profile: RunProfile,
+    elapsed_seconds: float | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    mpiio_alternatives: Sequence[str] | None = None,
 ) -> ProgramFacts:
-    """See `Profile.facts`."""
-    records = profile.counted_records
-    layer = records["layer"]
+    """Find the facts that tunables and strategies consult.
+
+    Args:
+        profile: Of any source; what it cannot tell counts as not so.
+        elapsed_seconds: Wall clock of the run, if it is known better than by the profile.
+        environment: Of the run, for MCA parameters; the caller's own if not given.
+        mpiio_alternatives: Values of MCA `io` that this Open MPI offers; asked of
+            `ompi_info` if not given.
+    """
+    rows = profile.counters
+    layer = rows["layer"]
     flags = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
-    family, version = _mpi(profile)
-    mpiio = records[layer == ContainerLayer.MPIIO]
-    posix = records[(layer == ContainerLayer.POSIX) | (layer == ContainerLayer.STDIO)]
-    outermost = _highest_layer(records, profile.owners)
+    mpiio, hdf5 = rows[layer == IoLayer.MPIIO], rows[layer == IoLayer.HDF5]
+    system = rows[(layer == IoLayer.POSIX) | (layer == IoLayer.STDIO)]
+    outermost = _highest_layer(profile)
     if mpiio_alternatives is None:
-        mpiio_alternatives = _alternatives(profile, family, version) if mpiio.size else ()
+        mpiio_alternatives = _alternatives(profile) if mpiio.size else ()
+    shared_hdf5 = bool(np.isin(hdf5["file"], mpiio["file"]).any())
     return ProgramFacts(
-        n_ranks=profile.n_ranks,
-        n_hosts=max(1, len(np.unique(profile.processes["host"][profile.counted]))),
-        mpi_family=family,
-        mpi_version=version,
-        mpiio_implementation=_implementation(profile, family, environment) if mpiio.size else "",
+        n_ranks=max(profile.n_ranks, 1),
+        n_hosts=max(1, len(np.unique(profile.program["host"])) or len(profile.hosts)),
+        mpi_family=profile.mpi,
+        mpi_version=profile.mpi_version,
+        mpiio_implementation=_implementation(profile, environment) if mpiio.size else "",
         mpiio_alternatives=tuple(mpiio_alternatives),
-        uses_hdf5=bool(flags & ProcessFlag.HDF5) or bool((layer == ContainerLayer.HDF5).any()),
-        uses_parallel_hdf5=bool(flags & ProcessFlag.HDF5_PARALLEL),
-        uses_pnetcdf=bool(flags & ProcessFlag.PNETCDF),
+        uses_hdf5=bool(flags & ProcessFlag.HDF5 or hdf5.size),
+        uses_parallel_hdf5=bool(flags & ProcessFlag.HDF5_PARALLEL) or shared_hdf5,
+        uses_pnetcdf=bool(flags & ProcessFlag.PNETCDF or (layer == IoLayer.PNETCDF).any()),
         uses_netcdf4=bool(flags & ProcessFlag.NETCDF4),
         uses_adios2=bool(flags & ProcessFlag.ADIOS2),
         collective_bytes=_bytes(mpiio, [Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE]),
         independent_bytes=_bytes(mpiio, [Op.READ, Op.WRITE]),
         mpiio_read_bytes=_bytes(mpiio, [Op.READ, Op.READ_COLLECTIVE]),
         posix_bytes=int(
-            posix["outermost_read_bytes"].sum() + posix["outermost_write_bytes"].sum()
+            system["outermost_read_bytes"].sum() + system["outermost_write_bytes"].sum()
         ),
         noncontiguous=bool((mpiio["flags"] & FileFlag.INTERLEAVED).any()),
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,
         shared_files=_shared_files(profile, mpiio),
-        write_calls=int(outermost["ops"]["count"][:, _WRITES].sum()),
-        read_calls=int(outermost["ops"]["count"][:, _READS].sum()),
+        write_calls=int(outermost["count"][:, _WRITES].sum()),
+        read_calls=int(outermost["count"][:, _READS].sum()),
         io_seconds=profile.io_seconds,
-        elapsed_seconds=elapsed_seconds,
-        matched_calls=_matched_calls(profile, records[layer == ContainerLayer.HDF5]),
-        matched_metadata=_matched(profile, records[layer == ContainerLayer.HDF5], _OBJECTS),
+        elapsed_seconds=profile.elapsed_seconds if elapsed_seconds is None else elapsed_seconds,
+        matched_calls=_matched(profile, hdf5, (_WRITES, _READS)),
+        matched_metadata=_matched(profile, hdf5, _OBJECTS),
     )
 
 
 def _bytes(rows: NDArray[Any], ops: list[Op]) -> int:
-    return int(rows["ops"]["bytes"][:, ops].sum())
+    return int(rows["bytes"][:, ops].sum())
 
 
-def _mpi(profile: Profile) -> tuple[str, str]:
-    """Family and library version of the first rank; "" without MPI."""
-    for process in profile.processes[profile.used_mpi]:
-        family = _FAMILIES.get(int(process["mpi_family"]), "")
-        if family:
-            return family, bytes(process["mpi_version"]).decode(errors="replace")
-    return "", ""
-
-
-def _commands(profile: Profile) -> list[list[str]]:
+def _commands(profile: RunProfile) -> list[list[str]]:
     """Command lines of the processes that are not ranks (launchers among them)."""
     rows = profile.processes["command"][~profile.used_mpi]
     return [bytes(row).decode(errors="replace").split("\x1f") for row in rows]
 
 
-def _alternatives(profile: Profile, family: str, version: str) -> tuple[str, ...]:
-    if family != "openmpi":
+def _alternatives(profile: RunProfile) -> tuple[str, ...]:
+    if profile.mpi != "openmpi":
         return ()
     executables = profile.processes["exe"][~profile.used_mpi]
     near = [Path(os.fsdecode(bytes(exe))) for exe in executables if exe]
-    return mpiio_components(version, [p for p in near if p.name.startswith(("orte", "prte"))])
+    daemons = [path for path in near if path.name.startswith(("orte", "prte"))]
+    return mpiio_components(profile.mpi_version, daemons)
 
 
-def _implementation(profile: Profile, family: str, environment: Mapping[str, str] | None) -> str:
-    if family != "openmpi":
-        return "romio"
+def _implementation(profile: RunProfile, environment: Mapping[str, str] | None) -> str:
     merged: dict[int, dict[str, str]] = {}
     for entry in profile.settings:
-        if entry.layer == ContainerLayer.MPIIO:
+        if entry.layer == IoLayer.MPIIO:
             merged.setdefault(entry.kind, {}).update(entry.values)
+    if profile.mpi != "openmpi":
+        return "romio" if profile.mpi else ""
     given = merged.get(SettingsKind.PROGRAM, {}) | merged.get(SettingsKind.APPLIED, {})
     chosen = chosen_component(
         _commands(profile), os.environ if environment is None else environment
@@ -122,51 +119,48 @@ def _implementation(profile: Profile, family: str, environment: Mapping[str, str
     return implementation(merged.get(SettingsKind.REPORTED, {}), given, chosen)
 
 
-def _highest_layer(records: NDArray[Any], owners: NDArray[np.int64]) -> NDArray[Any]:
+def _highest_layer(profile: RunProfile) -> NDArray[Any]:
     """Rows of the highest layer with data calls, per process and file.
 
     Of the files inside an ADIOS2 file none counts, not even where a rank only writes for others.
     """
-    inside = owners[records["path"]] != records["path"]
-    records = records[~inside]
-    calls = records["ops"]["count"][:, [*_WRITES, *_READS]].sum(axis=1)
-    records = records[calls > 0]
-    if not records.size:
-        return records
-    order = np.lexsort((records["layer"], records["path"], records["process"]))
-    ordered = records[order]
-    last = np.ones(len(ordered), dtype=bool)
-    last[:-1] = (ordered["process"][1:] != ordered["process"][:-1]) | (
-        ordered["path"][1:] != ordered["path"][:-1]
-    )
-    return np.asarray(ordered[last])
+    rows, owner = profile.counters, owners(profile.counters, profile.paths)
+    used = rows["count"][:, [*_WRITES, *_READS]].any(axis=1)
+    used &= owner[rows["file"]] == rows["file"]
+    rows, actors = rows[used], profile.actors[used]
+    order = np.lexsort((rows["layer"], rows["file"], rows["process"], actors))
+    rows, actors = rows[order], actors[order]
+    last = np.ones(len(rows), dtype=bool)
+    last[:-1] = actors[1:] != actors[:-1]
+    for name in ("process", "file"):
+        last[:-1] |= rows[name][1:] != rows[name][:-1]
+    return np.asarray(rows[last])
 
 
-def _shared_files(profile: Profile, mpiio: NDArray[Any]) -> int:
-    """Files on which more than one rank made MPI-IO data calls."""
-    used = mpiio[mpiio["ops"]["count"][:, [*_WRITES, *_READS]].sum(axis=1) > 0]
-    if not used.size:
-        return 0
-    ranks = profile.processes["rank"][used["process"]]
-    pairs = np.unique(np.stack([used["path"], ranks], axis=1), axis=0)
-    return int((np.unique(pairs[:, 0], return_counts=True)[1] > 1).sum())
+def _shared_files(profile: RunProfile, mpiio: NDArray[Any]) -> int:
+    """Files that more than one rank wrote or read through MPI-IO."""
+    used = mpiio[mpiio["count"][:, [*_WRITES, *_READS]].any(axis=1)]
+    together = used["rank"] == ALL_RANKS
+    pairs = np.unique(np.stack([used["file"], used["rank"]], axis=1)[~together], axis=0)
+    files, users = np.unique(pairs[:, 0], return_counts=True)
+    shared = set(files[users > 1].tolist())
+    if profile.n_ranks != 1:
+        shared |= set(used["file"][together].tolist())
+    return len(shared)
 
 
-def _matched_calls(profile: Profile, hdf5: NDArray[Any]) -> bool:
-    """Whether all ranks made the same number of HDF5 reads and writes on every file."""
-    return _matched(profile, hdf5, (_WRITES, _READS))
+def _matched(profile: RunProfile, hdf5: NDArray[Any], kinds: Sequence[Sequence[Op]]) -> bool:
+    """Whether all ranks made the same number of calls of each kind on every file, and any.
 
-
-def _matched(profile: Profile, hdf5: NDArray[Any], kinds: Sequence[Sequence[Op]]) -> bool:
-    """Whether all ranks made the same number of calls of each kind on every file, and any."""
-    if not hdf5.size or not profile.is_rank.any():
+    Rows that hold all ranks together do not prove it.
+    """
+    if not hdf5.size or not profile.is_mpi or (hdf5["rank"] < 0).any():
         return False
-    n_ranks = profile.n_ranks
-    ranks = profile.processes["rank"][hdf5["process"]]
+    files, place = np.unique(hdf5["file"], return_inverse=True)
     for ops in kinds:
-        calls = np.zeros((len(profile.paths), n_ranks), dtype=np.int64)
-        np.add.at(calls, (hdf5["path"], ranks), hdf5["ops"]["count"][:, ops].sum(axis=1))
+        calls = np.zeros((len(files), profile.n_ranks), dtype=np.int64)
+        np.add.at(calls, (place, hdf5["rank"]), hdf5["count"][:, ops].sum(axis=1))
         if (calls != calls[:, :1]).any():
             return False
     every = [op for ops in kinds for op in ops]
-    return bool(hdf5["ops"]["count"][:, every].sum())
+    return bool(hdf5["count"][:, every].any())

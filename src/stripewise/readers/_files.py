@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Profile -> what was observed of each file."""
+"""A profile -> what was observed of each file."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import ObservedFile
-from stripewise.readers._container import ContainerLayer, FileFlag, Op, SettingsKind
-from stripewise.readers._directories import SYSTEM_LAYERS
-from stripewise.readers._profile import OpenedFiles, Profile
+from stripewise.model import SIZE_EDGES, FileFlag, FileHints, IoLayer, ObservedFile, Op, RunProfile
+from stripewise.readers._directories import SYSTEM_LAYERS, owners
 
-_SYSTEM = SYSTEM_LAYERS
 _DATA_FILE = re.compile(r"data\.\d+")
 _DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
-_BIN_EDGES = (0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
 _ALIGNMENTS = {4096: 12, 65536: 16, 1 << 20: 20}
+
+
+@dataclass(frozen=True)
+class OpenedFiles:
+    """Files that a run opened below a directory, as relative or absolute paths.
+
+    Attributes:
+        read: Opened for reading, or read.
+        written: Opened for writing, or written.
+        created: Did not exist before the run made them.
+        replaced: Written without a look at what they held before, all of it: emptied or made
+            anew at open, or written from end to end.
+    """
+
+    read: frozenset[Path]
+    written: frozenset[Path]
+    created: frozenset[Path]
+    replaced: frozenset[Path] = frozenset()
 
 
 def relative_path(path: str, root: Path) -> Path:
@@ -39,45 +53,57 @@ def relative_path(path: str, root: Path) -> Path:
     return Path(path)
 
 
-def observed_files(profile: Profile, root: Path) -> tuple[ObservedFile, ...]:
-    """One `ObservedFile` per file with data, by name relative to `root`, largest first."""
-    records = profile.counted_records
-    requested = _settings_of(profile)
+def observed_files(profile: RunProfile, root: Path) -> tuple[ObservedFile, ...]:
+    """Tell what was observed of each file that was read or written, largest first.
+
+    Args:
+        profile: Of the run.
+        root: Directory of the run; paths below it are given relative to it.
+    """
     found = []
-    owner = profile.owners[records["path"]]
+    owner = owners(profile.counters, profile.paths)[profile.counters["file"]]
     order = np.argsort(owner, kind="stable")
-    ordered = records[order]
+    ordered = profile.counters[order]
     paths, starts = np.unique(owner[order], return_index=True)
-    for path, rows in zip(paths, np.split(ordered, starts[1:]), strict=False):
+    for path, rows in zip(paths.tolist(), np.split(ordered, starts[1:]), strict=False):
         if _data_calls(rows).any() and not _internal(rows):
             name = str(relative_path(profile.paths[path], root))
-            observed = _observe(profile, name, rows, requested.get(int(path), {}))
+            observed = _observe(profile, name, rows, profile.hints.get(path, FileHints()))
             found.append(_with_data_files(profile, observed, rows))
     found.sort(key=lambda file: (-(file.read_bytes + file.write_bytes), file.path))
     return tuple(found)
 
 
-def opened_files(profile: Profile, root: Path) -> OpenedFiles:
-    """Files by how any process opened them, by name relative to `root`."""
+def opened_files(profile: RunProfile, root: Path) -> OpenedFiles:
+    """Tell files by how any process opened them, the launcher and the shells too.
+
+    Args:
+        profile: Of the run.
+        root: Directory of the run; paths below it are given relative to it.
+    """
+    everyone = np.concatenate([profile.counters, profile.helpers])
     flags = np.zeros(len(profile.paths), dtype=np.uint32)
-    records = profile.records[profile.records["layer"] != ContainerLayer.ADIOS2]
-    np.bitwise_or.at(flags, records["path"], records["flags"])
+    rows = everyone[everyone["layer"] != IoLayer.ADIOS2]
+    np.bitwise_or.at(flags, rows["file"], rows["flags"])
 
     def having(bits: FileFlag) -> frozenset[Path]:
-        rows = np.flatnonzero(flags & np.uint32(bits))
-        return frozenset(relative_path(profile.paths[row], root) for row in rows)
+        files = np.flatnonzero(flags & np.uint32(bits))
+        return frozenset(relative_path(profile.paths[file], root) for file in files)
 
     return OpenedFiles(
         read=having(FileFlag.READ | FileFlag.OPENED_READ),
         written=having(FileFlag.WRITTEN | FileFlag.OPENED_WRITE | FileFlag.CREATED),
         created=having(FileFlag.CREATED),
         replaced=frozenset(
-            relative_path(profile.paths[row], root) for row in _replaced(profile, flags)
+            relative_path(profile.paths[file], root)
+            for file in _replaced(profile.paths, everyone, flags)
         ),
     )
 
 
-def _replaced(profile: Profile, flags: NDArray[np.uint32]) -> Iterator[int]:
+def _replaced(
+    paths: Sequence[str], rows: NDArray[Any], flags: NDArray[np.uint32]
+) -> Iterator[int]:
     """Indices of paths whose earlier content cannot have mattered.
 
     What an MPI-IO library reads inside a write (data sieving) is no look at it; what HDF5
@@ -85,24 +111,23 @@ def _replaced(profile: Profile, flags: NDArray[np.uint32]) -> Iterator[int]:
     is not known, so a file of which the program reads data at all stays.  A program that
     appends writes less than the file holds in the end.
     """
-    rows = profile.records
-    reads = rows["ops"]["count"][:, [Op.READ, Op.READ_COLLECTIVE]].sum(axis=1)
-    is_system = np.isin(rows["layer"], _SYSTEM)
-    system = np.where(is_system, rows["ops"]["bytes"][:, Op.WRITE], 0)
+    reads = rows["count"][:, [Op.READ, Op.READ_COLLECTIVE]].sum(axis=1)
+    is_system = np.isin(rows["layer"], SYSTEM_LAYERS)
+    system = np.where(is_system, rows["bytes"][:, Op.WRITE], 0)
 
     def total(values: NDArray[Any]) -> NDArray[Any]:
-        return np.bincount(rows["path"], weights=values, minlength=len(profile.paths))
+        return np.bincount(rows["file"], weights=values, minlength=len(paths))
 
     unread = total(reads) == 0
     no_data_read = total(rows["outermost_read_bytes"]) == 0
-    no_hdf5 = total(rows["layer"] == ContainerLayer.HDF5) == 0
+    no_hdf5 = total(rows["layer"] == IoLayer.HDF5) == 0
     removed = (flags & np.uint32(FileFlag.CREATED)) != 0
     emptied = (flags & np.uint32(FileFlag.TRUNCATED)) != 0
     anew = no_data_read & (removed | (emptied & (unread | no_hdf5)))
     written = np.maximum(total(rows["outermost_write_bytes"]), total(system))
-    for row in np.flatnonzero(anew | (unread & (written > 0))):
-        if anew[row] or written[row] >= _size(profile.paths[row]):
-            yield int(row)
+    for row in np.flatnonzero(anew | (unread & (written > 0))).tolist():
+        if anew[row] or written[row] >= _size(paths[row]):
+            yield row
 
 
 def _size(path: str) -> float:
@@ -118,45 +143,53 @@ def _internal(rows: NDArray[Any]) -> bool:
     Open MPI keeps such a file beside its session for each file that it opens.
     """
     moved = rows["outermost_read_bytes"].sum() + rows["outermost_write_bytes"].sum()
-    return not moved and bool(np.isin(rows["layer"], _SYSTEM).all())
+    return not moved and bool(np.isin(rows["layer"], SYSTEM_LAYERS).all())
 
 
 def _data_calls(rows: NDArray[Any]) -> NDArray[Any]:
     """(n_rows,) number of data calls."""
-    return np.asarray(rows["ops"]["count"][:, list(_DATA)].sum(axis=1))
+    return np.asarray(rows["count"][:, list(_DATA)].sum(axis=1))
 
 
-def _observe(
-    profile: Profile, name: str, rows: NDArray[Any], settings: dict[int, dict[str, str]]
-) -> ObservedFile:
-    seconds = np.zeros(len(profile.processes))
-    np.add.at(seconds, rows["process"], rows["outermost_ns"] * 1e-9)
-    system = rows[np.isin(rows["layer"], _SYSTEM)]
-    writes = system["ops"]["count"][:, Op.WRITE]
+def _observe(profile: RunProfile, name: str, rows: NDArray[Any], hints: FileHints) -> ObservedFile:
+    system = _system_rows(profile, rows)
+    writes = system["count"][:, Op.WRITE]
     writing = system[writes > 0]
     return ObservedFile(
         path=name,
         read_bytes=int(rows["outermost_read_bytes"].sum()),
         write_bytes=int(rows["outermost_write_bytes"].sum()),
-        io_seconds=profile.over_ranks(seconds),
-        interface=ContainerLayer(int(rows["layer"][_data_calls(rows) > 0].max())).name.lower(),
-        writers=_n_writers(profile, writing),
+        io_seconds=profile.over_ranks(rows["outermost_seconds"], rows["process"]),
+        interface=IoLayer(int(rows["layer"][_data_calls(rows) > 0].max())).name.lower(),
+        writers=len(np.unique(writing["rank" if profile.is_mpi else "process"])),
         system_writes=int(writes.sum()),
-        system_write_bytes=int(system["ops"]["bytes"][:, Op.WRITE].sum()),
+        system_write_bytes=int(system["bytes"][:, Op.WRITE].sum()),
+        system_reads=int(system["count"][:, Op.READ].sum()),
+        system_read_bytes=int(system["bytes"][:, Op.READ].sum()),
         median_write_bytes=_median_write(writing),
         largest_write_bytes=int(writing["write_max"].max()) if writing.size else 0,
         aligned_fraction=_aligned(writing),
-        requested=settings.get(SettingsKind.PROGRAM, {}),
-        applied=settings.get(SettingsKind.APPLIED, {}),
-        reported=settings.get(SettingsKind.REPORTED, {}),
+        requested=hints.requested,
+        applied=hints.applied,
+        reported=hints.reported,
     )
 
 
-def _with_data_files(profile: Profile, observed: ObservedFile, rows: NDArray[Any]) -> ObservedFile:
+def _system_rows(profile: RunProfile, rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows of the system calls: what libc made of a stream's calls stands in for these."""
+    system = rows[np.isin(rows["layer"], SYSTEM_LAYERS)]
+    issued = profile.issued[np.isin(profile.issued["file"], rows["file"])]
+    told = np.isin(system[["process", "file"]], issued[["process", "file"]])
+    return np.concatenate([system[~told | (system["layer"] == IoLayer.POSIX)], issued])
+
+
+def _with_data_files(
+    profile: RunProfile, observed: ObservedFile, rows: NDArray[Any]
+) -> ObservedFile:
     """Add into how many files ADIOS2 wrote, the one thing of its parameters that can be seen."""
     if observed.interface != "adios2":
         return observed
-    written = np.unique(rows["path"][rows["ops"]["count"][:, Op.WRITE] > 0])
+    written = np.unique(rows["file"][rows["count"][:, Op.WRITE] > 0])
     names = [os.path.basename(profile.paths[row]) for row in written]
     data_files = sum(_DATA_FILE.fullmatch(name) is not None for name in names)
     if not data_files:
@@ -164,26 +197,21 @@ def _with_data_files(profile: Profile, observed: ObservedFile, rows: NDArray[Any
     return replace(observed, reported={**observed.reported, "NumSubFiles": str(data_files)})
 
 
-def _n_writers(profile: Profile, writing: NDArray[Any]) -> int:
-    owners = np.unique(writing["process"])
-    if not profile.is_rank.any():
-        return int(owners.size)
-    return int(np.unique(profile.processes["rank"][owners]).size)
-
-
 def _median_write(writing: NDArray[Any]) -> int:
-    """Approximate median size: the middle of its bin, within what was seen."""
+    """Approximate median size: the mean of its bin, as far as the other bins leave it open."""
     bins = writing["write_sizes"].sum(axis=0, dtype=np.int64)
     total = int(bins.sum())
     if not total:
         return 0
     smallest, largest = int(writing["write_min"].min()), int(writing["write_max"].max())
-    if np.count_nonzero(bins) == 1:
-        written = int(writing["ops"]["bytes"][:, Op.WRITE].sum())
-        return min(max(written // total, smallest), largest)
     place = int(np.searchsorted(np.cumsum(bins), (total + 1) // 2))
-    upper = _BIN_EDGES[place + 1] if place + 1 < len(_BIN_EDGES) else largest
-    return min(max((_BIN_EDGES[place] + upper) // 2, smallest), largest)
+    edges = np.array([*SIZE_EDGES, largest], dtype=np.float64).clip(smallest, largest)
+    lowest, highest = edges[:-1], edges[1:]
+    others = np.where(np.arange(len(bins)) == place, 0, bins)
+    written = float(writing["bytes"][:, Op.WRITE].sum())
+    least = max((written - float(others @ highest)) / bins[place], lowest[place])
+    most = min((written - float(others @ lowest)) / bins[place], highest[place])
+    return int((least + most) / 2 + 0.5)
 
 
 def _aligned(writing: NDArray[Any]) -> dict[int, float]:
@@ -192,17 +220,3 @@ def _aligned(writing: NDArray[Any]) -> dict[int, float]:
     if not total:
         return {}
     return {size: float(bins[bit:].sum()) / total for size, bit in _ALIGNMENTS.items()}
-
-
-def _settings_of(profile: Profile) -> dict[int, dict[int, dict[str, str]]]:
-    """Path index to settings kind to key to value; the lowest rank's word counts."""
-    found: dict[int, dict[int, dict[str, str]]] = {}
-    of_pnetcdf = set(profile.records["path"][profile.records["layer"] == ContainerLayer.PNETCDF])
-    ranks = profile.processes["rank"]
-    for entry in sorted(profile.settings, key=lambda entry: -int(ranks[entry.process])):
-        passed_on = entry.layer == ContainerLayer.MPIIO and entry.path in of_pnetcdf
-        if passed_on and entry.kind == SettingsKind.PROGRAM:
-            continue  # PnetCDF's words, the program's among them are in its own layer
-        if entry.path >= 0:
-            found.setdefault(entry.path, {}).setdefault(entry.kind, {}).update(entry.values)
-    return found

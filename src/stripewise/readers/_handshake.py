@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.readers._container import PluginState, ProcessFlag
-from stripewise.readers._elf import drops_preload, executables_in, is_elf, is_static
+from stripewise.elf import holds, is_elf, is_static
+from stripewise.model import Action, PluginState, ProcessFlag, RunProfile
+from stripewise.readers._executables import drops_preload, executables_in
 from stripewise.readers._launchers import is_helper, is_launcher
-from stripewise.readers._profile import Profile
 
 _NO_IO = (
     "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "
@@ -37,6 +37,8 @@ class HandshakeState(StrEnum):
     PLUGIN_MISSING = "plugin-missing"
     PLUGIN_WRONG = "plugin-wrong"
     RANKS_MISSING = "ranks-missing"
+    RANKS_APART = "ranks-apart"
+    """Seen, but the launcher is that of another MPI: each is the only rank of its own job."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Handshake:
 
 
 def handshake(
-    profile: Profile, command: Sequence[str], directory: Path | None = None
+    profile: RunProfile, command: Sequence[str], directory: Path | None = None
 ) -> Handshake:
     """Compare the marks that processes left with what the command should have started.
 
@@ -71,7 +73,7 @@ def handshake(
         directory: Where the command was started; the current directory if not given.
     """
     if profile.used_mpi.any():
-        return _with_mpi(profile)
+        return _with_mpi(profile, command)
     state, message = _unseen(profile, command, directory)
     if message:
         return Handshake(False, message, _warnings(profile), state)
@@ -82,12 +84,12 @@ def handshake(
             "its copies are measured as separate processes"
         )
     if not profile.read_bytes + profile.write_bytes:
-        warnings.append(_NO_IO)
+        warnings.append(_without_data(profile))
         return Handshake(True, "", tuple(warnings), HandshakeState.NO_IO)
     return Handshake(True, "", tuple(warnings))
 
 
-def _with_mpi(profile: Profile) -> Handshake:
+def _with_mpi(profile: RunProfile, command: Sequence[str]) -> Handshake:
     mpi = profile.processes[profile.used_mpi]
     ranks = np.unique(mpi["rank"][mpi["rank"] >= 0])
     sizes = mpi["world_size"][mpi["rank"] >= 0]
@@ -111,12 +113,31 @@ def _with_mpi(profile: Profile) -> Handshake:
         )
         state = HandshakeState.RANKS_MISSING
         return Handshake(False, message, _warnings(profile), state, seen, expected)
-    warnings = (*_warnings(profile), *_apart(mpi))
+    apart = _apart(mpi) if expected == 1 else ()
+    warnings = (*_warnings(profile), *apart)
     state = HandshakeState.OK
-    if not profile.read_bytes + profile.write_bytes:
-        warnings = (*warnings, _NO_IO)
+    if apart and any(is_launcher(Path(word).name) for word in command):
+        state = HandshakeState.RANKS_APART
+    elif not profile.read_bytes + profile.write_bytes:
+        warnings = (*warnings, _without_data(profile))
         state = HandshakeState.NO_IO
     return Handshake(True, "", warnings, state, seen, expected)
+
+
+def _without_data(profile: RunProfile) -> str:
+    """Say what there is of a program that read and wrote nothing."""
+    names = profile.names
+    counts, failed = names["count"].sum(axis=0), int(names["failed"].sum())
+    if not counts.any():
+        return _NO_IO
+    most = Action(int(np.argmax(counts))).name.lower()
+    seconds = profile.over_ranks(names["seconds"].sum(axis=1), names["process"])
+    took = f"{seconds:.3g} s" if seconds >= 0.1 else f"{1000 * seconds:.3g} ms"
+    return (
+        "the program read and wrote no data in files that are looked at; it made "
+        f"{counts.sum():,} calls on names (most of them {most}; {failed:,} failed) "
+        f"in {took}"
+    )
 
 
 def _apart(mpi: NDArray[Any]) -> tuple[str, ...]:
@@ -150,7 +171,7 @@ def _plugin_message(state: PluginState, version: str) -> str:
 
 
 def _unseen(
-    profile: Profile, command: Sequence[str], directory: Path | None
+    profile: RunProfile, command: Sequence[str], directory: Path | None
 ) -> tuple[HandshakeState, str]:
     """State and message if no process of the program itself was seen."""
     named = executables_in(command, directory)
@@ -167,6 +188,11 @@ def _unseen(
                 f"{path} {why}, so the loader ignores LD_PRELOAD for it; "
                 "run an ordinary copy of it"
             )
+        if holds(path, b"libasan.so"):
+            return HandshakeState.DROPPED, (
+                f"{path} is built with AddressSanitizer and options that let no other library "
+                "be preloaded before it; run it with ASAN_OPTIONS=verify_asan_link_order=0"
+            )
     if not len(profile.processes):
         return HandshakeState.DROPPED, (
             "no process was seen at all: something drops LD_PRELOAD, or the library cannot be "
@@ -181,7 +207,7 @@ def _unseen(
     )
 
 
-def _program_io(profile: Profile) -> bool:
+def _program_io(profile: RunProfile) -> bool:
     """Whether anything but shells and launchers read or wrote."""
     table = profile.processes
     moved = table[table["outermost_read_bytes"] + table["outermost_write_bytes"] > 0]
@@ -189,7 +215,7 @@ def _program_io(profile: Profile) -> bool:
     return not all(is_helper(name) for name in names)
 
 
-def _lost_exec(profile: Profile) -> bool:
+def _lost_exec(profile: RunProfile) -> bool:
     """Whether a process replaced itself by a program that left no mark."""
     table = profile.processes
     for row in table[(table["flags"] & ProcessFlag.EXECED) != 0]:
@@ -199,13 +225,13 @@ def _lost_exec(profile: Profile) -> bool:
     return False
 
 
-def _last_seen(profile: Profile) -> str:
+def _last_seen(profile: RunProfile) -> str:
     latest = profile.processes[int(np.argmax(profile.processes["start_ns"]))]
     return Path(os.fsdecode(bytes(latest["exe"]))).name or "the launcher"
 
 
-def _warnings(profile: Profile) -> tuple[str, ...]:
-    flags = int(np.bitwise_or.reduce(profile.processes["flags"][profile.counted], initial=0))
+def _warnings(profile: RunProfile) -> tuple[str, ...]:
+    flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
     texts = {
         ProcessFlag.USES_IO_URING: "the program uses io_uring: that I/O is not counted",
         ProcessFlag.USES_SHARED_MMAP: (
@@ -219,4 +245,10 @@ def _warnings(profile: Profile) -> tuple[str, ...]:
     lost = int(profile.processes["lost_records"].sum())
     if lost:
         found.append(f"{lost} file(s) found no room in the container: raise STRIPEWISE_MAX_BYTES")
-    return (*found, *profile.notes)
+    if profile.hdf5_unseen:
+        name = Path(profile.paths[profile.hdf5_unseen[0]]).name
+        found.append(
+            f"{name} is a file of HDF5, but HDF5 is linked statically into the program: its calls "
+            "are not seen and its settings do not act; link it dynamically (libhdf5.so)"
+        )
+    return (*found, *profile.troubles)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import ContainerError
+from stripewise.model import IoLayer
 from stripewise.readers import _container as c
 from stripewise.readers._blocks import Store, blocks, open_store, scan_records, store_of
-from stripewise.readers._trace_layout import TraceBlockKind
+from stripewise.readers._trace_layout import TraceBlockKind, TraceRecordKind
 from stripewise.readers._trace_parse import RawTrace, add_events, add_shared_records
 
 _TRACE_BLOCKS = tuple(TraceBlockKind)
+_KINDS = (*c.BlockKind, *_TRACE_BLOCKS)
+_RECORD_KINDS = (*c.RecordKind, *TraceRecordKind)
+_MOST_RANKS = 1 << 24
+_MOST_BYTES = 1 << 62
+_LATEST_NS = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,15 @@ class RawSettings:
     text: str
 
 
+@dataclass(frozen=True)
+class RawNamed:
+    """A record of a process with the path that it is for."""
+
+    process: int
+    record: NDArray[np.void]
+    path: bytes
+
+
 @dataclass
 class RawContainer:
     """What one container holds.
@@ -41,6 +58,8 @@ class RawContainer:
         records: One `FILE_RECORD` scalar each; `owners` gives the process's index and
             `paths` the path of each.
         settings / notes: In the order of the file.
+        issued: Of the system calls that libc made for streams, as `records`.
+        metadata: Calls on names, by directory: one `METADATA_RECORD` scalar each.
         trace: The events; empty if they were not asked for.
         problems: What of it cannot be read, in words.
     """
@@ -53,6 +72,8 @@ class RawContainer:
     paths: list[bytes] = field(default_factory=list)
     settings: list[RawSettings] = field(default_factory=list)
     notes: list[RawSettings] = field(default_factory=list)
+    issued: list[RawNamed] = field(default_factory=list)
+    metadata: list[RawNamed] = field(default_factory=list)
     trace: RawTrace = field(default_factory=RawTrace)
     problems: list[str] = field(default_factory=list)
 
@@ -107,28 +128,38 @@ def _parse(store: Store, *, events: bool, room: int | None = None) -> RawContain
     if room is not None:
         raw.trace.room = room
     process_of: dict[int, int] = {}
+    strange: Counter[str] = Counter()
+    end = 2 * c.PAGE
     for block in blocks(store):
-        if block.cut:
-            raw.problems.append("the container is cut off: its last block is incomplete")
+        end = max(end, block.end)
+        if block.kind not in _KINDS:
+            strange["pages that belong to no block"] += 1
+            continue
         in_trace = block.kind in _TRACE_BLOCKS
         if in_trace and not events:
             continue
         start = block.offset + c.BLOCK_HEADER.itemsize
-        payload = store.fetch(start, block.end - start)
+        payload = store.fetch(start, min(block.end, store.size) - start)
         first = 0
         if block.kind == c.BlockKind.PROCESS:
-            if len(payload) < c.PROCESS.itemsize:
+            if len(payload) < c.PROCESS.itemsize or not _is_process(payload):
+                strange["processes that make no sense"] += 1
                 continue
             process_of[block.offset] = len(raw.processes)
             raw.processes.append(np.frombuffer(payload, c.PROCESS, 1).copy())
             first = c.PROCESS.itemsize
         owner = process_of.get(block.process_id)
         if owner is None:
-            raw.problems.append("a block belongs to no process")
+            strange["blocks that belong to no process"] += 1
         elif in_trace:
             add_events(payload, owner, raw.trace, begins=block.kind == TraceBlockKind.THREAD)
         else:
-            _parse_records(payload, first, owner, raw, events=events)
+            _parse_records(payload, first, owner, raw, strange, events=events)
+    found = [f"{number} {what}" for what, number in strange.items()]
+    if end > store.size:
+        found.insert(0, f"cut off, {store.size} of at least {end} bytes")
+    if found:
+        raw.problems.append(f"{Path(store.name).name} is damaged: {'; '.join(found)}")
     return raw
 
 
@@ -141,7 +172,8 @@ def _parse_header(store: Store) -> RawContainer:
     data = store.fetch(0, c.CONTAINER_HEADER.itemsize)
     if len(data) < c.CONTAINER_HEADER.itemsize:
         raise ContainerError(
-            f"{name}: not a Stripewise container ({len(data)} bytes are too few for its header)"
+            f"{name}: not a Stripewise container, or cut off: {len(data)} bytes are too few for "
+            "its header"
         )
     header: Any = np.frombuffer(data, c.CONTAINER_HEADER, 1)[0]
     if int(header["magic"]) != c.CONTAINER_MAGIC:
@@ -151,11 +183,22 @@ def _parse_header(store: Store) -> RawContainer:
             f"{name}: container version {int(header['version'])}, this Stripewise reads "
             f"{c.CONTAINER_VERSION}; rebuild the library with `stripewise runtime build`"
         )
-    return RawContainer(_text(header["host"]), _text(header["run_id"]))
+    raw = RawContainer(_text(header["host"]), _text(header["run_id"]))
+    if lost := int(header["lost_processes"]):
+        raw.problems.append(
+            f"{lost} processes were not recorded: the container reached STRIPEWISE_RUN_BYTES"
+        )
+    return raw
 
 
 def _parse_records(
-    payload: bytes, first: int, owner: int, raw: RawContainer, *, events: bool
+    payload: bytes,
+    first: int,
+    owner: int,
+    raw: RawContainer,
+    strange: Counter[str],
+    *,
+    events: bool,
 ) -> None:
     offsets, heads = scan_records(payload, first)
     if events:
@@ -163,20 +206,82 @@ def _parse_records(
     for start, head in zip(offsets.tolist(), heads.tolist(), strict=True):
         size, kind = head & 0xFFFFFFFF, head >> 32 & 0xFFFF
         if kind == c.RecordKind.FILE:
-            _add_file(payload, start, size, owner, raw)
+            trouble = _add_file(payload, start, size, owner, raw)
+            if trouble:
+                strange[f"records of files {trouble}"] += 1
+        elif kind == c.RecordKind.ISSUED:
+            raw.issued += _named(c.FILE_RECORD, payload, start, size, owner)
+        elif kind == c.RecordKind.METADATA:
+            raw.metadata += _named(c.METADATA_RECORD, payload, start, size, owner)
+        elif kind not in _RECORD_KINDS:
+            strange["records of an unknown kind"] += 1
         elif kind in (c.RecordKind.SETTINGS, c.RecordKind.NOTE):
             _add_settings(payload, start, size, owner, raw, note=kind == c.RecordKind.NOTE)
 
 
-def _add_file(data: bytes, start: int, size: int, owner: int, raw: RawContainer) -> None:
+def _named(
+    dtype: np.dtype[np.void], data: bytes, start: int, size: int, owner: int
+) -> list[RawNamed]:
+    """The record at `start`, if it is a whole one."""
+    fixed = dtype.itemsize
+    if size < fixed:
+        return []
+    record = np.frombuffer(data, dtype, 1, start).copy()
+    length = min(int(record["path_bytes"][0]), size - fixed)
+    return [RawNamed(owner, record, data[start + fixed : start + fixed + length])]
+
+
+def _is_process(payload: bytes) -> bool:
+    """Whether the numbers of a process are possible."""
+    row: Any = np.frombuffer(payload, c.PROCESS, 1)[0]
+    return bool(
+        -1 <= row["rank"] < _MOST_RANKS
+        and 0 <= row["world_size"] <= _MOST_RANKS
+        and (row["rank"] < 0 or row["rank"] < max(row["world_size"], 1))
+        and row["mpi_family"] < len(c.MpiFamily)
+        and row["plugin_state"] < len(c.PluginState)
+        and row["capture"] < len(c.CaptureMode)
+        and max(row["start_ns"], row["end_ns"], row["clock_ns"]) < _LATEST_NS
+    )
+
+
+def _add_file(data: bytes, start: int, size: int, owner: int, raw: RawContainer) -> str:
+    """Add the counters of a file, unless they are impossible; say what is wrong with them."""
     fixed = c.FILE_RECORD.itemsize
     if size < fixed:
-        return
+        return "that are cut off"
     record = np.frombuffer(data, c.FILE_RECORD, 1, start).copy()
-    length = min(int(record["path_bytes"][0]), size - fixed)
+    length = int(record["path_bytes"][0])
+    if length > size - fixed or not _is_possible(record[0]):
+        return "that make no sense, and are left out"
     raw.records.append(record)
     raw.owners.append(owner)
     raw.paths.append(data[start + fixed : start + fixed + length])
+    return "" if _is_sound(record[0]) else "that contradict themselves"
+
+
+def _is_possible(row: Any) -> bool:
+    if row["layer"] >= len(IoLayer):
+        return False
+    ops = row["ops"]
+    largest = max(ops["bytes"].max(), ops["count"].max(), row["maximum_offset"])
+    latest = max(ops["ns"].max(), row["outermost_ns"], row["first_ns"], row["last_ns"])
+    return bool(largest < _MOST_BYTES and latest < _LATEST_NS)
+
+
+def _is_sound(row: Any) -> bool:
+    """Whether the counters of a file agree with each other."""
+    ops = row["ops"]
+    for kind, one, all_ in (
+        ("read", c.Op.READ, c.Op.READ_COLLECTIVE),
+        ("write", c.Op.WRITE, c.Op.WRITE_COLLECTIVE),
+    ):
+        count = int(ops["count"][one]) + int(ops["count"][all_])
+        moved = int(ops["bytes"][one]) + int(ops["bytes"][all_])
+        low, high = int(row[f"{kind}_min"]), int(row[f"{kind}_max"])
+        if high and (low > high or high > moved or moved > count * high):
+            return False
+    return True
 
 
 def _add_settings(
@@ -199,3 +304,8 @@ def _add_settings(
 
 def _text(data: bytes) -> str:
     return bytes(data).rstrip(b"\0").decode(errors="replace")
+
+
+def normal_path(path: bytes) -> bytes:
+    """Take `..` and doubled slashes out of a path."""
+    return os.path.normpath(path) if path else path

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import BIN_ROW, TRACE_ROW, EventFlag, IoLayer, Trace
+from stripewise.model import BIN_ROW, TRACE_ROW, EventFlag, IoLayer, RunProfile, Trace
 from stripewise.readers._expand import call_order
-from stripewise.readers._parse import RawContainer
-from stripewise.readers._profile import Profile
+from stripewise.readers._parse import RawContainer, normal_path
 from stripewise.readers._rows import join_in_order, join_rows, take_rows
 from stripewise.readers._trace_described import Descriptions
 
@@ -35,13 +35,15 @@ class Timeline:
     shift_ns: NDArray[np.int64]
 
 
-def timeline(profile: Profile) -> Timeline:
+def timeline(table: NDArray[Any]) -> Timeline:
     """Join the clocks of a run's processes.
 
     The monotonic clock is common to the processes of a node, so it orders them exactly; the
     nodes are joined by the time of day, whose offset is the median over a node's processes.
+
+    Args:
+        table: (p,) `PROCESS_ROW`.
     """
-    table = profile.processes
     if not len(table):
         return Timeline(0.0, np.zeros(0, np.int64))
     wall, clock = table["start_ns"].astype(np.int64), table["clock_ns"].astype(np.int64)
@@ -54,7 +56,7 @@ def timeline(profile: Profile) -> Timeline:
     return Timeline(origin * 1e-9, loaded - origin)
 
 
-def join_traces(raws: Sequence[RawContainer], profile: Profile) -> Trace | None:
+def join_traces(raws: Sequence[RawContainer], profile: RunProfile) -> Trace | None:
     """Join what the containers of one run hold; None if none of its processes had capture on.
 
     Args:
@@ -63,16 +65,16 @@ def join_traces(raws: Sequence[RawContainer], profile: Profile) -> Trace | None:
     """
     if not any(raw.trace.tracing for raw in raws) and not profile.processes["capture"].any():
         return None
-    clock = timeline(profile)
-    firsts = np.cumsum([0, *(len(raw.processes) for raw in raws)])[:-1].tolist()
-    known = Descriptions(_file_index(profile))
-    for first, raw in zip(firsts, raws, strict=True):
+    clock = timeline(profile.processes)
+    places = _places(raws, profile)
+    files = _file_index(raws, profile)
+    known = Descriptions(files)
+    for place, raw in zip(places, raws, strict=True):
         for owner, kind, record in raw.trace.described:
-            known.add(first + owner, kind, record)
+            known.add(place[owner], kind, record)
     unknown: dict[int, int] = {}
-    rows, left_out = _rows(raws, firsts, profile, known, clock, unknown)
-    kept = np.flatnonzero(profile.counted)
-    bins = _bins(raws, firsts, profile, clock, unknown)
+    rows, left_out = _rows(raws, places, profile, known, clock, unknown)
+    bins = _bins(raws, places, profile, files, clock, unknown)
     return Trace(
         source=SOURCE,
         rows=rows,
@@ -82,49 +84,58 @@ def join_traces(raws: Sequence[RawContainer], profile: Profile) -> Trace | None:
         shapes=tuple(known.shapes.values),
         views=tuple(known.views.values),
         bins=bins,
-        process_rank=profile.processes["rank"][kept].astype(np.int64),
-        process_host=profile.processes["host"][kept].astype(np.int64),
+        process_rank=profile.program["rank"].astype(np.int64),
+        process_host=profile.program["host"].astype(np.int64),
         hosts=profile.hosts,
-        n_ranks=profile.n_ranks if profile.is_rank.any() else 0,
+        n_ranks=profile.n_ranks,
         start=clock.start,
         lost_calls=_lost_calls(raws, profile),
-        notes=_notes(raws, profile, known, left_out, len(unknown)),
+        notes=_notes(raws, places, profile, known, left_out, len(unknown)),
     )
 
 
-def _file_index(profile: Profile) -> dict[int, int]:
-    records = profile.records
-    return dict(zip(records["file_id"].tolist(), records["path"].tolist(), strict=True))
+def _places(raws: Sequence[RawContainer], profile: RunProfile) -> list[list[int]]:
+    """Row in the profile's table of each container's processes."""
+    place = np.argsort(profile.processes["number"]).tolist()
+    ends = np.cumsum([len(raw.processes) for raw in raws]).tolist()
+    return [place[end - len(raw.processes) : end] for end, raw in zip(ends, raws, strict=True)]
+
+
+def _file_index(raws: Sequence[RawContainer], profile: RunProfile) -> dict[int, int]:
+    index = {os.fsencode(path): row for row, path in enumerate(profile.paths)}
+    return {
+        int(record["file_id"][0]): index[normal_path(path)]
+        for raw in raws
+        for record, path in zip(raw.records, raw.paths, strict=True)
+    }
 
 
 def _rows(
     raws: Sequence[RawContainer],
-    firsts: Sequence[int],
-    profile: Profile,
+    places: Sequence[Sequence[int]],
+    profile: RunProfile,
     known: Descriptions,
     clock: Timeline,
     unknown: dict[int, int],
 ) -> tuple[NDArray[Any], int]:
     """All rows with the run's own indices, in order, and how many are of other processes."""
-    counted = profile.counted
     meanings = _Meanings(known, _FileTable(known.files, len(profile.paths), unknown))
     parts, left_out = [], 0
-    for first, raw in zip(firsts, raws, strict=True):
+    for place, raw in zip(places, raws, strict=True):
         for owner, found, ids in raw.trace.rows:
-            if not counted[first + owner]:
+            process = place[owner]
+            if process >= profile.n_processes:
                 left_out += len(found)
                 continue
-            meanings.give(found, ids, first + owner)
+            meanings.give(found, ids, process)
             for name in ("start_ns", "last_start_ns", "end_ns"):
-                found[name] += clock.shift_ns[first + owner]
-            found["rank"] = profile.processes["rank"][first + owner]
+                found[name] += clock.shift_ns[process]
+            found["rank"] = profile.processes["rank"][process]
             parts.append(found)
         raw.trace.rows = []
     if not parts:
         return np.zeros(0, TRACE_ROW), left_out
-    rows = _longest(join_in_order(parts, call_order(*parts)))
-    rows["process"] = (np.cumsum(counted) - 1)[rows["process"]]
-    return rows, left_out
+    return _longest(join_in_order(parts, call_order(*parts))), left_out
 
 
 class _FileTable:
@@ -195,18 +206,18 @@ def _longest(rows: NDArray[Any]) -> NDArray[Any]:
 
 def _bins(
     raws: Sequence[RawContainer],
-    firsts: Sequence[int],
-    profile: Profile,
+    places: Sequence[Sequence[int]],
+    profile: RunProfile,
+    known: Mapping[int, int],
     clock: Timeline,
     unknown: dict[int, int],
 ) -> NDArray[Any]:
-    counted = profile.counted
-    files = _FileTable(_file_index(profile), len(profile.paths), unknown)
+    files = _FileTable(known, len(profile.paths), unknown)
     parts = []
-    for first, raw in zip(firsts, raws, strict=True):
+    for places_of, raw in zip(places, raws, strict=True):
         for owner, ids, layers, bins in raw.trace.bins:
-            process = first + owner
-            if not counted[process]:
+            process = places_of[owner]
+            if process >= profile.n_processes:
                 continue
             record, place = np.nonzero(bins["width_log2"])
             used = bins[record, place]
@@ -219,12 +230,10 @@ def _bins(
             for name in ("calls", "read_bytes", "write_bytes", "busy_ns"):
                 part[name] = np.minimum(used[name], np.uint64(1 << 62)).astype(np.int64)
             parts.append(part)
-    joined = join_rows(parts) if parts else np.zeros(0, BIN_ROW)
-    joined["process"] = (np.cumsum(counted) - 1)[joined["process"]] if len(joined) else 0
-    return joined
+    return join_rows(parts) if parts else np.zeros(0, BIN_ROW)
 
 
-def _lost_calls(raws: Sequence[RawContainer], profile: Profile) -> int:
+def _lost_calls(raws: Sequence[RawContainer], profile: RunProfile) -> int:
     """Calls that found no room, as the threads or as the processes tell, whichever is more."""
     by_thread = sum(sum(raw.trace.lost.values()) for raw in raws)
     return max(by_thread, int(profile.processes["lost_events"].sum(dtype=np.float64)))
@@ -232,7 +241,8 @@ def _lost_calls(raws: Sequence[RawContainer], profile: Profile) -> int:
 
 def _notes(
     raws: Sequence[RawContainer],
-    profile: Profile,
+    places: Sequence[Sequence[int]],
+    profile: RunProfile,
     known: Descriptions,
     left_out: int,
     n_unknown: int,
@@ -252,10 +262,9 @@ def _notes(
         notes.append(f"{known.damaged} damaged descriptions (names, datasets, views) left out")
     if n_unknown:
         notes.append(f"the names of {n_unknown} files found no room in the container")
-    firsts = np.cumsum([0, *(len(raw.processes) for raw in raws)])[:-1].tolist()
-    traced = {f + o for f, raw in zip(firsts, raws, strict=True) for o in raw.trace.tracing}
-    silent = [p for p in np.flatnonzero(profile.counted).tolist() if p not in traced]
-    silent = [p for p in silent if profile.processes["outermost_ns"][p]]
+    traced = {p[o] for p, raw in zip(places, raws, strict=True) for o in raw.trace.tracing}
+    used = np.flatnonzero(profile.program["outermost_ns"]).tolist()
+    silent = [process for process in used if process not in traced]
     if silent:
         processes = "1 process" if len(silent) == 1 else f"{len(silent)} processes"
         notes.append(f"{processes} recorded no single calls, only counters")

@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.inputs import TRACE
 from stripewise.model import TRACE_ROW, IoLayer, Op
 from stripewise.readers import _trace_layout as t
 from stripewise.readers._blocks import scan_records
 from stripewise.readers._rows import take_rows
 
-MOST_ROWS = 40_000_000
-"""Rows of one run that are read; about 10 GB of memory."""
+MOST_ROWS = TRACE.entries
+"""Rows of one run that are read; about 4 GB of memory."""
 
 _LATEST_NS = 1 << 60
 _WIDEST_LOG2 = 60

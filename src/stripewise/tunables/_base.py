@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contract of a knob, and the space that knobs span."""
+"""The contract of a tunable, and the space that tunables span."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stripewise.model import ProgramFacts, Value
 
 
 class SafetyClass(StrEnum):
-    """What a knob can do to the output."""
+    """What a tunable can do to the output."""
 
     SAFE = "safe"
     """Cannot change what is written."""
@@ -24,7 +24,7 @@ class SafetyClass(StrEnum):
 
 
 class Layer(StrEnum):
-    """Where a knob acts; the key of its table in the canonical TOML."""
+    """Where a tunable acts; the key of its table in the canonical TOML."""
 
     MPIIO = "mpiio"
     HDF5 = "hdf5"
@@ -35,7 +35,7 @@ class Layer(StrEnum):
 
 
 class ActsAt(StrEnum):
-    """When a knob acts."""
+    """When a tunable acts."""
 
     JOB = "job start"
     CREATE = "file creation"
@@ -45,7 +45,7 @@ class ActsAt(StrEnum):
 
 
 class Tunable(ABC):
-    """One knob.
+    """One tunable.
 
     Attributes:
         name: `<layer>.<key>`, e.g. "mpiio.cb_nodes"; unique.
@@ -84,12 +84,12 @@ class Tunable(ABC):
     def ladder(self, facts: ProgramFacts) -> tuple[Value, ...]:
         """Values worth trying for such a program, in the order to try them.
 
-        Empty if the knob is not searched (it can still be set by hand).
+        Empty if the tunable is not searched (it can still be set by hand).
         """
 
     @abstractmethod
     def why_not(self, facts: ProgramFacts) -> str:
-        """Reason why the knob cannot act on this program; "" if it can."""
+        """Reason why the tunable cannot act on this program; "" if it can."""
 
     @abstractmethod
     def check(self, value: Value) -> Value:
@@ -105,7 +105,7 @@ class Tunable(ABC):
         return {}
 
     def requires(self, facts: ProgramFacts) -> Mapping[str, Value]:
-        """Values that other knobs must have, set or by default, for this one to act."""
+        """Values that other tunables must have, set or by default, for this one to act."""
         del facts
         return {}
 
@@ -120,7 +120,7 @@ class Tunable(ABC):
 
 @dataclass(frozen=True)
 class Dimension:
-    """One searched knob: its tunable and the ladder for this program."""
+    """One searched tunable: its tunable and the ladder for this program."""
 
     tunable: Tunable
     values: tuple[Value, ...]
@@ -140,7 +140,7 @@ class Space:
 
     @property
     def size(self) -> int:
-        """Number of configurations, the default value of each knob included."""
+        """Number of configurations, the default value of each tunable included."""
         product = 1
         for dimension in self.dimensions:
             product *= len(dimension.values) + 1

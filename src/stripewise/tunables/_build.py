@@ -28,8 +28,8 @@ def build_configuration(
         facts: Of the program; without them one host is assumed.
 
     Raises:
-        UsageError: A knob does not exist.
-        ConfigurationError: A value is not one of that knob.
+        UsageError: A tunable does not exist.
+        ConfigurationError: A value is not one of that tunable.
     """
     complete: dict[str, Value] = {}
     for name, value in settings.items():
@@ -88,7 +88,7 @@ def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str
 def settings_class(configuration: Configuration) -> SafetyClass:
     """Return the most dangerous class in a configuration.
 
-    Knobs that are not known, and environment variables, count as contract: nobody has
+    Tunables that are not known, and environment variables, count as contract: nobody has
     looked at what they can do.
     """
     worst = 2 if configuration.job.environment else 0
@@ -102,7 +102,7 @@ def canonical_value(layer: Layer, key: str, value: Value) -> Value:
     """Return a setting's value in its canonical type; that of an unknown hint is text.
 
     Raises:
-        ConfigurationError: It is not a value of that knob, or not one at all.
+        ConfigurationError: It is not a value of that tunable, or not one at all.
     """
     knob = find(layer, key)
     if knob is not None:

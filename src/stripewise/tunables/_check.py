@@ -44,19 +44,34 @@ def check_configuration(configuration: Configuration) -> list[str]:
 
 def configuration_warnings(configuration: Configuration) -> list[str]:
     """Return what may not act, or acts only on a condition, a line each."""
-    warnings: list[str] = []
+    warnings = [
+        f"{where}: {name} is not a known {kind}{close}; it is passed on as it is"
+        for where, name, kind, close in _unknown(configuration)
+    ]
     for where, layer, key, _ in all_settings(configuration):
-        knob = find(layer, key)
-        if knob is None and layer not in _CLOSED and key not in _OTHER_STACK_HINTS:
+        tunable = find(layer, key)
+        if tunable is not None and tunable.safety is SafetyClass.CONTRACT:
+            name = tunable.name
+            warnings.append(f"{where}: {name} is right only on a condition: {tunable.summary}")
+    return warnings + list(_ineffective(configuration))
+
+
+def misspelt_settings(configuration: Configuration) -> list[str]:
+    """Return the unknown hints and parameters whose names are close to known ones, a line each."""
+    return [
+        f"{where}: {name} is not a known {kind}{close}"
+        for where, name, kind, close in _unknown(configuration)
+        if close
+    ]
+
+
+def _unknown(configuration: Configuration) -> Iterator[tuple[str, str, str, str]]:
+    """Yield where an unknown setting stands, its name, its kind, and what may be meant."""
+    for where, layer, key, _ in all_settings(configuration):
+        if find(layer, key) is None and layer not in _CLOSED and key not in _OTHER_STACK_HINTS:
             known = [t.key for t in all_tunables() if t.layer is layer]
             kind = "hint" if layer in (Layer.MPIIO, Layer.PNETCDF) else "parameter"
-            warnings.append(
-                f"{where}: {layer.value}.{key} is no {kind} that is known"
-                f"{suggest(key, known)}; it is passed on as it is"
-            )
-        elif knob is not None and knob.safety is SafetyClass.CONTRACT:
-            warnings.append(f"{where}: {knob.name} is right only on a condition: {knob.summary}")
-    return warnings + list(_ineffective(configuration))
+            yield where, f"{layer.value}.{key}", kind, suggest(key, known)
 
 
 def _value_problems(configuration: Configuration) -> Iterator[str]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""When a knob can act on a program, said in plain words, and ladders that many share."""
+"""When a tunable can act on a program, said in plain words, and ladders that many share."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One declarative class for every knob: the members are tables of these."""
+"""One declarative class for every tunable: the members are tables of these."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from stripewise.errors import ConfigurationError
 from stripewise.model import ProgramFacts, Value
 from stripewise.tunables._base import ActsAt, Layer, SafetyClass, Tunable
+from stripewise.tunables._sizes import size_bytes
 
 Rungs = Callable[[ProgramFacts], tuple[Value, ...]]
 Condition = Callable[[ProgramFacts], str]
@@ -47,7 +49,7 @@ def _nothing_required(facts: ProgramFacts) -> Mapping[str, Value]:
 
 @dataclass(eq=False)
 class Knob(Tunable):
-    """A knob given by data.
+    """A tunable given by data.
 
     Attributes:
         minimum / maximum: Bounds of an int, and of each element of ints.
@@ -93,7 +95,7 @@ class Knob(Tunable):
         return self.rungs(facts)
 
     def why_not(self, facts: ProgramFacts) -> str:
-        """Return why the knob cannot act; "" if it can."""
+        """Return why the tunable cannot act; "" if it can."""
         return self.applies(facts)
 
     def implies(self, value: Value, facts: ProgramFacts | None = None) -> Mapping[str, Value]:
@@ -101,7 +103,7 @@ class Knob(Tunable):
         return self.implied(value, facts)
 
     def requires(self, facts: ProgramFacts) -> Mapping[str, Value]:
-        """Return what other knobs must be at."""
+        """Return what other tunables must be at."""
         return self.required(facts)
 
     def check(self, value: Value) -> Value:
@@ -170,6 +172,7 @@ class Knob(Tunable):
         return value
 
     def _check_int(self, value: Value) -> int:
+        value = _in_bytes(value)
         if isinstance(value, bool) or not isinstance(value, int):
             raise self._wrong(value)
         if not self.minimum <= value <= self.maximum:
@@ -186,6 +189,7 @@ class Knob(Tunable):
     def _check_ints(self, value: Value) -> tuple[int, ...]:
         if not isinstance(value, list | tuple) or not value:
             raise self._wrong(value)
+        value = tuple(_in_bytes(element) for element in value)
         if self.lengths and len(value) not in self.lengths:
             raise self._wrong(list(value))
         for element in value:
@@ -203,3 +207,9 @@ class Knob(Tunable):
         if self.pattern and not re.fullmatch(self.pattern, value):
             raise self._wrong(value)
         return value
+
+
+def _in_bytes(value: Any) -> Any:
+    """Return the number of bytes of a size such as "16 MiB"; anything else as it is."""
+    size = size_bytes(value) if isinstance(value, str) and not value.strip().isdigit() else None
+    return value if size is None else size

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The knobs as a page of documentation."""
+"""The tunables as a page of documentation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TITLES = {
 
 
 def describe_values(knob: Tunable) -> str:
-    """Return what a knob's value can be, for people."""
+    """Return what a tunable's value can be, for people."""
     if knob.choices:
         return ", ".join(knob.choices)
     return {"ints": "list of integers", "int": "integer", "bool": "true, false"}.get(
@@ -29,18 +29,20 @@ def describe_values(knob: Tunable) -> str:
 def reference_markdown() -> str:
     """Return docs/reference/tunables.md."""
     lines = [
-        "# Knobs",
+        "# Tunables",
         "",
         "Generated from the definitions; `stripewise tunables` prints the same.",
         "",
         "Classes: *safe* cannot change what is written; *layout* gives the same content in other",
         "bytes of the file; *contract* is right only if the program meets a condition, and is",
-        "tried only on request. A knob that can act on a program is still searched only if there",
-        "is a value worth trying.",
+        "tried only on request. A tunable that can act on a program is searched only if there is",
+        "a value worth trying.",
     ]
     for layer in _TITLES:
         lines += ["", f"## {_TITLES[layer]}", ""]
-        lines += ["| knob | values | default | class | acts at | stacks | what it does | source |"]
+        lines += [
+            "| tunable | values | default | class | acts at | stacks | what it does | source |"
+        ]
         lines += ["|---|---|---|---|---|---|---|---|"]
         lines += [_row(knob) for knob in all_tunables() if knob.layer is layer]
     return "\n".join(lines) + "\n"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""All knobs by name."""
+"""All tunables by name."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _BY_NAME: dict[str, Tunable] = {knob.name: knob for knob in _ALL}
 
 
 def all_tunables() -> tuple[Tunable, ...]:
-    """Return every knob, in the order of likely effect."""
+    """Return every tunable, in the order of likely effect."""
     return _ALL
 
 
 def find(layer: Layer, key: str) -> Tunable | None:
-    """Return the knob of that layer and key, or None."""
+    """Return the tunable of that layer and key, or None."""
     return _BY_NAME.get(f"{layer.value}.{key}")
 
 
 def get(name: str) -> Tunable:
-    """Return a knob by name; the key alone will do where it is unique.
+    """Return a tunable by name; the key alone will do where it is unique.
 
     Raises:
-        UsageError: No knob has that name.
+        UsageError: No tunable has that name.
     """
     if name in _BY_NAME:
         return _BY_NAME[name]
@@ -51,7 +51,7 @@ def get(name: str) -> Tunable:
     if len(by_key) == 1:
         return by_key[0]
     raise UsageError(
-        f"no knob is called {name!r}{suggest(name, _BY_NAME)}; `stripewise tunables` lists all"
+        f"no tunable is called {name!r}{suggest(name, _BY_NAME)}; `stripewise tunables` lists all"
     )
 
 

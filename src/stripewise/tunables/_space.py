@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which knobs are searched for a program, and which points make no sense."""
+"""Which tunables are searched for a program, and which points make no sense."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def find_space(
     only: Sequence[str] = (),
     ladders: Mapping[str, Sequence[Value]] | None = None,
 ) -> Space:
-    """Choose the knobs worth searching for a program.
+    """Choose the tunables worth searching for a program.
 
     Args:
         facts: What its first run showed.
-        allowed: Returns the reason why a knob may not be used; "" if it may.
+        allowed: Returns the reason why a tunable may not be used; "" if it may.
         classes: Classes to search.
-        only: Names; if given, no other knob is searched.
-        ladders: Tunable name to values that the user wants tried instead of the knob's own;
-            such knobs are searched whatever `only` says, and the job's resources not without.
+        only: Names; if given, no other tunable is searched.
+        ladders: Tunable name to values that the user wants tried instead of the tunable's own;
+            such tunables are searched whatever `only` says, and the job's resources not without.
 
     Raises:
-        UsageError: `only` or `ladders` names a knob that does not exist.
-        ConfigurationError: A value of `ladders` is not one of that knob.
+        UsageError: `only` or `ladders` names a tunable that does not exist.
+        ConfigurationError: A value of `ladders` is not one of that tunable.
     """
     wanted = {get(name).name for name in only}
     given = _given(ladders or {})
@@ -97,7 +97,7 @@ def _why_not(
 def _drop_unreachable(
     dimensions: list[Dimension], left_out: dict[str, str], facts: ProgramFacts
 ) -> Space:
-    """Drop knobs that need a value of another knob that is neither there nor searched."""
+    """Drop tunables that need a value of another tunable that is neither there nor searched."""
     reachable = {
         (dimension.tunable.name, value) for dimension in dimensions for value in dimension.values
     }
@@ -116,7 +116,7 @@ def _drop_unreachable(
 
 
 def _current(name: str, facts: ProgramFacts) -> Value | None:
-    """Value that a knob has unasked, where the facts tell."""
+    """Value that a tunable has unasked, where the facts tell."""
     if name == "job.ranks":
         return facts.n_ranks
     if name != "mca.io" or not facts.mpiio_implementation:

@@ -2,12 +2,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What tells of a run: a member each kind, one contract, read into `Evidence`."""
 
-from stripewise.readers.sources._base import Source
-from stripewise.readers.sources._registry import (
-    get_source,
-    read_evidence,
-    recognise,
-    source_names,
-)
+from typing import TYPE_CHECKING
 
-__all__ = ["Source", "get_source", "read_evidence", "recognise", "source_names"]
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.readers.sources._base import Source, begins_with
+    from stripewise.readers.sources._registry import (
+        get_source,
+        read_evidence,
+        recognise,
+        source_names,
+    )
+else:
+    __getattr__ = lazy_exports(__name__)
+
+__all__ = [
+    "Source",
+    "begins_with",
+    "get_source",
+    "read_evidence",
+    "recognise",
+    "source_names",
+]

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
+from typing import TextIO
 
 from stripewise.errors import TraceError
+from stripewise.inputs import open_input
 from stripewise.model import Evidence
 
 
@@ -59,9 +62,18 @@ def begins_with(path: Path, magic: bytes) -> bool:
 def head_of(path: Path, size: int) -> bytes:
     """First bytes of a regular file; empty if there is none or it cannot be read."""
     try:
-        if not path.is_file():
-            return b""
-        with path.open("rb") as file:
+        with open_input(path) as file:
             return file.read(size)
     except OSError:
         return b""
+
+
+def open_text(path: Path) -> TextIO:
+    """Open a regular file of a trace as text; bytes that are not UTF-8 are kept as surrogates.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+    return TextIOWrapper(
+        open_input(path), encoding="utf-8", errors="surrogateescape", newline="\n"
+    )

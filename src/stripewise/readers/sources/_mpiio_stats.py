@@ -19,11 +19,19 @@ from typing import Any
 import numpy as np
 
 from stripewise.errors import TraceError
-from stripewise.model import COUNTER_ROW, Evidence, FileLayout, IoLayer, Op, RunProfile
-from stripewise.readers._mpiio_stats import MpiioSide, MpiioStats
+from stripewise.inputs import MPIIO_STATS, open_input, read_input
+from stripewise.model import (
+    COUNTER_ROW,
+    Evidence,
+    FileLayout,
+    IoLayer,
+    MpiioSide,
+    MpiioStats,
+    Op,
+    RunProfile,
+)
 from stripewise.readers.sources._base import Source, head_of
 
-MAXIMUM_BYTES = 1 << 30
 _HEAD_BYTES = 4 << 20
 _TITLE = re.compile(rb"MPIIO (write|read) access patterns for[ \t]+([^\r\n]+)")
 _TITLE_TEXT = re.compile(_TITLE.pattern.decode())
@@ -82,9 +90,9 @@ def _title_below(path: Path) -> bool:
     try:
         if not path.is_file() or path.stat().st_size <= _HEAD_BYTES:
             return False
-        with path.open("rb") as file:
+        with open_input(path) as file:
             tail = b""
-            while (part := file.read(_HEAD_BYTES)) and file.tell() <= MAXIMUM_BYTES:
+            while (part := file.read(_HEAD_BYTES)) and file.tell() <= MPIIO_STATS.file_bytes:
                 if b"\0" in part:
                     return False
                 if _TITLE.search(tail + part):
@@ -128,9 +136,7 @@ def read_mpiio_stats(path: Path) -> Evidence:
         TraceError: It cannot be read, is too large, or has no block.
     """
     try:
-        if path.stat().st_size > MAXIMUM_BYTES:
-            raise TraceError(f"{path}: larger than {MAXIMUM_BYTES >> 20} MiB; cut out the blocks")
-        text = path.read_text("utf-8", errors="surrogateescape")
+        text = read_input(path, MPIIO_STATS).decode("utf-8", "surrogateescape")
     except OSError as error:
         raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
     blocks = list(_blocks(text.splitlines()))

@@ -7,13 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stripewise.errors import TraceError
 from stripewise.model import Evidence
 from stripewise.readers import _container as c
-from stripewise.readers._join import join_containers
-from stripewise.readers._parse import RawContainer, read_container
-from stripewise.readers._profile import Profile
-from stripewise.readers._run_evidence import evidence_of
+from stripewise.readers._join import read_run
 from stripewise.readers.sources._base import Source, begins_with
 
 _MAGIC = c.CONTAINER_MAGIC.to_bytes(8, "little")
@@ -42,37 +38,8 @@ class NativeSource(Source):
             TraceError: They are of several runs.
             ContainerError: One cannot be read, or is of another version.
         """
-        return evidence_of(_read_all(paths))
-
-
-def read_run(paths: Sequence[Path]) -> tuple[Profile, Evidence]:
-    """Read the containers of one run, or directories of them, into both forms at once.
-
-    Raises:
-        TraceError: They are of several runs.
-        ContainerError: One cannot be read, or is of another version.
-    """
-    raws = _read_all(paths)
-    profile = join_containers(raws)
-    return profile, evidence_of(raws, profile)
-
-
-def _read_all(paths: Sequence[Path]) -> list[RawContainer]:
-    """Read the containers that paths name, with their traces."""
-    files: list[Path] = []
-    for path in paths:
-        files += containers_in(path) if path.is_dir() else [path]
-    raws = []
-    room: int | None = None
-    for file in sorted(set(files)):
-        raw = read_container(file, events=True, room=room)
-        room = raw.trace.room
-        raws.append(raw)
-    runs = sorted({raw.run_id for raw in raws})
-    if len(runs) > 1:
-        named = ", ".join(runs[:3]) + (", ..." if len(runs) > 3 else "")
-        raise TraceError(f"containers of {len(runs)} runs ({named}): name those of one run")
-    return raws
+        files = [f for path in paths for f in (containers_in(path) if path.is_dir() else [path])]
+        return read_run(files)
 
 
 def containers_in(directory: Path) -> list[Path]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import RuntimeMissingError, StripewiseError, TraceError
+from stripewise.inputs import DARSHAN_MEMORY_BYTES, DARSHAN_SECONDS
 from stripewise.readers.sources._darshan import _worker
 
-_TIMEOUT_SECONDS = 600.0
 _LONGEST_LINE = 200
 
 
@@ -58,7 +59,7 @@ class RawLog:
     complaints: tuple[str, ...] = ()
 
 
-def read_log(path: Path, timeout_seconds: float = _TIMEOUT_SECONDS) -> RawLog:
+def read_log(path: Path, timeout_seconds: float = DARSHAN_SECONDS) -> RawLog:
     """Read a Darshan log in a process of its own.
 
     Raises:
@@ -78,7 +79,8 @@ def read_log(path: Path, timeout_seconds: float = _TIMEOUT_SECONDS) -> RawLog:
 
 
 def _run(path: Path, output: Path, timeout_seconds: float) -> tuple[str, ...]:
-    command = [sys.executable, "-P", _worker.__file__, os.path.abspath(path), str(output)]
+    limits = (str(DARSHAN_MEMORY_BYTES), str(DARSHAN_SECONDS))
+    command = [sys.executable, "-P", _worker.__file__, os.path.abspath(path), str(output), *limits]
     try:
         done = subprocess.run(
             command,
@@ -90,9 +92,7 @@ def _run(path: Path, output: Path, timeout_seconds: float) -> tuple[str, ...]:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise TraceError(
-            f"{path}: Darshan's library did not finish within {timeout_seconds:g} s"
-        ) from None
+        raise _too_large(path, timeout_seconds) from None
     complaints = _lines(done.stderr)
     if done.returncode:
         raise _failure(path, done.returncode, complaints)
@@ -116,12 +116,21 @@ def _failure(path: Path, code: int, complaints: tuple[str, ...]) -> StripewiseEr
             f"{path}: Darshan logs are read by PyDarshan, which is missing;"
             " install it: pip install 'stripewise[darshan]'"
         )
+    if code in (_worker.TOO_LARGE, -signal.SIGXCPU, -signal.SIGKILL):
+        return _too_large(path, DARSHAN_SECONDS)
     said = next((line for line in complaints if "rror" in line), "")
     said = f": {said}" if said else ""
     if code == _worker.UNREADABLE:
         return TraceError(f"{path}: no Darshan log, or one that PyDarshan cannot read{said}")
     reason = f"was killed by signal {-code}" if code < 0 else f"failed with {code}"
     return TraceError(f"{path}: damaged Darshan log (the library {reason}{said})")
+
+
+def _too_large(path: Path, seconds: float) -> TraceError:
+    return TraceError(
+        f"{path}: cannot be read within {DARSHAN_MEMORY_BYTES >> 30} GiB and {seconds:g} s, the"
+        " budget of a Darshan log: it is damaged, or its DXT part is too large"
+    )
 
 
 def _unpack(arrays: dict[str, NDArray[Any]], complaints: tuple[str, ...]) -> RawLog:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,11 @@ _LAYER_OF = {
     "PNETCDF_VAR": "pnetcdf",
 }
 _READ = {*_LAYER_OF, "LUSTRE", "DXT_POSIX", "DXT_MPIIO", "HEATMAP"}
+_VERSION = re.compile(
+    r"nvalid (\S.*?) module (?:log format )?version(?: number)? "
+    r"\((?:expected \d+, )?got (\d{1,9})\)"
+)
+_NEWEST_CONCEIVABLE = 16
 _MOST_NAMED = 6
 # A log begins with its version, eight characters, and this number in the writer's byte order
 # (darshan-log-format.h, struct darshan_header).
@@ -120,9 +126,24 @@ def _trouble(log: RawLog) -> tuple[str, ...]:
         if module.get("partial_flag")
     ]
     found += [f"the log is damaged: {what}" for what in log.meta["trouble"]]
-    said = [line for line in log.complaints if "rror" in line]
+    newer = _newer(log)
+    said = [line for line in log.complaints if "rror" in line and line not in newer]
     found += [f"the log is damaged: {line}" for line in list(dict.fromkeys(said))[:_MOST_NAMED]]
     return tuple(found)
+
+
+def _newer(log: RawLog) -> dict[str, str]:
+    """What the library says of modules that are newer than itself, and what that means."""
+    found = {}
+    for line in log.complaints:
+        match = _VERSION.search(line)
+        if match is not None and 1 < int(match[2]) <= _NEWEST_CONCEIVABLE:
+            found[line] = (
+                f"{match[1].replace(' ', '_')} is of format version {match[2]}, which PyDarshan's"
+                f" library {log.meta.get('library', '')} is too old to read: its records are"
+                " missing; update PyDarshan (pip install --upgrade darshan)"
+            )
+    return found
 
 
 def _notes(log: RawLog, trace: Trace | None) -> list[str]:
@@ -136,7 +157,8 @@ def _notes(log: RawLog, trace: Trace | None) -> list[str]:
     empty = [name for name in _LAYER_OF if name in modules and name not in log.modules]
     if empty:
         notes.append(f"no records in: {', '.join(empty)}")
-    if trace is None:
+    notes += dict.fromkeys(_newer(log).values())
+    if trace is None and not any(name.startswith("DXT_") for name in modules):
         notes.append("no single calls (DXT was off): no patterns; DARSHAN_MOD_ENABLE=")
         notes[-1] += "DXT_POSIX,DXT_MPIIO records them"
     reduced = any((module.ranks == -1).any() for module in log.modules.values())

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Darshan log -> arrays; runs in a process of its own, as Darshan's C library trusts its input.
 
-Called as `python -P _worker.py LOG OUTPUT`: it imports nothing of Stripewise.  OUTPUT becomes an
-npz without pickles: "meta" is a JSON text, all else is numbers.
+Called as `python -P _worker.py LOG OUTPUT MEMORY_BYTES SECONDS`: it imports nothing of
+Stripewise.  OUTPUT becomes an npz without pickles: "meta" is a JSON text, all else is numbers.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import Any
 
 import numpy as np
 
-MEMORY_BYTES = 16 << 30
-SECONDS = 600
 COUNTED = ("POSIX", "STDIO", "MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR")
 DXT = ("DXT_POSIX", "DXT_MPIIO")
 MISSING = 3
 UNREADABLE = 4
+TOO_LARGE = 5
 SEGMENT = np.dtype([("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")])
 
 
@@ -38,6 +37,8 @@ class Extract:
         """Return `step()`; where the log is broken say so and return `default`."""
         try:
             return step()
+        except MemoryError:
+            raise
         except Exception as error:
             self.meta["trouble"].append(f"{what} cannot be read ({type(error).__name__})")
             return default
@@ -56,10 +57,11 @@ class Extract:
 
 def main(arguments: list[str]) -> int:
     """Read one log; returns the exit code."""
-    path, output = arguments
+    path, output = arguments[:2]
+    memory_bytes, seconds = map(int, arguments[2:])
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     try:
         from darshan.backend import cffi_backend as backend
     except ImportError as error:
@@ -69,6 +71,7 @@ def main(arguments: list[str]) -> int:
     if not log["handle"]:
         return UNREADABLE
     extract = Extract(backend, log)
+    extract.meta["library"] = extract.attempt("its version", backend.get_lib_version, "")
     _read_job(extract)
     _read_modules(extract)
     with open(output, "wb") as stream:
@@ -194,4 +197,7 @@ def _read_lustre(extract: Extract) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except MemoryError:
+        sys.exit(TOO_LARGE)

@@ -24,7 +24,7 @@ from stripewise.model import (
     TraceShape,
 )
 from stripewise.readers.sources._accesses import foreign_accesses
-from stripewise.readers.sources._base import Source, head_of
+from stripewise.readers.sources._base import Source, head_of, open_text
 from stripewise.readers.sources._calls import CallLog, counters_of, heat_of, set_processes
 from stripewise.readers.sources._hdf5_recorder._follow import Follower, Hdf5Call
 from stripewise.readers.sources._hdf5_recorder._line import (
@@ -99,7 +99,7 @@ def _rank_of(path: Path) -> int:
 
 def _lines(path: Path, notes: list[str]) -> Iterator[Line]:
     unread = 0
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+    with open_text(path) as file:
         while text := file.readline(LONGEST_LINE):
             line = parse_line(text)
             if line is not None:

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import TraceError
+from stripewise.inputs import RECORDER_FILE, read_input
 from stripewise.readers.sources._recorder._record import RankRecords, Record
 
 MAXIMUM_RANKS = 1 << 24
@@ -36,7 +37,6 @@ _ENTRY = struct.Struct("<iiiI")
 _KEY = struct.Struct("<qBBBi")
 _USER_FUNCTION = 255
 _WHOLE = -1
-_FILE_BYTES = 4 << 30
 _MOST_CALLS = 1 << 62
 _STEPS_PER_CALL = 16
 
@@ -166,9 +166,7 @@ class Directory:
 
 def _bytes(path: Path) -> bytes:
     try:
-        if path.stat().st_size > _FILE_BYTES:
-            raise TraceError(f"{path}: larger than {_FILE_BYTES >> 30} GiB")
-        return path.read_bytes()
+        return read_input(path, RECORDER_FILE)
     except OSError as error:
         raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
 

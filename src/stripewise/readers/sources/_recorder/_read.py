@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import TraceError
+from stripewise.inputs import RECORDER_FILE
 from stripewise.model import Evidence, IoLayer, Op, RunProfile, Trace
 from stripewise.readers.sources._accesses import foreign_accesses
 from stripewise.readers.sources._base import Source, head_of
@@ -21,7 +22,7 @@ from stripewise.readers.sources._recorder._interpret import Interpreter, Tally, 
 from stripewise.readers.sources._recorder._record import RankRecords, Record
 from stripewise.readers.sources._recorder._text import is_line, read_text, text_files
 
-MAXIMUM_CALLS = 20_000_000
+MAXIMUM_CALLS = RECORDER_FILE.entries
 _HEAD_BYTES = 4096
 _MOST_NOTES = 20
 _LAYERS = ("posix", "stdio", "mpiio", "hdf5")

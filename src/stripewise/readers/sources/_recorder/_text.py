@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from stripewise.readers.sources._base import open_text
 from stripewise.readers.sources._recorder._record import RankRecords, Record
 
 _LINE = re.compile(
@@ -52,14 +53,17 @@ def read_text(path: Path, rank: int) -> RankRecords:
 
 
 def _records(path: Path, notes: list[str]) -> Iterator[Record]:
-    unread = 0
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        while line := file.readline(_LONGEST_LINE):
+    unread, line = 0, "\n"
+    with open_text(path) as file:
+        while text := file.readline(_LONGEST_LINE):
+            line = text
             record = parse_line(line)
             if record is not None:
                 yield record
             elif line.strip():
                 unread += 1
+    if not line.endswith("\n"):
+        notes.append(f"{path.name}: cut off in its last line")
     if unread:
         notes.append(f"{path.name}: {unread} lines are no calls and are left out")
 
@@ -73,6 +77,6 @@ def parse_line(line: str) -> Record | None:
         start, end = float(match[1]), float(match[2])
     except ValueError:
         return None
-    if not (math.isfinite(start) and math.isfinite(end)):
+    if not (math.isfinite(start) and math.isfinite(end) and start <= end):
         return None
     return Record(start, end, match[3], int(match[4]), tuple(match[6].split()))

@@ -1,57 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whether an executable can be preloaded into at all."""
+"""The executables that a command names, and whether the loader lets anything be preloaded."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import stat
-import struct
 from collections.abc import Sequence
 from pathlib import Path
 
-_MAGIC = b"\x7fELF"
-_PT_INTERP = 3
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
-
-
-def is_static_elf(data: bytes) -> bool:
-    """Whether an ELF executable names no dynamic loader (so that nothing is preloaded).
-
-    Args:
-        data: The first bytes of the file; 64 KiB hold any program header table.
-    """
-    if len(data) < 64 or data[:4] != _MAGIC:
-        return False
-    wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
-    (kind,) = struct.unpack_from(order + "H", data, 16)
-    if kind not in (2, 3):  # ET_EXEC, ET_DYN
-        return False
-    offset = struct.unpack_from(order + ("Q" if wide else "I"), data, 32 if wide else 28)[0]
-    size, count = struct.unpack_from(order + "HH", data, 54 if wide else 42)
-    if not count or offset + size * count > len(data):
-        return False
-    types = (struct.unpack_from(order + "I", data, offset + size * i)[0] for i in range(count))
-    return _PT_INTERP not in types
-
-
-def is_static(path: Path) -> bool:
-    """Whether the file is a statically linked executable; False if it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            return is_static_elf(stream.read(65536))
-    except OSError:
-        return False
-
-
-def is_elf(path: Path) -> bool:
-    """Whether the file is an ELF object; False if it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            return stream.read(4) == _MAGIC
-    except OSError:
-        return False
 
 
 def drops_preload(path: Path) -> str:

@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""ELF files, read without running them: whether something can be preloaded, what they need.
+
+A library for ELF (pyelftools) takes longer to load than a whole run of a short program may take.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import struct
+from pathlib import Path
+
+_MAGIC = b"\x7fELF"
+_PT_INTERP = 3
+_MPI = re.compile(rb"libmpi(ch|_cray)?(?:_\w+)?\.so\.(\d+)")
+_HDF5 = re.compile(rb"libhdf5(?:_(?!hl|cpp|fortran)[a-z]+)?\.so\.\d+")
+_HEADERS_BYTES = 64 << 10
+_MOST_BYTES = 64 << 20
+_MOST_SEARCHED_BYTES = 256 << 20
+
+
+def is_static_elf(data: bytes) -> bool:
+    """Whether an ELF executable names no dynamic loader (so that nothing is preloaded).
+
+    Args:
+        data: The first bytes of the file; 64 KiB hold any program header table.
+    """
+    if len(data) < 64 or data[:4] != _MAGIC:
+        return False
+    wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
+    (kind,) = struct.unpack_from(order + "H", data, 16)
+    if kind not in (2, 3):  # ET_EXEC, ET_DYN
+        return False
+    offset = struct.unpack_from(order + ("Q" if wide else "I"), data, 32 if wide else 28)[0]
+    size, count = struct.unpack_from(order + "HH", data, 54 if wide else 42)
+    if not count or offset + size * count > len(data):
+        return False
+    types = (struct.unpack_from(order + "I", data, offset + size * i)[0] for i in range(count))
+    return _PT_INTERP not in types
+
+
+def is_static(path: Path) -> bool:
+    """Whether the file is a statically linked executable; False if it cannot be read."""
+    return is_static_elf(_elf(path, _HEADERS_BYTES))
+
+
+def is_elf(path: Path) -> bool:
+    """Whether the file is an ELF object; False if it cannot be read."""
+    return bool(_elf(path, len(_MAGIC)))
+
+
+def holds(path: str | Path, text: bytes) -> bool:
+    """Whether the first 256 MiB of a file contain a text; False if it cannot be read."""
+    try:
+        if not os.path.isfile(path):
+            return False
+        size = min(os.path.getsize(path), _MOST_SEARCHED_BYTES)
+        with open(path, "rb") as file:
+            data = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+        with data:
+            return data.find(text) >= 0
+    except (OSError, ValueError):
+        return False
+
+
+def mpi_family_of_file(path: Path) -> str:
+    """Family of the libmpi that an ELF file names; "" for other files and without MPI."""
+    found = _MPI.search(_elf(path))
+    if not found:
+        return ""
+    return "mpich" if found.group(1) or int(found.group(2)) < 20 else "openmpi"
+
+
+def hdf5_names_in_file(path: Path) -> frozenset[str]:
+    """The libhdf5 (without its companions) that an ELF file needs, or is."""
+    return frozenset(name.decode() for name in _HDF5.findall(_elf(path)))
+
+
+def _elf(path: Path, most_bytes: int = _MOST_BYTES) -> bytes:
+    """Return the beginning of an ELF file; nothing of other files and where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(most_bytes)
+    except OSError:
+        return b""
+    return data if data.startswith(_MAGIC) else b""

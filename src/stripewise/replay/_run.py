@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replays of a trace: the plan, its directory, the command that runs it."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from stripewise.errors import (
+    ContainerError,
+    ProgramError,
+    RuntimeMissingError,
+    UsageError,
+)
+from stripewise.owned import OwnedDirectory
+from stripewise.readers import MpiFamily, read_containers, read_evidence
+from stripewise.replay._build import build_plan
+from stripewise.replay._records import Plan
+from stripewise.replay._text import write_plan
+from stripewise.runtime import MpiInstallation, Runtime, launch_environment, mpiexec_words
+
+REPLAY_MARK = ".stripewise-replay"
+"""Directory inside of a replay's directory: it holds the plan, and says whose files these are."""
+
+
+def check_compute(text: str) -> None:
+    """Refuse what is no way to treat the time between calls.
+
+    Raises:
+        UsageError: It is not keep, none or a number.
+    """
+    try:
+        good = text in ("keep", "none") or 0 <= float(text) < float("inf")
+    except ValueError:
+        good = False
+    if not good:
+        raise UsageError(f"--compute {text!r}: write keep, none or a factor such as 0.5")
+
+
+def read_plan(trace: Path) -> Plan:
+    """Return the plan of a trace; its notes say what it leaves out.
+
+    Raises:
+        UsageError: It holds no single calls, or too much that cannot be replayed.
+        StripewiseError: It cannot be read.
+    """
+    evidence = read_evidence(trace)
+    if evidence.trace is None or not evidence.trace.source.startswith("stripewise"):
+        raise UsageError(
+            f"{trace} holds no single calls ({evidence.profile.source}); a replay needs a trace "
+            "of Stripewise: stripewise trace -- COMMAND"
+        )
+    return build_plan(evidence.trace, evidence.profile)
+
+
+def traced_family(trace: Path) -> str | None:
+    """Return the MPI that the traced program ran on; None if there is no telling."""
+    paths = sorted(trace.glob("*.sw")) if trace.is_dir() else [trace]
+    try:
+        families = read_containers(paths).processes["mpi_family"]
+    except (ContainerError, OSError):
+        return None
+    known = {int(MpiFamily.MPICH): "mpich", int(MpiFamily.OPENMPI): "openmpi"}
+    return next((known[int(family)] for family in families if int(family) in known), None)
+
+
+def replay_program(runtime: Runtime, family: str | None) -> tuple[str, Path]:
+    """Return the family and the program that replays; the first one without a family.
+
+    Raises:
+        RuntimeMissingError: None is built, or none for this family.
+    """
+    if family is None and runtime.replays:
+        return next(iter(runtime.replays.items()))
+    if family is None or family not in runtime.replays:
+        which = f" for {family}" if family else ""
+        built = ", ".join(runtime.replays) or "none"
+        raise RuntimeMissingError(
+            f"no replay program{which} in {runtime.directory / 'bin'} (built: {built}); "
+            "install that MPI's compiler wrapper and run: stripewise runtime build"
+        )
+    return family, runtime.replays[family]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A plan in its directory.
+
+    Attributes:
+        plan: What is done.
+        directory: Absolute; it holds the inputs, and REPLAY_MARK.
+        program: That replays.
+        mpi: Whose mpiexec starts it.
+        launcher_options: Words for mpiexec.
+        compute: "keep", "none" or a factor, of the time between calls.
+        line: Words that start it in the place of mpiexec and its options; None: none.
+    """
+
+    plan: Plan
+    directory: Path
+    program: Path
+    mpi: MpiInstallation
+    launcher_options: tuple[str, ...] = ()
+    compute: str = "keep"
+    line: tuple[str, ...] | None = None
+
+    def command(self, *more: str, directory: str = "") -> list[str]:
+        """Return the words that replay; `directory`: where, of its own if not given."""
+        line = self.line or mpiexec_words(self.mpi, self.plan.n_ranks, self.launcher_options)
+        words = [*line, str(self.program)]
+        words += ["--plan", str(self.directory / REPLAY_MARK / "plan")]
+        where = directory or str(self.directory)
+        return [*words, "--directory", where, "--compute", self.compute, *more]
+
+    def prepare(self) -> None:
+        """Write the plan and make the files that are read.
+
+        Raises:
+            StudyError: The directory holds other files, or is not the user's alone.
+            StorageError: It cannot be written.
+            ProgramError: An input cannot be made.
+        """
+        OwnedDirectory.take(self.directory, "replay").inside(REPLAY_MARK).make()
+        write_plan(self.plan, self.directory / REPLAY_MARK / "plan")
+        words = self.command("--prepare")
+        done = subprocess.run(words, env=launch_environment(), capture_output=True, text=True)
+        if done.returncode:
+            said = (done.stderr or done.stdout).splitlines()
+            worded = (line.strip() for line in said if any(map(str.isalpha, line)))
+            raise ProgramError(f"the replay cannot be prepared: {next(worded, 'no reason given')}")
+
+
+def check_ranks(plan: Plan, ranks: int | None) -> None:
+    """Refuse another number of ranks than the trace has.
+
+    Raises:
+        UsageError: With the number it has.
+    """
+    if ranks is not None and ranks != plan.n_ranks:
+        raise UsageError(
+            f"the trace is of {plan.n_ranks} ranks and cannot be replayed with {ranks}; leave "
+            f"the number out, or give {plan.n_ranks}"
+        )
