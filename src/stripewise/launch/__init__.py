@@ -2,29 +2,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Submit -> durable handle -> poll -> collect -> cancel."""
 
-from stripewise.launch._base import Handle, Launcher, Outcome, RunRequest
-from stripewise.launch._landscape import NEAR, KnobEffect, Landscape, Spot
-from stripewise.launch._local import LocalLauncher, sweep
-from stripewise.launch._replayed import ReplayedLauncher
-from stripewise.launch._surface import Surface
-from stripewise.launch._surface_lines import RecordedTunable, SurfaceRole, SurfaceRun
-from stripewise.launch._surface_writer import SurfaceWriter
+from typing import TYPE_CHECKING
+
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.launch._base import Handle, Launcher, Outcome, Resources, RunRequest
+    from stripewise.launch._local import LocalLauncher, sweep
+    from stripewise.launch._null import NullLauncher
+    from stripewise.launch._registry import (
+        DEFAULT_LAUNCHER,
+        create_launcher,
+        launcher_names,
+        register_launcher,
+    )
+else:
+    __getattr__ = lazy_exports(__name__)
 
 __all__ = [
-    "NEAR",
+    "DEFAULT_LAUNCHER",
     "Handle",
-    "KnobEffect",
-    "Landscape",
     "Launcher",
     "LocalLauncher",
+    "NullLauncher",
     "Outcome",
-    "RecordedTunable",
-    "ReplayedLauncher",
+    "Resources",
     "RunRequest",
-    "Spot",
-    "Surface",
-    "SurfaceRole",
-    "SurfaceRun",
-    "SurfaceWriter",
+    "create_launcher",
+    "launcher_names",
+    "register_launcher",
     "sweep",
 ]

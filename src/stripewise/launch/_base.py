@@ -6,11 +6,29 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 
-from stripewise.model import Configuration, RunStatus, Value
+from stripewise.launch._cause import failure_cause
+from stripewise.model import Configuration, FailureCause, RunStatus, Value
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a batch system must be told; None and "": not known, or as its defaults are.
+
+    Attributes:
+        nodes / ranks: Of the job.
+        wall_seconds: After which it may be ended.
+        account: That pays.
+    """
+
+    nodes: int | None = None
+    ranks: int | None = None
+    wall_seconds: float | None = None
+    account: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,6 +48,7 @@ class RunRequest:
         writable: Directories in which existing files may be opened for writing.
         environment: Added to the caller's environment.
         capture: Record single calls: "fold", "all", or "" for counters only.
+        resources: For a batch system.
     """
 
     run_id: str
@@ -43,6 +62,7 @@ class RunRequest:
     writable: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     capture: str = ""
+    resources: Resources = field(default_factory=Resources)
 
 
 @dataclass(frozen=True)
@@ -72,6 +92,8 @@ class Outcome:
         containers: Container files to read.
         io_seconds / read_bytes / write_bytes: Only where there are no containers (replayed).
         message: One line where status is not OK.
+        said: The last of its standard output and error, where status is not OK.
+        place_lost: Its working directory was gone when it ended.
     """
 
     status: RunStatus
@@ -83,12 +105,29 @@ class Outcome:
     read_bytes: int | None = None
     write_bytes: int | None = None
     message: str = ""
+    said: str = ""
+    place_lost: bool = False
+
+    @property
+    def cause(self) -> FailureCause:
+        """Why it did not end well."""
+        return failure_cause(self.status, self.exit_code, self.said, place_lost=self.place_lost)
 
 
 class Launcher(ABC):
-    """Runs commands."""
+    """Runs commands.
+
+    Attributes:
+        name: In handles and journals.
+        places: How many runs may be in flight.
+        poll_seconds: A run is looked at no more often than this.
+        outlives_tuner: Whether runs go on while the tuner is dead; it then waits for them.
+    """
 
     name: str
+    places: int = 1
+    poll_seconds: float = 0.5
+    outlives_tuner: bool = False
 
     @abstractmethod
     def submit(self, request: RunRequest) -> Handle:
@@ -98,24 +137,32 @@ class Launcher(ABC):
             ProgramError: The command does not exist or cannot be executed.
         """
 
+    def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
+        """Return the handle of a run that was submitted; None if it never began.
+
+        The tuner may die between the submission and the record of the handle.
+        """
+        del run_id, record_directory
+        return None
+
     @abstractmethod
     def poll(self, handle: Handle) -> bool:
         """Whether the run has ended.  Also after a restart of the tuner."""
 
-    def wait(self, handle: Handle, timeout_seconds: float | None = None) -> bool:
-        """Wait until the run has ended; False if the time ran out first.
+    def pause(self, handles: Sequence[Handle], seconds: float) -> bool:
+        """Sleep; return True, early, where it is known that one of these runs has ended."""
+        del handles
+        time.sleep(seconds)
+        return False
 
-        Looks seldom at runs that take long: the error is below 2 % of the waiting time.
-        """
-        begun = time.monotonic()
+    def wait(self, handle: Handle, timeout_seconds: float = inf) -> bool:
+        """Wait until the run has ended; False if the time ran out first."""
+        deadline = time.monotonic() + timeout_seconds
         while not self.poll(handle):
-            waited = time.monotonic() - begun
-            if timeout_seconds is not None and waited >= timeout_seconds:
+            rest = min(self.poll_seconds, deadline - time.monotonic())
+            if rest <= 0:
                 return False
-            pause = min(max(waited / 50, 0.001), 0.5)
-            if timeout_seconds is not None:
-                pause = min(pause, max(timeout_seconds - waited, 0.0))
-            time.sleep(pause)
+            self.pause([handle], rest)
         return True
 
     @abstractmethod

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ class LocalLauncher(Launcher):
     """
 
     name = "local"
+    poll_seconds = 1.0
 
     def __init__(self, runtime: Runtime | None) -> None:
         """Keep the runtime library to preload; None preloads nothing."""
@@ -70,19 +72,34 @@ class LocalLauncher(Launcher):
         )
         program = resolve_program(request.command, request.directory, environment)
         _records.write_request(request)
-        supervisor = _start_supervisor(request, program, environment)
+        supervisor = self.start(_job(request, program, environment), request.record_directory)
         _SUPERVISORS[request.run_id] = supervisor
         process = _processes.read_process(supervisor.pid)
-        return Handle(
-            launcher=self.name,
-            run_id=request.run_id,
-            data={
-                "record_directory": str(request.record_directory.absolute()),
-                "supervisor_pid": supervisor.pid,
-                "supervisor_start_ticks": process.start_ticks if process else 0,
-                "boot_id": _processes.boot_id(),
-            },
+        ticks = process.start_ticks if process else 0
+        return self._handle(
+            request.run_id, request.record_directory, supervisor.pid, ticks, _processes.boot_id()
         )
+
+    def start(self, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
+        """Start the process that carries a run out, and hand it the job."""
+        return start_supervisor(_SCRIPT, job, records)
+
+    def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
+        """Return the handle of a run by what its supervisor recorded."""
+        known = _records.read_json(record_directory / _records.SUPERVISOR) or {}
+        if not known and not (record_directory / _records.RESULT).is_file():
+            return None
+        pid, ticks, boot = (known.get(name, 0) for name in ("pid", "start_ticks", "boot_id"))
+        return self._handle(run_id, record_directory, int(pid), int(ticks), str(boot))
+
+    def _handle(self, run_id: str, records: Path, pid: int, ticks: int, boot: str) -> Handle:
+        data: dict[str, str | int | float] = {
+            "record_directory": str(records.absolute()),
+            "supervisor_pid": pid,
+            "supervisor_start_ticks": ticks,
+            "boot_id": boot,
+        }
+        return Handle(self.name, run_id, data)
 
     def environment(self, request: RunRequest) -> dict[str, str]:
         """Return the complete environment of a run."""
@@ -113,18 +130,9 @@ class LocalLauncher(Launcher):
             self._recover(handle, directory)
         return True
 
-    def wait(self, handle: Handle, timeout_seconds: float | None = None) -> bool:
-        """Wait until the run has ended; False if the time ran out first.
-
-        It wakes when the supervisor ends, so that short runs are not rounded up.
-        """
-        deadline = None if timeout_seconds is None else time.monotonic() + timeout_seconds
-        while not self.poll(handle):
-            rest = 1.0 if deadline is None else min(1.0, deadline - time.monotonic())
-            if rest <= 0:
-                return False
-            _sleep_until_end(int(handle.data["supervisor_pid"]), rest)
-        return True
+    def pause(self, handles: Sequence[Handle], seconds: float) -> bool:
+        """Sleep until a supervisor ends, so that short runs are not rounded up."""
+        return _sleep_until_end([int(h.data["supervisor_pid"]) for h in handles], seconds)
 
     def collect(self, handle: Handle) -> Outcome:
         """Outcome of an ended run.
@@ -157,10 +165,10 @@ class LocalLauncher(Launcher):
         """End the run and every process of it; returns when nothing of it is left."""
         if self.poll(handle):
             return
-        pid = int(handle.data["supervisor_pid"])
-        _processes.send(pid, signal.SIGTERM)
+        supervisor = _supervisor(handle)
+        _processes.send_to_supervisor(*supervisor, signal.SIGTERM)
         if not self.wait(handle, _CANCEL_SECONDS):
-            _processes.send(pid, signal.SIGKILL)
+            _processes.send_to_supervisor(*supervisor, signal.SIGKILL)
             self.wait(handle, _CANCEL_SECONDS)
 
     def _recover(self, handle: Handle, directory: Path) -> None:
@@ -188,8 +196,8 @@ def sweep(record_root: Path) -> tuple[str, ...]:
         Ids of the runs that were unfinished.
     """
     unfinished = list(_unfinished(record_root))
-    for directory, _ in unfinished:
-        _end_supervisor(directory)
+    for directory, run_id in unfinished:
+        _end_supervisor(directory, run_id)
     lost = [entry for entry in unfinished if not (entry[0] / _records.RESULT).is_file()]
     _end_strays([run_id for _, run_id in lost])
     for directory, run_id in lost:
@@ -197,14 +205,14 @@ def sweep(record_root: Path) -> tuple[str, ...]:
             _records.write_result(directory, _cancelled(run_id, "the tuner ended"))
         except OSError as error:
             raise _records.storage_error(error, directory / _records.RESULT) from error
+        _end_supervisor(directory, run_id)  # one that began only now, and saw no result
     return tuple(run_id for _, run_id in unfinished)
 
 
-def _start_supervisor(
-    request: RunRequest, program: str, environment: dict[str, str]
-) -> subprocess.Popen[bytes]:
+def _job(request: RunRequest, program: str, environment: dict[str, str]) -> dict[str, Any]:
+    """Return what a supervisor is told."""
     portable = _records.portable
-    job = {
+    return {
         "run_id": request.run_id,
         "program": portable(program),
         "command": [portable(argument) for argument in request.command],
@@ -212,17 +220,27 @@ def _start_supervisor(
         "record_directory": portable(str(request.record_directory.absolute())),
         "environment": {portable(name): portable(text) for name, text in environment.items()},
         "timeout_seconds": request.timeout_seconds,
+        "umask": _umask(),
     }
-    log = request.record_directory / "supervisor.log"
+
+
+def start_supervisor(script: Path, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
+    """Start a script that takes a job from its standard input, which stays open.
+
+    Raises:
+        ProgramError: It cannot be started.
+    """
     try:
-        with log.open("wb") as stream:
+        with open(_records.create(records / "supervisor.log"), "wb") as stream:
             supervisor = subprocess.Popen(
-                [sys.executable or "python3", "-I", "-S", "-X", "utf8", str(_SCRIPT)],
+                [sys.executable or "python3", "-I", "-S", "-X", "utf8", str(script)],
                 stdin=subprocess.PIPE,
                 stdout=stream,
                 stderr=stream,
                 start_new_session=True,
                 cwd="/",
+                env={**os.environ, _processes.SUPERVISOR_VARIABLE: str(job["run_id"])},
+                umask=0o077,
             )
         assert supervisor.stdin is not None
         supervisor.stdin.write(json.dumps(job).encode("ascii") + b"\n")
@@ -232,6 +250,13 @@ def _start_supervisor(
     return supervisor
 
 
+def _umask() -> int:
+    """Return the mask that a program's new files get."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
 def _directory(handle: Handle) -> Path:
     return Path(str(handle.data["record_directory"]))
 
@@ -239,9 +264,13 @@ def _directory(handle: Handle) -> Path:
 def _supervisor_runs(handle: Handle) -> bool:
     if handle.data.get("boot_id") != _processes.boot_id():
         return False
-    return _processes.is_running(
-        int(handle.data["supervisor_pid"]), int(handle.data["supervisor_start_ticks"])
-    )
+    return _processes.is_supervisor(*_supervisor(handle))
+
+
+def _supervisor(handle: Handle) -> tuple[int, int, str]:
+    """Return what tells a run's supervisor from all other processes."""
+    data = handle.data
+    return int(data["supervisor_pid"]), int(data["supervisor_start_ticks"]), handle.run_id
 
 
 def _release(handle: Handle) -> int | None:
@@ -256,18 +285,21 @@ def _release(handle: Handle) -> int | None:
     return code
 
 
-def _sleep_until_end(pid: int, seconds: float) -> None:
-    try:
-        file = os.pidfd_open(pid)
-    except OSError:  # gone, or a kernel before 5.3
-        time.sleep(min(seconds, 0.005))
-        return
+def _sleep_until_end(pids: Sequence[int], seconds: float) -> bool:
+    """Sleep until one of these processes has ended; return whether one has."""
+    files: list[int] = []
     try:
         poller = select.poll()
-        poller.register(file, select.POLLIN)
-        poller.poll(max(1, int(seconds * 1000)))
+        for pid in pids:
+            files.append(os.pidfd_open(pid))
+            poller.register(files[-1], select.POLLIN)
+        return bool(poller.poll(max(1, int(seconds * 1000))))
+    except OSError:  # gone, or a kernel before 5.3
+        time.sleep(min(seconds, 0.005))
+        return True
     finally:
-        os.close(file)
+        for file in files:
+            os.close(file)
 
 
 def _end_strays(run_ids: list[str]) -> None:
@@ -303,15 +335,14 @@ def _unfinished(root: Path) -> list[tuple[Path, str]]:
     return found
 
 
-def _end_supervisor(directory: Path) -> None:
+def _end_supervisor(directory: Path, run_id: str) -> None:
     """Ask a supervisor that still runs to cancel; kill it if it does not."""
     known = _records.read_json(directory / _records.SUPERVISOR)
     if known is None or known.get("boot_id") != _processes.boot_id():
         return
-    pid, start_ticks = int(known["pid"]), int(known["start_ticks"])
+    supervisor = int(known["pid"]), int(known["start_ticks"]), run_id
     for number, seconds in ((signal.SIGTERM, _CANCEL_SECONDS), (signal.SIGKILL, 5.0)):
         deadline = time.monotonic() + seconds
-        if _processes.is_running(pid, start_ticks):
-            _processes.send(pid, number)
-        while _processes.is_running(pid, start_ticks) and time.monotonic() < deadline:
-            _sleep_until_end(pid, 0.1)
+        _processes.send_to_supervisor(*supervisor, number)
+        while _processes.is_supervisor(*supervisor) and time.monotonic() < deadline:
+            _sleep_until_end([supervisor[0]], 0.1)

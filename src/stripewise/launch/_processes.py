@@ -14,8 +14,12 @@ import time
 from collections.abc import Callable, Iterable
 
 RUN_ID_VARIABLE = "STRIPEWISE_RUN_ID"
+SUPERVISOR_VARIABLE = "STRIPEWISE_SUPERVISOR"
+"""In the environment that a supervisor was started with: the id of its run."""
 TERM_GRACE_SECONDS = 1.0
 KILL_DEADLINE_SECONDS = 20.0
+_EXEC_SECONDS = 2.0
+"""A process that is just being executed has no environment yet."""
 
 _SHARED_MEMORY = "/dev/shm/"
 
@@ -58,6 +62,38 @@ def is_running(pid: int, start_ticks: int) -> bool:
     """Whether the very process that started at `start_ticks` still runs (not a successor)."""
     process = read_process(pid)
     return process is not None and process.running and process.start_ticks == start_ticks
+
+
+def is_supervisor(pid: int, start_ticks: int, run_id: str) -> bool:
+    """Whether a process is the supervisor of a run, by what it was started with.
+
+    Files name it by pid and start, which anyone can read of any process; who wrote them may
+    have meant another one.
+    """
+    deadline = time.monotonic() + _EXEC_SECONDS
+    while is_running(pid, start_ticks):
+        environment = _environment(pid)
+        if environment != {b""} or time.monotonic() > deadline:
+            return f"{SUPERVISOR_VARIABLE}={run_id}".encode() in environment
+        time.sleep(0.001)
+    return False
+
+
+def send_to_supervisor(pid: int, start_ticks: int, run_id: str, number: int) -> None:
+    """Signal the supervisor of a run; whatever else has that pid is left alone."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:  # gone, or a kernel before 5.3
+        if is_supervisor(pid, start_ticks, run_id):
+            send(pid, number)
+        return
+    try:
+        if is_supervisor(pid, start_ticks, run_id):
+            signal.pidfd_send_signal(descriptor, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+    finally:
+        os.close(descriptor)
 
 
 def boot_id() -> str:

@@ -49,9 +49,8 @@ def write_request(request: RunRequest) -> None:
     )
     path = request.record_directory / REQUEST
     try:
-        (request.record_directory / CONTAINERS).mkdir(parents=True, exist_ok=True)
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
-        with open(file, "w", encoding="ascii") as stream:
+        (request.record_directory / CONTAINERS).mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(create(path, os.O_EXCL), "w", encoding="ascii") as stream:
             stream.write(text)
     except FileExistsError:
         raise StudyError(
@@ -59,6 +58,12 @@ def write_request(request: RunRequest) -> None:
         ) from None
     except OSError as error:
         raise storage_error(error, path) from error
+
+
+def create(path: Path, how: int = os.O_TRUNC) -> int:
+    """Open a file of a record for writing, for the user alone; a link is not followed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.open(path, flags | how, _OWNER_ONLY)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -73,7 +78,7 @@ def read_json(path: Path) -> dict[str, Any] | None:
 def write_result(directory: Path, result: dict[str, Any]) -> None:
     """Write result.json atomically and durably."""
     temporary = directory / "result.recovered.tmp"
-    with temporary.open("w", encoding="ascii") as stream:
+    with open(create(temporary, os.O_TRUNC), "w", encoding="ascii") as stream:
         json.dump(result, stream)
         stream.flush()
         os.fsync(stream.fileno())
@@ -103,7 +108,13 @@ def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
         started_unix_seconds=float(result["started"]),
         containers=container_files(directory),
         message=_message(directory, status, result),
+        said="" if status is RunStatus.OK else _last_said(directory),
+        place_lost=bool(result.get("place_lost")),
     )
+
+
+def _last_said(directory: Path) -> str:
+    return "\n".join(_tail(directory / name) for name in ("stdout", "stderr"))
 
 
 def container_files(directory: Path) -> tuple[Path, ...]:
@@ -153,12 +164,15 @@ def _failure(directory: Path, result: dict[str, Any]) -> str:
 
 def last_line(path: Path) -> str:
     """Last line with text of a file; "" if there is none."""
+    texts = [line.strip() for line in _tail(path).splitlines() if line.strip(" -=*#\t")]
+    return texts[-1][:300] if texts else ""
+
+
+def _tail(path: Path) -> str:
     try:
         with path.open("rb") as stream:
             size = stream.seek(0, os.SEEK_END)
             stream.seek(max(0, size - _TAIL_BYTES))
-            lines = stream.read().decode("utf-8", "replace").splitlines()
+            return stream.read().decode("utf-8", "replace")
     except OSError:
         return ""
-    texts = [line.strip() for line in lines if line.strip(" -=*#\t")]
-    return texts[-1][:300] if texts else ""

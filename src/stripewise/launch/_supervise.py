@@ -70,7 +70,7 @@ class Supervisor:
 
     Attributes:
         job: program, command, directory, record_directory, environment, timeout_seconds,
-            run_id.
+            umask, run_id.
     """
 
     def __init__(self, job: dict[str, Any], life: int) -> None:
@@ -155,6 +155,7 @@ class Supervisor:
             for target, source in enumerate([os.open(os.devnull, os.O_RDONLY), *pipes]):
                 os.dup2(source, target)
             os.chdir(str(self.job["directory"]))
+            os.umask(int(self.job["umask"]))
             for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
                 signal.signal(number, signal.SIG_DFL)
             job = self.job
@@ -313,6 +314,7 @@ class Supervisor:
             error=error,
             reason=reason,
             leftovers=0 if reason else leftovers,
+            place_lost=not os.path.isdir(str(self.job["directory"])),
             unkillable=stuck[:50],
         )
         return result

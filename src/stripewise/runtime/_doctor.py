@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.errors import RuntimeMissingError
+from stripewise.machines import find_mount
 from stripewise.readers import is_launcher
 from stripewise.runtime._check import Check, CheckStatus, fail, ok, warn
 from stripewise.runtime._libraries import REMEDIES
@@ -18,13 +19,11 @@ from stripewise.runtime._locate import Runtime, find_runtime
 from stripewise.runtime._mpi import MpiInstallation, detect_mpis
 from stripewise.runtime._probe import check_mpi_run, check_preload
 from stripewise.runtime._process import ask
-from stripewise.runtime._storage import (
-    MEMORY,
-    PARALLEL,
+from stripewise.runtime._processors import (
     cgroup_processors,
-    filesystem_type,
     usable_processors,
 )
+from stripewise.runtime._words import program_word
 
 __all__ = ["Check", "CheckStatus", "ranks_of_command", "run_doctor"]
 
@@ -52,6 +51,7 @@ def run_doctor(command: Sequence[str] = (), *, directory: Path | None = None) ->
             )
         )
     checks += _runtime_checks(_usable(mpis))
+    checks += _program(command)
     checks += [_processors(mpis, command), _shared_memory()]
     checks += [*_storage(directory or Path.cwd()), _slurm()]
     return checks
@@ -77,6 +77,17 @@ def _usable(mpis: Sequence[MpiInstallation]) -> list[MpiInstallation]:
 
 def _python() -> Check:
     return ok("Python", f"{platform.python_version()} on {platform.platform(terse=True)}")
+
+
+def _program(command: Sequence[str]) -> list[Check]:
+    """Check that the program of a command exists."""
+    word = program_word(command) if command else ""
+    if not word:
+        return []
+    located = shutil.which(word) or (word if Path(word).is_file() else "")
+    if located:
+        return [ok("program", located)]
+    return [fail("program", f"{word}: no such program", "check its name, its path and PATH")]
 
 
 def _compilers() -> list[Check]:
@@ -118,7 +129,9 @@ def _libraries(mpi: MpiInstallation) -> Check:
     absent = ", ".join(
         f"{title} (set {remedy})" for title, remedy in REMEDIES.items() if title not in there
     )
-    detail = f"for {mpi.label}: {found or 'none'}" + (f"; not found: {absent}" if absent else "")
+    if not found:
+        return warn("I/O libraries", f"none found for {mpi.label}", f"optional: {absent}")
+    detail = f"for {mpi.label}: {found}" + (f"; not found: {absent}" if absent else "")
     return ok("I/O libraries", detail)
 
 
@@ -173,13 +186,14 @@ def _shared_memory() -> Check:
 
 
 def _storage(directory: Path) -> list[Check]:
-    kind = filesystem_type(directory)
-    if kind in MEMORY:
+    mount = find_mount(directory)
+    if mount.is_memory:
         remedy = "run where the program's real output goes"
-        found = warn("file system", f"{directory} is in memory ({kind}): no storage", remedy)
+        found = warn("file system", f"{directory} is in memory ({mount.kind}): no storage", remedy)
     else:
-        role = "parallel" if kind in PARALLEL else "network" if kind.startswith("nfs") else "local"
-        found = ok("file system", f"{directory} is on {kind or 'an unknown type'} ({role})")
+        role = "network" if mount.is_network else "local"
+        role = "parallel" if mount.is_parallel else role
+        found = ok("file system", f"{directory} is on {mount.kind or 'an unknown type'} ({role})")
     try:
         free = shutil.disk_usage(directory).free
     except OSError as error:

@@ -8,14 +8,12 @@ The names are those of native/include/stripewise/environment.h; a test compares 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from stripewise import formats
-from stripewise.errors import StorageError, UsageError
+from stripewise.errors import ConfigurationError, StorageError, UsageError
 from stripewise.model import Configuration
 from stripewise.runtime._locate import CORE_NAME, Runtime
-from stripewise.runtime._resources import resource_environment
 
 ENV_DIRECTORY = "STRIPEWISE_DIRECTORY"
 ENV_RUN_ID = "STRIPEWISE_RUN_ID"
@@ -26,9 +24,12 @@ ENV_SYNC = "STRIPEWISE_SYNC"
 ENV_EXCLUDE = "STRIPEWISE_EXCLUDE"
 ENV_INCLUDE = "STRIPEWISE_INCLUDE"
 ENV_WRITABLE = "STRIPEWISE_WRITABLE"
+ENV_REDIRECT = "STRIPEWISE_REDIRECT"
+ENV_HOLD = "STRIPEWISE_HOLD"
 ENV_DISABLE = "STRIPEWISE_DISABLE"
 ENV_VERBOSE = "STRIPEWISE_VERBOSE"
 ENV_MAX_BYTES = "STRIPEWISE_MAX_BYTES"
+ENV_RUN_BYTES = "STRIPEWISE_RUN_BYTES"
 ENV_CAPTURE = "STRIPEWISE_CAPTURE"
 ENV_CAPTURE_BYTES = "STRIPEWISE_CAPTURE_BYTES"
 
@@ -47,7 +48,7 @@ _PER_RUN = (
     ENV_WRITABLE,
     ENV_CAPTURE,
 )
-_AS_ROOT = (
+AS_ROOT = (
     "OMPI_ALLOW_RUN_AS_ROOT",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
     "PRTE_ALLOW_RUN_AS_ROOT",
@@ -65,11 +66,10 @@ def preload_environment(
     writable: Sequence[Path] = (),
     include: Sequence[Path] = (),
     capture: str = "",
+    allowed: Collection[str] = (),
     base: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Complete environment for a command that runs under the library.
-
-    A user who is root already is allowed to be so by Open MPI too.
 
     Args:
         runtime: What is preloaded.
@@ -82,13 +82,16 @@ def preload_environment(
         include: Path prefixes that are always recorded.
         capture: Record single calls: "fold" (equal calls at a regular stride as one) or "all";
             "": counters only.
+        allowed: Variables that the configuration may set although they can run code.
         base: Environment to start from; this process's own if not given.
 
     Raises:
+        ConfigurationError: The configuration carries a variable that can run code.
         UsageError: A path cannot be passed to the loader or in a list, or there is no such
             `capture`.
         StorageError: A long configuration could not be written to `directory`.
     """
+    check_carried(configuration, allowed)
     environment = dict(os.environ if base is None else base)
     for name in _PER_RUN:
         environment.pop(name, None)
@@ -106,10 +109,38 @@ def preload_environment(
     if capture:
         environment[ENV_CAPTURE] = _capture(capture)
     environment.update(_configured(configuration, directory))
+    return launch_environment(environment)
+
+
+def launch_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return an environment for a launcher: a user who is root already may start Open MPI.
+
+    Args:
+        base: Environment to start from; this process's own if not given.
+    """
+    environment = dict(os.environ if base is None else base)
     if os.geteuid() == 0:
-        for name in _AS_ROOT:
+        for name in AS_ROOT:
             environment.setdefault(name, "1")
     return environment
+
+
+def check_carried(configuration: Configuration, allowed: Collection[str] = ()) -> None:
+    """Refuse variables that can run code, but for those that the user allows.
+
+    Raises:
+        ConfigurationError: With their names and the remedy.
+    """
+    if not configuration.job.environment and not configuration.job.mca:
+        return
+    from stripewise.tunables import refused_variables
+
+    if refused := refused_variables(configuration, allowed):
+        options = " ".join(f"--allow-environment {name}" for name in refused)
+        raise ConfigurationError(
+            f"the configuration sets {', '.join(refused)}, which can run code of its author; take "
+            f"it out, or, if you trust where it comes from, give {options} to stripewise run"
+        )
 
 
 def _capture(mode: str) -> str:
@@ -143,6 +174,11 @@ def _path_list(paths: Sequence[Path], present: str = "") -> str:
 
 def _configured(configuration: Configuration, directory: Path) -> dict[str, str]:
     """Variables that carry a configuration."""
+    if configuration == Configuration():
+        return {}
+    from stripewise import formats
+    from stripewise.runtime._resources import resource_environment
+
     variables = dict(formats.job_environment(configuration))
     variables |= resource_environment(configuration.job)
     if all(rule.is_empty for rule in configuration.files):

@@ -11,24 +11,20 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from stripewise.errors import ContainerError, ProgramError, StorageError, TraceError
-from stripewise.model import Configuration, Evidence
-from stripewise.readers import (
-    Handshake,
-    Profile,
-    handshake,
-    join_containers,
-    read_containers,
-    read_run,
-)
+from stripewise.errors import ContainerError, ProgramError, StorageError
+from stripewise.model import Configuration
 from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._locate import Runtime
-from stripewise.runtime._resources import command_with_resources
+
+if TYPE_CHECKING:
+    from stripewise.model import RunProfile
+    from stripewise.readers import Handshake
 
 _FORWARDED = (
     signal.SIGINT,
@@ -54,19 +50,19 @@ class InPlaceRun:
         handshake: Whether it was seen.
         environment: The variables that were added or changed.
         command: What was run.
+        containers: Directory of its containers, while they are kept.
         problem: Why its containers could not be read; "" if they could.
-        evidence: What they tell in all, single calls too; None unless they were recorded.
     """
 
     run_id: str
     exit_code: int
     elapsed_seconds: float
-    profile: Profile
+    profile: RunProfile
     handshake: Handshake
     environment: Mapping[str, str]
     command: tuple[str, ...]
+    containers: Path
     problem: str = ""
-    evidence: Evidence | None = None
 
     @property
     def shell_exit_code(self) -> int:
@@ -83,6 +79,7 @@ def run_in_place(
     keep: Path | None = None,
     capture: str = "",
     containers: Path | None = None,
+    allowed: Collection[str] = (),
 ) -> InPlaceRun:
     """Run a command with this process's own standard streams and directory.
 
@@ -99,14 +96,18 @@ def run_in_place(
         capture: Record single calls: "fold", "all", or "" for counters only.
         containers: Directory that takes the containers, and keeps them; it exists on every
             node.  Only those on this node are read.
+        allowed: Variables that the configuration may set although they can run code.
 
     Raises:
+        ConfigurationError: The configuration carries a variable that can run code.
         ProgramError: The command cannot be started.
         StorageError: There is no room for the containers.
         UsageError: The configuration's ranks or threads cannot be put into the command.
     """
     run_id = str(uuid.uuid4())
-    if configuration is not None:
+    if configuration is not None and configuration.job.resources:
+        from stripewise.runtime._resources import command_with_resources
+
         command = command_with_resources(command, configuration.job)
     with _container_directory(keep, run_id, containers) as directory:
         environment = preload_environment(
@@ -116,15 +117,15 @@ def run_in_place(
             configuration=configuration or Configuration(),
             sync=sync,
             capture=capture,
+            allowed=allowed,
         )
         start = time.monotonic()
         code = _run(command, environment)
         elapsed = time.monotonic() - start
-        profile, problem, evidence = _read(directory, capture)
+        profile, seen, problem = _read(directory, command)
     changed = {k: v for k, v in environment.items() if os.environ.get(k) != v}
-    seen = handshake(profile, command)
     return InPlaceRun(
-        run_id, code, elapsed, profile, seen, changed, tuple(command), problem, evidence
+        run_id, code, elapsed, profile, seen, changed, tuple(command), directory, problem
     )
 
 
@@ -152,16 +153,18 @@ def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> 
             shutil.rmtree(directory, ignore_errors=True)
 
 
-def _read(directory: Path, capture: str) -> tuple[Profile, str, Evidence | None]:
-    """Profile of a run, why it could not be read, and its evidence if single calls were wanted."""
+def _read(directory: Path, command: Sequence[str]) -> tuple[RunProfile, Handshake, str]:
+    """Counters of a run, whether it was seen, and why the counters could not be read.
+
+    The readers are loaded here, once the program is done.
+    """
+    from stripewise.readers import handshake, join_containers, read_containers
+
     try:
-        containers = sorted(directory.glob("*.sw"))
-        if capture and containers:
-            profile, evidence = read_run(containers)
-            return profile, "", evidence
-        return read_containers(containers), "", None
-    except (ContainerError, TraceError) as error:
-        return join_containers([]), str(error), None
+        profile, problem = read_containers(sorted(directory.glob("*.sw"))), ""
+    except ContainerError as error:
+        profile, problem = join_containers([]), str(error)
+    return profile, handshake(profile, command), problem
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:

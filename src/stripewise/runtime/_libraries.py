@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stripewise.runtime._elf import hdf5_names_in_file, mpi_family_of_file
+from stripewise.elf import hdf5_names_in_file, mpi_family_of_file
 from stripewise.runtime._hdf5 import Hdf5Installation
 from stripewise.runtime._process import ask
 

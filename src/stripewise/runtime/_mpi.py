@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from stripewise.elf import mpi_family_of_file
 from stripewise.readers import is_launcher, mpiio_components
-from stripewise.runtime._elf import mpi_family_of_file
 from stripewise.runtime._hdf5 import Hdf5Installation, find_hdf5
 from stripewise.runtime._libraries import IoLibrary, find_libraries
 from stripewise.runtime._process import ask

@@ -17,7 +17,7 @@ from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._locate import Runtime
 from stripewise.runtime._mpi import MpiInstallation
 from stripewise.runtime._process import Answer, ask
-from stripewise.runtime._storage import usable_processors
+from stripewise.runtime._processors import usable_processors
 
 _REBUILD = "stripewise runtime build --force"
 _PROGRAM = """#include <mpi.h>

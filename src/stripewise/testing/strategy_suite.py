@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from math import inf
+from random import Random
 
 from stripewise.model import Configuration, ProgramFacts, Trial, TrialState, Value
 from stripewise.strategies import Proposal, Strategy, create
@@ -20,7 +21,7 @@ _MOST_POINTS = 300
 
 
 def romio_facts() -> ProgramFacts:
-    """Return facts of a program on which many knobs act."""
+    """Return facts of a program on which many tunables act."""
     return ProgramFacts(
         n_ranks=8,
         mpi_family="mpich",
@@ -70,7 +71,7 @@ class StrategySuite:
         return create(self.strategy_name, self.space(), self.facts(), seed)
 
     def test_proposes_points_of_the_space(self) -> None:
-        """Every setting is a knob of the space with a value of its ladder."""
+        """Every setting is a tunable of the space with a value of its ladder."""
         ladders = {d.tunable.name: d.values for d in self.space().dimensions}
         proposals = play(self.make(), _bowl, most=40)
         assert proposals
@@ -94,6 +95,30 @@ class StrategySuite:
         strategy = self.make()
         play(strategy, lambda _: inf, most=40)
 
+    def test_several_in_flight(self) -> None:
+        """Points in flight are not asked again, and their outcomes come in any order."""
+        strategy, random = self.make(), Random(3)
+        in_flight: list[Proposal] = []
+        asked: list[Proposal] = []
+        while len(asked) < _MOST_POINTS:
+            new = strategy.ask(4 - len(in_flight))
+            asked += new
+            in_flight += new
+            if not in_flight:
+                break
+            proposal = in_flight.pop(random.randrange(len(in_flight)))
+            ratio = _bowl(proposal.settings)
+            strategy.tell(
+                Trial(1, proposal.settings, Configuration(), io_ratio=ratio, elapsed_ratio=ratio)
+            )
+        assert len({repr(sorted(p.settings.items())) for p in asked}) == len(asked)
+        assert len(asked) == _MOST_POINTS or strategy.finished_because
+
+    def test_to_ask_for_several_is_to_ask_several_times(self) -> None:
+        """A study that goes on may ask for other numbers at a time."""
+        one, several = self.make(), self.make()
+        assert [p for _ in range(3) for p in one.ask(1)] == several.ask(3)
+
     def test_says_why_it_ends(self) -> None:
         """`finished_because` is empty while there is more, and said at the end."""
         strategy = self.make()
@@ -104,7 +129,7 @@ class StrategySuite:
             assert strategy.ask(1) == []
 
     def test_empty_space(self) -> None:
-        """Without knobs there is nothing to ask, and it says so."""
+        """Without tunables there is nothing to ask, and it says so."""
         strategy = create(self.strategy_name, Space((), {}), self.facts(), 1)
         assert strategy.ask(1) == []
         assert strategy.finished_because

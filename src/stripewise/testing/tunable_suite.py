@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every knob must do; subclass it and say which one.
+"""What every tunable must do; subclass it and say which one.
 
 class TestMine(TunableSuite):
     tunable = MINE
@@ -14,7 +14,7 @@ from stripewise.tunables import Tunable, get, hint_text
 
 
 def busy_facts() -> ProgramFacts:
-    """Return facts of a program on which nearly every knob acts."""
+    """Return facts of a program on which nearly every tunable acts."""
     return ProgramFacts(
         n_ranks=8,
         mpi_family="openmpi",
@@ -59,7 +59,7 @@ class TunableSuite:
         assert knob.source.startswith(("measured", "documented", "assumed"))
 
     def test_rungs_are_values(self) -> None:
-        """Every rung passes the knob's own check, once, and survives being text."""
+        """Every rung passes the tunable's own check, once, and survives being text."""
         for facts in self.facts():
             rungs = self.tunable.ladder(facts)
             assert len(set(rungs)) == len(rungs)
@@ -68,14 +68,14 @@ class TunableSuite:
                 assert self.tunable.parse(hint_text(value)) == value
 
     def test_implied_settings_are_values(self) -> None:
-        """What a rung implies is a value of the other knob."""
+        """What a rung implies is a value of the other tunable."""
         for facts in self.facts():
             for value in self.tunable.ladder(facts):
                 for name, implied in self.tunable.implies(value, facts).items():
                     assert get(name).check(implied) == implied
 
     def test_a_wrong_type_is_refused(self) -> None:
-        """The error names the knob and says what to give."""
+        """The error names the tunable and says what to give."""
         wrong: dict[str, Value] = {
             "int": True,
             "bool": 1,

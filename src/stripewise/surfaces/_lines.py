@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The lines of a surface's file: runs and knobs to and from compact JSON."""
+"""The lines of a surface's file: runs and tunables to and from compact JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from stripewise.model import RunStatus, Value
+from stripewise.model import RunStatus, Value, from_json
 
 _SECONDS_DIGITS = 6
 _CLOCK_DIGITS = 3
@@ -32,7 +32,7 @@ class SurfaceRun:
     """One recorded run.
 
     Attributes:
-        settings: Tunable name to value; knobs not named were at their default.
+        settings: Tunable name to value; tunables not named were at their default.
         elapsed_seconds: Whole time.
         io_seconds: I/O time.
         read_bytes / write_bytes: What the program asked to move.
@@ -59,9 +59,9 @@ class SurfaceRun:
 
 @dataclass(frozen=True)
 class RecordedTunable:
-    """A knob of the surface: the values that were measured, and which one is the default.
+    """A tunable of the surface: the values that were measured, and which one is the default.
 
-    Default None: the default is to leave the knob alone, and was measured besides the values.
+    Default None: the default is to leave the tunable alone, and was measured besides the values.
     """
 
     values: tuple[Value, ...] = ()
@@ -84,50 +84,27 @@ def run_to_line(run: SurfaceRun) -> str:
     return compact(data)
 
 
-def run_from_json(entry: Mapping[str, Any]) -> SurfaceRun:
-    """Restore a run."""
-    return SurfaceRun(
-        settings={str(name): to_value(value) for name, value in entry["settings"].items()},
-        elapsed_seconds=float(entry["elapsed_seconds"]),
-        io_seconds=float(entry["io_seconds"]),
-        read_bytes=int(entry.get("read_bytes", 0)),
-        write_bytes=int(entry.get("write_bytes", 0)),
-        status=RunStatus(entry.get("status", RunStatus.OK)),
-        role=SurfaceRole(entry.get("role", SurfaceRole.POINT)),
-        round=int(entry.get("round", 0)),
-        sequence=int(entry.get("sequence", 0)),
-        started_unix_seconds=float(entry.get("started_unix_seconds", 0.0)),
-        message=str(entry.get("message", "")),
-    )
+def run_from_json(entry: Any) -> SurfaceRun:
+    """Restore a run.
+
+    Raises:
+        ValueError: It is none.
+    """
+    run = from_json(SurfaceRun, entry, "run")
+    if min(run.elapsed_seconds, run.io_seconds, run.read_bytes, run.write_bytes) < 0:
+        raise ValueError("run: a time or a size is negative")
+    return run
 
 
 def knob_from_json(entry: Any) -> RecordedTunable:
-    """Restore a knob; a bare list holds its values."""
-    if isinstance(entry, list):
-        return RecordedTunable(_values(entry))
-    default = entry.get("default")
-    return RecordedTunable(
-        _values(entry.get("values", ())), None if default is None else to_value(default)
-    )
+    """Restore a tunable; a bare list holds its values.
+
+    Raises:
+        ValueError: It is none.
+    """
+    return from_json(RecordedTunable, {"values": entry} if isinstance(entry, list) else entry)
 
 
 def compact(data: Mapping[str, Any]) -> str:
     """Return JSON on one line, without blanks, with its end."""
     return json.dumps(data, separators=(",", ":")) + "\n"
-
-
-def to_value(value: Any) -> Value:
-    """Restore a setting's value.
-
-    Raises:
-        TypeError: It is none.
-    """
-    if isinstance(value, list):
-        return tuple(int(item) for item in value)
-    if isinstance(value, bool | int | float | str):
-        return value
-    raise TypeError(f"not a setting's value: {value!r}")
-
-
-def _values(values: Sequence[Any]) -> tuple[Value, ...]:
-    return tuple(to_value(value) for value in values)

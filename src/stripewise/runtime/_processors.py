@@ -1,43 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What kind of storage a directory is on, and how many processors we may use."""
+"""How many processors we may use."""
 
 from __future__ import annotations
 
 import math
 import os
 from pathlib import Path
-
-PARALLEL = ("lustre", "gpfs", "beegfs", "beegfs_nodev", "pvfs2", "ceph", "panfs", "wekafs", "daos")
-MEMORY = ("tmpfs", "ramfs")
-
-
-def filesystem_type(path: Path, mounts: str | None = None) -> str:
-    """Type of the file system that holds a path, as /proc/mounts names it.
-
-    Args:
-        path: An existing path.
-        mounts: Text of /proc/mounts; read if not given.
-
-    Returns:
-        E.g. "ext4", "lustre", "nfs4", "overlay"; "" if it cannot be told.
-    """
-    if mounts is None:
-        try:
-            mounts = Path("/proc/mounts").read_text(errors="surrogateescape")
-        except OSError:
-            return ""
-    real = os.path.realpath(path)
-    best, kind = -1, ""
-    for line in mounts.splitlines():
-        fields = line.split(" ")
-        if len(fields) < 3:
-            continue
-        point = fields[1].replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
-        inside = real == point or real.startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= best:
-            best, kind = len(point), fields[2]
-    return kind
 
 
 def parse_cpu_max(text: str) -> float | None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 import random
 
 from stripewise.errors import ProgramError
-from stripewise.launch._base import Handle, Launcher, Outcome, RunRequest
-from stripewise.launch._surface import SettingsKey, Surface
+from stripewise.launch import Handle, Launcher, Outcome, RunRequest
 from stripewise.model import RunStatus
+from stripewise.surfaces._surface import SettingsKey, Surface
 
 
 class ReplayedLauncher(Launcher):

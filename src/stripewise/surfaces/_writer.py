@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 
 from stripewise.errors import StorageError
-from stripewise.launch._surface import Surface
-from stripewise.launch._surface_lines import SurfaceRun, run_to_line
+from stripewise.surfaces._lines import SurfaceRun, run_to_line
+from stripewise.surfaces._surface import Surface
 
 
 class SurfaceWriter:
@@ -24,7 +24,7 @@ class SurfaceWriter:
         """
         self._path = path
         try:
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
             self._descriptor = os.open(path, flags, 0o644)
             self._drop_torn_line()
             if not os.fstat(self._descriptor).st_size:

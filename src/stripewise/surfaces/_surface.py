@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from stripewise.errors import StorageError, UsageError
-from stripewise.launch._surface_lines import (
+from stripewise.inputs import SURFACE, parse_json, read_input
+from stripewise.model import ProgramFacts, Value, from_json
+from stripewise.surfaces._lines import (
     RecordedTunable,
     SurfaceRole,
     SurfaceRun,
@@ -26,12 +28,22 @@ from stripewise.launch._surface_lines import (
     run_from_json,
     run_to_line,
 )
-from stripewise.model import ProgramFacts, Value
 
 _FORMAT = "stripewise-surface"
 _VERSION = 1
 
 SettingsKey = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What the first line holds beside its version."""
+
+    command: tuple[str, ...]
+    facts: ProgramFacts = field(default_factory=ProgramFacts)
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    tunables: Mapping[str, Any] = field(default_factory=dict)
+    plan: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,7 +54,7 @@ class Surface:
         command: What was run.
         facts: What the program's first run showed.
         provenance: Machine, date, versions; text to text.
-        tunables: Knob name to what was measured of it.
+        tunables: Tunable name to what was measured of it.
         runs: All recorded runs; several of the same settings hold their noise.
         plan: How it was recorded: repeats, seed, configurations, ...; numbers by name.
     """
@@ -62,8 +74,10 @@ class Surface:
             UsageError: The file is not there, or is not a surface.
         """
         try:
-            entries = _entries(path.read_text(encoding="utf-8"))
+            entries = _entries(read_input(path, SURFACE).decode())
         except (OSError, ValueError) as error:
+            if isinstance(error, UsageError):
+                raise
             why = (isinstance(error, OSError) and error.strerror) or error
             raise UsageError(f"cannot read the surface {path}: {why}") from error
         if not entries or not isinstance(entries[0], dict) or entries[0].get("format") != _FORMAT:
@@ -76,8 +90,8 @@ class Surface:
         try:
             runs = tuple(run_from_json(entry) for entry in entries[1:])
             return _from_header(cls, entries[0], runs)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UsageError(f"the surface {path} is damaged: {error!r}") from error
+        except ValueError as error:
+            raise UsageError(f"the surface {path} is damaged: {error}") from error
 
     def save(self, path: Path) -> None:
         """Write the surface.
@@ -106,7 +120,7 @@ class Surface:
         return compact(header)
 
     def key(self, settings: Mapping[str, Value]) -> SettingsKey:
-        """Canonical form of settings: knobs at their default are left out."""
+        """Canonical form of settings: tunables at their default are left out."""
         pairs = []
         for name, value in settings.items():
             knob = self.tunables.get(name)
@@ -123,7 +137,7 @@ class Surface:
         return found
 
     def nearest(self, settings: Mapping[str, Value]) -> Mapping[str, Value]:
-        """Recorded settings that differ in the fewest knobs."""
+        """Recorded settings that differ in the fewest tunables."""
         wanted = set(self.key(settings))
         return min(
             (run.settings for run in self.runs),
@@ -135,7 +149,7 @@ class Surface:
 def _entries(text: str) -> list[Any]:
     """Parse the lines; what follows the last end of line is torn, and the writer drops it."""
     whole, _, _ = text.rpartition("\n")
-    return [json.loads(line) for line in whole.splitlines() if line.strip()]
+    return [parse_json(line) for line in whole.splitlines() if line.strip()]
 
 
 def _text(value: Value) -> str:
@@ -145,19 +159,12 @@ def _text(value: Value) -> str:
 def _from_header(
     cls: type[Surface], header: Mapping[str, Any], runs: tuple[SurfaceRun, ...]
 ) -> Surface:
-    known = {item.name for item in fields(ProgramFacts)}
-    facts: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in header.get("facts", {}).items()
-        if name in known
-    }
+    plain = from_json(_Header, header)
     return cls(
-        command=tuple(header["command"]),
-        facts=ProgramFacts(**facts),
-        provenance={str(k): str(v) for k, v in header.get("provenance", {}).items()},
-        tunables={
-            name: knob_from_json(entry) for name, entry in header.get("tunables", {}).items()
-        },
+        command=plain.command,
+        facts=plain.facts,
+        provenance=plain.provenance,
+        tunables={name: knob_from_json(entry) for name, entry in plain.tunables.items()},
         runs=runs,
-        plan={str(k): int(v) for k, v in header.get("plan", {}).items()},
+        plan=plain.plan,
     )

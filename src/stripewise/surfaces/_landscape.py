@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a recorded surface looks like: optimum, default, noise, effect of each knob."""
+"""What a recorded surface looks like: optimum, default, noise, effect of each tunable."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from random import Random
 from statistics import mean, median, stdev
 
 from stripewise.errors import UsageError
-from stripewise.launch._surface import SettingsKey, Surface
-from stripewise.launch._surface_lines import SurfaceRole, SurfaceRun
 from stripewise.model import RunStatus, Value
+from stripewise.surfaces._lines import SurfaceRole, SurfaceRun
+from stripewise.surfaces._surface import SettingsKey, Surface
+from stripewise.tunables import all_tunables
 
 NEAR = 0.05
 """A configuration within so much of the optimum counts as found."""
@@ -28,7 +29,7 @@ class Spot:
     """One configuration and its runs.
 
     Attributes:
-        settings: Without the knobs that are at their default.
+        settings: Without the tunables that are at their default.
         runs: All of them, warm-ups left out.
     """
 
@@ -56,10 +57,10 @@ class Spot:
 
 @dataclass(frozen=True)
 class KnobEffect:
-    """What one knob does, on average over the settings of all others.
+    """What one tunable does, on average over the settings of all others.
 
     Attributes:
-        ratios: Value to the geometric mean of I/O time over that with the knob left alone.
+        ratios: Value to the geometric mean of I/O time over that with the tunable left alone.
     """
 
     name: str
@@ -77,6 +78,8 @@ class Landscape:
 
     Attributes:
         spots: The fastest first; failures last.
+        inert: Tunables that cannot act on the program, with the reason: what differs with them
+            is noise, and no optimum.
     """
 
     def __init__(self, surface: Surface) -> None:
@@ -95,6 +98,9 @@ class Landscape:
         if () not in self._by_key:
             raise UsageError("the surface holds no run of the default; it has no reference")
         self.spots = tuple(sorted(self._by_key.values(), key=lambda spot: spot.io_seconds))
+        reasons = {name: _why_inert(name, surface) for name in surface.tunables}
+        self.inert = {name: why for name, why in reasons.items() if why}
+        self._acting = [s for s in self.spots if not self.inert.keys() & s.settings.keys()]
 
     @property
     def default(self) -> Spot:
@@ -105,7 +111,7 @@ class Landscape:
     def best(self) -> Spot:
         """The optimum: the best median among those measured often enough."""
         fewest = min(ENOUGH_REPEATS, max(len(spot.times) for spot in self.spots))
-        return next((s for s in self.spots if len(s.times) >= fewest), self.default)
+        return next((s for s in self._acting if len(s.times) >= fewest), self.default)
 
     @property
     def enough_repeats(self) -> bool:
@@ -157,7 +163,7 @@ class Landscape:
         with the default by this one; geometric mean.
         """
         tables = {
-            number: _times_of_round(self.spots, number)
+            number: _times_of_round(self._acting, number)
             for number in sorted({run.round for spot in self.spots for run in spot.runs} - {0})
         }
         logs = []
@@ -171,7 +177,7 @@ class Landscape:
         return exp(mean(logs)) if logs else float("nan")
 
     def effects(self) -> list[KnobEffect]:
-        """Return what each knob does, the strongest first."""
+        """Return what each tunable does, the strongest first."""
         found = [
             KnobEffect(
                 name,
@@ -194,6 +200,11 @@ class Landscape:
             if other is not None and isfinite(spot.io_seconds) and isfinite(other.io_seconds):
                 logs.append(log(other.io_seconds / spot.io_seconds))
         return exp(mean(logs)) if logs else float("nan")
+
+
+def _why_inert(name: str, surface: Surface) -> str:
+    tunable = next((one for one in all_tunables() if one.name == name), None)
+    return tunable.why_not(surface.facts) if tunable is not None else ""
 
 
 def _times_of_round(spots: Sequence[Spot], number: int) -> dict[SettingsKey, float]:

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a recording measures, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from random import Random
+
+from stripewise.errors import UsageError
+from stripewise.model import ProgramFacts, Value
+from stripewise.surfaces._lines import RecordedTunable, SurfaceRole
+from stripewise.tunables import get, point_problem
+
+REPEATS = 5
+CONTROL_EVERY = 20
+MOST_CONFIGURATIONS = 100_000
+
+Settings = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class RecordingOptions:
+    """What the user asks of a recording.
+
+    Attributes:
+        command: Arguments of the program, not a shell line; empty: that of the file.
+        output: The surface's file.
+        vary: Tunable name to the values to measure besides the default; empty: those of the file.
+        repeats: Rounds, in each of which every configuration is run once.
+        seed: Of the order.
+        control_every: A run of the default after so many runs.
+        sync: Whether data is on the storage when the clock stops.
+        timeout_seconds: Time limit of a run; None: from the first run.
+        origin: Directory in which the command is meant to run.
+        work_directory: Takes the directory of the runs, which is removed at the end; default that
+            of the file.
+        inputs: What the program reads, instead of all of `origin`.
+        resume: Go on with an interrupted recording.
+    """
+
+    command: tuple[str, ...]
+    output: Path
+    vary: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    repeats: int = REPEATS
+    seed: int = 0
+    control_every: int = CONTROL_EVERY
+    sync: bool = True
+    timeout_seconds: float | None = None
+    origin: Path = field(default_factory=Path.cwd)
+    work_directory: Path | None = None
+    inputs: tuple[Path, ...] = ()
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        if self.resume:
+            return
+        if not self.command:
+            raise UsageError("no command to record; give it after --, as in: -- mpiexec ./a.out")
+        if not self.vary:
+            raise UsageError("no tunable is varied; give --vary TUNABLE=VALUE,... or --spec FILE")
+        if self.repeats < 1:
+            raise UsageError(f"--repeats must be at least 1, not {self.repeats}")
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of the plan."""
+
+    sequence: int
+    role: SurfaceRole
+    round: int
+    settings: Settings
+
+
+def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, RecordedTunable]:
+    """Check tunables and values; their default is to leave them alone.
+
+    Raises:
+        UsageError: A tunable does not exist, or has no such value.
+    """
+    return {
+        knob.name: RecordedTunable(tuple(dict.fromkeys(knob.check(value) for value in values)))
+        for knob, values in ((get(name), values) for name, values in vary.items())
+    }
+
+
+def possible_points(
+    tunables: Mapping[str, RecordedTunable], facts: ProgramFacts
+) -> tuple[list[Settings], int]:
+    """Return every configuration that can act, the default first, and how many cannot.
+
+    Raises:
+        UsageError: There are far too many.
+    """
+    total = 1
+    for knob in tunables.values():
+        total *= len(knob.values) + 1
+    if total > MOST_CONFIGURATIONS:
+        raise UsageError(f"{total} configurations are too many to measure; vary fewer tunables")
+    ladders = [((name, None), *((name, v) for v in k.values)) for name, k in tunables.items()]
+    points = [
+        {name: value for name, value in point if value is not None} for point in product(*ladders)
+    ]
+    possible = [point for point in points if not point_problem(point, facts)]
+    return list(possible), total - len(possible)
+
+
+def plan_runs(
+    points: Sequence[Settings], repeats: int, seed: int, control_every: int
+) -> list[PlannedRun]:
+    """Order the runs: rounds, each a fresh permutation, with the default in between.
+
+    Whatever the machine does over the hours, it does to all configurations alike.
+    """
+    runs: list[PlannedRun] = []
+    for number in range(1, repeats + 1):
+        order = list(points)
+        Random(f"{seed}:round:{number}").shuffle(order)
+        for settings in order:
+            if control_every and len(runs) % (control_every + 1) == control_every:
+                runs.append(PlannedRun(len(runs) + 1, SurfaceRole.CONTROL, number, {}))
+            runs.append(PlannedRun(len(runs) + 1, SurfaceRole.POINT, number, settings))
+    return runs

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Going on with a recording: of the same command and tunables, under the same circumstances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from stripewise.errors import StudyError
+from stripewise.model import ProgramFacts
+from stripewise.surfaces._recording_plan import (
+    CONTROL_EVERY,
+    REPEATS,
+    RecordingOptions,
+    recorded_tunables,
+)
+from stripewise.surfaces._surface import Surface
+
+TIMEOUT_KEY = "timeout_seconds"
+_COMPARED = {
+    "mpi": "MPI",
+    "mpiio": "MPI-IO",
+    "hdf5": "HDF5",
+    "cpu": "the processor",
+    "filesystem": "the file system",
+}
+
+
+def known_surface(options: RecordingOptions) -> Surface | None:
+    """Return what the file holds already; None: it is to be begun.
+
+    Raises:
+        StudyError: It holds something else than what was asked for.
+    """
+    exists = options.output.exists() and options.output.stat().st_size > 0
+    if exists and not options.resume:
+        text = f"{options.output} exists already; go on with --resume, or give another -o"
+        raise StudyError(text)
+    if not exists:
+        if not options.command or not options.vary:
+            raise StudyError(f"there is no recording in {options.output} to go on with")
+        return None
+    surface = Surface.load(options.output)
+    if not surface.plan:
+        raise StudyError(f"{options.output} was not recorded by a plan; give another -o")
+    if options.command and options.command != surface.command:
+        raise StudyError(
+            f"{options.output} is a recording of `{' '.join(surface.command)}`, not of this "
+            "command; leave the command out, or give another -o"
+        )
+    if options.vary and recorded_tunables(options.vary) != dict(surface.tunables):
+        raise StudyError(f"{options.output} is a recording of other tunables; leave --vary out")
+    return surface
+
+
+def options_of(surface: Surface, options: RecordingOptions) -> RecordingOptions:
+    """Return the options under which a recording goes on: those it was begun with."""
+    timeout = _timeout(surface, options)
+    return replace(
+        options,
+        command=surface.command,
+        sync=_synced(surface),
+        timeout_seconds=options.timeout_seconds if timeout is None else timeout,
+    )
+
+
+def ignored_options(surface: Surface, options: RecordingOptions) -> Iterator[str]:
+    """Say which of the options given now are not those of the recording, and not used."""
+    plan = surface.plan
+    given = (
+        ("--repeats", options.repeats, REPEATS, plan.get("repeats")),
+        ("--seed", options.seed, 0, plan.get("seed")),
+        ("--control-every", options.control_every, CONTROL_EVERY, plan.get("control_every")),
+    )
+    for name, value, usual, recorded in given:
+        if value not in (usual, recorded):
+            yield f"{name} {value} is ignored: the recording was begun with {recorded}"
+    if not options.sync and _synced(surface):
+        yield "--no-sync is ignored: the recording was begun without it"
+    timeout, wanted = _timeout(surface, options), options.timeout_seconds
+    if timeout is not None and wanted is not None and timeout != wanted:
+        yield f"--timeout {wanted:g}s is ignored: the recording was begun with {timeout:g}s"
+
+
+def check_same(
+    surface: Surface, facts: ProgramFacts, provenance: Mapping[str, str], path: object
+) -> None:
+    """Refuse to mix figures of two machines or stacks in one file.
+
+    Raises:
+        StudyError: What the first run of this session showed differs from the header.
+    """
+    differing = []
+    if facts.n_ranks != surface.facts.n_ranks:
+        differing.append(f"ranks: {surface.facts.n_ranks}, now {facts.n_ranks}")
+    for name, title in _COMPARED.items():
+        before, now = surface.provenance.get(name, ""), provenance.get(name, "")
+        if surface.provenance and before != now:
+            differing.append(f"{title}: {before or 'none'}, now {now or 'none'}")
+    if differing:
+        raise StudyError(
+            f"{path} was begun under other circumstances ({'; '.join(differing)}); go on with it "
+            "there, or give another -o"
+        )
+
+
+def _synced(surface: Surface) -> bool:
+    return surface.provenance.get("synced") != "no"
+
+
+def _timeout(surface: Surface, options: RecordingOptions) -> float | None:
+    """Return the time limit in the header; None in one of an older Stripewise."""
+    text = surface.provenance.get(TIMEOUT_KEY)
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        raise StudyError(
+            f"the surface {options.output} is damaged: {TIMEOUT_KEY} is {text!r}"
+        ) from None
