@@ -12,11 +12,13 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from stripewise.errors import ConfigurationError
-from stripewise.knowledge._records import Lesson, Tried
+from stripewise.knowledge._records import Effect, Lesson, Tried
 from stripewise.model import Value
 from stripewise.tunables import get
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+READABLE = (1, 2)
+"""Version 1 has no patterns in its fingerprint: they are not known, and do not count."""
 LARGEST_LINE_BYTES = 4 << 20
 
 _LESSON = TypeAdapter(Lesson)
@@ -58,8 +60,10 @@ def decode(text: str) -> Lesson:
         raise ConfigurationError(f"not JSON: {error}") from error
     if not isinstance(data, dict):
         raise ConfigurationError("not a JSON object")
-    if data.pop("version", None) != FORMAT_VERSION:
-        raise ConfigurationError(f"version is not {FORMAT_VERSION}: export it again")
+    if (version := data.pop("version", None)) not in READABLE:
+        raise ConfigurationError(
+            f"version {version} is none of {', '.join(map(str, READABLE))}: export it again"
+        )
     try:
         return _LESSON.validate_json(json.dumps(data), strict=True)
     except (ValidationError, ValueError, RecursionError) as error:
@@ -67,11 +71,14 @@ def decode(text: str) -> Lesson:
 
 
 def check_settings(lesson: Lesson) -> Lesson:
-    """Return the lesson with canonical values; trials with unknown knobs are left out.
+    """Return the lesson with canonical values; trials with unknown tunables are left out.
 
     Raises:
-        ConfigurationError: Its candidate names an unknown knob, or a value is impossible.
+        ConfigurationError: Its candidate names an unknown tunable, a value is impossible, or an
+            effect is of no pair or of an interval whose ends are the wrong way round.
     """
+    for name in ("effect", "elapsed_effect"):
+        _check_effect(name, getattr(lesson, name))
     tried = tuple(
         Tried(_canonical(trial.settings), trial.state, trial.io_ratio, trial.n_runs)
         for trial in lesson.tried
@@ -84,6 +91,15 @@ def check_settings(lesson: Lesson) -> Lesson:
             "tried": tried,
         }
     )
+
+
+def _check_effect(name: str, effect: Effect | None) -> None:
+    if effect is None:
+        return
+    if not effect.n_pairs:
+        raise ConfigurationError(f"{name}: n_pairs is 0: an effect takes at least one pair")
+    if effect.low is not None and effect.high is not None and effect.low > effect.high:
+        raise ConfigurationError(f"{name}: low {effect.low:g} is above high {effect.high:g}")
 
 
 def _canonical(settings: Mapping[str, Value]) -> dict[str, Value]:

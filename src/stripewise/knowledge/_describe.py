@@ -93,6 +93,7 @@ def _fingerprint(facts: ProgramFacts, program: str, executable: Path | None) -> 
         uses_pnetcdf=facts.uses_pnetcdf,
         uses_netcdf4=facts.uses_netcdf4,
         uses_adios2=facts.uses_adios2,
+        patterns=facts.patterns,
     )
 
 

@@ -11,7 +11,7 @@ from math import log
 from stripewise.knowledge._records import Lesson, Tried
 from stripewise.knowledge._similarity import Likeness
 from stripewise.model import Value
-from stripewise.strategies import PointKey, key_of
+from stripewise.tunables import PointKey, key_of
 
 MOST_SEEDS = 3
 WORTH = 1 / 3

@@ -22,7 +22,7 @@ def export_lines(lessons: Iterable[Lesson]) -> Iterator[str]:
 def import_lines(lines: Iterable[str], name: str) -> list[Lesson]:
     """Read and check lines; nothing of a file with a bad one is taken.
 
-    Knobs have to exist and values have to be possible, so that what comes from outside can
+    Tunables have to exist and values have to be possible, so that what comes from outside can
     only be a point that a study might have tried anyway.
 
     Args:

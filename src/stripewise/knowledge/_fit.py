@@ -15,7 +15,7 @@ def fit(settings: Mapping[str, Value], space: Space, facts: ProgramFacts) -> dic
     """Return what of the settings can be tried here; empty if nothing can.
 
     The space holds what the program, the stack, the policy, the class and the user allow.
-    Knobs outside of it are left out, numbers go to the nearest rung of the ladder.
+    Tunables outside of it are left out, numbers go to the nearest rung of the ladder.
     """
     dimensions = {d.tunable.name: d for d in space.dimensions}
     point: dict[str, Value] = {}

@@ -11,12 +11,16 @@ import stripewise
 from stripewise.knowledge._machine import one_line
 from stripewise.knowledge._records import Case, Effect, Lesson, Tried, TriedState
 from stripewise.model import (
+    FailureCause,
+    Measurement,
     RunRole,
     RunStatus,
     Speedup,
     StudyResult,
     Trial,
     TrialState,
+    is_settled,
+    joint_cause,
 )
 
 
@@ -34,7 +38,11 @@ def learn(result: StudyResult, case: Case, study_id: str) -> Lesson | None:
         effect=_effect(result.speedup),
         elapsed_effect=_effect(result.elapsed_speedup),
         resolution=one_line(result.resolution),
-        tried=tuple(_tried(trial, _failed_pair(result, trial)) for trial in result.trials),
+        tried=tuple(
+            _tried(trial, _failed_pair(result, trial))
+            for trial in result.trials
+            if trial.state is not TrialState.LOST
+        ),
         n_runs=len(result.runs),
         strategy=one_line(result.provenance.get("strategy", "")),
         stripewise=stripewise.__version__,
@@ -58,13 +66,15 @@ def _state(trial: Trial) -> TriedState:
 
 def _failed_pair(result: StudyResult, trial: Trial) -> TriedState | None:
     """Return how a trial failed in its fresh pairs; None if it did not."""
+    attempts: dict[tuple[int | None, str], list[Measurement]] = {}
     for entry in result.runs:
         if entry.role is RunRole.PAIR_WINNER and entry.trial_number == trial.number:
-            if entry.measurement.status is RunStatus.TIMEOUT:
-                return TriedState.HUNG
-            if not entry.measurement.ok:
-                return TriedState.FAILED
-    return None
+            pair = attempts.setdefault((entry.pair_number, entry.case), [])
+            pair.append(entry.measurement)
+    causes = {joint_cause(pair) for pair in attempts.values() if is_settled(pair)}
+    if FailureCause.HANG in causes:
+        return TriedState.HUNG
+    return TriedState.FAILED if FailureCause.PROGRAM in causes else None
 
 
 def _effect(speedup: Speedup | None) -> Effect | None:

@@ -12,9 +12,8 @@ from stripewise.knowledge._fit import fit
 from stripewise.knowledge._phrases import effect_phrase, failure_phrase, summary
 from stripewise.knowledge._records import Case, Lesson
 from stripewise.knowledge._similarity import NEAR, behaviour_distance, compare
-from stripewise.model import ProgramFacts, Value
-from stripewise.strategies import PointKey, Proposal, describe, key_of
-from stripewise.tunables import Space
+from stripewise.model import ProgramFacts, Proposal, Value
+from stripewise.tunables import PointKey, Space, key_of, settings_text
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,8 @@ def recall(
         case,
         seeds,
         avoided,
-        summary(alike, len(lessons), [describe(s.settings) for s in seeds], shown),
-        tuple(f"{describe(a.settings)} {a.why}; it is tried last" for a in avoided),
+        summary(alike, len(lessons), [settings_text(s.settings) for s in seeds], shown),
+        tuple(f"{settings_text(a.settings)} {a.why}; it is tried last" for a in avoided),
     )
 
 

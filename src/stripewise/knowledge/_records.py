@@ -12,6 +12,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
+from stripewise.model import PatternSummary
+
 Text = Annotated[str, StringConstraints(max_length=300, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 """One line that a terminal can show."""
 Digest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{8,64})?$")]
@@ -86,6 +88,7 @@ class Fingerprint:
         bytes_per_call_log2 / calls_per_rank_log2: Logarithms of means; 0 for none.
         shared_files: Files that more than one rank used.
         uses_*: Libraries seen at work.
+        patterns: How its ranks divide the datasets; empty where that is not known.
     """
 
     program: Text = ""
@@ -105,6 +108,7 @@ class Fingerprint:
     uses_pnetcdf: bool = False
     uses_netcdf4: bool = False
     uses_adios2: bool = False
+    patterns: Annotated[tuple[PatternSummary, ...], Field(max_length=64)] = ()
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ the access pattern); docs/design/memory.md has the table.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log2
+from math import log2, prod
 
 from stripewise.knowledge._records import Case, Fingerprint, Machine, Stack
+from stripewise.model import PatternSummary
 
 SAME = 0.05
 """Behaviours up to so far apart are the same: clocks, dates and retries differ that much."""
@@ -21,6 +23,8 @@ NEAR = 0.3
 STACK_WEIGHT = 0.5
 MACHINE_WEIGHT = 0.5
 """How much a stack, a machine that has nothing in common adds to the distance."""
+PATTERN_WEIGHT = 0.3
+"""Share of the behaviour that is how the datasets are divided, where both are known."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,44 @@ def compare(first: Case, second: Case) -> Likeness:
 
 
 def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
-    """Return how differently two programs do their I/O."""
+    """Return how differently two programs do their I/O; patterns count where both are known."""
+    counted = _counted_distance(a, b)
+    if not a.patterns or not b.patterns:
+        return counted
+    return (1 - PATTERN_WEIGHT) * counted + PATTERN_WEIGHT * patterns_distance(
+        a.patterns, b.patterns
+    )
+
+
+def patterns_distance(first: Sequence[PatternSummary], second: Sequence[PatternSummary]) -> float:
+    """Return how differently datasets are divided: each to the nearest one, by its bytes."""
+    return (_one_way(first, second) + _one_way(second, first)) / 2
+
+
+def _one_way(first: Sequence[PatternSummary], second: Sequence[PatternSummary]) -> float:
+    whole = sum(one.share for one in first)
+    nearest = (one.share * min(_unlike(one, other) for other in second) for one in first)
+    return sum(nearest) / whole if whole > 0 else 0.0
+
+
+def _unlike(a: PatternSummary, b: PatternSummary) -> float:
+    if a.writing != b.writing:
+        return 1.0
+    return (
+        0.40 * (a.distributions != b.distributions)
+        + 0.20 * min(1.0, abs(a.collective - b.collective))
+        + 0.15 * _scaled(_log(_block_bytes(a)), _log(_block_bytes(b)), 10)
+        + 0.10 * (a.grid != b.grid)
+        + 0.10 * _scaled(_log(a.steps), _log(b.steps), 5)
+        + 0.05 * (a.element_bytes != b.element_bytes)
+    )
+
+
+def _block_bytes(pattern: PatternSummary) -> int:
+    return prod(pattern.block) * pattern.element_bytes
+
+
+def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
     shares = (
         abs(a.collective_share - b.collective_share)
         + abs(a.independent_share - b.independent_share)

@@ -13,7 +13,7 @@ from stripewise.tunables import Dimension, Space
 
 
 class AutoStrategy(RulesStrategy):
-    """Rules, but the knobs that the counters point at come first.
+    """Rules, but the tunables that the counters point at come first.
 
     Where they point at more than one value, the combination of these is tried before the
     ladders; the ladders then go on from it if it is better than the default.
@@ -38,7 +38,7 @@ class AutoStrategy(RulesStrategy):
             self._hints.setdefault(hint.name, hint)
 
     def dimensions(self) -> Sequence[Dimension]:
-        """Return hinted knobs in the order of the hints, then the rest; hinted values first."""
+        """Return hinted tunables in the order of the hints, then the rest; hinted values first."""
         by_name = {d.tunable.name: d for d in self.space.dimensions}
         hinted = [self._preferred_first(by_name[name]) for name in self._hints]
         rest = [d for d in self.space.dimensions if d.tunable.name not in self._hints]

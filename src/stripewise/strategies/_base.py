@@ -6,24 +6,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from stripewise.model import ProgramFacts, Trial, Value
+from stripewise.model import ProgramFacts, Proposal, Trial
 from stripewise.strategies._options import OptionValue, StrategyOption, parse_options
 from stripewise.tunables import Space
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A point to try.
-
-    Attributes:
-        settings: Tunable name to value; knobs not named stay at their default.
-        reason: Why this one, in plain words.
-    """
-
-    settings: Mapping[str, Value]
-    reason: str
 
 
 class Strategy(ABC):
@@ -80,14 +66,16 @@ class Strategy(ABC):
 
     @abstractmethod
     def ask(self, n: int) -> list[Proposal]:
-        """Propose up to `n` points not asked before; fewer or none when it has finished.
+        """Propose up to `n` points not asked before.
 
-        Every point that was asked is told before the next ask.
+        Points that were asked and not told yet are in flight: it proposes what it can without
+        their outcomes, fewer points or none if it needs them.  When nothing is in flight, none
+        means that it has finished.  To ask for n is to ask n times for one.
         """
 
     @abstractmethod
     def tell(self, trial: Trial) -> None:
-        """Learn the outcome (`io_ratio`, `elapsed_ratio`; inf for a failure)."""
+        """Learn an outcome (`io_ratio`, `elapsed_ratio`; inf for a failure), in any order."""
 
     def prime(self, trials: Sequence[Trial]) -> None:
         """Learn of trials that were not asked here, once, before the first ask.

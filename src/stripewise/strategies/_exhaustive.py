@@ -4,25 +4,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations, product
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, islice, product
 from math import inf
 from random import Random
 
 from stripewise.errors import UsageError
-from stripewise.model import Value
-from stripewise.strategies._base import Proposal
+from stripewise.model import ProgramFacts, Proposal, Trial, Value
+from stripewise.strategies._base import Strategy
 from stripewise.strategies._options import StrategyOption
-from stripewise.strategies._points import describe, is_valid, key_of, point_at
-from stripewise.strategies._stepwise import Steps, StepwiseStrategy
+from stripewise.tunables import Space, is_valid, key_of, point_at, settings_text
 
 Settings = dict[str, Value]
 MOST_SHUFFLED = 2_000_000
 """Larger spaces are not shuffled whole; nobody measures them whole either."""
 
 
-class ExhaustiveStrategy(StepwiseStrategy):
-    """All valid points; those that set few knobs first, in the order of likely effect.
+class ExhaustiveStrategy(Strategy):
+    """All valid points; those that set few tunables first, in the order of likely effect.
 
     With `order=most` those that set many first; with `order=random` in a random order that the
     seed decides.  It ends when every point was
@@ -30,7 +29,7 @@ class ExhaustiveStrategy(StepwiseStrategy):
     """
 
     name = "exhaustive"
-    summary = "every point once, those that set few knobs first"
+    summary = "every point once, those that set few tunables first"
     declared = (
         StrategyOption(
             "order",
@@ -45,16 +44,44 @@ class ExhaustiveStrategy(StepwiseStrategy):
         """It is meant to see everything."""
         return inf
 
-    def steps(self) -> Steps:
-        """Propose one point after another."""
-        done = {key_of({}), *(key_of(trial.settings) for trial in self.primed)}
+    def __init__(
+        self,
+        space: Space,
+        facts: ProgramFacts,
+        seed: int,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        """Begin the list of points at the first question."""
+        super().__init__(space, facts, seed, options)
+        self._done = {key_of({})}
+        self._listed = self._proposals()
+        self._next: list[Proposal] = []
+
+    def prime(self, trials: Sequence[Trial]) -> None:
+        """Leave out what is known."""
+        self._done |= {key_of(trial.settings) for trial in trials}
+
+    def ask(self, n: int) -> list[Proposal]:
+        """Propose the next points of the list."""
+        asked = self._next + list(islice(self._listed, max(0, n - len(self._next))))
+        self._next = asked[n:]
+        return asked[:n]
+
+    def tell(self, trial: Trial) -> None:
+        """Learn nothing: all points are tried."""
+
+    @property
+    def finished_because(self) -> str:
+        """Why there is nothing more to ask."""
+        self._next = self._next or list(islice(self._listed, 1))
+        return "" if self._next else "every valid point has been tried"
+
+    def _proposals(self) -> Iterator[Proposal]:
         tried = 0
         for point in self._points():
-            if key_of(point) in done or not is_valid(point, self.facts):
-                continue
-            tried += 1
-            yield Proposal(point, f"point {tried} of all: {describe(point)}")
-        return "every valid point has been tried"
+            if key_of(point) not in self._done and is_valid(point, self.facts):
+                tried += 1
+                yield Proposal(point, f"point {tried} of all: {settings_text(point)}")
 
     def _points(self) -> Iterator[Settings]:
         if self.option("order") == "random":
@@ -73,7 +100,7 @@ class ExhaustiveStrategy(StepwiseStrategy):
         if self.space.size > MOST_SHUFFLED:
             raise UsageError(
                 f"order=random lists all {self.space.size} points; use order=effect, or search "
-                "fewer knobs with --only"
+                "fewer tunables with --only"
             )
         order = list(range(1, self.space.size))
         Random(f"exhaustive:{self.seed}").shuffle(order)

@@ -8,17 +8,16 @@ from collections.abc import Generator, Sequence
 from math import isfinite
 from random import Random
 
-from stripewise.model import Trial, Value
-from stripewise.strategies._base import Proposal
+from stripewise.model import Proposal, Trial, Value
 from stripewise.strategies._genetic_operators import CROSSOVERS, SCALINGS, SELECTORS, Genome
 from stripewise.strategies._options import StrategyOption
-from stripewise.strategies._points import describe, is_valid
-from stripewise.strategies._stepwise import Steps, StepwiseStrategy
+from stripewise.strategies._stepwise import Batch, Steps, StepwiseStrategy
+from stripewise.tunables import is_valid, settings_text
 
 _FRUITLESS_DRAWS = 400
 """So many random genomes that make no sense, and the next one is repaired instead."""
 
-Evaluate = Generator[Proposal, Trial, None]
+Evaluate = Generator[Batch, list[Trial], None]
 
 
 class GeneticStrategy(StepwiseStrategy):
@@ -56,7 +55,7 @@ class GeneticStrategy(StepwiseStrategy):
         self._fitness: dict[Genome, float] = {self._default: 1.0}
         population = self._first_population()
         if not population:
-            return "there is no knob to try"
+            return "there is no tunable to try"
         generations = int(self.number("generations"))
         for generation in range(1, generations + 1):
             yield from self._evaluate(population, generation)
@@ -71,14 +70,14 @@ class GeneticStrategy(StepwiseStrategy):
         return (0,) * len(self.space.dimensions)
 
     def _best(self) -> str:
-        return describe(self._settings(max(self._fitness, key=lambda g: self._fitness[g])))
+        return settings_text(self._settings(max(self._fitness, key=lambda g: self._fitness[g])))
 
     def _evaluate(self, population: Sequence[Genome], generation: int) -> Evaluate:
-        for genome in population:
-            if genome not in self._fitness:
-                reason = f"generation {generation}" + (": drawn at random" * (generation == 1))
-                trial = yield Proposal(self._settings(genome), reason)
-                self._fitness[genome] = _fitness(trial)
+        reason = f"generation {generation}" + (": drawn at random" * (generation == 1))
+        new = [genome for genome in dict.fromkeys(population) if genome not in self._fitness]
+        if new:
+            trials = yield [Proposal(self._settings(genome), reason) for genome in new]
+            self._fitness |= {g: _fitness(trial) for g, trial in zip(new, trials, strict=True)}
 
     def _first_population(self) -> list[Genome]:
         """Draw genomes, different ones as far as there are; known good ones come first."""

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The parts of a genetic algorithm: scaling of fitness, selection, crossover.
 
-Pure functions; a genome is a tuple of places on the knobs' ladders, 0 for the default.
+Pure functions; a genome is a tuple of places on the tunables' ladders, 0 for the default.
 
 Source: Goldberg, Genetic Algorithms in Search, Optimization and Machine Learning, chapters 3
 and 4 (linear scaling with multiple 1.2 to 2, sigma truncation); the choice of operators is that

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the counters of a first run point at: knob, preferred value, reason."""
+"""What the counters of a first run point at: tunable, preferred value, reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALL_CALL_BYTES = 64 * 1024
 
 @dataclass(frozen=True)
 class Hint:
-    """One knob that the counters point at; value None: no preferred value."""
+    """One tunable that the counters point at; value None: no preferred value."""
 
     name: str
     value: Value | None
@@ -23,7 +23,7 @@ class Hint:
 
 
 def hints_for(facts: ProgramFacts) -> Iterator[Hint]:
-    """Yield the hints, most promising first; a knob may come more than once."""
+    """Yield the hints, most promising first; a tunable may come more than once."""
     yield from _implementation(facts)
     yield from _pattern(facts)
     yield from _independent(facts)

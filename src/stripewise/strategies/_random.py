@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from random import Random
 
-from stripewise.model import ProgramFacts, Trial
-from stripewise.strategies._base import Proposal, Strategy
-from stripewise.strategies._points import is_valid, point_at
-from stripewise.tunables import Space
+from stripewise.model import ProgramFacts, Proposal, Trial
+from stripewise.strategies._base import Strategy
+from stripewise.tunables import Space, is_valid, point_at
 
 ENUMERATED_POINTS = 4096
 """Up to this many points are listed and shuffled; above it they are drawn and looked up."""

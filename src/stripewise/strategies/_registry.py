@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from stripewise.errors import UsageError
+from stripewise.errors import RuntimeMissingError, UsageError
 from stripewise.model import ProgramFacts
 from stripewise.strategies._auto import AutoStrategy
 from stripewise.strategies._base import Strategy
@@ -56,10 +56,11 @@ def check_strategy_options(name: str, options: Mapping[str, str]) -> None:
 
     Raises:
         UsageError: With what there is.
+        RuntimeMissingError: What the strategy needs is not installed.
     """
     member = find_strategy(name)
     if problem := member.problem():
-        raise UsageError(problem)
+        raise RuntimeMissingError(f"the strategy {name} is not available: {problem}")
     parse_options(name, member.declared, options)
 
 

@@ -7,32 +7,30 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from math import inf
 
-from stripewise.model import Trial, Value
-from stripewise.strategies._base import Proposal
-from stripewise.strategies._points import PointKey, describe, is_valid, key_of
-from stripewise.strategies._stepwise import Steps, StepwiseStrategy
-from stripewise.tunables import Dimension
+from stripewise.model import Proposal, Trial, Value
+from stripewise.strategies._stepwise import Batch, Steps, StepwiseStrategy
+from stripewise.tunables import Dimension, PointKey, is_valid, key_of, settings_text
 
 Settings = dict[str, Value]
-Climb = Generator[Proposal, Trial, None]
+Climb = Generator[Batch, list[Trial], None]
 _UNORDERED_KINDS = ("bool", "enum", "text")
 
 
 class RulesStrategy(StepwiseStrategy):
-    """One knob after another: up its ladder while I/O time improves, keep the best, next.
+    """One tunable after another: up its ladder while I/O time improves, keep the best, next.
 
     An improvement counts when it is larger than the noise.  A rung that changes nothing is
     followed by one more rung, a rung that is worse by twice the noise ends the ladder (one
     unlucky run must not); the values of an enumeration have no order and are all tried.  At
-    the end the whole time is checked: while the best point makes it worse, the knob that was
+    the end the whole time is checked: while the best point makes it worse, the tunable that was
     kept last is given up.
     """
 
     name = "rules"
-    summary = "one knob after another, up its ladder while I/O time improves"
+    summary = "one tunable after another, up its ladder while I/O time improves"
 
     def dimensions(self) -> Sequence[Dimension]:
-        """Return the knobs in the order in which they are tried."""
+        """Return the tunables in the order in which they are tried."""
         return self.space.dimensions
 
     def start(self) -> Climb:
@@ -40,7 +38,7 @@ class RulesStrategy(StepwiseStrategy):
         yield from ()
 
     def why(self, name: str) -> str:
-        """Return why a knob is tried; "" where only its place in the order speaks for it."""
+        """Return why a tunable is tried; "" where only its place in the order speaks for it."""
         del name
         return ""
 
@@ -53,8 +51,10 @@ class RulesStrategy(StepwiseStrategy):
         for dimension in self.dimensions():
             yield from self._climb(dimension)
         yield from self._check_whole_time()
-        kept = describe(self._best)
-        return "every knob was tried; " + (f"best: {kept}" if kept else "none improved")
+        kept = settings_text(self._best)
+        return "every tunable was tried; " + (
+            f"kept: {kept}" if kept else "no single setting was kept"
+        )
 
     @property
     def best_ratio(self) -> float:
@@ -63,7 +63,7 @@ class RulesStrategy(StepwiseStrategy):
 
     def try_point(
         self, settings: Mapping[str, Value], reason: str
-    ) -> Generator[Proposal, Trial, float]:
+    ) -> Generator[Batch, list[Trial], float]:
         """Have a point run unless it was; keep it if it is the best.
 
         Returns:
@@ -73,7 +73,7 @@ class RulesStrategy(StepwiseStrategy):
         if key not in self._seen:
             if not is_valid(settings, self.facts):
                 return inf
-            trial = yield Proposal(dict(settings), reason)
+            (trial,) = yield [Proposal(dict(settings), reason)]
             self._seen[key] = (trial.io_ratio, trial.elapsed_ratio)
         ratio = self._seen[key][0]
         if ratio < self.best_ratio * (1 - self.noise):
@@ -81,7 +81,7 @@ class RulesStrategy(StepwiseStrategy):
         return ratio
 
     def requirements_of(self, name: str) -> Settings:
-        """Return the values of searched knobs without which a knob cannot act."""
+        """Return the values of searched tunables without which a tunable cannot act."""
         ladders = {d.tunable.name: d.values for d in self.space.dimensions}
         tunable = next(d.tunable for d in self.space.dimensions if d.tunable.name == name)
         needed = tunable.requires(self.facts)
@@ -152,5 +152,5 @@ class RulesStrategy(StepwiseStrategy):
             self._best = fewer
             if key_of(fewer) not in self._seen:
                 reason = f"the whole time got worse; without {dropped}"
-                trial = yield Proposal(fewer, reason)
+                (trial,) = yield [Proposal(fewer, reason)]
                 self._seen[key_of(fewer)] = (trial.io_ratio, trial.elapsed_ratio)

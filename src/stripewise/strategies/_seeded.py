@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
 
-from stripewise.model import Configuration, Trial, TrialState, Value
-from stripewise.strategies._base import Proposal, Strategy
-from stripewise.strategies._points import PointKey, key_of
+from stripewise.model import Configuration, Proposal, Trial, TrialState, Value
+from stripewise.strategies._base import Strategy
+from stripewise.tunables import PointKey, key_of
 
 
 class SeededStrategy(Strategy):
@@ -46,29 +46,20 @@ class SeededStrategy(Strategy):
         self._last: deque[Proposal] = deque()
         self._known: dict[PointKey, Trial] = {}
         self._is_primed = not self._seeds
-        self._inner_waits = False
+        self._of_inner: set[PointKey] = set()
 
     def ask(self, n: int) -> list[Proposal]:
-        """Propose the next point."""
-        if n < 1:
-            return []
-        if self._seeds:
-            return [self._seeds.popleft()]
-        if not self._is_primed:
-            self._is_primed = True
-            self._inner.noise = self.noise
-            self._inner.prime(tuple(self._known.values()))
-        asked = self._ask_inner()
-        if asked is not None:
-            self._inner_waits = True
-            return [asked]
-        return [self._last.popleft()] if self._last else []
+        """Propose the next points; the other strategy begins when all seeds are told."""
+        asked: list[Proposal] = []
+        while len(asked) < n and (proposal := self._next()) is not None:
+            asked.append(proposal)
+        return asked
 
     def tell(self, trial: Trial) -> None:
         """Pass the outcome on, to the strategy that asked for it."""
-        self._known[key_of(trial.settings)] = trial
-        if self._inner_waits:
-            self._inner_waits = False
+        key = key_of(trial.settings)
+        self._known[key] = trial
+        if key in self._of_inner:
             self._inner.noise = self.noise
             self._inner.tell(trial)
 
@@ -83,6 +74,21 @@ class SeededStrategy(Strategy):
         if self._seeds or self._last or not self._is_primed:
             return ""
         return self._inner.finished_because
+
+    def _next(self) -> Proposal | None:
+        if self._seeds:
+            return self._seeds.popleft()
+        if len(self._known) < self._n_seeds:
+            return None
+        if not self._is_primed:
+            self._is_primed = True
+            self._inner.noise = self.noise
+            self._inner.prime(tuple(self._known.values()))
+        asked = self._ask_inner()
+        if asked is not None:
+            self._of_inner.add(key_of(asked.settings))
+            return asked
+        return self._last.popleft() if self._last and self._inner.finished_because else None
 
     def _ask_inner(self) -> Proposal | None:
         """Return a new point of the other strategy; None if it has none."""

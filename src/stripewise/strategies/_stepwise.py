@@ -1,22 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A strategy written as one generator: yields a proposal, receives its trial."""
+"""A strategy written as one generator: yields proposals, receives their trials."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 
-from stripewise.model import ProgramFacts, Trial
-from stripewise.strategies._base import Proposal, Strategy
-from stripewise.tunables import Space
+from stripewise.model import ProgramFacts, Proposal, Trial
+from stripewise.strategies._base import Strategy
+from stripewise.tunables import PointKey, Space, key_of
 
-Steps = Generator[Proposal, Trial, str]
-"""Yields what to try, is sent its outcome, returns why there is nothing more."""
+Batch = list[Proposal]
+Steps = Generator[Batch, list[Trial], str]
+"""Yields what can be tried side by side, is sent the outcomes, returns why there is no more."""
 
 
 class StepwiseStrategy(Strategy):
-    """Turns `steps` into ask and tell; it asks one point at a time."""
+    """Turns `steps` into ask and tell."""
 
     def __init__(
         self,
@@ -28,7 +29,9 @@ class StepwiseStrategy(Strategy):
         """Keep the space; the generator starts at the first question."""
         super().__init__(space, facts, seed, options)
         self._steps: Steps | None = None
-        self._pending: Proposal | None = None
+        self._batch: Batch = []
+        self._n_asked = 0
+        self._told: dict[PointKey, Trial] = {}
         self._finished = ""
         self.primed: tuple[Trial, ...] = ()
 
@@ -41,14 +44,18 @@ class StepwiseStrategy(Strategy):
         self.primed = tuple(trials)
 
     def ask(self, n: int) -> list[Proposal]:
-        """Propose the next point."""
+        """Propose the next points of the batch."""
         self._start()
-        return [self._pending] if self._pending is not None and n > 0 else []
+        asked = self._batch[self._n_asked : self._n_asked + n]
+        self._n_asked += len(asked)
+        return asked
 
     def tell(self, trial: Trial) -> None:
-        """Send the outcome to the generator, which then knows its next point."""
-        if self._steps is not None and self._pending is not None:
-            self._advance(self._steps, trial)
+        """Send the outcomes to the generator when all of the batch are there."""
+        self._told[key_of(trial.settings)] = trial
+        keys = [key_of(proposal.settings) for proposal in self._batch]
+        if self._steps is not None and keys and all(key in self._told for key in keys):
+            self._advance(self._steps, [self._told[key] for key in keys])
 
     @property
     def finished_because(self) -> str:
@@ -61,8 +68,10 @@ class StepwiseStrategy(Strategy):
             self._steps = self.steps()
             self._advance(self._steps, None)
 
-    def _advance(self, steps: Steps, trial: Trial | None) -> None:
+    def _advance(self, steps: Steps, trials: list[Trial] | None) -> None:
+        self._n_asked = 0
+        self._told.clear()
         try:
-            self._pending = next(steps) if trial is None else steps.send(trial)
+            self._batch = next(steps) if trials is None else steps.send(trials)
         except StopIteration as stop:
-            self._pending, self._finished = None, str(stop.value)
+            self._batch, self._finished = [], str(stop.value)

@@ -5,21 +5,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from random import Random
 from typing import Any
 
-from stripewise.errors import UsageError
-from stripewise.model import ProgramFacts, Value
-from stripewise.strategies._base import Proposal
+from stripewise.extras import missing, require
+from stripewise.model import ProgramFacts, Proposal, Trial, Value
+from stripewise.strategies._base import Strategy
 from stripewise.strategies._options import StrategyOption
-from stripewise.strategies._points import PointKey, is_valid, key_of, point_at
-from stripewise.strategies._stepwise import Steps, StepwiseStrategy
-from stripewise.tunables import Space
+from stripewise.tunables import PointKey, Space, is_valid, key_of, point_at
 
-_MISSING = "strategy tpe needs Optuna; install it: pip install 'stripewise[tpe]'"
 _SAMPLES = 6
 """So many samples in a row that were tried or make no sense, and a random point is taken."""
 _FRUITLESS_DRAWS = 5000
@@ -29,10 +25,10 @@ _FAILED_RATIO = 100.0
 """What a failure counts as; the estimators only look at the order."""
 
 
-class TpeStrategy(StepwiseStrategy):
+class TpeStrategy(Strategy):
     """Models where good and where bad configurations lie, and samples where good ones do.
 
-    All knobs are modelled together, as categories with the default among them.  The default's
+    All tunables are modelled together, as categories with the default among them.  The default's
     own result is known at the start.
 
     Source: Bergstra et al., NIPS 2011; Watanabe, arXiv 2304.11127 (multivariate).
@@ -55,37 +51,53 @@ class TpeStrategy(StepwiseStrategy):
         """Look whether Optuna is there.
 
         Raises:
-            UsageError: It is not.
+            RuntimeMissingError: It is not.
         """
         super().__init__(space, facts, seed, options)
         self._optuna: Any = _import_optuna()
+        self._random = Random(f"tpe:{seed}")
+        self._tried: set[PointKey] = {key_of({})}
+        self._study = self._new_study()
+        self._n_learned = 0
+        self._finished = False
+        if space.dimensions:
+            self._learn({}, 1.0)
 
     @classmethod
     def problem(cls) -> str:
         """Say how to get Optuna, if it is not there."""
-        return "" if find_spec("optuna") else _MISSING
+        return missing("tpe")
 
     @property
     def least_patience(self) -> float:
         """The model must have had its say."""
         return 2 * self.number("startup")
 
-    def steps(self) -> Steps:
-        """Sample, run, learn."""
-        self._random = Random(f"tpe:{self.seed}")
-        self._tried: set[PointKey] = {key_of({})}
-        self._study = self._new_study()
-        self._n_learned = 0
-        if self.space.dimensions:
-            self._learn({}, 1.0)
-        for trial in self.primed:
+    def prime(self, trials: Sequence[Trial]) -> None:
+        """Learn of trials of the space."""
+        for trial in trials:
             if self._in_space(trial.settings):
                 self._tried.add(key_of(trial.settings))
                 self._learn(trial.settings, trial.io_ratio)
-        while (proposal := self._next()) is not None:
+
+    def ask(self, n: int) -> list[Proposal]:
+        """Sample; the model knows nothing of points in flight but that they were asked."""
+        asked: list[Proposal] = []
+        while len(asked) < n and (proposal := self._next()) is not None:
             self._tried.add(key_of(proposal.settings))
-            trial = yield proposal
-            self._learn(proposal.settings, trial.io_ratio)
+            asked.append(proposal)
+        self._finished = self._finished or len(asked) < n
+        return asked
+
+    def tell(self, trial: Trial) -> None:
+        """Learn."""
+        self._learn(trial.settings, trial.io_ratio)
+
+    @property
+    def finished_because(self) -> str:
+        """Why there is nothing more to ask."""
+        if not self._finished and self.space.size - 1 >= len(self._tried):
+            return ""
         if self.space.size <= max(_SMALL_SPACE, len(self._tried)):
             return "every valid point has been tried"
         return (
@@ -172,11 +184,10 @@ def _import_optuna() -> Any:
     """Import Optuna; it takes long, and few studies want it.
 
     Raises:
-        UsageError: It is not installed.
+        RuntimeMissingError: It is not installed.
     """
-    try:
-        import optuna
-    except ImportError as error:
-        raise UsageError(_MISSING) from error
+    require("tpe", "the strategy tpe")
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna

@@ -12,13 +12,15 @@ from statistics import median
 
 from stripewise.errors import ProgramError, RuntimeMissingError
 from stripewise.model import Measurement, ProgramFacts, RunRole, RunStatus
+from stripewise.runtime import program_word
 from stripewise.study import _codec as codec
 from stripewise.study._context import CaseContext
-from stripewise.study._options import program_word
+from stripewise.study._looking import REFUSED
+from stripewise.study._shapes import check_fields
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import resolution_text, spread
 from stripewise.study._tools import FirstLook
-from stripewise.study._workspace import shown
+from stripewise.workspace import shown
 
 BASELINE_RUNS = 3
 MOST_BASELINE_RUNS = 5
@@ -74,7 +76,7 @@ def warm_up(context: CaseContext, write_bytes: int = 0) -> ProgramFacts:
         timeout_seconds=context.options.timeout_seconds,
         keep_output=True,
     )
-    measurement = context.executor.run(slot)
+    measurement = context.carry_out(context.attempts(slot, failures=1))
     try:
         _check_it_ran(context, measurement)
         look = _first_look(context, measurement)
@@ -117,7 +119,7 @@ def measure_baseline(context: CaseContext, facts: ProgramFacts) -> Baseline:
         )
         if not done:
             _needs_old_outputs(context, slot)
-        done.append(context.baseline(slot))
+        done.append(context.carry_out(context.baseline(slot)))
     context.observer.baseline_known(done, resolution_text(context.spread()), context.name)
     kept = _kept_again(context, limit) or done[:KEPT_RUNS]
     return Baseline(
@@ -138,7 +140,7 @@ def _kept_again(context: CaseContext, limit: float) -> list[Measurement]:
         if kept and context.measurement(name) is None:
             _wait_for_the_next_second(kept[-1])
         slot = context.slot(name, RunRole.BASELINE, timeout_seconds=limit, keep_output=True)
-        kept.append(context.baseline(slot))
+        kept.append(context.carry_out(context.baseline(slot)))
     return kept
 
 
@@ -161,8 +163,8 @@ def _needs_old_outputs(context: CaseContext, slot: RunSlot) -> None:
     look = _recorded_look(context)
     if not look.replaced_inputs:
         return
-    run = context.executor.run(context.patient(slot))
-    if not run.ok:
+    run = context.carry_out(context.attempts(context.patient(slot), failures=1))
+    if not run.ok and not run.cause.is_outside:
         context.tools.workspace.first_run_known(look.written_inputs, look.output_bytes)
         context.warn(
             f"the program fails without its old outputs ({run.message}): they are there in "
@@ -219,9 +221,13 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
                 "give it more with --timeout"
             )
         )
+    if measurement.message.startswith(REFUSED):
+        raise ProgramError(context.said(measurement.message))
     missing = _not_there(context)
     if missing:
-        context.tools.workspace.forget(measurement.run_id)
+        for entry in context.ledger.entries:
+            if entry.case == context.name:
+                context.tools.workspace.forget(entry.measurement.run_id)
     raise ProgramError(
         context.said(
             f"the program fails unchanged ({measurement.message}){missing}; see that it "
@@ -268,7 +274,7 @@ def _first_look(context: CaseContext, measurement: Measurement) -> FirstLook:
 def _recorded_look(context: CaseContext) -> FirstLook:
     data = context.recall("first-look")
     assert data is not None
-    return FirstLook(
+    look = FirstLook(
         facts=codec.facts_from_json(data["facts"]),
         problem=data["problem"],
         no_plugin=data["no_plugin"],
@@ -277,6 +283,8 @@ def _recorded_look(context: CaseContext) -> FirstLook:
         output_bytes=data["output_bytes"],
         warnings=tuple(data["warnings"]),
     )
+    check_fields(look)
+    return look
 
 
 def _warnings(facts: ProgramFacts) -> list[str]:

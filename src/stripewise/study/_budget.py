@@ -43,15 +43,18 @@ class Budget:
         """Runs that a trial takes at least, over all cases."""
         return TRIAL_RUNS * self.n_cases
 
-    def why_no_trial(self, ledger: Ledger, trials_done: int, run_seconds: float) -> str:
+    def why_no_trial(
+        self, ledger: Ledger, trials_done: int, run_seconds: float, begin_now: int = 0
+    ) -> str:
         """Say why no further trial may begin; "" if one may.
 
         Args:
             ledger: Of the study.
-            trials_done: So far.
+            trials_done: So far, those in flight included.
             run_seconds: What a run of the baseline takes, on average over the cases.
+            begin_now: How many of these have no run yet.
         """
-        done = len(ledger.entries)
+        done = self._used(ledger) + begin_now * self.trial_runs
         if trials_done >= self.trials:
             return f"{trials_done} of {self.trials} trials used{self.why}"
         if not self._runs_left(done, self.trial_runs + self.reserved_runs):
@@ -68,7 +71,7 @@ class Budget:
     def allows(self, ledger: Ledger, runs: int, run_seconds: float, *, final: bool) -> bool:
         """Whether so many runs more are within the budget."""
         reserved = 0 if final else self.reserved_runs
-        if not self._runs_left(len(ledger.entries), runs + reserved):
+        if not self._runs_left(self._used(ledger), runs + reserved):
             return False
         ahead = (runs + reserved) * run_seconds
         in_time = self.seconds is None or ledger.active_seconds + ahead <= self.seconds
@@ -96,6 +99,10 @@ class Budget:
                 f"takes at least {needed} ({MINIMUM_RUNS} times {write_bytes}); tune a smaller "
                 "case, or ask for a higher max_bytes"
             )
+
+    def _used(self, ledger: Ledger) -> int:
+        """Runs that were made, and those that the units in flight still make."""
+        return len(ledger.entries) + self.trial_runs * len(ledger.open_runs)
 
     def _runs_left(self, done: int, wanted: int) -> bool:
         return self.runs is None or done + wanted <= self.runs

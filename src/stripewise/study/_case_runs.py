@@ -4,14 +4,13 @@
 
 Pairing: the first run of a candidate is always next to a run of the baseline.  A baseline run
 that was just made serves the candidate after it as well as the one before it (candidate,
-baseline, candidate: three runs for two trials); otherwise a new pair is made, in random order.
-No ratio spans more than one run, so that drift of the storage cancels.
+baseline, candidate: three runs for two trials), so that half of the candidates come before their
+baseline and half after it.  No ratio spans more than one run: drift of the storage cancels.
 """
 
 from __future__ import annotations
 
 from math import exp, inf, log
-from random import Random
 from statistics import median
 
 from stripewise.model import Measurement, RunRole
@@ -19,7 +18,8 @@ from stripewise.strategies import Proposal
 from stripewise.study import _codec as codec
 from stripewise.study._baseline import Baseline
 from stripewise.study._contract import failure_text, trial_timeout
-from stripewise.study._slot import RunSlot
+from stripewise.study._effective import same_requests
+from stripewise.study._slot import RunSlot, Steps
 
 TINY_SECONDS = 1e-9
 
@@ -49,10 +49,15 @@ class CaseRuns:
     @property
     def failure(self) -> str:
         """Why the first bad run of the candidate does not count; "" if there is none."""
-        bad = next((run for run in self.candidates if not run.ok), None)
-        if bad is None:
+        if self.ok:
             return ""
+        bad = next(run for run in self.candidates if not run.ok)
         return self.context.said(failure_text(bad, self._proposal.settings))
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether what ended the candidate's runs says nothing about its settings."""
+        return any(run.cause.is_outside for run in self.candidates)
 
     @property
     def io_ratios(self) -> list[float]:
@@ -78,26 +83,35 @@ class CaseRuns:
         )
 
     @property
+    def asks_the_same(self) -> bool:
+        """Whether the storage was asked for the same as by the baseline, in every round."""
+        return bool(self.candidates) and all(same_requests(c, b) for c, b in self._pairs())
+
+    @property
     def begun(self) -> bool:
         """Whether the next round was begun before a restart."""
         return self.context.recall(f"order/{self._number}/{self.rounds + 1}") is not None
 
-    def round(self) -> None:
-        """Run the candidate once more, with a baseline run before or after it."""
+    def round(self, place: int) -> Steps[None]:
+        """Run the candidate once more, with a baseline run before or after it.
+
+        Args:
+            place: Where; the baseline run that was made last there can serve.
+        """
         number = str(self.rounds + 1)
-        number = self.context.ledger.halves.whole(number, self._slots)
+        number = self.context.ledger.halves.whole(number, lambda name: self._slots(name, place))
         self._release_torn(number)
-        order = self._order(number)
+        order = self._order(number, place)
         if order["reused"]:
             beside = self.context.ledger.measurement(order["reused"])
             assert beside is not None
-            candidate = self._run_candidate(number)
+            candidate = yield from self.context.attempts(self._candidate(number))
         elif order["baseline_first"]:
-            beside = self._run_baseline(number)
-            candidate = self._run_candidate(number)
+            beside = yield from self._baseline(number)
+            candidate = yield from self.context.attempts(self._candidate(number))
         else:
-            candidate = self._run_candidate(number)
-            beside = self._run_baseline(number) if candidate.ok else candidate
+            candidate = yield from self.context.attempts(self._candidate(number))
+            beside = (yield from self._baseline(number)) if candidate.ok else candidate
         self.candidates.append(candidate)
         self.beside.append(beside)
 
@@ -110,9 +124,9 @@ class CaseRuns:
         for run in self.candidates:
             self.context.executor.release(run)
 
-    def _slots(self, number: str) -> tuple[str, str]:
+    def _slots(self, number: str, place: int) -> tuple[str, str]:
         """Return the slots of a round in the order in which they run."""
-        order = self._order(number)
+        order = self._order(number, place)
         candidate = self.context.key(f"trial/{self._number}/candidate/{number}")
         if order["reused"]:
             return order["reused"], candidate
@@ -128,33 +142,31 @@ class CaseRuns:
             if torn is not None:
                 self.context.executor.release(torn)
 
-    def _order(self, number: str) -> codec.Json:
+    def _order(self, number: str, place: int) -> codec.Json:
         order: codec.Json = self.context.remember(
-            f"order/{self._number}/{number}", lambda: self._draw(number)
+            f"order/{self._number}/{number}", lambda: self._draw(number, place)
         )
         return order
 
-    def _draw(self, number: str) -> codec.Json:
+    def _draw(self, number: str, place: int) -> codec.Json:
         ledger = self.context.ledger
-        last = ledger.entries[-1] if ledger.last_slot else None
-        if last is not None and last.role is RunRole.BASELINE and last.case == self.context.name:
-            return {"reused": ledger.last_slot, "baseline_first": True}
-        seed = self.context.key(f"{self.context.options.seed}:order:{self._number}:{number}")
-        return {"reused": "", "baseline_first": Random(seed).random() < 0.5}
+        slot, last = ledger.last_slot(place), ledger.last_entry(place)
+        if slot and last.role is RunRole.BASELINE and last.case == self.context.name:
+            return {"reused": slot, "baseline_first": True}
+        return {"reused": "", "baseline_first": False}
 
-    def _run_candidate(self, number: str) -> Measurement:
-        slot = self._slot(
+    def _candidate(self, number: str) -> RunSlot:
+        return self._slot(
             f"trial/{self._number}/candidate/{number}",
             RunRole.TRIAL,
             settings=self._proposal.settings,
             keep_output=self.rounds == 0,
             timeout_seconds=trial_timeout(self.baseline, self._proposal.settings),
         )
-        return self.context.executor.run(slot)
 
-    def _run_baseline(self, number: str) -> Measurement:
+    def _baseline(self, number: str) -> Steps[Measurement]:
         slot = self._slot(f"trial/{self._number}/baseline/{number}", RunRole.BASELINE)
-        return self.context.baseline(slot)
+        return (yield from self.context.baseline(slot))
 
     def _slot(self, name: str, role: RunRole, **more: object) -> RunSlot:
         more.setdefault("timeout_seconds", self.baseline.timeout_seconds)

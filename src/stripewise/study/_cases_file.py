@@ -11,12 +11,12 @@ inputs = ["checkpoint.nml"]     # optional: all of the directory
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stripewise.errors import UsageError
+from stripewise.inputs import CASES, parse_toml, read_input
 from stripewise.study._cases import Case, check_cases
 
 _KEYS = ("name", "command", "weight", "inputs")
@@ -29,12 +29,14 @@ def read_cases(path: Path) -> tuple[Case, ...]:
         UsageError: It cannot be read, or one line says what is wrong in it, and where.
     """
     try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8"))
+        document = parse_toml(read_input(path, CASES).decode("utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read --cases {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 (byte {error.start})") from error
-    except tomllib.TOMLDecodeError as error:
+    except UsageError:
+        raise
+    except ValueError as error:
         raise UsageError(f"{path} is not TOML: {error}") from error
     for key in document:
         if key != "case":

@@ -9,19 +9,17 @@ and ratios may be infinite.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from math import inf, isfinite
 from typing import Any
 
 from stripewise.launch import Handle
 from stripewise.model import (
     Measurement,
-    ObservedFile,
     ProgramFacts,
-    RunStatus,
     Value,
     Verification,
-    VerificationStatus,
+    from_json,
 )
 
 Json = dict[str, Any]
@@ -34,17 +32,7 @@ def measurement_to_json(measurement: Measurement) -> Json:
 
 def measurement_from_json(data: Mapping[str, Any]) -> Measurement:
     """Restore a measurement."""
-    known = _known(Measurement, data)
-    known["status"] = RunStatus(known["status"])
-    known["files"] = tuple(_file_from_json(file) for file in known.get("files", ()))
-    return Measurement(**known)
-
-
-def _file_from_json(data: Mapping[str, Any]) -> ObservedFile:
-    known = _known(ObservedFile, data)
-    aligned = known.get("aligned_fraction", {})
-    known["aligned_fraction"] = {int(size): float(part) for size, part in aligned.items()}
-    return ObservedFile(**known)
+    return from_json(Measurement, data)
 
 
 def facts_to_json(facts: ProgramFacts) -> Json:
@@ -54,10 +42,7 @@ def facts_to_json(facts: ProgramFacts) -> Json:
 
 def facts_from_json(data: Mapping[str, Any]) -> ProgramFacts:
     """Restore what a first run showed."""
-    known = _known(ProgramFacts, data)
-    for name, value in known.items():
-        known[name] = tuple(value) if isinstance(value, list) else value
-    return ProgramFacts(**known)
+    return from_json(ProgramFacts, data)
 
 
 def verification_to_json(verification: Verification) -> Json:
@@ -72,12 +57,7 @@ def verification_to_json(verification: Verification) -> Json:
 
 def verification_from_json(data: Mapping[str, Any]) -> Verification:
     """Restore a comparison."""
-    return Verification(
-        VerificationStatus(data["status"]),
-        tuple(data["compared"]),
-        data["not_verifiable"],
-        data["differences"],
-    )
+    return from_json(Verification, data)
 
 
 def handle_to_json(handle: Handle) -> Json:
@@ -87,7 +67,7 @@ def handle_to_json(handle: Handle) -> Json:
 
 def handle_from_json(data: Mapping[str, Any]) -> Handle:
     """Restore a durable handle."""
-    return Handle(data["launcher"], data["run_id"], data["data"])
+    return from_json(Handle, data)
 
 
 def settings_to_json(settings: Mapping[str, Value]) -> Json:
@@ -108,8 +88,3 @@ def ratio_to_json(ratio: float) -> float | None:
 def ratio_from_json(data: float | None) -> float:
     """Restore a ratio."""
     return inf if data is None else data
-
-
-def _known(record: type, data: Mapping[str, Any]) -> Json:
-    names = {field.name for field in fields(record)}
-    return {name: value for name, value in data.items() if name in names}

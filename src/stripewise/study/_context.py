@@ -8,10 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from stripewise.errors import ProgramError
-from stripewise.model import Measurement, RunEntry, RunRole
+from stripewise.model import (
+    BASELINE_ROLES,
+    FAILURES_THAT_COUNT,
+    Measurement,
+    RunEntry,
+    RunRole,
+    is_settled,
+    joint_cause,
+)
 from stripewise.study._budget import Budget
 from stripewise.study._cases import Case
 from stripewise.study._ensemble import mean_spread
@@ -19,11 +27,12 @@ from stripewise.study._executor import Executor
 from stripewise.study._ledger import Ledger
 from stripewise.study._observer import Observer
 from stripewise.study._options import StudyOptions
-from stripewise.study._slot import RunSlot
+from stripewise.study._places import Places, carry_out
+from stripewise.study._slot import RunSlot, Steps, attempt_name
 from stripewise.study._statistics import ratio_noise, spread
 from stripewise.study._tools import Tools
 
-BASELINE_ROLES = (RunRole.BASELINE, RunRole.PAIR_BASELINE)
+T = TypeVar("T")
 
 BASELINE_PATIENCE = 10.0
 """The unchanged program does not hang; a storage that stalls is given so many times longer."""
@@ -38,6 +47,10 @@ class Parts:
     executor: Executor
     observer: Observer
     budget: Budget
+
+    def carry_out(self, steps: Steps[T]) -> T:
+        """Carry out steps now, nothing beside them."""
+        return carry_out(self.executor, steps)
 
 
 @dataclass(frozen=True)
@@ -87,26 +100,44 @@ class CaseContext(Parts):
         if self.ledger.warn(self.said(text)):
             self.observer.warned(self.said(text))
 
-    def baseline(self, slot: RunSlot) -> Measurement:
-        """Run the unchanged program; one failure in between is forgiven.
+    def attempts(self, slot: RunSlot, failures: int = FAILURES_THAT_COUNT) -> Steps[Measurement]:
+        """Run, and run anew after a failure, until it is known whether it is the run's own.
+
+        Args:
+            slot: Of the first attempt.
+            failures: So many of its own count.
+
+        Returns:
+            The last attempt, with the cause of all; an outside one if nothing is known.
+        """
+        made: list[Measurement] = []
+        while not made or not is_settled(made, failures):
+            if made:
+                self.executor.release(made[-1])
+            made.append((yield replace(slot, name=attempt_name(slot.name, len(made)))))
+        return replace(made[-1], cause=joint_cause(made, failures))
+
+    def baseline(self, slot: RunSlot) -> Steps[Measurement]:
+        """Run the unchanged program; failures in between are forgiven.
 
         Raises:
-            ProgramError: It failed twice in a row.
+            ProgramError: It failed several times in a row.
         """
         slot = self.patient(slot)
-        failed_now = 0
+        failed_now: list[Measurement] = []
         for attempt in count():
-            name = f"{slot.name}/again/{attempt}" if attempt else slot.name
+            name = attempt_name(slot.name, attempt)
             known = self.ledger.measurement(name)
-            run = known or self.executor.run(replace(slot, name=name))
+            run = known or (yield replace(slot, name=name))
             if run.ok:
                 return run
             self.warn(f"the unchanged program failed ({run.message}); it is run again")
-            failed_now += known is None
-            if failed_now == 2:
+            failed_now += [run] if known is None else []
+            if failed_now and is_settled(failed_now):
+                often = "twice" if len(failed_now) == FAILURES_THAT_COUNT else "three times"
                 raise ProgramError(
                     self.said(
-                        f"the unchanged program failed twice in a row: {run.message}; see that "
+                        f"the unchanged program failed {often} in a row: {run.message}; see that "
                         "it runs as before, then go on with --resume"
                     )
                 )
@@ -154,6 +185,11 @@ class Context(Parts):
     def tools(self) -> Tools:
         """What is the same for all cases is taken from the first."""
         return self.cases[0].tools
+
+    def side_by_side(self) -> Places[Any]:
+        """Return the places in which units of runs may be in flight."""
+        launcher = self.tools.launcher
+        return Places(self.executor, self.options.in_flight or launcher.places)
 
     def decide(self, name: str, text: str, *, quietly: bool = False) -> None:
         """Record a decision and show it, once; quietly: the summary will say it."""

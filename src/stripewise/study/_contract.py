@@ -34,6 +34,8 @@ def trial_timeout(baseline: Baseline, settings: Mapping[str, Value]) -> float:
 def failure_text(run: Measurement, settings: Mapping[str, Value]) -> str:
     """Say why a run does not count, and what a hang under such settings means."""
     text = run.message or run.status.value
+    if run.cause.is_outside:
+        return f"runs were ended from outside ({run.cause.value}), which says nothing: {text}"
     if run.status is not RunStatus.TIMEOUT or not is_contract(settings):
         return text
     names = ", ".join(name for name in settings if is_contract({name: settings[name]}))

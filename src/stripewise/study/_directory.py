@@ -6,50 +6,46 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-
-from filelock import FileLock, Timeout
 
 from stripewise.errors import StorageError, StripewiseError, StudyError, UsageError
 from stripewise.launch import sweep
 from stripewise.model import RunRole
+from stripewise.owned import MARK, OwnedDirectory
 from stripewise.study._journal import Record, parse
 from stripewise.study._options import BUDGETS, StudyOptions
-from stripewise.study._snapshot import STUDY_SUFFIX
+from stripewise.workspace import STUDY_SUFFIX
 
 JOURNAL = "journal.jsonl"
-LOCK = "lock"
-_PID = "lock.pid"
 _SET_ASIDE = re.compile(rf"\.[0-9]+{re.escape(STUDY_SUFFIX)}$")
 
 
 @contextmanager
-def claim(options: StudyOptions) -> Iterator[Path]:
+def claim(options: StudyOptions) -> Iterator[OwnedDirectory]:
     """Lock the study's directory for this process.
 
     Raises:
-        StudyError: It is in use, holds a study already, or is not ours.
+        StudyError: It is in use, holds a study already, is not ours, or another user's.
         StorageError: It cannot be made.
     """
-    directory = find_unfinished(options) if options.resume else options.study_directory
-    if options.resume and not (directory / JOURNAL).is_file():
-        raise StudyError(f"{directory} holds no study to go on with; leave --resume out")
-    if options.force and (directory / JOURNAL).exists():
-        with _locked(directory):
-            _set_aside(directory)
-    is_new = not directory.exists()
-    _make(directory)
+    path = find_unfinished(options) if options.resume else options.study_directory
+    if options.resume and not (path / JOURNAL).is_file():
+        raise StudyError(f"{path} holds no study to go on with; leave --resume out")
+    if options.force and (path / JOURNAL).exists():
+        _set_aside(path)
+    is_new = not os.path.lexists(path)
+    directory = OwnedDirectory.take(path, "study")
     try:
-        with _locked(directory):
+        with directory.locked():
             if not options.resume:
                 _refuse_existing(directory)
             yield directory
     except StripewiseError:
         if is_new and not _is_worth_keeping(directory):
-            shutil.rmtree(directory, ignore_errors=True)
+            with suppress(StripewiseError):
+                directory.discard()
         raise
 
 
@@ -61,12 +57,14 @@ def find_unfinished(options: StudyOptions) -> Path:
     """
     if options.command or options.directory is not None:
         return options.study_directory
-    found = sorted(p.parent for p in options.origin.glob(f"*{STUDY_SUFFIX}/{JOURNAL}"))
+    found, refused = _found_in(options.origin)
     unfinished = [p for p in found if not _SET_ASIDE.search(p.name) and not _is_complete(p)]
     if len(unfinished) == 1:
         return unfinished[0]
     if len(found) == 1 and any(getattr(options, name) is not None for name in BUDGETS):
         return found[0]
+    if not unfinished and refused:
+        raise refused[0]
     if not unfinished:
         ended = ", ".join(path.name for path in found)
         raise UsageError(
@@ -77,19 +75,37 @@ def find_unfinished(options: StudyOptions) -> Path:
     raise UsageError(f"several studies are unfinished ({names}); say which with --study-dir")
 
 
-def _is_worth_keeping(directory: Path) -> bool:
+def _found_in(origin: Path) -> tuple[list[Path], list[StudyError]]:
+    """Return the user's studies in a directory, and why others there are not believed."""
+    found: list[Path] = []
+    refused: list[StudyError] = []
+    for journal in sorted(origin.glob(f"*{STUDY_SUFFIX}/{JOURNAL}")):
+        try:
+            OwnedDirectory.find(journal.parent, "study")
+            found.append(journal.parent)
+        except StudyError as error:
+            refused.append(error)
+    return found, refused
+
+
+def _records(directory: OwnedDirectory) -> list[Record]:
+    """Return what the journal holds; nothing where there is none, or the disk is full."""
+    return parse(directory.read(JOURNAL) or b"", directory.path / JOURNAL)[0]
+
+
+def _is_worth_keeping(directory: OwnedDirectory) -> bool:
     """Whether a study that failed holds a good run, or what a bad one said."""
-    if not (directory / JOURNAL).is_file():  # the disk is full, say
-        return False
-    records, _ = parse((directory / JOURNAL).read_bytes(), directory / JOURNAL)
-    good = any(r["kind"] == "run-finished" and r["measurement"]["status"] == "ok" for r in records)
-    said = (*directory.glob("runs/*/std*"), *directory.glob("cases/*/runs/*/std*"))
+    good = any(
+        record["kind"] == "run-finished" and record["measurement"].get("status") == "ok"
+        for record in _records(directory)
+    )
+    path = directory.path
+    said = (*path.glob("runs/*/std*"), *path.glob("cases/*/runs/*/std*"))
     return good or any(path.stat().st_size for path in said)
 
 
-def _is_complete(directory: Path) -> bool:
-    records, _ = parse((directory / JOURNAL).read_bytes(), directory / JOURNAL)
-    return _has_ended(records)
+def _is_complete(path: Path) -> bool:
+    return _has_ended(_records(OwnedDirectory.find(path, "study")))
 
 
 def _has_ended(records: Sequence[Record]) -> bool:
@@ -98,90 +114,48 @@ def _has_ended(records: Sequence[Record]) -> bool:
     return marks[-1:] == ["end"]
 
 
-def _make(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(
-            f"cannot make {directory}: {error.strerror}; give --study-dir"
-        ) from error
-    foreign = [path for path in directory.iterdir() if path.name not in (LOCK, _PID)]
-    if foreign and not (directory / JOURNAL).exists():
-        raise StudyError(
-            f"{directory} exists and is not a study ({foreign[0].name} lies in it); "
-            "give another --study-dir"
-        )
-
-
-def _refuse_existing(directory: Path) -> None:
-    path = directory / JOURNAL
-    records = parse(path.read_bytes(), path)[0] if path.exists() else []
+def _refuse_existing(directory: OwnedDirectory) -> None:
+    records = _records(directory)
     roles = {r["run_id"]: r["role"] for r in records if r["kind"] == "run-planned"}
-    finished = [roles[r["run_id"]] for r in records if r["kind"] == "run-finished"]
+    finished = [roles.get(r["run_id"]) for r in records if r["kind"] == "run-finished"]
     if all(role == RunRole.WARM_UP.value for role in finished):
         _clear(directory)
         return
     if _has_ended(records):
         raise StudyError(
-            f"{directory} holds a finished study; --force sets it aside and begins anew, "
+            f"{directory.path} holds a finished study; --force sets it aside and begins anew, "
             "--resume shows its result again"
         )
     raise StudyError(
-        f"{directory} holds an unfinished study; go on with --resume, or begin anew with --force"
+        f"{directory.path} holds an unfinished study; go on with --resume, or begin anew with "
+        "--force"
     )
 
 
-def _clear(directory: Path) -> None:
+def _clear(directory: OwnedDirectory) -> None:
     """Remove what an attempt left that did not come past its warm-up."""
-    for records in (directory / "runs", *directory.glob("cases/*/runs")):
-        sweep(records)
-    for name in ("work", "runs", "inputs", "cases"):
-        shutil.rmtree(directory / name, ignore_errors=True)
-    for name in ("inputs.json", JOURNAL):
-        (directory / name).unlink(missing_ok=True)
+    cases = directory.inside("cases")
+    for part in (directory, *(cases.inside(name) for name in cases.names())):
+        if "runs" in part.names():
+            sweep(part.path / "runs")
+    for name in ("work", "runs", "inputs", "cases", "inputs.json", JOURNAL):
+        directory.remove(name)
 
 
-def _set_aside(directory: Path) -> None:
+def _set_aside(path: Path) -> None:
+    """Rename an earlier study, of whatever version, when nobody works on it."""
     number = 1
-    while (aside := directory.with_name(f"{directory.stem}.{number}{directory.suffix}")).exists():
+    while (aside := path.with_name(f"{path.stem}.{number}{path.suffix}")).exists():
         number += 1
     try:
-        directory.rename(aside)
+        with _unused(path):
+            path.rename(aside)
     except OSError as error:
-        raise StorageError(f"cannot rename {directory}: {error.strerror}") from error
+        raise StorageError(f"cannot rename {path}: {error.strerror}") from error
 
 
-@contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    lock = FileLock(directory / LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise StudyError(
-            f"{directory} is in use by pid {_owner(directory)}; wait for it, or give another "
-            "--study-dir"
-        ) from None
-    except OSError as error:
-        raise StorageError(f"cannot lock {directory}: {error.strerror}") from error
-    try:
-        _sign(directory)
-        yield
-    finally:
-        lock.release()
-
-
-def _sign(directory: Path) -> None:
-    """Leave our pid for those who find the directory in use."""
-    try:
-        (directory / _PID).write_text(f"{os.getpid()}\n", encoding="ascii")
-    except OSError as error:
-        raise StorageError(
-            f"cannot write in {directory}: {error.strerror}; make room, or give --study-dir"
-        ) from error
-
-
-def _owner(directory: Path) -> str:
-    try:
-        return (directory / _PID).read_text(encoding="ascii").strip() or "unknown"
-    except OSError:
-        return "unknown"
+def _unused(path: Path) -> AbstractContextManager[None]:
+    """Lock an earlier study of the user's; one of another version has no mark."""
+    if os.lstat(path).st_uid == os.geteuid() and not (path / MARK).exists():
+        return nullcontext()
+    return OwnedDirectory.find(path, "study").locked()

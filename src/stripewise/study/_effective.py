@@ -17,7 +17,7 @@ def effective_settings(
     candidates: Sequence[Measurement],
     baselines: Sequence[Measurement],
 ) -> dict[str, str]:
-    """Return, for each knob of a trial, requested / reported / observed in one line."""
+    """Return, for each tunable of a trial, requested / reported / observed in one line."""
     files = _files(candidates)
     if not files:
         return {}
@@ -45,6 +45,18 @@ def without_effect(
             f"what reaches the storage looks the same with and without {names}: the gain lies in "
             "what happens before (copying, communication, locks)"
         )
+
+
+def same_requests(first: Measurement, second: Measurement) -> bool:
+    """Whether two runs asked the storage for the same: who, how often, how much, how aligned."""
+    asked = [{file.path: _requests(file) for file in run.files} for run in (first, second)]
+    return bool(asked[0]) and asked[0] == asked[1]
+
+
+def _requests(file: ObservedFile) -> tuple[object, ...]:
+    written = (file.writers, file.system_writes, file.system_write_bytes)
+    sizes = (file.median_write_bytes, file.largest_write_bytes, file.aligned_fraction)
+    return (*written, *sizes, file.system_reads, file.system_read_bytes)
 
 
 def observed_line(files: Sequence[ObservedFile]) -> str:

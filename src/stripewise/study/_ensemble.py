@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several cases have in common: one score, one set of facts, one space of knobs."""
+"""What several cases have in common: one score, one set of facts, one space of tunables."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def _merge(name: str, values: list[Any]) -> Any:
 
 
 def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts]) -> Space:
-    """Return the knobs that can act on at least one case, with every value worth trying.
+    """Return the tunables that can act on at least one case, with every value worth trying.
 
     A setting that needs matched calls is kept only if every case proves them: it reaches all.
     So do values, so that of a setting that changes the file those are kept that every case on
     which it acts has in its ladder: a size that is right for one would bloat another's files.
 
     Args:
-        spaces: Case to its knobs.
+        spaces: Case to its tunables.
         facts: Case to what its first run showed.
     """
     if len(spaces) == 1:
@@ -115,7 +115,7 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
 
 
 def _unproven(knob: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFacts]) -> str:
-    """Say which case lacks a proof that a knob of these cases needs; "" if none does."""
+    """Say which case lacks a proof that a tunable of these cases needs; "" if none does."""
     if knob.safety is not SafetyClass.CONTRACT:
         return ""
     for fact, calls in _PROOFS.items():
@@ -130,9 +130,9 @@ def _unproven(knob: Tunable, cases: Iterable[str], facts: Mapping[str, ProgramFa
 def _common_values(
     knob: Tunable, by_case: Mapping[str, Dimension], facts: Mapping[str, ProgramFacts]
 ) -> tuple[Value, ...]:
-    """Return the values of a knob that may reach every case.
+    """Return the values of a tunable that may reach every case.
 
-    A case on which the knob could act but that has no value worth trying allows none.  The
+    A case on which the tunable could act but that has no value worth trying allows none.  The
     ranks of a job are the user's own values, and each case leaves out what it has already.
     """
     values = _values(list(by_case.values()))
@@ -148,7 +148,7 @@ def _has_no_value(knob: Tunable, facts: ProgramFacts) -> bool:
 
 
 def _values(dimensions: Sequence[Dimension]) -> tuple[Value, ...]:
-    """All values of a knob; in order of size where every case has them so."""
+    """All values of a tunable; in order of size where every case has them so."""
     merged = tuple(dict.fromkeys(value for d in dimensions for value in d.values))
     numbers = [v for v in merged if isinstance(v, int | float) and not isinstance(v, bool)]
     ascending = all(list(d.values) == sorted(d.values, key=_size) for d in dimensions)

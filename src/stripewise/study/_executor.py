@@ -1,25 +1,37 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs one slot of the plan: place, submission, wait, evidence, record."""
+"""Runs the slots of the plan: place, submission, wait, evidence, record."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from uuid import uuid4
 
-from stripewise.launch import Handle, Launcher, RunRequest
+from stripewise.launch import Handle, Launcher, Resources, RunRequest
 from stripewise.model import Configuration, Measurement, ProgramFacts, RunRole, RunStatus, Value
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._ledger import Ledger, OpenRun
 from stripewise.study._observer import Observer
 from stripewise.study._slot import RunSlot
-from stripewise.study._tools import Place, Tools
+from stripewise.study._tools import Tools
+from stripewise.workspace import Place
 
 _CHECKPOINT_SECONDS = 0.2
 
 
+@dataclass(frozen=True)
+class Running:
+    """A run that was submitted."""
+
+    slot: RunSlot
+    run_id: str
+    handle: Handle
+
+
 class Executor:
-    """Gets the measurement of a slot, from the journal or by a run.
+    """Gets the measurements of slots, from the journal or by runs.
 
     Attributes:
         facts: Of all cases together, once they are known: one configuration is made for all.
@@ -41,29 +53,64 @@ class Executor:
         self._keep = keep
         self.facts: ProgramFacts | None = None
 
-    def run(self, slot: RunSlot) -> Measurement:
-        """Return the slot's measurement; it is run unless the journal holds it.
+    def begin(self, slot: RunSlot, place: int) -> Measurement | Running:
+        """Return the slot's measurement if the journal holds it; otherwise begin its run.
 
         Raises:
             ProgramError: The command cannot be started.
-            StorageError: There is no room; a run that failed for that does not count.
-            KeyboardInterrupt: A signal came; the run was cancelled.
+            StorageError: There is no room.
+            KeyboardInterrupt: A signal came.
         """
         done = self._ledger.measurement(slot.name)
         if done is not None:
             return done
+        open_run = self._ledger.open_run(slot.name)
+        if open_run is not None and open_run.handle is not None:
+            return Running(slot, open_run.run_id, open_run.handle)
         self._interrupts.checkpoint()
         run_id = str(uuid4())
-        self._ledger.plan(slot, run_id)
+        self._ledger.plan(slot, run_id, place)
+        tools = self._tools[slot.case]
+        there = tools.workspace.prepare(run_id)
+        handle = tools.launcher.submit(self._request(slot, run_id, there))
+        self._ledger.submitted(run_id, handle)
+        self._observer.run_started(slot)
+        return Running(slot, run_id, handle)
+
+    def wait(self, runs: Sequence[Running]) -> list[Running]:
+        """Wait until runs have ended; return those.
+
+        Raises:
+            KeyboardInterrupt: A signal came; all runs were cancelled.
+        """
+        launcher = self._tools[runs[0].slot.case].launcher
         try:
-            measurement = self._carry_out(slot, run_id)
-            if measurement.status is RunStatus.FAILED:
-                self._tools[slot.case].workspace.check_after_failure(run_id)
+            while True:
+                ended = [run for run in runs if self._launcher(run).poll(run.handle)]
+                if ended:
+                    return ended
+                self._pause(launcher, [run.handle for run in runs])
         except (KeyboardInterrupt, Exception) as error:
-            self._abandon(run_id, str(error) or type(error).__name__)
+            self.abandon_all(str(error) or type(error).__name__)
             raise
-        self._finish(slot.keep_output, measurement)
-        self._observer.run_finished(slot, measurement)
+
+    def end(self, run: Running) -> Measurement:
+        """Return what a run gave that has ended.
+
+        Raises:
+            StorageError: There is no room; a run that failed for that does not count.
+        """
+        tools = self._tools[run.slot.case]
+        try:
+            outcome = tools.launcher.collect(run.handle)
+            measurement = tools.look(run.run_id, tools.workspace.find(run.run_id), outcome)
+            if measurement.status is RunStatus.FAILED:
+                tools.workspace.check_after_failure(run.run_id)
+        except (KeyboardInterrupt, Exception) as error:
+            self.abandon_all(str(error) or type(error).__name__)
+            raise
+        self._finish(run.slot.keep_output, measurement)
+        self._observer.run_finished(run.slot, measurement)
         return measurement
 
     def configure(self, settings: Mapping[str, Value]) -> Configuration:
@@ -80,21 +127,17 @@ class Executor:
             workspace = self._tools_of(measurement.run_id).workspace
             workspace.release(measurement.run_id, evidence=evidence)
 
-    def recover(self) -> int:
-        """After a restart: take in runs that have ended, cancel the others.
-
-        Returns:
-            How many were taken in.
-        """
-        taken = 0
+    def recover(self) -> None:
+        """After a restart: take in runs that have ended, cancel others that do not outlive us."""
         for run in self._ledger.open_runs:
+            launcher = self._tools[run.case].launcher
             handle = run.handle or self._find_again(run)
-            if handle is None or not self._tools[run.case].launcher.poll(handle):
-                self._abandon(run.run_id, "the tuner was stopped")
-            else:
-                taken += self._take_in(run, handle)
-        self.sweep([entry.measurement.run_id for entry in self._ledger.entries])
-        return taken
+            if handle is not None and launcher.poll(handle):
+                self._take_in(run, handle)
+            elif handle is None or not launcher.outlives_tuner:
+                self._abandon(run, "the tuner was stopped")
+        kept = [entry.measurement.run_id for entry in self._ledger.entries]
+        self.sweep([*kept, *(run.run_id for run in self._ledger.open_runs)])
 
     def sweep(self, kept: Sequence[str] = ()) -> None:
         """Remove the working directories of all other runs."""
@@ -105,16 +148,6 @@ class Executor:
     def _tools_of(self, run_id: str) -> Tools:
         return self._tools[self._ledger.case_of(run_id)]
 
-    def _carry_out(self, slot: RunSlot, run_id: str) -> Measurement:
-        tools = self._tools[slot.case]
-        place = tools.workspace.prepare(run_id)
-        handle = tools.launcher.submit(self._request(slot, run_id, place))
-        self._ledger.submitted(run_id, handle)
-        self._observer.run_started(slot)
-        self._wait(tools.launcher, handle)
-        outcome = tools.launcher.collect(handle)
-        return tools.look(run_id, place, outcome)
-
     def _request(self, slot: RunSlot, run_id: str, place: Place) -> RunRequest:
         return RunRequest(
             run_id=run_id,
@@ -124,44 +157,64 @@ class Executor:
             configuration=self.configure(slot.settings),
             settings=slot.settings,
             timeout_seconds=slot.timeout_seconds,
+            resources=self._resources(slot),
             sync=slot.sync,
             writable=place.writable,
             capture="fold" if slot.role is RunRole.WARM_UP else "",
         )
 
-    def _wait(self, launcher: Launcher, handle: Handle) -> None:
-        while not launcher.wait(handle, _CHECKPOINT_SECONDS):
+    def _resources(self, slot: RunSlot) -> Resources:
+        facts = self.facts or ProgramFacts()
+        ranks = slot.settings.get("job.ranks", facts.n_ranks)
+        return Resources(facts.n_hosts or None, _count(ranks), slot.timeout_seconds)
+
+    def _launcher(self, run: Running) -> Launcher:
+        return self._tools[run.slot.case].launcher
+
+    def _pause(self, launcher: Launcher, handles: Sequence[Handle]) -> None:
+        """Sleep until runs should be looked at again, awake for signals."""
+        look_at = time.monotonic() + launcher.poll_seconds
+        while (rest := look_at - time.monotonic()) > 0:
             self._interrupts.checkpoint()
+            if launcher.pause(handles, min(rest, _CHECKPOINT_SECONDS)):
+                return
 
     def _find_again(self, run: OpenRun) -> Handle | None:
         tools = self._tools[run.case]
         records = tools.workspace.find(run.run_id).record_directory
-        handle = tools.find_again(run.run_id, records)
+        handle = tools.launcher.find_again(run.run_id, records)
         if handle is not None:
             self._ledger.submitted(run.run_id, handle)
         return handle
 
-    def _take_in(self, run: OpenRun, handle: Handle) -> bool:
+    def _take_in(self, run: OpenRun, handle: Handle) -> None:
         tools = self._tools[run.case]
         outcome = tools.launcher.collect(handle)
         if outcome.status is RunStatus.CANCELLED:
-            self._abandon(run.run_id, "it was cancelled")
-            return False
+            self._abandon(run, "it was cancelled")
+            return
         place = tools.workspace.find(run.run_id)
-        self._ledger.finished(run.run_id, tools.look(run.run_id, place, outcome))
-        return True
+        measurement = tools.look(run.run_id, place, outcome)
+        self._ledger.finished(run.run_id, measurement, late=True)
 
     def _finish(self, keep_output: bool, measurement: Measurement) -> None:
         self._ledger.finished(measurement.run_id, measurement)
         if not self._keep and not keep_output:
             self._tools_of(measurement.run_id).workspace.release(measurement.run_id)
 
-    def _abandon(self, run_id: str, reason: str) -> None:
+    def abandon_all(self, reason: str) -> None:
+        """Cancel every run that has not ended."""
         for run in self._ledger.open_runs:
-            if run.run_id == run_id:
-                tools = self._tools[run.case]
-                if run.handle is not None:
-                    tools.launcher.cancel(run.handle)
-                tools.sweep(tools.workspace.find(run_id).record_directory)
-                tools.workspace.release(run_id)
-                self._ledger.dropped(run_id, reason)
+            self._abandon(run, reason)
+
+    def _abandon(self, run: OpenRun, reason: str) -> None:
+        tools = self._tools[run.case]
+        if run.handle is not None:
+            tools.launcher.cancel(run.handle)
+        tools.sweep(tools.workspace.find(run.run_id).record_directory)
+        tools.workspace.release(run.run_id)
+        self._ledger.dropped(run.run_id, reason)
+
+
+def _count(value: Value) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None

@@ -16,6 +16,7 @@ from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import LOOKS
 from stripewise.study._verdict import Verdict, conclude
 
+MOST_PROOFS = 2
 WORTH_PAIRS = 0.1
 """A trial that was faster by so much comes to the pairs whatever the noise: they decide."""
 
@@ -25,12 +26,14 @@ def judge_winner(context: Context, baselines: Sequence[Baseline], search: Search
 
     Of trials that are as fast within the noise it is the one that sets least.
 
-    Only one trial comes to the pairs, so that chance has one try; the next best is taken only
-    if a run of it fails.  What a study proved before it was given a larger budget stays the
-    answer unless another trial is proven now.
+    Pairs that do not bear the best trial out end early, and the next best gets its turn; two
+    trials at most, so that chance has two tries (each at 1 % where nothing is to be gained).
+    What a study proved before it was given a larger budget stays the answer unless another
+    trial is proven now.
     """
     noise = context.ledger.remember("final-noise", context.noise)
     least = min(noise / 2, WORTH_PAIRS)
+    judged = 0
     verdict = Verdict()
     if search.trials:
         text = "no improvement: no configuration was faster than the baseline"
@@ -39,8 +42,11 @@ def judge_winner(context: Context, baselines: Sequence[Baseline], search: Search
         if trial.io_ratio > 1 - least or not PairRunner(context, baselines, trial).may_begin():
             break
         _announce(context, trial)
-        if judged := _judge(context, baselines, trial):
-            verdict = judged
+        found = _judge(context, baselines, trial)
+        if found is not None:
+            verdict = found if found.improved or not judged else verdict
+            judged += 1
+        if verdict.improved or judged == MOST_PROOFS:
             break
     if not verdict.improved:
         verdict = _proven_before(context, baselines, search, verdict) or verdict
@@ -93,8 +99,8 @@ def _announce(context: Context, trial: Trial) -> None:
     shown = " ".join(f"{name}={value}" for name, value in trial.settings.items())
     context.decide(
         f"candidate/{trial.number}",
-        f"trial {trial.number} ({shown}) goes to the proof, {1 / trial.io_ratio:.2f}x; "
-        f"now {LOOKS[0]} fresh pairs, up to {LOOKS[-1]} if they leave it open",
+        f"trial {trial.number} ({shown}) is the candidate, {1 / trial.io_ratio:.2f}x so far; "
+        f"{LOOKS[0]} to {LOOKS[-1]} fresh pairs of runs now confirm or refute it",
     )
 
 
@@ -120,7 +126,7 @@ def _unsynced(baseline: Baseline, trial: Trial) -> Pair | None:
             timeout_seconds=trial_timeout(baseline, settings),
             sync=False,
         )
-        return case.executor.run(slot)
+        return case.carry_out(case.attempts(slot))
 
     before = run("baseline", RunRole.UNSYNCED_BASELINE, {})
     after = run("winner", RunRole.UNSYNCED_WINNER, trial.settings)

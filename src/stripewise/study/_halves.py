@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from stripewise.model import Measurement
+from stripewise.model import Measurement, is_settled
 
 _AGAIN = re.compile(r"/again/\d+$")
 
@@ -26,30 +26,47 @@ class Halves:
 
     Attributes:
         session: The present one, from 0.
+
+    A run that goes on while the tuner is dead ends in the session that sees it end; the second of
+    a pair was begun in the session in which the first ended, or the pair is torn.
     """
 
     session: int = 0
     _planned: dict[str, int] = field(default_factory=dict)
+    _in_flight: set[str] = field(default_factory=set)
     _given: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    _attempts: dict[str, list[Measurement]] = field(default_factory=dict)
 
-    def plan(self, run_id: str) -> None:
+    def plan(self, plan: Mapping[str, Any]) -> None:
         """Note that a run begins in this session."""
-        self._planned[run_id] = self.session
+        self._planned[plan["run_id"]] = self.session
+        self._in_flight.add(_slot(plan))
 
-    def is_recent(self, run_id: str) -> bool:
-        """Whether a run began in this session, and was not taken in after a restart."""
-        return self._planned[run_id] == self.session
+    def drop(self, plan: Mapping[str, Any]) -> None:
+        """Note that a run counts as never made."""
+        self._in_flight.discard(_slot(plan))
 
-    def finish(self, plan: Mapping[str, Any], measurement: Measurement) -> None:
-        """Note what a run gave; an unchanged program that failed is run again."""
-        if measurement.ok or plan["settings"]:
-            session = self._planned[measurement.run_id]
-            self._given[_AGAIN.sub("", plan["slot"])] = session, measurement.ok
+    def finish(self, plan: Mapping[str, Any], measurement: Measurement, *, late: bool) -> None:
+        """Note what a run gave; one that failed is run again until that is settled.
+
+        Args:
+            plan: Its record.
+            measurement: What it gave.
+            late: It had ended before this session.
+        """
+        slot = _slot(plan)
+        self._in_flight.discard(slot)
+        attempts = self._attempts.setdefault(slot, [])
+        attempts.append(measurement)
+        if measurement.ok or (plan["settings"] and is_settled(attempts)):
+            session = self._planned[measurement.run_id] if late else self.session
+            self._given[slot] = session, measurement.ok
 
     def are_torn(self, first: str, second: str) -> bool:
-        """Whether the first slot ran in an earlier session and the second has not yet."""
+        """Whether the first slot ended in an earlier session and the second has not begun."""
         session, ok = self._given.get(_AGAIN.sub("", first), (self.session, False))
-        return ok and session != self.session and second not in self._given
+        begun = second in self._given or second in self._in_flight
+        return ok and session != self.session and not begun
 
     def whole(self, name: str, slots: Callable[[str], tuple[str, str]]) -> str:
         """Return the name under which a pair is run or was run without a restart in it.
@@ -63,3 +80,8 @@ class Halves:
             if not self.are_torn(*slots(anew)):
                 return anew
         raise AssertionError
+
+
+def _slot(plan: Mapping[str, Any]) -> str:
+    """Return the slot of a run, the same for all attempts at it."""
+    return _AGAIN.sub("", plan["slot"])

@@ -4,8 +4,10 @@
 
     {"crc": "1c291ca3", "record": {"kind": "run-planned", "at": 1700000000.0, ...}}
 
-The last line may be torn by a kill; it is then dropped, with a note.  Damage anywhere else is
-an error that names the line, since what follows it would be told out of context.
+Each checksum is over the record and the checksum before it, so that a line that was taken out,
+doubled or moved is seen.  The last line may be torn by a kill; it is then dropped, with a note.
+Damage anywhere else is an error that names the line, since what follows it would be told out of
+context.
 """
 
 from __future__ import annotations
@@ -14,14 +16,31 @@ import json
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from stripewise.errors import StorageError, StudyError
+from stripewise.owned import open_private
 
 Record = dict[str, Any]
+VERSION = 2
+"""Of the records; a study of another one is not gone on with."""
+_FIELDS: dict[str, dict[str, Any]] = {
+    "study": {"options": dict, "provenance": dict},
+    "resumed": {"note": str},
+    "run-planned": {"run_id": str, "slot": str, "role": str, "settings": dict, "case": str},
+    "run-submitted": {"run_id": str, "handle": dict},
+    "run-finished": {"run_id": str, "measurement": dict},
+    "run-dropped": {"run_id": str},
+    "value": {"name": str},
+    "decision": {"name": str, "text": str},
+    "warning": {"text": str},
+    "extended": {"budgets": dict},
+    "end": {"stopped_because": str},
+}
+"""Kind of a record to what it must hold."""
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
@@ -41,11 +60,12 @@ class Journal:
             StorageError: It cannot be read or written.
         """
         self._path = path
+        self._checksum = 0
         self.records: list[Record] = []
         self.note = ""
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-            self._load(path.read_bytes())
+            self._descriptor = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            self._load(_content(self._descriptor))
             _sync_directory(path.parent)
         except OSError as error:
             raise StorageError(f"cannot open the journal {path}: {error.strerror}") from error
@@ -58,7 +78,9 @@ class Journal:
         """
         record: Record = {"kind": kind, "at": time.time(), "clock": time.monotonic(), **data}
         try:
-            _write_all(self._descriptor, encode(record))
+            line, checksum = _encoded(record, self._checksum)
+            _write_all(self._descriptor, line)
+            self._checksum = checksum
             os.fsync(self._descriptor)
         except OSError as error:
             raise StorageError(
@@ -72,7 +94,7 @@ class Journal:
         os.close(self._descriptor)
 
     def _load(self, content: bytes) -> None:
-        self.records, good_bytes = parse(content, self._path)
+        self.records, good_bytes, self._checksum = _parse(content, self._path)
         if good_bytes < len(content):
             torn = len(content) - good_bytes
             os.ftruncate(self._descriptor, good_bytes)
@@ -80,10 +102,20 @@ class Journal:
             self.note = f"dropped a torn last record of the journal ({torn} bytes)"
 
 
-def encode(record: Mapping[str, Any]) -> bytes:
-    """Return a record as its line."""
+def encode(records: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return a journal of these records."""
+    content, checksum = bytearray(), 0
+    for record in records:
+        line, checksum = _encoded(record, checksum)
+        content += line
+    return bytes(content)
+
+
+def _encoded(record: Mapping[str, Any], before: int) -> tuple[bytes, int]:
+    """Return a record's line and its checksum, given that of the line before."""
     text = json.dumps(record, separators=(",", ":"))
-    return f'{{"crc":"{crc32(text.encode()):08x}","record":{text}}}\n'.encode()
+    checksum = crc32(text.encode(), before)
+    return f'{{"crc":"{checksum:08x}","record":{text}}}\n'.encode(), checksum
 
 
 def parse(content: bytes, path: Path) -> tuple[list[Record], int]:
@@ -93,35 +125,54 @@ def parse(content: bytes, path: Path) -> tuple[list[Record], int]:
         Its records, and how many bytes they take; less than all if the last line is torn.
 
     Raises:
-        StudyError: A line before the last one is damaged.
+        StudyError: A line is damaged, but for a last one that is torn.
     """
+    return _parse(content, path)[:2]
+
+
+def _parse(content: bytes, path: Path) -> tuple[list[Record], int, int]:
+    """Read a journal; its last checksum as well."""
     records: list[Record] = []
-    good_bytes = 0
+    good_bytes = checksum = 0
     lines = _LINE.findall(content)
     for number, line in enumerate(lines, start=1):
         record = _decode(line)
-        if record is None:
-            if number == len(lines):
-                break
+        if record is None and number == len(lines):
+            break
+        _check_version(record or {}, path)
+        again, checksum = _encoded(record or {}, checksum)
+        if record is None or again != line or not _is_complete(record):
             raise StudyError(
                 f"the journal {path} is damaged in line {number}; restore it from a copy, "
                 "or start anew with --force"
             )
         records.append(record)
         good_bytes += len(line)
-    return records, good_bytes
+    return records, good_bytes, checksum
 
 
 def _decode(line: bytes) -> Record | None:
-    if not line.endswith(b"}\n"):
-        return None
+    """Return the record of a whole line; None if it is torn."""
     try:
-        outer = json.loads(line)
-        record: Record = outer["record"]
-        good: bool = encode(record) == line and isinstance(record["kind"], str)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        record = json.loads(line)["record"] if line.endswith(b"}\n") else None
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return record if good else None
+    return record if isinstance(record, dict) else None
+
+
+def _check_version(record: Record, path: Path) -> None:
+    if record.get("kind") == "study" and record.get("version") != VERSION:
+        raise StudyError(
+            f"{path.parent} is a study of version {record.get('version')!r}, and this Stripewise "
+            f"reads version {VERSION}; end it with the Stripewise that began it, or begin anew "
+            "with --force"
+        )
+
+
+def _is_complete(record: Record) -> bool:
+    """Whether a record holds what one of its kind holds."""
+    fields = {"at": (int, float), **_FIELDS.get(str(record.get("kind")), {"kind": ()})}
+    return all(isinstance(record.get(name), kinds) for name, kinds in fields.items())
 
 
 def _write_all(descriptor: int, line: bytes) -> None:
@@ -134,6 +185,11 @@ def _write_all(descriptor: int, line: bytes) -> None:
     except OSError:
         os.ftruncate(descriptor, before)
         raise
+
+
+def _content(descriptor: int) -> bytes:
+    with open(os.dup(descriptor), "rb") as stream:
+        return stream.read()
 
 
 def _sync_directory(directory: Path) -> None:

@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stripewise.errors import StudyError
 from stripewise.launch import Handle
 from stripewise.model import Decision, Measurement, RunEntry, RunRole
 from stripewise.study import _codec as codec
 from stripewise.study._halves import Halves
 from stripewise.study._journal import Journal, Record
+from stripewise.study._shapes import DAMAGE, check_record, described, need
 from stripewise.study._slot import RunSlot
 
 
@@ -44,23 +46,41 @@ class _State:
     complete: bool = False
     budgets: dict[str, Any] = field(default_factory=dict)
     reopened: int = 0
-    last_slot: str = ""
+    last_slots: dict[int, str] = field(default_factory=dict)
+    last_entries: dict[int, RunEntry] = field(default_factory=dict)
     active_seconds: float = 0.0
     last_clock: float | None = None
     halves: Halves = field(default_factory=Halves)
 
 
 class Ledger:
-    """Appends to the journal and keeps what it says."""
+    """Appends to the journal and keeps what it says.
+
+    Attributes:
+        is_replaying: Whether all that was done so far is what the journal holds.
+    """
 
     def __init__(self, journal: Journal) -> None:
-        """Replay the records that are there."""
+        """Replay the records that are there.
+
+        Raises:
+            StudyError: One does not fit those before it.
+        """
         self._journal = journal
         self._state = _State()
-        for record in journal.records:
-            self._apply(record)
+        self.is_replaying = bool(journal.records)
+        for number, record in enumerate(journal.records, start=1):
+            try:
+                check_record(record)
+                self._apply(record)
+            except DAMAGE as error:
+                raise StudyError(
+                    f"line {number} of the study's journal ({record['kind']}) does not fit what "
+                    f"is before it ({described(error)}); restore it from a copy, or start anew "
+                    "with --force"
+                ) from error
         journal.records.clear()
-        self._state.last_slot = ""
+        self._state.last_slots.clear()
 
     @property
     def study(self) -> Record | None:
@@ -107,10 +127,13 @@ class Ledger:
         """Time that sessions of this study were at work, up to the last record."""
         return self._state.active_seconds
 
-    @property
-    def last_slot(self) -> str:
-        """The run that was finished last in this session; "" right after a restart."""
-        return self._state.last_slot
+    def last_slot(self, place: int) -> str:
+        """Return the run that ended last there in this session; "" right after a restart."""
+        return self._state.last_slots.get(place, "")
+
+    def last_entry(self, place: int) -> RunEntry:
+        """Return the run that ended last there; of all runs where there was none."""
+        return self._state.last_entries.get(place, self._state.entries[-1])
 
     @property
     def halves(self) -> Halves:
@@ -142,8 +165,10 @@ class Ledger:
         """Return the name of the case that a run belongs to."""
         return str(self._state.planned[run_id].get("case", ""))
 
-    def plan(self, slot: RunSlot, run_id: str) -> None:
+    def plan(self, slot: RunSlot, run_id: str, place: int = 0) -> None:
         """Record that a run is about to be submitted."""
+        self.is_replaying = False
+        where = {"place": place} if place else {}
         self._append(
             "run-planned",
             run_id=run_id,
@@ -154,16 +179,21 @@ class Ledger:
             settings=codec.settings_to_json(slot.settings),
             sync=slot.sync,
             case=slot.case,
+            **where,
         )
+
+    def open_run(self, slot: str) -> OpenRun | None:
+        """Return the run of a slot that has not ended."""
+        return next((run for run in self.open_runs if run.slot == slot), None)
 
     def submitted(self, run_id: str, handle: Handle) -> None:
         """Record how to find a run again."""
         self._append("run-submitted", run_id=run_id, handle=codec.handle_to_json(handle))
 
-    def finished(self, run_id: str, measurement: Measurement) -> None:
-        """Record what a run gave."""
+    def finished(self, run_id: str, measurement: Measurement, *, late: bool = False) -> None:
+        """Record what a run gave; late: it had ended before this session."""
         data = codec.measurement_to_json(measurement)
-        self._append("run-finished", run_id=run_id, measurement=data)
+        self._append("run-finished", run_id=run_id, measurement=data, late=late)
 
     def dropped(self, run_id: str, reason: str) -> None:
         """Record that a run was cancelled: it counts as never run."""
@@ -213,12 +243,11 @@ class Ledger:
         if record["kind"] != "resumed" and state.last_clock is not None:
             state.active_seconds += max(0.0, record.get("clock", 0.0) - state.last_clock)
         state.last_clock = record.get("clock")
-        handler = _HANDLERS.get(record["kind"])
-        if handler is not None:
-            handler(state, record)
+        _HANDLERS[record["kind"]](state, record)
 
 
 def _on_study(state: _State, record: Record) -> None:
+    need(state.study is None, "a second beginning")
     state.study = record
 
 
@@ -228,8 +257,10 @@ def _on_resumed(state: _State, record: Record) -> None:
 
 
 def _on_planned(state: _State, record: Record) -> None:
+    need(state.study is not None, "a run before the beginning")
+    need(record["run_id"] not in state.planned, "a run that was planned before")
     state.planned[record["run_id"]] = record
-    state.halves.plan(record["run_id"])
+    state.halves.plan(record)
     state.open_runs[record["run_id"]] = OpenRun(
         record["run_id"], record["slot"], case=record.get("case", "")
     )
@@ -242,23 +273,31 @@ def _on_submitted(state: _State, record: Record) -> None:
 def _on_finished(state: _State, record: Record) -> None:
     plan = state.planned[record["run_id"]]
     measurement = codec.measurement_from_json(record["measurement"])
-    state.open_runs.pop(record["run_id"], None)
+    need(measurement.run_id == record["run_id"], "the measurement of another run")
+    need(plan["slot"] not in state.by_slot, f"{plan['slot']} has ended before")
+    del state.open_runs[record["run_id"]]
     state.by_slot[plan["slot"]] = measurement
-    state.last_slot = plan["slot"] if state.halves.is_recent(measurement.run_id) else ""
-    state.halves.finish(plan, measurement)
+    place = plan.get("place", 0)
+    late = record.get("late", False)
+    state.last_slots[place] = "" if late else plan["slot"]
+    state.halves.finish(plan, measurement, late=late)
     state.entries.append(
         RunEntry(
             RunRole(plan["role"]), measurement, plan["trial"], plan["pair"], plan.get("case", "")
         )
     )
+    state.last_entries[place] = state.entries[-1]
 
 
 def _on_dropped(state: _State, record: Record) -> None:
-    state.open_runs.pop(record["run_id"], None)
-    state.last_slot = ""
+    del state.open_runs[record["run_id"]]
+    plan = state.planned[record["run_id"]]
+    state.last_slots.pop(plan.get("place", 0), None)
+    state.halves.drop(plan)
 
 
 def _on_value(state: _State, record: Record) -> None:
+    need(record["name"] not in state.values, f"{record['name']} is there already")
     state.values[record["name"]] = record["value"]
 
 

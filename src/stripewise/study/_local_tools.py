@@ -9,11 +9,11 @@ import platform
 import time
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import stripewise
 from stripewise.knowledge import Memory, describe_machine, own_store, site_stores
-from stripewise.launch import Handle, LocalLauncher, sweep
+from stripewise.launch import create_launcher, sweep
+from stripewise.machines import find_mount
 from stripewise.model import ProgramFacts, Verification
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import find_runtime
@@ -21,12 +21,10 @@ from stripewise.study._ledger import Ledger
 from stripewise.study._looking import look, look_first
 from stripewise.study._options import CLASSES, StudyOptions
 from stripewise.study._resources import resource_warnings
-from stripewise.study._sandbox import Sandbox
 from stripewise.study._tools import Tools
-from stripewise.study._verifiable import unreadable
-from stripewise.study._verify import Reference
-from stripewise.study._workspace import SandboxWorkspace, other_file_system
 from stripewise.tunables import Space, Tunable, build_configuration, find_space, get
+from stripewise.verify import Reference, unreadable
+from stripewise.workspace import Sandbox, SandboxWorkspace
 
 
 def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
@@ -34,7 +32,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
 
     Raises:
         RuntimeMissingError: The runtime library is not built.
-        UsageError: A knob that does not exist is named.
+        UsageError: A tunable that does not exist is named.
     """
     for name in (*options.only, *options.exclude):
         get(name)
@@ -46,7 +44,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     if warning := other_file_system(options):
         ledger.warn(warning)
     return Tools(
-        launcher=LocalLauncher(runtime),
+        launcher=create_launcher(options.launcher, runtime),
         workspace=workspace,
         look=look,
         look_first=partial(look_first, workspace),
@@ -55,7 +53,6 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         find_space=partial(search_space, options, policy),
         configure=build_configuration,
         sweep=sweep,
-        find_again=_find_again,
         policy=policy,
         provenance=_provenance(options, policy),
         memory=_memory(options, policy) if options.memory else None,
@@ -68,7 +65,7 @@ def _memory(options: StudyOptions, policy: Policy) -> Memory:
 
 
 def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> Space:
-    """Return the knobs that may be tried on a program."""
+    """Return the tunables that may be tried on a program."""
 
     def why_not(tunable: Tunable) -> str:
         if tunable.name in options.exclude:
@@ -99,13 +96,6 @@ class _Verifier:
         return self._reference.verify(self._sandbox.outputs(candidate), layout=layout)
 
 
-def _find_again(run_id: str, record_directory: Path) -> Handle | None:
-    """Return a handle of a run that ended although its submission was never recorded."""
-    if not (record_directory / "result.json").exists():
-        return None
-    return Handle("local", run_id, {"record_directory": str(record_directory.absolute())})
-
-
 def _provenance(options: StudyOptions, policy: Policy) -> dict[str, str]:
     described = {
         "stripewise": stripewise.__version__,
@@ -113,7 +103,7 @@ def _provenance(options: StudyOptions, policy: Policy) -> dict[str, str]:
         "host": platform.node(),
         "system": f"{platform.system()} {platform.release()}",
         "cores": str(len(os.sched_getaffinity(0))),
-        "storage": _storage(options.study_directory),
+        "storage": str(find_mount(options.study_directory)),
         "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
         "directory": str(options.origin),
     }
@@ -122,15 +112,12 @@ def _provenance(options: StudyOptions, policy: Policy) -> dict[str, str]:
     return described
 
 
-def _storage(path: Path) -> str:
-    """Return type and source of the file system that holds a path."""
-    best, found = "", "unknown"
-    try:
-        lines = Path("/proc/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return found
-    for source, mount, kind, *_ in (line.split() for line in lines):
-        inside = str(path) == mount or str(path).startswith(mount.rstrip("/") + "/")
-        if inside and len(mount) >= len(best):
-            best, found = mount, f"{kind} on {mount} ({source})"
-    return found
+def other_file_system(options: StudyOptions) -> str:
+    """Warn if the runs work on another storage than the user's directory; "" if not."""
+    study = options.study_directory
+    if os.stat(study).st_dev == os.stat(options.origin).st_dev:
+        return ""
+    return (
+        f"the study's directory {study} lies on another file system than {options.origin}: "
+        "that storage is measured; give --study-dir inside the one that your jobs write to"
+    )

@@ -4,20 +4,33 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from stripewise.errors import ContainerError
 from stripewise.launch import Outcome
-from stripewise.model import Measurement, ObservedFile, RunStatus
-from stripewise.readers import HandshakeState, handshake, read_containers
-from stripewise.runtime import filesystem_type
+from stripewise.machines import find_mount
+from stripewise.model import FailureCause, Measurement, ObservedFile, RunProfile, RunStatus
+from stripewise.readers import (
+    HandshakeState,
+    handshake,
+    observed_files,
+    opened_files,
+    program_facts,
+    read_containers,
+    read_run,
+)
 from stripewise.study._pattern_facts import with_pattern
-from stripewise.study._tools import FirstLook, Place
-from stripewise.study._workspace import SandboxWorkspace, shown
+from stripewise.study._tools import FirstLook
+from stripewise.workspace import Place, SandboxWorkspace, shown
 
+REFUSED = "Stripewise refused to change"
+_REFUSED = re.compile("refused to change (.*): it existed before the run")
+_RELATIVE = "give the program a relative path, or write {run_dir}/ before the name in the command"
 _NOT_STORAGE = ("/dev", "/proc", "/sys", "/run")
 
 
@@ -28,39 +41,44 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
     try:
         profile = read_containers(outcome.containers)
     except ContainerError as error:
-        return _unseen(run_id, outcome, str(error))
-    status, message = outcome.status, outcome.message
-    if status is RunStatus.OK:
-        seen = handshake(profile, place.command, place.directory)
-        if not seen.ok:
-            status, message = RunStatus.UNSEEN, _as_given(seen.message, place)
-    return Measurement(
-        run_id=run_id,
-        status=status,
-        exit_code=outcome.exit_code,
-        elapsed_seconds=outcome.elapsed_seconds,
+        return _unseen(_measurement(run_id, outcome), str(error))
+    measured = _measurement(
+        run_id,
+        outcome,
         io_seconds=profile.io_seconds,
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,
-        started_unix_seconds=outcome.started_unix_seconds,
-        files=profile.observed_files(place.directory),
-        message=message,
+        files=observed_files(profile, place.directory),
     )
+    if not measured.ok:
+        return replace(measured, message=refusal(profile) or measured.message)
+    seen = handshake(profile, place.command, place.directory)
+    return measured if seen.ok else _unseen(measured, _as_given(seen.message, place))
+
+
+def refusal(profile: RunProfile) -> str:
+    """Say which file outside of its directory a run was kept from changing; "" if none."""
+    found = [match[1] for text in profile.troubles if (match := _REFUSED.search(text))]
+    if not found:
+        return ""
+    return f"{REFUSED} {shown(found[0])}, which existed before the run; {_RELATIVE}"
 
 
 def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measurement) -> FirstLook:
     """Return what the program does, or why it cannot be tuned."""
     containers = sorted((place.record_directory / "containers").glob("*.sw"))
-    profile = read_containers(containers)
+    evidence = read_run(containers)
+    profile = evidence.profile
     seen = handshake(profile, place.command, place.directory)
-    opened = profile.opened(place.directory)
-    outside, temporary = _outside(measurement.files)
+    opened = opened_files(profile, place.directory)
+    outside, temporary = _outside(measurement.files, place)
     problem = _as_given(seen.message, place) if not seen.ok else ""
+    if seen.state is HandshakeState.RANKS_APART:
+        problem = seen.warnings[-1]
     if not problem and outside:
         problem = (
             f"the program writes {shown(outside[0])}, outside of its working directory, where "
-            "runs would overwrite each other's files; give it a relative path, or write "
-            "{run_dir}/ before the name in the command"
+            f"runs would overwrite each other's files and Stripewise refuses that; {_RELATIVE}"
         )
     warnings = list(seen.warnings)
     if temporary:
@@ -68,9 +86,9 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
         warnings.append(f"the program writes {names}: files there are neither new nor verified")
     inputs = workspace.sandbox.snapshot.entries
     run_id = measurement.run_id
-    facts = with_pattern(profile.facts(measurement.elapsed_seconds), containers)
+    facts = with_pattern(program_facts(profile, measurement.elapsed_seconds), evidence)
     return FirstLook(
-        facts=replace(facts, filesystem=filesystem_type(place.directory)),
+        facts=replace(facts, filesystem=find_mount(place.directory).kind),
         problem=problem,
         no_plugin=seen.state in (HandshakeState.PLUGIN_MISSING, HandshakeState.PLUGIN_WRONG),
         written_inputs=tuple(sorted(str(p) for p in opened.written if str(p) in inputs)),
@@ -91,8 +109,12 @@ def _as_given(message: str, place: Place) -> str:
     return message.replace(str(place.directory), ".")
 
 
-def _outside(files: Sequence[ObservedFile]) -> tuple[list[str], list[str]]:
-    """Absolute paths that were written: on storage, and in a directory for temporary files."""
+def _outside(files: Sequence[ObservedFile], place: Place) -> tuple[list[str], list[str]]:
+    """Absolute paths that were written, and those of temporary files.
+
+    A file that the command names is not temporary where the run leaves it: the next run, which
+    may not change it, would fail.  Names that a program makes up are new in every run.
+    """
     temporaries = {Path("/tmp"), Path("/var/tmp"), Path(tempfile.gettempdir())}
     outside: list[str] = []
     temporary: list[str] = []
@@ -100,35 +122,42 @@ def _outside(files: Sequence[ObservedFile]) -> tuple[list[str], list[str]]:
         path = Path(file.path)
         if not path.is_absolute() or not file.write_bytes:
             continue
-        if any(path.is_relative_to(root) for root in _NOT_STORAGE):
+        if any(path.is_relative_to(root) for root in (*map(Path, _NOT_STORAGE), *place.writable)):
             continue
         in_temporary = any(path.is_relative_to(root) for root in temporaries)
-        (temporary if in_temporary else outside).append(file.path)
+        named = any(file.path in word for word in place.command) and path.is_file()
+        (temporary if in_temporary and not named else outside).append(file.path)
     return outside, temporary
 
 
 def _without_containers(run_id: str, outcome: Outcome) -> Measurement:
-    if outcome.io_seconds is None and outcome.status is RunStatus.OK:
-        return _unseen(run_id, outcome, "no process left a mark: LD_PRELOAD was dropped")
+    measured = _measurement(
+        run_id,
+        outcome,
+        io_seconds=outcome.io_seconds or 0.0,
+        read_bytes=outcome.read_bytes or 0,
+        write_bytes=outcome.write_bytes or 0,
+    )
+    if outcome.io_seconds is None:
+        return _unseen(measured, "no process left a mark: LD_PRELOAD was dropped")
+    return measured
+
+
+def _measurement(run_id: str, outcome: Outcome, **seen: Any) -> Measurement:
     return Measurement(
         run_id=run_id,
         status=outcome.status,
         exit_code=outcome.exit_code,
         elapsed_seconds=outcome.elapsed_seconds,
-        io_seconds=outcome.io_seconds or 0.0,
-        read_bytes=outcome.read_bytes or 0,
-        write_bytes=outcome.write_bytes or 0,
         started_unix_seconds=outcome.started_unix_seconds,
         message=outcome.message,
+        cause=outcome.cause,
+        **seen,
     )
 
 
-def _unseen(run_id: str, outcome: Outcome, message: str) -> Measurement:
-    return Measurement(
-        run_id=run_id,
-        status=RunStatus.UNSEEN if outcome.status is RunStatus.OK else outcome.status,
-        exit_code=outcome.exit_code,
-        elapsed_seconds=outcome.elapsed_seconds,
-        started_unix_seconds=outcome.started_unix_seconds,
-        message=message,
-    )
+def _unseen(run: Measurement, message: str) -> Measurement:
+    """Return a run that ended well but was not seen; others failed for a reason of their own."""
+    if not run.ok:
+        return run
+    return replace(run, status=RunStatus.UNSEEN, cause=FailureCause.PROGRAM, message=message)

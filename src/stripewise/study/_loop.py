@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stripewise.errors import StudyError
 from stripewise.model import ProgramFacts, StudyResult
+from stripewise.owned import OwnedDirectory
 from stripewise.strategies import create
 from stripewise.study._baseline import Baseline, measure_baseline, warm_up
 from stripewise.study._budget import make_budget
@@ -20,12 +21,13 @@ from stripewise.study._ensemble import merge_facts, merge_spaces
 from stripewise.study._executor import Executor
 from stripewise.study._final import judge_winner
 from stripewise.study._interrupts import Interrupts
-from stripewise.study._journal import Journal
+from stripewise.study._journal import VERSION, Journal, Record
 from stripewise.study._ledger import Ledger
 from stripewise.study._memory import begin_with_memory, keep_in_memory
 from stripewise.study._observer import Observer
 from stripewise.study._options import (
     StudyOptions,
+    check_in_flight,
     extended_budgets,
     ignored_options,
     options_from_json,
@@ -34,6 +36,8 @@ from stripewise.study._options import (
 from stripewise.study._result import Found, make_result
 from stripewise.study._search import Search
 from stripewise.study._search_result import SearchResult
+from stripewise.study._shapes import DAMAGE, described
+from stripewise.study._statistics import hopeless_text
 from stripewise.study._tools import Tools
 from stripewise.study._verifiable import verifiable_space
 from stripewise.tunables import Space
@@ -76,32 +80,35 @@ class Study:
         """
         interrupts = Interrupts()
         with (
-            claim(self._options) as directory,
-            _ledger(directory) as (ledger, note),
+            claim(self._options) as owned,
+            _ledger(owned.path) as (ledger, note),
             interrupts.caught(),
+            _blamed_on_the_journal(ledger, owned.path / JOURNAL),
         ):
-            options = self._begin(ledger, note, directory)
+            options = self._begin(ledger, note, owned)
             cases = options.all_cases
             tools = [self._make_tools(options.of_case(case), ledger) for case in cases]
+            check_in_flight(options, tools[0].launcher)
             if ledger.study is None:
-                ledger.begin(_study_record(options, tools[0]))
+                ledger.begin(_study_record(options, tools[0], owned.identity))
             by_name = {case.name: own for case, own in zip(cases, tools, strict=True)}
             executor = Executor(ledger, by_name, self._observer, interrupts, options.keep)
             budget = make_budget(options, tools[0].policy)
             parts = Parts(options, ledger, executor, self._observer, budget)
             context = with_cases(parts, cases, tools)
             executor.recover()
-            self._observer.began(str(directory), len(ledger.entries))
+            self._observer.began(str(owned.path), len(ledger.entries))
             return keep_in_memory(context, _procedure(context))
 
-    def _begin(self, ledger: Ledger, note: str, directory: Path) -> StudyOptions:
+    def _begin(self, ledger: Ledger, note: str, owned: OwnedDirectory) -> StudyOptions:
         """Return the options that hold: the recorded ones when going on."""
         study = ledger.study
         if study is None:
             if self._options.resume and not self._options.command:
-                raise StudyError(f"{directory} holds no study to go on with")
+                raise StudyError(f"{owned.path} holds no study to go on with")
             return self._options
-        recorded = options_from_json(study["options"], directory)
+        _check_record(study, owned)
+        recorded = options_from_json(study["options"], owned.path)
         self._check_same(recorded)
         recorded = replace(recorded, **ledger.budgets)
         ledger.resumed(note)
@@ -132,6 +139,24 @@ def run_study(options: StudyOptions, observer: Observer | None = None) -> StudyR
 
 
 @contextmanager
+def _blamed_on_the_journal(ledger: Ledger, path: Path) -> Iterator[None]:
+    """Refuse a journal that does not fit together, as long as nothing else was gone by.
+
+    Raises:
+        StudyError: With the remedy.
+    """
+    try:
+        yield
+    except DAMAGE as error:
+        if not ledger.is_replaying:
+            raise
+        raise StudyError(
+            f"the journal {path} does not fit together ({described(error)}); restore it from a "
+            "copy, or start anew with --force; if nobody changed it, this is a fault of Stripewise"
+        ) from error
+
+
+@contextmanager
 def _ledger(directory: Path) -> Iterator[tuple[Ledger, str]]:
     journal = Journal(directory / JOURNAL)
     ledger = Ledger(journal)
@@ -147,9 +172,18 @@ def _local_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     return make_tools(options, ledger)
 
 
-def _study_record(options: StudyOptions, tools: Tools) -> dict[str, object]:
+def _check_record(study: Record, owned: OwnedDirectory) -> None:
+    """Refuse a journal that was begun in another directory."""
+    if study.get("identity") != owned.identity:
+        raise StudyError(
+            f"the journal in {owned.path} is that of another directory; begin anew with --force"
+        )
+
+
+def _study_record(options: StudyOptions, tools: Tools, identity: str) -> dict[str, object]:
     return {
-        "version": 1,
+        "version": VERSION,
+        "identity": identity,
         "options": options_to_json(options),
         "provenance": dict(tools.provenance),
     }
@@ -164,13 +198,17 @@ def _procedure(context: Context) -> StudyResult:
     found = Found(facts, spaces, merge_facts(facts), space)
     context.executor.facts = found.merged_facts
     if not space.dimensions:
-        return _nothing_to_try(context, found, "no knob acts on this program")
+        return _nothing_to_try(context, found, "no tunable acts on this program")
     _say_where_knobs_act(context, spaces)
     baselines = [measure_baseline(c, f) for c, f in zip(context.cases, facts, strict=True)]
     space = verifiable_space(context, baselines, space)
     found = replace(found, space=space, baselines=baselines)
     if not space.dimensions:
-        return _nothing_to_try(context, found, "no knob is left whose outputs could be verified")
+        return _nothing_to_try(
+            context, found, "no tunable is left whose outputs could be verified"
+        )
+    if why := context.ledger.remember("hopeless", lambda: hopeless_text(context.spread())):
+        return _nothing_to_try(context, found, why)
     options = context.options
     strategy = create(
         options.strategy, space, found.merged_facts, options.seed, options.strategy_options
@@ -193,6 +231,7 @@ def _nothing_to_try(context: Context, found: Found, why: str) -> StudyResult:
 
 def _clean_up(context: Context, baselines: Sequence[Baseline]) -> None:
     """Remove the kept outputs, and what a kill between end and removal of a run left."""
+    context.executor.abandon_all("nothing needs it")
     if context.options.keep:
         return
     for baseline in baselines:
@@ -212,7 +251,7 @@ def _warm_up_all(context: Context) -> list[ProgramFacts]:
 
 
 def _say_where_knobs_act(context: Context, spaces: Sequence[Space]) -> None:
-    """Record which knobs act on some of the cases only."""
+    """Record which tunables act on some of the cases only."""
     acting: dict[str, list[str]] = {}
     for case, space in zip(context.cases, spaces, strict=True):
         for dimension in space.dimensions:

@@ -19,9 +19,10 @@ from pydantic import TypeAdapter
 
 from stripewise.knowledge import Memory, Recollection
 from stripewise.model import ProgramFacts, StudyResult
+from stripewise.runtime import is_wrapper, program_name, program_word
 from stripewise.strategies import SeededStrategy, Strategy
 from stripewise.study._context import Context
-from stripewise.study._options import StudyOptions, is_wrapper, program_name, program_word
+from stripewise.study._options import StudyOptions
 from stripewise.tunables import Space
 
 _RECOLLECTION = TypeAdapter(Recollection)

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from stripewise.errors import UsageError
+from stripewise.launch import DEFAULT_LAUNCHER, Launcher
 from stripewise.model import Value
+from stripewise.runtime import program_name
 from stripewise.study._cases import (
     CASE_WORD,
     Case,
@@ -20,18 +21,18 @@ from stripewise.study._cases import (
     case_to_json,
     check_cases,
 )
+from stripewise.study._shapes import check_fields
+from stripewise.study._statistics import LOOKS
 from stripewise.tunables import SafetyClass
 
 DEFAULT_TRIALS = 20
-MINIMUM_RUNS = 18
-"""Of each case: warm-up, 3 baselines, one trial of 2 runs, 6 pairs."""
+MINIMUM_RUNS = 6 + 2 * LOOKS[0]
+"""Of each case: warm-up, 3 baselines, one trial of 2 runs, the pairs of the first look."""
 CLASSES = {
     "safe": frozenset({SafetyClass.SAFE}),
     "layout": frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT}),
     "contract": frozenset(SafetyClass),
 }
-_LAUNCHERS = ("mpiexec", "mpirun", "srun", "orterun", "prun", "aprun", "jsrun")
-_WRAPPERS = ("env", "time", "numactl", "taskset", "nice", "bash", "sh", "python", "python3")
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ class StudyOptions:
         trials: Most configurations; runs: most executions; time_seconds: most time.
         strategy: Name of the search strategy; strategy_options: its options, as text.
         seed: Of every random choice.
-        allow: The most dangerous class of knobs that may be tried.
-        only / exclude: Names of knobs to try alone, or not to try.
-        vary: Knob name to the values to try instead of its own ladder.
+        allow: The most dangerous class of tunables that may be tried.
+        only / exclude: Names of tunables to try alone, or not to try.
+        vary: Tunable name to the values to try instead of its own ladder.
         ranks / ranks_per_node / threads: Values of the job's resources to try; none: as the
             command says.
         inputs: Files and directories that the program reads, beyond those seen being read.
@@ -57,6 +58,8 @@ class StudyOptions:
         timeout_seconds: Time limit of a run; None: from the baseline.
         keep: Whether containers and outputs of the runs are kept.
         patience: So many trials without improvement end the search.
+        launcher: Name of what runs the command.
+        in_flight: Runs at a time; None: as many as the launcher has places.
         memory: Whether to begin with what studies found before, and to keep what this one finds.
         resume: Go on with the study in the directory.
         force: Begin anew although the directory holds a study.
@@ -87,6 +90,8 @@ class StudyOptions:
     timeout_seconds: float | None = None
     keep: bool = False
     patience: int = 10
+    launcher: str = DEFAULT_LAUNCHER
+    in_flight: int | None = None
     memory: bool = True
     resume: bool = False
     force: bool = False
@@ -108,8 +113,8 @@ class StudyOptions:
         if self.runs is not None and self.runs < least:
             of = f" of {len(self.cases)} cases" if len(self.cases) > 1 else ""
             raise UsageError(
-                f"--runs {self.runs} is too few: warm-up, 3 baselines, one trial and 6 pairs{of} "
-                f"take {least}"
+                f"--runs {self.runs} is too few: warm-up, 3 baselines, one trial and {LOOKS[0]} "
+                f"pairs{of} take {least}"
             )
 
     @property
@@ -135,11 +140,6 @@ class StudyOptions:
         name = program_name(command).replace(CASE_WORD, "case")
         return (self.origin / (self.directory or Path(f"{name}.stripewise"))).absolute()
 
-    @property
-    def part_directory(self) -> Path:
-        """Where runs and records of this case are; the study's directory if it is alone."""
-        return self.study_directory / self.part
-
     def of_case(self, case: Case) -> StudyOptions:
         """Return the options as they are for one of the cases alone."""
         if not self.cases:
@@ -156,10 +156,23 @@ class StudyOptions:
         )
 
 
+def check_in_flight(options: StudyOptions, launcher: Launcher) -> None:
+    """Refuse more runs in flight than there are places.
+
+    Raises:
+        UsageError: With how many there are.
+    """
+    if options.in_flight is not None and not 1 <= options.in_flight <= launcher.places:
+        raise UsageError(
+            f"--in-flight {options.in_flight}: the launcher {launcher.name} runs "
+            f"{launcher.places} at a time"
+        )
+
+
 _RESOURCES = ("ranks", "ranks_per_node", "threads")
 _RECORDED = (
     "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
-    "timeout_seconds", "keep", "patience",
+    "timeout_seconds", "keep", "patience", "launcher", "in_flight",
 )  # fmt: skip
 
 
@@ -178,7 +191,7 @@ def options_to_json(options: StudyOptions) -> dict[str, Any]:
 
 def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
     """Restore recorded options, to go on with the study in a directory."""
-    return StudyOptions(
+    options = StudyOptions(
         command=tuple(data["command"]),
         directory=directory,
         origin=Path(data["origin"]),
@@ -193,8 +206,10 @@ def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
         memory=data.get("memory", False),
         cases=tuple(case_from_json(case) for case in data.get("cases", ())),
         resume=True,
-        **{name: data[name] for name in _RECORDED},
+        **{name: data[name] for name in _RECORDED if name in data},
     )
+    check_fields(options)
+    return options
 
 
 def _values(values: Sequence[Any]) -> tuple[Value, ...]:
@@ -247,43 +262,3 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)
-
-
-def program_name(command: Sequence[str]) -> str:
-    """Return the name of the program in a command line, for people and file names.
-
-    The launcher's options are not known here, so the program is the first word after the
-    launcher that looks like one: a path, or a name that can be found.
-    """
-    name = os.path.basename(program_word(command))
-    stem, suffix = os.path.splitext(name)
-    return stem if suffix in (".py", ".sh", ".exe") and stem else name or "program"
-
-
-def program_word(command: Sequence[str]) -> str:
-    """Return the word of a command line that seems to be the program; "" if it has none."""
-    words = list(command)
-    while len(words) > 1 and is_wrapper(words[0]):
-        rest = [i for i, word in enumerate(words[1:], start=1) if _looks_like_program(word)]
-        if not rest:
-            break
-        words = words[rest[0] :]
-    return words[0] if words else ""
-
-
-def is_wrapper(word: str) -> bool:
-    """Whether a word of a command starts another program: a launcher, an interpreter."""
-    base = os.path.basename(word)
-    stem = base.split(".")[0] if not base.startswith("python") else "python"
-    return stem in _LAUNCHERS or stem in _WRAPPERS
-
-
-def _looks_like_program(word: str) -> bool:
-    if word.startswith("-") or "=" in word or not word.strip("0123456789:,"):
-        return False
-    if os.path.sep in word or word.endswith((".py", ".sh")):
-        return True
-    return any(
-        os.access(os.path.join(folder, word), os.X_OK)
-        for folder in os.environ.get("PATH", "").split(os.pathsep)
-    )

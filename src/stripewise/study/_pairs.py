@@ -4,13 +4,15 @@
 
 A round's ratio is the weighted geometric mean of its pairs, so the ratios of the rounds are a
 sample like those of a single case, and their interval holds in the same way.  Each case has
-its own interval from its own pairs; the three looks are accounted for in every one of them.
+its own interval from its own pairs; the looks are accounted for in every one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from functools import partial
+from math import log
 from random import Random
 
 from stripewise.model import Measurement, RunRole, Speedup, Trial
@@ -18,14 +20,16 @@ from stripewise.study._baseline import Baseline
 from stripewise.study._case_runs import TINY_SECONDS
 from stripewise.study._context import CaseContext, Context
 from stripewise.study._contract import failure_text, trial_timeout
-from stripewise.study._ensemble import weighted_mean
-from stripewise.study._slot import RunSlot
+from stripewise.study._ensemble import mean_spread, weighted_mean
+from stripewise.study._places import MakeUnit
+from stripewise.study._slot import RunSlot, Steps
 from stripewise.study._statistics import (
-    LOOK_RANKS,
     LOOKS,
     SLOWER_MEDIAN,
+    Noise,
     excludes_one,
     got_slower,
+    is_futile,
     speedup_of,
 )
 
@@ -43,6 +47,10 @@ def elapsed_seconds(run: Measurement) -> float:
     return max(run.elapsed_seconds, TINY_SECONDS)
 
 
+_WHICH: dict[Seconds, int] = {io_seconds: 0, elapsed_seconds: 1}
+"""Place of a time's noise in `Rounds.noises`."""
+
+
 @dataclass(frozen=True)
 class Rounds:
     """Rounds of pairs.
@@ -50,10 +58,12 @@ class Rounds:
     Attributes:
         pairs: A list for each case, in the order of the cases; one pair a round.
         weights: Of the cases.
+        noises: Of each case's baseline, I/O and whole time, before the first pair.
     """
 
     pairs: tuple[list[Pair], ...]
     weights: tuple[float, ...]
+    noises: tuple[tuple[Noise, Noise], ...]
 
     @property
     def n(self) -> int:
@@ -69,11 +79,22 @@ class Rounds:
 
     def speedup(self, seconds: Seconds = io_seconds) -> Speedup:
         """Return the speed-up over all cases."""
-        return speedup_of([(ratio, 1.0) for ratio in self.ratios(seconds)])
+        return speedup_of([(ratio, 1.0) for ratio in self.ratios(seconds)], self.noise(seconds))
 
     def of_case(self, place: int, seconds: Seconds = io_seconds) -> Speedup:
         """Return the speed-up of one case."""
-        return speedup_of([(seconds(b), seconds(w)) for b, w in self.pairs[place]])
+        pairs = [(seconds(b), seconds(w)) for b, w in self.pairs[place]]
+        return speedup_of(pairs, self.noises[place][_WHICH[seconds]])
+
+    def noise(self, seconds: Seconds = io_seconds) -> Noise:
+        """Return the noise of a round of baseline runs, over all cases."""
+        own = [noises[_WHICH[seconds]] for noises in self.noises]
+        both = mean_spread([noise.spread for noise in own], self.weights)
+        return Noise(both, min(noise.n_runs for noise in own))
+
+    def is_futile(self) -> bool:
+        """Whether more rounds would hardly show an improvement."""
+        return is_futile([log(ratio) for ratio in self.ratios(io_seconds)], self.noise())
 
     def is_slower(self, place: int, seconds: Seconds) -> bool:
         """Whether a case got slower; see `got_slower`."""
@@ -86,8 +107,11 @@ class Rounds:
         return speedup.median < SLOWER_MEDIAN and speedup.high >= 1
 
     def is_in_doubt(self) -> bool:
-        """Whether that holds of some case."""
-        return any(self.in_doubt(place) for place in range(len(self.pairs)))
+        """Whether that holds of some case, or of the whole time."""
+        whole = self.speedup(elapsed_seconds)
+        if whole.median < SLOWER_MEDIAN and whole.high >= 1:
+            return True
+        return len(self.pairs) > 1 and any(self.in_doubt(i) for i in range(len(self.pairs)))
 
     def is_lost(self) -> bool:
         """Whether the I/O of some case has provably got slower."""
@@ -113,17 +137,45 @@ class PairRunner:
 
     def run(self) -> Rounds | None:
         """Run the pairs up to the look that decides; None if the candidate fails in one."""
-        rounds = Rounds(tuple([] for _ in self._baselines), self._context.weights)
+        noises = tuple(self._noises(baseline.context) for baseline in self._baselines)
+        rounds = Rounds(tuple([] for _ in self._baselines), self._context.weights, noises)
         for look in LOOKS:
-            if not self._may_go_on(rounds, look):
+            if rounds.n and rounds.is_futile():
                 break
-            while rounds.n < look:
-                if not self._round(rounds):
+            for found in self._context.side_by_side().each(self._units(rounds, look)):
+                if found is None:
                     return None
+                for place, pair in found.items():
+                    rounds.pairs[place].append(pair)
                 self._tell(rounds, look)
+                if rounds.n < look and rounds.is_futile():
+                    break
+            if rounds.n < look:
+                break
             if rounds.is_lost() or (excludes_one(rounds.speedup()) and not rounds.is_in_doubt()):
                 break
         return rounds
+
+    def _noises(self, case: CaseContext) -> tuple[Noise, Noise]:
+        """Return how much the baseline varies; fixed before the first pair."""
+
+        def seen() -> list[tuple[float, ...]]:
+            runs = case.baselines()
+            return [astuple(Noise.of([seconds(run) for run in runs])) for seconds in _WHICH]
+
+        io, whole = case.remember(f"pair-noise/{self._trial.number}", seen)
+        return Noise(*io), Noise(*whole)
+
+    def _units(self, rounds: Rounds, look: int) -> Iterator[MakeUnit[dict[int, Pair] | None]]:
+        """Yield the rounds up to a look, as long as the budget holds those up to it.
+
+        What ends them early is judged on the rounds in order, so that it does not depend on which
+        of those in flight ends first.
+        """
+        for number in range(rounds.n + 1, look + 1):
+            if number > 1 and not self._begun(number) and not self._allows(look - number + 1):
+                return
+            yield partial(self._round, number)
 
     def _tell(self, rounds: Rounds, look: int) -> None:
         cases = {
@@ -133,34 +185,25 @@ class PairRunner:
         }
         self._context.observer.pair_finished(rounds.n, look, rounds.speedup(), cases)
 
-    def _may_go_on(self, rounds: Rounds, look: int) -> bool:
-        """Whether to run up to the next look: always to the first, to others if they may help."""
-        if not rounds.n:
-            return True
-        speedup = rounds.speedup()
-        against = sum(ratio <= 1 for ratio in rounds.ratios(io_seconds))
-        if speedup.median <= 1 or against > LOOK_RANKS[LOOKS[-1]]:
-            return False
-        return self._begun(rounds.n + 1) or self._allows(look - rounds.n)
-
-    def _round(self, rounds: Rounds) -> bool:
-        number = rounds.n + 1
-        for place in self._context.order(f"pair-cases/{self._trial.number}/{number}"):
-            pair = self._pair(self._baselines[place], number)
+    def _round(self, number: int, place: int) -> Steps[dict[int, Pair] | None]:
+        del place  # a pair brings its own baseline
+        pairs: dict[int, Pair] = {}
+        for index in self._context.order(f"pair-cases/{self._trial.number}/{number}"):
+            pair = yield from self._pair(self._baselines[index], number)
             if pair is None:
-                return False
-            rounds.pairs[place].append(pair)
-        return True
+                return None
+            pairs[index] = pair
+        return pairs
 
-    def _pair(self, baseline: Baseline, number: int) -> Pair | None:
+    def _pair(self, baseline: Baseline, number: int) -> Steps[Pair | None]:
         case = baseline.context
         name = case.ledger.halves.whole(str(number), lambda name: self._names(baseline, name))
         if self._baseline_first(case, name):
-            before = case.baseline(self._slot(baseline, name, winner=False))
-            winner = case.executor.run(self._slot(baseline, name, winner=True))
+            before = yield from case.baseline(self._slot(baseline, name, winner=False))
+            winner = yield from case.attempts(self._slot(baseline, name, winner=True))
         else:
-            winner = case.executor.run(self._slot(baseline, name, winner=True))
-            before = case.baseline(self._slot(baseline, name, winner=False))
+            winner = yield from case.attempts(self._slot(baseline, name, winner=True))
+            before = yield from case.baseline(self._slot(baseline, name, winner=False))
         if winner.ok:
             return before, winner
         why = failure_text(winner, self._trial.settings)

@@ -4,25 +4,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from pathlib import Path
 
-from stripewise.errors import ContainerError, TraceError
-from stripewise.model import Pattern, PatternKind, ProgramFacts
+from stripewise.model import Evidence, Pattern, PatternKind, PatternSummary, ProgramFacts
 from stripewise.patterns import find_patterns
-from stripewise.readers import read_run
 
+MOST_SUMMARIES = 8
 _NAMED = (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 
 
-def with_pattern(facts: ProgramFacts, containers: Sequence[Path]) -> ProgramFacts:
+def with_pattern(facts: ProgramFacts, evidence: Evidence) -> ProgramFacts:
     """Add the pattern that moved most bytes; unchanged where there is no trace."""
-    try:
-        _, evidence = read_run(containers)
-    except (ContainerError, TraceError):
-        return facts
     named = [p for p in find_patterns(evidence.accesses) if p.kind in _NAMED]
     if not named:
         return facts
@@ -34,6 +29,30 @@ def with_pattern(facts: ProgramFacts, containers: Sequence[Path]) -> ProgramFact
         interleaved=interleaved(pattern),
         block=pattern.block if of_hdf5 else (),
         block_bytes=prod(pattern.block) * pattern.element_bytes if of_hdf5 else 0,
+        patterns=summaries(named),
+    )
+
+
+def summaries(patterns: Sequence[Pattern]) -> tuple[PatternSummary, ...]:
+    """Sum up datasets of one structure, the one that moved most bytes first; at most eight."""
+    moved: Counter[PatternSummary] = Counter()
+    datasets: Counter[PatternSummary] = Counter()
+    for pattern in patterns:
+        alike = PatternSummary(
+            pattern.writing,
+            tuple(map(str, pattern.distributions)),
+            pattern.grid,
+            pattern.block,
+            pattern.element_bytes,
+            pattern.steps,
+            round(pattern.collective, 2),
+        )
+        moved[alike] += moved_bytes(pattern)
+        datasets[alike] += 1
+    whole = max(1, moved.total())
+    return tuple(
+        replace(one, datasets=datasets[one], share=round(size / whole, 4))
+        for one, size in moved.most_common(MOST_SUMMARIES)
     )
 
 

@@ -30,9 +30,9 @@ class Found:
 
     Attributes:
         facts: Of the cases, in their order.
-        spaces: Knobs that can act on each.
+        spaces: Tunables that can act on each.
         merged_facts / space: Those of all cases together.
-        baselines: Of the cases; empty if no knob acts.
+        baselines: Of the cases; empty if no tunable acts.
         search / verdict: What came of the search and of the fresh pairs.
     """
 

@@ -1,14 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The search: ask the strategy, run the trial beside the baseline, judge, tell."""
+"""The search: ask the strategy, run trials beside the baseline, judge, tell.
+
+As many trials are in flight as the launcher has places.  The strategy is told in the order in
+which they end; that order is recorded, so that a study that goes on asks and tells the same.
+"""
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 
-from stripewise.errors import StudyError
 from stripewise.model import Measurement, Trial, TrialState, Verification, VerificationStatus
 from stripewise.strategies import Proposal, Strategy
 from stripewise.study import _codec as codec
@@ -16,10 +21,16 @@ from stripewise.study._baseline import Baseline
 from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
 from stripewise.study._effective import effective_settings
-from stripewise.study._playoff import QUIET, play_off
+from stripewise.study._places import Places
+from stripewise.study._proposals import Proposals
 from stripewise.study._search_result import SearchResult
+from stripewise.study._slot import Steps
 from stripewise.study._trial_runs import TrialRuns, slower_limit
 from stripewise.tunables import SafetyClass, settings_class
+
+SURPRISING = 2.0
+"""A lead of so many times the noise counts, whatever reached the storage."""
+_SAME = "the storage was asked for the same: taken for chance"
 
 
 class Search:
@@ -33,77 +44,118 @@ class Search:
         self._baselines = baselines
         self._run_seconds = sum(b.run_seconds for b in baselines) / len(baselines)
         self._strategy = strategy
+        self._proposals = Proposals(strategy, context.ledger.recall)
         self._result = SearchResult()
         self._last_gain = 0
-        self._runs: dict[int, TrialRuns] = {}
+        self._n_asked = 0
 
     def run(self) -> SearchResult:
         """Search; everything that the journal holds already is taken from it."""
-        result = self._result
-        while not result.stopped_because:
-            number = len(result.trials) + 1
-            result.stopped_because = self._why_stop(number)
-            if result.stopped_because:
-                break
-            proposals = self._strategy.ask(1)
-            if not proposals:
-                why = self._strategy.finished_because
-                result.stopped_because = f"the strategy has nothing more to try: {why}"
-                break
-            trial = self._try(number, proposals[0])
-            result.trials.append(trial)
-            self._strategy.noise = self._noise(number)
-            self._strategy.tell(trial)
-        play_off(self._context, result, self._runs, self._judge_last)
+        result, places = self._result, self._context.side_by_side()
+        self._begin_trials(places)
+        while places.busy:
+            trial = self._next_trial(places)
+            best = self._best_ratio()
+            noise = self._noise(trial.number)
+            if trial.state is TrialState.COMPLETE and trial.io_ratio < best * (1 - noise / 2):
+                self._last_gain = max(self._last_gain, trial.number)
+            insort(result.trials, trial, key=lambda known: known.number)
+            best = min(best, trial.io_ratio)
+            self._context.observer.trial_finished(trial, self._context.budget.trials, best)
+            self._proposals.tell(trial, noise)
+            self._begin_trials(places)
         return result
 
-    def _why_stop(self, number: int) -> str:
-        """Say why trial `number` may not begin; what was begun before a restart may go on."""
+    def _begin_trials(self, places: Places[Trial]) -> None:
+        """Begin as many trials as may be in flight now; without any, say why none may."""
+        while wanted := self._n_wanted(places):
+            proposals = self._proposals.ask(self._n_asked + 1, wanted)
+            for proposal in proposals:
+                self._n_asked += 1
+                self._propose(self._n_asked, proposal)
+                places.start(
+                    self._n_asked,
+                    partial(self._try, self._n_asked, proposal, self._best_ratio()),
+                )
+            if not proposals:
+                break
+        if not places.busy and not self._result.stopped_because:
+            why = self._strategy.finished_because
+            self._result.stopped_because = f"the strategy has nothing more to try: {why}"
+
+    def _n_wanted(self, places: Places[Trial]) -> int:
+        """Return for how many trials to ask: those that were begun at this point, or new ones.
+
+        The strategy is asked and told in the same order after a restart.
+        """
+        told, n = len(self._result.trials), 0
+        while self._n_told_before(self._n_asked + n + 1) == told:
+            n += 1
+        if n or self._n_told_before(self._n_asked + 1) is not None:
+            return n
+        while n < places.free:
+            why = self._why_stop(self._n_asked + n, n, places.busy)
+            if why:
+                if not places.busy + n:
+                    self._result.stopped_because = why
+                break
+            n += 1
+        return n
+
+    def _n_told_before(self, number: int) -> int | None:
+        """Return how many outcomes the strategy knew when it proposed; None if it has not yet."""
+        recorded = self._context.ledger.recall(f"proposal/{number}")
+        return None if recorded is None else int(recorded.get("told", number - 1))
+
+    def _next_trial(self, places: Places[Trial]) -> Trial:
+        """Wait for a trial to end; after a restart they end in the recorded order."""
+        name, ledger = f"told/{len(self._result.trials) + 1}", self._context.ledger
+        if places.busy == 1:
+            return places.take()[1]
+        number, trial = places.take(ledger.recall(name))
+        ledger.remember(name, lambda: number)
+        return trial
+
+    def _why_stop(self, begun: int, begin_now: int, busy: int) -> str:
+        """Say why no further trial may begin; recorded when none is in flight.
+
+        Args:
+            begun: How many were begun, those that begin now included.
+            begin_now: How many of them have no run yet.
+            busy: How many others are in flight.
+        """
         ledger = self._context.ledger
-        if ledger.recall(f"proposal/{number}") is not None:
-            return ""
         recorded = ledger.recall("search-stopped")
         if recorded is not None:
             return str(recorded)
-        why = self._context.budget.why_no_trial(ledger, number - 1, self._run_seconds)
+        why = self._context.budget.why_no_trial(ledger, begun, self._run_seconds, begin_now)
         patience = max(self._context.options.patience, self._strategy.least_patience)
-        if not why and number - 1 - self._last_gain >= patience:
+        if not why and begun - self._last_gain >= patience:
             why = f"no improvement in the last {patience:.0f} trials"
-        if why:
+        if why and not begin_now + busy:
             ledger.remember("search-stopped", lambda: why)
         return why
 
-    def _try(self, number: int, proposal: Proposal) -> Trial:
-        context, best = self._context, self._best_ratio()
-        self._propose(number, proposal)
-        trial = TrialRuns(context, self._baselines, number, proposal)
-        self._runs[number] = trial
-        trial.bring_to(1)
+    def _try(self, number: int, proposal: Proposal, best: float, place: int) -> Steps[Trial]:
+        trial = TrialRuns(self._context, self._baselines, number, proposal)
+        yield from trial.bring_to(1, place)
         noise = self._noise(number)
-        if trial.ok and _promises(trial.io_ratio, best, noise) and trial.affordable(2):
-            trial.bring_to(2)
+        if _is_unclear(trial, best, noise) and trial.affordable(2):
+            yield from trial.bring_to(2, place)
         outcome = self._judge(trial, noise)
         if outcome.state is TrialState.COMPLETE and outcome.io_ratio < 1:
-            outcome = self._verify(trial, outcome)
-        if outcome.state is TrialState.COMPLETE and outcome.io_ratio < best * (1 - noise / 2):
-            self._last_gain = number
+            outcome = yield from self._verify(trial, outcome)
         trial.release()
-        context.ledger.trial(_trial_record(outcome))
-        best_now = min(best, outcome.io_ratio)
-        context.observer.trial_finished(outcome, context.budget.trials, best_now)
+        self._context.ledger.trial(_trial_record(outcome))
         return outcome
 
     def _propose(self, number: int, proposal: Proposal) -> None:
         settings = codec.settings_to_json(proposal.settings)
-        recorded = self._context.ledger.remember(
-            f"proposal/{number}", lambda: {"settings": settings, "reason": proposal.reason}
-        )
-        if recorded["settings"] != settings:
-            raise StudyError(
-                f"trial {number} of the journal tries {recorded['settings']}, but the strategy "
-                f"now proposes {settings}: the journal is of another version; begin anew "
-                "with --force"
-            )
+        told = len(self._result.trials)
+        data: codec.Json = {"settings": settings, "reason": proposal.reason}
+        if told != number - 1:
+            data["told"] = told
+        self._context.ledger.remember(f"proposal/{number}", lambda: data)
         text = " ".join(f"{name}={value}" for name, value in proposal.settings.items())
         self._context.observer.trial_started(
             number, self._context.budget.trials, text, proposal.reason
@@ -111,28 +163,33 @@ class Search:
 
     def _judge(self, runs: TrialRuns, noise: float) -> Trial:
         state, message, slower = TrialState.COMPLETE, runs.proposal.reason, runs.slower
+        io_ratio = runs.io_ratio
         if runs.failure:
-            state, message = TrialState.FAILED, runs.failure
+            state = TrialState.LOST if runs.is_lost else TrialState.FAILED
+            message = runs.failure
         elif slower is not None:
             state, said = TrialState.HOPELESS, slower.context.said("clearly slower")
             message = f"{said} than the baseline ({slower.io_ratio:.2f} times its I/O time)"
         elif runs.io_ratio > slower_limit(noise):
             state = TrialState.HOPELESS
             message = f"clearly slower than the baseline after {runs.rounds} run"
+        elif runs.asks_the_same and 1 - SURPRISING * noise < io_ratio < 1:
+            message = f"{io_ratio:.2f} times the baseline's I/O time, and {_SAME}"
+            io_ratio = 1.0
         return Trial(
             number=runs.number,
             settings=dict(runs.proposal.settings),
             configuration=self._context.executor.configure(runs.proposal.settings),
             state=state,
             measurements=runs.candidates,
-            io_ratio=runs.io_ratio,
+            io_ratio=io_ratio,
             elapsed_ratio=runs.elapsed_ratio,
             message=message,
             details=_details(runs),
             case_ratios=runs.case_ratios,
         )
 
-    def _verify(self, runs: TrialRuns, trial: Trial) -> Trial:
+    def _verify(self, runs: TrialRuns, trial: Trial) -> Steps[Trial]:
         """Compare a trial's outputs with the baseline's; reject it if one of a case differs.
 
         Every trial that may come to the pairs is compared, not only the best so far: its turn
@@ -140,18 +197,20 @@ class Search:
         """
         found = self._result.verifications.setdefault(trial.number, {})
         for case in runs.cases:
-            found[case.context.name] = verification = self._verify_case(case, trial)
+            found[case.context.name] = verification = yield from self._verify_case(
+                runs, case, trial
+            )
             self._context.observer.verified(trial, verification, case.context.name)
             if verification.status is VerificationStatus.DIFFERENT:
                 return self._rejected(case, trial, verification)
         return trial
 
-    def _verify_case(self, case: CaseRuns, trial: Trial) -> Verification:
+    def _verify_case(self, runs: TrialRuns, case: CaseRuns, trial: Trial) -> Steps[Verification]:
         first, second = case.baseline.kept_runs
         name = f"verification/{trial.number}"
         verification = self._compared(name, (first, second), case, trial)
         if verification.status is VerificationStatus.DIFFERENT:
-            fresh = self._fresh_baseline(case)
+            fresh = None if runs.is_closed else (yield from self._fresh_baseline(case))
             if fresh is not None:
                 verification = self._compared(f"{name}/again", (first, fresh.run_id), case, trial)
                 self._context.executor.release(fresh)
@@ -185,7 +244,7 @@ class Search:
             )
         )
 
-    def _fresh_baseline(self, case: CaseRuns) -> Measurement | None:
+    def _fresh_baseline(self, case: CaseRuns) -> Steps[Measurement | None]:
         """Run the unchanged program now, before a candidate is called wrong; None: no budget.
 
         What two early baselines had in common (a minute, a date, a name made of either) may
@@ -196,7 +255,7 @@ class Search:
         seconds = case.baseline.run_seconds
         if not begun and not context.budget.allows(context.ledger, 1, seconds, final=False):
             return None
-        return context.baseline(slot)
+        return (yield from context.baseline(slot))
 
     def _best_ratio(self) -> float:
         found = self._result.candidates()
@@ -207,13 +266,12 @@ class Search:
         noise: float = self._context.ledger.remember(f"noise/{number}", self._context.noise)
         return noise
 
-    def _judge_last(self, runs: TrialRuns) -> Trial:
-        return self._judge(runs, self._noise(len(self._result.trials)))
 
-
-def _promises(ratio: float, best: float, noise: float) -> bool:
-    """Whether a trial deserves a second round: it is the best, or bad luck may have hidden it."""
-    return ratio < best or (noise > QUIET and 1 <= ratio < 1 + noise / 2)
+def _is_unclear(trial: TrialRuns, best: float, noise: float) -> bool:
+    """Whether a second round may change what is made of a trial: a lead that noise can give."""
+    if not trial.ok or trial.asks_the_same:
+        return False
+    return best * (1 - 2 * noise) < trial.io_ratio < best * (1 - noise / 2)
 
 
 def _details(runs: TrialRuns) -> dict[str, str]:

@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One run of the plan."""
+"""One run of the plan, and steps that want such runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias, TypeVar
 
-from stripewise.model import RunRole, Value
+from stripewise.model import Measurement, RunRole, Value
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,3 +38,12 @@ class RunSlot:
     sync: bool = True
     keep_output: bool = False
     case: str = ""
+
+
+def attempt_name(slot: str, number: int) -> str:
+    """Return the name of a further attempt at a run; that of the first, 0, is the slot's own."""
+    return f"{slot}/again/{number}" if number else slot
+
+
+Steps: TypeAlias = Generator[RunSlot, Measurement, T]
+"""Yields the runs that it wants, is sent what they gave, returns what it made of them."""

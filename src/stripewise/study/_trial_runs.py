@@ -20,13 +20,19 @@ from stripewise.study._budget import TRIAL_RUNS
 from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
 from stripewise.study._ensemble import weighted_mean
+from stripewise.study._slot import Steps
 
 CLEARLY_SLOWER = 0.1
 """A candidate that is slower by so much and by twice the noise is given up."""
 
 
 class TrialRuns:
-    """The runs of one trial and of the baseline beside them, case by case."""
+    """The runs of one trial and of the baseline beside them, case by case.
+
+    Attributes:
+        is_closed: What it gave was recorded before a restart: it gets no further runs, since the
+            strategy was told.
+    """
 
     def __init__(
         self,
@@ -38,6 +44,7 @@ class TrialRuns:
         """Take the parts; run nothing yet."""
         self._context = context
         self.number = number
+        self.is_closed = context.ledger.recall(f"trial/{number}") is not None
         self.proposal = proposal
         self.cases = tuple(CaseRuns(baseline, number, proposal) for baseline in baselines)
         self._run_seconds = sum(b.run_seconds for b in baselines) / len(baselines)
@@ -61,6 +68,11 @@ class TrialRuns:
     def failure(self) -> str:
         """Why the first bad run of the candidate does not count; "" if there is none."""
         return next((case.failure for case in self.cases if case.failure), "")
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether what made it fail says nothing about its settings."""
+        return any(case.is_lost for case in self.cases)
 
     @property
     def slower(self) -> CaseRuns | None:
@@ -92,31 +104,36 @@ class TrialRuns:
             return {}
         return {case.context.name: case.io_ratio for case in self.cases if case.rounds}
 
+    @property
+    def asks_the_same(self) -> bool:
+        """Whether nothing that reaches the storage changed, in any case."""
+        return all(case.asks_the_same for case in self.cases)
+
     def affordable(self, rounds: int) -> bool:
         """Whether to bring every case to so many rounds is within the budget, or was begun."""
         missing = [case for case in self.cases if case.rounds < rounds]
         wanted = TRIAL_RUNS * sum(rounds - case.rounds for case in missing)
         return any(case.begun for case in missing) or self._allows(wanted)
 
-    def bring_to(self, rounds: int) -> None:
+    def bring_to(self, rounds: int, place: int) -> Steps[None]:
         """Run the candidate until it has so many rounds in every case, or is given up."""
         while self.rounds < rounds and not self.failure and self.slower is None:
-            self._round(self.rounds + 1)
+            yield from self._round(self.rounds + 1, place)
 
     def release(self) -> None:
         """Remove what the runs made."""
         for case in self.cases:
             case.release()
 
-    def _round(self, number: int) -> None:
-        just_run = self._context.ledger.entries[-1].case
-        for place in self._context.order(f"cases/{self.number}/{number}", first=just_run):
-            case = self.cases[place]
+    def _round(self, number: int, place: int) -> Steps[None]:
+        just_run = self._context.ledger.last_entry(place).case
+        for index in self._context.order(f"cases/{self.number}/{number}", first=just_run):
+            case = self.cases[index]
             if case.rounds >= number:
                 continue
-            case.round()
+            yield from case.round(place)
             if case.ok and self._needs_another(case):
-                case.round()
+                yield from case.round(place)
             if not case.ok or self.slower is not None:
                 return
 
@@ -131,6 +148,8 @@ class TrialRuns:
         return case.ok and median_low(case.io_ratios) > slower_limit(noise)
 
     def _allows(self, runs: int) -> bool:
+        if self.is_closed:
+            return False
         ledger, seconds = self._context.ledger, self._run_seconds
         return self._context.budget.allows(ledger, runs, seconds, final=False)
 

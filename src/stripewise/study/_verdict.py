@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, isfinite
 
 from stripewise.model import CaseOutcome, Speedup, Trial
 from stripewise.study._context import Context
@@ -54,9 +54,11 @@ def conclude(context: Context, verdict: Verdict) -> None:
     rounds = verdict.rounds
     assert rounds is not None
     io, whole = rounds.speedup(), rounds.speedup(elapsed_seconds)
-    shown = f"{io.median:.2f}x [{io.low:.2f}-{io.high:.2f}, {io.n_pairs} fresh pairs]"
+    shown = _shown(io)
     losses, left_open = _losses(context, verdict), _left_open(context, verdict)
-    if not excludes_one(io):
+    if io.n_pairs < LOOKS[0]:
+        text = f"no improvement: the first fresh pairs speak against it: {shown}"
+    elif not excludes_one(io):
         text = f"no improvement: the interval of the I/O speed-up contains 1: {shown}"
     elif losses:
         text = f"no improvement: I/O {shown} over all cases, but {'; '.join(losses)}"
@@ -69,6 +71,12 @@ def conclude(context: Context, verdict: Verdict) -> None:
         verdict.improved = True
         text = f"I/O {shown} faster; whole time {whole.median:.2f}x"
     verdict.text = text
+
+
+def _shown(io: Speedup) -> str:
+    pairs = f"{io.n_pairs} fresh pair{'s' if io.n_pairs != 1 else ''}"
+    interval = f"{io.low:.2f}-{io.high:.2f}, " if isfinite(io.low) else ""
+    return f"{io.median:.2f}x [{interval}{pairs}]"
 
 
 def _left_open(context: Context, verdict: Verdict) -> list[str]:

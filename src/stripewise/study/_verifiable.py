@@ -5,28 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from stripewise.study._baseline import Baseline
 from stripewise.study._context import Context
-from stripewise.study._sandbox import OutputSet
-from stripewise.study._units import directory_of, units_of
-from stripewise.study._verify import shown
-from stripewise.study.contents import format_of
 from stripewise.tunables import SafetyClass, Space
 
 
-def unreadable(outputs: OutputSet | Path) -> str:
-    """Say why one of the outputs cannot be compared by content here; "" if all can."""
-    for path in units_of(outputs):
-        kind = format_of(directory_of(outputs) / path)
-        if kind is not None and (problem := kind.problem()):
-            return f"{shown(path)} is {kind.noun}: {problem}"
-    return ""
-
-
 def verifiable_space(context: Context, baselines: Sequence[Baseline], space: Space) -> Space:
-    """Leave out the knobs that may change the layout of an output that cannot be read."""
+    """Leave out the tunables that may change the layout of an output that cannot be read."""
     for baseline in baselines:
         if why := _recorded_problem(baseline):
             return _without_layout(context, space, baseline.context.said(why))
@@ -34,7 +20,7 @@ def verifiable_space(context: Context, baselines: Sequence[Baseline], space: Spa
 
 
 def _recorded_problem(baseline: Baseline) -> str:
-    """What is missing now is missing after a restart: the strategy must see the same knobs."""
+    """What is missing now is missing after a restart: the strategy must see the same tunables."""
     case, run_id = baseline.context, baseline.kept_runs[0]
     return str(case.remember("unreadable", lambda: case.tools.unreadable(run_id)))
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from stripewise.extras import missing
+
 BLOCK_BYTES = 8 << 20
 WHOLE = "/"
 """The item that stands for all of it."""
@@ -73,6 +75,7 @@ class ContentFormat(ABC):
             single files.
         members: Of the names of such a directory's own files; all others in it are not its.
         volatile: Those of them that differ from run to run and are no content.
+        extra: The extra of this package that brings what reads it.
     """
 
     title: str
@@ -80,6 +83,7 @@ class ContentFormat(ABC):
     mark: str = ""
     members: re.Pattern[str] | None = None
     volatile: frozenset[str] = frozenset()
+    extra: str
 
     @abstractmethod
     def matches(self, path: Path) -> bool:
@@ -87,7 +91,8 @@ class ContentFormat(ABC):
 
     def problem(self) -> str:
         """Why nothing can be compared here, with the remedy; "" if it can."""
-        return ""
+        why = missing(self.extra)
+        return f"not verifiable: {why}" if why else ""
 
     @abstractmethod
     def differences(

@@ -8,7 +8,6 @@ truncated one; a study must outlive both.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -17,9 +16,9 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from stripewise.study.contents._base import MOST, WHOLE, ContentDifferences, ContentFormat
+from stripewise.verify.contents._base import MOST, WHOLE, ContentDifferences, ContentFormat
 
-_READER = "stripewise.study.contents._adios_read"
+_READER = "stripewise.verify.contents._adios_read"
 _LEAST_BYTES_PER_SECOND = 20e6
 
 
@@ -28,6 +27,7 @@ class AdiosBp(ContentFormat):
 
     title = "ADIOS2 BP"
     noun = "an ADIOS2 BP directory"
+    extra = "adios2"
     mark = "md.idx"
     members = re.compile(r"(data|md|mmd|vmd)\.\d+|md\.idx|profiling\.json|active|\.bpversion")
     volatile = frozenset({"profiling.json"})
@@ -42,12 +42,6 @@ class AdiosBp(ContentFormat):
             return (path / self.mark).is_file()
         except (OSError, ValueError):
             return False
-
-    def problem(self) -> str:
-        """See `ContentFormat.problem`."""
-        if importlib.util.find_spec("adios2") is None:
-            return "not verifiable: install stripewise[adios2]"
-        return ""
 
     def differences(
         self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST

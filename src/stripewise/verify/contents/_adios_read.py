@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from stripewise.study.contents._base import (
+from stripewise.verify.contents._base import (
     FAILURES,
     MOST,
     WHOLE,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from stripewise.study.contents._base import (
+from stripewise.verify.contents._base import (
     FAILURES,
     MOST,
     WHOLE,
@@ -35,6 +35,7 @@ class ClassicNetcdf(ContentFormat):
 
     title = "NetCDF"
     noun = "a classic NetCDF file"
+    extra = "tune"
 
     def matches(self, path: Path) -> bool:
         """See `ContentFormat.matches`."""

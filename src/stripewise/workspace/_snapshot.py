@@ -6,19 +6,21 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.errors import StorageError, StudyError, UsageError
-from stripewise.study._copying import can_clone, copy_file
-from stripewise.study._space import check_free, format_bytes
+from stripewise.owned import OwnedDirectory
+from stripewise.workspace._copying import can_clone, copy_file
+from stripewise.workspace._disk_space import check_free, format_bytes
 
 DEFAULT_MAX_BYTES = 2 << 30
 MAX_ENTRIES = 50_000
 STUDY_SUFFIX = ".stripewise"
+COPY = "inputs"
+MANIFEST = "inputs.json"
 _LEFT_OUT = frozenset({".git"})
 _REMEDY = (
     "name what the program reads with --input PATH (again for each), or start it from a "
@@ -69,7 +71,7 @@ class InputSnapshot:
     def create(
         cls,
         source: Path,
-        directory: Path,
+        home: OwnedDirectory,
         *,
         inputs: Sequence[Path] = (),
         command: Sequence[str] = (),
@@ -82,10 +84,10 @@ class InputSnapshot:
 
         Args:
             source: The user's working directory.
-            directory: To be made; what an interrupted attempt left there is replaced.
+            home: Takes the copy; what an interrupted attempt left there is replaced.
             inputs: Files and directories inside the source to take; none: all of it.
             command: Where inputs are named, files of the source that it names are taken too.
-            study_directory: Left out; default the parent of `directory`.
+            study_directory: Left out; default `home`.
             max_bytes: Refuse to copy more; no limit where blocks are shared.
 
         Raises:
@@ -94,17 +96,19 @@ class InputSnapshot:
             UsageError: An input is missing or outside of the source.
         """
         source = source.resolve()
-        study = (study_directory or directory.parent).resolve()
+        study = (study_directory or home.path).resolve()
+        directory = home.path / COPY
         if inputs:
             inputs = (*inputs, *_named_by(command, source))
         names, skipped = _select(source, study, inputs)
         try:
-            _clear(directory)
-            directory.mkdir(mode=0o700, parents=True)  # what a private directory held
+            home.remove(MANIFEST)
+            home.remove(COPY)
+            home.inside(COPY).make()
             _check_size(source, directory, names, max_bytes)
             entries = _copy(source, directory, names, skipped)
             snapshot = cls(directory, source, entries, skipped)
-            snapshot._save()
+            home.write(MANIFEST, snapshot._manifest())
         except OSError as error:
             if isinstance(error, StorageError):
                 raise
@@ -115,13 +119,13 @@ class InputSnapshot:
         return snapshot
 
     @classmethod
-    def load(cls, directory: Path) -> InputSnapshot | None:
+    def load(cls, home: OwnedDirectory) -> InputSnapshot | None:
         """Find a complete snapshot again; None if there is none."""
         try:
-            data = json.loads(_manifest(directory).read_text(encoding="ascii"))
+            data = json.loads(home.read(MANIFEST) or b"")
             entries = {name: Entry(**entry) for name, entry in data["entries"].items()}
-            return cls(directory, Path(data["source"]), entries, data["skipped"])
-        except (OSError, ValueError, KeyError, TypeError):
+            return cls(home.path / COPY, Path(data["source"]), entries, data["skipped"])
+        except (ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def check(self) -> None:
@@ -152,30 +156,13 @@ class InputSnapshot:
             "further runs cannot be compared with earlier ones; begin anew with --force"
         )
 
-    def _save(self) -> None:
+    def _manifest(self) -> bytes:
         data = {
             "source": str(self.source),
             "entries": {name: vars(entry) for name, entry in self.entries.items()},
             "skipped": dict(self.skipped),
         }
-        temporary = _manifest(self.directory).with_suffix(".tmp")
-        with temporary.open("w", encoding="ascii") as stream:
-            json.dump(data, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.rename(_manifest(self.directory))
-
-
-def _manifest(directory: Path) -> Path:
-    return directory.with_name(f"{directory.name}.json")
-
-
-def _clear(directory: Path) -> None:
-    _manifest(directory).unlink(missing_ok=True)
-    if directory.is_dir() and not directory.is_symlink():
-        for folder, _, _ in os.walk(directory):
-            os.chmod(folder, 0o700)
-        shutil.rmtree(directory)
+        return json.dumps(data).encode("ascii")
 
 
 def _walk(root: Path, left_out: Path | None = None) -> Iterator[tuple[str, os.stat_result]]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -13,9 +12,10 @@ from functools import cached_property
 from pathlib import Path
 
 from stripewise.errors import StorageError, StudyError, UsageError
-from stripewise.study._copying import can_clone, copy_file
-from stripewise.study._snapshot import Entry, InputSnapshot
-from stripewise.study._space import check_free, check_quota
+from stripewise.owned import OwnedDirectory
+from stripewise.workspace._copying import can_clone, copy_file
+from stripewise.workspace._disk_space import check_free, check_quota
+from stripewise.workspace._snapshot import Entry, InputSnapshot
 
 SMALL_BYTES = 1 << 20
 """Inputs up to this size are copied in every run; larger ones that are only read are linked."""
@@ -58,10 +58,11 @@ class Sandbox:
     private to the run too.
     """
 
-    def __init__(self, snapshot: InputSnapshot, root: Path) -> None:
-        """Take the snapshot and a root of which everything inside belongs to Stripewise."""
+    def __init__(self, snapshot: InputSnapshot, home: OwnedDirectory) -> None:
+        """Take the snapshot and a folder for the runs; everything inside is Stripewise's."""
         self.snapshot = snapshot
-        self.root = root.absolute()
+        self._home = home
+        self.root = home.path
         self._granted_bytes = 0
 
     def directory(self, name: str) -> Path:
@@ -96,9 +97,9 @@ class Sandbox:
         self.snapshot.check()
         directory = self.directory(name)
         try:
-            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._home.make()
             self.check_space(expected_bytes + self._copied_bytes(written))
-            directory.parent.mkdir()
+            directory.parent.mkdir(mode=0o700)
             directory.mkdir()
             for relative, entry in self.snapshot.entries.items():
                 if relative in omit:
@@ -146,23 +147,14 @@ class Sandbox:
             StorageError: It cannot be removed.
         """
         top = self.directory(name).parent
-        if not os.path.lexists(top):
-            return
-        if top.is_symlink() or not top.is_dir() or top.resolve().parent != self.root.resolve():
+        if name in self.names():
+            self._home.remove(name)
+        elif os.path.lexists(top):
             raise StudyError(f"{top} is not a run's directory; it is left alone")
-        try:
-            for folder, _, _ in os.walk(top):
-                if stat.S_IMODE(os.lstat(folder).st_mode) & 0o700 != 0o700:
-                    os.chmod(folder, 0o700)
-            shutil.rmtree(top)
-        except OSError as error:
-            raise StorageError(f"cannot remove {top}: {error}; remove it by hand") from error
 
     def names(self) -> tuple[str, ...]:
         """Names of the runs whose directories exist."""
-        if not self.root.is_dir():
-            return ()
-        return tuple(sorted(path.name for path in self.root.iterdir() if path.is_dir()))
+        return self._home.names()
 
     def command(self, command: Sequence[str], name: str) -> tuple[str, ...]:
         """Adapt a command to the run: `{run_dir}`, and paths that leave the user's directory.

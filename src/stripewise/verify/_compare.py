@@ -17,9 +17,9 @@ from itertools import islice
 from pathlib import Path
 
 from stripewise.model import Verification, VerificationStatus
-from stripewise.study._sandbox import OutputSet
-from stripewise.study._units import Unit, directory_of, unit_bytes_differ, units_of
-from stripewise.study.contents import WHOLE, ContentFormat, format_of
+from stripewise.verify._units import Unit, directory_of, unit_bytes_differ, units_of
+from stripewise.verify.contents import WHOLE, ContentFormat, format_of
+from stripewise.workspace import OutputSet
 
 _MOST_UNSTABLE = 100_000
 """Items that may differ between two baselines before their content counts as not comparable."""
@@ -264,3 +264,12 @@ def _pattern(path: str) -> str:
 def shown(path: str) -> str:
     """Show a path of any bytes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def unreadable(outputs: OutputSet | Path) -> str:
+    """Say why one of the outputs cannot be compared by content here; "" if all can."""
+    for path in units_of(outputs):
+        kind = format_of(directory_of(outputs) / path)
+        if kind is not None and (problem := kind.problem()):
+            return f"{shown(path)} is {kind.noun}: {problem}"
+    return ""

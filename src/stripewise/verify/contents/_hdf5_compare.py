@@ -16,15 +16,8 @@ from typing import Any
 
 from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5t
 
-from stripewise.study.contents import _hdf5_values as values
-from stripewise.study.contents._base import (
-    FAILURES,
-    MOST,
-    WHOLE,
-    ContentDifferences,
-    ContentFormat,
-    Finding,
-)
+from stripewise.verify.contents import _hdf5_values as values
+from stripewise.verify.contents._base import FAILURES, ContentDifferences, Finding
 
 _GROUP, _DATASET, _NAMED_TYPE = 0, 1, 2
 
@@ -72,35 +65,22 @@ class _Side:
         return new and info.type == _GROUP
 
 
-class Hdf5(ContentFormat):
-    """HDF5 and NetCDF-4."""
+def compare(
+    first: Path, second: Path, ignore: Collection[str], most: int, found: ContentDifferences
+) -> None:
+    """Add to `found` how two files differ.
 
-    title = "HDF5"
-    noun = "an HDF5 file"
-
-    def matches(self, path: Path) -> bool:
-        """See `ContentFormat.matches`."""
-        try:
-            return path.is_file() and bool(h5f.is_hdf5(os.fsencode(path)))
-        except FAILURES:
-            return False
-
-    def differences(
-        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
-    ) -> ContentDifferences:
-        """See `ContentFormat.differences`."""
-        found = ContentDifferences()
-        sides: list[_Side] = []
-        try:
-            for path in (first, second):
-                sides.append(_Side(path))
-            found.collect(_compare(sides[0], sides[1], frozenset(ignore), found), ignore, most)
-        except FAILURES as error:
-            found.unknown[WHOLE] = f"cannot be read as HDF5: {error}"
-        finally:
-            for side in sides:
-                side.file.close()
-        return found
+    Raises:
+        Exception: One of `FAILURES`: a file cannot be read as HDF5.
+    """
+    sides: list[_Side] = []
+    try:
+        for path in (first, second):
+            sides.append(_Side(path))
+        found.collect(_compare(sides[0], sides[1], frozenset(ignore), found), ignore, most)
+    finally:
+        for side in sides:
+            side.file.close()
 
 
 def _compare(

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stripewise.study.contents._adios import AdiosBp
-from stripewise.study.contents._base import ContentFormat
-from stripewise.study.contents._hdf5 import Hdf5
-from stripewise.study.contents._netcdf import ClassicNetcdf
+from stripewise.verify.contents._adios import AdiosBp
+from stripewise.verify.contents._base import ContentFormat
+from stripewise.verify.contents._hdf5 import Hdf5
+from stripewise.verify.contents._netcdf import ClassicNetcdf
 
 FORMATS: tuple[ContentFormat, ...] = (AdiosBp(), ClassicNetcdf(), Hdf5())
 

@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5o, h5p, h5r, h5s, h5t
 
-from stripewise.study.contents._base import BLOCK_BYTES, boxes
+from stripewise.verify.contents._base import BLOCK_BYTES, boxes
 
 Paths = Mapping[int, bytes]
 """Address of an object in its file to its canonical path."""

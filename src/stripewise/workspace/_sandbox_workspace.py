@@ -5,15 +5,42 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
-from stripewise.errors import StorageError
-from stripewise.study._options import StudyOptions
-from stripewise.study._sandbox import Sandbox
-from stripewise.study._snapshot import InputSnapshot
-from stripewise.study._tools import Place, Workspace
+from stripewise.owned import OwnedDirectory
+from stripewise.workspace._place import Place, Workspace
+from stripewise.workspace._sandbox import Sandbox
+from stripewise.workspace._snapshot import InputSnapshot
+
+
+class Origin(Protocol):
+    """What a workspace must know of the command whose runs it makes places for."""
+
+    @property
+    def study_directory(self) -> Path:
+        """Holds everything that the study makes."""
+
+    @property
+    def part(self) -> Path:
+        """Holds the runs of this command, one of several cases; relative to the study's."""
+
+    @property
+    def origin(self) -> Path:
+        """The user's directory, which is copied."""
+
+    @property
+    def inputs(self) -> Sequence[Path]:
+        """Names the inputs that the command does not; relative to `origin`."""
+
+    @property
+    def command(self) -> Sequence[str]:
+        """The words of the command."""
+
+    @property
+    def sharing(self) -> Sequence[Sequence[str]]:
+        """The commands of all cases with the same snapshot."""
 
 
 class SandboxWorkspace(Workspace):
@@ -26,22 +53,24 @@ class SandboxWorkspace(Workspace):
         sandbox: Makes the working directories.
     """
 
-    def __init__(self, options: StudyOptions) -> None:
+    def __init__(self, options: Origin) -> None:
         """Take the snapshot, or find the one again that the study was begun with."""
-        study, part = options.study_directory, options.part_directory
-        copy = (study if options.sharing else part) / "inputs"
-        snapshot = InputSnapshot.load(copy)
+        study = OwnedDirectory.find(options.study_directory)
+        part = study.inside(*options.part.parts)
+        home = study if options.sharing else part
+        home.make()
+        snapshot = InputSnapshot.load(home)
         if snapshot is None:
             commands = options.sharing or (options.command,)
             snapshot = InputSnapshot.create(
                 options.origin,
-                copy,
+                home,
                 inputs=options.inputs,
                 command=[word for command in commands for word in command],
-                study_directory=study,
+                study_directory=study.path,
             )
-        self.sandbox = Sandbox(snapshot, part / "work")
-        self._records = part / "runs"
+        self.sandbox = Sandbox(snapshot, part.inside("work"))
+        self._records = part.inside("runs")
         self._command = options.command
         self._written: tuple[str, ...] | None = None
         self._output_bytes = 0
@@ -55,11 +84,7 @@ class SandboxWorkspace(Workspace):
             omit=self._old_outputs,
             expected_bytes=self._output_bytes,
         )
-        try:
-            self._records.mkdir(mode=0o700, parents=True, exist_ok=True)
-            (self._records / run_id).mkdir(exist_ok=True)
-        except OSError as error:
-            raise StorageError(f"cannot write in {self._records}: {error.strerror}") from error
+        self._records.inside(run_id).make()
         return self.find(run_id)
 
     def find(self, run_id: str) -> Place:
@@ -67,7 +92,7 @@ class SandboxWorkspace(Workspace):
         directory = self.sandbox.directory(run_id)
         return Place(
             directory=directory,
-            record_directory=self._records / run_id,
+            record_directory=self._records.path / run_id,
             writable=(directory.parent,),
             command=self.sandbox.command(self._command, run_id),
         )
@@ -77,12 +102,12 @@ class SandboxWorkspace(Workspace):
         if outputs:
             self.sandbox.remove(run_id)
         if evidence:
-            shutil.rmtree(self._records / run_id / "containers", ignore_errors=True)
+            self._records.inside(run_id).remove("containers")
 
     def forget(self, run_id: str) -> None:
         """Remove a run's files, containers and what it said."""
         self.sandbox.remove(run_id)
-        shutil.rmtree(self._records / run_id, ignore_errors=True)
+        self._records.remove(run_id)
 
     def check_after_failure(self, run_id: str) -> None:
         """Remove its outputs, look for room; see `Workspace.check_after_failure`."""
@@ -101,22 +126,6 @@ class SandboxWorkspace(Workspace):
         """Remove the working directories of all other runs."""
         for name in set(self.sandbox.names()) - set(kept):
             self.sandbox.remove(name)
-
-
-def other_file_system(options: StudyOptions) -> str:
-    """Warn if the runs work on another storage than the user's directory; "" if not."""
-    study = options.study_directory
-    if os.stat(study).st_dev == os.stat(options.origin).st_dev:
-        return ""
-    return (
-        f"the study's directory {study} lies on another file system than {options.origin}: "
-        "that storage is measured; give --study-dir inside the one that your jobs write to"
-    )
-
-
-def size_of_outputs(sandbox: Sandbox, run_id: str) -> int:
-    """Return the bytes of all files that a run made or changed."""
-    return sandbox.outputs(run_id).size_bytes
 
 
 def shown(path: Path | str) -> str:

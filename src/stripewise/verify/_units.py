@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from stripewise.study._bytes import bytes_differ, directories_differ
-from stripewise.study._sandbox import OutputFile, OutputSet
-from stripewise.study.contents import FORMATS, ContentFormat
+from stripewise.verify._bytes import bytes_differ, directories_differ
+from stripewise.verify.contents import FORMATS, ContentFormat
+from stripewise.workspace import OutputFile, OutputSet
 
 _MARKS = {one.mark: one for one in FORMATS if one.mark}
 

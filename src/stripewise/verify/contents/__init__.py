@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Formats whose content can be compared apart from their bytes, a file each."""
 
-from stripewise.study.contents._adios import AdiosBp
-from stripewise.study.contents._base import WHOLE, ContentDifferences, ContentFormat
-from stripewise.study.contents._hdf5 import Hdf5
-from stripewise.study.contents._netcdf import ClassicNetcdf
-from stripewise.study.contents._registry import FORMATS, format_of
+from stripewise.verify.contents._adios import AdiosBp
+from stripewise.verify.contents._base import WHOLE, ContentDifferences, ContentFormat
+from stripewise.verify.contents._hdf5 import Hdf5
+from stripewise.verify.contents._netcdf import ClassicNetcdf
+from stripewise.verify.contents._registry import FORMATS, format_of
 
 __all__ = [
     "FORMATS",

@@ -1,0 +1,8 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Directories that Stripewise made: one way to make, trust, write into and remove them."""
+
+from stripewise.owned._directory import MARK, OwnedDirectory
+from stripewise.owned._files import check_private, open_private, replace_file
+
+__all__ = ["MARK", "OwnedDirectory", "check_private", "open_private", "replace_file"]

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Apply the printed lines of a finding to its program and measure pairs."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from stripewise.errors import ProgramError, UsageError
+from stripewise.model import Configuration
+from stripewise.owned import OwnedDirectory
+from stripewise.runtime import find_runtime, preload_environment
+from stripewise.workspace import STUDY_SUFFIX, InputSnapshot, Sandbox
+
+PAIRS = 6
+_APPLIED = ("export ", "printf ")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What the lines of a finding gained.
+
+    Attributes:
+        before_seconds / after_seconds: Whole times of the pairs' runs, in their order.
+    """
+
+    before_seconds: tuple[float, ...]
+    after_seconds: tuple[float, ...]
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """Seconds saved in each pair."""
+        return tuple(b - a for b, a in zip(self.before_seconds, self.after_seconds, strict=True))
+
+    @property
+    def gain_seconds(self) -> float:
+        """Median of the pairs."""
+        return statistics.median(self.gains)
+
+    def holds(self, claim_seconds: float) -> bool:
+        """Whether at least half and at most twice the claim was gained."""
+        return 0.5 * claim_seconds <= self.gain_seconds <= 2 * claim_seconds
+
+
+def with_lines(command: Sequence[str], lines: Sequence[str]) -> tuple[str, ...]:
+    """Return a command that runs the lines in a shell and then the program.
+
+    Raises:
+        UsageError: The finding has no lines, or they are not for this shell.
+    """
+    if not lines:
+        raise UsageError(
+            "this finding cannot be tried: its remedy is a change of the program's source"
+        )
+    if not all(line.startswith(_APPLIED) for line in lines):
+        raise UsageError(
+            "this finding cannot be tried: its lines are for the job script, not for the program"
+        )
+    return ("sh", "-c", "\n".join([*lines, 'exec "$@"']), "sh", *command)
+
+
+def try_lines(
+    command: Sequence[str],
+    lines: Sequence[str],
+    *,
+    directory: Path | None = None,
+    pairs: int = PAIRS,
+    seed: int = 0,
+) -> Tried:
+    """Run a program with and without some lines, in pairs, each run in a sandbox of its own.
+
+    The user's files cannot be changed.  One run of each comes first and does not count.
+
+    Args:
+        command: The program as it was traced.
+        lines: Of the finding.
+        directory: Where its inputs are; the current one if not given.
+        pairs: How many.
+        seed: Of the order in the pairs.
+
+    Raises:
+        UsageError: The lines cannot be applied.
+        ProgramError: A run failed.
+    """
+    changed = with_lines(command, lines)
+    source = directory or Path.cwd()
+    home = OwnedDirectory.take(source / f"try.{uuid4().hex[:8]}{STUDY_SUFFIX}", "study")
+    order = random.Random(seed)
+    try:
+        snapshot = InputSnapshot.create(source, home.inside("inputs"), study_directory=home.path)
+        sandbox = Sandbox(snapshot, home.inside("runs"))
+        found: dict[bool, list[float]] = {False: [], True: []}
+        for _ in range(1 + pairs):
+            for after in order.sample((False, True), 2):
+                found[after].append(_run(sandbox, changed if after else command))
+    finally:
+        home.discard()
+    return Tried(tuple(found[False][1:]), tuple(found[True][1:]))
+
+
+def _run(sandbox: Sandbox, command: Sequence[str]) -> float:
+    name = uuid4().hex[:8]
+    directory = sandbox.prepare(name)
+    environment = preload_environment(
+        find_runtime(),
+        directory=directory.parent,
+        run_id=str(uuid4()),
+        configuration=Configuration(),
+        sync=False,
+        writable=(directory.parent,),
+    )
+    try:
+        start = time.perf_counter()
+        done = subprocess.run(
+            sandbox.command(command, name),
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
+        seconds = time.perf_counter() - start
+    except OSError as error:
+        raise ProgramError(f"{command[0]} cannot be started: {error.strerror}") from error
+    finally:
+        sandbox.remove(name)
+    if done.returncode:
+        raise ProgramError(
+            f"the program ended with code {done.returncode} in a run of the trial; start from the "
+            "directory in which it was traced"
+        )
+    return seconds

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""HDF5 files: found by their signature, compared by what h5py reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from stripewise.verify.contents._base import (
+    FAILURES,
+    MOST,
+    WHOLE,
+    ContentDifferences,
+    ContentFormat,
+)
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_FIRST_USER_BLOCK = 512
+
+
+class Hdf5(ContentFormat):
+    """HDF5 and NetCDF-4."""
+
+    title = "HDF5"
+    noun = "an HDF5 file"
+    extra = "tune"
+
+    def matches(self, path: Path) -> bool:
+        """See `ContentFormat.matches`.
+
+        Source: HDF5 File Format Specification, II.A: the superblock lies at 0, 512, 1024, ...
+        """
+        try:
+            size = path.stat().st_size if path.is_file() else 0
+            with path.open("rb") as file:
+                place = 0
+                while place < size:
+                    file.seek(place)
+                    if file.read(len(_SIGNATURE)) == _SIGNATURE:
+                        return True
+                    place = 2 * place or _FIRST_USER_BLOCK
+        except (OSError, ValueError):
+            return False
+        return False
+
+    def differences(
+        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
+    ) -> ContentDifferences:
+        """See `ContentFormat.differences`."""
+        from stripewise.verify.contents._hdf5_compare import compare
+
+        found = ContentDifferences()
+        try:
+            compare(first, second, ignore, most, found)
+        except FAILURES as error:
+            found.unknown[WHOLE] = f"cannot be read as HDF5: {error}"
+        return found
