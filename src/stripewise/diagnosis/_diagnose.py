@@ -4,35 +4,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from stripewise.diagnosis._figures import figures
 from stripewise.diagnosis._heat import heat_maps
 from stripewise.diagnosis._mpiio import mpiio_stats
 from stripewise.diagnosis._phases import phases
-from stripewise.diagnosis._records import Diagnosis, Figures
+from stripewise.diagnosis._records import Diagnosis, Figures, Finding
 from stripewise.diagnosis._requests import request_rows
 from stripewise.diagnosis._rows import file_rows, layer_rows, variance_rows
 from stripewise.diagnosis._single import single_calls
 from stripewise.diagnosis._summary import headline, summary
 from stripewise.diagnosis._usage import usage
-from stripewise.diagnosis.findings import Run, judge, least_cost
+from stripewise.diagnosis.findings import Run, judge
+from stripewise.machines import Storage
 from stripewise.model import Evidence, Pattern
 
 
-def diagnose(evidence: Evidence, patterns: Sequence[Pattern] = ()) -> Diagnosis:
+def diagnose(
+    evidence: Evidence, patterns: Sequence[Pattern] = (), storage: Storage | None = None
+) -> Diagnosis:
     """Say what a run did to its files, what that cost, and what to do about it.
 
     Args:
         evidence: From any source (`stripewise.readers.read_evidence`).
         patterns: Of the same evidence (`stripewise.patterns.find_patterns`), if known.
+        storage: What requests cost where the files lie; None: nothing was measured.
     """
     profile = evidence.profile
     files = usage(profile, evidence.trace)
     single = single_calls(evidence.trace)
     numbers = figures(profile, files)
     requests = request_rows(files, single)
-    run = Run(evidence, numbers, files, requests, patterns, least_cost(profile.elapsed_seconds))
+    run = Run(evidence, numbers, files, requests, patterns, storage or Storage())
     findings = judge(run)
     return Diagnosis(
         source=profile.source,
@@ -50,15 +54,19 @@ def diagnose(evidence: Evidence, patterns: Sequence[Pattern] = ()) -> Diagnosis:
         headline=headline(numbers, findings),
         summary=summary(numbers, findings),
         partial=profile.partial,
-        notes=(*profile.notes, *_remarks(numbers)),
+        notes=(*profile.notes, *_remarks(numbers, findings)),
     )
 
 
-def _remarks(numbers: Figures) -> tuple[str, ...]:
-    """What is odd about the figures."""
+def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
+    """Say what is odd about the figures, and what the claims rest on."""
     if numbers.io_exact and numbers.io_share > 1:
-        return (
+        yield (
             "I/O time is longer than the run: calls of several threads overlap, or each waits "
-            "(a pipe)",
+            "(a pipe)"
         )
-    return ()
+    if any(found.cost_seconds is not None and not found.measured for found in findings):
+        yield (
+            "what the findings would gain rests on assumed costs of the storage; on the machine "
+            "of the run `stripewise doctor --storage DIR` measures them"
+        )

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from stripewise.diagnosis._heat_cells import (
+from stripewise.diagnosis._records import HeatMap
+from stripewise.diagnosis._words import things
+from stripewise.diagnosis.heat_cells import (
     Cells,
     TimeAxis,
     busy_seconds,
@@ -18,8 +20,6 @@ from stripewise.diagnosis._heat_cells import (
     rank_rows,
     time_axis,
 )
-from stripewise.diagnosis._records import HeatMap
-from stripewise.diagnosis._words import things
 from stripewise.model import RunProfile
 
 _Parts = tuple[Cells, Cells, Cells]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stripewise.diagnosis._single import FileCalls, Side
 from stripewise.diagnosis._usage import COLLECTIVE, INDEPENDENT, FileUse
-from stripewise.readers._mpiio_stats import MpiioSide, MpiioStats
+from stripewise.model import MpiioSide, MpiioStats
 
 
 def mpiio_stats(files: Sequence[FileUse], single: dict[int, FileCalls]) -> tuple[MpiioStats, ...]:

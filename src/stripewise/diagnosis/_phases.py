@@ -19,10 +19,9 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft, ndimage, signal
 
-from stripewise.diagnosis._heat_cells import moving_rows
 from stripewise.diagnosis._records import Periodicity
+from stripewise.diagnosis.heat_cells import moving_rows
 from stripewise.model import RunProfile
 
 LEAST_CONFIDENCE = 0.5
@@ -30,6 +29,7 @@ LEAST_PHASES = 4
 _LEAST_BINS = 8
 _NEARLY = 0.75
 _BLUR = 1 / 6
+_BLUR_REACH = 4  # deviations
 _AGREEING = (0.7, 1.5)
 _MOST_UNEVEN = 0.2
 _CLOSE = 0.1
@@ -106,9 +106,9 @@ def _lag(values: NDArray[np.float64]) -> tuple[float, float]:
     n = len(values)
     if n < _LEAST_BINS or np.ptp(values) == 0:
         return 0.0, 0.0
-    part = _autocorrelation(signal.detrend(_smooth(values)))[: n // (LEAST_PHASES - 2) + 1]
-    peaks, _ = signal.find_peaks(part, height=LEAST_CONFIDENCE / 2)
-    peaks = peaks[peaks >= 2]
+    part = _autocorrelation(_detrended(_smooth(values)))[: n // (LEAST_PHASES - 2) + 1]
+    peaks = _peaks(part)
+    peaks = peaks[(peaks >= 2) & (part[peaks] >= LEAST_CONFIDENCE / 2)]
     if not len(peaks):
         return 0.0, 0.0
     first = int(peaks[part[peaks] >= _NEARLY * part[peaks].max()][0])
@@ -121,17 +121,31 @@ def _smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
     gap = float(np.median(np.diff(starts))) if len(starts) > 2 else 0.0
     if gap < 4:
         return values
-    smoothed: NDArray[np.float64] = ndimage.gaussian_filter1d(
-        values.astype(np.float64), gap * _BLUR, mode="constant"
-    )
-    return smoothed
+    reach = int(_BLUR_REACH * gap * _BLUR + 0.5)
+    bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (gap * _BLUR)) ** 2)
+    return np.convolve(values, bell / bell.sum(), mode="same")
+
+
+def _detrended(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take the line of least squares off."""
+    place = np.arange(len(values)) - (len(values) - 1) / 2
+    slope = (place @ values) / (place @ place)
+    detrended: NDArray[np.float64] = values - values.mean() - slope * place
+    return detrended
+
+
+def _peaks(values: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Places higher than both neighbours; of a flat top, where it begins."""
+    starts = np.flatnonzero(np.diff(values, prepend=np.nan))
+    tops = values[starts]
+    return starts[1:-1][(tops[1:-1] > tops[:-2]) & (tops[1:-1] > tops[2:])]
 
 
 def _autocorrelation(values: NDArray[np.float64]) -> NDArray[np.float64]:
     n = len(values)
-    size = fft.next_fast_len(2 * n)
-    power = np.abs(fft.rfft(values, size)) ** 2
-    full = fft.irfft(power, size)[:n] / np.arange(n, 0, -1)
+    size = 1 << (2 * n - 1).bit_length()
+    power = np.abs(np.fft.rfft(values, size)) ** 2
+    full = np.fft.irfft(power, size)[:n] / np.arange(n, 0, -1)
     result: NDArray[np.float64] = full / full[0] if full[0] > 0 else np.zeros(n)
     return result
 

@@ -9,13 +9,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import SIZE_EDGES, FileHints, FileLayout, IoLayer
-from stripewise.readers._mpiio_stats import MpiioStats
+from stripewise.model import SIZE_EDGES, FileHints, FileLayout, IoLayer, MpiioStats
 
 
 class Severity(StrEnum):
@@ -274,10 +272,11 @@ class Finding:
         phrase: What it is: "4 KiB independent writes to out.h5".
         text: What was seen, with numbers, in one or two sentences.
         evidence: The numbers by name; sizes in bytes, times in seconds.
-        cost_seconds: Estimated loss of elapsed time; None: not known.  Below the threshold the
-            severity is `info`.
+        cost_seconds: What the remedy is expected to save, elapsed; None: a fact without a claim.
+        least_seconds / most_seconds: Ends of the interval of that.
+        measured: Whether the costs of the storage were measured; otherwise they are assumed.
         stake_seconds: Elapsed time in the calls concerned.
-        cost_basis: How the loss was estimated, one line.
+        cost_basis: What the time after the remedy is estimated from, one line.
         remedy: What to do, in words.
         lines: Shell lines that do it without Stripewise, if there are any.
         tune: The `stripewise tune` line; "" where tuning does not help.
@@ -297,6 +296,9 @@ class Finding:
     tune: str = ""
     files: tuple[str, ...] = ()
     n_files: int = 0
+    least_seconds: float | None = None
+    most_seconds: float | None = None
+    measured: bool = False
 
     @property
     def advice(self) -> str:
@@ -360,18 +362,3 @@ def size_labels() -> tuple[str, ...]:
 def share(part: float, whole: float) -> float:
     """`part / whole`, NaN if there is no whole."""
     return part / whole if whole > 0 else math.nan
-
-
-def plain(record: Any) -> Any:
-    """A record as data for JSON: dataclasses to dicts, arrays to lists, enums to names."""
-    if hasattr(record, "__dataclass_fields__"):
-        return {name: plain(getattr(record, name)) for name in record.__dataclass_fields__}
-    if isinstance(record, IoLayer):
-        return record.name.lower()
-    if isinstance(record, np.ndarray | np.generic):
-        return record.tolist()
-    if isinstance(record, Mapping):
-        return {str(key): plain(value) for key, value in record.items()}
-    if isinstance(record, tuple | list):
-        return [plain(value) for value in record]
-    return record

@@ -15,7 +15,7 @@ from stripewise.diagnosis._usage import DATA, READS, SYSTEM, WRITES
 from stripewise.model import IoLayer, Trace
 from stripewise.readers import expand
 
-MOST_CALLS = 4_000_000
+MOST_CALLS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ def _costly(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _end(findings: Sequence[Finding]) -> str:
-    return f"{things(len(findings), 'remark')}, no loss" if findings else "nothing stands out"
+    return things(len(findings), "remark") if findings else "nothing stands out"
 
 
 def _bytes(figures: Figures) -> int:

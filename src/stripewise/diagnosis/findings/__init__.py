@@ -3,7 +3,7 @@
 """Rules that say what costs time; docs/reference/findings.md has one section for each."""
 
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
-from stripewise.diagnosis.findings._judge import judge, least_cost, merge
+from stripewise.diagnosis.findings._judge import judge, merge
 from stripewise.diagnosis.findings._registry import RULES
 
-__all__ = ["RULES", "Hit", "Rule", "Run", "Told", "judge", "least_cost", "merge"]
+__all__ = ["RULES", "Hit", "Rule", "Run", "Told", "judge", "merge"]

@@ -5,25 +5,22 @@
 from __future__ import annotations
 
 import abc
-import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stripewise.diagnosis._records import Figures, RequestRow
 from stripewise.diagnosis._sums import Calls
-from stripewise.diagnosis._usage import DATA, READS, WRITES, FileUse
-from stripewise.diagnosis.findings._mpi import mpiio_of
+from stripewise.diagnosis._usage import FileUse
+from stripewise.diagnosis.findings._mpi import mpiio_of, stack_of
+from stripewise.machines import Interval, Storage, around
 from stripewise.model import Evidence, Op, Pattern, RunProfile, Trace
 from stripewise.patterns import dominant
 
-ASSUMED_RATE = float(1 << 30)
-"""Bytes per second that large requests of this run would reach, where none were seen. Assumed."""
+LEAST_SECONDS = 0.1
+LEAST_SHARE = 0.05
 
-BULK_BYTES = 1 << 20
-"""Requests from here on count as large: Lustre's default stripe; Drishti's small_bytes."""
-
-_BULK_LEAST = 16 << 20
+Numbers = Mapping[str, float | int | str]
 
 
 class Run:
@@ -31,9 +28,8 @@ class Run:
 
     Attributes:
         profile / trace / figures / files / requests / patterns: As in the diagnosis.
-        threshold: Least loss that is worth a finding, seconds.
-        mpiio: Whose MPI-IO it used.
-        told_of: Files whose whole time, or time in metadata, a finding has explained already.
+        storage: What requests cost where the files lie.
+        mpiio: Whose MPI-IO it used; `stack`: its name among the measured ones.
     """
 
     def __init__(
@@ -43,7 +39,7 @@ class Run:
         files: Sequence[FileUse],
         requests: Sequence[RequestRow],
         patterns: Sequence[Pattern],
-        threshold: float,
+        storage: Storage,
     ) -> None:
         """Take what was already found out."""
         self.profile: RunProfile = evidence.profile
@@ -52,9 +48,9 @@ class Run:
         self.files = files
         self.requests = {(row.path, row.writing): row for row in requests}
         self.patterns = patterns
-        self.threshold = threshold
+        self.storage = storage
         self.mpiio = mpiio_of(evidence.profile)
-        self.told_of: set[str] = set()
+        self.stack = stack_of(evidence.profile, self.mpiio)
 
     @property
     def n_ranks(self) -> int:
@@ -62,14 +58,9 @@ class Run:
         return self.profile.n_ranks
 
     @property
-    def n_hosts(self) -> int:
-        """Hosts, 1 if they are not known."""
-        return max(1, len(self.profile.hosts))
-
-    @property
-    def open_files(self) -> list[FileUse]:
-        """Files whose metadata are not explained yet."""
-        return [use for use in self.files if use.path not in self.told_of]
+    def least_gain(self) -> float:
+        """Least gain that is worth a change: 5 % of the run and 0.1 s."""
+        return max(LEAST_SECONDS, LEAST_SHARE * self.profile.elapsed_seconds)
 
     def pattern_of(self, use: FileUse, writing: bool) -> Pattern | None:
         """Pattern of the dataset of a file that most bytes go to or come from, if known."""
@@ -77,39 +68,31 @@ class Run:
             one for one in self.patterns if one.file == use.path and one.writing == writing
         )
 
-    @functools.cached_property
-    def _rates(self) -> dict[bool, list[tuple[float, str]]]:
-        """By direction: what each file reached in large requests, the best first."""
-        return {True: self._large(WRITES), False: self._large(READS)}
+    def now(self, seconds: float) -> Interval:
+        """Return a measured time with the noise that times have on this storage."""
+        return around(seconds, self.storage.spread)
 
-    def _large(self, ops: Sequence[Op]) -> list[tuple[float, str]]:
-        found = []
-        for use in self.files:
-            calls = use.calls(ops)
-            large = calls.mean_bytes >= BULK_BYTES and calls.bytes >= _BULK_LEAST
-            if large and calls.elapsed > 0:
-                found.append((calls.bytes / calls.elapsed, use.path))
-        return sorted(found, reverse=True)
+    def gain(self, seconds: float, after: Interval) -> Interval:
+        """Return what is saved if a measured time becomes another one."""
+        return self.now(seconds).minus(after)
 
-    def bulk_seconds(self, moved: int, *, writing: bool, besides: FileUse | None = None) -> float:
-        """Time that the same bytes would take in large requests.
+    def share_gained(self, seconds: float, share: float) -> Interval:
+        """Return what is saved if the same work is done that share less often."""
+        return self.now(seconds).scaled(share)
 
-        At the best rate that another file of this run reached in requests of 1 MiB or more,
-        otherwise at 1 GiB/s (assumed).
+    def collective(
+        self, moved: float, piece: float, *, writing: bool, stack: str = ""
+    ) -> Interval:
+        """Return the time of a collective transfer of interleaved pieces by all ranks.
 
-        Args:
-            moved: Bytes.
-            writing: Direction.
-            besides: The file in question, which is no measure of itself.
+        Measured on this stack by the benchmark kernel; otherwise 1 to 4 times the time of the
+        same bytes in large requests of one process (assumed).
         """
-        own = "" if besides is None else besides.path
-        others = (rate for rate, path in self._rates[writing] if path != own)
-        return moved / next(others, ASSUMED_RATE)
-
-    def loss(self, use: FileUse, calls: Calls, *, writing: bool) -> float:
-        """Time of some calls to a file beyond what the same bytes take in large requests."""
-        bulk = self.bulk_seconds(calls.bytes, writing=writing, besides=use)
-        return max(0.0, calls.elapsed - bulk)
+        known = self.storage.collective(stack or self.stack, piece, moved, writing=writing)
+        if known is not None:
+            return known
+        bulk = self.storage.bulk(moved, writing=writing)
+        return Interval(bulk.low, 2 * bulk.middle, 4 * bulk.high)
 
 
 @dataclass(frozen=True)
@@ -118,7 +101,8 @@ class Hit:
 
     Attributes:
         use: The file; None: the run.
-        cost / stake: Seconds of elapsed time that are lost, that are spent in the calls.
+        gain: Seconds of elapsed time that the remedy saves; None: a fact without a claim.
+        stake: Seconds that are spent in the calls concerned.
         calls / bytes: Concerned; they add up over files.
         evidence: Further numbers; those of the costliest file are shown.
         writing: Direction; None: both or neither.
@@ -126,11 +110,11 @@ class Hit:
     """
 
     use: FileUse | None
-    cost: float | None
+    gain: Interval | None
     stake: float
     calls: int = 0
     bytes: int = 0
-    evidence: Mapping[str, float | int | str] = field(default_factory=dict)
+    evidence: Numbers = field(default_factory=dict)
     writing: bool | None = None
     rank: int = -1
 
@@ -139,29 +123,34 @@ class Hit:
         cls,
         use: FileUse,
         calls: Calls,
-        cost: float,
-        writing: bool,
-        evidence: Mapping[str, float | int | str] | None = None,
+        gain: Interval,
+        writing: bool | None,
+        evidence: Numbers | None = None,
     ) -> Hit:
-        """Some data calls to a file in one direction; at stake is the time in them."""
+        """Make a hit of some calls to a file in one direction; at stake is the time in them."""
         numbers = evidence or {}
         rank = use.only_rank
-        return cls(use, cost, calls.elapsed, calls.count, calls.bytes, numbers, writing, rank)
+        return cls(use, gain, calls.elapsed, calls.count, calls.bytes, numbers, writing, rank)
+
+    @property
+    def expected(self) -> float:
+        """Expected gain, 0 for a fact."""
+        return self.gain.middle if self.gain is not None else 0.0
 
 
 @dataclass(frozen=True)
 class Told:
-    """Hits of one rule together: what its words are made of.
+    """Hits of one rule and direction together: what its words are made of.
 
     Attributes:
         hits: Costliest first.
-        cost / stake: Together; over files of single ranks the rank that lost most.
+        gain / stake: Together; over files of single ranks the rank that loses most.
         calls / bytes: Sums.
         files: Paths, costliest first, at most 16; `n_files`: all.
     """
 
     hits: tuple[Hit, ...]
-    cost: float | None
+    gain: Interval | None
     stake: float
     calls: int
     bytes: int
@@ -180,77 +169,58 @@ class Told:
 
 
 class Rule(abc.ABC):
-    """Something that costs time, how to see it, what to do.
+    """Something that costs time, how to see it, what to do, and what that gains.
 
-    A rule names itself in class attributes, finds hits, and puts them into words; merging,
-    threshold, severity and order are common (`_judge.py`).  Within a `group` a file and
-    direction is told of once, by the first rule in the registry that applies.
+    A rule names itself in class attributes, finds hits with the gain of its remedy, and puts
+    them into words; merging, what is likely enough to be told, severity and order are common
+    (`_judge.py`).  Within a `group` a file and direction is told of once, by the first rule in
+    the registry that applies.
 
     Attributes:
         code: Name, as documented in docs/reference/findings.md.
-        group: "requests", "metadata", "balance", "layout", "sync" or "hints".
-        basis: How the loss is estimated, one line.
+        group: "requests", "metadata", "sync", "balance" or "hints".
+        basis: How the time after the remedy is estimated, one line.
         tunes: Whether `stripewise tune` may help.
-        costless: The loss cannot be estimated; the time at stake must reach the threshold.
-        explains_all: It explains all time that the file took; no other rule tells of it.
-        stakeless: It is told whatever the time, as `info` below the threshold.
-        also: Further groups that have nothing to add to a file that it tells of.
     """
 
     code: str
     group: str
     basis: str
     tunes: bool = False
-    costless: bool = False
-    stakeless: bool = False
-    also: tuple[str, ...] = ()
-    explains_all: bool = False
 
     @abc.abstractmethod
     def hits(self, run: Run) -> Iterable[Hit]:
-        """Find where the rule applies; thresholds of cost are not its business."""
+        """Find where the rule applies; whether the gain is likely is not its business."""
 
     @abc.abstractmethod
     def phrase(self, told: Told) -> str:
-        """What it is, as a phrase: "4 KiB independent writes to out.h5"."""
+        """Say what it is, as a phrase: "4 KiB independent writes to out.h5"."""
 
     @abc.abstractmethod
     def text(self, told: Told) -> str:
-        """What was seen, with numbers, in one or two sentences."""
+        """Say what was seen, with numbers, in one or two sentences."""
 
     @abc.abstractmethod
     def remedy(self, told: Told) -> str:
-        """What to do, in words; the first sentence, a short one, stands alone in the headline."""
+        """Say what to do; the first sentence, a short one, stands alone in the headline."""
 
     def tune_options(self, told: Told) -> str | None:
-        """Options of `stripewise tune`; None where tuning does not help."""
+        """Return options of `stripewise tune`; None where tuning does not help."""
         return "" if self.tunes else None
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
-        """Shell lines that do it without Stripewise; none if it takes a change of source."""
+        """Return shell lines that do it without Stripewise; none if the source must change."""
         return ()
 
 
 def directions(use: FileUse) -> list[tuple[bool, Op, Calls]]:
-    """Independent own calls of a file by direction: (writing, op, calls), those that exist."""
+    """Return independent own calls of a file by direction: (writing, op, calls)."""
     found = []
     for writing, op in ((True, Op.WRITE), (False, Op.READ)):
         calls = use.calls([op])
         if calls.count:
             found.append((writing, op, calls))
     return found
-
-
-def mostly_independent(use: FileUse, writing: bool) -> bool:
-    """Whether more than half of the bytes that the program moves are in independent calls."""
-    every = use.calls(WRITES if writing else READS)
-    alone = use.calls([Op.WRITE if writing else Op.READ])
-    return alone.count > 0 and 2 * alone.bytes >= every.bytes
-
-
-def has_data(use: FileUse) -> bool:
-    """Whether the program moved data of the file."""
-    return use.calls(DATA).count > 0
 
 
 def word(writing: bool) -> str:

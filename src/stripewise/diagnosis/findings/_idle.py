@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stripewise.diagnosis._usage import FileUse
+from stripewise.diagnosis._usage import DATA, FileUse
 from stripewise.diagnosis._words import files_of
-from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told, has_data
+from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 from stripewise.diagnosis.findings._mpi import ROMIO_SIGNS
 
 _MOST_SHOWN = 4
@@ -21,8 +21,6 @@ class IdleHints(Rule):
     group = "hints"
     basis = "not estimated: it is not known what the hints would have gained"
     tunes = True
-    costless = True
-    stakeless = True
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """Compare with what MPI_File_get_info reported, where the MPI reports what it knows.
@@ -32,7 +30,7 @@ class IdleHints(Rule):
         """
         for use in run.files:
             idle = idle_hints(use)
-            if idle and has_data(use):
+            if idle and use.calls(DATA).count:
                 evidence = {f"hint {key}": text for key, text in idle.items()}
                 yield Hit(use, None, use.total.elapsed, 0, 0, evidence)
 

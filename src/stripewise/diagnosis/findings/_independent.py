@@ -31,22 +31,13 @@ def in_program(interface: str, writing: bool) -> str:
     return f"Use MPI-IO with MPI_File_{verb}_at_all, or gather on few ranks."
 
 
-def without_change(interface: str, *, chunks: bool = True) -> str:
-    """What may help without a change of source; begins with a blank, "" if nothing.
-
-    Args:
-        interface: Of the calls.
-        chunks: Whether another storage of the dataset may help.
-    """
+def without_change(interface: str) -> str:
+    """What may help without a change of source; begins with a blank, "" if nothing."""
     if interface == "hdf5":
-        other = ", `--allow layout` chunks of a rank's part" if chunks else ""
         return (
             " Without a change of source, `stripewise tune --allow contract` tries "
-            "hdf5.transfer=collective (only right if all ranks make the same transfers)"
-            f"{other}. Hints such as romio_cb_write act on collective calls alone."
+            "hdf5.transfer=collective (only right if all ranks make the same transfers)."
         )
-    if interface in ("mpiio", "pnetcdf"):
-        return " Hints such as romio_cb_write act on collective calls alone."
     return ""
 
 

@@ -40,3 +40,12 @@ def mpiio_of(profile: RunProfile) -> Mpiio:
     if launcher == "aprun":
         return Mpiio.CRAY
     return Mpiio.OMPIO if any("OMPIO" in text for text in profile.notes) else Mpiio.UNKNOWN
+
+
+def stack_of(profile: RunProfile, mpiio: Mpiio) -> str:
+    """Name the stack as the measured ones are: "mpich", "openmpi", "openmpi-romio", or ""."""
+    if mpiio is Mpiio.OMPIO:
+        return "openmpi"
+    if mpiio is Mpiio.ROMIO:
+        return "openmpi-romio" if profile.mpi == "openmpi" else "mpich"
+    return ""

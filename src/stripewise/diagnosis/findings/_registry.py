@@ -4,47 +4,30 @@
 
 from __future__ import annotations
 
-from stripewise.diagnosis.findings._amplification import Amplification
-from stripewise.diagnosis.findings._balance import Imbalance, SerialIo
 from stripewise.diagnosis.findings._base import Rule
-from stripewise.diagnosis.findings._collective import BrokenCollective, DataSieving, Scattered
-from stripewise.diagnosis.findings._exchange import Exchange
-from stripewise.diagnosis.findings._hdf5 import ChunkMismatch, Hdf5Metadata
+from stripewise.diagnosis.findings._chunks import ChunkMismatch
+from stripewise.diagnosis.findings._collective import Shredded, SmallIndependent
 from stripewise.diagnosis.findings._idle import IdleHints
-from stripewise.diagnosis.findings._layout import FewAggregators, Misaligned, OneStripe
-from stripewise.diagnosis.findings._metadata import FilePerProcess, MetadataHeavy, OpenPerStep
-from stripewise.diagnosis.findings._order import RandomAccess, SeekHeavy
-from stripewise.diagnosis.findings._same import RedundantReads, SameSmallFile
-from stripewise.diagnosis.findings._small import SmallIndependent, SmallSequential, TinyStdio
+from stripewise.diagnosis.findings._imbalance import Imbalance
+from stripewise.diagnosis.findings._metadata import (
+    NameCalls,
+    OpenPerStep,
+    RepeatedStat,
+)
+from stripewise.diagnosis.findings._same import RedundantReads
+from stripewise.diagnosis.findings._small import SmallRequests
 from stripewise.diagnosis.findings._sync import SyncPerWrite
-from stripewise.diagnosis.findings._turns import SerialisedWriters
-from stripewise.diagnosis.findings._waiting import MetadataDominates
 
 RULES: tuple[Rule, ...] = (
-    SameSmallFile(),
-    RedundantReads(),
-    BrokenCollective(),
-    DataSieving(),
-    Exchange(),
     ChunkMismatch(),
-    Scattered(),
-    RandomAccess(),
-    TinyStdio(),
-    SmallSequential(),
+    RedundantReads(),
+    Shredded(),
     SmallIndependent(),
-    Hdf5Metadata(),
-    Amplification(),
-    SerialIo(),
-    SerialisedWriters(),
-    Imbalance(),
-    SeekHeavy(),
+    SmallRequests(),
     OpenPerStep(),
-    FilePerProcess(),
-    MetadataHeavy(),
+    RepeatedStat(),
+    NameCalls(),
     SyncPerWrite(),
-    MetadataDominates(),
-    OneStripe(),
-    FewAggregators(),
-    Misaligned(),
+    Imbalance(),
     IdleHints(),
 )

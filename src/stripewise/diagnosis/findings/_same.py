@@ -4,79 +4,85 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
-from stripewise.diagnosis._usage import READS, WRITES, FileUse
+from stripewise.diagnosis._usage import READS, FileUse
 from stripewise.diagnosis._words import files_of, number, quoted, seconds, size
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 
+LEAST_TIMES = 2.0
 LEAST_RANKS = 4
+MOST_BYTES = 1 << 30
 SMALL_FILE_BYTES = 4 << 20
-LEAST_REREAD = 2.0
 
 
-def _read_by_many(use: FileUse, run: Run) -> int:
-    """Ranks that read the file, if they are many: at least 4 and half of all."""
-    ranks = use.calls(READS).ranks
-    return ranks if ranks >= max(LEAST_RANKS, run.n_ranks / 2) else 0
+class RedundantReads(Rule):
+    """The same bytes of a file are read again and again."""
 
-
-class SameSmallFile(Rule):
-    """Every rank reads the same small file (a namelist)."""
-
-    code = "same-small-file"
+    code = "redundant-reads"
     group = "requests"
-    explains_all = True
-    basis = (
-        "time of the slowest rank with the file: one rank's read and a broadcast take none of it"
-    )
+    basis = "one reading of all; where many ranks read it, that of one rank and a broadcast"
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """Only read, at most 4 MiB long, by at least 4 ranks and half of all."""
+        """At least twice as many bytes as there are, and as were written; at most 1 GiB."""
         for use in run.files:
-            small = use.write_bytes == 0 and 0 < use.extent <= SMALL_FILE_BYTES
-            if not small or use.calls(WRITES).count or use.read_bytes < use.extent:
+            calls = use.calls(READS)
+            length = _length(use)
+            if not 0 < length <= MOST_BYTES or not calls.count:
                 continue
-            ranks = _read_by_many(use, run)
-            if ranks:
-                calls = use.calls(READS)
-                cost = max(
-                    0.0,
-                    use.total.elapsed - run.bulk_seconds(use.extent, writing=False, besides=use),
-                )
-                evidence = {
-                    "ranks": ranks,
-                    "file_bytes": use.extent,
-                    "slowest_rank": use.total.rank,
-                    "fastest_seconds": use.total.least,
-                }
-                yield Hit(use, cost, use.total.elapsed, calls.count, calls.bytes, evidence, False)
+            times = use.read_bytes / length / max(calls.ranks, 1)
+            if times >= LEAST_TIMES:
+                evidence = _evidence(use, times, "keep")
+                gain = run.share_gained(calls.elapsed, 1 - 1 / times)
+                yield Hit.of_calls(use, calls, gain, False, evidence)
+            elif _is_read_by_many(use, run):
+                yield self._broadcast(use, run, times)
+
+    def _broadcast(self, use: FileUse, run: Run, times: float) -> Hit:
+        """A namelist: its opening counts too."""
+        once = run.storage.bulk(use.extent, writing=False)
+        after = run.storage.call("open").plus(once.scaled(1 + math.log2(run.n_ranks)))
+        evidence = _evidence(use, times, "broadcast")
+        return Hit.of_calls(use, use.total, run.gain(use.total.elapsed, after), False, evidence)
 
     def phrase(self, told: Told) -> str:
-        """Who reads what."""
-        ranks = told.first.evidence["ranks"]
-        return f"{ranks} ranks reading all of {files_of(told.files, told.n_files)}"
+        """Who reads what how often."""
+        evidence = told.first.evidence
+        name = files_of(told.files, told.n_files)
+        if evidence["way"] == "broadcast":
+            return f"{evidence['ranks']} ranks reading all of {name}"
+        return f"reading {name} {number(float(evidence['times']))} times over"
 
     def text(self, told: Told) -> str:
-        """Its size, the slowest and the fastest rank."""
+        """Bytes read against bytes there are."""
         evidence = told.first.evidence
-        rank = evidence["slowest_rank"]
-        who = f"rank {rank}" if isinstance(rank, int) and rank >= 0 else "the slowest rank"
+        length = size(float(evidence["file_bytes"]))
+        if evidence["way"] == "broadcast":
+            return (
+                f"{evidence['ranks']} ranks opened and read the same file of {length}; the "
+                f"slowest needed {seconds(told.stake)} for it, the fastest "
+                f"{seconds(float(evidence['fastest_seconds']))}."
+            )
+        who = "Each rank" if int(evidence["ranks"]) > 1 else "The program"
         return (
-            f"{evidence['ranks']} ranks opened and read the same file of "
-            f"{size(float(evidence['file_bytes']))}; {who} needed {seconds(told.stake)}"
-            f" for it, the fastest {seconds(float(evidence['fastest_seconds']))}."
+            f"{who} read all of the file ({length}) {number(float(evidence['times']))} times on "
+            f"average and spent {seconds(told.stake)} in it."
         )
 
     def remedy(self, told: Told) -> str:
-        """Broadcast."""
-        return (
-            "Read it on rank 0 and MPI_Bcast it. Without a change of source: put a copy on each "
-            "node (sbcast, /dev/shm), and keep small files off burst buffers."
-        )
+        """Keep, or distribute."""
+        if told.first.evidence["way"] == "broadcast":
+            return (
+                "Read it on rank 0 and MPI_Bcast it. Without a change of source: put a copy on "
+                "each node (sbcast, /dev/shm), and keep small files off burst buffers."
+            )
+        return "Read the file once and keep what was read in memory."
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
         """A copy on each node."""
+        if told.first.evidence["way"] != "broadcast":
+            return ()
         path = told.files[0]
         name = path.rsplit("/", 1)[-1]
         return (
@@ -85,61 +91,24 @@ class SameSmallFile(Rule):
         )
 
 
-class RedundantReads(Rule):
-    """The same bytes of a larger file are read again and again."""
+def _length(use: FileUse) -> int:
+    """Bytes of the file: its end, at least what was written (streams do not tell offsets)."""
+    return max(use.extent, use.write_bytes)
 
-    code = "redundant-reads"
-    group = "requests"
-    basis = "time of the slowest rank in its reads, less the share that one reading of all takes"
 
-    def hits(self, run: Run) -> Iterable[Hit]:
-        """Bytes read, by one rank or by all, at least twice as many as the file has."""
-        for use in run.files:
-            calls = use.calls(READS)
-            if use.extent <= 0 or use.write_bytes or not calls.count:
-                continue
-            times = use.read_bytes / use.extent
-            if times >= LEAST_REREAD:
-                evidence = {
-                    "file_bytes": use.extent,
-                    "times": times,
-                    "ranks": calls.ranks,
-                    "times_a_rank": times / max(calls.ranks, 1),
-                }
-                cost = calls.elapsed * (1 - 1 / times)
-                yield Hit(
-                    use,
-                    cost,
-                    calls.elapsed,
-                    calls.count,
-                    calls.bytes,
-                    evidence,
-                    False,
-                    use.only_rank,
-                )
+def _is_read_by_many(use: FileUse, run: Run) -> bool:
+    """Whether at least 4 ranks, and half of all, read a small file as a whole."""
+    ranks = use.calls(READS).ranks
+    whole = use.read_bytes >= use.extent and use.extent <= SMALL_FILE_BYTES
+    whole = whole and not use.write_bytes
+    return whole and ranks >= max(LEAST_RANKS, run.n_ranks / 2) and run.n_ranks > 0
 
-    def phrase(self, told: Told) -> str:
-        """How often what."""
-        times = number(float(told.first.evidence["times"]))
-        return f"reading {files_of(told.files, told.n_files)} {times} times over"
 
-    def text(self, told: Told) -> str:
-        """Bytes read against bytes there are."""
-        evidence = told.first.evidence
-        a_rank = float(evidence["times_a_rank"])
-        who = (
-            f"each rank read it {number(a_rank)} times"
-            if a_rank >= LEAST_REREAD
-            else f"{evidence['ranks']} ranks read the same parts"
-        )
-        return (
-            f"{size(told.bytes)} were read of {size(float(evidence['file_bytes']))} that the "
-            f"file has: {who}. The slowest rank spent {seconds(told.stake)} in it."
-        )
-
-    def remedy(self, told: Told) -> str:
-        """Keep, or distribute."""
-        return (
-            "Keep what was read, or read each part on one rank and pass it on. MPI_Bcast "
-            "does, and MPI_File_read_all, which aggregates reads of the same bytes."
-        )
+def _evidence(use: FileUse, times: float, way: str) -> dict[str, float | int | str]:
+    return {
+        "way": way,
+        "file_bytes": _length(use),
+        "times": times,
+        "ranks": use.calls(READS).ranks,
+        "fastest_seconds": use.total.least,
+    }

@@ -9,29 +9,32 @@ from collections.abc import Iterable
 from stripewise.diagnosis._usage import WRITES
 from stripewise.diagnosis._words import count, files_of, seconds
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
-from stripewise.model import Op
+from stripewise.model import IoLayer, Op
 
 LEAST_SYNCS = 10
 LEAST_RATIO = 0.5
 
 
 class SyncPerWrite(Rule):
-    """A sync (fsync, MPI_File_sync, H5Fflush) for every write or two."""
+    """A sync (fsync, fflush, MPI_File_sync, H5Fflush) for every write or two."""
 
     code = "sync-per-write"
     group = "sync"
-    also = ("metadata",)
-    basis = "time of the slowest rank in syncs, less one of them"
+    basis = "one sync of all that was written"
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least 10 syncs a rank, and one for every two writes."""
         for use in run.files:
             syncs, writes = use.calls([Op.SYNC]), use.calls(WRITES)
             each = syncs.count / max(syncs.ranks, 1)
-            if each >= LEAST_SYNCS and syncs.count >= LEAST_RATIO * writes.count > 0:
-                evidence = {"writes": writes.count}
-                cost = syncs.elapsed * (1 - 1 / each)
-                yield Hit(use, cost, syncs.elapsed, syncs.count, 0, evidence, True, use.only_rank)
+            if each < LEAST_SYNCS or not syncs.count >= LEAST_RATIO * writes.count > 0:
+                continue
+            if use.calls([Op.SYNC], layers=[IoLayer.POSIX], own=False).count:
+                after = run.storage.synced(writes.bytes)
+            else:
+                after = run.storage.bulk(writes.bytes / max(writes.ranks, 1), writing=True)
+            gain = run.gain(syncs.elapsed, after)
+            yield Hit.of_calls(use, syncs, gain, True, {"writes": writes.count})
 
     def phrase(self, told: Told) -> str:
         """How many where."""
@@ -48,6 +51,6 @@ class SyncPerWrite(Rule):
     def remedy(self, told: Told) -> str:
         """Once."""
         return (
-            "Sync once, after the last write of a checkpoint (fsync, MPI_File_sync, H5Fflush); "
-            "closing the file is enough for other ranks to see it."
+            "Sync once, after the last write. If each record must survive a crash (a data base, "
+            "a journal), the syncs are the price of that and must stay."
         )

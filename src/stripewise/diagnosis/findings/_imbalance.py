@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One rank that takes far longer with its I/O than the others: a fact, without a claim."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from stripewise.diagnosis._usage import COLLECTIVE, FileUse, rank_keys
+from stripewise.diagnosis._words import name_of, number, seconds
+from stripewise.diagnosis.findings._base import Hit, Numbers, Rule, Run, Told
+
+LEAST_SHARE = 0.3
+
+
+class Imbalance(Rule):
+    """The slowest rank spends far more in independent calls than the mean of all ranks."""
+
+    code = "imbalance"
+    group = "balance"
+    basis = "not estimated: what others could take over, or another node do faster, is not known"
+
+    def hits(self, run: Run) -> Iterable[Hit]:
+        """All files without collective calls, in which ranks wait for each other."""
+        files = [use for use in run.files if not use.calls(COLLECTIVE).count]
+        parts = [use.rows[use.rows["rank"] >= 0] for use in files]
+        if run.n_ranks < 2 or not sum(map(len, parts)):
+            return
+        rows = np.concatenate(parts)
+        ranks = rank_keys(rows)
+        spent = np.bincount(ranks, weights=rows["outermost_seconds"], minlength=run.n_ranks)
+        bytes_ = rows["outermost_read_bytes"] + rows["outermost_write_bytes"]
+        moved = np.bincount(ranks, weights=bytes_, minlength=run.n_ranks)
+        slowest, mean = int(spent.argmax()), float(spent.mean())
+        beyond = float(spent[slowest]) - mean
+        likely = run.now(beyond).low >= run.least_gain
+        if likely and beyond > LEAST_SHARE * float(spent[slowest]):
+            evidence: dict[str, float | int | str] = {
+                "rank": slowest,
+                "ranks": run.n_ranks,
+                "mean_seconds": mean,
+                "bytes_ratio": float(moved[slowest] / moved.mean()) if moved.any() else 1.0,
+            }
+            evidence |= _slow_files(files, slowest)
+            yield Hit(None, None, float(spent[slowest]), evidence=evidence)
+
+    def phrase(self, told: Told) -> str:
+        """Name the rank and its slowest file."""
+        evidence = told.first.evidence
+        name = name_of(str(evidence["slowest_file"]))
+        return f"rank {evidence['rank']} taking far longer than the others, most of it with {name}"
+
+    def text(self, told: Told) -> str:
+        """Compare the slowest with the mean, and say whether it had more to do."""
+        evidence = told.first.evidence
+        ratio = float(evidence["bytes_ratio"])
+        why = (
+            f"It moved {number(ratio)} times the mean bytes."
+            if ratio >= 1 + LEAST_SHARE
+            else "It moved no more bytes than the others: its node or its storage target is slow."
+        )
+        if "storage_target" in evidence:
+            why += (
+                f" All {evidence['slow_files']} files that took more than half as long lie on "
+                f"storage target {evidence['storage_target']}."
+            )
+        return (
+            f"The slowest rank spent {seconds(told.stake)} in independent calls, the mean of "
+            f"{evidence['ranks']} ranks is {seconds(float(evidence['mean_seconds']))}. {why}"
+        )
+
+    def remedy(self, told: Told) -> str:
+        """Spread the data, or look at the machine."""
+        if float(told.first.evidence["bytes_ratio"]) >= 1 + LEAST_SHARE:
+            return (
+                "Spread the I/O over the ranks. That gains time where the storage serves several "
+                "ranks faster than one."
+            )
+        return (
+            "Look at that rank's node and at the storage targets of the file (`lfs getstripe`). "
+            "If it is the same in every run, leave that target out (`lfs setstripe -o`)."
+        )
+
+
+def _slow_files(files: Sequence[FileUse], rank: int) -> Numbers:
+    """Name the slowest file of a rank, and the storage target that all slow files share."""
+    by_file: dict[int, float] = defaultdict(float)
+    for place, use in enumerate(files):
+        for row in use.rows[use.rows["rank"] >= 0]:
+            spent = float(row["outermost_seconds"])
+            by_file[place] = max(by_file[place], spent)
+    mine = [place for place in by_file if (files[place].rows["rank"] == rank).any()]
+    worst = max(mine, key=lambda place: by_file[place])
+    slow = [files[place] for place in by_file if 2 * by_file[place] >= by_file[worst]]
+    found: dict[str, float | int | str] = {
+        "slowest_file": files[worst].path,
+        "slow_files": len(slow),
+    }
+    shared = set(files[worst].layout.targets).intersection(*(use.layout.targets for use in slow))
+    if len(slow) > 1 and len(shared) == 1:
+        found["storage_target"] = next(iter(shared))
+    return found

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Costs of requests as intervals, and what follows from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MIB = 1 << 20
+
+
+class Interval(NamedTuple):
+    """Seconds: at least, expected, at most."""
+
+    low: float
+    middle: float
+    high: float
+
+    def scaled(self, factor: float) -> Interval:
+        """Return the interval times a number of at least 0."""
+        return Interval(self.low * factor, self.middle * factor, self.high * factor)
+
+    def plus(self, other: Interval) -> Interval:
+        """Return the sum; both may be at their ends at the same time."""
+        return Interval(self.low + other.low, self.middle + other.middle, self.high + other.high)
+
+    def minus(self, other: Interval) -> Interval:
+        """Return the difference; both may be at their ends at the same time."""
+        return Interval(self.low - other.high, self.middle - other.middle, self.high - other.low)
+
+
+def around(seconds: float, spread: float) -> Interval:
+    """Return a duration give or take a share of it."""
+    return Interval(seconds * max(0.0, 1 - spread), seconds, seconds * (1 + spread))
+
+
+def interval_of(batches: Sequence[float]) -> Interval:
+    """Return the lower quartile, the median and the upper quartile of some batches."""
+    ordered = sorted(batches)
+    last = len(ordered) - 1
+    low, middle, high = (ordered[round(share * last)] for share in (0.25, 0.5, 0.75))
+    return Interval(low, middle, high)
+
+
+ASSUMED_CALLS = {
+    "open": Interval(1e-6, 1e-4, 5e-3),
+    "create": Interval(1e-5, 3e-4, 1e-2),
+    "stat": Interval(3e-7, 2e-5, 2e-3),
+    "unlink": Interval(3e-6, 1e-4, 1e-2),
+    "sync": Interval(1e-4, 1e-2, 1e-1),
+}
+"""Where nothing is measured: from a local disk to a busy parallel file system. Assumed."""
+
+ASSUMED_RATE = (float(4 << 30), float(1 << 30), float(100 << 20))
+"""Bytes a second of one process in large requests: at best, expected, at worst. Assumed."""
+
+ASSUMED_REQUEST = (5e-7, 2e-5, 1e-3)
+"""Seconds of a request beside its bytes. Assumed."""
+
+COPY = Interval(1e-8, 3e-8, 1e-7)
+"""Seconds to put a few bytes into a buffer of the process: one call of a function. Assumed."""
+
+LEAST_SPREAD, ASSUMED_SPREAD, MOST_SPREAD = 0.1, 0.3, 0.5
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Cost of collective transfers of interleaved pieces.
+
+    Attributes:
+        ranks: That took part.
+        write / read: Piece size in bytes -> seconds for each byte of all ranks together.
+    """
+
+    ranks: int
+    write: Mapping[int, Interval] = field(default_factory=dict)
+    read: Mapping[int, Interval] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Storage:
+    """What requests cost on one file system of one machine.
+
+    Attributes:
+        host / processors: The machine.
+        kind / source: Type of the file system, what is mounted.
+        measured: Seconds since 1970; 0: nothing was measured, every cost is assumed.
+        write / read: Request size in bytes -> seconds of one request, in a new file and in the
+            system's cache.
+        sync: Bytes that were written before -> seconds of one fsync.
+        calls: "open" (with close), "create" (with close), "stat", "unlink" -> seconds.
+        exchange: By I/O stack: "mpich", "openmpi", "openmpi-romio".
+    """
+
+    host: str = ""
+    processors: int = 0
+    kind: str = ""
+    source: str = ""
+    measured: float = 0.0
+    write: Mapping[int, Interval] = field(default_factory=dict)
+    read: Mapping[int, Interval] = field(default_factory=dict)
+    sync: Mapping[int, Interval] = field(default_factory=dict)
+    calls: Mapping[str, Interval] = field(default_factory=dict)
+    exchange: Mapping[str, Exchange] = field(default_factory=dict)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the costs were measured, and not assumed."""
+        return self.measured > 0
+
+    @property
+    def spread(self) -> float:
+        """Relative noise of a measured time: half the width of the costs here, 10 to 50 %."""
+        if not self.is_measured:
+            return ASSUMED_SPREAD
+        costs = [cost for table in (self.write, self.read) for cost in table.values()]
+        widths = sorted((cost.high - cost.low) / (2 * cost.middle) for cost in costs)
+        middle = widths[len(widths) // 2] if widths else ASSUMED_SPREAD
+        return min(max(LEAST_SPREAD, middle), MOST_SPREAD)
+
+    def request(self, size: float, *, writing: bool) -> Interval:
+        """Return seconds of one request of a size in bytes."""
+        table = self.write if writing else self.read
+        if table:
+            return interpolated(table, size)
+        low, middle, high = (
+            each + size / rate for each, rate in zip(ASSUMED_REQUEST, ASSUMED_RATE, strict=True)
+        )
+        return Interval(low, middle, high)
+
+    def bulk(self, moved: float, *, writing: bool) -> Interval:
+        """Return seconds of bytes in requests of 1 MiB."""
+        return self.request(MIB, writing=writing).scaled(moved / MIB)
+
+    def synced(self, moved: float) -> Interval:
+        """Return seconds of one fsync after that many bytes."""
+        if self.sync:
+            return interpolated(self.sync, moved)
+        return ASSUMED_CALLS["sync"].plus(self.bulk(moved, writing=True))
+
+    def call(self, name: str) -> Interval:
+        """Return seconds of a call that moves no data."""
+        return self.calls.get(name, ASSUMED_CALLS[name])
+
+    def collective(
+        self, stack: str, piece: float, moved: float, *, writing: bool
+    ) -> Interval | None:
+        """Return seconds of a collective transfer of interleaved pieces; None: not measured."""
+        found = self.exchange.get(stack)
+        table = found and (found.write if writing else found.read)
+        if not table:
+            return None
+        cost = interpolated(table, max(piece, 1.0), per_byte=True)
+        return cost.scaled(moved)
+
+
+def interpolated(
+    table: Mapping[int, Interval], size: float, *, per_byte: bool = False
+) -> Interval:
+    """Return a cost between measured sizes, on logarithmic scales.
+
+    Beyond the largest size the cost grows with the bytes, below the smallest it stays (by byte:
+    the other way round, since each piece costs the same).
+    """
+    sizes = sorted(table)
+    if size <= sizes[0]:
+        return table[sizes[0]].scaled(sizes[0] / max(size, 1.0) if per_byte else 1.0)
+    if size >= sizes[-1]:
+        return table[sizes[-1]].scaled(1.0 if per_byte else size / sizes[-1])
+    place = next(index for index, known in enumerate(sizes) if known >= size)
+    below, above = sizes[place - 1], sizes[place]
+    share = math.log(size / below) / math.log(above / below)
+    low, middle, high = (
+        math.exp((1 - share) * math.log(one) + share * math.log(two))
+        for one, two in zip(table[below], table[above], strict=True)
+    )
+    return Interval(low, middle, high)

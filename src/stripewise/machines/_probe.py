@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A short measurement of one file system, with the calls that programs make.
+
+Each cost is that of batches of calls, so that its spread is known.  What Python itself takes
+for a call (0.1 to 0.3 us) is in the figures of small requests.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from stripewise.errors import StorageError
+from stripewise.machines._costs import MIB, Exchange, Interval, Storage, interval_of
+from stripewise.machines._mount import find_mount
+
+BATCHES = 9
+_BATCH_BYTES = 8 * MIB
+_MOST_CALLS = 8000
+_FILES = 60
+_SYNCS = 5
+SIZES = (16, 256, 4 << 10, 64 << 10, MIB)
+SYNC_SIZES = (4 << 10, MIB, 16 * MIB)
+
+
+def measure_storage(
+    directory: Path, exchange: Callable[[Path], dict[str, Exchange]] | None = None
+) -> Storage:
+    """Measure the file system of a directory, in a directory of its own that is removed again.
+
+    Args:
+        directory: On the file system in question; some 150 MiB are written to it.
+        exchange: Measures collective transfers in a directory; None: they are left out.
+
+    Raises:
+        StorageError: Nothing can be written there.
+    """
+    try:
+        work = Path(tempfile.mkdtemp(prefix=".stripewise-probe-", dir=directory))
+    except OSError as error:
+        raise StorageError(f"cannot measure {directory}: {error.strerror}") from error
+    try:
+        mount = find_mount(directory)
+        write = {size: interval_of(_requests(work, size, _write)) for size in SIZES}
+        read = {size: interval_of(_requests(work, size, _read)) for size in SIZES}
+        return Storage(
+            host=platform.node(),
+            processors=len(os.sched_getaffinity(0)),
+            kind=mount.kind,
+            source=mount.source,
+            measured=time.time(),
+            write=write,
+            read=read,
+            sync={size: interval_of(_syncs(work, size)) for size in SYNC_SIZES},
+            calls=_calls(work),
+            exchange=exchange(work) if exchange is not None else {},
+        )
+    except OSError as error:
+        raise StorageError(f"cannot measure {directory}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _requests(work: Path, size: int, move: Callable[[int, bytes, int], None]) -> Sequence[float]:
+    """Seconds of one request in each batch: the files are new, and remain in the cache."""
+    calls = max(1, min(_MOST_CALLS, _BATCH_BYTES // size))
+    block = bytes(size)
+    found = []
+    for batch in range(BATCHES):
+        file = os.open(work / f"{size}.{batch}", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            start = time.perf_counter()
+            move(file, block, calls)
+            found.append((time.perf_counter() - start) / calls)
+        finally:
+            os.close(file)
+    return found
+
+
+def _write(file: int, block: bytes, calls: int) -> None:
+    write = os.write
+    for _ in range(calls):
+        write(file, block)
+
+
+def _read(file: int, block: bytes, calls: int) -> None:
+    """Read what `_write` left, into memory that is used again."""
+    read, places = os.readv, [bytearray(len(block))]
+    for _ in range(calls):
+        read(file, places)
+
+
+def _syncs(work: Path, size: int) -> Sequence[float]:
+    found = []
+    file = os.open(work / f"sync.{size}", os.O_CREAT | os.O_WRONLY, 0o600)
+    try:
+        for _ in range(_SYNCS):
+            for _ in range(max(1, size // MIB)):
+                os.write(file, bytes(min(size, MIB)))
+            start = time.perf_counter()
+            os.fsync(file)
+            found.append(time.perf_counter() - start)
+    finally:
+        os.close(file)
+    return found
+
+
+def _calls(work: Path) -> dict[str, Interval]:
+    """Costs of calls that move no data, by batches of one call to each of some files."""
+    found: dict[str, list[float]] = {name: [] for name in ("create", "open", "stat", "unlink")}
+    names = [os.fspath(work / f"call.{number}") for number in range(_FILES)]
+    actions: dict[str, Callable[[str], object]] = {
+        "create": lambda name: os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600)),
+        "open": lambda name: os.close(os.open(name, os.O_RDONLY)),
+        "stat": os.stat,
+        "unlink": os.unlink,
+    }
+    for _ in range(BATCHES):
+        for name, act in actions.items():
+            start = time.perf_counter()
+            for file in names:
+                act(file)
+            found[name].append((time.perf_counter() - start) / _FILES)
+    return {name: interval_of(batches) for name, batches in found.items()}
