@@ -8,22 +8,21 @@ import itertools
 import json
 import os
 import re
+import shutil
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from stripewise.errors import StripewiseError
-
-if TYPE_CHECKING:
-    from stripewise.runtime import MpiInstallation
+from stripewise.text import finite, printable
 
 EXIT_INTERRUPTED = 130
 EXIT_UNEXPECTED = 70
 
-_ODD_BYTE = re.compile("[\udc80-\udcff]")
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -48,36 +47,32 @@ def print_json(data: Any, *, indent: int | None = 2) -> None:
     click.echo(json.dumps(finite(data), indent=indent, ensure_ascii=True, allow_nan=False))
 
 
-def finite(data: Any) -> Any:
-    """The same data with every number that JSON cannot hold as None."""
-    if isinstance(data, float) and (data != data or data in (float("inf"), float("-inf"))):
-        return None
-    if isinstance(data, dict):
-        return {str(key): finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple | set | frozenset):
-        return [finite(value) for value in data]
-    if data is None or isinstance(data, bool | int | float | str):
-        return data
-    return str(data)
+def echo(text: str = "", *, err: bool = False, wrap: bool = True) -> None:
+    """Print lines; whatever came from elsewhere in them cannot act on the terminal.
+
+    On a terminal a line that is too long is continued below its last column; `wrap` False
+    leaves that to the terminal, so that a command can be copied whole.
+    """
+    lines = [printable(line) for line in text.split("\n")]
+    if wrap and (sys.stderr if err else sys.stdout).isatty():
+        lines = [fitted(line, shutil.get_terminal_size().columns) for line in lines]
+    click.echo("\n".join(lines), err=err)
+
+
+def fitted(line: str, width: int) -> str:
+    """Break a line at spaces so that it fits; the rest stands below its last column."""
+    if len(line) <= width:
+        return line
+    gaps = [gap.end() for gap in re.finditer(" {2,}", line) if gap.end() <= width * 2 // 3]
+    indent = " " * (gaps[-1] if gaps else 4)
+    return textwrap.fill(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def note(text: str, *, kind: str = "") -> None:
     """Write one line to standard error: `stripewise: text`, or `stripewise: kind: text`."""
     click.echo(f"stripewise: {kind + ': ' if kind else ''}{printable(text)}", err=True)
-
-
-def mpiexec_words(mpi: MpiInstallation, ranks: int, options: Sequence[str] = ()) -> list[str]:
-    """Words that start so many ranks; Open MPI is told where there are more of them than cores."""
-    words = [str(mpi.mpiexec), "-n", str(ranks)]
-    if mpi.family == "openmpi" and ranks > len(os.sched_getaffinity(0)):
-        words.append("--oversubscribe")
-    return [*words, *options]
-
-
-def printable(text: str) -> str:
-    r"""The text with what a terminal cannot show escaped; odd bytes of file names as \xNN."""
-    shown = _ODD_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", text)
-    return shown.encode("utf-8", "backslashreplace").decode()
 
 
 def exit_code_of(error: BaseException, words: Sequence[str]) -> int:
@@ -112,7 +107,7 @@ def _describe(error: BaseException) -> tuple[str, int]:
     if isinstance(error, click.ClickException):
         return _usage(error), error.exit_code
     if isinstance(error, StripewiseError):
-        return str(error), error.exit_code
+        return " ".join(str(error).splitlines()), error.exit_code
     what = " ".join(str(error).split())
     return (
         f"unexpected {type(error).__name__}: {what} (this is a fault of Stripewise; "

@@ -13,7 +13,7 @@ from stripewise.cli._common import examples
 def complete_knob(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete the name of a knob: `layer.key`, or the key alone."""
+    """Complete the name of a tunable: `layer.key`, or the key alone."""
     from stripewise.tunables import all_tunables
 
     del ctx, param

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import examples, json_option, note, print_json, printable
+from stripewise.cli._common import echo, examples, json_option, note, print_json
 from stripewise.errors import ConfigurationError, PolicyError
+from stripewise.text import printable
 
 if TYPE_CHECKING:
     from stripewise.model import Configuration
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _FORMATS = click.Choice(["toml", "mpich-hints", "romio-hints", "h5tuner", "mca", "flat"])
 _path = click.argument("path", type=click.Path(path_type=Path))
 _from = click.option(
-    "--from", "source", type=_FORMATS, help="Format of the file.  [default: found out]"
+    "--from", "source", type=_FORMATS, help="Format of the file  [default: detected]"
 )
 
 
@@ -43,10 +44,12 @@ def command() -> None:
 )
 @_path
 @_from
-@click.option("--file", "file_name", metavar="NAME", help="Show what acts on a file of this name.")
+@click.option(
+    "--file", "file_name", metavar="NAME", help="Show only what acts on a file of this name."
+)
 @json_option
 def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -> None:
-    """Show a configuration, or what of it acts on one file."""
+    """Show a configuration, or only what acts on one file."""
     from stripewise.cli import _config_text as text
     from stripewise.formats import load_configuration
 
@@ -65,7 +68,7 @@ def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -
         else text.effective_lines(loaded.configuration, file_name)
     )
     for line in lines:
-        click.echo(printable(line))
+        echo(line)
     for warning in loaded.warnings:
         note(warning, kind="warning")
 
@@ -82,9 +85,14 @@ def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -
 @_from
 @click.option("--to", "target", type=_FORMATS, required=True, help="Format to write.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="File to write, whole or not at all."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File to write; without it, the text goes to standard output.",
 )
-@click.option("--strict", is_flag=True, help="Write nothing if anything would be lost.")
+@click.option(
+    "--strict", is_flag=True, help="Write nothing if anything would be lost in this format."
+)
 @json_option
 def convert(
     path: Path,
@@ -94,7 +102,7 @@ def convert(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Convert a configuration to another format; what it cannot hold is said."""
+    """Convert a configuration to another format; report what it cannot hold."""
     from stripewise.formats import get, load_configuration, write_text
 
     loaded = load_configuration(path, source or "")
@@ -145,14 +153,32 @@ def convert(
 def check(path: Path, source: str | None, as_json: bool) -> None:
     """Check a configuration: unknown names, wrong values, impossible combinations, policy.
 
-    The exit code is 0 if it can be applied here, whatever the warnings, otherwise 3.
+    The exit code is 0 if the configuration can be applied here, even with warnings, and 3 if
+    it cannot or if the name of a hint looks misspelt.
     """
     from stripewise.formats import parse_configuration
-    from stripewise.tunables import check_configuration, configuration_warnings, settings_class
+    from stripewise.tunables import (
+        check_configuration,
+        configuration_warnings,
+        misspelt_settings,
+        refused_variables,
+        settings_class,
+    )
 
     loaded = parse_configuration(path, source or "")
-    problems = check_configuration(loaded.configuration) or _policy_problems(loaded.configuration)
-    warnings = [*loaded.warnings, *configuration_warnings(loaded.configuration)]
+    problems = [
+        *check_configuration(loaded.configuration),
+        *misspelt_settings(loaded.configuration),
+        *(
+            f"job: {name} can run code: take it out, or name it with run --allow-environment"
+            for name in refused_variables(loaded.configuration)
+        ),
+    ] or _policy_problems(loaded.configuration)
+    warnings = [
+        text
+        for text in (*loaded.warnings, *configuration_warnings(loaded.configuration))
+        if not text.startswith(tuple(problems))
+    ]
     safety = settings_class(loaded.configuration)
     if as_json:
         print_json(
@@ -166,10 +192,10 @@ def check(path: Path, source: str | None, as_json: bool) -> None:
         )
     else:
         for line in problems:
-            click.echo(printable(f"problem  {line}"))
+            echo(f"problem  {line}")
         for line in warnings:
-            click.echo(printable(f"warning  {line}"))
-        click.echo(_verdict(path, len(problems), str(safety)))
+            echo(f"warning  {line}")
+        echo(_verdict(path, len(problems), str(safety)))
     click.get_current_context().exit(ConfigurationError.exit_code if problems else 0)
 
 

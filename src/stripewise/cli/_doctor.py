@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import examples, json_option, print_json, printable
+from stripewise.cli._common import echo, examples, json_option, note, print_json
+from stripewise.report import format_bandwidth, format_bytes, format_seconds
+from stripewise.text import printable
 
 if TYPE_CHECKING:
     from stripewise.runtime import Check
@@ -23,19 +26,32 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
         "stripewise doctor",
         "stripewise doctor --json",
         "stripewise doctor -- mpiexec -n 16 ./program",
+        "stripewise doctor --storage /scratch/project   # measure it, for `stripewise profile`",
     ),
+)
+@click.option(
+    "--storage",
+    metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Measure the file system of DIR (some seconds, 150 MiB) and keep the costs.",
 )
 @json_option
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
-def command(as_json: bool, program: tuple[str, ...]) -> None:
+def command(as_json: bool, storage: Path | None, program: tuple[str, ...]) -> None:
     """Check MPIs, HDF5, the runtime library, preloading, processors and storage.
 
-    Preloading is really tried: on `true`, and with each MPI on two ranks.  With a COMMAND it
-    is also checked that its ranks have a processor each.  The exit code is 0 if Stripewise
-    is usable here, whatever the warnings.
+    Tries preloading with `true`, and with each MPI on two ranks.  With a COMMAND, also checks
+    that its program exists and that each of its ranks has a processor.  The exit code is 0 if
+    Stripewise is usable here, even with warnings.
+
+    With --storage, measures what requests cost on a file system instead and keeps the costs for
+    this machine; `stripewise profile` estimates from them what a change would gain.
     """
     from stripewise.runtime import run_doctor
 
+    if storage is not None:
+        _measure(storage, as_json=as_json)
+        return
     checks = run_doctor(program)
     usable = not any(check.status == "fail" for check in checks)
     if as_json:
@@ -46,14 +62,47 @@ def command(as_json: bool, program: tuple[str, ...]) -> None:
         print_json({"usable": usable, "checks": rows})
     else:
         _print_table(checks)
-        click.echo(f"\nStripewise is {'usable' if usable else 'NOT usable'} here.")
+        echo(f"\nStripewise is {'usable' if usable else 'NOT usable'} here.")
     click.get_current_context().exit(0 if usable else 1)
+
+
+def _measure(directory: Path, *, as_json: bool) -> None:
+    """Measure the storage of a directory, keep the record, print it."""
+    from stripewise.machines import measure_exchange, measure_storage, storage_file, write_storage
+    from stripewise.model import to_json
+    from stripewise.runtime import collective_stacks
+
+    stacks = collective_stacks()
+    found = measure_storage(directory, lambda work: measure_exchange(stacks, work))
+    file = storage_file(directory)
+    write_storage(found, file)
+    if as_json:
+        print_json({"file": str(file), "storage": to_json(found)})
+        return
+    click.echo(f"{printable(str(directory))}: {found.kind} on {printable(found.source)}")
+    for name, table in (("write", found.write), ("read", found.read), ("fsync", found.sync)):
+        for size, cost in table.items():
+            click.echo(f"  {name + ' of ' + format_bytes(size):<20} {_interval(cost)}")
+    for name, cost in found.calls.items():
+        click.echo(f"  {name:<20} {_interval(cost)}")
+    for stack, exchange in found.exchange.items():
+        for name, table in (("write", exchange.write), ("read", exchange.read)):
+            for piece, cost in table.items():
+                rate = format_bandwidth(1 / cost.middle)
+                label = f"collective {name} of pieces of {format_bytes(piece)}"
+                click.echo(f"  {label:<40} {rate} ({stack}, {exchange.ranks} ranks)")
+    note(f"kept in {file}; `stripewise profile` uses it")
+
+
+def _interval(cost: Sequence[float]) -> str:
+    low, middle, high = map(format_seconds, cost)
+    return f"{middle} ({low} to {high})"
 
 
 def _print_table(checks: Sequence[Check]) -> None:
     width = max(len(check.name) for check in checks)
     for check in checks:
-        status = click.style(f"{check.status:<4}", fg=_COLOURS[check.status])
-        click.echo(f"{status}  {check.name:<{width}}  {printable(check.detail)}")
+        click.secho(f"{check.status:<4}", fg=_COLOURS[check.status], nl=False)
+        echo(f"  {check.name:<{width}}  {check.detail}")
         if check.remedy:
-            click.echo(f"{'':<{width + 8}}-> {printable(check.remedy)}")
+            echo(f"{'':<{width + 8}}-> {check.remedy}")

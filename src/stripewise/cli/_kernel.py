@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from stripewise.cli._common import examples, json_option, mpiexec_words, note
-from stripewise.errors import ProgramError, RuntimeMissingError
+from stripewise.cli._common import examples, json_option, note
+from stripewise.errors import ProgramError
 
 if TYPE_CHECKING:
-    from stripewise.runtime import MpiInstallation, Runtime
+    from stripewise.runtime import Runtime
 
 
 @click.command(
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     "--ranks",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of ranks  [default: 2; with --from those of the trace]",
+    help="Number of ranks  [default: 2; with --from, that of the trace]",
 )
 @click.option(
     "--from",
@@ -61,13 +61,13 @@ if TYPE_CHECKING:
     "launcher_options",
     multiple=True,
     metavar="WORD",
-    help="A word for mpiexec, before the program; may be repeated.",
+    help="Option for mpiexec, placed before the program (repeatable).",
 )
 @click.option(
     "--path",
     "only_path",
     is_flag=True,
-    help="Print the path of the program, by default of the MPI that `mpiexec` is of, and stop.",
+    help="Print the path of the kernel program for the MPI of `mpiexec` (or --mpi), and stop.",
 )
 @json_option
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[--] [KERNEL OPTION...]")
@@ -88,14 +88,20 @@ def command(
     With --from it makes the calls of a trace instead: the same requests by as many ranks, at the
     same distances in time.  Its files go to a new directory, which is removed afterwards.
     """
-    from stripewise.runtime import find_runtime
+    from stripewise.runtime import (
+        find_launcher,
+        find_runtime,
+        kernel_command,
+        kernel_of_mpiexec,
+        kernel_path,
+    )
 
     runtime = find_runtime()
     if trace is not None:
         _replay(runtime, trace, family, ranks, launcher_options, arguments, as_json=as_json)
     ranks = ranks or 2
     if only_path:
-        click.echo(os.fsencode(kernel_path(runtime, family or _family_of_mpiexec(runtime))[1]))
+        click.echo(os.fsencode(kernel_path(runtime, family or kernel_of_mpiexec(runtime))[1]))
         return
     chosen, program = kernel_path(runtime, family)
     words = kernel_command(
@@ -125,18 +131,12 @@ def _replay(
     as_json: bool,
 ) -> NoReturn:
     """Run the I/O of a trace and exit with the replay program's code."""
-    from stripewise.cli._replay import (
-        Replay,
-        check_ranks,
-        read_plan,
-        replay_directory,
-        replay_options,
-        replay_program,
-        traced_family,
-    )
+    from stripewise.cli._replay import replay_directory, replay_options, say_notes
+    from stripewise.replay import Replay, check_ranks, read_plan, replay_program, traced_family
+    from stripewise.runtime import find_launcher
 
     options = replay_options(arguments)
-    plan = read_plan(trace)
+    plan = say_notes(read_plan(trace))
     check_ranks(plan, options.ranks)
     check_ranks(plan, ranks)
     chosen, program = replay_program(runtime, family or traced_family(trace))
@@ -149,68 +149,12 @@ def _replay(
     click.get_current_context().exit(code)
 
 
-def kernel_path(runtime: Runtime, family: str | None) -> tuple[str, Path]:
-    """The family and the program of a built kernel; the first one without a family.
-
-    Raises:
-        RuntimeMissingError: No kernel is built, or none for this family.
-    """
-    if family is None and runtime.kernels:
-        return next(iter(runtime.kernels.items()))
-    if family is None or family not in runtime.kernels:
-        which = f"for {family} " if family else ""
-        built = ", ".join(runtime.kernels) or "none"
-        raise RuntimeMissingError(
-            f"no kernel {which}in {runtime.directory / 'bin'} (built: {built}); "
-            "install that MPI's compiler wrapper and run: stripewise runtime build"
-        )
-    return family, runtime.kernels[family]
-
-
-def _family_of_mpiexec(runtime: Runtime) -> str | None:
-    """The kernel that the `mpiexec` on PATH can start, None if there is no telling."""
-    from stripewise.runtime import mpi_of_command
-
-    mpi = mpi_of_command(["mpiexec"])
-    names = () if mpi is None else (f"{mpi.family}-{mpi.major}", mpi.family)
-    return next((name for name in names if name in runtime.kernels), None)
-
-
-def kernel_command(
-    mpi: MpiInstallation,
-    ranks: int,
-    program: Path,
-    arguments: Sequence[str],
-    launcher_options: Sequence[str] = (),
-    *,
-    as_json: bool = False,
-) -> list[str]:
-    """The words that start a kernel."""
-    words = [*mpiexec_words(mpi, ranks, launcher_options), str(program), *arguments]
-    return [*words, "--json", "-"] if as_json else words
-
-
-def find_launcher(family: str) -> MpiInstallation:
-    """The installation of a family that has a launcher.
-
-    Raises:
-        ProgramError: There is none on PATH.
-    """
-    from stripewise.runtime import detect_mpis
-
-    for mpi in detect_mpis():
-        if family in (mpi.family, f"{mpi.family}-{mpi.major}") and mpi.mpiexec:
-            return mpi
-    raise ProgramError(
-        f"there is no mpiexec of {family} on PATH; install it, or start the kernel yourself: "
-        f"srun $(stripewise kernel --path --mpi {family})"
-    )
-
-
 def _call(words: Sequence[str]) -> int:
     """Run with our standard streams; an interrupt reaches the launcher too, so wait for it."""
+    from stripewise.runtime import launch_environment
+
     try:
-        process = subprocess.Popen(words)
+        process = subprocess.Popen(words, env=launch_environment())
     except OSError as error:
         raise ProgramError(f"{words[0]} cannot be started: {error.strerror}") from error
     while True:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from stripewise.cli._common import examples, json_option, note, print_json, printable
+from stripewise.cli._common import echo, examples, json_option, note, print_json
 from stripewise.errors import StorageError, UsageError
+from stripewise.text import printable
 
 if TYPE_CHECKING:
     from stripewise.knowledge import Lesson, Store
@@ -49,12 +50,12 @@ def list_(program: str, as_json: bool) -> None:
         print_json([_data(lesson, origin) for lesson, origin in found])
         return
     if not found:
-        click.echo("no study is remembered" + (f" of {printable(program)}" if program else ""))
+        echo("no study is remembered" + (f" of {printable(program)}" if program else ""))
         return
     from stripewise.cli._knowledge_text import table
 
     for line in table(found):
-        click.echo(line)
+        echo(line)
 
 
 @command.command(epilog=examples("stripewise knowledge show 3fa2", "... show 3fa2 --json"))
@@ -69,7 +70,7 @@ def show(study: str, as_json: bool) -> None:
         print_json(_data(lesson, origin))
         return
     for line in details(lesson, origin):
-        click.echo(line)
+        echo(line)
 
 
 @command.command(
@@ -96,7 +97,7 @@ def forget(studies: tuple[str, ...], program: str, everything: bool, as_json: bo
     if as_json:
         print_json({"forgotten": forgotten, "store": str(store.path)})
     else:
-        click.echo(f"{_count(forgotten)} forgotten in {printable(str(store.path))}")
+        echo(f"{_count(forgotten)} forgotten in {printable(str(store.path))}")
 
 
 @command.command(epilog=examples("stripewise knowledge export found.jsonl"))
@@ -139,7 +140,7 @@ def import_(file: str, as_json: bool) -> None:
     if as_json:
         print_json({"read": len(lessons), "new": new, "store": str(store.path)})
     else:
-        click.echo(f"{_count(len(lessons))} read, {new} new in {printable(str(store.path))}")
+        echo(f"{_count(len(lessons))} read, {new} new in {printable(str(store.path))}")
 
 
 def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stripewise.knowledge import effect_phrase
-from stripewise.report._text import format_settings, printable
+from stripewise.report import format_settings
+from stripewise.text import printable
 
 if TYPE_CHECKING:
     from stripewise.knowledge import Case, Lesson

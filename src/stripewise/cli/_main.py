@@ -18,13 +18,13 @@ COMMANDS = {
     "tune": "Find settings that make a program's I/O faster.",
     "run": "Run a program under settings and show what was observed.",
     "trace": "Record what a program does to its files, call by call.",
-    "profile": "Say what a run did to its files, what that cost, what to do.",
-    "pattern": "Say in which pattern ranks write and read each dataset.",
+    "profile": "Show what a run did to its files, what it cost, what to do.",
+    "pattern": "Show in which pattern the ranks access each dataset.",
     "kernel": "Run the I/O benchmark kernels.",
-    "surface": "Measure a subspace exhaustively and show what is in it.",
+    "surface": "Measure every configuration of a given space.",
     "config": "Show, convert and check configurations.",
-    "knowledge": "List and exchange what studies found.",
-    "tunables": "List the knobs: values, defaults, safety.",
+    "knowledge": "List and exchange the results of earlier studies.",
+    "tunables": "List the tunables: values, defaults, safety.",
     "strategies": "List the search strategies and their options.",
     "runtime": "Build the runtime library and list what is built.",
     "doctor": "Check what works on this machine.",
@@ -93,6 +93,6 @@ class LazyGroup(click.Group):
 def main() -> None:
     """Parallel I/O, measured and tuned.
 
-    Give Stripewise the command line of an unmodified program; get back settings that make
-    its I/O measurably faster, and apply them without recompiling.
+    Takes the command line of an unmodified program, finds settings that make its I/O
+    measurably faster, and applies them without recompiling.
     """

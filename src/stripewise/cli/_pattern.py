@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import examples, json_option, note, print_json, printable
+from stripewise.cli._common import echo, examples, json_option, note, print_json
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,17 +28,23 @@ if TYPE_CHECKING:
         "stripewise pattern --compare before.trace after.trace",
     )
 )
-@click.option("--file", "files", metavar="GLOB", default="*", help="Only files whose path fits.")
 @click.option(
-    "--dataset", "datasets", metavar="GLOB", default="*", help="Only datasets whose name fits."
+    "--file", "files", metavar="GLOB", default="*", help="Include only files whose path matches."
 )
-@click.option("--words", is_flag=True, help="Say each pattern in plain words as well.")
+@click.option(
+    "--dataset",
+    "datasets",
+    metavar="GLOB",
+    default="*",
+    help="Include only datasets whose name matches.",
+)
+@click.option("--words", is_flag=True, help="Describe each pattern in plain words as well.")
 @click.option(
     "--compare",
     nargs=2,
     metavar="PATH PATH",
     type=click.Path(readable=False),
-    help="For each pattern of the first run the nearest one of the second, and how far it is.",
+    help="For each pattern of the first run, show the nearest one of the second and its distance.",
 )
 @json_option
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
@@ -50,10 +56,10 @@ def command(
     compare: tuple[str, str] | None,
     as_json: bool,
 ) -> None:
-    """Say in which pattern the ranks of a run write and read each dataset.
+    """Show in which pattern the ranks of a run write and read each dataset.
 
-    PATH is what a run left: a directory or files of `stripewise trace`, a Darshan log (with DXT
-    for the places in a file), traces of Recorder.
+    PATH is a directory or file of `stripewise trace`, a Darshan log (with DXT, for the places
+    in a file), or a directory of Recorder.
 
     A pattern is <dimensions, (distribution of each), (block of one process)> in the terms of
     High Performance Fortran: BLOCK, CYCLIC, CYCLIC(k), or * for a dimension that is not cut.
@@ -71,7 +77,7 @@ def command(
     if not patterns:
         note("no places in a file were recorded that a pattern could be found in")
     for line in _lines(patterns, words=words):
-        click.echo(printable(line))
+        echo(line)
 
 
 def _patterns(paths: Sequence[str], files: str, datasets: str) -> list[Pattern]:
@@ -167,10 +173,11 @@ def _compare(first: list[Pattern], second: list[Pattern], *, as_json: bool) -> N
     if not found:
         note("one of the two has no patterns: there is nothing to compare")
     for group, nearest, parts in found:
-        click.echo(printable(_heading(group)))
-        click.echo(printable(f"  {_away(group, nearest)}  {_heading(nearest)}"))
+        echo(_heading(group))
+        echo(f"  {_away(group, nearest)}  {_heading(nearest)}")
         unlike = ", ".join(f"{name} {part:.2f}" for name, part in parts.items() if part > 0.005)
-        click.echo(f"  unlike in: {unlike or 'nothing'}")
+        if unlike:
+            echo(f"  differs in: {unlike}")
 
 
 def _away(group: PatternGroup, other: PatternGroup) -> str:

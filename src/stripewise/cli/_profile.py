@@ -4,19 +4,28 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from stripewise.cli._common import examples, json_option, note, print_json
 from stripewise.errors import UsageError
 
+if TYPE_CHECKING:
+    from stripewise.diagnosis import Diagnosis
+
 
 @click.command(
     epilog=examples(
         "stripewise profile traces/",
         "stripewise profile --findings-only job.darshan",
+        "stripewise profile --try 1 program.trace",
         "stripewise profile --html profile.html --files 50 traces/",
         "stripewise profile --json traces/ > profile.json",
         "stripewise profile --mpiio-stats traces/",
@@ -24,32 +33,41 @@ from stripewise.errors import UsageError
 )
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table of files as CSV.")
-@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write a page.")
+@click.option(
+    "--html", metavar="FILE", type=click.Path(path_type=Path), help="Write an HTML page to FILE."
+)
 @click.option(
     "--picture",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Draw ranks over time (.svg, .png, .pdf).",
+    help="Draw the ranks over time into FILE (.svg, .png or .pdf).",
 )
 @click.option(
     "--drishti-csv",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Write the findings as codes of Drishti.",
+    help="Write the findings as Drishti's codes to FILE.",
 )
 @click.option(
     "--files",
     metavar="N",
     type=click.IntRange(min=0),
     default=None,
-    help="Rows of each table (text: 10; JSON: all).",
+    help="Maximum number of rows of each table  [default: 10; all with --json]",
 )
 @click.option(
     "--mpiio-stats",
     is_flag=True,
-    help="Print blocks as Cray's MPICH_MPIIO_STATS does, for any MPI, from a trace.",
+    help="Print blocks in the form of Cray's MPICH_MPIIO_STATS, from a trace of any MPI.",
 )
-@click.option("--findings-only", is_flag=True, help="Only the summary line and the findings.")
+@click.option("--findings-only", is_flag=True, help="Print only the summary and the findings.")
+@click.option(
+    "--try",
+    "number",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Apply the lines of finding N to the traced program and measure the gain in 6 pairs.",
+)
 @click.argument(
     "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(readable=False)
 )
@@ -63,38 +81,51 @@ def command(
     files: int | None,
     mpiio_stats: bool,
     findings_only: bool,
+    number: int | None,
 ) -> None:
-    """Say what a run did to its files, how long that took and why, and what to do.
+    """Show what a run did to its files, how long it took and why, and what to do about it.
 
-    PATH is what a run left: containers of Stripewise (*.sw) or a directory of them, a Darshan
-    log, a directory of Recorder, or the output of a job with MPICH_MPIIO_STATS blocks.
+    PATH is a trace of `stripewise trace`, a container (*.sw) or a directory of containers, a
+    Darshan log, a directory of Recorder, or the output of a job with MPICH_MPIIO_STATS blocks.
 
-    Each figure is defined in the reference, each finding has its evidence, its cost in
-    seconds, and a remedy.  The exit code is 0 whatever is found, 9 if PATH cannot be read.
+    The reference defines every figure.  Every finding has its evidence, its cost in seconds and
+    a remedy.  The exit code is 0 whatever is found, and 9 if PATH cannot be read.
     """
     from stripewise.diagnosis import diagnose
+    from stripewise.machines import load_storage
     from stripewise.patterns import find_patterns
     from stripewise.readers import read_evidence
-    from stripewise.report._profile_drishti import drishti_csv as drishti_text
-    from stripewise.report._profile_json import files_to_csv, findings_to_json, profile_to_json
-    from stripewise.report._profile_mpiio import mpiio_stats_text
-    from stripewise.report._profile_text import print_profile
+    from stripewise.report import drishti_csv as drishti_text
+    from stripewise.report import (
+        files_to_csv,
+        findings_to_json,
+        mpiio_stats_text,
+        print_profile,
+        profile_to_json,
+    )
 
     if as_json + as_csv + mpiio_stats > 1:
         raise UsageError("--json, --csv and --mpiio-stats exclude each other: choose one")
     evidence = read_evidence([Path(path) for path in paths])
     patterns = find_patterns(evidence.accesses)
-    diagnosis = diagnose(evidence, patterns)
+    profile = evidence.profile
+    diagnosis = diagnose(evidence, patterns, load_storage(profile.paths, profile.hosts))
+    if number is not None:
+        _try(diagnosis, number, paths, as_json=as_json)
+        return
     if html is not None:
-        from stripewise.report._profile_html import write_profile_html
+        from stripewise.report import write_profile_html
 
         write_profile_html(diagnosis, evidence, patterns, html)
+        note(f"wrote {html}")
     if picture is not None:
-        from stripewise.report._profile_figure import draw_profile
+        from stripewise.report import draw_profile
 
         draw_profile(diagnosis, evidence, picture)
+        note(f"wrote {picture}")
     if drishti_csv is not None:
         _write(drishti_csv, drishti_text(diagnosis))
+        note(f"wrote {drishti_csv}")
     if as_json and findings_only:
         print_json({"summary": diagnosis.summary, "findings": findings_to_json(diagnosis)})
     elif as_json:
@@ -114,6 +145,36 @@ def command(
             files=10 if files is None else files,
             findings_only=findings_only,
         )
+
+
+def _try(diagnosis: Diagnosis, number: int, paths: Sequence[str], *, as_json: bool) -> None:
+    """Run the traced program with and without the lines of a finding, and compare.
+
+    A trace carries a command: only the user's own is run.
+    """
+    from stripewise.report import format_seconds
+    from stripewise.study import try_lines
+
+    if number > len(diagnosis.findings):
+        raise UsageError(f"there is no finding {number}: {len(diagnosis.findings)} in all")
+    if not diagnosis.command:
+        raise UsageError("the source does not tell the program's command: trace it")
+    if any(Path(path).stat().st_uid != os.getuid() for path in paths):
+        raise UsageError("this trace is another user's; its command is not run for you")
+    found = diagnosis.findings[number - 1]
+    claim = found.cost_seconds or 0.0
+    note(f"runs in a sandbox: {diagnosis.command}")
+    tried = try_lines(shlex.split(diagnosis.command), found.lines)
+    holds = tried.holds(claim)
+    if as_json:
+        print_json({**asdict(tried), "code": found.code, "claim_seconds": claim, "holds": holds})
+        return
+    low, high = min(tried.gains), max(tried.gains)
+    click.echo(
+        f"{found.code}: {'the claim holds' if holds else 'the claim does not hold'}: gained "
+        f"{format_seconds(tried.gain_seconds)} ({format_seconds(low)} to {format_seconds(high)}, "
+        f"{len(tried.gains)} pairs) of the {format_seconds(claim)} claimed"
+    )
 
 
 def _write(path: Path, text: str) -> None:

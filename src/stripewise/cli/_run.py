@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import examples, json_option, note, print_json
+from stripewise.cli._common import echo, examples, json_option, note, print_json
 from stripewise.errors import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
@@ -31,14 +31,21 @@ if TYPE_CHECKING:
     "--config",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Settings to apply, in any format that `stripewise config` knows.",
+    help="Configuration to apply, in any format that `stripewise config` reads.",
 )
-@click.option("--sync", is_flag=True, help="fsync files that were written when they are closed.")
+@click.option(
+    "--allow-environment",
+    "allowed",
+    multiple=True,
+    metavar="NAME",
+    help="Variable that FILE may set although it can run code, such as PATH (repeatable).",
+)
+@click.option("--sync", is_flag=True, help="Call fsync on written files when they are closed.")
 @click.option(
     "--keep-containers",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Keep the recorded evidence in DIR.",
+    help="Keep the recorded containers in DIR.",
 )
 @click.option(
     "--capture",
@@ -48,13 +55,14 @@ if TYPE_CHECKING:
     type=click.Choice(["", "fold", "all"]),
     metavar="[fold|all]",
     help="Record single calls as well: equal ones at a regular stride as one (fold, the default "
-    "of the option), or each by itself.",
+    "of the option), or each by itself; kept in PROGRAM.trace, or in --keep-containers.",
 )
-@click.option("--report", is_flag=True, help="Show every file and every reported hint.")
+@click.option("--report", is_flag=True, help="Show every file and every hint that MPI reported.")
 @json_option
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def command(
     config: Path | None,
+    allowed: tuple[str, ...],
     sync: bool,
     keep_containers: Path | None,
     capture: str,
@@ -64,31 +72,42 @@ def command(
 ) -> None:
     """Run COMMAND unmodified, in place, under the settings of a configuration.
 
-    Its standard streams are its own and its exit code is the exit code (128 + the signal if
-    one ended it).  What was observed is said on standard error afterwards; with --json it is
-    one more line on standard output, the last.
+    After the run, prints what was observed to standard error; with --json, prints it as the
+    last line of standard output instead.  COMMAND keeps its standard streams, and its exit code
+    becomes the exit code (128 + the signal if a signal ended it).
+
+    Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
+    `--` before COMMAND may be left out.
     """
-    from stripewise.cli._observed import captured_lines, observation, observed_lines
+    from stripewise.cli._trace import new_directory, what_next
     from stripewise.runtime import find_runtime, run_in_place
 
     if not program:
         raise UsageError("nothing to run; give a command: stripewise run -- mpiexec -n 4 ./app")
-    configuration = _load(config)
+    configuration = _load(config, allowed)
     _say_resources(program, configuration)
+    runtime = find_runtime()
+    trace = new_directory(None, program) if capture and keep_containers is None else None
     done = run_in_place(
         program,
-        find_runtime(),
+        runtime,
         configuration=configuration,
         sync=sync,
         keep=keep_containers,
         capture=capture,
+        containers=trace,
+        allowed=allowed,
     )
-    seen = observation(done, configuration)
+    from stripewise.report import observation, observed_lines
+
+    seen = observation(done, configuration, captured=bool(capture))
     if as_json:
         print_json(seen.as_json(), indent=None)
     else:
-        for line in (*observed_lines(seen, everything=report), *captured_lines(done)):
-            click.echo(line, err=True)
+        for line in observed_lines(seen, everything=report):
+            echo(line, err=True)
+        if capture and done.profile.counters.size:
+            note(what_next(done.containers))
     for text in seen.warnings:
         note(text, kind="warning")
     click.get_current_context().exit(done.shell_exit_code)
@@ -96,9 +115,11 @@ def command(
 
 def _say_resources(program: tuple[str, ...], configuration: Configuration) -> None:
     """Say which command is run where the configuration sets ranks or threads."""
+    job = configuration.job
+    if not job.resources:
+        return
     from stripewise.runtime import command_with_resources, resource_environment
 
-    job = configuration.job
     changed = command_with_resources(program, job)
     variables = [f"{name}={value}" for name, value in resource_environment(job).items()]
     if changed != program or variables:
@@ -106,20 +127,23 @@ def _say_resources(program: tuple[str, ...], configuration: Configuration) -> No
         note(f"the configuration sets the job's resources; run is: {words}", kind="note")
 
 
-def _load(path: Path | None) -> Configuration:
+def _load(path: Path | None, allowed: tuple[str, ...]) -> Configuration:
     """Load, check and admit a configuration; the empty one without a path."""
-    from stripewise.formats import load_configuration
     from stripewise.model import Configuration
-    from stripewise.policy import load_policy
-    from stripewise.tunables import check_configuration
 
     if path is None:
         return Configuration()
+    from stripewise.formats import load_configuration
+    from stripewise.policy import load_policy
+    from stripewise.runtime import check_carried
+    from stripewise.tunables import check_configuration
+
     loaded = load_configuration(path)
     for text in loaded.warnings:
         note(f"{path}: {text}", kind="warning")
     problems = check_configuration(loaded.configuration)
     if problems:
         raise ConfigurationError(f"{path}: {'; '.join(problems)}")
+    check_carried(loaded.configuration, allowed)
     load_policy().check(loaded.configuration)
     return loaded.configuration

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import click
 
-from stripewise.cli._common import examples, json_option, note, print_json
+from stripewise.cli._common import echo, examples, json_option, note, print_json
 
 
 @click.group(
@@ -40,7 +40,7 @@ def build(mpicc: tuple[str, ...], force: bool, as_json: bool) -> None:
     """Build what is out of date, with CMake and the compiler of each MPI."""
     from stripewise.runtime import build_runtime
 
-    result = build_runtime(lambda line: click.echo(line, err=as_json), mpicc=mpicc, force=force)
+    result = build_runtime(lambda line: echo(line, err=as_json), mpicc=mpicc, force=force)
     for label, reason in result.failed.items():
         note(f"{label}: {reason}", kind="error")
     if as_json:
@@ -53,7 +53,7 @@ def build(mpicc: tuple[str, ...], force: bool, as_json: bool) -> None:
             }
         )
     else:
-        click.echo(f"runtime: {result.runtime.directory}")
+        echo(f"runtime: {result.runtime.directory}")
     if result.failed:
         click.get_current_context().exit(5)
 
@@ -77,8 +77,8 @@ def list_built(as_json: bool) -> None:
             }
         )
         return
-    click.echo(f"{'core':<22} {runtime.core}")
+    echo(f"{'core':<22} {runtime.core}")
     for name, path in runtime.plugins.items():
-        click.echo(f"{'plug-in ' + name:<22} {path}")
+        echo(f"{'plug-in ' + name:<22} {path}")
     for name, path in runtime.kernels.items():
-        click.echo(f"{'kernel ' + name:<22} {path}")
+        echo(f"{'kernel ' + name:<22} {path}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from stripewise.cli._common import examples, json_option, print_json
+from stripewise.cli._common import echo, examples, json_option, print_json
 
 
 @click.command(
@@ -29,11 +29,11 @@ def command(as_json: bool) -> None:
         return
     for member in members:
         problem = f"   ({member.problem()})" if member.problem() else ""
-        click.echo(f"{member.name:<12} {member.summary}{problem}")
+        echo(f"{member.name:<12} {member.summary}{problem}")
         for option in member.declared:
             shown = f"{option.name}={option.default}"
             choice = f" ({option.expected})" if option.choices else ""
-            click.echo(f"{'':<14}{shown:<26} {option.summary}{choice}")
+            echo(f"{'':<14}{shown:<26} {option.summary}{choice}")
 
 
 def _document(member: Any) -> dict[str, Any]:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import EXIT_INTERRUPTED, examples, json_option, note, print_json
+from stripewise.cli._common import EXIT_INTERRUPTED, echo, examples, json_option, note, print_json
 from stripewise.cli._tune_words import Duration
 
 if TYPE_CHECKING:
-    from stripewise.launch import Surface
-    from stripewise.study import RecordingOptions
+    from stripewise.surfaces import RecordingOptions, Surface
 
 
 @click.group(
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     ),
 )
 def command() -> None:
-    """Measure every configuration of a stated subspace, and show what is in it.
+    """Measure every configuration of a given space and report the best possible gain.
 
     A recorded surface keeps every run with its noise.  Search strategies are compared on
     such files without running anything again.
@@ -49,48 +48,57 @@ def command() -> None:
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="The surface's file; a run a line.",
+    help="File for the surface, with one line per run.",
 )
 @click.option(
     "--vary",
     multiple=True,
-    metavar="KNOB=V1,V2",
-    help="Values of a knob to measure besides its default (repeatable).  The numbers of a list "
-    "are joined by `:`, texts that hold a comma are separated by `;`.",
+    metavar="TUNABLE=V1,V2",
+    help="Values of a tunable to measure besides its default (repeatable).  Join the numbers of a "
+    "list by `:`, and separate texts that contain a comma by `;`.",
 )
 @click.option(
     "--spec",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="A TOML file with a table [vary]: knob = [values].",
+    help="TOML file with a table [vary]: tunable = [values].",
 )
-@click.option("--repeats", type=int, default=5, show_default=True, help="Runs a configuration.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the order.")
+@click.option(
+    "--repeats",
+    type=int,
+    default=5,
+    show_default=True,
+    help="Number of runs of each configuration.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random order.")
 @click.option(
     "--control-every",
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
     metavar="N",
-    help="A run of the default in between after N runs; 0: none.",
+    help="Insert a run of the default after every N runs; 0 inserts none.",
 )
-@click.option("--no-sync", is_flag=True, help="Do not wait for the data to be on the storage.")
-@click.option("--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, as 90s.")
+@click.option("--no-sync", is_flag=True, help="Do not wait until the data is on the storage.")
+@click.option(
+    "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, such as 90s."
+)
 @click.option(
     "--input",
     "inputs",
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="What the program reads, instead of all of this directory (repeatable).",
+    help="File or directory that the program reads, instead of this whole directory (repeatable).",
 )
 @click.option(
     "--work-dir",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Where the runs write  [default: FILE.stripewise]; removed at the end.",
+    help="Directory for the runs: they write in FILE.stripewise there, which is removed at the "
+    "end  [default: the directory of FILE]",
 )
-@click.option("--resume", is_flag=True, help="Go on with an interrupted recording.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted recording.")
 @json_option
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def record(
@@ -98,12 +106,13 @@ def record(
 ) -> None:
     """Run COMMAND under every configuration of the given values, several times each.
 
-    The runs come in rounds: in each, every configuration once, in a fresh random order, so
-    that drift of the machine hits all alike.  Every run is in FILE as soon as it has ended.
-    Configurations in which a setting cannot act beside another are left out and counted.
+    The runs are made in rounds.  Each round runs every configuration once, in a new random
+    order, so that drift of the machine affects all of them alike.  Every run is in FILE as soon
+    as it has ended.  Configurations in which a setting cannot act beside another are left out
+    and counted.
     """
     from stripewise.cli._vary import parse_spec, parse_vary
-    from stripewise.study import RecordingOptions
+    from stripewise.surfaces import RecordingOptions
 
     options = RecordingOptions(
         command=program,
@@ -118,7 +127,7 @@ def record(
 
 def _record(options: RecordingOptions, as_json: bool) -> Surface:
     from stripewise.cli._surface_progress import SurfaceProgress
-    from stripewise.study import record_surface
+    from stripewise.surfaces import record_surface
 
     with SurfaceProgress(sys.stderr) as progress:
         try:
@@ -145,12 +154,12 @@ def _record(options: RecordingOptions, as_json: bool) -> Surface:
     "--picture",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Draw the sorted medians with their spread, as .svg, .png or .pdf.",
+    help="Draw the sorted medians with their spread into FILE (.svg, .png or .pdf).",
 )
 @json_option
 def show(file: Path, picture: Path | None, as_json: bool) -> None:
-    """Show the optimum, the default, the noise, and what each knob does."""
-    from stripewise.launch import Surface
+    """Show the optimum, the default, the noise, and the effect of each tunable."""
+    from stripewise.surfaces import Surface
 
     surface = Surface.load(file)
     if picture is not None:
@@ -167,4 +176,4 @@ def _show(surface: Surface, file: Path, as_json: bool) -> None:
         print_json(surface_to_json(surface))
         return
     for line in surface_lines(surface, file.name):
-        click.echo(line)
+        echo(line)

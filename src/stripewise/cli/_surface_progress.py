@@ -18,9 +18,9 @@ from rich.progress import (
 )
 
 from stripewise.cli._common import note
-from stripewise.launch import Surface, SurfaceRun
 from stripewise.model import RunStatus
-from stripewise.study import RecordingObserver
+from stripewise.surfaces import RecordingObserver, Surface, SurfaceRun
+from stripewise.text import printable
 
 _LINE_SECONDS = 60.0
 
@@ -64,7 +64,8 @@ class SurfaceProgress(RecordingObserver):
         controls = total_runs - plan["configurations"] * plan["repeats"]
         self.noted(
             f"{plan['configurations']} configurations, each {plan['repeats']} times, and "
-            f"{controls} runs of the default in between: {total_runs} runs"
+            f"{controls} run{'s' if controls != 1 else ''} of the default in between: "
+            f"{total_runs} runs"
             + (f", {done} of them done" if done else "")
             + f"; {plan['impossible']} combinations cannot act and are left out"
         )
@@ -91,6 +92,6 @@ class SurfaceProgress(RecordingObserver):
     def noted(self, text: str) -> None:
         """Say it above the bar."""
         if self._live:
-            self._bar.console.print(text, markup=False, highlight=False)
+            self._bar.console.print(printable(text), markup=False, highlight=False)
         else:
             note(text)

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
 from pathlib import Path
 
 import click
 
-from stripewise.cli._common import examples, json_option, note, print_json
+from stripewise.cli._common import echo, examples, json_option, note, print_json
 from stripewise.cli._trace_view import collect, export, info, show
 from stripewise.errors import StorageError, UsageError
 
@@ -21,20 +22,23 @@ class TraceGroup(click.Group):
     """A group with a program behind `--`, which it runs itself, or else a subcommand."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the program off; before `--` there are only options of the group then."""
-        at = args.index("--") if "--" in args else len(args)
-        own, program = args[:at], args[at + 1 :]
-        if at < len(args) and not self._names_subcommand(ctx, own):
-            ctx.meta[_PROGRAM] = tuple(program)
+        """Take the program off, behind `--` or not; a subcommand's name is no program."""
+        rest = self._behind_options(ctx, args)
+        own = args[: len(args) - len(rest)]
+        if own[-1:] == ["--"] or (rest and self._is_program(rest[0])):
+            ctx.meta[_PROGRAM] = tuple(rest[1:] if rest[:1] == ["--"] else rest)
             return super().parse_args(ctx, own)
         return super().parse_args(ctx, args)
 
-    def _names_subcommand(self, ctx: click.Context, own: list[str]) -> bool:
-        """Whether anything but options stands in `own`."""
-        probe = click.Context(self, info_name=ctx.info_name, resilient_parsing=True)
+    def _behind_options(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return what follows the group's own options."""
+        probe = click.Context(self, ctx.parent, ctx.info_name, resilient_parsing=True)
         probe.allow_interspersed_args = False
-        _, rest, _ = self.make_parser(probe).parse_args(list(own))
-        return bool(rest)
+        _, rest, _ = self.make_parser(probe).parse_args(list(args))
+        return rest
+
+    def _is_program(self, word: str) -> bool:
+        return word not in self.commands and (shutil.which(word) is not None or "/" in word)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -70,15 +74,20 @@ class TraceGroup(click.Group):
     metavar="DIR",
     help="Directory for the trace  [default: PROGRAM.trace, or PROGRAM-2.trace, ...]",
 )
-@click.option("--all", "every", is_flag=True, help="Record each call by itself, folding nothing.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Record every call by itself instead of folding equal calls.",
+)
 @click.option(
     "--local",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Let each node write into DIR, which is there on all of them; `trace collect` then "
-    "brings them together.",
+    help="Directory into which each node writes and which exists on all of them; `trace collect` "
+    "then brings the files together.",
 )
-@click.option("--sync", is_flag=True, help="fsync files that were written when they are closed.")
+@click.option("--sync", is_flag=True, help="Call fsync on written files when they are closed.")
 @json_option
 @click.pass_context
 def command(
@@ -91,10 +100,13 @@ def command(
 ) -> None:
     """Run COMMAND unmodified and record what it does to its files, call by call.
 
-    Its standard streams are its own and its exit code is the exit code (128 + the signal if
-    one ended it).  The trace is a directory with a file per node, for its owner alone; equal
-    calls at a regular stride are one record in it.  `stripewise profile` and `stripewise
-    pattern` read it.
+    The trace is a directory with one file per node, which only its owner can read.  Equal calls
+    at a regular stride become one record.  `stripewise profile` and `stripewise pattern` read
+    it.  COMMAND keeps its standard streams, and its exit code becomes the exit code (128 + the
+    signal if a signal ended it).
+
+    Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
+    `--` before COMMAND may be left out, unless COMMAND is called like a subcommand.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -122,12 +134,11 @@ def _trace(
     as_json: bool,
 ) -> int:
     """Run and record; the return value is the exit code."""
-    from stripewise.cli._observed import captured_lines, observation
     from stripewise.model import Configuration
     from stripewise.runtime import find_runtime, run_in_place
 
     runtime = find_runtime()
-    directory = _local_directory(local) if local else _new_directory(output, program)
+    directory = _local_directory(local) if local else new_directory(output, program)
     try:
         done = run_in_place(
             program,
@@ -139,22 +150,22 @@ def _trace(
     finally:
         if local is None and not any(directory.iterdir()):
             directory.rmdir()
-    seen = observation(done, Configuration())
+    from stripewise.report import headline, observation
+
+    seen = observation(done, Configuration(), captured=True)
     for text in seen.warnings:
         note(text, kind="warning")
     kept = directory if directory.is_dir() else None
     if as_json:
         print_json({**seen.as_json(), "trace": str(kept) if kept else None}, indent=None)
-    else:
-        for line in captured_lines(done):
-            click.echo(line, err=True)
-        trace = done.evidence.trace if done.evidence is not None else None
-        if kept and trace is not None and len(trace.rows):
-            note(_what_next(kept, local))
+    elif kept and len(done.profile.counters):
+        echo(headline(seen), err=True)
+        note(what_next(kept, local))
     return done.shell_exit_code
 
 
-def _what_next(directory: Path, local: Path | None) -> str:
+def what_next(directory: Path, local: Path | None = None) -> str:
+    """Say where a trace is and how to look at it."""
     shown = os.path.relpath(directory)
     if local is not None:
         return (
@@ -164,14 +175,14 @@ def _what_next(directory: Path, local: Path | None) -> str:
     return f"trace in {shown}; look at it: stripewise profile {shown}"
 
 
-def _new_directory(output: Path | None, program: tuple[str, ...]) -> Path:
-    """Make the trace's directory, for its owner alone.
+def new_directory(output: Path | None, program: tuple[str, ...]) -> Path:
+    """Make a trace's directory, for its owner alone: the named one, or PROGRAM.trace.
 
     Raises:
         UsageError: It holds something already.
         StorageError: It cannot be made.
     """
-    from stripewise.study import program_name
+    from stripewise.runtime import program_name
 
     try:
         if output is not None:

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import examples, finite, json_option, note, print_json
+from stripewise.cli._common import echo, examples, json_option, note, print_json
 from stripewise.errors import TraceError, UsageError
+from stripewise.text import finite
 
 if TYPE_CHECKING:
     from stripewise.model import Trace
@@ -42,14 +45,14 @@ def info(paths: tuple[Path, ...], everything: bool, as_json: bool) -> None:
     Recorder directory, ...).
     """
     from stripewise.readers import read_evidence
-    from stripewise.report._trace_info import info_lines, trace_info
+    from stripewise.report import info_lines, trace_info
 
     found = trace_info(read_evidence(paths), sum(_size(path) for path in paths))
     if as_json:
         print_json(found)
         return
     for line in info_lines(found, everything=everything):
-        click.echo(line)
+        echo(line)
 
 
 @click.command(
@@ -61,7 +64,7 @@ def info(paths: tuple[Path, ...], everything: bool, as_json: bool) -> None:
     ),
 )
 @_path
-@click.option("--rank", "ranks", type=int, multiple=True, help="Only this rank (repeatable).")
+@click.option("--rank", "ranks", type=int, multiple=True, help="Rank to include (repeatable).")
 @click.option(
     "--file",
     "files",
@@ -76,7 +79,7 @@ def info(paths: tuple[Path, ...], everything: bool, as_json: bool) -> None:
     multiple=True,
     help="Only this layer (repeatable).",
 )
-@click.option("--calls", is_flag=True, help="Each call by itself; folded ones are expanded.")
+@click.option("--calls", is_flag=True, help="Expand folded records: one line per call.")
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
@@ -95,11 +98,11 @@ def show(
 ) -> None:
     """Show the calls of a trace, in order of time.
 
-    A folded run of equal calls is one line: how many there were, how far apart, and the time
-    that they took together.  With --json there is a JSON document for each, one a line.
+    A folded run of equal calls is one line that says how many there were, how far apart, and
+    the time that they took together.  With --json there is a JSON document for each, one a line.
     """
     from stripewise.readers import expand
-    from stripewise.report._trace_rows import row_as_json, select_rows, table_lines
+    from stripewise.report import row_as_json, select_rows, table_lines
 
     trace = _trace_of(paths)
     rows = select_rows(trace, ranks=ranks, files=files, layers=layers)
@@ -111,8 +114,9 @@ def show(
             print_json(finite(row_as_json(trace, row)), indent=None)
         return
     most = 50 if limit is None else limit
-    for line in table_lines(trace, rows[:most]):
-        click.echo(line)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in table_lines(trace, rows[:most], width):
+        echo(line)
     if len(rows) > most:
         note(f"{len(rows) - most} more; --limit {len(rows)} shows all", kind="note")
 
@@ -132,11 +136,17 @@ def show(
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="NAME.parquet, or NAME.json for a timeline that Perfetto and Chrome show.",
+    help="File to write: NAME.parquet, or NAME.json for a timeline in Perfetto or Chrome.",
 )
-@click.option("--calls", is_flag=True, help="Each call by itself; folded ones are expanded.")
-@click.option("--rank", "ranks", type=int, multiple=True, help="Only this rank (repeatable).")
-@click.option("--file", "files", multiple=True, metavar="PATTERN", help="Only such files.")
+@click.option("--calls", is_flag=True, help="Expand folded records: one line per call.")
+@click.option("--rank", "ranks", type=int, multiple=True, help="Rank to include (repeatable).")
+@click.option(
+    "--file",
+    "files",
+    multiple=True,
+    metavar="PATTERN",
+    help="Files to include: part of the path, or a pattern.",
+)
 def export(
     paths: tuple[Path, ...],
     output: Path,
@@ -145,9 +155,7 @@ def export(
     files: tuple[str, ...],
 ) -> None:
     """Write a trace as Parquet, or as a timeline in the trace-event format."""
-    from stripewise.report._trace_events import write_trace_events
-    from stripewise.report._trace_parquet import write_parquet
-    from stripewise.report._trace_rows import select_rows
+    from stripewise.report import select_rows, write_parquet, write_trace_events
 
     writers = {".parquet": write_parquet, ".json": write_trace_events}
     write = writers.get(output.suffix.lower())
@@ -175,7 +183,7 @@ def export(
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Directory that takes the copies; several nodes may collect into it at once.",
+    help="Directory for the copies; several nodes may collect into it at once.",
 )
 @json_option
 def collect(sources: tuple[Path, ...], output: Path, as_json: bool) -> None:

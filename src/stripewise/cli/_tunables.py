@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""`stripewise tunables`: the knobs that Stripewise knows."""
+"""`stripewise tunables`: the tunables that Stripewise knows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import examples, json_option, print_json
+from stripewise.cli._common import echo, examples, json_option, print_json
 from stripewise.cli._completion import complete_knob
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _LAYERS = ("mpiio", "mca", "hdf5", "pnetcdf", "adios2", "job")
 @click.option("--layer", type=click.Choice(_LAYERS), help="Only this layer.")
 @json_option
 def command(name: str | None, layer: str | None, as_json: bool) -> None:
-    """List the knobs, in the order of likely effect; with a NAME, everything about one.
+    """List the tunables, in the order of likely effect; with a NAME, everything about one.
 
     Classes: safe cannot change what is written; layout gives the same content in other bytes
     of the file; contract is right only if the program meets a condition.
@@ -48,14 +48,14 @@ def command(name: str | None, layer: str | None, as_json: bool) -> None:
             print_json(_data(knob, policy.why_not(knob)))
         else:
             for line in _details(knob, policy.why_not(knob)):
-                click.echo(line)
+                echo(line)
         return
     knobs = [knob for knob in all_tunables() if layer in (None, knob.layer.value)]
     if as_json:
         print_json([_data(knob, policy.why_not(knob)) for knob in knobs])
     else:
         for line in _table(knobs, {k.name for k in knobs if policy.why_not(k)}):
-            click.echo(line)
+            echo(line)
 
 
 def _data(knob: Tunable, forbidden: str) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def _details(knob: Tunable, forbidden: str) -> Iterator[str]:
 
 def _table(knobs: list[Tunable], forbidden: set[str]) -> Iterator[str]:
     width = max(len(knob.name) for knob in knobs)
-    yield f"{'KNOB':<{width}}  {'CLASS':<9}{'STACKS':<20}WHAT IT DOES"
+    yield f"{'TUNABLE':<{width}}  {'CLASS':<9}{'STACKS':<20}WHAT IT DOES"
     for knob in knobs:
         mark = "  [forbidden by policy]" if knob.name in forbidden else ""
         stacks = ", ".join(knob.stacks)

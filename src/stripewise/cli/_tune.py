@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import EXIT_INTERRUPTED, examples, json_option, note, print_json
+from stripewise.cli._common import EXIT_INTERRUPTED, echo, examples, json_option, note, print_json
 from stripewise.cli._completion import complete_knob, complete_strategy
 from stripewise.cli._tune_words import (
     Duration,
@@ -45,26 +45,40 @@ if TYPE_CHECKING:
     "case_values",
     multiple=True,
     metavar="VALUE",
-    help="An input: takes the place of {case} in COMMAND (repeatable); all get one configuration.",
+    help="Input that replaces {case} in COMMAND (repeatable); one configuration is found for all.",
 )
 @click.option(
     "--cases",
     "cases_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Commands that get one configuration: TOML, [[case]] with name and command.",
+    help="TOML file of commands to tune together: [[case]] tables with name and command.",
 )
 @click.option(
     "--replay",
     "replayed",
     type=click.Path(path_type=Path, readable=False),
     metavar="TRACE",
-    help="Search with a replay of this trace's I/O; runs of COMMAND then decide.",
+    help="Search by replaying the I/O of this trace, then confirm with runs of COMMAND.",
 )
-@click.option("--trials", type=int, metavar="N", help="Most configurations to try  [default: 20]")
-@click.option("--runs", type=int, metavar="N", help="Most runs, the baseline's and pairs' too.")
 @click.option(
-    "--time", "time_seconds", type=Duration(), metavar="TIME", help="Most time, as 90s, 30min, 2h."
+    "--trials",
+    type=int,
+    metavar="N",
+    help="Maximum number of configurations to try  [default: 20]",
+)
+@click.option(
+    "--runs",
+    type=int,
+    metavar="N",
+    help="Maximum number of runs, including baselines and confirmation pairs.",
+)
+@click.option(
+    "--time",
+    "time_seconds",
+    type=Duration(),
+    metavar="TIME",
+    help="Maximum time, such as 90s, 30min or 2h.",
 )
 @click.option(
     "--strategy",
@@ -72,51 +86,51 @@ if TYPE_CHECKING:
     shell_complete=complete_strategy,
     default="auto",
     show_default=True,
-    help="How to search; `stripewise strategies` lists the names and their options.",
+    help="Search strategy; `stripewise strategies` lists the names and their options.",
 )
 @click.option(
     "--strategy-option",
     "strategy_words",
     multiple=True,
     metavar="NAME=VALUE",
-    help="An option of the strategy, as population=15 of genetic (repeatable).",
+    help="Option of the strategy, such as population=15 for genetic (repeatable).",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
 @click.option(
     "--study-dir",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The study's directory  [default: PROGRAM.stripewise]",
+    help="Directory of the study  [default: PROGRAM.stripewise]",
 )
-@click.option("--resume", is_flag=True, help="Go on with a study, with larger budgets if given.")
-@click.option("--force", is_flag=True, help="Set an earlier study aside and begin anew.")
+@click.option("--resume", is_flag=True, help="Continue a study, with larger limits if given.")
+@click.option("--force", is_flag=True, help="Set an earlier study aside and start a new one.")
 @click.option(
     "--allow",
     type=click.Choice(["safe", "layout", "contract"]),
     default="layout",
     show_default=True,
-    help="Most dangerous class of knobs to try; `stripewise tunables` lists them.",
+    help="Highest safety class to try; `stripewise tunables` lists the classes.",
 )
 @click.option(
     "--only",
     multiple=True,
-    metavar="KNOB",
+    metavar="TUNABLE",
     shell_complete=complete_knob,
-    help="Try this knob alone (repeatable).",
+    help="Try only this tunable (repeatable).",
 )
 @click.option(
     "--exclude",
     multiple=True,
-    metavar="KNOB",
+    metavar="TUNABLE",
     shell_complete=complete_knob,
-    help="Do not try this knob (repeatable).",
+    help="Do not try this tunable (repeatable).",
 )
 @click.option(
     "--vary",
     multiple=True,
-    metavar="KNOB=V,V",
+    metavar="TUNABLE=V,V",
     shell_complete=complete_knob,
-    help="Try these values of a knob instead of its own ladder (repeatable).",
+    help="Values to try for a tunable instead of its usual ones, such as 1MiB,4MiB (repeatable).",
 )
 @click.option(
     "--input",
@@ -124,23 +138,50 @@ if TYPE_CHECKING:
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="What the program reads, instead of all of this directory (repeatable).",
+    help="File or directory that the program reads, instead of this whole directory (repeatable).",
 )
 @click.option(
-    "--ranks", type=Numbers(), default=(), metavar="N,N", help="Try these numbers of ranks too."
+    "--ranks", type=Numbers(), default=(), metavar="N,N", help="Numbers of ranks to try as well."
 )
 @click.option(
-    "--ranks-per-node", type=Numbers(), default=(), metavar="N,N", help="The same for each host."
+    "--ranks-per-node",
+    type=Numbers(),
+    default=(),
+    metavar="N,N",
+    help="Numbers of ranks per node to try as well.",
 )
 @click.option(
-    "--threads", type=Numbers(), default=(), metavar="N,N", help="Try these OMP_NUM_THREADS too."
+    "--threads",
+    type=Numbers(),
+    default=(),
+    metavar="N,N",
+    help="Values of OMP_NUM_THREADS to try as well.",
 )
-@click.option("--no-sync", is_flag=True, help="Do not wait for the data to be on the storage.")
+@click.option("--no-sync", is_flag=True, help="Do not wait until the data is on the storage.")
 @click.option(
-    "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, as 10min."
+    "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, such as 10min."
 )
-@click.option("--no-memory", is_flag=True, help="Neither use nor keep what studies find.")
-@click.option("--keep", is_flag=True, help="Keep outputs and recorded evidence of all runs.")
+@click.option(
+    "--no-memory",
+    is_flag=True,
+    help="Neither use what earlier studies found nor keep what this one finds.",
+)
+@click.option(
+    "--keep", is_flag=True, help="Keep the outputs and the recorded evidence of all runs."
+)
+@click.option(
+    "--launcher",
+    metavar="NAME",
+    default="local",
+    show_default=True,
+    help="Launcher that runs COMMAND: local, or one that an extension adds.",
+)
+@click.option(
+    "--in-flight",
+    type=int,
+    metavar="N",
+    help="Number of runs at a time, where the launcher allows several  [default: all it allows]",
+)
 @json_option
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
 def command(
@@ -148,18 +189,23 @@ def command(
 ) -> None:
     """Find settings that make the I/O of COMMAND faster, and prove it.
 
-    COMMAND is run as it is, in a copy of this directory, first unchanged, then under settings
-    that its own I/O suggests.  The best ones are verified (same output) and measured again in
-    fresh pairs.  "No improvement" is an answer too, and its exit code is 0.
+    Runs COMMAND unmodified in a copy of this directory: first unchanged, then under settings
+    that its own I/O suggests.  The best settings are verified (the output must stay the same)
+    and measured again in fresh pairs of runs.  "No improvement" is an answer too, with exit
+    code 0.
 
-    Of several inputs (--case) or commands (--cases) each is run under every configuration; what
-    is found makes none of them slower, and is reported for each.
+    Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
+    `--` before COMMAND may be left out.
 
-    With --replay only the I/O of a traced run is made, without the program, until settings are
-    found; then the program itself decides: same output, fresh pairs.
+    With several inputs (--case) or commands (--cases), each is run under every configuration.
+    The configuration that is found makes none of them slower, and is reported for each.
+
+    With --replay, the search replays the I/O of a traced run without the program; then the
+    program itself confirms what was found, with the same output and in fresh pairs.
     """
     from stripewise.cli._vary import parse_vary
     from stripewise.study import StudyOptions
+    from stripewise.tunables import get
 
     program, directory = given.pop("program"), given.pop("study_dir")
     cases_file, replayed = given.pop("cases_file"), given.pop("replayed")
@@ -177,6 +223,8 @@ def command(
         **given,
     )
     check_strategy(options.strategy, options.strategy_options)
+    for name in (*options.only, *options.exclude):
+        get(name)
     if replayed is not None:
         _tune_replay(options, replayed, as_json)
     else:
@@ -196,8 +244,8 @@ def _tune(options: StudyOptions, as_json: bool) -> None:
 
 def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
     """Search with the replay, confirm with the program, report both."""
-    from stripewise.cli._tune_replay import tune_replay
     from stripewise.report import result_to_json
+    from stripewise.study import tune_replay
 
     def run(one: StudyOptions) -> StudyResult:
         result = _study(one, as_json, again=options)
@@ -213,7 +261,7 @@ def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
         both = {"improved": improved, "replay": result_to_json(replay)}
         print_json(both | {"program": result_to_json(program) if program else None})
     elif program is None:
-        click.echo(" program         not run: the replay found nothing to confirm")
+        echo(" program         not run: the replay found nothing to confirm")
 
 
 def _study(options: StudyOptions, as_json: bool, again: StudyOptions | None = None) -> StudyResult:
@@ -226,14 +274,14 @@ def _study(options: StudyOptions, as_json: bool, again: StudyOptions | None = No
     except KeyboardInterrupt:
         observer.close()
         how = resume_command(options) if again is None else "the same command and --resume"
-        note(f"interrupted; no finished run is lost; go on with: {how}")
+        note(f"interrupted; no finished run is lost; continue with: {how}")
         click.get_current_context().exit(EXIT_INTERRUPTED)
     finally:
         observer.close()
 
 
 def _write(result: StudyResult) -> list[str]:
-    from stripewise.cli._tune_output import write_outputs
+    from stripewise.report import write_outputs
 
     wrote, notes = write_outputs(result)
     for text in notes:
@@ -246,7 +294,7 @@ def _show(result: StudyResult) -> None:
 
     wrote = _write(result)
     for line in summary_lines(result, wrote=wrote):
-        click.echo(line)
+        echo(line, wrap=False)
 
 
 def resume_command(options: StudyOptions) -> str:

@@ -1,34 +1,32 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Knobs and their values, from `--vary` and from a TOML file."""
+"""Tunables and their values, from `--vary` and from a TOML file."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from stripewise.errors import UsageError
+from stripewise.inputs import SPACE, parse_toml, read_input
 from stripewise.model import Value
 from stripewise.tunables import Tunable, get
-
-_SIZE = re.compile(r"([0-9]+) ?(KiB|MiB|GiB)")
-_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 def parse_vary(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
     """Read `mpiio.cb_buffer_size=1MiB,4MiB` and its like.
 
     Raises:
-        UsageError: It is no such text, or names a knob that does not exist, or twice.
-        ConfigurationError: A value is none of the knob's.
+        UsageError: It is no such text, or names a tunable that does not exist, or twice.
+        ConfigurationError: A value is none of the tunable's.
     """
     found: dict[str, tuple[Value, ...]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not values.strip():
-            raise UsageError(f"--vary {text!r}: write KNOB=VALUE,VALUE")
+            raise UsageError(f"--vary {text!r}: write TUNABLE=VALUE,VALUE")
         knob = get(name.strip())
         if knob.name in found:
             raise UsageError(f"--vary names {knob.name} twice; give all its values at once")
@@ -44,7 +42,9 @@ def parse_spec(path: Path) -> dict[str, tuple[Value, ...]]:
         UsageError: It cannot be read, or holds no such table.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = parse_toml(read_input(path, SPACE).decode("utf-8"))
+    except UsageError:
+        raise
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {path}: {error}") from error
     table = document.get("vary")
@@ -54,10 +54,10 @@ def parse_spec(path: Path) -> dict[str, tuple[Value, ...]]:
 
 
 def parse_table(table: Mapping[str, object], where: str) -> dict[str, tuple[Value, ...]]:
-    """Read knob to list of values.
+    """Read tunable to list of values.
 
     Raises:
-        UsageError: A knob or a value does not exist; the message begins with `where`.
+        UsageError: A tunable or a value does not exist; the message begins with `where`.
     """
     found: dict[str, tuple[Value, ...]] = {}
     for name, values in _flat(table):
@@ -86,12 +86,18 @@ def _from_toml(knob: Tunable, value: object) -> Value:
         return _value(knob, value)
     if isinstance(value, bool | int | float):
         return knob.check(value)
-    raise UsageError(f"{knob.name} = {value!r}: no value of a knob")
+    raise UsageError(f"{knob.name} = {value!r}: no value of a tunable")
 
 
-def _value(knob: Tunable, text: str) -> Value:
+def _value(tunable: Tunable, text: str) -> Value:
     word = text.strip()
-    if knob.kind not in ("int", "ints"):
-        return knob.parse(word)
-    plain = _SIZE.sub(lambda found: str(int(found[1]) * _UNITS[found[2]]), word)
-    return knob.parse(plain.replace(":", ",") if knob.kind == "ints" else plain)
+    if tunable.kind not in ("int", "ints"):
+        return tunable.parse(word)
+    parts = tuple(_number(part.strip()) for part in re.split("[:,]", word))
+    if tunable.kind == "int" and len(parts) == 1:
+        return tunable.check(parts[0])
+    return tunable.check(parts)
+
+
+def _number(word: str) -> Any:
+    return int(word) if word.isascii() and word.isdigit() else word

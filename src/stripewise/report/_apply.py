@@ -4,16 +4,20 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from stripewise import formats
 from stripewise.errors import StripewiseError
 from stripewise.model import Configuration, StudyResult
 from stripewise.report._cases import case_results
-from stripewise.report._text import command_line, printable
-from stripewise.runtime import command_with_resources, resource_environment
+from stripewise.report._text import command_line
+from stripewise.runtime import command_with_resources, launch_environment, resource_environment
+from stripewise.text import printable
+
+_WITHOUT = "Without Stripewise"
 
 
 @dataclass(frozen=True)
@@ -50,20 +54,30 @@ def recipes(result: StudyResult) -> tuple[Recipe, ...]:
         found.append(_resources(result, configuration))
     openmpi = result.facts.mpi_family == "openmpi"
     if openmpi and configuration.job.mca:
-        found.append(Recipe("Without Stripewise: Open MPI's parameters", _exports(configuration)))
+        found.append(Recipe(f"{_WITHOUT}: Open MPI's parameters", _exports(configuration)))
     hints = any(rule.mpiio for rule in configuration.files)
     if hints and _uses_romio(result, configuration):
-        title = "Without Stripewise: a hints file for ROMIO"
+        title = f"{_WITHOUT}: a hints file for ROMIO"
         found.append(_written(configuration, "romio-hints", title))
     if hints and not openmpi:
-        title = "Without Stripewise: Cray MPICH's variable"
+        title = f"{_WITHOUT}: Cray MPICH's variable"
         found.append(_written(configuration, "mpich-hints", title))
+    if openmpi and os.geteuid() == 0:
+        found = [_as_root(recipe) for recipe in found]
     return tuple(found)
+
+
+def _as_root(recipe: Recipe) -> Recipe:
+    """Let root start Open MPI, which Stripewise does by itself and plain mpiexec refuses."""
+    if not recipe.text or not recipe.title.startswith(_WITHOUT):
+        return recipe
+    allowed = "".join(f"export {name}=1\n" for name in launch_environment({}))
+    return replace(recipe, title=f"{recipe.title}, as root", text=allowed + recipe.text)
 
 
 def _resources(result: StudyResult, configuration: Configuration) -> Recipe:
     """Write the commands with the winner's ranks and threads; the rest of it is not in them."""
-    title = "Without Stripewise: ranks and threads"
+    title = f"{_WITHOUT}: ranks and threads"
     job = configuration.job
     lines = [f"export {name}={value}" for name, value in resource_environment(job).items()]
     try:

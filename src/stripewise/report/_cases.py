@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from stripewise.model import CaseOutcome, CaseResult, StudyResult, Trial
 from stripewise.report._digest import Digest, baseline_runs, best_runs, digest
-from stripewise.report._text import format_interval, format_ratio, format_seconds, printable
+from stripewise.report._text import format_interval, format_ratio, format_seconds
+from stripewise.text import printable
 
 
 def case_results(result: StudyResult) -> tuple[StudyResult, ...]:

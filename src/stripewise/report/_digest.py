@@ -105,11 +105,6 @@ def timeout_count(result: StudyResult) -> int:
     return sum(run.measurement.status is RunStatus.TIMEOUT for run in result.runs)
 
 
-def counted_runs(result: StudyResult) -> int:
-    """Count the executions that a study made, the warm-up included."""
-    return sum(run.measurement.status is not RunStatus.CANCELLED for run in result.runs)
-
-
 def is_verified(result: StudyResult) -> bool | str:
     """Tell true, false or "not verifiable" of the answer that the study gives."""
     status = result.verification.status

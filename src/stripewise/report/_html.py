@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One self-contained HTML page: readable without scripts, network or colour vision."""
+"""The report of a study as one self-contained HTML page; its tables need no script."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
-
-from markupsafe import Markup
 
 from stripewise.model import StudyResult, TrialState
 from stripewise.report import _text
@@ -21,26 +19,29 @@ from stripewise.report._cases import (
     case_results,
     outcome_word,
 )
+from stripewise.report._chart import Chart, page_script
 from stripewise.report._digest import (
     Digest,
     baseline_runs,
-    counted_runs,
     describe_verification,
     digest,
     is_verified,
 )
-from stripewise.report._evidence import evidence_figure, timeline_figure
-from stripewise.report._files import files_section
-from stripewise.report._knobs import knob_effects, knobs_figure
-from stripewise.report._page import page_environment
+from stripewise.report._evidence import evidence_chart, timeline_chart
+from stripewise.report._files import FilesSection, files_section
+from stripewise.report._page import page_environment, template_source
 from stripewise.report._phrases import facts_phrase
-from stripewise.report._verdict import faster, rejection, trials_phrase, verdict
+from stripewise.report._summary import price_phrase
+from stripewise.report._tunables import effects_chart, tunable_effects
+from stripewise.report._verdict import faster, rejection, traffic, trials_phrase, verdict, wide
+from stripewise.text import printable
 
 MOST_ROWS = 500
 _STATES = {
     TrialState.COMPLETE: "measured",
     TrialState.HOPELESS: "stopped early",
     TrialState.FAILED: "failed",
+    TrialState.LOST: "lost",
     TrialState.REJECTED: "rejected",
 }
 
@@ -51,7 +52,7 @@ def render_html(result: StudyResult) -> str:
     The same result gives the same page.  Names of files and whatever a program wrote into
     its messages are data: they are escaped, and control characters made visible.
     """
-    effects = knob_effects(result)
+    effects = tunable_effects(result)
     page: str = _template().render(
         result=result,
         verdict=verdict(result),
@@ -61,20 +62,24 @@ def render_html(result: StudyResult) -> str:
         cases=_case_rows(result),
         speedup=faster(result.speedup) if result.speedup else "",
         trials_phrase=trials_phrase(result),
-        n_runs=counted_runs(result),
+        n_runs=result.price.n_runs,
+        price=price_phrase(result.price),
+        traffic=traffic(result),
+        wide=wide(result.speedup) if result.improved and result.speedup else "",
         verified=is_verified(result),
         verification=describe_verification(result.verification),
         rejections=[rejection(result, n, found) for n, found in result.rejected.items()],
         recipes=recipes(result),
         evidence=_evidence(result),
-        timeline=timeline_figure(result),
-        knobs=knobs_figure(effects),
+        timeline=timeline_chart(result),
+        effects_chart=effects_chart(effects),
         effects=effects,
-        sections=[(_case_name(view), files_section(view)) for view in case_results(result)],
+        sections=_sections(result),
         facts=facts_phrase(result.facts),
         all_facts=_facts(result),
         states=_STATES,
         most_rows=MOST_ROWS,
+        script=page_script(template_source("page.js")),
     )
     return page
 
@@ -92,7 +97,7 @@ class CaseRow:
     speedup: str
     whole: str
     verification: str
-    knobs: str
+    tunables: str
     resolution: str
 
 
@@ -117,7 +122,7 @@ def _case_row(view: StudyResult) -> CaseRow:
         speedup=faster(case.speedup) if case.speedup else "",
         whole=f"{case.elapsed_speedup.median:.2f}x" if case.elapsed_speedup else "",
         verification=describe_verification(case.verification) if view.winner else "",
-        knobs="all of them" if every else ", ".join(case.knobs) or "none",
+        tunables="all of them" if every else ", ".join(case.knobs) or "none",
         resolution=case.resolution,
     )
 
@@ -127,23 +132,30 @@ def _case_name(view: StudyResult) -> str:
     return view.cases[0].name if view.cases else ""
 
 
-def _evidence(result: StudyResult) -> list[tuple[str, Markup]]:
+def _evidence(result: StudyResult) -> list[tuple[str, Chart]]:
     """Draw the runs of every case, each under its name."""
-    figures = [
-        (_case_name(view), evidence_figure(view, place))
-        for place, view in enumerate(case_results(result))
-    ]
-    return [(name, figure) for name, figure in figures if figure is not None]
+    charts = [(_case_name(view), evidence_chart(view)) for view in case_results(result)]
+    return [(name, chart) for name, chart in charts if chart is not None]
+
+
+def _sections(result: StudyResult) -> list[tuple[str, FilesSection]]:
+    """Compare the files of every case that has any."""
+    found = [(_case_name(view), files_section(view)) for view in case_results(result)]
+    return [(name, section) for name, section in found if section.files]
 
 
 def _program(result: StudyResult) -> str:
     name = result.directory.rstrip("/").rpartition("/")[2]
-    return _text.printable(name.removesuffix(".stripewise") or "program")
+    return printable(name.removesuffix(".stripewise") or "program")
 
 
 def _facts(result: StudyResult) -> dict[str, str]:
     """Facts that say something, in words and without the layout of version texts."""
-    known = {k: v for k, v in asdict(result.facts).items() if v not in ("", (), 0, False)}
+    known = {
+        k: v
+        for k, v in asdict(result.facts).items()
+        if k != "patterns" and v not in ("", (), 0, False)
+    }
     return {name.replace("_", " "): _fact(value) for name, value in known.items()}
 
 
@@ -165,6 +177,7 @@ def _template() -> Any:
     environment.filters.update(
         name=lambda name: name.partition(".")[2] or name,
         ratio=_ratio,
+        speedup=_speedup,
         when=_when,
         digest=digest,
     )
@@ -173,6 +186,11 @@ def _template() -> Any:
 
 def _ratio(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else "–"
+
+
+def _speedup(ratio: float) -> str:
+    """Format a time relative to the baseline's as everywhere: 3.8x."""
+    return f"{_text.format_ratio(1 / ratio)}x" if 0 < ratio < math.inf else "–"
 
 
 def _when(unix_seconds: float) -> str:

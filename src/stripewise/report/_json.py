@@ -26,7 +26,7 @@ from stripewise.report._cases import (
     unsynced_figures,
 )
 from stripewise.report._digest import Digest, digest, is_verified
-from stripewise.report._text import printable
+from stripewise.text import printable
 
 FORMAT_VERSION = 1
 
@@ -65,6 +65,7 @@ def result_to_json(result: StudyResult) -> dict[str, Any]:
         "unsynced": _unsynced(result),
         "stopped_because": result.stopped_because,
         "resolution": result.resolution,
+        "price": {**asdict(result.price), "ratio": result.price.ratio},
         "decisions": [asdict(decision) for decision in result.decisions],
         "warnings": list(result.warnings),
         "facts": asdict(result.facts),
@@ -219,6 +220,7 @@ def _measurement(measurement: Measurement) -> dict[str, Any]:
         "write_bytes": measurement.write_bytes,
         "started_unix_seconds": measurement.started_unix_seconds,
         "message": measurement.message,
+        "cause": measurement.cause.value,
     }
 
 

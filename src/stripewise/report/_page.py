@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from stripewise.report import _text
+from stripewise.text import printable
 
 
 @lru_cache(maxsize=1)
@@ -52,12 +53,12 @@ def template_source(name: str) -> str:
 def _finalize(value: object) -> object:
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return _text.printable(value)
+    return printable(value)
 
 
 def _prose(text: str) -> Markup:
     """Escape a sentence; what stands between backticks becomes code."""
-    parts = [escape(_text.printable(part)) for part in text.split("`")]
+    parts = [escape(printable(part)) for part in text.split("`")]
     if len(parts) % 2 == 0:
         return Markup("`").join(parts)
     return Markup("").join(
@@ -68,4 +69,4 @@ def _prose(text: str) -> Markup:
 
 def _lines(text: str) -> Markup:
     """Escape a text of several lines, each printable."""
-    return Markup("\n").join(escape(_text.printable(line)) for line in text.splitlines())
+    return Markup("\n").join(escape(printable(line)) for line in text.splitlines())

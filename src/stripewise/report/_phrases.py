@@ -16,8 +16,8 @@ from stripewise.report._text import (
     format_seconds,
     format_settings,
     plural,
-    printable,
 )
+from stripewise.text import printable
 
 if TYPE_CHECKING:
     from stripewise.study import RunSlot
@@ -57,7 +57,7 @@ def run_line(measurement: Measurement) -> str:
 
 
 def _outcome(trial: Trial) -> str:
-    if trial.state in (TrialState.FAILED, TrialState.REJECTED):
+    if trial.state in (TrialState.FAILED, TrialState.LOST, TrialState.REJECTED):
         message = printable(trial.message)
         return f"{trial.state.value.upper()}: {message}" if message else trial.state.value.upper()
     figures = digest(trial.measurements)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from stripewise.diagnosis import Diagnosis, FileRow, Finding, LayerRow
 from stripewise.model import IoLayer
+from stripewise.text import csv_cell
 
 CODES = (
     "S01",
@@ -31,20 +32,14 @@ _INTENSIVE = 0.1
 _MOSTLY = 0.5
 
 _BY_DIRECTION = {
-    "small-sequential": ("P05", "P06"),
-    "scattered-selection": ("P05", "P06"),
-    "random-access": ("P11", "P13"),
-    "broken-collective": ("M02", "M03"),
+    "small-requests": ("P05", "P06"),
+    "shredded-collective": ("M02", "M03"),
 }
 _PLAIN = {
-    "tiny-stdio": "S01",
-    "misaligned": "P08",
     "redundant-reads": "P09",
-    "same-small-file": "P09",
-    "metadata-heavy": "P17",
-    "file-per-process": "P17",
+    "name-calls": "P17",
+    "repeated-stat": "P17",
     "open-per-step": "P17",
-    "few-aggregators": "M09",
 }
 
 
@@ -56,7 +51,7 @@ def drishti_csv(diagnosis: Diagnosis) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["JOB", *CODES])
-    writer.writerow([diagnosis.job_id, *(str(code in found) for code in CODES)])
+    writer.writerow([csv_cell(diagnosis.job_id), *(str(code in found) for code in CODES)])
     return text.getvalue()
 
 
@@ -66,8 +61,8 @@ def _codes(finding: Finding, diagnosis: Diagnosis) -> list[str]:
         return [_BY_DIRECTION[finding.code][0 if reading else 1]]
     if finding.code == "small-independent":
         return _small_shared(finding, reading, diagnosis)
-    if finding.code in ("imbalance", "serial-io"):
-        return _imbalance(finding)
+    if finding.code == "imbalance":
+        return ["P18" if float(finding.evidence["bytes_ratio"]) >= 1.3 else "P19"]
     return [_PLAIN[finding.code]] if finding.code in _PLAIN else []
 
 
@@ -78,14 +73,6 @@ def _small_shared(finding: Finding, reading: bool, diagnosis: Diagnosis) -> list
     through = [row for row in diagnosis.requests if row.path in paths and row.writing != reading]
     if through and not any(row.collective_calls for row in through):
         codes.append("M02" if reading else "M03")
-    return codes
-
-
-def _imbalance(finding: Finding) -> list[str]:
-    more = finding.code == "serial-io" or float(finding.evidence.get("bytes_ratio", 1.0)) >= 1.3
-    codes = ["P18"] if more else ["P19"]
-    if finding.code == "imbalance" and not finding.files:
-        codes.append("P21")
     return codes
 
 

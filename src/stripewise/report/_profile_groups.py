@@ -8,11 +8,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from stripewise.model import Pattern, PatternKind
+from stripewise.report._chart import Chart
 from stripewise.report._profile_pattern import times
-from stripewise.report._profile_pattern_svg import describe, pattern_picture
+from stripewise.report._profile_pattern_chart import describe, pattern_chart
 from stripewise.report._text import plural
 
 MOST_PATTERNS = 24
@@ -33,7 +32,7 @@ class PatternGroup:
     """Datasets with the same pattern."""
 
     pattern: Pattern
-    picture: Markup | None
+    picture: Chart | None
     words: str
     facts: tuple[str, ...]
     members: tuple[Members, ...]
@@ -72,7 +71,7 @@ def _group(members: Sequence[Pattern], place: int) -> PatternGroup:
     facts = [fact for fact in pattern_facts(first) if all(fact in one for one in others)]
     return PatternGroup(
         pattern=first,
-        picture=pattern_picture(first, f"pattern-{place}") if place < MOST_PATTERNS else None,
+        picture=pattern_chart(first) if place < MOST_PATTERNS else None,
         words="" if first.kind in (PatternKind.IRREGULAR, PatternKind.EMPTY) else describe(first),
         facts=tuple(facts),
         members=tuple(_members(members)),

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,13 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from stripewise.diagnosis import Diagnosis, size_labels
 from stripewise.errors import StorageError
 from stripewise.model import Evidence, Pattern
 from stripewise.report import _profile_tables as tables
 from stripewise.report import _profile_view as view
+from stripewise.report._chart import page_script
 from stripewise.report._page import page_environment, template_source
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
 from stripewise.report._profile_timeline import timeline
@@ -57,7 +54,6 @@ def render_profile_html(
     profile = evidence.profile
     figures = diagnosis.figures
     groups = pattern_groups(patterns)
-    script = template_source("profile.js")
     page: str = _template().render(
         d=diagnosis,
         f=figures,
@@ -78,20 +74,13 @@ def render_profile_html(
         most_patterns=MOST_PATTERNS,
         started=_when(profile.start),
         trace=evidence.trace,
-        script=Markup(script),
-        script_hash=_hash(script),
+        script=page_script(template_source("page.js")),
     )
     return page
 
 
 def _notes(diagnosis: Diagnosis) -> list[str]:
     return list(dict.fromkeys(diagnosis.notes))
-
-
-def _hash(script: str) -> str:
-    """Hash by which the page's policy lets this script run and no other."""
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return "sha256-" + base64.b64encode(digest).decode("ascii")
 
 
 @lru_cache(maxsize=1)

@@ -9,8 +9,9 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from stripewise.diagnosis import Diagnosis, plain, size_labels
-from stripewise.model import SIZE_EDGES, Pattern
+from stripewise.diagnosis import Diagnosis, size_labels
+from stripewise.model import SIZE_EDGES, Pattern, to_json
+from stripewise.text import csv_cell
 
 VERSION = 1
 
@@ -32,13 +33,13 @@ def profile_to_json(
         files: Most files, shared files and requests to list; None: all.
     """
     document: dict[str, Any] = {"version": VERSION, "size_edges": list(SIZE_EDGES)}
-    document |= plain(diagnosis)
+    document |= to_json(diagnosis)
     for name in ("files", "variance", "requests", "mpiio_stats"):
         document[f"{name}_total"] = len(document[name])
         document[name] = document[name][:files]
     document["findings"] = findings_to_json(diagnosis)
     document["patterns"] = [
-        plain(pattern) | {"notation": pattern.notation} for pattern in patterns
+        to_json(pattern) | {"notation": pattern.notation} for pattern in patterns
     ]
     return document
 
@@ -46,7 +47,7 @@ def profile_to_json(
 def findings_to_json(diagnosis: Diagnosis) -> list[dict[str, Any]]:
     """Findings with their titles, and what to do first."""
     return [
-        plain(found) | {"title": found.title, "advice": found.advice}
+        to_json(found) | {"title": found.title, "advice": found.advice}
         for found in diagnosis.findings
     ]
 
@@ -67,6 +68,4 @@ def files_to_csv(diagnosis: Diagnosis) -> str:
 def _cell(value: Any) -> Any:
     if isinstance(value, float):
         return "" if value != value else f"{value:.9g}"
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
-    return value
+    return csv_cell(value)

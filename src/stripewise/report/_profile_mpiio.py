@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stripewise.readers._mpiio_stats import MpiioSide, MpiioStats
-from stripewise.report._text import printable
+from stripewise.model import MpiioSide, MpiioStats
+from stripewise.text import printable
 
 _RULE = "+--------------------------------------------------------+"
 _NOT_KNOWN = "NA"

@@ -27,9 +27,9 @@ from stripewise.report._text import (
     format_bytes,
     format_seconds,
     plural,
-    printable,
     significant,
 )
+from stripewise.text import printable
 
 PIPED_WIDTH = 400
 
@@ -79,7 +79,7 @@ def _head(diagnosis: Diagnosis, findings_only: bool) -> Iterator[RenderableType]
     if findings_only:
         return
     command = f"   {printable(diagnosis.command)}" if diagnosis.command else ""
-    yield Text(f"{diagnosis.source}{command}", style="dim")
+    yield Text(printable(diagnosis.source) + command, style="dim")
     yield Text("")
     for label, value in figure_lines(diagnosis.figures):
         yield Text(f"  {label:<{_LABEL_WIDTH}}{value}")
@@ -148,8 +148,9 @@ def _findings(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     yield Text("")
     if not diagnosis.findings:
         timed = math.isfinite(diagnosis.figures.io_seconds)
-        why = "nothing costs enough to be told of" if timed else "without times no cost is known"
-        yield Text(f"No finding: {why}.")
+        likely = "no rule sees a likely saving; `stripewise tune` tries settings"
+        why = likely if timed else "without times no cost is known"
+        yield Text(f"No findings: {why}.")
         return
     yield Text("Findings", style="bold underline")
     for number, found in enumerate(diagnosis.findings, 1):
@@ -157,10 +158,9 @@ def _findings(diagnosis: Diagnosis) -> Iterator[RenderableType]:
 
 
 def _finding(number: int, found: Finding) -> Iterator[RenderableType]:
-    cost = "not known" if found.cost_seconds is None else f"about {_seconds(found.cost_seconds)}"
     head = Text(f"{number}. ")
     head.append(str(found.severity), style=_COLOURS[found.severity])
-    head.append(f"   costs {cost}   ")
+    head.append(f"   {_gain(found)}   ")
     head.append(printable(found.title), style="bold")
     head.append(f"   [{found.code}]", style="dim")
     yield head
@@ -170,6 +170,15 @@ def _finding(number: int, found: Finding) -> Iterator[RenderableType]:
         yield Padding(Text(f"$ {printable(line)}", style="green", overflow="fold"), (0, 0, 0, 5))
     if found.tune:
         yield Padding(Text(f"$ {printable(found.tune)}", style="green"), (0, 0, 0, 5))
+
+
+def _gain(found: Finding) -> str:
+    """What a change saves, or that nothing is claimed."""
+    if found.cost_seconds is None:
+        return "no claim"
+    ends = [value for value in (found.least_seconds, found.most_seconds) if value is not None]
+    shown = f" ({' to '.join(map(_seconds, ends))})" if ends else ""
+    return f"a change saves about {_seconds(found.cost_seconds)}{shown}"
 
 
 def _tables(diagnosis: Diagnosis, files: int) -> Iterator[RenderableType]:
@@ -187,7 +196,7 @@ def _tables(diagnosis: Diagnosis, files: int) -> Iterator[RenderableType]:
             len(diagnosis.requests),
         ),
     ):
-        if not table.row_count:
+        if not table.rows:
             continue
         yield Text("")
         yield Text(title, style="bold underline")

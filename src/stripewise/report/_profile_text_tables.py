@@ -7,12 +7,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rich.table import Table
-from rich.text import Text
-
 from stripewise.diagnosis import FileRow, LayerRow, RequestRow, VarianceRow
 from stripewise.model import IoLayer
-from stripewise.report._text import format_bytes, format_seconds, printable, significant
+from stripewise.report._columns import TextTable
+from stripewise.report._text import format_bytes, format_seconds, significant
+from stripewise.text import printable
 
 _LAYER = {
     IoLayer.POSIX: "POSIX",
@@ -23,34 +22,21 @@ _LAYER = {
     IoLayer.ADIOS2: "ADIOS2",
 }
 _PATH_WIDTH = 44
+_TWO = frozenset({0, 1})
 
 
-def _table(*columns: str, left: int = 1) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for place, name in enumerate(columns):
-        table.add_column(
-            name, justify="left" if place < left else "right", no_wrap=True, overflow="fold"
-        )
-    return table
-
-
-def _add(table: Table, cells: Sequence[str]) -> None:
-    table.add_row(*(Text(cell) for cell in cells))
-
-
-def file_table(rows: Sequence[FileRow]) -> Table:
+def file_table(rows: Sequence[FileRow]) -> TextTable:
     """Time, bytes, calls, sizes, order, ranks, layout of each file."""
-    table = _table(
+    headings = (
         *("file", "interface", "time", "read", "written", "reads", "writes", "common sizes"),
         *("collective", "sequential", "ranks", "opens", "stripes"),
-        left=2,
     )
+    table = TextTable(headings, left=_TWO)
     for row in rows:
         common = ", ".join(
             f"{format_bytes(size)} x{count}" for size, count in row.common_sizes[:2]
         )
-        _add(
-            table,
+        table.rows.append(
             [
                 _path(row.path),
                 row.interface,
@@ -77,15 +63,16 @@ def _stripes(row: FileRow) -> str:
     return f"{layout.stripe_count or '?'} x {format_bytes(layout.stripe_bytes)}"
 
 
-def layer_table(rows: Sequence[LayerRow]) -> Table:
+def layer_table(rows: Sequence[LayerRow]) -> TextTable:
     """Calls, bytes and times of each interface."""
-    table = _table(
-        *("interface", "files", "reads", "writes", "collective", "metadata", "read", "written"),
-        *("time over ranks", "of it the program's", "slowest rank"),
+    table = TextTable(
+        (
+            *("interface", "files", "reads", "writes", "collective", "metadata", "read"),
+            *("written", "time over ranks", "program's own time", "slowest rank"),
+        )
     )
     for row in rows:
-        _add(
-            table,
+        table.rows.append(
             [
                 _LAYER[row.layer],
                 str(row.files),
@@ -103,15 +90,16 @@ def layer_table(rows: Sequence[LayerRow]) -> Table:
     return table
 
 
-def variance_table(rows: Sequence[VarianceRow]) -> Table:
+def variance_table(rows: Sequence[VarianceRow]) -> TextTable:
     """Fastest and slowest rank of each shared file, with the deviation over ranks."""
-    table = _table(
-        *("file", "ranks", "fastest", "time", "bytes", "slowest", "time", "bytes"),
-        *("deviation of time", "of bytes"),
+    table = TextTable(
+        (
+            *("file", "ranks", "fastest", "time", "bytes", "slowest", "time", "bytes"),
+            *("deviation of time", "deviation of bytes"),
+        )
     )
     for row in rows:
-        _add(
-            table,
+        table.rows.append(
             [
                 _path(row.path),
                 str(row.processes),
@@ -128,16 +116,15 @@ def variance_table(rows: Sequence[VarianceRow]) -> Table:
     return table
 
 
-def request_table(rows: Sequence[RequestRow]) -> Table:
+def request_table(rows: Sequence[RequestRow]) -> TextTable:
     """What the program asked of MPI-IO, and what reached the system."""
-    table = _table(
-        *("file", "", "asked", "of it collective", "mean", "by", "system", "mean", "by"),
+    headings = (
+        *("file", "", "program", "collective", "mean", "ranks", "system", "mean", "ranks"),
         *("read-modify", "gaps", "aligned", "stripe-sized"),
-        left=2,
     )
+    table = TextTable(headings, keys=2, left=_TWO)
     for row in rows:
-        _add(
-            table,
+        table.rows.append(
             [
                 _path(row.path),
                 "write" if row.writing else "read",

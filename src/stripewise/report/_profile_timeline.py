@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.diagnosis import Diagnosis
-from stripewise.diagnosis import _heat_cells as heat
-from stripewise.diagnosis._heat_cells import Cells, TimeAxis, time_axis
+from stripewise.diagnosis import heat_cells as heat
+from stripewise.diagnosis.heat_cells import Cells, TimeAxis, time_axis
 from stripewise.model import RunProfile
-from stripewise.report._profile_bandwidth import Bandwidth, bandwidth_of, phase_words
-from stripewise.report._profile_panels import Label, Panel, panel_of, ticks_of, time_maps
+from stripewise.report._chart import Chart
+from stripewise.report._profile_phases import phase_marks, phase_words
+from stripewise.report._time_charts import rates, time_chart
 
 _MOST_SPANS = 12
 
@@ -36,11 +37,7 @@ class Span:
 class Timeline:
     """Everything that has time on its horizontal axis."""
 
-    seconds: float
-    column_seconds: float
-    ticks: tuple[Label, ...]
-    bandwidth: Bandwidth | None
-    panels: tuple[Panel, ...]
+    chart: Chart | None
     spans: tuple[Span, ...]
     phases: tuple[str, ...]
     files_known: bool
@@ -48,7 +45,7 @@ class Timeline:
 
 
 def timeline(diagnosis: Diagnosis, profile: RunProfile) -> Timeline | None:
-    """Prepare the pictures over time; None where the source has no time bins."""
+    """Prepare the charts over time; None where the source has no time bins."""
     axis = time_axis(profile)
     if axis is None:
         return None
@@ -57,13 +54,9 @@ def timeline(diagnosis: Diagnosis, profile: RunProfile) -> Timeline | None:
         quantity: heat.moved_bytes(profile, axis, quantity, level)
         for quantity in ("write", "read")
     }
-    rates = {name: heat.series(cells, axis) for name, cells in moved.items()}
+    marks = phase_marks(rates(profile, axis), axis.column_seconds, diagnosis.phases)
     return Timeline(
-        seconds=axis.seconds,
-        column_seconds=axis.column_seconds,
-        ticks=ticks_of(axis.seconds),
-        bandwidth=bandwidth_of(rates, axis.column_seconds, diagnosis.phases),
-        panels=tuple(panel_of(one, axis) for one in time_maps(profile, axis)),
+        chart=time_chart(profile, marks),
         spans=_spans(moved, heat.busy_seconds(profile, axis), axis),
         phases=tuple(phase_words(phase) for phase in diagnosis.phases),
         files_known=heat.knows_files(profile),

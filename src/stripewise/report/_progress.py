@@ -31,15 +31,10 @@ from stripewise.report._phrases import (
     trial_line,
 )
 from stripewise.report._summary import figures_phrase, line
-from stripewise.report._text import (
-    fit_encoding,
-    format_ratio,
-    format_settings,
-    plural,
-    printable,
-)
+from stripewise.report._text import fit_encoding, format_ratio, format_settings, plural
 from stripewise.report._verdict import faster
 from stripewise.study import Observer, RunSlot
+from stripewise.text import printable
 
 
 class LineObserver(Observer):
@@ -79,7 +74,7 @@ class LineObserver(Observer):
 
     def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:
         """Say how a trial ended."""
-        bad = trial.state in (TrialState.FAILED, TrialState.REJECTED)
+        bad = trial.state in (TrialState.FAILED, TrialState.LOST, TrialState.REJECTED)
         text = f"{trial_line(trial, most)}   ({best_phrase(best_ratio)})"
         self._say(text, "red" if bad else "")
 

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import PurePath
 
-from stripewise.model import StudyResult, VerificationStatus
+from stripewise.model import Price, StudyResult, VerificationStatus
 from stripewise.report._cases import (
     baseline_figures,
     best_figures,
@@ -15,7 +17,7 @@ from stripewise.report._cases import (
     case_results,
     unsynced_figures,
 )
-from stripewise.report._digest import Digest, counted_runs, describe_verification
+from stripewise.report._digest import Digest, describe_verification
 from stripewise.report._text import (
     command_line,
     fit_encoding,
@@ -23,15 +25,17 @@ from stripewise.report._text import (
     format_seconds,
     format_settings,
     plural,
-    printable,
 )
 from stripewise.report._verdict import (
     faster,
     rejection,
+    traffic,
     trials_phrase,
     verdict,
     whole_program,
+    wide,
 )
+from stripewise.text import printable
 
 _LABEL = 16
 MOST_COMMANDS = 3
@@ -58,7 +62,7 @@ def summary_lines(
     """
     lines = [
         line("baseline", figures_phrase(baseline_figures(result), with_runs=True)),
-        line("trials", f"{trials_phrase(result)}, {plural(counted_runs(result), 'run')} in all"),
+        line("trials", f"{trials_phrase(result)}, {price_phrase(result.price)}"),
     ]
     if result.stopped_because:
         lines.append(line("stopped", printable(result.stopped_because)))
@@ -82,6 +86,14 @@ def summary_lines(
             for place, case in enumerate(case_results(result)[:MOST_COMMANDS])
         ]
     return [fit_encoding(text, encoding) for text in lines]
+
+
+def price_phrase(price: Price) -> str:
+    """Say how many runs a study made and what they cost."""
+    text = f"{plural(price.n_runs, 'run')} in all"
+    if isfinite(price.ratio):
+        text += f"; they cost as much as {plural(round(price.ratio), 'unchanged run')}"
+    return text
 
 
 def figures_phrase(figures: Digest, *, with_runs: bool = False) -> str:
@@ -119,6 +131,8 @@ def _conclusion(result: StudyResult) -> list[str]:
         lines = [line("result", f"{text}    {whole}" if whole else text)]
         if result.winner is not None:
             lines.append(line("settings", format_settings(result.winner.settings)))
+        remarks = (traffic(result), wide(result.speedup) if result.speedup else "")
+        lines += [line("note", remark) for remark in remarks if remark]
     if conclusion.limits:
         lines.append(line("resolution", conclusion.limits))
     unsynced = unsynced_figures(result)
@@ -143,6 +157,10 @@ def _unsynced(baseline: Digest, best: Digest) -> str:
 
 
 def _wrote(directory: str, names: Sequence[str]) -> str:
-    folder = printable(PurePath(directory).name or directory)
+    folder = printable(os.path.relpath(directory) if _is_below(directory) else directory)
     shown = [printable(name) for name in names]
     return f"{folder}/{shown[0]}" if len(shown) == 1 else f"{folder}/{{{', '.join(shown)}}}"
+
+
+def _is_below(directory: str) -> bool:
+    return PurePath(directory).is_relative_to(os.getcwd())

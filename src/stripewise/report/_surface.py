@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from stripewise.launch import KnobEffect, Landscape, Spot, Surface, SurfaceRole
 from stripewise.model import RunStatus, Value
 from stripewise.report._phrases import facts_phrase
 from stripewise.report._summary import line
@@ -19,8 +18,9 @@ from stripewise.report._text import (
     format_settings,
     format_value,
     plural,
-    printable,
 )
+from stripewise.surfaces import KnobEffect, Landscape, Spot, Surface, SurfaceRole
+from stripewise.text import printable
 
 _MACHINE = {
     "cpu": "{}",
@@ -57,7 +57,9 @@ def surface_lines(surface: Surface, name: str) -> list[str]:
     ]
     if not scene.enough_repeats:
         lines.append(line("", "fewer than 5 runs of some configurations: no optimum to score by"))
-    label = "knobs"
+    for name, why in scene.inert.items():
+        lines.append(line("", f"{name} cannot act ({printable(why)}): not in the optimum"))
+    label = "tunables"
     for effect in scene.effects():
         lines.append(line(label, _effect(effect)))
         label = ""
@@ -75,6 +77,7 @@ def surface_to_json(surface: Surface) -> dict[str, Any]:
         "failed": _failed(surface),
         "configurations": len(scene.spots),
         "enough_repeats": scene.enough_repeats,
+        "cannot_act": dict(scene.inert),
         "default": _spot_json(scene.default),
         "optimum": _spot_json(scene.best),
         "ratio": scene.gain,

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from stripewise.model import Speedup, Value
+from stripewise.text import printable
 
 _ASCII = str.maketrans(
     {
@@ -119,25 +120,6 @@ def format_settings(settings: Mapping[str, Value]) -> str:
         f"{name.partition('.')[2] or name}={format_value(value)}"
         for name, value in settings.items()
     )
-
-
-def printable(text: str) -> str:
-    r"""Make any file name or message safe to show on one line.
-
-    Bytes that are not UTF-8 (surrogates) and control characters become \xNN.
-    """
-    return "".join(_show(character) for character in text)
-
-
-def _show(character: str) -> str:
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    if 0xD800 <= code <= 0xDFFF:
-        return f"\\u{code:04x}"
-    if code < 0x20 or 0x7F <= code < 0xA0:
-        return f"\\x{code:02x}"
-    return character
 
 
 def command_line(command: Sequence[str]) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from stripewise.model import Evidence, IoLayer
-from stripewise.report._text import format_bytes, format_seconds, plural, printable
+from stripewise.report._text import format_bytes, format_seconds, plural
+from stripewise.text import printable
 
 _SHOWN_FILES = 12
 

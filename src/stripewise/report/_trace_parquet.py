@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.errors import UsageError
+from stripewise.extras import require
 from stripewise.model import IoLayer, Op, Trace, TraceShape, TraceView
 from stripewise.readers import expand
 from stripewise.report._private_file import private_file
@@ -44,17 +44,14 @@ def write_parquet(
         calls: One row per call; folded ones are expanded.
 
     Raises:
-        UsageError: pyarrow is not installed.
+        RuntimeMissingError: pyarrow is not installed.
         TraceError: There are too many calls to expand.
         StorageError: The file cannot be written.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise UsageError(
-            "Parquet needs pyarrow: pip install 'stripewise[parquet]', or export to .json"
-        ) from error
+    require("parquet", "Parquet output")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     table = expand(trace, rows) if calls else trace.rows if rows is None else rows
     metadata = {"stripewise": json.dumps(_described(trace, calls=calls))}
     schema = _batch(pa, trace, table[:0], calls=calls).schema.with_metadata(metadata)

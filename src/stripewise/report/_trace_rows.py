@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import EventFlag, IoLayer, Op, OpenBit, ShapeKind, Trace
-from stripewise.report._text import format_bytes, format_seconds, printable
+from stripewise.report._columns import TextTable
+from stripewise.report._text import format_bytes, format_seconds
+from stripewise.text import printable
 
 LAYER_NAMES = {layer: layer.name.lower() for layer in IoLayer}
 OP_NAMES = {op: op.name.lower().replace("_", " ") for op in Op}
@@ -162,14 +164,11 @@ def _strides(row: Any) -> str:
     return " ".join(f"{stride}x{times}" if times else str(stride) for stride, times in levels)
 
 
-def table_lines(trace: Trace, rows: NDArray[Any]) -> Iterator[str]:
-    """Lines of an aligned table."""
-    cells = [HEADINGS, *(row_cells(trace, row) for row in rows)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(HEADINGS) - 1)]
-    right = {0, 1, 3, 4, 7}
-    for line in cells:
-        padded = [
-            text.rjust(width) if i in right else text.ljust(width)
-            for i, (text, width) in enumerate(zip(line, widths, strict=False))
-        ]
-        yield "  ".join([*padded, line[-1]]).rstrip()
+def table_lines(trace: Trace, rows: NDArray[Any], width: int | None = None) -> Iterator[str]:
+    """Yield the lines of an aligned table, in blocks of columns that fit into `width`."""
+    cells: list[Sequence[str]] = [row_cells(trace, row) for row in rows]
+    table = TextTable(HEADINGS, cells, keys=2, left=frozenset({2, 5, 6, 8}))
+    for number, lines in enumerate(table.blocks(width)):
+        if number:
+            yield ""
+        yield from lines

@@ -5,19 +5,28 @@
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
 
-from stripewise.model import CaseOutcome, Speedup, StudyResult, TrialState, Verification
+from stripewise.model import (
+    CaseOutcome,
+    Measurement,
+    Speedup,
+    StudyResult,
+    TrialState,
+    Verification,
+)
 from stripewise.report._cases import baseline_figures, best_figures, slower_phrase
-from stripewise.report._digest import state_counts, timeout_count
+from stripewise.report._digest import baseline_runs, best_runs, state_counts, timeout_count
 from stripewise.report._text import (
+    format_bytes,
     format_interval,
     format_ratio,
     format_seconds,
     format_settings,
     plural,
-    printable,
 )
+from stripewise.text import printable
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,35 @@ def verdict(result: StudyResult) -> Verdict:
     if result.improved:
         return Verdict(True, _headline(result), _evidence(result), limits)
     return Verdict(False, "No improvement found", _why_not(result), limits)
+
+
+def traffic(result: StudyResult) -> str:
+    """Say how much more or less reaches the storage with the best settings; "" if as much."""
+    before, after = (
+        statistics.median([_system_bytes(run) for run in runs]) if runs else 0
+        for runs in (baseline_runs(result), best_runs(result))
+    )
+    if not result.improved or min(before, after) <= 0 or 0.8 < after / before < 1.25:
+        return ""
+    more = "more" if after > before else "less"
+    return (
+        f"the system writes {more} with these settings: {format_bytes(after)} instead of"
+        f" {format_bytes(before)}"
+    )
+
+
+def _system_bytes(run: Measurement) -> int:
+    return sum(file.system_write_bytes for file in run.files)
+
+
+def wide(speedup: Speedup) -> str:
+    """Say what helps where an improvement is sure but its size is not; "" otherwise."""
+    if not speedup.high > 3 * speedup.low:
+        return ""
+    return (
+        "the size of the gain is uncertain, because the runs differ widely; a larger problem or a"
+        " quieter machine would tell more"
+    )
 
 
 def faster(speedup: Speedup) -> str:
@@ -91,7 +129,7 @@ def _evidence(result: StudyResult) -> str:
 def _why_not(result: StudyResult) -> str:
     if not result.trials:
         return (
-            "No configuration was tried: none of the knobs that are known and allowed can act"
+            "No configuration was tried: none of the known and allowed tunables can act"
             " on this program as it was run. Its settings stay as they are."
         )
     if result.speedup is not None and result.winner is not None:
@@ -101,8 +139,8 @@ def _why_not(result: StudyResult) -> str:
     if len(result.rejected) and not complete:
         return f"Of {tried} tried, none could be kept: see the rejected ones below."
     return (
-        f"Of {tried} tried, none was reliably faster than the program as it is. That is a"
-        " common and useful answer: keep the settings that you have."
+        f"{tried[:1].upper() + tried[1:]} tried; none was faster in fresh pairs of runs by more"
+        " than the noise. Keep the settings that you have."
     )
 
 
@@ -126,10 +164,23 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
         return f"{text}, but the whole program got slower with it, so it is not kept."
     if math.isfinite(speedup.low):
         return (
-            f"{text}: the interval includes 1, so the difference may be noise. Keep the"
-            " settings that you have."
+            f"{text}. The interval includes 1, so the difference may be noise: keep the settings"
+            f" that you have.{_more_would_help(speedup)}"
         )
-    return f"{text}: too few runs to tell. Keep the settings that you have."
+    return (
+        f"{text}: too few pairs to tell. Keep the settings that you have; `stripewise tune"
+        " --resume` with a larger --runs continues the study."
+    )
+
+
+def _more_would_help(speedup: Speedup) -> str:
+    """Say what would tell more, where the interval is so wide that it says little."""
+    if speedup.high < 2 * speedup.low:
+        return ""
+    return (
+        " The runs differ widely among themselves: a larger problem (more I/O in a run), a quieter"
+        " machine, or more pairs (--resume with a larger --runs) would narrow the interval."
+    )
 
 
 def trials_phrase(result: StudyResult) -> str:
@@ -139,6 +190,7 @@ def trials_phrase(result: StudyResult) -> str:
     for state, words in (
         (TrialState.HOPELESS, "stopped early as clearly slower"),
         (TrialState.FAILED, "failed"),
+        (TrialState.LOST, "not known, since what ended their runs came from outside"),
         (TrialState.REJECTED, "REJECTED"),
     ):
         if counts[state]:

@@ -10,17 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stripewise.model import Configuration, Evidence, ObservedFile, ProgramFacts
-from stripewise.readers import HandshakeState, cannot_act
-from stripewise.report._text import (
-    format_bandwidth,
-    format_bytes,
-    format_seconds,
-    plural,
-    printable,
-)
+from stripewise.model import Configuration
+from stripewise.readers import HandshakeState
+from stripewise.report._text import format_bandwidth, format_bytes, format_seconds, plural
+from stripewise.text import printable
 
 if TYPE_CHECKING:
+    from stripewise.model import ObservedFile, ProgramFacts
     from stripewise.runtime import InPlaceRun
 
 _UNSEEN = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DROPPED)
@@ -62,18 +58,36 @@ class Observation:
         }
 
 
-def observation(run: InPlaceRun, configuration: Configuration) -> Observation:
-    """Sum a run up."""
-    files = run.profile.observed_files(Path.cwd())
-    facts = run.profile.facts(run.elapsed_seconds, environment=os.environ | run.environment)
+def observation(
+    run: InPlaceRun, configuration: Configuration, *, captured: bool = False
+) -> Observation:
+    """Sum a run up; `captured`: single calls were to be recorded."""
+    from stripewise.readers import observed_files, program_facts
+
+    files = observed_files(run.profile, Path.cwd())
+    facts = program_facts(
+        run.profile, run.elapsed_seconds, environment=os.environ | run.environment
+    )
     warnings = [run.problem] if run.problem else []
     if not run.handshake.ok and not run.problem:
-        warnings.append(run.handshake.message)
+        message = run.handshake.message
+        if run.exit_code and run.handshake.state is HandshakeState.DROPPED:
+            message = (
+                f"the command failed with exit code {run.shell_exit_code}, perhaps before the "
+                f"program began; if the program did run: {message}"
+            )
+        warnings.append(message)
     warnings += run.handshake.warnings
-    if run.evidence is not None and run.evidence.trace is None and len(run.profile.processes):
+    processes = run.profile.processes
+    if captured and len(processes) and not processes["capture"].any():
         warnings.append(_NO_CALLS)
-    seen = run.handshake.ok and not run.problem
-    could_not = cannot_act(configuration, files, facts, Path.cwd()) if seen else []
+    if lost := int(processes["lost_events"].sum()):
+        warnings.append(f"{plural(lost, 'call')} lost for want of room (STRIPEWISE_CAPTURE_BYTES)")
+    could_not: list[str] = []
+    if configuration != Configuration() and run.handshake.ok and not run.problem:
+        from stripewise.readers import cannot_act
+
+        could_not = cannot_act(configuration, files, facts, Path.cwd())
     return Observation(run, files, facts, tuple(could_not), tuple(warnings))
 
 
@@ -86,7 +100,7 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
     """
     if seen.run.handshake.state in _UNSEEN:
         return []
-    lines = [_headline(seen)]
+    lines = [headline(seen)]
     shown = seen.files if everything else seen.files[:_SHOWN_FILES]
     for file in shown:
         lines += _file_lines(file, everything)
@@ -97,36 +111,14 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
     return lines
 
 
-def captured_lines(run: InPlaceRun) -> list[str]:
-    """Lines that sum a captured run up; none if no single calls were recorded."""
-    evidence = run.evidence
-    if evidence is None or evidence.trace is None:
-        return []
-    trace = evidence.trace
-    calls = int(trace.rows["count"].sum())
-    counted = f"{plural(calls, 'call')} in {plural(len(trace.rows), 'record')}"
-    if trace.lost_calls:
-        counted += f", {plural(trace.lost_calls, 'call')} lost for want of room"
-    return [f"stripewise: {text}" for text in (_summary(evidence), counted) if text]
-
-
-def _summary(evidence: Evidence) -> str:
-    """The diagnosis in one line; "" if it fails, since the program's own end counts."""
-    from stripewise.diagnosis import diagnose
-
-    try:
-        return printable(diagnose(evidence).summary)
-    except Exception as error:
-        return f"no diagnosis: unexpected {type(error).__name__} (`stripewise profile` tells more)"
-
-
 def _bandwidth(run: InPlaceRun) -> float:
     profile = run.profile
     total = profile.read_bytes + profile.write_bytes
     return total / profile.io_seconds if profile.io_seconds > 0 else 0.0
 
 
-def _headline(seen: Observation) -> str:
+def headline(seen: Observation) -> str:
+    """Return how long the I/O took and how much it moved, in one line."""
     profile, facts = seen.run.profile, seen.facts
     words = [
         f"stripewise: I/O {format_seconds(profile.io_seconds)}"

@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
-from stripewise.cli._common import finite
-from stripewise.formats import get, write_text
+from stripewise.extras import missing
+from stripewise.formats import get
 from stripewise.model import StudyResult
-from stripewise.report import render_html, result_to_json
+from stripewise.owned import OwnedDirectory
+from stripewise.report._json import result_to_json
+from stripewise.text import finite
 
 BEST_FILES = {"best.toml": "toml", "best.xml": "h5tuner", "hints.txt": "mpich-hints"}
 """File to the format that it is in; the TOML one holds everything."""
@@ -25,7 +28,7 @@ def write_outputs(result: StudyResult) -> tuple[list[str], list[str]]:
     Raises:
         StorageError: A file cannot be written.
     """
-    directory = Path(result.directory)
+    directory = OwnedDirectory.find(Path(result.directory), "study")
     names: list[str] = []
     notes: list[str] = []
     if result.improved and result.winner is not None:
@@ -34,10 +37,16 @@ def write_outputs(result: StudyResult) -> tuple[list[str], list[str]]:
             if not written.text:
                 notes.append(f"{name} is not written, it cannot hold: {', '.join(written.lost)}")
                 continue
-            write_text(directory / name, written.text)
+            directory.write(name, os.fsencode(written.text))
             notes += [f"{name} cannot hold: {text}" for text in written.lost]
             names.append(name)
-    write_text(directory / "report.html", render_html(result))
+    if why := missing("report"):
+        notes.append(f"report.html is not written: {why}")
+    else:
+        from stripewise.report._html import render_html
+
+        directory.write("report.html", os.fsencode(render_html(result)))
+        names.append("report.html")
     document = json.dumps(finite(result_to_json(result)), indent=2)
-    write_text(directory / "result.json", document + "\n")
-    return [*names, "report.html", "result.json"], notes
+    directory.write("result.json", f"{document}\n".encode())
+    return [*names, "result.json"], notes

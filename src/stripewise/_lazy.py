@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A package's names are imported when they are first asked for.
+
+The package lists them as ordinary imports under `if TYPE_CHECKING:`, which type checkers and the
+lint of import directions read; here the same lines are read once more, as text.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+def lazy_exports(package: str) -> Callable[[str], Any]:
+    """Make the `__getattr__` of a package whose imports stand under `if TYPE_CHECKING:`.
+
+    Args:
+        package: Its name.
+    """
+    homes = _homes(package)
+
+    def find(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module, original = homes[name]
+        value = getattr(import_module(module), original)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return find
+
+
+def _homes(package: str) -> dict[str, tuple[str, str]]:
+    """Each exported name: the module that has it, and its name there."""
+    spec = sys.modules[package].__spec__
+    source = spec.loader.get_source(package) if spec and spec.loader else ""  # type: ignore[attr-defined]
+    return {
+        alias.asname or alias.name: (line.module or "", alias.name)
+        for block in ast.parse(source).body
+        if isinstance(block, ast.If)
+        for line in block.body
+        if isinstance(line, ast.ImportFrom)
+        for alias in line.names
+    }

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Charts as Vega-Lite specifications: the same one becomes part of a page or a picture.
+
+A page carries its charts as data, and one script that draws them (tooltips, zoom, the width of
+the window); it reads nothing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from stripewise.errors import StorageError, UsageError
+from stripewise.text import printable
+
+Spec = dict[str, Any]
+
+SUFFIXES = (".svg", ".png", ".pdf")
+WRITE, READ, BUSY = "#c04a00", "#0072b2", "#5e3c99"
+BASELINE, BEST, TRIAL = "#0072b2", "#c04a00", "#0a8265"
+WARM_UP, TROUBLE, MUTED, INK = "#8a8f99", "#b3225b", "#5b6472", "#1c2330"
+WIDE = 760
+_LABELS = 112
+_VERSION = "6.1"
+_CONFIG: Spec = {
+    "font": "system-ui, 'DejaVu Sans', sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        **{"labelColor": MUTED, "titleColor": MUTED, "titleFontWeight": "normal"},
+        **{"gridColor": "#e3e7ee", "domainColor": "#b9c0cb", "tickColor": "#b9c0cb"},
+    },
+    "axisY": {"minExtent": _LABELS, "maxExtent": _LABELS, "labelLimit": _LABELS - 8},
+    "axisX": {"labelFlush": True, "labelOverlap": True, "tickCount": 6},
+    "legend": {"orient": "top", "titleFontWeight": "normal", "labelColor": INK, "offset": 4},
+    "title": {
+        **{"anchor": "start", "fontSize": 12, "color": INK, "frame": "group"},
+        **{"subtitleColor": MUTED, "subtitleFontSize": 11, "subtitlePadding": 2},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A specification, and what a reader who cannot see the drawing should know."""
+
+    spec: Spec
+    description: str
+
+    @property
+    def data(self) -> Markup:
+        """JSON that can stand in a script element of a page."""
+        text = json.dumps(
+            _shown(self.spec), separators=(",", ":"), allow_nan=False, ensure_ascii=False
+        )
+        return Markup(text.replace("<", "\\u003c"))  # our own specification, with data escaped
+
+
+def layers(rows: Sequence[Mapping[str, Any]], *parts: Spec, **more: Any) -> Spec:
+    """Return one chart in which several marks show the same data."""
+    return {"width": WIDE, "data": {"values": list(rows)}, "layer": list(parts), **more}
+
+
+def constant(mark: Spec, encoding: Spec) -> Spec:
+    """Return a layer with one mark that no data move."""
+    return {"data": {"values": [{}]}, "mark": mark, "encoding": encoding}
+
+
+def column(*parts: Spec, title: str = "") -> Spec:
+    """Put charts above each other."""
+    apart = {"scale": dict.fromkeys(("color", "stroke", "shape", "x", "y"), "independent")}
+    spec: Spec = {"vconcat": list(parts), "config": _CONFIG, "spacing": 14, "resolve": apart}
+    return {**spec, "title": title} if title else spec
+
+
+def tips(**fields: str) -> list[Spec]:
+    """Return what a tooltip shows: name of the field to its title."""
+    return [{"field": name, "title": title} for name, title in fields.items()]
+
+
+def write_picture(spec: Spec, path: Path) -> None:
+    """Write a chart as a picture; the suffix chooses the format.
+
+    Raises:
+        UsageError: The suffix is of no picture.
+        StorageError: The file cannot be written.
+    """
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path}: give a name that ends in {', '.join(SUFFIXES)}")
+    import vl_convert as vega
+
+    shown = {**_shown(spec), "background": "white"}
+    if path.suffix == ".svg":
+        content = _numbered(vega.vegalite_to_svg(shown, vl_version=_VERSION)).encode("utf-8")
+    elif path.suffix == ".png":
+        content = vega.vegalite_to_png(shown, vl_version=_VERSION, scale=2)
+    else:
+        content = vega.vegalite_to_pdf(shown, vl_version=_VERSION)
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _numbered(svg: str) -> str:
+    """Number the ids anew, so that the same chart is the same file."""
+    names: dict[str, str] = {}
+    return re.sub(
+        r"\b(clip|gradient_)\d+\b",
+        lambda found: names.setdefault(found[0], f"{found[1]}{len(names)}"),
+        svg,
+    )
+
+
+@dataclass(frozen=True)
+class Script:
+    """The one script of a page, and the hash by which the page's policy lets no other run."""
+
+    text: Markup
+    digest: str
+
+
+@lru_cache(maxsize=1)
+def page_script(own: str) -> Script:
+    """Join a page's own script with what draws."""
+    import vl_convert as vega
+
+    text = vega.javascript_bundle(own, vl_version=_VERSION).replace("</script", "<\\/script")
+    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+    return Script(Markup(text), f"sha256-{digest}")
+
+
+def _shown(part: Any) -> Any:
+    """Make every text of a specification printable."""
+    if isinstance(part, Mapping):
+        return {printable(str(name)): _shown(value) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_shown(item) for item in part]
+    return printable(part) if isinstance(part, str) else part

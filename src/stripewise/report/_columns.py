@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Aligned columns of text that stay readable where the terminal is narrower than the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
+from rich.text import Text
+
+_GAP = "  "
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Rows of cells under headings.
+
+    Attributes:
+        headings: One for each column.
+        rows: Cells of each row, as many as there are headings.
+        keys: So many columns, from the first, are repeated in every block.
+        left: Columns whose cells stand at the left; all others stand at the right.
+    """
+
+    headings: Sequence[str]
+    rows: list[Sequence[str]] = field(default_factory=list)
+    keys: int = 1
+    left: frozenset[int] = frozenset({0})
+
+    def blocks(self, width: int | None = None) -> Iterator[list[str]]:
+        """Yield the lines of each block, headings first: one block if `width` holds all."""
+        cells = [self.headings, *self.rows]
+        widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+        for columns in self._split(widths, width):
+            yield [self._line(row, columns, widths) for row in cells]
+
+    def _split(self, widths: Sequence[int], width: int | None) -> Iterator[list[int]]:
+        """Yield the columns of each block; one that is too wide by itself stays whole."""
+        keys = list(range(self.keys))
+        block = list(keys)
+        for column in range(self.keys, len(widths)):
+            needed = sum(widths[i] + len(_GAP) for i in block) + widths[column]
+            if width is not None and needed > width and block != keys:
+                yield block
+                block = list(keys)
+            block.append(column)
+        yield block
+
+    def _line(self, row: Sequence[str], columns: Iterable[int], widths: Sequence[int]) -> str:
+        padded = []
+        for column in columns:
+            blanks = " " * (widths[column] - cell_len(row[column]))
+            cell = row[column]
+            padded.append(cell + blanks if column in self.left else blanks + cell)
+        return _GAP.join(padded).rstrip()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for number, lines in enumerate(self.blocks(options.max_width)):
+            if number:
+                yield Text("")
+            yield Text(lines[0], style="dim")
+            yield from map(Text, lines[1:])

@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Phases of a run: when they begin, and what is said of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.diagnosis import Periodicity
+from stripewise.report._text import format_bytes, format_seconds
+
+Floats = NDArray[np.float64]
+
+
+def phase_marks(
+    rates: Mapping[str, Floats], column_seconds: float, phases: Sequence[Periodicity]
+) -> dict[str, tuple[float, ...]]:
+    """Find when the phases of each periodic direction begin, in seconds.
+
+    Args:
+        rates: Direction ("write", "read") to (n_columns,) float64.
+        column_seconds: Width of a column.
+        phases: What was found of each direction.
+    """
+    return {
+        phase.direction: tuple(
+            column * column_seconds
+            for column in _marks(rates[phase.direction], phase.period_seconds / column_seconds)
+        )
+        for phase in phases
+        if phase.periodic and phase.period_seconds > 0 and phase.direction in rates
+    }
+
+
+def _marks(series: Floats, period: float) -> tuple[float, ...]:
+    """Columns where phases begin: the comb of that period under which most is moved."""
+    n = len(series)
+    if not 2 <= period <= n or n / period > 100:
+        return ()
+    best, best_sum = 0, -1.0
+    rising = np.maximum(np.diff(series, prepend=0.0), 0)
+    for shift in range(math.ceil(period)):
+        teeth = np.arange(shift, n, period).astype(np.int64)
+        found = float(rising[teeth].sum())
+        if found > best_sum:
+            best, best_sum = shift, found
+    active = np.flatnonzero(series)
+    shown = [at for at in np.arange(best, n, period) if active[0] - 1 <= at <= active[-1]]
+    return tuple(float(at) for at in shown)
+
+
+def phase_words(phase: Periodicity) -> str:
+    """Say what was found of the phases of one direction."""
+    verb = {"write": "Writes", "read": "Reads"}.get(phase.direction, phase.direction)
+    burst = f"{format_seconds(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
+    if phase.periodic:
+        return (
+            f"{verb} come every {format_seconds(phase.period_seconds)} "
+            f"(confidence {100 * phase.confidence:.0f} %): {phase.n_phases} phases of {burst} "
+            "each (medians)."
+        )
+    if phase.n_phases <= 1:
+        return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
+    return (
+        f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period. "
+        f"Spans shorter than {format_seconds(phase.resolution_seconds)} cannot be told apart."
+    )

@@ -1,0 +1,341 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Charts of a run over time: bandwidth, and heat maps of its ranks and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from stripewise.diagnosis import Diagnosis
+from stripewise.diagnosis import heat_cells as heat
+from stripewise.diagnosis.heat_cells import Cells, Floats, Rows, TimeAxis
+from stripewise.errors import UsageError
+from stripewise.model import Evidence, RunProfile
+from stripewise.report import _chart as chart
+from stripewise.report._chart import Chart, Spec
+from stripewise.report._evidence import time_unit
+from stripewise.report._text import format_bandwidth, format_seconds, significant
+
+RAMPS = {
+    "write": ("#fde6d0", "#f3a25e", "#c04a00", "#521c00"),
+    "read": ("#deecf8", "#74b0dc", "#0072b2", "#002c48"),
+    "busy": ("#ebe6f4", "#a794cf", "#5e3c99", "#241048"),
+}
+"""Colours from little to much; lightness falls steadily, so that they read in grey print."""
+_COLOURS = {"write": chart.WRITE, "read": chart.READ}
+_VERBS = {"write": "Written", "read": "Read"}
+_TITLES = {**{name: f"{verb}, {{}}" for name, verb in _VERBS.items()}}
+_TITLES["busy"] = "Time in I/O calls, {}"
+_UNITS = {"rate": ("MiB/s", 2.0**-20), "share": ("%", 100.0), "ranks": ("ranks", 1.0)}
+_MARK: Spec = {"type": "rule", "strokeDash": [3, 3], "clip": True}
+_MOST_LABELS, _MOST_TITLE = 8, 110
+_ZOOM: Spec = {
+    "name": "zoom",
+    "select": {
+        **{"type": "interval", "encodings": ["x"], "clear": "dblclick"},
+        "zoom": "wheel![event.ctrlKey]",
+    },
+    "bind": "scales",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TimeMap:
+    """One matrix over time before it is drawn.
+
+    Attributes:
+        kind: "ranks" or "files".
+        quantity: "write", "read" or "busy".
+        title: In words.
+        unit: "rate" (bytes per second), "share" (of the time) or "ranks" (how many).
+        rows: What stands in each row.
+        values: (n_rows, n_columns) float64, in `unit`.
+    """
+
+    kind: str
+    quantity: str
+    title: str
+    unit: str
+    rows: Rows
+    values: Floats
+
+
+def draw_profile(diagnosis: Diagnosis, evidence: Evidence, path: Path) -> None:
+    """Draw bandwidth and the heat maps of ranks over time.
+
+    Raises:
+        UsageError: The suffix is of no picture, or the source has no time bins.
+        StorageError: The file cannot be written.
+    """
+    found = time_chart(evidence.profile, kinds=("ranks",))
+    if found is None:
+        raise UsageError(
+            f"{evidence.profile.source} has no time bins, so there is no picture over time; "
+            "`stripewise trace` records them"
+        )
+    title = diagnosis.command or diagnosis.source
+    title = title if len(title) <= _MOST_TITLE else title[:_MOST_TITLE] + "…"
+    chart.write_picture({**found.spec, "title": title}, path)
+
+
+def time_chart(
+    profile: RunProfile,
+    marks: Mapping[str, Sequence[float]] | None = None,
+    kinds: Sequence[str] = ("ranks", "files"),
+) -> Chart | None:
+    """Draw bandwidth and heat maps above each other, under one axis of time.
+
+    Args:
+        profile: Of the run.
+        marks: Direction to the times at which its phases begin, seconds.
+        kinds: Which heat maps.
+
+    Returns:
+        None where the source has no time bins or nothing is in them.
+    """
+    axis = heat.time_axis(profile)
+    if axis is None:
+        return None
+    maps = [one for one in time_maps(profile, axis) if one.kind in kinds]
+    bands = rates(profile, axis)
+    if not maps and not bands:
+        return None
+    top = max((float(values.max()) for values in bands.values()), default=0.0)
+    parts = [_band(name, bands[name], top, axis, (marks or {}).get(name, ())) for name in bands]
+    parts += [_heat(one, axis) for one in maps]
+    for place, part in enumerate(parts):
+        unit = part.get("layer", [part])[0]
+        unit["name"] = f"part{place}"
+        if place < len(parts) - 1:
+            unit["encoding"]["x"]["title"] = None
+    zoom = {**_ZOOM, "views": [f"part{place}" for place in range(len(parts))]}
+    words = [
+        f"{_VERBS[name]}: at most {format_bandwidth(float(values.max()))}"
+        for name, values in bands.items()
+    ]
+    words += [describe(one, axis) for one in maps]
+    return Chart({**chart.column(*parts), "params": [zoom]}, "; ".join(words))
+
+
+def rates(profile: RunProfile, axis: TimeAxis) -> dict[str, Floats]:
+    """Bandwidth of each direction that moved anything: (n_columns,) float64, bytes per second."""
+    level = "program" if heat.knows_files(profile) else "system"
+    moved = {
+        name: heat.series(heat.moved_bytes(profile, axis, name, level), axis) for name in _VERBS
+    }
+    return {name: cells / axis.column_seconds for name, cells in moved.items() if cells.any()}
+
+
+def _band(
+    quantity: str, values: Floats, top: float, axis: TimeAxis, marks: Sequence[float]
+) -> Spec:
+    """Draw the bandwidth of one direction; both have the same scale."""
+    spec: Spec = {
+        **_table(
+            values[None, :] * 2.0**-20, axis, f"{_VERBS[quantity]}, all ranks together, MiB/s"
+        ),
+        "height": 80,
+        "layer": [
+            {
+                "mark": {"type": "rect", "color": _COLOURS[quantity], "clip": True},
+                "encoding": {
+                    **_x(axis),
+                    "y": {
+                        **{"field": "v", "type": "quantitative", "title": None},
+                        "scale": {"domain": [0, top * 2.0**-20]},
+                        "axis": {"tickCount": 3},
+                    },
+                    "y2": {"datum": 0},
+                    "tooltip": _tip([], "MiB/s"),
+                },
+            }
+        ],
+    }
+    unit = time_unit(axis.seconds)[1]
+    if marks:
+        spec["layer"].append(
+            {
+                "data": {"values": [{"from": at / unit} for at in marks]},
+                "mark": {**_MARK, "color": chart.MUTED},
+                "encoding": {"x": {"field": "from", "type": "quantitative"}},
+            }
+        )
+    return spec
+
+
+def _heat(one: TimeMap, axis: TimeAxis) -> Spec:
+    """Draw one map; a cell without I/O is blank."""
+    unit, factor = _UNITS[one.unit]
+    values = one.values * factor
+    names = one.rows.labels
+    what = "rank" if one.kind == "ranks" else "file"
+    name, _, layer = one.title.partition(": ")
+    spec = _table(values, axis, {"text": f"{name}, {unit}", "subtitle": layer})
+    for line in spec["data"]["values"]:
+        line["row"] = names[line["row"]]
+    spec["mark"] = {"type": "rect", "clip": True}
+    spec["height"] = 18 * len(names) if what == "file" else min(max(14 * len(names), 28), 220)
+    step = -(-len(names) // _MOST_LABELS) if what == "rank" else 1
+    base = "slice(datum.label, lastindexof(datum.label, '/') + 1)"
+    spec["encoding"] = {
+        **_x(axis),
+        "y": {
+            **{"field": "row", "type": "nominal", "title": None, "sort": None},
+            "scale": {"domain": list(names)},
+            "axis": {"values": list(names[::step]), "labelExpr": base},
+        },
+        "color": _colour(one, values[values > 0], unit),
+        "tooltip": _tip([{"field": "row", "title": what}], unit),
+    }
+    return spec
+
+
+def _colour(one: TimeMap, values: Floats, unit: str) -> Spec:
+    """Rates by their range, logarithmic if it is wide; shares up to the whole time."""
+    scale: Spec = {"range": list(RAMPS[one.quantity]), "clamp": True}
+    high = float(values.max(initial=0.0)) or 1.0
+    low = max(float(values.min(initial=high)), high / 1e4)
+    if one.unit == "rate" and high >= 8 * low:
+        scale |= {"type": "log", "domain": [low, high]}
+    else:
+        scale |= {"domain": [0, max(100.0, high) if one.unit == "share" else high]}
+    legend: Spec = {"title": "blank: nothing", "gradientLength": 120, "titleOrient": "left"}
+    legend |= {"format": ",.2~r", "gradientThickness": 10, "tickCount": 3}
+    return {"field": "v", "type": "quantitative", "scale": scale, "legend": legend}
+
+
+def _table(values: Floats, axis: TimeAxis, title: str | Spec) -> Spec:
+    """Return the data of one chart: the columns and values of each row, and their time."""
+    name, length = time_unit(axis.seconds)
+    width = axis.column_seconds / length
+    lines = [
+        {"row": row, "c": used.tolist(), "v": [float(f"{v:.4g}") for v in values[row, used]]}
+        for row, used in ((row, np.flatnonzero(line)) for row, line in enumerate(values))
+        if used.size
+    ]
+    ends = "format(datum.from, '.4~r') + ' to ' + format(datum.to, '.4~r')"
+    derived = {"from": f"datum.c * {width!r}", "to": f"(datum.c + 1) * {width!r}"}
+    derived["time"] = f"{ends} + ' {name}'"
+    return {
+        **{"title": title, "width": chart.WIDE, "data": {"values": lines}},
+        "transform": [
+            {"flatten": ["c", "v"]},
+            *({"calculate": how, "as": what} for what, how in derived.items()),
+        ],
+    }
+
+
+def _x(axis: TimeAxis) -> Spec:
+    name, length = time_unit(axis.seconds)
+    scale = {"domain": [0, axis.seconds / length], "nice": False}
+    title = f"{name} since the run began"
+    return {
+        "x": {"field": "from", "type": "quantitative", "scale": scale, "title": title},
+        "x2": {"field": "to"},
+    }
+
+
+def _tip(first: list[Spec], unit: str) -> list[Spec]:
+    value = {"field": "v", "type": "quantitative", "title": unit, "format": ",.3~r"}
+    return [*first, {"field": "time", "title": "time"}, value]
+
+
+def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:
+    """All maps that have something in them; ranks first, then files if they are known."""
+    parts = list(_parts(profile, axis))
+    rows = heat.rank_rows(profile)
+    each = "each rank" if max(rows.members) == 1 else "each rank (mean of neighbours)"
+    for quantity, words, cells in parts:
+        title = _TITLES[quantity].format(each) + words
+        values = heat.rank_matrix(cells, rows, axis) / axis.column_seconds
+        unit = "share" if quantity == "busy" else "rate"
+        yield TimeMap("ranks", quantity, title, unit, rows, values)
+    if not heat.knows_files(profile):
+        return
+    rows = heat.file_rows(profile, *(cells for _, _, cells in parts))
+    asked = {quantity: cells for quantity, _, cells in reversed(parts)}
+    for quantity, cells in reversed(asked.items()):
+        values = heat.file_matrix(cells, rows, axis) / axis.column_seconds
+        title, unit = _TITLES[quantity].format("each file"), "rate"
+        if quantity == "busy":
+            several = bool(values.max(initial=0.0) > 1)
+            title = "Ranks in I/O calls on each file" if several else title
+            unit = "ranks" if several else "share"
+        yield _without_empty(TimeMap("files", quantity, title, unit, rows, values))
+
+
+def _without_empty(one: TimeMap) -> TimeMap:
+    """Leave out rows that have nothing in this map."""
+    kept = np.flatnonzero(one.values.any(axis=1))
+    labels = tuple(one.rows.labels[row] for row in kept)
+    members = tuple(one.rows.members[row] for row in kept)
+    return replace(
+        one, rows=replace(one.rows, labels=labels, members=members), values=one.values[kept]
+    )
+
+
+def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cells]]:
+    """Quantity, words about its layer, cells; both levels only where they differ."""
+    for quantity in ("write", "read"):
+        program = heat.moved_bytes(profile, axis, quantity, "program")
+        system = heat.moved_bytes(profile, axis, quantity, "system")
+        if program.layers == system.layers or _alike(program, system):
+            if system.value.any():
+                yield quantity, "", system
+            continue
+        if not program.value.any():
+            words = f": beneath the program's calls ({_join(system)}), which asked for none"
+            yield quantity, words, system
+            continue
+        yield quantity, f": what the program asked for ({_join(program)})", program
+        yield quantity, f": what reached the file system ({_join(system)})", system
+    busy = heat.busy_seconds(profile, axis)
+    if busy.value.any():
+        yield "busy", "", busy
+
+
+def _alike(first: Cells, second: Cells) -> bool:
+    """Whether two levels show the same (nothing was gathered or split): by rank and in sum."""
+    if not (first.value.any() and second.value.any()):
+        return False
+    one, other = (np.bincount(cells.rank + 2, cells.value) for cells in (first, second))
+    return len(one) == len(other) and bool(np.allclose(one, other, rtol=0.02, atol=65_536))
+
+
+def _join(cells: Cells) -> str:
+    return " and ".join(cells.layers)
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f} %" if value >= 0.01 or value == 0 else f"{100 * value:.2g} %"
+
+
+def _ranks(value: float) -> str:
+    return f"{significant(value)} rank{'' if value == 1 else 's'}"
+
+
+_WORDS: dict[str, Callable[[float], str]] = {
+    "rate": format_bandwidth,
+    "share": _percent,
+    "ranks": _ranks,
+}
+
+
+def describe(one: TimeMap, axis: TimeAxis) -> str:
+    """Say in words what a map shows."""
+    show = _WORDS[one.unit]
+    values = one.values
+    row, column = divmod(int(values.argmax()), values.shape[1])
+    active_rows = int((values > 0).any(axis=1).sum())
+    active_columns = int((values > 0).any(axis=0).sum())
+    where = one.rows.labels[row]
+    return (
+        f"Heat map: {one.title}. {active_rows} of {values.shape[0]} rows and {active_columns} of "
+        f"{values.shape[1]} spans of {format_seconds(axis.column_seconds)} have any. Most in "
+        f"{where} at {format_seconds(column * axis.column_seconds)}: "
+        f"{show(float(values[row, column]))}."
+    )

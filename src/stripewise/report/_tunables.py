@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each tunable did: the trials grouped by its values, as a table and as a chart."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stripewise.model import StudyResult, Trial, TrialState, Value
+from stripewise.report import _chart as chart
+from stripewise.report._chart import Chart, Spec
+from stripewise.report._text import format_ratio, format_value, plural
+
+DEFAULT = "not set"
+MOST_CHARTS = 16
+
+
+@dataclass(frozen=True)
+class ValueEffect:
+    """Trials with one value of a tunable.
+
+    Attributes:
+        value: As text; "not set" where the tunable was at its default.
+        speedups: Trial to its speed-up (baseline / trial), of those that gave a figure.
+        n_failed: Trials that gave none.
+        n_runs: Runs of all these trials.
+        winning: Whether the winner has this value.
+    """
+
+    value: str
+    speedups: Mapping[int, float]
+    n_failed: int
+    n_runs: int
+    winning: bool
+
+    @property
+    def n_trials(self) -> int:
+        """Number of trials."""
+        return len(self.speedups) + self.n_failed
+
+    @property
+    def median(self) -> float:
+        """Median speed-up; NaN without one."""
+        return statistics.median(self.speedups.values()) if self.speedups else math.nan
+
+
+@dataclass(frozen=True)
+class TunableEffect:
+    """One tunable over all trials."""
+
+    name: str
+    values: tuple[ValueEffect, ...]
+
+
+def tunable_effects(result: StudyResult) -> tuple[TunableEffect, ...]:
+    """Group the trials by the values of every tunable that was tried."""
+    names = list(result.searched)
+    names += [n for trial in result.trials for n in trial.settings if n not in names]
+    tried = [n for n in dict.fromkeys(names) if any(n in t.settings for t in result.trials)]
+    return tuple(TunableEffect(name, _values(result, name)) for name in tried)
+
+
+def _values(result: StudyResult, name: str) -> tuple[ValueEffect, ...]:
+    groups: dict[str, list[Trial]] = {}
+    order: dict[str, Value] = {}
+    for trial in result.trials:
+        text = format_value(trial.settings[name]) if name in trial.settings else DEFAULT
+        groups.setdefault(text, []).append(trial)
+        if name in trial.settings:
+            order.setdefault(text, trial.settings[name])
+    chosen = None
+    if result.improved and result.winner is not None:
+        settings = result.winner.settings
+        chosen = format_value(settings[name]) if name in settings else DEFAULT
+    texts = sorted(order, key=lambda text: _rank(order[text]))
+    if DEFAULT in groups:
+        texts.insert(0, DEFAULT)
+    return tuple(_effect(text, groups[text], text == chosen) for text in texts)
+
+
+def _rank(value: Value) -> tuple[float, ...]:
+    if isinstance(value, tuple | list):
+        return tuple(float(item) for item in value)
+    return (float(value),) if isinstance(value, int | float) else ()
+
+
+def _effect(text: str, trials: Sequence[Trial], winning: bool) -> ValueEffect:
+    good = {
+        t.number: 1 / t.io_ratio
+        for t in trials
+        if 0 < t.io_ratio < math.inf and t.state is not TrialState.FAILED
+    }
+    return ValueEffect(
+        value=text,
+        speedups=good,
+        n_failed=len(trials) - len(good),
+        n_runs=sum(len(t.measurements) for t in trials),
+        winning=winning,
+    )
+
+
+def effects_chart(effects: Sequence[TunableEffect]) -> Chart | None:
+    """Draw one panel a tunable: each mark is a trial, the bar is their median."""
+    shown = [one for one in effects[:MOST_CHARTS] if any(v.speedups for v in one.values)]
+    speedups = [s for one in shown for value in one.values for s in value.speedups.values()]
+    if not speedups:
+        return None
+    domain = [min(0.8, *speedups) / 1.1, max(1.25, *speedups) * 1.1]
+    description = "Speed-up of the I/O by the value of each tunable: " + "; ".join(
+        f"{one.name}: "
+        + ", ".join(
+            f"{v.value} {format_ratio(v.median)}x ({plural(v.n_trials, 'trial')})"
+            for v in one.values
+            if v.speedups
+        )
+        for one in shown
+    )
+    return Chart(chart.column(*(_panel(one, domain) for one in shown)), description)
+
+
+def _panel(effect: TunableEffect, domain: list[float]) -> Spec:
+    rows = [
+        {"value": value.value, "speedup": speedup, "trial": number, "best": value.winning}
+        for value in effect.values
+        for number, speedup in value.speedups.items()
+    ]
+    x: Spec = {"field": "speedup", "type": "quantitative"}
+    x["scale"] = {"type": "log", "domain": domain}
+    x["title"] = "speed-up of the I/O (bar: median)"
+    names = [value.value for value in effect.values]
+    y = {"field": "value", "type": "nominal", "title": None, "scale": {"domain": names}}
+    colours = {"condition": {"test": "datum.best", "value": chart.BEST}, "value": chart.TRIAL}
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 0.8},
+        "encoding": {
+            **{"x": x, "y": y, "color": colours},
+            "tooltip": [
+                *chart.tips(trial="trial", value=effect.name),
+                {"field": "speedup", "title": "speed-up", "format": ",.3~r"},
+            ],
+        },
+    }
+    medians = {
+        "mark": {"type": "tick", "color": chart.INK, "thickness": 2},
+        "encoding": {"x": {**x, "aggregate": "median"}, "y": y},
+    }
+    dashed = {"type": "rule", "strokeDash": [4, 3], "color": chart.MUTED}
+    one = chart.constant(dashed, {"x": {"datum": 1}})
+    return chart.layers(rows, points, medians, one, height=22 * len(names), title=effect.name)
