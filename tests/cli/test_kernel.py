@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.cli._kernel import kernel_command
-from stripewise.runtime import MpiInstallation
+from stripewise.cli._kernel import _call
+from stripewise.runtime import MpiInstallation, kernel_command
 
 KERNEL = [sys.executable, "-c", "from stripewise.cli import main; main()", "kernel"]
 STAND_IN = """#!/bin/sh
@@ -135,3 +135,9 @@ def test_the_real_kernel_answers_in_json(tmp_path: Path, monkeypatch: pytest.Mon
     done = stripewise("--mpi", "mpich", "-n", "1", "--json", "--size", "4,4,4", "--verify")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verified"] is True
+
+
+def test_root_may_start_the_kernel_under_open_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMPI_ALLOW_RUN_AS_ROOT", raising=False)
+    shown = "import os, sys; sys.exit(int(os.environ.get('OMPI_ALLOW_RUN_AS_ROOT', '0')))"
+    assert _call([sys.executable, "-c", shown]) == (os.geteuid() == 0)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A shell completes the names of knobs and strategies."""
+"""A shell completes the names of tunables and strategies."""
 
 from __future__ import annotations
 

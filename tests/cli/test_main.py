@@ -16,8 +16,8 @@ from click.testing import CliRunner
 
 from stripewise import __version__
 from stripewise.cli import _main, main
-from stripewise.cli._common import finite
 from stripewise.errors import StorageError
+from stripewise.text import finite
 
 STRIPEWISE = [sys.executable, "-c", "from stripewise.cli import main; main()"]
 
@@ -75,7 +75,7 @@ def test_help_imports_no_numerics() -> None:
         "import sys; from stripewise.cli import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
-        "print([m for m in ('numpy','scipy','matplotlib','h5py','rich') if m in sys.modules])"
+        "print([m for m in ('numpy','vl_convert','h5py','rich') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from stripewise.cli import _replay, _tune_replay
 from stripewise.cli._replay import ReplayOptions, replay_directory, replay_options
-from stripewise.errors import RuntimeMissingError, StorageError, UsageError
+from stripewise.errors import RuntimeMissingError, StudyError, UsageError
 from stripewise.model import StudyResult, Trial
 from stripewise.replay import Plan
+from stripewise.replay import _run as replay_run
 from stripewise.runtime import Runtime
-from stripewise.study import StudyOptions
+from stripewise.study import StudyOptions, _with_replay
 
 PLAN = Plan(3, (), (), (), (), (), (), (), (), ())
 
@@ -36,18 +36,18 @@ def test_others_are_refused(words: list[str]) -> None:
 
 
 def test_the_number_of_ranks_is_the_traces() -> None:
-    _replay.check_ranks(PLAN, None)
-    _replay.check_ranks(PLAN, 3)
+    replay_run.check_ranks(PLAN, None)
+    replay_run.check_ranks(PLAN, 3)
     with pytest.raises(UsageError, match="of 3 ranks and cannot be replayed with 4"):
-        _replay.check_ranks(PLAN, 4)
+        replay_run.check_ranks(PLAN, 4)
 
 
 def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").touch()
-    with pytest.raises(StorageError, match="holds other files"):
-        _replay._claim(tmp_path)
-    (tmp_path / _replay.MARK).mkdir()
-    _replay._claim(tmp_path)
+    replayed = replay_run.Replay(PLAN, tmp_path, Path("true"), cast(Any, None))
+    with pytest.raises(StudyError, match="mine lies in it"):
+        replayed.prepare()
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_a_directory_that_nobody_named_is_removed(
@@ -64,16 +64,16 @@ def test_a_directory_that_nobody_named_is_removed(
 
 def test_a_replay_program_that_is_not_built_names_the_remedy(tmp_path: Path) -> None:
     runtime = Runtime(tmp_path, tmp_path / "x", (), {}, {"mpich": tmp_path / "r"})
-    assert _replay.replay_program(runtime, None) == ("mpich", tmp_path / "r")
+    assert replay_run.replay_program(runtime, None) == ("mpich", tmp_path / "r")
     with pytest.raises(RuntimeMissingError, match=r"no replay program for openmpi.*runtime build"):
-        _replay.replay_program(runtime, "openmpi")
+        replay_run.replay_program(runtime, "openmpi")
 
 
 def test_what_wins_on_the_replay_is_all_that_the_program_tries(tmp_path: Path) -> None:
     options = StudyOptions(("mpiexec", "./a"), origin=tmp_path, trials=30, strategy="genetic")
     trial = cast(Trial, SimpleNamespace(settings={"mpiio.cb_nodes": 2, "mpiio.cb_read": "x"}))
     won = StudyResult(("replay",), "d", winner=trial, improved=True)
-    deciding = _tune_replay.confirmation(options, won)
+    deciding = _with_replay.confirmation(options, won)
     assert deciding is not None
     assert deciding.command == options.command
     assert deciding.vary == {"mpiio.cb_nodes": (2,), "mpiio.cb_read": ("x",)}
@@ -84,14 +84,14 @@ def test_what_wins_on_the_replay_is_all_that_the_program_tries(tmp_path: Path) -
 
 def test_nothing_won_nothing_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = StudyOptions(("mpiexec", "./a"), origin=tmp_path)
-    monkeypatch.setattr(_tune_replay, "replay_options", lambda options, trace: options)
+    monkeypatch.setattr(_with_replay, "replay_options", lambda options, trace: options)
     runs: list[Any] = []
 
     def run(one: StudyOptions) -> StudyResult:
         runs.append(one)
         return StudyResult(("replay",), "d")
 
-    assert _tune_replay.tune_replay(options, tmp_path, run)[1] is None
+    assert _with_replay.tune_replay(options, tmp_path, run)[1] is None
     assert len(runs) == 1
 
 
@@ -99,4 +99,4 @@ def test_nothing_won_nothing_is_tried(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_trace_is_of_one_number_of_ranks(tmp_path: Path, more: dict[str, Any]) -> None:
     options = StudyOptions(("mpiexec", "./a"), origin=tmp_path, **more)
     with pytest.raises(UsageError, match="--replay goes neither with"):
-        _tune_replay.replay_options(options, tmp_path)
+        _with_replay.replay_options(options, tmp_path)

@@ -72,6 +72,12 @@ def test_unseen_is_said_once_and_harms_nothing(scratch: Path) -> None:
     assert "doctor" in done.stderr
 
 
+def test_a_command_that_failed_is_not_blamed_on_a_wrapper_alone(scratch: Path) -> None:
+    done = stripewise("--", "sh", "-c", "exit 3")
+    assert "the command failed with exit code 3, perhaps before the program began" in done.stderr
+    assert "failed" not in stripewise("--", "sh", "-c", "exit 0").stderr
+
+
 def test_json_is_the_last_line(scratch: Path) -> None:
     done = stripewise("--json", "--", "echo", "hello")
     lines = done.stdout.splitlines()
@@ -182,3 +188,24 @@ def test_control_c_reaches_the_program_once(scratch: Path) -> None:
     time.sleep(2.5)
     out, _ = child.communicate(timeout=30)
     assert "interrupts=1" in out
+
+
+@pytest.mark.parametrize(
+    ("job", "name"),
+    [
+        ('environment = { LD_AUDIT = "/tmp/x.so" }', "LD_AUDIT"),
+        ('mca = { plm_rsh_agent = "/tmp/x" }', "OMPI_MCA_plm_rsh_agent"),
+    ],
+)
+def test_a_configuration_that_carries_code_is_refused(scratch: Path, job: str, name: str) -> None:
+    (scratch / "c.toml").write_text(f"version = 1\n[job]\n{job}\n")
+    words = ("--config", "c.toml", "--", "sh", "-c", "echo ran > out; env")
+    done = stripewise(*words)
+    assert done.returncode == 3
+    assert f"--allow-environment {name}" in errors(done.stderr)[0]
+    assert [path.name for path in scratch.iterdir() if path.is_file()] == ["c.toml"]
+    assert f"{name}=/tmp/x" in stripewise("--allow-environment", name, *words).stdout
+    check = [*RUN[:-1], "config", "check", "c.toml"]
+    checked = subprocess.run(check, capture_output=True, text=True)
+    assert checked.returncode == 3
+    assert f"{name} can run code" in checked.stdout

@@ -8,12 +8,13 @@ from typing import NamedTuple
 import pytest
 from click.testing import CliRunner
 
-from stripewise.cli import _tune_output, main
+from stripewise.cli import main
 from stripewise.cli._tune import resume_command
 from stripewise.cli._tune_words import Duration
 from stripewise.formats import Written
+from stripewise.report import _outputs
 from stripewise.study import Study, StudyOptions
-from stripewise.testing.study_fakes import FakeLauncher, fake_tools, helped, lognormal
+from support.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 
 
 @pytest.fixture
@@ -43,6 +44,24 @@ def test_tunes_and_writes(tune, tmp_path):
     assert "disable" in (folder / "best.toml").read_text()
 
 
+def test_several_in_flight_only_where_the_launcher_has_places(tune, tmp_path):
+    done = tune("--in-flight", "2", "--", "./prog")
+    assert done.exit_code == 2
+    assert "--in-flight 2: the launcher fake runs 1 at a time" in done.stderr
+    launcher = FakeLauncher(helped, lognormal(0.02))
+    launcher.places = 2
+    assert (
+        tune("--in-flight", "2", "--trials", "3", "--", "./prog", launcher=launcher).exit_code == 0
+    )
+
+
+def test_a_launcher_that_there_is_not(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["tune", "--launcher", "slrum", "--", "/bin/true"])
+    assert done.exit_code == 2
+    assert "there is no launcher 'slrum'; there are local, null" in done.stderr
+
+
 def test_a_form_that_can_hold_nothing_is_not_written(tune, tmp_path, monkeypatch):
     class Holds(NamedTuple):
         text: str
@@ -50,7 +69,7 @@ def test_a_form_that_can_hold_nothing_is_not_written(tune, tmp_path, monkeypatch
         def write(self, configuration):
             return Written(self.text, () if self.text else ("MCA parameters io",))
 
-    monkeypatch.setattr(_tune_output, "get", lambda name: Holds("x" if name == "toml" else ""))
+    monkeypatch.setattr(_outputs, "get", lambda name: Holds("x" if name == "toml" else ""))
     done = tune("--trials", "3", "--", "./prog", "out.dat")
     assert done.exit_code == 0, done.output
     assert "hints.txt is not written, it cannot hold: MCA parameters io" in done.stderr
@@ -83,7 +102,7 @@ def test_no_improvement_is_no_error(tune, tmp_path):
 
 def test_interrupt_says_how_to_go_on(tune):
     class Stops(FakeLauncher):
-        def wait(self, handle, timeout_seconds=None):
+        def poll(self, handle):
             if len(self.settings) == 5:
                 raise KeyboardInterrupt
             return True
@@ -155,3 +174,22 @@ def test_memory_is_used_unless_refused(words, memory, tmp_path, monkeypatch):
     monkeypatch.setattr("stripewise.study.run_study", run_study)
     CliRunner().invoke(main, ["tune", *words, "--", "./prog"])
     assert [options.memory for options in seen] == [memory]
+
+
+def test_outputs_are_private_and_no_link_is_followed(tune, tmp_path):
+    assert tune("--trials", "3", "--", "./prog").exit_code == 0
+    folder = tmp_path / "prog.stripewise"
+    assert {p.stat().st_mode & 0o777 for p in folder.iterdir() if p.is_file()} == {0o600}
+    assert folder.stat().st_mode & 0o777 == 0o700
+    precious = tmp_path / "precious"
+    precious.write_text("x")
+    for name in ("report.html", "result.json", "best.toml"):
+        (folder / name).unlink()
+        (folder / name).symlink_to(precious)
+    again = tune("--resume", "--study-dir", "prog.stripewise")
+    assert again.exit_code == 0, again.output
+    assert precious.read_text() == "x"
+    (folder / "journal.jsonl").rename(folder / "other")
+    (folder / "journal.jsonl").symlink_to("other")
+    again = tune("--resume", "--study-dir", "prog.stripewise")
+    assert again.exit_code != 0

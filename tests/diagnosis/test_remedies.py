@@ -21,6 +21,13 @@ def scattered(top=IoLayer.MPIIO):
     return run
 
 
+def shredded():
+    run = RunBuilder(n_ranks=2, elapsed=60.0)
+    run.everyone(FILE, IoLayer.MPIIO, {Op.WRITE_COLLECTIVE: (2, 32 * MIB, 20.0)})
+    run.everyone(FILE, IoLayer.POSIX, {Op.WRITE: (524_288, 32 * MIB, 15.0)}, own=False)
+    return run
+
+
 def with_profile(run, **fields):
     evidence = run.evidence()
     return Evidence(replace(evidence.profile, **fields), evidence.trace)
@@ -32,18 +39,16 @@ def lines_of(run, **fields):
 
 
 def test_hints_go_to_the_mpi_that_was_used():
-    (line,) = lines_of(scattered(), mpi="mpich")
-    assert line.startswith("printf '%s\\n' 'romio_ds_write enable' 'ind_wr_buffer_size 16777216'")
-    switch, hints = lines_of(scattered(), mpi="openmpi")
-    assert switch.startswith("export OMPI_MCA_io=romio321")
-    assert "ROMIO_HINTS" in hints
-    (line,) = lines_of(scattered(), source="MPICH_MPIIO_STATS output")
-    assert line.startswith("export MPICH_MPIIO_HINTS='*:romio_ds_write=enable")
-    assert len(lines_of(scattered())) == 3
+    (line,) = lines_of(shredded(), mpi="mpich")
+    assert line.startswith("printf '%s\\n' 'romio_cb_write enable' > romio-hints")
+    assert lines_of(shredded(), mpi="openmpi")[0].startswith("export OMPI_MCA_io=^ompio")
+    (line,) = lines_of(shredded(), source="MPICH_MPIIO_STATS output")
+    assert line.startswith("export MPICH_MPIIO_HINTS='*:romio_cb_write=enable")
+    assert len(lines_of(shredded())) == 3
 
 
 def test_romio_inside_open_mpi_hears_its_hints():
-    run = scattered()
+    run = shredded()
     run.hints[FILE] = {"reported": ROMIO}
     (line,) = lines_of(run, mpi="openmpi")
     assert "ROMIO_HINTS" in line
@@ -54,7 +59,7 @@ def test_romio_inside_open_mpi_hears_its_hints():
     [("mpiexec.openmpi -n 2 a", "export OMPI_MCA_io"), ("mpiexec.mpich -n 2 a", "printf")],
 )
 def test_the_launcher_tells_the_mpi(command, first):
-    assert lines_of(scattered(), command=command)[0].startswith(first)
+    assert lines_of(shredded(), command=command)[0].startswith(first)
 
 
 def test_collective_buffering_is_not_offered_for_independent_transfers():
@@ -72,7 +77,7 @@ def test_a_command_that_is_none_is_not_tuned(command):
 
 def test_posix_cannot_be_tuned():
     run = RunBuilder(n_ranks=2, elapsed=60.0)
-    run.everyone(FILE, IoLayer.POSIX, {Op.WRITE: (10_000, 10_000 * KIB, 10.0)})
+    run.everyone(FILE, IoLayer.POSIX, {Op.WRITE: (10_000, 10_000 * KIB, 20.0)}, order=0.0)
     (found,) = diagnose(run.evidence()).findings
     assert (found.code, found.tune, found.lines) == ("small-independent", "", ())
 
@@ -98,28 +103,18 @@ def test_the_pattern_tells_whether_file_or_memory_has_the_holes():
     memory = pattern((40, 1024), (80, 1024), ("BLOCK", "*"))
     (found,) = diagnose(evidence, [memory]).findings
     assert "it is the selection in memory that has holes" in found.text
-    assert "buffer without holes" in found.remedy
     file = pattern((640, 64), (640, 128), ("*", "BLOCK"))
     (found,) = diagnose(evidence, [file]).findings
     assert "<2D, (*, BLOCK), (640, 64)>" in found.text
     assert "pieces of 512 B lie between one another" in found.text
-    assert "chunks that have the shape of a rank's part" in found.remedy
 
 
 def test_the_headline_stands_alone():
     run = scattered(IoLayer.HDF5)
-    run.everyone("/scratch/b", IoLayer.MPIIO, {Op.READ: (5000, 5000 * KIB, 7.0)})
+    run.everyone("/scratch/b", IoLayer.MPIIO, {Op.READ: (5000, 5000 * KIB, 9.0)})
     told = diagnose(run.evidence())
     assert told.headline.endswith("H5FD_MPIO_COLLECTIVE).")
     assert told.summary == f"{told.headline} 1 more finding: `stripewise profile`."
     for found in told.findings:
         assert len(found.advice) < 110
         assert "…" not in found.advice
-
-
-def test_lustre_is_striped_by_a_command():
-    run = RunBuilder(n_ranks=4, elapsed=60.0)
-    run.everyone(FILE, IoLayer.MPIIO, {Op.WRITE_COLLECTIVE: (4, 512 * MIB, 20.0)})
-    run.layouts[FILE] = (1 * MIB, 1)
-    (found,) = diagnose(run.evidence()).findings
-    assert found.lines[0].startswith("lfs setstripe -c 4 -S 4M /scratch")

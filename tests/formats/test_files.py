@@ -49,7 +49,7 @@ def test_bare_line_and_named_format(tmp_path: Path):
         (b" \n\t\n", "is empty"),
         (b"version = 1\n# \xe9\n", "not UTF-8"),
         (b"\x00\x01\x02", "no known format"),
-        (b"x" * (17 << 20), "more than 16 MiB"),
+        (b"x" * (2 << 20), "more than 1 MiB, the budget of a configuration"),
         (b"hello", "no known format"),
     ],
 )

@@ -13,9 +13,10 @@ from lessons import KNOB, case
 from stripewise.knowledge import TriedState, describe_case, describe_machine, learn
 from stripewise.knowledge._describe import digest_of, version_of
 from stripewise.knowledge._libraries import library_versions, needed_libraries
-from stripewise.knowledge._machine import cpu_model, find_mount, memory_bytes
+from stripewise.knowledge._machine import cpu_model, memory_bytes
 from stripewise.model import (
     Configuration,
+    FailureCause,
     Measurement,
     ProgramFacts,
     RunEntry,
@@ -72,9 +73,6 @@ def test_this_machine_is_described_without_its_name():
 
 
 def test_parsers():
-    assert find_mount("/with space/x", MOUNTS)[1] == "nfs4"
-    assert find_mount("/scratchy", MOUNTS)[1] == "ext4"
-    assert find_mount("/", "rubbish\n") == ("", "", "")
     assert cpu_model("") == ""
     assert cpu_model("CPU part\t: 0xd0c\n") == "0xd0c"
     assert memory_bytes("") == 0
@@ -136,9 +134,12 @@ def test_learns_trials_and_failures():
 
 
 def test_a_failure_in_the_fresh_pairs_is_one():
-    run = RunEntry(RunRole.PAIR_WINNER, Measurement("x", RunStatus.TIMEOUT), 1, 1)
-    found = learn(StudyResult(("p",), "/d", runs=(run,), trials=(trial(1),)), case(), "0" * 32)
-    assert found.tried[0].state is TriedState.HUNG
+    hung = Measurement("x", RunStatus.TIMEOUT, cause=FailureCause.HANG)
+    run = RunEntry(RunRole.PAIR_WINNER, hung, 1, 1)
+    result = StudyResult(("p",), "/d", runs=(run, run), trials=(trial(1),))
+    assert learn(result, case(), "0" * 32).tried[0].state is TriedState.HUNG
+    once = StudyResult(("p",), "/d", runs=(run,), trials=(trial(1),))
+    assert learn(once, case(), "0" * 32).tried[0].state is TriedState.COMPLETE
 
 
 def test_no_improvement_keeps_its_interval_and_what_could_be_seen():

@@ -10,6 +10,8 @@ from lessons import KNOB, MACHINE, case, lesson
 
 from stripewise.errors import ConfigurationError
 from stripewise.knowledge import Tried, export_lines, import_lines
+from stripewise.knowledge._codec import decode, encode
+from stripewise.model import PatternSummary
 
 
 def test_round_trip():
@@ -40,7 +42,7 @@ BAD = (
     "[]",
     "null",
     "[" * 100_000,
-    damaged(version=2),
+    damaged(version=3),
     damaged(study_id="../../etc/passwd"),
     damaged(study_id="0" * 31),
     damaged(recorded_unix_seconds="yesterday"),
@@ -54,6 +56,9 @@ BAD = (
     damaged(candidate=[]),
     damaged(candidate={"mpiio.no_such_knob": 1}),
     damaged(effect={"median": -1.0}),
+    damaged(effect__n_pairs=0),
+    damaged(effect__low=2.0, effect__high=1.5),
+    damaged(elapsed_effect={"median": 1.2, "low": 1.3, "high": 1.1, "n_pairs": 6}),
     damaged(case__fingerprint__program="two\nlines"),
     damaged(case__fingerprint__program="x" * 301),
     damaged(case__fingerprint__program="\x1b[2Jgone"),
@@ -93,3 +98,14 @@ def test_nothing_of_the_machine_that_names_it_is_exported():
     }  # fmt: skip
     assert "command" not in line
     assert "directory" not in line
+
+
+def test_patterns_are_exchanged_and_records_without_them_are_read():
+    pattern = PatternSummary(True, ("BLOCK", "*"), (4, 1), (64, 8), 8, 10, 0.5, 3, 0.9)
+    known = lesson()
+    fingerprint = replace(known.case.fingerprint, patterns=(pattern,))
+    known = replace(known, case=replace(known.case, fingerprint=fingerprint))
+    assert decode(encode(known)) == known
+    older = json.loads(encode(known)) | {"version": 1}
+    del older["case"]["fingerprint"]["patterns"]
+    assert decode(json.dumps(older)).case.fingerprint.patterns == ()

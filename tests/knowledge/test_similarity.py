@@ -10,8 +10,20 @@ from hypothesis import strategies as st
 from lessons import MACHINE, case
 
 from stripewise.knowledge import Case, Fingerprint, Machine, Stack, compare
+from stripewise.model import PatternSummary
 
 SHARE = st.floats(0, 1)
+SUMMARIES = st.builds(
+    PatternSummary,
+    writing=st.booleans(),
+    distributions=st.sampled_from([("BLOCK",), ("BLOCK", "*"), ("CYCLIC", "*")]),
+    grid=st.sampled_from([(4,), (2, 2)]),
+    block=st.sampled_from([(1024,), (16, 64)]),
+    element_bytes=st.sampled_from([4, 8]),
+    steps=st.integers(1, 100),
+    collective=SHARE,
+    share=st.floats(0.01, 1),
+)
 FINGERPRINTS = st.builds(
     Fingerprint,
     n_ranks=st.integers(1, 10_000),
@@ -24,6 +36,7 @@ FINGERPRINTS = st.builds(
     calls_per_rank_log2=st.floats(-3, 40),
     shared_files=st.integers(0, 9),
     uses_hdf5=st.booleans(),
+    patterns=st.lists(SUMMARIES, max_size=3).map(tuple),
 )
 STACKS = st.builds(
     Stack,
@@ -107,3 +120,28 @@ def test_stacks(stack, near):
     first = case()
     changed = replace(first, stack=replace(first.stack, **stack))
     assert compare(first, changed).is_near is near
+
+
+SLABS = PatternSummary(True, ("BLOCK", "*"), (4, 1), (256, 1024), 8, 10, 1.0)
+COLUMNS = replace(SLABS, distributions=("*", "BLOCK"), grid=(1, 4), block=(1024, 256))
+
+
+def behaviour(first: tuple[PatternSummary, ...], second: tuple[PatternSummary, ...]) -> float:
+    cases = [replace(case(), fingerprint=Fingerprint(patterns=p)) for p in (first, second)]
+    return compare(*cases).behaviour
+
+
+def test_programs_that_divide_their_data_otherwise_are_less_alike() -> None:
+    assert behaviour((SLABS,), (SLABS,)) == 0
+    assert behaviour((SLABS,), (COLUMNS,)) == pytest.approx(0.3 * 0.5)
+    assert behaviour((SLABS,), (replace(SLABS, writing=False),)) == pytest.approx(0.3)
+    assert behaviour((SLABS,), (replace(SLABS, collective=0.0),)) == pytest.approx(0.3 * 0.2)
+
+
+def test_a_pattern_that_moves_little_counts_little() -> None:
+    mostly = (replace(SLABS, share=0.99), replace(COLUMNS, share=0.01))
+    assert behaviour((SLABS,), mostly) < 0.01
+
+
+def test_patterns_that_are_not_known_do_not_count() -> None:
+    assert behaviour((SLABS,), ()) == 0

@@ -17,7 +17,14 @@ from uuid import uuid4
 import pytest
 
 from stripewise.launch import Handle, LocalLauncher, sweep
-from stripewise.launch._processes import end_all, process_table, read_process, send, strays
+from stripewise.launch._processes import (
+    boot_id,
+    end_all,
+    process_table,
+    read_process,
+    send,
+    strays,
+)
 from stripewise.model import RunStatus
 
 WRITE = "while :; do echo x >> out; sleep 0.01; done"
@@ -249,6 +256,31 @@ def test_sweep_of_a_stopped_supervisor(runs, eventually):
     tuner.kill()
     sweep(runs.directory)
     assert runs.outside() == set()
+
+
+def test_a_planted_record_ends_no_other_process(tmp_path):
+    """Pid, start and boot can be read of any process; the record may be of somebody's making."""
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        record = tmp_path / "runs" / "x"
+        record.mkdir(parents=True)
+        run_id = str(uuid4())
+        identity = {
+            "pid": other.pid,
+            "start_ticks": read_process(other.pid).start_ticks,
+            "boot_id": boot_id(),
+        }
+        (record / "request.json").write_text(json.dumps({"run_id": run_id}))
+        (record / "supervisor.json").write_text(json.dumps(identity))
+        assert sweep(tmp_path) == (run_id,)
+        data = {"record_directory": str(record), "boot_id": boot_id()}
+        data |= {"supervisor_pid": other.pid, "supervisor_start_ticks": identity["start_ticks"]}
+        (record / "result.json").unlink()
+        LocalLauncher(None).cancel(Handle("local", run_id, data))
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
 
 
 def test_a_process_with_the_same_pid_is_not_the_supervisor(runs):

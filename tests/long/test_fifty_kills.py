@@ -23,6 +23,7 @@ import pytest
 from stripewise.model import IoLayer, Op, Trace
 from stripewise.readers import expand, read_evidence
 from stripewise.runtime import find_runtime
+from support.amounts import share_of
 
 pytestmark = [pytest.mark.long, pytest.mark.mpi, pytest.mark.timeout(900)]
 
@@ -148,6 +149,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("victims")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_killed_at_random_moments(case: Case, programs: Path, tmp_path: Path) -> None:
     if shutil.which(case.command[0]) is None:
@@ -155,7 +157,7 @@ def test_killed_at_random_moments(case: Case, programs: Path, tmp_path: Path) ->
     program = programs / case.name
     subprocess.run([*case.command, "-o", str(program)], check=True, cwd=programs)
     chance = Random(case.name)
-    for number in range(case.kills):
+    for number in range(share_of(case.kills)):
         place = tmp_path / str(number)
         place.mkdir()
         victim = Victim(case, program, place)

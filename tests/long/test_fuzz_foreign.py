@@ -14,10 +14,11 @@ import pytest
 
 from stripewise.errors import StripewiseError
 from stripewise.readers.sources._darshan import read_darshan
-from stripewise.testing.fuzz_sources import fuzz
-from stripewise.testing.mutations import mutate
+from support.amounts import share_of
+from support.fuzz_sources import fuzz
+from support.mutations import mutate
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.long, pytest.mark.ci, pytest.mark.timeout(3000)]
 
 CASES = {
     "recorder-text": 20_000,
@@ -27,7 +28,7 @@ CASES = {
     "mpiio-stats": 30_000,
 }
 CHUNK = 2_500
-DARSHAN_CASES = 60
+DARSHAN_CASES = share_of(60)
 WORKERS = min(os.cpu_count() or 1, 8)
 
 
@@ -35,7 +36,9 @@ WORKERS = min(os.cpu_count() or 1, 8)
 def test_damaged_traces(kind: str) -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(WORKERS, mp_context=context, max_tasks_per_child=1) as pool:
-        runs = [pool.submit(fuzz, kind, seed, CHUNK) for seed in range(CASES[kind] // CHUNK)]
+        count = share_of(CASES[kind])
+        chunk = min(CHUNK, count)
+        runs = [pool.submit(fuzz, kind, seed, chunk) for seed in range(count // chunk)]
         assert [line for run in runs for line in run.result()] == []
 
 

@@ -10,13 +10,15 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from stripewise.testing.trace_fuzz import run_inputs
+from support.amounts import share_of
+from support.trace_fuzz import run_inputs
 
-N_INPUTS = 100_000
-PART = 2_000
+PART = 1_000
+N_INPUTS = PART * share_of(100, 2)
 
 
 @pytest.mark.long
+@pytest.mark.ci
 @pytest.mark.timeout(3000)
 def test_mutated_containers() -> None:
     context = multiprocessing.get_context("spawn")

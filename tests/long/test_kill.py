@@ -19,11 +19,12 @@ import pytest
 
 from stripewise.runtime import find_runtime
 from stripewise.study._journal import parse
-from stripewise.testing.journal_checks import check_runs
+from support.amounts import share_of
+from support.journal_checks import check_runs
 
 pytestmark = [pytest.mark.long, pytest.mark.mpi, pytest.mark.timeout(1200)]
 
-KILLS = 20
+KILLS = share_of(20, 1)
 FAMILIES = {"mpich": "mpiexec.mpich", "openmpi": "mpiexec.openmpi"}
 PROGRAM = """#!/bin/sh
 mkdir "$KILL_TEST_LOG/$STRIPEWISE_RUN_ID.begin.$$"
@@ -125,6 +126,7 @@ def kill_something(kills: Kills, tuner: subprocess.Popen[bytes], random: Random)
     return "tuner"
 
 
+@pytest.mark.ci
 def test_killed_at_random_moments(kills):
     random = Random(os.environ.get("STRIPEWISE_KILL_SEED", "1"))
     before: list[str] = []

@@ -22,7 +22,8 @@ import pytest
 from abis import family_of, hdf5_2_flags, is_openmpi, major_of, tool
 from kernel_builds import hdf5_flags
 
-from stripewise.readers import Profile, read_containers
+from stripewise.model import RunProfile
+from stripewise.readers import read_containers
 from stripewise.readers._container import ContainerLayer, Op, SettingsKind
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
@@ -103,7 +104,7 @@ class Ran:
     code: int
     out: str
     err: str
-    profile: Profile
+    profile: RunProfile
 
     def ranks(self) -> list[int]:
         """Ranks that left a mark, sorted."""
@@ -118,22 +119,22 @@ class Ran:
         """Records of a layer for the files of that name, one per process."""
         return [
             record
-            for record in self.profile.records
+            for record in self.profile.counters
             if record["layer"] == layer
-            and Path(self.profile.paths[record["path"]]).name == name
+            and Path(self.profile.paths[record["file"]]).name == name
             and self.profile.processes["mpi_family"][record["process"]] != 0
         ]
 
     def bytes(self, layer: ContainerLayer, name: str, *ops: Op) -> int:
         """Bytes of these operations, over all processes."""
-        return sum(int(r["ops"]["bytes"][list(ops)].sum()) for r in self.records(layer, name))
+        return sum(int(r["bytes"][list(ops)].sum()) for r in self.records(layer, name))
 
     def writers(self, name: str) -> set[int]:
         """Ranks that issued system writes."""
         return {
             int(self.profile.processes["rank"][record["process"]])
             for record in self.records(ContainerLayer.POSIX, name)
-            if record["ops"]["bytes"][Op.WRITE] > 0
+            if record["bytes"][Op.WRITE] > 0
         }
 
     def largest_write(self, name: str) -> int:

@@ -12,7 +12,7 @@ from abis import MPIS, family_of, is_openmpi, major_of, tool
 from runtime_harness import Ran, flat, plugins, program, require, run, run_plain
 
 from stripewise.model import Configuration, FileRule
-from stripewise.readers import cannot_act
+from stripewise.readers import cannot_act, observed_files, program_facts
 from stripewise.readers._container import (
     ContainerLayer,
     MpiFamily,
@@ -69,7 +69,7 @@ def test_the_plugin_of_that_version_is_loaded(mpi: str, tmp_path: Path) -> None:
 
 
 def test_the_implementation_is_known_behind_the_abi(tmp_path: Path) -> None:
-    """Knobs depend on who does the I/O, not on whose mpi.h the program was compiled with."""
+    """Tunables depend on who does the I/O, not on whose mpi.h the program was compiled with."""
     require("cmake")
     assert strided("abi-1", tmp_path, "collective").state("mpi_family") == {MpiFamily.MPICH}
 
@@ -93,9 +93,9 @@ def test_calls_and_bytes_are_counted(mpi: str, mode: str, write: Op, tmp_path: P
     ran = strided(mpi, tmp_path, mode)
     for record in ran.records(MPIIO, "out.dat"):
         calls = BLOCKS if mode.endswith("at") else 1
-        assert record["ops"]["count"][write] == calls
-        assert record["ops"]["bytes"][write] == SHARE
-        assert record["ops"]["count"][[Op.OPEN, Op.CLOSE, Op.SYNC]].tolist() == [1, 1, 1]
+        assert record["count"][write] == calls
+        assert record["bytes"][write] == SHARE
+        assert record["count"][[Op.OPEN, Op.CLOSE, Op.SYNC]].tolist() == [1, 1, 1]
     assert ran.bytes(MPIIO, "out.dat", *READS) == 2 * SHARE
     assert ran.bytes(ContainerLayer.POSIX, "out.dat", Op.WRITE) >= 2 * SHARE
     assert (ran.profile.write_bytes, ran.profile.read_bytes) == (2 * SHARE, 2 * SHARE)
@@ -128,8 +128,8 @@ def test_hints_that_open_mpi_5_drops_are_seen_to_be(tmp_path: Path) -> None:
     reported = ran.settings(SettingsKind.REPORTED, MPIIO)
     assert (reported["cb_nodes"], reported["cb_buffer_size"]) == ({"1"}, {"16777216"})
     rule = FileRule("*.dat", mpiio={"cb_nodes": 2})
-    facts = ran.profile.facts(environment={"OMPI_MCA_io": ROMIO_OF_5})
-    files = ran.profile.observed_files(tmp_path)
+    facts = program_facts(ran.profile, environment={"OMPI_MCA_io": ROMIO_OF_5})
+    files = observed_files(ran.profile, tmp_path)
     (line,) = cannot_act(Configuration((rule,)), files, facts, tmp_path)
     assert line.startswith("cb_nodes=2 on out.dat: the MPI made it 1")
 

@@ -150,6 +150,17 @@ def test_broken_mpich_hints_are_refused(hints: str) -> None:
     assert "MPICH_MPIIO_HINTS is not applied" in notes
 
 
+def test_settings_beyond_the_limit_of_a_file_are_said() -> None:
+    most = [f"mpiio key{i} 1" for i in range(64)]
+    answer, notes = ask(flat("file * 0", *most), "f")
+    assert (len(answer), notes) == (64, "")
+    answer, notes = ask(flat("file * 0", *most, "mpiio last 1", "mpiio later 1"), "f")
+    assert len(answer) == 64
+    assert notes.count("is not applied") == 1
+    assert "The setting last of " in notes
+    assert "64 settings" in notes
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.text(st.sampled_from("file\t\n*01mpodst%2#:,=/[]\\ä"), max_size=80),

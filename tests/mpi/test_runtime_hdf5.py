@@ -58,7 +58,7 @@ def test_calls_and_bytes_are_counted(
     assert ran.bytes(HDF5, "out.h5", *READS) == 2 * DATASET
     assert ran.profile.write_bytes == 2 * DATASET
     for record in ran.records(HDF5, "out.h5"):
-        assert record["ops"]["count"][[Op.OPEN, Op.CLOSE, Op.SYNC]].tolist() == [2, 2, 1]
+        assert record["count"][[Op.OPEN, Op.CLOSE, Op.SYNC]].tolist() == [2, 2, 1]
     flags = ProcessFlag.HDF5 | ProcessFlag.HDF5_PARALLEL
     assert all(p["flags"] & flags == flags for p in ran.profile.processes if p["rank"] >= 0)
 

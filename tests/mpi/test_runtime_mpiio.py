@@ -71,9 +71,9 @@ def test_calls_and_bytes_are_counted(
     assert len(records) == n_ranks
     for record in records:
         calls = BLOCKS if mode == "at" else 1
-        assert record["ops"]["count"][write] == calls
-        assert record["ops"]["bytes"][write] == SHARE
-        assert record["ops"]["count"][[Op.OPEN, Op.CLOSE, Op.SYNC]].tolist() == [1, 1, 1]
+        assert record["count"][write] == calls
+        assert record["bytes"][write] == SHARE
+        assert record["count"][[Op.OPEN, Op.CLOSE, Op.SYNC]].tolist() == [1, 1, 1]
         assert record["outermost_write_bytes"] == SHARE
         assert record["outermost_read_bytes"] == SHARE
     assert ran.bytes(MPIIO, "out.dat", *READS) == n_ranks * SHARE

@@ -56,9 +56,9 @@ def check_without(ran: object, family: str) -> None:
     assert ran.ranks() == []  # type: ignore[attr-defined]
     assert ran.applied() == {}  # type: ignore[attr-defined]
     records = ran.records(ContainerLayer.MPIIO, "out.dat")  # type: ignore[attr-defined]
-    assert [int(r["ops"]["count"][Op.WRITE_COLLECTIVE]) for r in records] == [1, 1]
-    assert [int(r["ops"]["bytes"].sum()) for r in records] == [0, 0]
-    assert all(r["outermost_ns"] > 0 for r in records)
+    assert [int(r["count"][Op.WRITE_COLLECTIVE]) for r in records] == [1, 1]
+    assert [int(r["bytes"].sum()) for r in records] == [0, 0]
+    assert all(r["outermost_seconds"] > 0 for r in records)
 
 
 def test_a_missing_plugin(family: str, tmp_path: Path) -> None:

@@ -123,9 +123,9 @@ def test_two_hdf5_in_one_process(tmp_path: Path) -> None:
     assert profile.write_bytes == 6 * 800
     for name in ("outer.h5", "inner.h5"):  # their identifiers are the same numbers
         written = [
-            int(record["ops"][Op.WRITE]["bytes"])
-            for record in profile.records
+            int(record["bytes"][Op.WRITE])
+            for record in profile.counters
             if record["layer"] == ContainerLayer.HDF5
-            and Path(profile.paths[int(record["path"])]).name == name
+            and Path(profile.paths[int(record["file"])]).name == name
         ]
         assert written == [800]

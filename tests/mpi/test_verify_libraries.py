@@ -11,7 +11,7 @@ from io_libraries import FAMILY, library_program
 from runtime_harness import flat, run
 
 from stripewise.model import VerificationStatus
-from stripewise.study._verify import Reference
+from stripewise.verify._compare import Reference
 
 pytestmark = pytest.mark.mpi
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stripewise.readers import Profile, read_containers
+from stripewise.model import RunProfile
+from stripewise.readers import read_containers
 from stripewise.readers._container import ContainerLayer, FileFlag, Op, ProcessFlag
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
@@ -112,7 +113,7 @@ class Host:
         return done.stdout
 
     @property
-    def profile(self) -> Profile:
+    def profile(self) -> RunProfile:
         """What was recorded until now."""
         return read_containers(sorted(self.containers.glob("*.sw")))
 
@@ -121,9 +122,9 @@ class Host:
         profile = self.profile
         return [
             record
-            for record in profile.records
+            for record in profile.counters
             if record["layer"] == layer
-            and os.path.basename(profile.paths[int(record["path"])]) == name
+            and os.path.basename(profile.paths[int(record["file"])]) == name
         ]
 
     def record(self, name: str, layer: ContainerLayer = ContainerLayer.POSIX) -> Any:
@@ -135,12 +136,12 @@ class Host:
 
 def operations(record: Any, op: Op) -> int:
     """How often."""
-    return int(record["ops"][op]["count"])
+    return int(record["count"][op])
 
 
 def moved(record: Any, op: Op) -> int:
     """Bytes."""
-    return int(record["ops"][op]["bytes"])
+    return int(record["bytes"][op])
 
 
 def has(value: Mapping[str, Any] | np.void, flag: FileFlag | ProcessFlag) -> bool:

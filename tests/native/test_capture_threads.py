@@ -15,18 +15,18 @@ from native_hosts import Host, Programs
 from stripewise.model import Op, Trace
 from stripewise.readers import read_evidence
 
-TIMED = ("count", "bytes", "ns")
+SCALES = {"count": 1, "bytes": 1, "seconds": 1e9}
 
 
 def counted(host: Host) -> dict[tuple[int, str, int], np.ndarray]:
     """(8 operations, 3: count, bytes, ns) by process, path and layer."""
     profile = host.profile
     return {
-        (int(r["process"]), profile.paths[int(r["path"])], int(r["layer"])): np.array(
-            [[int(r["ops"][op][name]) for name in TIMED] for op in range(len(Op))]
+        (int(r["process"]), profile.paths[int(r["file"])], int(r["layer"])): np.array(
+            [[round(r[name][op] * scale) for name, scale in SCALES.items()] for op in Op]
         )
-        for r in profile.records
-        if sum(int(r["ops"][op]["count"]) for op in range(len(Op)))
+        for r in profile.counters
+        if sum(int(r["count"][op]) for op in range(len(Op)))
     }
 
 

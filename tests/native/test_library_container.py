@@ -37,8 +37,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_grows_by_blocks(host: Host, programs: Programs) -> None:
     host.check(programs.executable("many"), "500")
     profile = host.profile
-    assert len(profile.records) == 500
-    assert all(operations(record, Op.WRITE) == 1 for record in profile.records)
+    assert len(profile.counters) == 500
+    assert all(operations(record, Op.WRITE) == 1 for record in profile.counters)
     assert profile.processes[0]["lost_records"] == 0
 
 
@@ -59,7 +59,7 @@ def test_many_processes_at_once_share_one_file(host: Host, programs: Programs) -
         for run in runs:
             run.result()
     profile = host.profile
-    assert len(profile.records) == 12 * 60
+    assert len(profile.counters) == 12 * 60
     assert len(set(profile.paths)) == 12 * 60
 
 
@@ -71,7 +71,7 @@ def test_most_bytes_of_a_process(host: Host, programs: Programs) -> None:
     assert done.stderr.count(b"\n") == 1
     assert b"STRIPEWISE_MAX_BYTES" in done.stderr
     process = host.profile.processes[0]
-    assert len(host.profile.records) + int(process["lost_records"]) == 500
+    assert len(host.profile.counters) + int(process["lost_records"]) == 500
     (container,) = host.containers.iterdir()
     assert container.stat().st_size <= 65536 + 4096
 
@@ -87,7 +87,7 @@ def test_full_disk(host: Host, programs: Programs, small_disk: Path) -> None:
         assert (done.returncode, done.stdout) == (0, b"done\n")
     assert done.stderr.count(b"\n") == 1
     profile = read_containers(sorted(small_disk.glob("*.sw")))
-    assert 10 < len(profile.records) < 2000
+    assert 10 < len(profile.counters) < 2000
 
 
 def test_disk_that_was_full_at_the_start(host: Host, programs: Programs, small_disk: Path) -> None:
@@ -140,7 +140,7 @@ def test_no_place_for_the_container(host: Host, programs: Programs, kind: str) -
 
 def test_programs_that_empty_their_environment(host: Host, programs: Programs) -> None:
     host.check(programs.executable("clears"))
-    assert len(host.profile.records) == 200
+    assert len(host.profile.counters) == 200
 
 
 def test_removed_container_is_no_trouble(host: Host) -> None:
@@ -152,3 +152,20 @@ def test_many_children(host: Host) -> None:
     host.check("bash", "-c", f"for i in $(seq 50); do ({append}) & done; wait")
     total = sum(moved(record, Op.WRITE) for record in host.records("log"))
     assert total == 150 == (host.directory / "log").stat().st_size
+
+
+@pytest.mark.parametrize("capture", ["", "fold"])
+def test_the_container_of_all_processes_has_a_bound(
+    host: Host, programs: Programs, capture: str
+) -> None:
+    bound = 512 << 10
+    host.check(
+        programs.executable("crowd"), STRIPEWISE_RUN_BYTES=str(bound), STRIPEWISE_CAPTURE=capture
+    )
+    (container,) = host.containers.iterdir()
+    assert container.stat().st_size <= bound
+    profile = host.profile
+    (told,) = [text for text in profile.notes if "not recorded: the container" in text]
+    lost = int(told.split()[1])
+    assert lost > 0
+    assert len(profile.processes) + lost == 1 + 64

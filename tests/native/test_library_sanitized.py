@@ -8,7 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from native_hosts import Host, Programs, build_core
+from native_hosts import PROGRAMS, Host, Op, Programs, build_core
+
+from stripewise.readers import handshake
 
 
 @pytest.fixture(scope="session")
@@ -49,4 +51,37 @@ def test_clean(
     )
     assert b"runtime error" not in done.stderr
     assert done.returncode == 0, done.stderr.decode()
-    assert len(host.profile.records) > 0
+    assert len(host.profile.counters) > 0
+
+
+@pytest.mark.parametrize("kind", ["address", "thread", "undefined", "leak"])
+def test_programs_with_a_sanitizer_of_their_own_run_and_are_seen(
+    host: Host, programs: Programs, kind: str
+) -> None:
+    program = programs.directory / f"plain-{kind}"
+    build = ["cc", f"-fsanitize={kind}", "-o", program, PROGRAMS / "plain.c"]
+    if subprocess.run(build, capture_output=True, check=False).returncode != 0:
+        pytest.skip(f"the compiler brings no -fsanitize={kind}")
+    done = host.run(program)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert host.record("plain")["bytes"][Op.WRITE] == 1000
+
+
+def test_address_sanitizer_that_lets_nothing_before_it_is_named(
+    host: Host, programs: Programs, tmp_path: Path
+) -> None:
+    strict = tmp_path / "strict.c"
+    strict.write_text(
+        "const char *__asan_default_options(void);\n"
+        'const char *__asan_default_options(void) { return "verify_asan_link_order=1"; }\n'
+    )
+    program = programs.directory / "strict"
+    build = ["cc", "-fsanitize=address", "-o", program, PROGRAMS / "plain.c", strict]
+    if subprocess.run(build, capture_output=True, check=False).returncode != 0:
+        pytest.skip("the compiler brings no -fsanitize=address")
+    assert host.run(program).returncode != 0
+    assert (
+        "ASAN_OPTIONS=verify_asan_link_order=0" in handshake(host.profile, [str(program)]).message
+    )
+    host.check(program, ASAN_OPTIONS="verify_asan_link_order=0")
+    assert host.record("plain")["bytes"][Op.WRITE] == 1000

@@ -105,6 +105,9 @@ CHANGES = [
     "remove",
     "rename-away",
     "rename-over",
+    "chmod",
+    "utimes",
+    "fchmod",
 ]
 
 
@@ -180,6 +183,17 @@ def test_files_of_this_run_are_free(host: Host, programs: Programs, precious: Pa
     for how in ("write", "fopen", "rename-over", "unlink"):
         assert host.run(programs.executable("guarded"), how, made, **guard).returncode == 0
     assert not made.exists()
+
+
+def test_no_second_name_leads_to_an_older_file(
+    host: Host, programs: Programs, precious: Path
+) -> None:
+    done = host.run(
+        programs.executable("guarded"), "link", precious, STRIPEWISE_WRITABLE=str(host.directory)
+    )
+    assert done.returncode == errno.EXDEV
+    assert not (host.directory / "second-name").exists()
+    assert has(host.profile.processes[0], ProcessFlag.GUARD_HIT)
 
 
 def test_devices_are_free(host: Host) -> None:

@@ -19,7 +19,7 @@ from stripewise.tunables import all_tunables, get
 SITE = """
 version = 1
 lock_layout = true
-[knobs]
+[tunables]
 allowed = ["mpiio.*", "hdf5.*"]
 denied = ["mpiio.cb_nodes"]
 [caps]
@@ -76,12 +76,12 @@ def test_check_refuses(configuration: Configuration, message: str):
 
 def test_check_accepts():
     parse_policy(SITE, "site").check(hints(romio_cb_write="enable"))
-    named = parse_policy('[knobs]\nallowed = ["environment.MY_*"]', "x")
+    named = parse_policy('[tunables]\nallowed = ["environment.MY_*"]', "x")
     named.check(Configuration(job=JobSettings(environment={"MY_VARIABLE": "1"})))
 
 
 def test_an_empty_list_allows_nothing():
-    policy = parse_policy("[knobs]\nallowed = []", "x")
+    policy = parse_policy("[tunables]\nallowed = []", "x")
     assert all(policy.why_not(knob) for knob in all_tunables())
 
 
@@ -95,9 +95,9 @@ def test_an_empty_list_allows_nothing():
         ('[caps]\nmax_bytes = "much"', "100 GiB"),
         ("[caps]\nmax_concurrency = 0", "max_concurrency"),
         ('lock_layout = "yes"', "lock_layout"),
-        ('[knobs]\ndenied = ["mpio.*"]', "mpio"),
-        ('[knobs]\ndenied = ["mpiio.stripping_factor"]', "striping_factor"),
-        ('[knobs]\ndenied = "mpiio.*"', "denied"),
+        ('[tunables]\ndenied = ["mpio.*"]', "mpio"),
+        ('[tunables]\ndenied = ["mpiio.stripping_factor"]', "striping_factor"),
+        ('[tunables]\ndenied = "mpiio.*"', "denied"),
         ("version = 2", "version"),
         ("= = =", "not TOML"),
     ],
@@ -120,7 +120,7 @@ def test_sizes(text: str, size: int):
 def test_user_narrows_site(tmp_path: Path):
     site, user = tmp_path / "site.toml", tmp_path / "user.toml"
     site.write_text(SITE)
-    user.write_text('lock_layout = false\n[knobs]\nallowed = ["*"]\n[caps]\nmax_trials = 99\n')
+    user.write_text('lock_layout = false\n[tunables]\nallowed = ["*"]\n[caps]\nmax_trials = 99\n')
     policy = load_policy(site, user)
     assert policy.lock_layout
     assert policy.max_trials == 50
@@ -203,3 +203,11 @@ def test_site_store_of_what_studies_found(tmp_path):
 def test_a_store_needs_an_absolute_path(value):
     with pytest.raises(ConfigurationError, match=r"site: policy: .*knowledge"):
         parse_policy(f"knowledge = {value}\n", "site")
+
+
+def test_the_earlier_name_of_the_table_is_read():
+    assert (
+        parse_policy('[knobs]\ndenied = ["mpiio.cb_nodes"]\n', "old").denied
+        == parse_policy('[tunables]\ndenied = ["mpiio.cb_nodes"]\n', "new").denied
+        == ("mpiio.cb_nodes",)
+    )

@@ -16,8 +16,8 @@ from stripewise.readers import accesses
 from stripewise.readers._expand import levels_of, moved
 from stripewise.readers._trace_layout import RawShapeKind
 from stripewise.readers._view_pieces import pieces_of_range
-from stripewise.testing.trace_samples import H5, MPI, OUT, one_thread, rank, trace_of
-from stripewise.testing.traces import FakeCall, FakeObject, FakeShape, FakeTrace, FakeView
+from support.trace_samples import H5, MPI, OUT, one_thread, rank, trace_of
+from support.traces import FakeCall, FakeObject, FakeShape, FakeTrace, FakeView
 
 DATA = [FakeObject(OUT, "/data", (24, 24))]
 ROWS = FakeShape((24, 24), numbers=(1, 1, 6, 24, 1, 1), elements=144)
@@ -185,7 +185,7 @@ def test_too_many_are_cut_and_told() -> None:
 
 
 def test_without_mpi_each_process_is_a_rank() -> None:
-    from stripewise.testing.containers import FakeFile, FakeProcess
+    from support.containers import FakeFile, FakeProcess
 
     processes = [
         FakeProcess({}, [FakeFile(OUT)], trace=trace)

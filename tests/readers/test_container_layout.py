@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.model import EventFlag, OpenBit
+from stripewise.model import N_ACTIONS, Action, EventFlag, OpenBit
 from stripewise.readers import _container as c
 from stripewise.readers import _trace_layout as t
 
@@ -37,6 +37,8 @@ CONSTANTS = {
     **{f"SW_PROCESS_{e.name}": e for e in c.ProcessFlag},
     **{f"SW_FILE_{e.name}": e for e in c.FileFlag},
     **{f"SW_SETTINGS_{e.name}": e for e in c.SettingsKind},
+    **{f"SW_DO_{e.name}": e for e in Action},
+    "SW_DO_FIRST_DATA": N_ACTIONS,
     **{f"SW_CAPTURE_{e.name}": e for e in c.CaptureMode},
     "SW_TRACE_VERSION": t.TRACE_VERSION,
     "SW_RUN_LEVELS": t.RUN_LEVELS,

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.readers import Profile, join_containers, parse_container
+from stripewise.model import RunProfile
+from stripewise.readers import (
+    join_containers,
+    observed_files,
+    opened_files,
+    parse_container,
+    program_facts,
+)
 from stripewise.readers._container import (
     ContainerLayer,
     FileFlag,
@@ -16,7 +23,7 @@ from stripewise.readers._container import (
     ProcessFlag,
     SettingsKind,
 )
-from stripewise.testing.containers import FakeFile, FakeProcess, build_container
+from support.containers import FakeFile, FakeProcess, build_container
 
 MIB = 1 << 20
 POSIX, MPIIO, HDF5 = ContainerLayer.POSIX, ContainerLayer.MPIIO, ContainerLayer.HDF5
@@ -59,12 +66,12 @@ def shared_writer(number: int) -> list[FakeFile]:
     return [mpiio, posix] if number == 0 else [mpiio]
 
 
-def profile_of(*processes: FakeProcess, host: str = "node1") -> Profile:
+def profile_of(*processes: FakeProcess, host: str = "node1") -> RunProfile:
     return join_containers([parse_container(build_container(processes, host=host))])
 
 
 @pytest.fixture
-def shared() -> Profile:
+def shared() -> RunProfile:
     settings = [
         ("/run/out.dat", MPIIO, SettingsKind.PROGRAM, "access_style=write_once\n"),
         ("/run/out.dat", MPIIO, SettingsKind.APPLIED, "cb_nodes=1\n"),
@@ -77,7 +84,7 @@ def shared() -> Profile:
     )
 
 
-def test_io_seconds_is_the_slowest_rank(shared: Profile) -> None:
+def test_io_seconds_is_the_slowest_rank(shared: RunProfile) -> None:
     assert shared.io_seconds == pytest.approx(2.0)
     assert shared.n_ranks == 2
     assert shared.write_bytes == 8 * MIB
@@ -93,7 +100,7 @@ def test_without_mpi_the_slowest_process_counts() -> None:
         FakeProcess({"outermost_ns": 10**9}), FakeProcess({"outermost_ns": 3 * 10**9})
     )
     assert found.io_seconds == pytest.approx(3.0)
-    assert found.n_ranks == 1
+    assert found.n_ranks == 0
 
 
 def test_without_ranks_launchers_are_not_the_program() -> None:
@@ -107,19 +114,19 @@ def test_without_ranks_launchers_are_not_the_program() -> None:
 
 def test_a_file_that_only_a_library_used_is_left_out() -> None:
     session = FakeFile("/tmp/session.sm", POSIX, ops={Op.WRITE: (1, 40, 9)})
-    assert profile_of(FakeProcess({}, [session])).observed_files(Path("/run")) == ()
+    assert observed_files(profile_of(FakeProcess({}, [session])), Path("/run")) == ()
 
 
 def test_empty_profile() -> None:
     empty = join_containers([])
-    assert (empty.io_seconds, empty.read_bytes, empty.n_ranks) == (0.0, 0, 1)
-    assert empty.observed_files(Path("/run")) == ()
-    assert empty.facts(1.0).mpi_family == ""
-    assert not empty.opened(Path("/run")).read
+    assert (empty.io_seconds, empty.read_bytes, empty.n_ranks) == (0.0, 0, 0)
+    assert observed_files(empty, Path("/run")) == ()
+    assert program_facts(empty, 1.0).mpi_family == ""
+    assert not opened_files(empty, Path("/run")).read
 
 
-def test_observed_file(shared: Profile) -> None:
-    (file,) = shared.observed_files(Path("/run"))
+def test_observed_file(shared: RunProfile) -> None:
+    (file,) = observed_files(shared, Path("/run"))
     assert (file.path, file.interface) == ("out.dat", "mpiio")
     assert (file.writers, file.system_writes) == (1, 8)
     assert file.system_write_bytes == 8 * MIB
@@ -132,10 +139,10 @@ def test_observed_file(shared: Profile) -> None:
     assert file.reported["cb_nodes"] == "1"
 
 
-def test_opened_knows_relative_paths_and_created(shared: Profile, tmp_path: Path) -> None:
-    opened = shared.opened(Path("/run"))
+def test_opened_knows_relative_paths_and_created(shared: RunProfile, tmp_path: Path) -> None:
+    opened = opened_files(shared, Path("/run"))
     assert opened.created == opened.written == {Path("out.dat")}
-    assert shared.opened(tmp_path).created == {Path("/run/out.dat")}
+    assert opened_files(shared, tmp_path).created == {Path("/run/out.dat")}
 
 
 WRITE = {Op.WRITE: (2, 10, 5)}
@@ -175,7 +182,7 @@ def test_old_outputs_are_told_from_inputs(tmp_path: Path, files: list, replaced:
     records = [
         FakeFile(str(path), layer, flags, ops, (1, read, 0)) for layer, flags, ops, read in files
     ]
-    opened = profile_of(FakeProcess({}, records)).opened(tmp_path)
+    opened = opened_files(profile_of(FakeProcess({}, records)), tmp_path)
     assert opened.replaced == ({Path("x")} if replaced else set())
 
 
@@ -184,11 +191,11 @@ def test_a_symbolic_link_to_the_root(tmp_path: Path) -> None:
     real.mkdir()
     link.symlink_to(real)
     inside = FakeFile(str(link / "x"), POSIX, FileFlag.READ, {Op.READ: (1, 5, 5)})
-    assert profile_of(FakeProcess({}, [inside])).opened(real).read == {Path("x")}
+    assert opened_files(profile_of(FakeProcess({}, [inside])), real).read == {Path("x")}
 
 
-def test_facts(shared: Profile) -> None:
-    facts = shared.facts(10.0, environment={}, mpiio_alternatives=("ompio", "romio321"))
+def test_facts(shared: RunProfile) -> None:
+    facts = program_facts(shared, 10.0, environment={}, mpiio_alternatives=("ompio", "romio321"))
     assert (facts.n_ranks, facts.n_hosts) == (2, 1)
     assert (facts.mpi_family, facts.mpiio_implementation) == ("openmpi", "ompio")
     assert facts.mpi_version.startswith("Open MPI v4.1.4")
@@ -206,7 +213,7 @@ def test_several_hosts() -> None:
         parse_container(build_container([FakeProcess(*rank(i, 2, [], 1))], host=f"node{i}"))
         for i in range(2)
     ]
-    assert join_containers(raws).facts(1.0).n_hosts == 2
+    assert program_facts(join_containers(raws), 1.0).n_hosts == 2
 
 
 @pytest.mark.parametrize(("second", "expected"), [(4, True), (3, False)])
@@ -216,11 +223,25 @@ def test_matched_calls(second: int, expected: bool) -> None:
         FakeProcess(*rank(i, 2, [FakeFile("/r/a.h5", HDF5, ops={Op.WRITE: (counts[i], 8, 8)})], 1))
         for i in range(2)
     ]
-    facts = profile_of(*processes).facts(1.0, mpiio_alternatives=())
+    facts = program_facts(profile_of(*processes), 1.0, mpiio_alternatives=())
     assert facts.matched_calls is expected
     assert facts.uses_hdf5
 
 
 def test_matched_calls_needs_every_rank() -> None:
     one = FakeProcess(*rank(0, 2, [FakeFile("/r/a.h5", HDF5, ops={Op.WRITE: (1, 8, 8)})], 1))
-    assert not profile_of(one, FakeProcess(*rank(1, 2, [], 1))).facts(1.0).matched_calls
+    assert not program_facts(profile_of(one, FakeProcess(*rank(1, 2, [], 1))), 1.0).matched_calls
+
+
+def test_the_median_is_that_of_nearly_all_writes() -> None:
+    write = FakeFile(
+        "/run/x",
+        POSIX,
+        FileFlag.WRITTEN,
+        {Op.WRITE: (1001, 1000 * 512 + 40, 10)},
+        write_sizes={0: 1, 1: 1000},
+        extremes=(40, 544),
+    )
+    write.outermost = (10, 0, 1000 * 512 + 40)
+    (file,) = observed_files(profile_of(FakeProcess({}, [write])), Path("/run"))
+    assert 511 <= file.median_write_bytes <= 512

@@ -8,9 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.readers import Profile, join_containers, parse_container
+from stripewise.model import RunProfile
+from stripewise.readers import (
+    join_containers,
+    observed_files,
+    opened_files,
+    parse_container,
+    program_facts,
+)
 from stripewise.readers._container import ContainerLayer, FileFlag, Op, ProcessFlag
-from stripewise.testing.containers import FakeFile, FakeProcess, build_container
+from support.containers import FakeFile, FakeProcess, build_container
 
 MIB = 1 << 20
 
@@ -28,7 +35,7 @@ def written(path: str, outermost: int = 0) -> FakeFile:
     return FakeFile(path, ContainerLayer.POSIX, flags, operations, (10, 0, outermost))
 
 
-def profile(*files: FakeFile) -> Profile:
+def profile(*files: FakeFile) -> RunProfile:
     fields = {
         "flags": ProcessFlag.EXITED | ProcessFlag.ADIOS2,
         "outermost_write_bytes": sum(file.outermost[2] for file in files),
@@ -46,20 +53,20 @@ def test_the_directory_is_one_file_and_counts_once(by_thread: int) -> None:
         written("/run/out.bp/md.0", by_thread),
     )
     assert found.write_bytes == MIB
-    (file,) = found.observed_files(Path("/run"))
+    (file,) = observed_files(found, Path("/run"))
     assert (file.path, file.interface, file.write_bytes) == ("out.bp", "adios2", MIB)
     assert (file.system_writes, file.system_write_bytes) == (3, 3 * MIB)
     assert file.reported == {"NumSubFiles": "2"}
-    facts = found.facts()
+    facts = program_facts(found)
     assert (facts.uses_adios2, facts.write_calls, facts.posix_bytes) == (True, 1, 0)
 
 
 def test_files_beside_it_are_files_of_their_own() -> None:
     found = profile(put("/run/out.bp"), written("/run/out.bpx/data.0", MIB))
     assert found.write_bytes == 2 * MIB
-    assert {f.path for f in found.observed_files(Path("/run"))} == {"out.bp", "out.bpx/data.0"}
+    assert {f.path for f in observed_files(found, Path("/run"))} == {"out.bp", "out.bpx/data.0"}
 
 
 def test_what_the_system_sees_is_what_was_opened() -> None:
-    opened = profile(put("/run/out.bp"), written("/run/out.bp/data.0")).opened(Path("/run"))
+    opened = opened_files(profile(put("/run/out.bp"), written("/run/out.bp/data.0")), Path("/run"))
     assert opened.written == {Path("out.bp/data.0")}

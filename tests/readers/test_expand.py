@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from stripewise.errors import TraceError
 from stripewise.readers import expand
 from stripewise.readers._expand import levels_of, moved
-from stripewise.testing.trace_samples import MPI, OUT, one_thread, rank, trace_of
-from stripewise.testing.traces import FakeCall, FakeThread, FakeTrace
+from support.trace_samples import MPI, OUT, one_thread, rank, trace_of
+from support.traces import FakeCall, FakeThread, FakeTrace
 
 
 def test_three_levels() -> None:

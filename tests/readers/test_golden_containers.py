@@ -13,25 +13,33 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.readers import Profile, handshake, join_containers, parse_container
+from stripewise.model import RunProfile
+from stripewise.readers import (
+    handshake,
+    join_containers,
+    observed_files,
+    opened_files,
+    parse_container,
+    program_facts,
+)
 
 DATA = Path(__file__).parent / "data"
 MIB = 1 << 20
 
 
 @pytest.fixture(scope="module")
-def golden() -> Profile:
+def golden() -> RunProfile:
     data = gzip.decompress((DATA / "container-v1-mpich.sw.gz").read_bytes())
     return join_containers([parse_container(data)])
 
 
-def test_summary(golden: Profile) -> None:
+def test_summary(golden: RunProfile) -> None:
     assert (golden.n_ranks, golden.read_bytes, golden.write_bytes) == (2, 0, 2 * MIB)
     assert golden.io_seconds == pytest.approx(0.159, abs=0.001)
 
 
-def test_observed(golden: Profile) -> None:
-    (file,) = golden.observed_files(Path("/scratch/demo"))
+def test_observed(golden: RunProfile) -> None:
+    (file,) = observed_files(golden, Path("/scratch/demo"))
     assert (file.path, file.interface) == ("shared.dat", "mpiio")
     assert (file.writers, file.system_writes, file.system_write_bytes) == (2, 4, 2 * MIB)
     assert file.median_write_bytes == file.largest_write_bytes == MIB // 2
@@ -47,8 +55,8 @@ def test_observed(golden: Profile) -> None:
     assert "bogus_hint" not in file.reported
 
 
-def test_facts(golden: Profile) -> None:
-    facts = golden.facts(0.39)
+def test_facts(golden: RunProfile) -> None:
+    facts = program_facts(golden, 0.39)
     assert (facts.mpi_family, facts.mpiio_implementation) == ("mpich", "romio")
     assert "4.0.2" in facts.mpi_version
     assert facts.mpiio_alternatives == ()
@@ -56,6 +64,6 @@ def test_facts(golden: Profile) -> None:
     assert (facts.noncontiguous, facts.shared_files, facts.write_calls) == (True, 1, 2)
 
 
-def test_handshake_and_opened(golden: Profile) -> None:
+def test_handshake_and_opened(golden: RunProfile) -> None:
     assert handshake(golden, ["mpiexec", "-n", "2", "./shared"]).ok
-    assert Path("shared.dat") in golden.opened(Path("/scratch/demo")).created
+    assert Path("shared.dat") in opened_files(golden, Path("/scratch/demo")).created

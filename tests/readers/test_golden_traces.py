@@ -15,7 +15,7 @@ import pytest
 
 from stripewise.model import Evidence, IoLayer, Op, Pieces, Selections
 from stripewise.readers import expand, parse_container
-from stripewise.readers._run_evidence import evidence_of
+from stripewise.readers._join import evidence_of
 
 DATA = Path(__file__).parent / "data"
 H5, COMB = "/scratch/demo/golden.h5", "/scratch/demo/comb.dat"

@@ -6,26 +6,28 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from stripewise.elf import is_static, is_static_elf
+from stripewise.model import NAMES_ROW, Action, RunProfile
 from stripewise.readers import (
     Handshake,
     HandshakeState,
-    Profile,
     handshake,
     join_containers,
     parse_container,
 )
 from stripewise.readers._container import MpiFamily, PluginState, ProcessFlag
-from stripewise.readers._elf import is_static, is_static_elf
-from stripewise.testing.containers import FakeProcess, build_container
+from support.containers import FakeProcess, build_container
 
 MPI = ProcessFlag.MPI_INITIALIZED
 
 
-def profile_of(*processes: FakeProcess) -> Profile:
+def profile_of(*processes: FakeProcess) -> RunProfile:
     return join_containers([parse_container(build_container(processes))])
 
 
@@ -43,7 +45,7 @@ def mpi(rank: int, size: int, state: PluginState = PluginState.LOADED, **more: o
     return FakeProcess(fields)
 
 
-def check(profile: Profile, *command: str) -> Handshake:
+def check(profile: RunProfile, *command: str) -> Handshake:
     found = handshake(profile, command)
     assert "\n" not in found.message
     assert found.ok == (not found.message)
@@ -169,6 +171,17 @@ def test_no_mpi_under_a_launcher_is_noted() -> None:
     found = check(profile_of(FakeProcess(row), FakeProcess(row)), "mpiexec", "-n", "2", program)
     assert found.ok
     assert "never called MPI_Init" in found.warnings[0]
+
+
+def test_names_without_data_are_told() -> None:
+    program = os.path.realpath(shutil.which("true") or "")
+    profile = profile_of(FakeProcess({"exe": program}))
+    row = np.zeros(1, NAMES_ROW)
+    row["count"][0, Action.STAT], row["seconds"][0, Action.STAT] = 5000, 1.5
+    row["failed"][0, Action.STAT] = 12
+    found = check(replace(profile, names=row, directories=("/x",)), program)
+    assert found.state is HandshakeState.NO_IO
+    assert "5,000 calls on names (most of them stat; 12 failed) in 1.5 s" in found.warnings[-1]
 
 
 def test_no_io() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from stripewise.errors import ContainerError
 from stripewise.readers import join_containers, parse_container, read_containers
 from stripewise.readers._container import PAGE, ContainerLayer, Op, SettingsKind
-from stripewise.testing.containers import FakeFile, FakeProcess, build_container
+from support.containers import FakeFile, FakeProcess, build_container
 
 FILE = FakeFile("/data/a.dat", ops={Op.WRITE: (3, 300, 30)}, outermost=(40, 0, 300))
 GOLDEN = build_container(

@@ -10,10 +10,10 @@ import pytest
 from stripewise.model import EventFlag, IoLayer, Op, ShapeKind
 from stripewise.readers import parse_container
 from stripewise.readers._blocks import scan_records
-from stripewise.readers._run_evidence import evidence_of
+from stripewise.readers._join import evidence_of
 from stripewise.readers._trace_layout import RawShapeKind, Storage, TypeClass
-from stripewise.testing.containers import FakeFile, FakeProcess, build_container
-from stripewise.testing.trace_samples import (
+from support.containers import FakeFile, FakeProcess, build_container
+from support.trace_samples import (
     H5,
     MPI,
     OUT,
@@ -23,7 +23,7 @@ from stripewise.testing.trace_samples import (
     rank,
     trace_of,
 )
-from stripewise.testing.traces import (
+from support.traces import (
     UNLIMITED,
     FakeBins,
     FakeCall,

@@ -6,19 +6,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from stripewise.testing.trace_fuzz import check_input
-from stripewise.testing.trace_samples import mixed_container
+from support.trace_fuzz import check_input
+from support.trace_samples import mixed_container
 
 N_INPUTS = 500
-CODE = "from stripewise.testing.trace_fuzz import run_inputs; print(run_inputs(0, {}))"
+TESTS = Path(__file__).parents[1]
+CODE = "from support.trace_fuzz import run_inputs; print(run_inputs(0, {}))"
 
 
 def test_mutated_inputs() -> None:
     command = [sys.executable, "-c", CODE.format(N_INPUTS)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=250, check=False, cwd=TESTS
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert "partial" in done.stdout
 

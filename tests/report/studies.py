@@ -69,7 +69,7 @@ def improved() -> StudyResult:
         pairs=tuple(pairs),
         unsynced=unsynced,
         verification=Verification(VerificationStatus.IDENTICAL, ("out.h5", "out2.h5", EVIL)),
-        stopped_because="every knob that can act has been climbed",
+        stopped_because="every tunable that can act has been climbed",
         resolution="at a spread of 5 %, six pairs resolve differences of about 8 %",
         decisions=(
             Decision(START + 1, "16 ranks wrote independently: collective buffering first"),
@@ -84,7 +84,7 @@ def improved() -> StudyResult:
 
 
 def no_improvement() -> StudyResult:
-    """A program that no knob affects."""
+    """A program that no tunable affects."""
     clock = Clock(11)
     clock.run(RunRole.WARM_UP, 12.0)
     baseline = tuple(clock.run(RunRole.BASELINE, 8.0, noise=0.2) for _ in range(3))
@@ -178,7 +178,7 @@ def one_run() -> StudyResult:
         command=("./serial",),
         directory="/home/me/serial.stripewise",
         runs=tuple(clock.runs),
-        stopped_because="no knob can act on this program",
+        stopped_because="no tunable can act on this program",
         left_out={"mpiio.cb_nodes": "the program does not use MPI-IO"},
         facts=ProgramFacts(posix_bytes=10, io_seconds=3.0, elapsed_seconds=30.0),
     )

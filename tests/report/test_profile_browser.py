@@ -10,8 +10,9 @@ import subprocess
 
 import profiles
 import pytest
+import studies
 
-from stripewise.report import write_profile_html
+from stripewise.report import render_html, write_profile_html
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -25,7 +26,7 @@ def load(page, tmp_path):
         [
             BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
             "--no-first-run", f"--user-data-dir={tmp_path / 'browser'}", "--enable-logging=stderr",
-            "--virtual-time-budget=2000", "--dump-dom", page.as_uri(),
+            "--virtual-time-budget=6000", "--dump-dom", page.as_uri(),
         ],
         capture_output=True, text=True, timeout=120, check=False,
         env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
@@ -41,29 +42,71 @@ def test_page_loads_without_complaints_and_its_script_runs(name, tmp_path):
     document, console = load(page, tmp_path)
     assert console == []
     assert 'class="sort"' in document
-    assert document.count('class="tip"') == document.count('class="plot heat"') > 3
+    assert document.count("<canvas") == document.count('class="chart drawn"') > 3
 
 
-def test_zoom_stretches_and_scrolls_all_pictures_together(tmp_path):
+def test_the_report_of_a_study_draws_its_charts_too(tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text(render_html(studies.improved()), encoding="utf-8")
+    document, console = load(page, tmp_path)
+    assert console == []
+    assert document.count('class="chart drawn"') == 3
+
+
+def drawn(page, tmp_path, body):
+    """The document's title after a script of the test has run beside the page's own."""
+    text = page.read_text(encoding="utf-8")
+    text = re.sub(r"<meta http-equiv=.Content-Security-Policy[^>]*>", "", text)
+    script = f"""<script>addEventListener("load", function () {{ setTimeout(function () {{
+      const chart = document.querySelector("#timeline .chart canvas");
+      const box = chart.getBoundingClientRect();
+      function send(kind, x, y, more) {{
+        const at = {{ clientX: box.left + x, clientY: box.top + y, bubbles: true }};
+        chart.dispatchEvent(new (kind === "wheel" ? WheelEvent : PointerEvent)(
+          kind, Object.assign(at, {{ pointerType: "mouse", cancelable: true }}, more)));
+      }}
+      {body}
+    }}, 1500); }});</script></main>"""
+    page.write_text(text.replace("</main>", script), encoding="utf-8")
+    document, console = load(page, tmp_path)
+    assert console == []
+    return re.search("<title>(.*?)</title>", document, flags=re.S)[1]
+
+
+def test_a_tooltip_names_the_rank_the_time_and_the_value(tmp_path):
     page = tmp_path / "profile.html"
     write_profile_html(*profiles.rich(), page)
-    text = re.sub(r"<meta http-equiv=.Content-Security-Policy[^>]*>", "", page.read_text("utf-8"))
-    click = """<script>addEventListener("load", function () {
-      var plus = document.querySelectorAll(".zoom button")[1];
-      plus.click(); plus.click();
-      var pans = Array.from(document.querySelectorAll(".pan"));
-      document.title = pans.map(function (pan) {
-        return Math.round(pan.scrollWidth / pan.clientWidth) + "@" + pan.scrollLeft;
-      }).join(" ");
-    });</script></main>"""
-    page.write_text(text.replace("</main>", click), encoding="utf-8")
-    document, console = load(page, tmp_path)
-    title = re.search("<title>(.*?)</title>", document)[1].split()
-    assert console == []
-    assert len(title) == document.count('class="canvas"') > 3
-    assert len(set(title)) == 1
-    assert title[0].startswith("4@")
-    assert not title[0].endswith("@0")
+    title = drawn(page, tmp_path, """
+      const seen = [];
+      for (let y = 250; y < 500; y += 10) {
+        for (let x = 120; x < box.width; x += 7) {
+          send("pointermove", x, y);
+          const tip = document.getElementById("vg-tooltip-element");
+          if (tip && tip.classList.contains("visible")) { seen.push(tip.textContent); }
+        }
+      }
+      setTimeout(function () { document.title = seen.pop() || "none"; }, 200);""")  # fmt: skip
+    assert re.match(r"rankrank \d+time[\d.]+ to [\d.]+ secondsMiB/s[\d.]+", title), title
+
+
+def test_ctrl_and_the_wheel_zoom_and_the_wheel_alone_scrolls_the_page(tmp_path):
+    page = tmp_path / "profile.html"
+    write_profile_html(*profiles.rich(), page)
+    title = drawn(page, tmp_path, """
+      const first = chart.toDataURL();
+      function wheel(held) {
+        send("pointermove", 400, 60);
+        send("wheel", 400, 60, { deltaY: -400, ctrlKey: held });
+      }
+      wheel(false);
+      setTimeout(function () {
+        const same = chart.toDataURL() === first;
+        wheel(true);
+        setTimeout(function () {
+          document.title = same + " " + (chart.toDataURL() === first);
+        }, 300);
+      }, 300);""")  # fmt: skip
+    assert title == "true false"
 
 
 def test_another_script_would_not_run(tmp_path):

@@ -12,12 +12,12 @@ import jsonschema
 import numpy as np
 import pytest
 
-from stripewise.cli._common import finite
 from stripewise.diagnosis import diagnose
 from stripewise.model import Distribution, IoLayer, Op, Pattern, PatternKind
 from stripewise.report._profile_drishti import CODES, drishti_csv
 from stripewise.report._profile_json import files_to_csv, profile_to_json
 from stripewise.report._profile_text import print_profile
+from stripewise.text import finite
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "diagnosis"))
 from runs import GIB, KIB, MIB, RunBuilder
@@ -59,7 +59,7 @@ def test_text_holds_figures_findings_and_tables():
     for words in (
         "run time            100 s   (4 ranks, 1 host)",
         "READ_TIME           40.0 ms over all ranks, 10.0 ms of the slowest",
-        "1. high   costs about 28.0 s   1 KiB independent writes to out.h5   [small-independent]",
+        "1. high   a change saves about 28.0 s (18.7 s to 28.1 s)   1 KiB independent writes to",
         "$ stripewise tune -- mpiexec -n 4 ./program",
         "Variance in shared files",
         "Requests before and after MPI-IO",
@@ -90,7 +90,8 @@ def test_tables_tell_what_they_leave_out():
 def test_no_finding_is_said():
     run = RunBuilder(n_ranks=1)
     run.add("/d/a", IoLayer.POSIX, 0, {Op.WRITE: (1, MIB, 0.001)})
-    assert "No finding: nothing costs enough to be told of." in text_of(run)
+    said = "No findings: no rule sees a likely saving; `stripewise tune` tries settings."
+    assert said in text_of(run)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +139,9 @@ def test_codes_of_a_balanced_collective_run_describe_only():
     assert codes_of(run) == {"P01", "P03", "P14", "M05"}
 
 
-def test_codes_of_reads_and_of_imbalance():
+def test_codes_of_imbalance():
     run = RunBuilder(n_ranks=4, elapsed=100.0)
     for rank, seconds in enumerate(np.array([30.0, 5.0, 5.0, 5.0])):
         ops = {Op.READ: (8, 64 * MIB, seconds)}
         run.add("/d/in", IoLayer.POSIX, rank, ops, maximum_offset=64 * MIB)
-    assert {"P02", "P04", "P09", "P19", "M01"} <= codes_of(run)
+    assert {"P02", "P04", "P19", "M01"} <= codes_of(run)

@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
-import re
 from collections import Counter
 
-import pages
 import profiles
 import pytest
 
 from stripewise.model import Distribution, PatternKind
+from stripewise.report._chart import write_picture
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
 from stripewise.report._profile_pattern import GAP, NOBODY, cell_map
-from stripewise.report._profile_pattern_svg import describe, pattern_picture
+from stripewise.report._profile_pattern_chart import describe, pattern_chart
 
 BLOCK, CYCLIC, WHOLE = Distribution("BLOCK"), Distribution("CYCLIC"), Distribution("*")
 
@@ -56,7 +55,7 @@ def test_four_dimensions_show_three_of_which_the_cut_ones_come_first():
     assert [axis.dimension for axis in cells.axes] == [0, 2, 3]
     assert cells.hidden == (1,)
     assert cells.owner((1, 0, 1)) == 5
-    assert "not drawn: dimension 1" in pattern_picture(pattern, "p")
+    assert "Not drawn: dimension 1." in pattern_chart(pattern).description
 
 
 def test_multipartition_gives_each_rank_one_block_in_every_plane():
@@ -73,24 +72,27 @@ def test_multipartition_gives_each_rank_one_block_in_every_plane():
 
 
 @pytest.mark.parametrize("pattern", profiles.PATTERNS, ids=lambda p: p.dataset or p.file)
-def test_drawings_are_sound_and_say_what_they_show(pattern):
-    picture = pattern_picture(pattern, "p0")
+def test_drawings_are_sound_and_say_what_they_show(pattern, tmp_path):
+    chart = pattern_chart(pattern)
     if pattern.kind is PatternKind.IRREGULAR:
-        assert picture is None
+        assert chart is None
         return
-    pages.Page(picture)
-    assert describe(pattern) in picture
-    assert "<polygon" in picture
+    assert chart.description.startswith(describe(pattern))
+    assert chart.spec["data"]["values"]
+    write_picture(chart.spec, tmp_path / "p.svg")
+    assert "<path" in (tmp_path / "p.svg").read_text(encoding="utf-8")
 
 
 def test_drawings_stay_small():
     pattern = sheet((BLOCK,) * 3, (1000, 1000, 1000))
-    assert len(pattern_picture(pattern, "p")) < 60_000
+    assert len(pattern_chart(pattern).data) < 60_000
 
 
 def test_a_sheet_numbers_its_cells():
-    picture = pattern_picture(sheet((BLOCK, BLOCK), (2, 2)), "p")
-    assert re.findall(r">(\d+)</text>", picture) == ["0", "1", "2", "3"]
+    cells = pattern_chart(sheet((BLOCK, BLOCK), (2, 2))).spec["data"]["values"]
+    assert [(cell["y"], cell["x"], cell["text"]) for cell in cells] == [
+        (0, 0, "0"), (0, 1, "1"), (1, 0, "2"), (1, 1, "3"),
+    ]  # fmt: skip
 
 
 def test_equal_patterns_stand_together_and_distributed_ones_first():

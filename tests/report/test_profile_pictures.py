@@ -2,22 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
-import base64
-import io
 import math
 from dataclasses import replace
 
 import numpy as np
 import profiles
 import pytest
-from PIL import Image
 
 from stripewise.diagnosis import Periodicity
-from stripewise.diagnosis import _heat_cells as heat
+from stripewise.diagnosis import heat_cells as heat
 from stripewise.model import HEAT_ROW, IoLayer, RunProfile
-from stripewise.report._profile_bandwidth import bandwidth_of, phase_words
-from stripewise.report._profile_image import RAMPS, heat_picture, ramp_colours, scale_of
-from stripewise.report._profile_panels import panel_of, ticks_of, time_maps
+from stripewise.report._evidence import time_unit
+from stripewise.report._profile_phases import phase_marks, phase_words
+from stripewise.report._time_charts import RAMPS, describe, time_chart, time_maps
 
 
 def profile_of(*rows, n_ranks=4, elapsed=10.0, paths=("a", "b")):
@@ -32,9 +29,11 @@ def maps_of(profile):
     return {(one.kind, one.title): one for one in time_maps(profile, axis)}, axis
 
 
-def pixels(address):
-    data = base64.b64decode(address.partition("base64,")[2])
-    return np.asarray(Image.open(io.BytesIO(data)).convert("RGBA"))
+def charts_of(profile, **more):
+    """The charts of a run by their title."""
+    parts = time_chart(profile, **more).spec["vconcat"]
+    titles = [part["title"] for part in parts]
+    return {t["text"] if isinstance(t, dict) else t: p for t, p in zip(titles, parts, strict=True)}
 
 
 def test_time_runs_to_the_end_of_the_run_and_every_rank_has_its_row():
@@ -124,64 +123,77 @@ def test_no_picture_by_file_where_bins_have_all_files_together():
     assert {kind for kind, _ in maps} == {"ranks"}
 
 
-def test_picture_has_a_pixel_a_cell_and_blank_is_transparent():
-    values = np.array([[0.0, 1.0], [10.0, 1000.0]])
-    scale = scale_of(values)
-    assert (scale.low, scale.high, scale.logarithmic) == (1.0, 1000.0, True)
-    shown = pixels(heat_picture(values, scale, "write").light)
-    assert shown.shape == (2, 2, 4)
-    assert shown[0, 0, 3] == 0
-    assert shown[0, 1, :3].tolist() == ramp_colours(RAMPS["write"][0])[0].tolist()
-    assert shown[1, 1, :3].tolist() == ramp_colours(RAMPS["write"][0])[-1].tolist()
+def test_a_cell_with_nothing_is_blank_and_a_wide_range_is_logarithmic():
+    rows = [(r, 0, IoLayer.POSIX, r, 0.0, 10.0**r * 2**20, 0.5) for r in range(1, 4)]
+    part = charts_of(profile_of(*rows))["Written, each rank, MiB/s"]
+    assert part["data"]["values"] == [
+        {"row": f"rank {n}", "c": [n], "v": [10.0**n]} for n in range(1, 4)
+    ]
+    assert part["encoding"]["color"]["scale"]["type"] == "log"
+    assert part["encoding"]["color"]["scale"]["domain"] == [10.0, 1000.0]
+    assert part["encoding"]["y"]["scale"]["domain"] == [f"rank {n}" for n in range(4)]
+
+
+def test_reads_do_not_hide_writes():
+    parts = charts_of(profile_of((0, 0, IoLayer.POSIX, 1, 5e6, 9e6, 0.5)))
+    written = parts["Written, all ranks together, MiB/s"]
+    read = parts["Read, all ranks together, MiB/s"]
+    assert written["data"]["values"] == [{"row": 0, "c": [1], "v": [8.583]}]
+    assert read["data"]["values"] == [{"row": 0, "c": [1], "v": [4.768]}]
+    tops = [part["layer"][0]["encoding"]["y"]["scale"]["domain"][1] for part in (written, read)]
+    assert tops[0] == tops[1]
+
+
+def test_a_tooltip_names_one_row_only():
+    rows = [(rank, 0, IoLayer.POSIX, 0, 0.0, 8.0, 0.5) for rank in range(1000)]
+    part = charts_of(profile_of(*rows, n_ranks=1000))[
+        "Written, each rank (mean of neighbours), MiB/s"
+    ]
+    assert part["data"]["values"][1]["row"] == "ranks 8–15"
+    assert [tip["field"] for tip in part["encoding"]["tooltip"]] == ["row", "time", "v"]
 
 
 @pytest.mark.parametrize("name", RAMPS)
 def test_ramps_read_without_colour(name):
-    for anchors, sign in zip(RAMPS[name], (-1, 1), strict=True):
-        colours = ramp_colours(anchors).astype(float) / 255
-        linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-        light = linear @ (0.2126, 0.7152, 0.0722)
-        assert (sign * np.diff(light) > -1e-3).all()
-        assert abs(light[0] - light[-1]) > 0.5
+    colours = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in RAMPS[name]]) / 255
+    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    light = linear @ (0.2126, 0.7152, 0.0722)
+    assert (np.diff(light) < 0).all()
+    assert light[0] - light[-1] > 0.5
 
 
 def test_panel_says_what_it_shows():
     maps, axis = maps_of(profile_of((2, 0, IoLayer.POSIX, 1, 0.0, 5 << 20, 0.5)))
-    panel = panel_of(maps["ranks", "Written, each rank"], axis)
-    assert panel.description == (
+    assert describe(maps["ranks", "Written, each rank"], axis) == (
         "Heat map: Written, each rank. 1 of 4 rows and 1 of 10 spans of 1.00 s have any. "
         "Most in rank 2 at 1.00 s: 5.00 MiB/s."
     )
-    busy = panel_of(maps["ranks", "Time in I/O calls, each rank"], axis)
-    assert busy.ends == ("0", "50 %", "100 %")
+    busy = charts_of(profile_of((2, 0, IoLayer.POSIX, 1, 0.0, 5e6, 0.5)))
+    colour = busy["Time in I/O calls, each rank, %"]["encoding"]["color"]
+    assert colour["scale"]["domain"] == [0, 100.0]
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (10.0, "0 s,2 s,4 s,6 s,8 s,10 s"),
-        (120.0, "0 s,25 s,50 s,75 s,100 s"),
-        (0.05, "0 ms,10 ms,20 ms,30 ms,40 ms,50 ms"),
-        (1500.0, "0 min,5 min,10 min,15 min,20 min,25 min"),
-        (36000.0, "0 h,2 h,4 h,6 h,8 h,10 h"),
-    ],
+    ("seconds", "unit"),
+    [(0.05, "milliseconds"), (10.0, "seconds"), (1500.0, "minutes"), (36000.0, "hours")],
 )
-def test_times_are_round(seconds, words):
-    assert ",".join(tick.text for tick in ticks_of(seconds)) == words
+def test_times_have_a_unit_that_fits(seconds, unit):
+    name, length = time_unit(seconds)
+    assert name == unit
+    assert 1 <= seconds / length < 1000
 
 
 def test_period_is_marked_where_phases_begin():
     series = np.array(([0.0] * 5 + [100.0] * 3) * 4 + [0.0] * 32)
     phase = Periodicity("write", True, 8.0, 0.9, 4, 3.0, 300.0, 1.0)
-    shown = bandwidth_of({"write": series, "read": np.zeros(64)}, 1.0, (phase,))
-    assert [round(at * 64 / 100) for at in shown.marks] == [5, 13, 21, 29]
-    assert shown.period == "writes come every 8.00 s"
-    assert [band.direction for band in shown.bands] == ["write"]
-    assert "1.17 KiB in all" in shown.description
+    assert phase_marks({"write": series}, 2.0, (replace(phase, period_seconds=16.0),)) == {
+        "write": (10.0, 26.0, 42.0, 58.0)
+    }
+    assert phase_marks({}, 1.0, (phase,)) == {}
 
 
-def test_nothing_moved_has_no_curve():
-    assert bandwidth_of({"write": np.zeros(4), "read": np.zeros(4)}, 1.0, ()) is None
+def test_nothing_moved_has_no_chart():
+    assert time_chart(profile_of((0, 0, IoLayer.POSIX, 1, 0.0, 0.0, 0.0))) is None
 
 
 def test_phases_in_words():

@@ -12,8 +12,8 @@ from stripewise.report._text import (
     format_ratio,
     format_seconds,
     format_settings,
-    printable,
 )
+from stripewise.text import printable
 
 
 @pytest.mark.parametrize(

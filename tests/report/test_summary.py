@@ -48,7 +48,7 @@ def test_faster_io_but_slower_program_is_explained():
 def test_too_few_pairs_have_no_interval():
     result = replace(studies.no_improvement(), speedup=Speedup(1.5, float("nan"), float("nan"), 2))
     assert "[2 paired runs: too few for an interval]" in text(result)
-    assert "too few runs to tell" in text(result)
+    assert "too few pairs to tell" in text(result)
 
 
 def test_rejected_configurations_are_loud():
@@ -93,3 +93,33 @@ def test_every_ending_fits_every_terminal(name, encoding):
 def test_ascii_keeps_the_meaning():
     shown = "\n".join(summary_lines(studies.improved(), encoding="ascii"))
     assert "[4.6-5.7, 95 %, 6 paired runs]" in shown
+
+
+def test_more_bytes_on_the_storage_are_said():
+    result = studies.improved()
+    doubled = tuple(
+        (first, replace(second, files=tuple(
+            replace(file, system_write_bytes=2 * sum(f.system_write_bytes for f in first.files))
+            for file in second.files[:1]
+        )))
+        for first, second in result.pairs
+    )  # fmt: skip
+    assert "the system writes more with these settings" in "\n".join(
+        summary_lines(replace(result, pairs=doubled))
+    )
+    assert "the system writes more" not in "\n".join(summary_lines(result))
+
+
+def test_a_wide_interval_says_what_would_help():
+    speedup = Speedup(5.4, 1.51, 19.96, 6)
+    text = "\n".join(summary_lines(replace(studies.improved(), speedup=speedup)))
+    assert "a larger problem or a quieter machine would tell more" in text
+
+
+def test_what_was_written_is_named_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = studies.improved()
+    inside = replace(result, directory=str(tmp_path / "deep" / "x.stripewise"))
+    assert text(inside, wrote=["best.toml"]).count(" deep/x.stripewise/best.toml") == 1
+    outside = text(result, wrote=["best.toml"])
+    assert "wrote           /scratch/me/flash_io.stripewise/best.toml" in outside

@@ -38,3 +38,18 @@ def test_a_command_that_is_not_understood_is_said():
     recipe = recipes(result_with(("aprun", "-n", "16", "./a")))[1]
     assert recipe.text == ""
     assert "aprun" in recipe.lost[0]
+
+
+@pytest.mark.parametrize(("user", "exports"), [(0, True), (1000, False)])
+def test_root_is_told_what_open_mpi_asks_of_it(
+    user: int, exports: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    found = result_with(("aprun", "-n", "16", "./a"))
+    assert found.winner is not None
+    chosen = Configuration(job=JobSettings(mca={"io": "romio321"}))
+    winner = replace(found.winner, configuration=chosen)
+    facts = replace(found.facts, mpi_family="openmpi")
+    recipe = recipes(replace(found, winner=winner, facts=facts))[1]
+    assert ("export OMPI_ALLOW_RUN_AS_ROOT=1\n" in recipe.text) == exports
+    assert recipe.text.endswith("export OMPI_MCA_io=romio321")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from stripewise.model import Mount
 from stripewise.runtime import CheckStatus, Runtime, run_doctor
 from stripewise.runtime import _doctor as doctor
 from stripewise.runtime._doctor import ranks_of_command
@@ -59,5 +60,18 @@ def test_no_mpi_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_is_no_storage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(doctor, "filesystem_type", lambda path: "tmpfs")
+    monkeypatch.setattr(doctor, "find_mount", lambda path: Mount("tmpfs"))
     assert doctor._storage(tmp_path)[0].status is CheckStatus.WARN
+
+
+def test_a_program_that_does_not_exist_fails(tmp_path):
+    from stripewise.runtime import _doctor
+
+    script = tmp_path / "write.py"
+    script.write_text("print()\n")
+    status = {
+        words: [str(check.status) for check in _doctor._program(words)]
+        for words in ((), ("mpiexec", "-n", "2", "./no-such-program"), ("true",))
+    }
+    assert list(status.values()) == [[], ["fail"], ["ok"]]
+    assert [str(c.status) for c in _doctor._program(("python3", str(script)))] == ["ok"]

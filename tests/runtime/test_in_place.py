@@ -12,7 +12,7 @@ import pytest
 
 from stripewise.errors import ProgramError, RuntimeMissingError, StorageError
 from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.readers import HandshakeState
+from stripewise.readers import HandshakeState, observed_files, program_facts
 from stripewise.runtime import InPlaceRun, Runtime, find_runtime, run_in_place
 
 DATA = Path(__file__).parent / "data"
@@ -64,7 +64,7 @@ def test_ranks_bytes_and_hints(runtime: Runtime, comb: Path) -> None:
     done = run(runtime, two_ranks(comb), Configuration((TWO_AGGREGATORS,)))
     assert done.handshake.ok, done.handshake.message
     assert (done.handshake.seen_ranks, done.handshake.expected_ranks) == (2, 2)
-    (file,) = done.profile.observed_files(Path.cwd())
+    (file,) = observed_files(done.profile, Path.cwd())
     assert (file.path, file.interface, file.write_bytes) == ("shared.dat", "mpiio", 2 * MIB)
     assert file.system_write_bytes == 2 * MIB
     assert file.requested["access_style"] == "write_once"
@@ -79,8 +79,8 @@ def test_hints_change_what_reaches_the_storage(runtime: Runtime, comb: Path) -> 
     plain = run(runtime, two_ranks(comb), Configuration())
     Path("shared.dat").unlink()
     tuned = run(runtime, two_ranks(comb), Configuration((TWO_AGGREGATORS,)))
-    writers = [r.profile.observed_files(Path.cwd())[0].writers for r in (plain, tuned)]
-    sizes = [r.profile.observed_files(Path.cwd())[0].largest_write_bytes for r in (plain, tuned)]
+    writers = [observed_files(r.profile, Path.cwd())[0].writers for r in (plain, tuned)]
+    sizes = [observed_files(r.profile, Path.cwd())[0].largest_write_bytes for r in (plain, tuned)]
     assert writers == [1, 2]
     assert sizes == [2 * MIB, MIB // 2]
 
@@ -92,7 +92,7 @@ def test_the_implementation_is_told_apart(runtime: Runtime, comb: Path) -> None:
         Path("shared.dat").unlink(missing_ok=True)
         configuration = Configuration((), JobSettings(mca={"io": name}))
         done = run(runtime, two_ranks(comb), configuration)
-        facts = done.profile.facts(done.elapsed_seconds, environment=done.environment)
+        facts = program_facts(done.profile, done.elapsed_seconds, environment=done.environment)
         assert facts.mpiio_implementation == expected
         assert facts.mpiio_alternatives == ("ompio", "romio321")
 
@@ -117,7 +117,7 @@ def test_no_plugin(runtime: Runtime, comb: Path) -> None:
 
 def test_without_mpi(runtime: Runtime) -> None:
     done = run(runtime, ["dd", "if=/dev/zero", "of=x", "bs=65536", "count=4"], Configuration())
-    (file,) = done.profile.observed_files(Path.cwd())
+    (file,) = observed_files(done.profile, Path.cwd())
     assert (file.path, file.interface, file.write_bytes) == ("x", "posix", 4 * 65536)
     assert file.system_writes == 4
     assert file.aligned_fraction[65536] == 1.0

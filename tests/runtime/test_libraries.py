@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from stripewise.elf import hdf5_names_in_file, mpi_family_of_file
 from stripewise.runtime import _doctor, describe_mpi
-from stripewise.runtime._elf import hdf5_names_in_file, mpi_family_of_file
 from stripewise.runtime._hdf5 import Hdf5Installation
 from stripewise.runtime._libraries import IoLibrary, cache_directory, find_libraries
 

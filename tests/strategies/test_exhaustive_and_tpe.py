@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import UsageError
+from stripewise.errors import RuntimeMissingError
 from stripewise.strategies import _tpe, create
 from stripewise.testing.strategy_suite import play, romio_facts
 from stripewise.tunables import find_space, point_problem
@@ -82,7 +82,7 @@ def test_tpe_claims_that_all_is_tried_only_where_it_has_looked(monkeypatch):
 
 def test_tpe_without_optuna_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(UsageError, match=r"pip install 'stripewise\[tpe\]'"):
+    with pytest.raises(RuntimeMissingError, match=r"pip install 'stripewise\[tpe\]'"):
         create("tpe", SPACE, FACTS, 0)
 
 

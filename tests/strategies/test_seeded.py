@@ -8,9 +8,9 @@ from math import inf
 import pytest
 
 from stripewise.model import Configuration, Trial
-from stripewise.strategies import Proposal, SeededStrategy, create, key_of, strategy_names
+from stripewise.strategies import Proposal, SeededStrategy, create, strategy_names
 from stripewise.testing.strategy_suite import StrategySuite, play, romio_facts
-from stripewise.tunables import find_space
+from stripewise.tunables import find_space, key_of
 
 FACTS = replace(romio_facts(), uses_hdf5=True, uses_parallel_hdf5=True, collective_bytes=1 << 25)
 SPACE = find_space(FACTS)

@@ -13,7 +13,7 @@ from ensemble_harness import CASES
 from stripewise.launch import Launcher
 from stripewise.model import StudyResult
 from stripewise.study import Observer, Study, StudyOptions
-from stripewise.testing.study_fakes import fake_tools, tools_by_case
+from support.study_fakes import fake_tools, tools_by_case
 
 Run = Callable[..., StudyResult]
 
@@ -23,7 +23,7 @@ def run_fake(tmp_path: Path) -> Run:
     """Run a study of a fake program; keyword arguments go to the options or the tools."""
 
     def run(launcher: Launcher, **given: object) -> StudyResult:
-        tool_names = ("facts", "space", "policy", "compare", "memory", "unreadable")
+        tool_names = ("facts", "space", "policy", "compare", "memory", "unreadable", "look")
         for_tools = {name: given.pop(name) for name in tool_names if name in given}
         observer = given.pop("observer", None) or Observer()
         given.setdefault("directory", tmp_path / "study")
@@ -58,12 +58,3 @@ def run_cases(tmp_path: Path, no_fsync: None) -> Run:
 @pytest.fixture
 def no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
-
-
-@pytest.fixture
-def runs(tmp_path: Path) -> tuple[Path, Path, Path]:
-    """Directories of two baselines and a candidate."""
-    made = tuple(tmp_path / name for name in "abc")
-    for path in made:
-        path.mkdir()
-    return made  # type: ignore[return-value]

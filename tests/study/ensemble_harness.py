@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from stripewise.study import Case
-from stripewise.testing.study_fakes import KNOB, FakeLauncher, no_noise
+from support.study_fakes import KNOB, FakeLauncher, no_noise
 
 CASES = (Case("small", ("prog", "small")), Case("large", ("prog", "large")))
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from stripewise.errors import UsageError
+from stripewise.owned import OwnedDirectory
 from stripewise.study import Case, StudyOptions, expand_cases, read_cases
 from stripewise.study._cases import case_directory
-from stripewise.study._workspace import SandboxWorkspace
+from stripewise.workspace._sandbox_workspace import SandboxWorkspace
 
 WHOLE = """
 [[case]]
@@ -113,6 +114,7 @@ def test_cases_share_the_copy_of_the_inputs(tmp_path):
         Case("c", ("./p", "c"), inputs=(Path("own.txt"),)),
     )
     options = StudyOptions((), origin=tmp_path, directory=Path("s.stripewise"), cases=cases)
+    OwnedDirectory.take(tmp_path / "s.stripewise", "study")
     places = [SandboxWorkspace(options.of_case(case)).prepare("run") for case in cases]
     assert len({place.directory for place in places}) == 3
     assert sorted(p.name for p in places[0].directory.iterdir()) == ["in.txt", "own.txt"]

@@ -11,7 +11,8 @@ from stripewise.model import (
     CaseOutcome,
 )
 from stripewise.study import Case
-from stripewise.testing.study_fakes import KNOB, FakeLauncher, lognormal
+from stripewise.study._statistics import LOOKS
+from support.study_fakes import KNOB, FakeLauncher, lognormal
 
 
 def test_no_case_may_get_slower(run_cases):
@@ -44,7 +45,7 @@ def test_a_case_whose_whole_time_gets_worse(run_cases):
 
 @pytest.mark.parametrize("n_cases", [2, 4])
 def test_honest_about_nothing(run_cases, tmp_path, n_cases):
-    """A/A: cases that no knob affects get "no improvement"."""
+    """A/A: cases that no tunable affects get "no improvement"."""
     words = [f"c{i}" for i in range(n_cases)]
     cases = tuple(Case(word, ("prog", word)) for word in words)
     improved = 0
@@ -87,7 +88,7 @@ def test_the_overall_interval_covers_the_truth(run_cases, tmp_path):
 
 
 def test_a_case_that_is_left_open_is_no_improvement(run_cases):
-    """One case is behind in 3 of 6 pairs; the budget has no room for more, then it has."""
+    """One case is behind in half of its pairs; the budget ends, then there is more."""
 
     class Wavers(FakeLauncher):
         pairs = 0
@@ -99,14 +100,14 @@ def test_a_case_that_is_left_open_is_no_improvement(run_cases):
             return super().submit(request)
 
     by_word = {"small": FakeLauncher(gains(4.0)), "large": Wavers(gains(1.0))}
-    result = run_cases(by_word, runs=36, trials=None, strategy="rules")
-    assert result.speedup.n_pairs == 6
+    result = run_cases(by_word, runs=30, trials=None, strategy="rules")
+    assert LOOKS[0] <= result.speedup.n_pairs < LOOKS[-1]
     assert result.speedup.low > 1
     assert result.cases[1].speedup.median < 0.95 <= 1 <= result.cases[1].speedup.high
     assert not result.improved
     assert result.cases[1].outcome is CaseOutcome.OPEN
     said = next(d.text for d in result.decisions if "left open" in d.text)
-    assert "case large is left open (I/O 0.95x [0.90-1.00])" in said
+    assert "case large is left open (I/O 0.95x [0.80-1.12])" in said
     given = int(said.partition("--resume --runs ")[2])
     more = run_cases(by_word, runs=given, resume=True)
-    assert more.cases[1].speedup.n_pairs > 6
+    assert more.cases[1].speedup.n_pairs > result.speedup.n_pairs

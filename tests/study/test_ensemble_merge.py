@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What several cases have in common: facts, knobs, ladders."""
+"""What several cases have in common: facts, tunables, ladders."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_contract_needs_its_proof_in_every_case(fact, knob, calls):
 
 
 def ladders(knob, **by_case):
-    """Merge spaces of one knob with these ladders; None: the knob is left out there."""
+    """Merge spaces of one tunable with these ladders; None: the tunable is left out there."""
     spaces = {
         case: Space((Dimension(get(knob), rungs),), {}) if rungs else Space((), {knob: "no"})
         for case, rungs in by_case.items()

@@ -10,8 +10,8 @@ from ensemble_harness import CASES, launchers
 from stripewise.errors import StudyError
 from stripewise.study import Case, Journal
 from stripewise.study._journal import parse
-from stripewise.testing.journal_checks import check_runs
-from stripewise.testing.study_fakes import lognormal
+from support.journal_checks import check_runs
+from support.study_fakes import lognormal
 
 
 class Kill(BaseException):

@@ -61,6 +61,21 @@ def test_damage_in_the_middle_names_the_line(path):
         Journal(path)
 
 
+@pytest.mark.parametrize("order", [(0, 2), (0, 1, 1, 2), (1, 0, 2), (0, 1, 2, 2)])
+def test_lines_that_were_taken_out_doubled_or_moved_are_seen(path, order):
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[number] for number in order))
+    with pytest.raises(StudyError, match=r"damaged in line \d; .*--force"):
+        Journal(path)
+
+
+def test_a_journal_of_another_version_is_refused(path):
+    record = {"kind": "study", "at": 1.5, "version": 1, "options": {}, "provenance": {}}
+    path.write_bytes(encode([record]))
+    with pytest.raises(StudyError, match=r"study of version 1, .* reads version 2; .*--force"):
+        Journal(path)
+
+
 def test_full_disk_leaves_the_journal_whole(path, monkeypatch):
     journal = Journal(path)
     before = path.read_bytes()
@@ -81,10 +96,9 @@ def test_read_only_directory_is_said(tmp_path):
 
 @given(st.dictionaries(st.text(), st.one_of(st.none(), st.integers(), st.floats(allow_nan=False))))
 def test_any_record_survives(data):
-    record = {"kind": "value", "at": 1.5, "value": data}
-    records, size = parse(encode(record), None)
-    assert records == [record]
-    assert size == len(encode(record))
+    record = {"kind": "value", "at": 1.5, "name": "n", "value": data}
+    content = encode([record])
+    assert parse(content, None) == ([record], len(content))
 
 
 def test_measurement_survives_with_any_bytes_in_a_path():
@@ -92,9 +106,10 @@ def test_measurement_survives_with_any_bytes_in_a_path():
         "out\udcff.dat", writers=2, aligned_fraction={4096: 0.5}, applied={"cb_nodes": "2"}
     )
     measurement = Measurement("id", RunStatus.TIMEOUT, None, 1.5, 0.5, 1, 2, 3.0, (file,), "slow")
-    text = encode({"kind": "run-finished", "m": codec.measurement_to_json(measurement)})
+    data = codec.measurement_to_json(measurement)
+    text = encode([{"kind": "run-finished", "at": 1.5, "run_id": "id", "measurement": data}])
     record = parse(text, None)[0][0]
-    assert codec.measurement_from_json(record["m"]) == measurement
+    assert codec.measurement_from_json(record["measurement"]) == measurement
 
 
 def test_unknown_fields_of_a_later_version_are_ignored():

@@ -19,9 +19,12 @@ from stripewise.model import (
     VerificationStatus,
 )
 from stripewise.policy import Policy
-from stripewise.study import FirstLook, Observer, Study, StudyOptions, program_name
+from stripewise.runtime import program_name
+from stripewise.study import FirstLook, Observer, Study, StudyOptions
+from stripewise.study._statistics import LOOKS
 from stripewise.testing.strategy_suite import romio_facts
-from stripewise.testing.study_fakes import (
+from stripewise.tunables import SafetyClass, Space, find_space, get
+from support.study_fakes import (
     KNOB,
     FakeLauncher,
     NoWorkspace,
@@ -29,7 +32,6 @@ from stripewise.testing.study_fakes import (
     helped,
     lognormal,
 )
-from stripewise.tunables import SafetyClass, Space, find_space, get
 
 
 def test_finds_and_shows_an_improvement(run_fake):
@@ -39,7 +41,7 @@ def test_finds_and_shows_an_improvement(run_fake):
     assert result.winner.settings[KNOB] == "disable"
     assert 1.7 < result.speedup.median < 2.3
     assert result.speedup.low > 1
-    assert result.speedup.n_pairs == 6
+    assert result.speedup.n_pairs == LOOKS[0]
     assert result.verification.status is VerificationStatus.IDENTICAL
     assert result.unsynced is not None
     assert len(result.trials) <= 8
@@ -51,7 +53,7 @@ def test_procedure_order(run_fake):
     roles = [entry.role for entry in result.runs]
     assert roles[0] is RunRole.WARM_UP
     assert roles[1:4] == [RunRole.BASELINE] * 3
-    assert [r for r in roles if r.value.startswith("pair")].count(RunRole.PAIR_WINNER) == 6
+    assert [r for r in roles if r.value.startswith("pair")].count(RunRole.PAIR_WINNER) == 4
     assert roles[-2:] == [RunRole.UNSYNCED_BASELINE, RunRole.UNSYNCED_WINNER]
 
 
@@ -89,7 +91,7 @@ def test_no_knob_ends_at_once(run_fake):
     result = run_fake(launcher, space=lambda facts: Space((), {KNOB: "no MPI-IO"}))
     assert len(launcher.settings) == 1
     assert not result.improved
-    assert "no knob acts" in result.stopped_because
+    assert "no tunable acts" in result.stopped_because
     assert result.left_out == {KNOB: "no MPI-IO"}
 
 
@@ -212,10 +214,10 @@ def test_trial_budget(run_fake, trials, said):
 
 
 def test_run_budget_keeps_the_pairs(run_fake):
-    result = run_fake(FakeLauncher(helped), runs=22)
-    assert "of 22 runs used" in result.stopped_because
-    assert len(result.runs) <= 22
-    assert result.speedup.n_pairs >= 6
+    result = run_fake(FakeLauncher(helped), runs=17)
+    assert "of 17 runs used" in result.stopped_because
+    assert len(result.runs) <= 17
+    assert result.speedup.n_pairs >= LOOKS[0]
 
 
 def test_time_budget(run_fake):
@@ -232,8 +234,8 @@ def test_policy_caps(run_fake):
 @pytest.mark.parametrize(
     ("policy", "said", "runs"),
     [
-        (Policy(max_runs=17), "17 runs.*at least 18", 0),
-        (Policy(max_bytes=10 << 26), "takes at least 1207959552", 1),
+        (Policy(max_runs=13), "13 runs.*at least 14", 0),
+        (Policy(max_bytes=10 << 26), "takes at least 939524096", 1),
     ],
 )
 def test_policy_that_holds_no_study(run_fake, policy, said, runs):
@@ -355,7 +357,7 @@ def test_a_program_that_needs_its_old_outputs_gets_them_back(tmp_path):
 
 
 def test_too_few_runs_are_refused(run_fake):
-    with pytest.raises(UsageError, match="take 18"):
+    with pytest.raises(UsageError, match="take 14"):
         run_fake(FakeLauncher(helped), runs=5)
 
 

@@ -4,12 +4,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 
 import pytest
 
-from stripewise.model import Distribution, Pattern, PatternKind, ProgramFacts
-from stripewise.study._pattern_facts import interleaved, moved_bytes, with_pattern
+from stripewise.model import (
+    Distribution,
+    Evidence,
+    Pattern,
+    PatternKind,
+    ProgramFacts,
+    RunProfile,
+)
+from stripewise.study._codec import facts_from_json, facts_to_json
+from stripewise.study._pattern_facts import (
+    MOST_SUMMARIES,
+    interleaved,
+    moved_bytes,
+    summaries,
+    with_pattern,
+)
 
 BLOCK, WHOLE = Distribution("BLOCK"), Distribution("*")
 
@@ -56,9 +70,28 @@ def test_bytes_are_those_of_all_ranks_and_steps() -> None:
     assert moved_bytes(pattern((BLOCK,), (6,), (24,), steps=3)) == 6 * 8 * 4 * 3
 
 
-def test_without_a_readable_container_the_facts_stay(tmp_path: Path) -> None:
-    broken = tmp_path / "host.sw"
-    broken.write_bytes(b"not a container")
+def test_without_a_trace_the_facts_stay() -> None:
     facts = ProgramFacts(n_ranks=4)
-    assert with_pattern(facts, [broken]) is facts
-    assert with_pattern(facts, []) == facts
+    assert with_pattern(facts, Evidence(RunProfile(""))) is facts
+
+
+def test_datasets_of_one_structure_are_summed_up_the_largest_first() -> None:
+    large = [pattern((BLOCK, WHOLE), (64, 64), (256, 64), collective=1.0) for _ in range(3)]
+    small = pattern((WHOLE, BLOCK), (8, 2), (8, 8), steps=2)
+    first, second = summaries([small, *large])
+    assert (first.distributions, first.datasets, first.collective) == (("BLOCK", "*"), 3, 1.0)
+    assert (second.distributions, second.datasets, second.steps) == (("*", "BLOCK"), 1, 2)
+    assert first.share + second.share == pytest.approx(1, abs=1e-3)
+    assert first.share > 0.9
+
+
+def test_there_is_an_end_of_summaries() -> None:
+    many = [pattern((BLOCK,), (size,), (4 * size,)) for size in range(1, 40)]
+    found = summaries(many)
+    assert len(found) == MOST_SUMMARIES
+    assert found[0].block == (39,)
+
+
+def test_summaries_survive_a_journal() -> None:
+    facts = ProgramFacts(patterns=summaries([pattern((BLOCK, WHOLE), (4, 4), (16, 4))]))
+    assert facts_from_json(json.loads(json.dumps(facts_to_json(facts)))) == facts

@@ -90,7 +90,7 @@ def test_a_policy_refuses_a_knob(work, tmp_path):
     (work / "c.toml").write_text(HEAD + 'mpiio = { romio_cb_write = "enable" }\n')
     (tmp_path / "stripewise").mkdir()
     (tmp_path / "stripewise" / "policy.toml").write_text(
-        '[knobs]\ndenied = ["mpiio.romio_cb_write"]\n'
+        '[tunables]\ndenied = ["mpiio.romio_cb_write"]\n'
     )
     words = ("run", "--config", "c.toml", "--", "touch", "ran")
     done = stripewise(*words, cwd=work, more={"XDG_CONFIG_HOME": str(tmp_path)})

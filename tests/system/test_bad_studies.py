@@ -103,6 +103,18 @@ def test_the_copy_of_the_inputs_was_touched(again, how, resume):
     assert finished(study)[: len(known)] == known
 
 
+@pytest.mark.parametrize("name", ["work", "runs"])
+def test_a_part_of_the_study_was_linked_elsewhere(again, tmp_path, name, resume):
+    work, _ = again
+    study, precious = work / "blocks.stripewise", tmp_path / "precious"
+    shutil.move(study / name, tmp_path / "moved")
+    (precious / "a").mkdir(parents=True)
+    (precious / "a" / "thesis.tex").write_text("years of work")
+    (study / name).symlink_to(precious)
+    resume(work).only_error(7, f"{name} is a link", "left alone")
+    assert (precious / "a" / "thesis.tex").exists()
+
+
 def test_begun_again_where_inputs_are_gone(again):
     """--force makes a new copy; the program then fails, and says what is missing."""
     work, command = again

@@ -24,9 +24,8 @@ from system_cli import (
     wait_until,
 )
 
-from stripewise.cli._kernel import kernel_path
-from stripewise.runtime import find_runtime
-from stripewise.testing.journal_checks import check_runs
+from stripewise.runtime import find_runtime, kernel_path
+from support.journal_checks import check_runs
 
 pytestmark = pytest.mark.mpi
 
@@ -98,7 +97,7 @@ def test_a_gain_is_shown_for_each_command(work, two):
     for case, name in zip(document["cases"], ("few", "many"), strict=True):
         assert case["outcome"] != "slower"
         assert case["speedup"]["median"] > 1.2
-        assert case["speedup"]["n_pairs"] == document["speedup"]["n_pairs"] >= 6
+        assert case["speedup"]["n_pairs"] == document["speedup"]["n_pairs"] >= 4
         assert case["verification"]["compared"] == [f"{name}.dat"]
         assert f"{name}: I/O" in done.out
     assert "enable" in (study / "best.toml").read_text()

@@ -22,7 +22,7 @@ from system_cli import (
     wait_until,
 )
 
-from stripewise.testing.journal_checks import check_runs
+from support.journal_checks import check_runs
 
 pytestmark = pytest.mark.mpi
 

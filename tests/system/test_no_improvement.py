@@ -1,20 +1,28 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A/A studies: where no knob acts, luck must not be sold as an improvement."""
+"""A/A studies: where no tunable acts, luck must not be sold as an improvement."""
 
 from __future__ import annotations
 
 import pytest
 from system_cli import as_words, mpiexec, tune
 
+from support.amounts import share_of
+
 pytestmark = [pytest.mark.mpi, pytest.mark.long, pytest.mark.timeout(1500)]
 
-STUDIES = 10
+STUDIES = share_of(10, 2)
 INERT = ("mpiio.romio_ds_write", "mpiio.ind_wr_buffer_size")
 """Data sieving: collective buffering hands it pieces without holes."""
 
 
-@pytest.mark.parametrize("options", [(), ("--no-sync",)], ids=["synced", "cached"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param((), id="synced", marks=pytest.mark.ci),
+        pytest.param(("--no-sync",), id="cached"),
+    ],
+)
 def test_ten_studies_in_which_nothing_can_help(compiled, family, tmp_path, options):
     romio = ("--mca", "io", "romio321") if family == "openmpi" else ()
     program = compiled("blocks.c", family)

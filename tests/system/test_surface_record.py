@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from system_cli import as_words, mpiexec, start, stripewise, tree, wait_until
 
-from stripewise.launch import Surface, SurfaceRole
+from stripewise.surfaces import Surface, SurfaceRole
 
 pytestmark = pytest.mark.mpi
 VARY = ("--vary", "mpiio.romio_cb_write=enable,disable", "--vary", "mpiio.cb_nodes=2")
@@ -72,3 +72,37 @@ def test_a_program_that_does_no_io_leaves_nothing(work):
     done.only_error(6, "no I/O")
     assert tree(work) == before
     assert not (work / "a.jsonl.stripewise").exists()
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["the user's", "new"])
+def test_what_was_in_the_work_directory_stays(work, tmp_path, known):
+    """The recording makes its own directory in it, and removes nothing else."""
+    given = tmp_path / "given"
+    if known:
+        (given / "runs").mkdir(parents=True)
+        (given / "runs" / "thesis.tex").write_text("years of work")
+    before = tree(tmp_path)
+    words = ("surface", "record", "-o", "a.jsonl", "--work-dir", given, *VARY, "--", "true")
+    stripewise(*words, cwd=work).only_error(6, "no I/O")
+    assert tree(tmp_path) == before
+    assert given.exists() == known
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("[tunables]\ndenied = ['mpiio.cb_nodes']", "mpiio.cb_nodes may not be varied"),
+        ("[caps]\nmax_runs = 20", "runs, and the policy allows 20"),
+        ("[caps]\nmax_trials = 2", "configurations, and the policy allows 2"),
+        ("[caps]\nmax_bytes = 10", "bytes written, and the policy allows 10"),
+        ("[caps]\nmax_runs = 0", "max_runs is used up"),
+    ],
+)
+def test_the_policy_holds(work, tmp_path, policy, said):
+    (tmp_path / "stripewise").mkdir()
+    (tmp_path / "stripewise" / "policy.toml").write_text(f"version = 1\n{policy}\n")
+    before = tree(work)
+    words = ("surface", "record", "-o", "a.jsonl", *VARY, "--", "sh", "-c", "echo x > out")
+    more = {"XDG_CONFIG_HOME": str(tmp_path)}
+    stripewise(*words, cwd=work, more=more).only_error(4, said)
+    assert tree(work) == before

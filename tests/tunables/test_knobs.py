@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every knob keeps the contract."""
+"""Every tunable keeps the contract."""
 
 from __future__ import annotations
 

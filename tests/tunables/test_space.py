@@ -126,7 +126,7 @@ def test_sieve_buffer_is_for_serial_hdf5():
 
 def test_only_searches_what_was_asked_for():
     assert names(MPICH, only=["romio_ds_write"]) == ["mpiio.romio_ds_write"]
-    with pytest.raises(UsageError, match="no knob"):
+    with pytest.raises(UsageError, match="no tunable"):
         find_space(MPICH, only=["nonsense"])
 
 

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static int try_to(const char *how, const char *path)
@@ -40,6 +42,14 @@ static int try_to(const char *how, const char *path)
         return rename(path, "elsewhere");
     if (strcmp(how, "rename-over") == 0)
         return close(creat("replacement", 0600)) | rename("replacement", path);
+    if (strcmp(how, "chmod") == 0)
+        return chmod(path, 0640);
+    if (strcmp(how, "utimes") == 0)
+        return utimes(path, NULL);
+    if (strcmp(how, "fchmod") == 0)
+        return fchmod(open(path, O_RDONLY), 0640);
+    if (strcmp(how, "link") == 0)
+        return link(path, "second-name");
     return -1;
 }
 

@@ -169,7 +169,7 @@ def test_a_crash_of_the_library_is_one_line(
 
 def test_a_library_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _replace_worker(monkeypatch, tmp_path, "import time; time.sleep(60)")
-    with pytest.raises(TraceError, match="did not finish within"):
+    with pytest.raises(TraceError, match="cannot be read within"):
         _isolated.read_log(EXAMPLES / "example.darshan", timeout_seconds=0.5)
 
 
@@ -251,3 +251,29 @@ def test_heat_bins_of_other_widths_are_joined() -> None:
     posix = rows[rows["layer"] == IoLayer.POSIX]
     assert posix["read_bytes"].tolist() == [3, 12]
     assert rows[rows["layer"] == IoLayer.STDIO]["write_bytes"].tolist() == [5, 6]
+
+
+def test_dxt_newer_than_the_library_is_told_and_the_counters_stay(tmp_path: Path) -> None:
+    found = EXAMPLES / "ior_hdf5_example.darshan"
+    content = bytearray(found.read_bytes())
+    place = 332  # the version of DXT_POSIX in the header of format 3.21
+    assert int.from_bytes(content[place : place + 4], "little") == 1
+    content[place] = 3
+    newer = tmp_path / "newer.darshan"
+    newer.write_bytes(content)
+    old, new = read_darshan(found), read_darshan(newer)
+    assert np.array_equal(new.profile.counters["count"], old.profile.counters["count"])
+    assert new.trace is not None
+    assert set(new.trace.rows["layer"]) == {IoLayer.MPIIO}
+    assert not new.profile.partial
+    text = " ".join(new.profile.notes)
+    assert "DXT_POSIX is of format version 3, which PyDarshan's library" in text
+    assert "update PyDarshan" in text
+    assert "damaged" not in text
+    assert "DXT was off" not in text
+
+
+def test_a_log_beyond_its_budget_says_so(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(_isolated, "DARSHAN_SECONDS", 0)
+    with pytest.raises(TraceError, match=r"cannot be read within .* the budget of a Darshan log"):
+        read_darshan(EXAMPLES / "example.darshan")

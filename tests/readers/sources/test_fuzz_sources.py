@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from stripewise.testing.fuzz_sources import KINDS, fuzz
+from support.fuzz_sources import KINDS, fuzz
 
 
 @pytest.mark.parametrize("kind", KINDS)

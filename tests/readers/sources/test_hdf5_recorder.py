@@ -21,7 +21,7 @@ from stripewise.readers.sources._hdf5_recorder._line import (
     vector,
 )
 from stripewise.readers.sources._hdf5_recorder._objects import element_type
-from stripewise.testing.foreign_traces import PH5_EXAMPLE, write_ph5_example
+from support.foreign_traces import PH5_EXAMPLE, write_ph5_example
 
 HEAD = """\
 1.00000 H5Fcreate (out.h5,H5F_ACC_TRUNC,0,1) 16 0.001

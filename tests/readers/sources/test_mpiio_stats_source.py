@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from stripewise.errors import TraceError
-from stripewise.model import IoLayer, Op
+from stripewise.model import IoLayer, MpiioSide, MpiioStats, Op
 from stripewise.readers import read_evidence
-from stripewise.readers._mpiio_stats import MpiioSide, MpiioStats
 from stripewise.readers.sources import recognise
 from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats, read_mpiio_stats
 from stripewise.report._profile_mpiio import mpiio_stats_text
-from stripewise.testing.foreign_traces import MPIIO_STATS_BLOCKS
+from support.foreign_traces import MPIIO_STATS_BLOCKS
 
 OLDER = """\
 step 1 done

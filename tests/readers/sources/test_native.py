@@ -14,8 +14,8 @@ from stripewise.errors import StorageError, TraceError
 from stripewise.model import COUNTER_ROW, IoLayer, Op
 from stripewise.readers import collect_containers, heat_of, read_evidence
 from stripewise.readers.sources import get_source, recognise, source_names
-from stripewise.testing.containers import FakeFile, FakeProcess, build_container
-from stripewise.testing.trace_samples import (
+from support.containers import FakeFile, FakeProcess, build_container
+from support.trace_samples import (
     MPI,
     OUT,
     evidence,
@@ -24,7 +24,7 @@ from stripewise.testing.trace_samples import (
     rank,
     write_container,
 )
-from stripewise.testing.traces import FakeBins, FakeCall
+from support.traces import FakeBins, FakeCall
 
 
 def test_a_container_whatever_its_name(tmp_path: Path) -> None:

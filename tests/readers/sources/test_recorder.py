@@ -17,7 +17,7 @@ from stripewise.readers.sources import recognise
 from stripewise.readers.sources._recorder import read_recorder
 from stripewise.readers.sources._recorder._functions import FUNCTIONS, mpi_data, open_bits
 from stripewise.readers.sources._recorder._text import parse_line
-from stripewise.testing.foreign_traces import (
+from support.foreign_traces import (
     ForeignCall,
     sample_calls,
     write_recorder_directory,

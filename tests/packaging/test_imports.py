@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packages use one another by their public names alone, and so does the command line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+MODULES = sorted((SOURCE / "stripewise").rglob("*.py"))
+REFERENCE = (ROOT / "docs" / "reference" / "python.md").read_text()
+NOT_FOR_USERS = {"cli", "testing"}
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """The module and the name of each import of one of our own."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("stripewise"):
+            yield from ((str(node.module), alias.name) for alias in node.names)
+
+
+def is_module(name: str) -> bool:
+    place = SOURCE.joinpath(*name.split("."))
+    return place.is_dir() or place.with_suffix(".py").is_file()
+
+
+def private_owner(module: str, name: str) -> str | None:
+    """The package that keeps what is imported to itself; None if it is public."""
+    full = f"{module}.{name}"
+    parts = (full if is_module(full) else module).split(".")
+    for place, part in enumerate(parts):
+        if part.startswith("_") and place > 1:
+            return ".".join(parts[:place])
+    return None
+
+
+def test_what_a_private_module_is() -> None:
+    assert private_owner("stripewise.study._loop", "Study") == "stripewise.study"
+    assert private_owner("stripewise.launch", "_local") == "stripewise.launch"
+    assert private_owner("stripewise.study", "Study") is None
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_module_reaches_into_another_package(path: Path) -> None:
+    for module, name in imported(path):
+        owner = private_owner(module, name)
+        assert owner is None or f"{name_of(path)}.".startswith(f"{owner}."), f"{module} {name}"
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if path.parent.name == "cli"], ids=name_of
+)
+def test_a_command_uses_what_its_packages_offer(path: Path) -> None:
+    for module, name in imported(path):
+        package = import_module(module)
+        offered = getattr(package, "__all__", None)
+        if offered is not None and not module.startswith("stripewise.cli"):
+            assert name in offered or is_module(f"{module}.{name}"), f"{module}.{name}"
+
+
+def test_the_reference_has_each_package() -> None:
+    packages = {path.parent.name for path in (SOURCE / "stripewise").glob("*/__init__.py")}
+    for package in packages - NOT_FOR_USERS:
+        assert f"::: stripewise.{package}\n" in REFERENCE, package
+
+
+def test_the_calls_in_the_reference_exist() -> None:
+    table = [line for line in REFERENCE.splitlines() if line.startswith("| `")]
+    calls = [call for line in table for call in re.findall(r"`(\w+)\.(\w+)", line)]
+    assert len(calls) > 30
+    for package, name in calls:
+        assert name in import_module(f"stripewise.{package}").__all__, f"{package}.{name}"

@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lines of a finding applied to its program, in a sandbox."""
+
+import pytest
+
+from stripewise.errors import ProgramError, UsageError
+from stripewise.study import Tried, try_lines
+
+SLOW = ("sh", "-c", 'test -n "$FAST" || sleep 0.2; echo made > out; test ! -e mine || rm mine')
+
+
+def test_lines_are_applied_and_the_users_files_stay(tmp_path):
+    (tmp_path / "mine").write_text("kept")
+    tried = try_lines(SLOW, ("export FAST=1   # quick",), directory=tmp_path, pairs=2)
+    assert len(tried.gains) == 2
+    assert tried.gain_seconds > 0.1
+    assert tried.holds(0.2)
+    assert not tried.holds(5.0)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [((), "change of the program's source"), (("sbcast a b",), "job script")],
+)
+def test_what_cannot_be_applied_is_said_before_anything_runs(tmp_path, lines, why):
+    with pytest.raises(UsageError, match=why):
+        try_lines(("false",), lines, directory=tmp_path)
+
+
+def test_a_program_that_fails_ends_the_trial(tmp_path):
+    with pytest.raises(ProgramError, match="code 3"):
+        try_lines(("sh", "-c", "exit 3"), ("export A=1",), directory=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gain_holds_from_half_to_twice_the_claim():
+    tried = Tried((2.0, 2.2, 2.1), (1.0, 1.1, 1.1))
+    assert tried.gain_seconds == pytest.approx(1.0)
+    assert tried.holds(0.6)
+    assert tried.holds(1.9)
+    assert not tried.holds(0.4)

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Surfaces by formula, for tests: every possible point, with noise by seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+
+from stripewise.model import ProgramFacts, Value
+from stripewise.surfaces import RecordedTunable, Surface, SurfaceRun
+from stripewise.surfaces._recording_plan import plan_runs, possible_points
+from stripewise.testing.strategy_suite import romio_facts
+from support.study_fakes import Noise, no_noise
+
+
+def synthetic_surface(
+    io_seconds: Callable[[Mapping[str, Value]], float],
+    vary: Mapping[str, Sequence[Value]],
+    *,
+    noise: Noise = no_noise,
+    repeats: int = 5,
+    facts: ProgramFacts | None = None,
+    seed: int = 0,
+) -> Surface:
+    """Return a surface as a recording would have left it.
+
+    Args:
+        io_seconds: True I/O time under given settings.
+        vary: Tunable to its values besides the default.
+        noise: Factor of one run.
+        repeats: Rounds.
+        facts: Of the program; default: one on which many tunables act.
+        seed: Of order and noise.
+    """
+    known = facts or romio_facts()
+    tunables = {name: RecordedTunable(tuple(values)) for name, values in vary.items()}
+    points, impossible = possible_points(tunables, known)
+    random = Random(f"surface:{seed}")
+    runs: list[SurfaceRun] = []
+    for planned in plan_runs(points, repeats, seed, 20):
+        seconds = io_seconds(planned.settings) * noise(random)
+        runs.append(
+            SurfaceRun(
+                planned.settings, seconds + 0.3, seconds, 0, 1 << 24,
+                role=planned.role, round=planned.round, sequence=planned.sequence,
+                started_unix_seconds=float(len(runs)),
+            )
+        )  # fmt: skip
+    return Surface(
+        command=("mpiexec", "-n", "8", "./synthetic"),
+        facts=known,
+        provenance={"cpu": "none"},
+        tunables=tunables,
+        runs=tuple(runs),
+        plan={
+            "repeats": repeats,
+            "seed": seed,
+            "control_every": 20,
+            "configurations": len(points),
+            "impossible": impossible,
+        },
+    )

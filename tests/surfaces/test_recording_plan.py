@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stripewise.errors import ConfigurationError, UsageError
+from stripewise.surfaces import RecordedTunable, RecordingOptions, SurfaceRole
+from stripewise.surfaces._recording_plan import plan_runs, possible_points, recorded_tunables
+from stripewise.testing.strategy_suite import romio_facts
+
+FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)
+TUNABLES = {
+    "mpiio.romio_cb_write": RecordedTunable(("enable", "disable")),
+    "mpiio.cb_nodes": RecordedTunable((2, 4)),
+}
+
+
+def test_every_possible_point_and_the_default_first():
+    points, impossible = possible_points(TUNABLES, FACTS)
+    assert points[0] == {}
+    assert len(points) == 7
+    assert impossible == 2  # cb_nodes has no effect with romio_cb_write=disable
+    assert {"mpiio.romio_cb_write": "disable"} in points
+
+
+def test_too_many_points_are_refused():
+    wide = {f"knob{i}": RecordedTunable(tuple(range(9))) for i in range(6)}
+    with pytest.raises(UsageError, match="1000000 configurations are too many"):
+        possible_points(wide, FACTS)
+
+
+def test_rounds_are_fresh_permutations():
+    points, _ = possible_points(TUNABLES, FACTS)
+    runs = plan_runs(points, 5, 3, 0)
+    rounds = [[r.settings for r in runs if r.round == n] for n in range(1, 6)]
+    for order in rounds:
+        assert sorted(map(str, order)) == sorted(map(str, points))
+    assert len({str(order) for order in rounds}) == 5
+    assert runs == plan_runs(points, 5, 3, 0)
+    assert runs != plan_runs(points, 5, 4, 0)
+
+
+def test_the_default_stands_in_between():
+    points, _ = possible_points(TUNABLES, FACTS)
+    runs = plan_runs(points, 4, 0, 5)
+    assert [run.sequence for run in runs] == list(range(1, len(runs) + 1))
+    controls = [i for i, run in enumerate(runs) if run.role is SurfaceRole.CONTROL]
+    assert controls == [5, 11, 17, 23, 29]
+    assert all(runs[i].settings == {} for i in controls)
+    counts = Counter(str(r.settings) for r in runs if r.role is SurfaceRole.POINT)
+    assert set(counts.values()) == {4}
+
+
+def test_values_are_checked_and_each_counts_once():
+    assert recorded_tunables({"mpiio.cb_nodes": (2, 4, 2)}) == {
+        "mpiio.cb_nodes": RecordedTunable((2, 4))
+    }
+    with pytest.raises(ConfigurationError, match="cb_nodes"):
+        recorded_tunables({"mpiio.cb_nodes": ("two",)})
+    with pytest.raises(UsageError, match="cb_node"):
+        recorded_tunables({"mpiio.cb_node": (2,)})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"command": ()}, "no command to record"),
+        ({"vary": {}}, "no tunable is varied"),
+        ({"repeats": 0}, "--repeats must be at least 1"),
+    ],
+)
+def test_what_cannot_be_recorded(given, message):
+    usual = {"command": ("a",), "output": Path("x"), "vary": {"mpiio.cb_nodes": (2,)}}
+    with pytest.raises(UsageError, match=message):
+        RecordingOptions(**{**usual, **given})

@@ -1,0 +1,376 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import socket
+import stat
+import subprocess
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+from stripewise.errors import StorageError, StudyError, UsageError
+from stripewise.owned import OwnedDirectory
+from stripewise.workspace import _disk_space, _snapshot
+from stripewise.workspace._sandbox import Sandbox
+from stripewise.workspace._snapshot import InputSnapshot
+
+LARGE = (1 << 20) + 10
+ODD_NAME = os.fsdecode(b"caf\xe9")
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Path:
+    """A user's working directory with a bit of everything."""
+    directory = tmp_path / "user"
+    (directory / "data" / "deep").mkdir(parents=True)
+    (directory / "a.out").write_text("#!/bin/sh\necho $0\n")
+    (directory / "a.out").chmod(0o755)
+    (directory / "input.nml").write_text("small")
+    (directory / "data" / "mesh").write_bytes(b"m" * LARGE)
+    (directory / "data" / "restart").write_bytes(b"r" * LARGE)
+    (directory / "data" / "deep" / ODD_NAME).write_text("odd")
+    (directory / "link").symlink_to("data/mesh")
+    (directory / "absolute").symlink_to(directory / "input.nml")
+    (directory / "folder").symlink_to("data")
+    (directory / "dangling").symlink_to("nowhere")
+    (directory / ".git").mkdir()
+    (directory / ".git" / "HEAD").write_text("x")
+    (directory / "old.stripewise").mkdir()
+    (directory / "old.stripewise" / "best.toml").write_text("x")
+    (tmp_path / "outside").write_text("outside")
+    (directory / "out_link").symlink_to("../outside")
+    (directory / "secret").write_text("x")
+    return directory
+
+
+def state(directory: Path) -> dict[str, tuple[object, ...]]:
+    """Everything that can be seen of a tree, but access times."""
+    found = {}
+    for folder, folders, files in os.walk(directory):
+        for name in (*folders, *files):
+            path = os.path.join(folder, name)
+            status = os.lstat(path)
+            content = b""
+            if stat.S_ISREG(status.st_mode):
+                content = hashlib.sha256(Path(path).read_bytes()).digest()
+            elif stat.S_ISLNK(status.st_mode):
+                content = os.fsencode(os.readlink(path))
+            found[path] = (status.st_ino, status.st_mode, status.st_mtime_ns, content)
+    return found
+
+
+@pytest.fixture
+def study(user: Path) -> OwnedDirectory:
+    return OwnedDirectory.take(user / "mine.stripewise", "study")
+
+
+@pytest.fixture
+def sandbox(user: Path, study: Path) -> Sandbox:
+    return Sandbox(InputSnapshot.create(user, study), study.inside("runs"))
+
+
+# -- snapshot ----------------------------------------------------------------------------------
+
+
+def test_a_snapshot_holds_the_inputs_and_nothing_else(user, study, sandbox):
+    names = set(sandbox.snapshot.entries)
+    assert {"a.out", "data/mesh", f"data/deep/{ODD_NAME}", "link", "folder"} <= names
+    assert not any(".git" in name or "stripewise" in name for name in names)
+    copy = study.path / "inputs"
+    assert (copy / "data" / "mesh").read_bytes() == b"m" * LARGE
+    assert (copy / "data" / "mesh").stat().st_mtime_ns == (user / "data/mesh").stat().st_mtime_ns
+    assert stat.S_IMODE((copy / "a.out").stat().st_mode) == 0o555
+    assert sandbox.snapshot.size_bytes == sum(
+        path.stat().st_size
+        for path in user.rglob("*")
+        if path.is_file()
+        and not path.is_symlink()
+        and not {".git", "old.stripewise"} & set(path.parts)
+        and "mine.stripewise" not in path.parts
+    )
+
+
+def test_links_stay_inside_or_keep_their_target(user, study, sandbox):
+    copy = study.path / "inputs"
+    assert os.readlink(copy / "link") == "data/mesh"
+    assert os.readlink(copy / "absolute") == "input.nml"
+    assert os.readlink(copy / "dangling") == "nowhere"
+    assert (copy / "out_link").read_text() == "outside"
+
+
+def test_a_snapshot_is_found_again(study, sandbox):
+    again = InputSnapshot.load(study)
+    assert again is not None
+    assert again.entries == sandbox.snapshot.entries
+    again.check()
+    assert InputSnapshot.load(study.inside("none")) is None
+
+
+def test_an_interrupted_snapshot_is_made_anew(user, study, sandbox):
+    (study.path / "inputs.json").unlink()
+    (study.path / "inputs" / "junk").write_text("x")
+    assert InputSnapshot.load(study) is None
+    InputSnapshot.create(user, study).check()
+    assert not (study.path / "inputs" / "junk").exists()
+
+
+def test_what_is_no_file_is_skipped(user, study):
+    os.mkfifo(user / "pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(user / "sock"))
+        snapshot = InputSnapshot.create(user, study)
+    assert set(snapshot.skipped) == {"pipe", "sock"}
+
+
+def test_only_named_inputs_and_the_program(user, study):
+    snapshot = InputSnapshot.create(
+        user,
+        study,
+        inputs=[Path("data/deep"), user / "input.nml"],
+        command=["mpiexec", "./a.out", "--in=input.nml", "out.h5"],
+    )
+    expected = {"a.out", "data", "data/deep", f"data/deep/{ODD_NAME}", "input.nml"}
+    assert set(snapshot.entries) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("none", "there is no input none"),
+        ("../outside", "lies outside"),
+        ("/etc/hosts", "outside"),
+    ],
+)
+def test_inputs_that_cannot_be_taken(user, study, given, message):
+    with pytest.raises(UsageError, match=message):
+        InputSnapshot.create(user, study, inputs=[Path(given)])
+
+
+def test_too_much_is_refused_with_size_and_remedy(user, study, monkeypatch):
+    monkeypatch.setattr(_snapshot, "can_clone", lambda *_: False)
+    with pytest.raises(StudyError, match=r"holds 2\.0 MiB .*1\.0 MiB .*--input PATH"):
+        InputSnapshot.create(user, study, max_bytes=1 << 20)
+    monkeypatch.setattr(_snapshot, "MAX_ENTRIES", 3)
+    with pytest.raises(StudyError, match=r"more than 3 files.*--input PATH"):
+        InputSnapshot.create(user, study)
+
+
+def test_no_room_is_refused_before_copying(user, study, monkeypatch):
+    monkeypatch.setattr(_snapshot, "can_clone", lambda *_: False)
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(1, 1, 1 << 20))
+    with pytest.raises(StorageError, match=r"needs 2\.0 MiB .*there is: 1\.0 MiB; make room"):
+        InputSnapshot.create(user, study)
+    assert list((study.path / "inputs").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda copy: (copy / "input.nml").unlink(), "input.nml is missing from"),
+        (lambda copy: (copy / "new").write_text(""), "new was added to"),
+        (lambda copy: (copy / "a.out").write_text("changed"), "a.out was changed in"),
+        (lambda copy: shutil.rmtree(copy / "data" / "deep"), "data/deep"),
+        (lambda copy: os.utime(copy / "data/mesh"), "data/mesh was changed"),
+    ],
+)
+def test_damage_is_noticed_before_the_next_run(study, sandbox, damage, message):
+    for path in (study.path / "inputs").rglob("*"):
+        if not path.is_symlink():
+            path.chmod(0o755)
+    sandbox.prepare("1")
+    damage(study.path / "inputs")
+    with pytest.raises(StudyError, match=message):
+        sandbox.prepare("2")
+
+
+# -- runs --------------------------------------------------------------------------------------
+
+VANDAL = """
+echo more >> input.nml
+echo new > data/out
+echo changed > data/mesh
+echo through > link
+echo abs > absolute
+rm data/restart
+rm -r data/deep
+ln -s /etc/hosts made_link
+mkdir -m 500 closed
+chmod 777 a.out
+echo up > ../up
+mkfifo pipe
+"""
+
+
+@pytest.mark.parametrize("written", [None, ["data/mesh"], ["data/mesh", "data/restart"]])
+def test_the_users_files_are_as_they_were(user, study, sandbox, written):
+    before, copied = state(user), state(study.path / "inputs")
+    before = {path: seen for path, seen in before.items() if "mine.stripewise" not in path}
+    run = sandbox.prepare("1", written=written)
+    assert run.name == user.name
+    subprocess.run(["/bin/sh", "-c", VANDAL], cwd=run, check=True)
+    assert {file.path for file in sandbox.outputs("1").files} == {
+        "data/mesh", "data/out", "input.nml", "made_link",
+    }  # fmt: skip
+    sandbox.remove("1")
+    after = {path: seen for path, seen in state(user).items() if "mine.stripewise" not in path}
+    assert after == before
+    assert state(study.path / "inputs") == copied
+    assert sandbox.names() == ()
+    assert Path("/etc/hosts").exists()
+
+
+def test_a_run_sees_the_inputs_as_they_are(user, sandbox):
+    run = sandbox.prepare("1")
+    assert (run / "input.nml").read_text() == "small"
+    assert (run / "folder" / "mesh").read_bytes() == b"m" * LARGE
+    assert (run / "out_link").read_text() == "outside"
+    assert stat.S_IMODE((run / "a.out").stat().st_mode) == 0o755
+    assert not (run / "data" / "mesh").is_symlink()
+    output = subprocess.run(["./a.out"], cwd=run, capture_output=True, text=True, check=True)
+    assert output.stdout == "./a.out\n"
+    assert sandbox.outputs("1").files == ()
+
+
+def test_large_inputs_that_are_only_read_are_linked(user, study, sandbox):
+    sandbox.__dict__["_clones"] = False
+    run = sandbox.prepare("1", written=["data/restart"])
+    assert (run / "data" / "mesh").is_symlink()
+    assert (run / "data" / "mesh").read_bytes() == b"m" * LARGE
+    assert not (run / "data" / "restart").is_symlink()
+    assert sandbox.outputs("1").files == ()
+
+
+def test_outputs_with_sizes(sandbox):
+    run = sandbox.prepare("1")
+    (run / "out").mkdir()
+    (run / "out" / ODD_NAME).write_bytes(b"123")
+    (run / "x").write_bytes(b"1" * 10)
+    outputs = sandbox.outputs("1")
+    assert [(file.path, file.size_bytes) for file in outputs.files] == [
+        (f"out/{ODD_NAME}", 3),
+        ("x", 10),
+    ]
+    assert outputs.size_bytes == 13
+
+
+def test_old_outputs_are_left_out_and_new_ones_found(sandbox):
+    run = sandbox.prepare("1", omit=["data/mesh"])
+    assert not (run / "data" / "mesh").exists()
+    assert sandbox.outputs("1").files == ()
+    (run / "data" / "mesh").write_bytes(b"m" * LARGE)
+    assert [file.path for file in sandbox.outputs("1").files] == ["data/mesh"]
+
+
+def test_copies_are_for_their_owner_alone(user, study, sandbox):
+    """A study may lie in a public place, the user's directory in a private one."""
+    sandbox.prepare("1")
+    for made in (sandbox.snapshot.directory, sandbox.root):
+        assert stat.S_IMODE(made.stat().st_mode) == 0o700
+
+
+def test_runs_do_not_see_one_another(sandbox):
+    first, second = sandbox.prepare("1"), sandbox.prepare("2")
+    (first / ".." / "up").write_text("x")
+    assert not (second / ".." / "up").exists()
+    assert sandbox.names() == ("1", "2")
+    with pytest.raises(StudyError, match="exists already"):
+        sandbox.prepare("1")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "/etc", "a\0b"])
+def test_names_that_lead_elsewhere_are_refused(sandbox, name):
+    for act in (sandbox.prepare, sandbox.remove, sandbox.outputs):
+        with pytest.raises(UsageError, match="cannot name"):
+            act(name)
+
+
+def test_only_run_directories_are_removed(tmp_path, study, sandbox):
+    sandbox.prepare("1")
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("x")
+    (study.path / "runs" / "2").symlink_to(precious)
+    with pytest.raises(StudyError, match="left alone"):
+        sandbox.remove("2")
+    (study.path / "runs" / "3").write_text("")
+    with pytest.raises(StudyError, match="left alone"):
+        sandbox.remove("3")
+    run = sandbox.directory("1")
+    (run / "trap").symlink_to(precious)
+    sandbox.remove("1")
+    assert (precious / "file").exists()
+    sandbox.remove("1")
+    sandbox.remove("never was")
+
+
+def test_directories_without_permissions_are_removed(sandbox):
+    run = sandbox.prepare("1")
+    (run / "a" / "b").mkdir(parents=True)
+    (run / "a" / "b" / "c").write_text("")
+    (run / "a" / "b").chmod(0)
+    (run / "a").chmod(0o500)
+    sandbox.remove("1")
+    assert not run.exists()
+
+
+def test_a_run_that_does_not_fit_is_refused(sandbox):
+    with pytest.raises(StorageError, match=r"a run needs 888\.\d PiB .*make room"):
+        sandbox.prepare("1", expected_bytes=10**18)
+    assert sandbox.names() == ()
+
+
+def test_a_quota_is_asked_for_once_per_size(sandbox, monkeypatch):
+    asked = []
+    monkeypatch.setattr(_disk_space, "_reserve", lambda _file, size: asked.append(size) or 0)
+    for needed in (1 << 20, 1 << 20, 2 << 20):
+        sandbox.root.mkdir(exist_ok=True)
+        sandbox.check_space(needed)
+    assert asked == [1 << 20, 2 << 20]
+
+
+def test_a_quota_that_refuses_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(_disk_space, "_reserve", lambda *_: 122)
+    with pytest.raises(StorageError, match="there is: disk quota exceeded"):
+        _disk_space.check_quota(tmp_path, 5000, "a run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reserving_leaves_nothing(tmp_path):
+    _disk_space.check_quota(tmp_path, 1 << 20, "a run")
+    _disk_space.check_quota(tmp_path, 0, "a run")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_format_bytes():
+    assert [_disk_space.format_bytes(n) for n in (0, 1023, 1536, 3 << 30)] == [
+        "0 bytes",
+        "1023 bytes",
+        "1.5 KiB",
+        "3.0 GiB",
+    ]
+
+
+# -- commands ----------------------------------------------------------------------------------
+
+
+def test_commands_follow_the_run(user, sandbox):
+    run = str(sandbox.directory("1"))
+    command = ("mpiexec", "./a.out", "{run_dir}/x", "--in=../outside", "../outside", "/etc/hosts")
+    outside = str(user.parent / "outside")
+    assert sandbox.command(command, "1") == (
+        "mpiexec", "./a.out", f"{run}/x", f"--in={outside}", outside, "/etc/hosts",
+    )  # fmt: skip
+    assert sandbox.command(("data/../input.nml", "../user/x", "a..b", "../no/where"), "1") == (
+        "data/../input.nml", "../user/x", "a..b", "../no/where",
+    )  # fmt: skip
+
+
+def test_an_output_outside_is_refused(sandbox):
+    with pytest.raises(UsageError, match=r"\.\./out\.h5 would be made outside"):
+        sandbox.command(("./a.out", "../out.h5"), "1")
