@@ -89,7 +89,7 @@ def _has(kernel: str, backend: str) -> bool:
 def matrix(rows: Sequence[Row]) -> str:
     """Return speed-ups as a Markdown table: a line a stack, a column a kernel.
 
-    A dash: no improvement that fresh pairs confirm; two: no knob acts.
+    A dash: no improvement that fresh pairs confirm; two: no tunable acts.
     """
     found: dict[str, dict[str, str]] = {}
     for row in rows:

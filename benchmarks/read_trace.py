@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -19,8 +20,10 @@ from stripewise.model import IoLayer, Op
 from stripewise.readers import _trace_layout as t
 from stripewise.readers import expand, read_evidence
 from stripewise.readers._parse import read_container
-from stripewise.testing.containers import FakeFile, FakeProcess, build_container, file_id
-from stripewise.testing.traces import FakeCall, FakeThread, FakeTrace
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from support.containers import FakeFile, FakeProcess, build_container, file_id
+from support.traces import FakeCall, FakeThread, FakeTrace
 
 PATH = "/scratch/out.dat"
 

@@ -19,8 +19,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from stripewise.launch import Surface, SurfaceRole
 from stripewise.runtime import find_runtime
+from stripewise.surfaces import Surface, SurfaceRole
 
 HERE = Path(__file__).resolve().parent
 CASES, SURFACES = HERE / "cases", HERE / "surfaces"

@@ -31,7 +31,7 @@ from other_programs import PROGRAMS, Program, cases
 from tuning import STRIPEWISE, Case
 
 from stripewise.model import VerificationStatus
-from stripewise.study import compare_outputs
+from stripewise.verify import compare_outputs
 
 ROMIO = "mpich*/src/mpi/romio/test"
 IN_C = (

@@ -7,7 +7,7 @@
     python benchmarks/strategies.py --into docs/results.md      # replace the marked part of a page
 
 Each figure comes from real studies whose runs are drawn from a surface: warm-up, baselines,
-repeats, play-off and pairs count.  A strategy is scored on surfaces that were not used to design
+repeats and pairs count.  A strategy is scored on surfaces that were not used to design
 it: `rules` and `auto` were finished before the first surface was recorded, the others are as
 published.
 """
@@ -27,10 +27,12 @@ from statistics import mean
 from strategies_output import draw, markdown, replace_marked, table
 
 from stripewise.errors import UsageError
-from stripewise.launch import NEAR, Landscape, Surface
 from stripewise.strategies import check_strategy_options
-from stripewise.testing.random_draws import expected_regret, expected_runs, quantile_runs
-from stripewise.testing.replay import Replay, replay_study
+from stripewise.surfaces import NEAR, Landscape, Surface
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+from support.random_draws import expected_regret, expected_runs, quantile_runs
+from support.replay import Replay, replay_study
 
 HERE = Path(__file__).resolve().parent
 SURFACES = HERE / "surfaces"
@@ -49,7 +51,7 @@ class Score:
     Attributes:
         runs_to_near: Runs after which the search's choice is within 5 % of the optimum in 90 %
             of the seeds, from then on; None: not within the runs that were allowed.
-        near_at_end: Share of the seeds in which it is so after the play-off.
+        near_at_end: Share of the seeds in which it is so at the end of the search.
         regret: Runs to the median and the 90 % quantile of the regret of the search's choice.
         study_runs / study_regret / study_near: Of studies with the options that users get:
             mean runs, median regret of what the pairs confirmed, share of the seeds in which

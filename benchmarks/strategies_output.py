@@ -86,7 +86,7 @@ def markdown(document: dict[str, Any], picture: str) -> str:
         "",
         f"{document['seeds']} seeds each, at most {document['runs']} runs.  *runs to 5 %*: every "
         "run counted (warm-up, baselines, repeats), after which the search's choice is within 5 % "
-        "of the optimum in 90 % of the seeds.  *at end*: share of the seeds after the play-off.  "
+        "of the optimum in 90 % of the seeds.  *at end*: share of the seeds at its end.  "
         "*after N*: regret after N runs, median and 90 % quantile, in per cent.  These columns "
         "and the picture show what the search chose, which pairs have not confirmed.  The last "
         "three are finished studies with the options that users get: runs with the pairs, median "
@@ -115,35 +115,46 @@ def replace_marked(page: Path, part: str) -> None:
 
 def draw(document: dict[str, Any], path: Path) -> None:
     """Draw over the runs, a row a surface: share of the seeds within 5 %, and median regret."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    import vl_convert
 
-    names = list(document["surfaces"])
-    with mpl.rc_context({"svg.hashsalt": "stripewise", "svg.fonttype": "none", "font.size": 9}):
-        figure = Figure(figsize=(9, 2.2 * len(names) + 0.6), layout="constrained")
-        panels = figure.subplots(len(names), 2, squeeze=False, sharex=True)
-        for (near, regret), name in zip(panels, names, strict=True):
-            for score in document["scores"]:
-                if score["surface"] == name:
-                    runs = range(1, len(score["curve"]) + 1)
-                    look = {"label": score["strategy"], "color": _COLOURS.get(score["strategy"])}
-                    near.plot(runs, score["curve"], **look)
-                    regret.plot(runs, [100 * value for value in score["regret_curve"]], **look)
-            luck = document["surfaces"][name]["luck_regret"]
-            shown = [(int(n), 100 * value) for n, value in luck.items()]
-            regret.plot(*zip(*shown, strict=True), "k+", label="luck, exact (mean)")
-            near.axhline(0.9, color="#999999", linewidth=0.8, linestyle=":")
-            near.set(title=name, ylim=(0, 1.02))
-            regret.set(title=name, ylim=(0, 120))
-            near.grid(alpha=0.3)
-            regret.grid(alpha=0.3)
-        panels[0][0].set_ylabel("share of the seeds within 5 %")
-        panels[0][1].set_ylabel("median regret, %")
-        for axes in panels[-1]:
-            axes.set_xlabel("runs, all counted")
-        handles, labels = panels[0][1].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=7, frameon=False)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    panels = [_panels(document, name) for name in document["surfaces"]]
+    spec = {"vconcat": panels, "config": {"view": {"stroke": None}}, "background": "white"}
+    if path.suffix == ".svg":
+        path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+    else:
+        path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+
+
+def _panels(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the two charts of a surface, side by side."""
+    rows = [
+        {"strategy": score["strategy"], "run": run, "near": near, "regret": 100 * regret}
+        for score in document["scores"]
+        if score["surface"] == name
+        for run, (near, regret) in enumerate(
+            zip(score["curve"], score["regret_curve"], strict=True), 1
+        )
+    ]
+    luck = [
+        {"strategy": "luck, exact (mean)", "run": int(run), "regret": 100 * value}
+        for run, value in document["surfaces"][name]["luck_regret"].items()
+    ]
+    domain = [*_COLOURS, "luck, exact (mean)"]
+    colours = {"domain": domain, "range": [*_COLOURS.values(), "#000000"]}
+    colour = {"field": "strategy", "type": "nominal", "scale": colours, "title": None}
+    x = {"field": "run", "type": "quantitative", "title": "runs, all counted"}
+
+    def line(field: str, title: str, top: float) -> dict[str, Any]:
+        scale = {"domain": [0, top], "clamp": True}
+        y = {"field": field, "type": "quantitative", "title": title, "scale": scale}
+        encoding = {"x": x, "y": y, "color": colour}
+        marks = [{"data": {"values": rows}, "mark": "line", "encoding": encoding}]
+        if field == "regret":
+            marks.append({"data": {"values": luck}, "mark": "point", "encoding": encoding})
+        return {"title": name, "width": 330, "height": 150, "layer": marks}
+
+    near = line("near", "share of the seeds within 5 %", 1.02)
+    return {"hconcat": [near, line("regret", "median regret, %", 120)]}
 
 
 def _aligned(row: list[str], widths: list[int]) -> list[str]:

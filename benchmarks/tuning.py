@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 STRIPEWISE = Path(sys.executable).parent / "stripewise"
-NO_KNOB = "no knob acts"
+NO_KNOB = "no tunable acts"
 
 
 @dataclass(frozen=True)

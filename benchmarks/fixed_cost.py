@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `stripewise run` and `trace` add to a program, whatever it does: paired, in one run.
+
+The program is `true`, and a copy of it that writes one small file; each pair runs it plainly and
+then under the command.  Python keeps compiled modules in a directory of the benchmark's own, so
+that it measures the same whatever the environment says about them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "native" / "bench"))
+
+from figures import Figure, difference, options_of, show
+
+STRIPEWISE = [sys.executable, "-c", "from stripewise.cli import main; main()"]
+PROGRAMS = {"true": ["true"], "dd": ["dd", "if=/dev/zero", "of=out", "bs=4096", "count=16"]}
+COMMANDS = {
+    "run": (["run", "--"], 0.15),
+    "run --report": (["run", "--report", "--"], None),
+    "trace": (["trace", "--"], 0.3),
+    "trace --all": (["trace", "--all", "--"], 0.3),
+}
+
+
+def main() -> None:
+    """Measure all pairs and show the table."""
+    options = options_of(__doc__ or "")
+    with tempfile.TemporaryDirectory(dir=options.directory) as scratch:
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(scratch, "compiled"))}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        figures = [
+            _measured(name, label, environment, Path(scratch), 5 if options.quick else 25)
+            for name in PROGRAMS
+            for label in COMMANDS
+        ]
+    show(figures, options.json)
+
+
+def _measured(
+    name: str, label: str, environment: Mapping[str, str], scratch: Path, count: int
+) -> Figure:
+    """Pairs of one program without and with one command; the first pair warms up."""
+    words, goal = COMMANDS[label]
+    program = PROGRAMS[name]
+    pairs = []
+    for number in range(count + 1):
+        directory = scratch / f"{name}-{label.replace(' ', '')}-{number}"
+        directory.mkdir()
+        plain = _seconds(program, environment, directory)
+        pairs.append((_seconds([*STRIPEWISE, *words, *program], environment, directory), plain))
+    value, low, high = difference(pairs[1:])
+    without = sorted(plain for _, plain in pairs[1:])[count // 2]
+    return Figure(f"{label} -- {name}", "s", value, low, high, without, "s", count, goal)
+
+
+def _seconds(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, env=environment, cwd=directory, check=True, capture_output=True)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
