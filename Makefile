@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 default-to-best demo test test-long lint docs bench clean setup setup-dev
+.PHONY: all abis adios2 default-to-best demo test test-ci test-long lint docs bench clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -43,8 +43,11 @@ demo: setup ## tune a kernel, verify, run it again under best.toml, write the re
 
 # Tests that run MPI programs have the processors to themselves: ranks spin while they wait.
 test: setup-dev ## everything but the tests marked long
-	$(BIN)/pytest -q -m "not long and not mpi" -n 2
+	$(BIN)/pytest -q -m "not long and not mpi" -n 2 --dist worksteal $(COVERAGE)
 	$(BIN)/pytest -q -m "not long and mpi"
+
+test-ci: setup-dev ## a part of the tests that take minutes: kills, damaged traces, A/A studies
+	STRIPEWISE_TEST_SHARE=0.03 $(BIN)/pytest -q -m "long and ci"
 
 test-long: setup-dev ## the tests that take minutes
 	@tools/bootstrap.sh system apps
@@ -67,6 +70,7 @@ docs: setup ## the documentation as a web site in site/
 bench: setup ## what the library and the analysis cost; figures side by side from one run
 	$(BIN)/python native/bench/cost_per_call.py
 	$(BIN)/python native/bench/cost_of_capture.py
+	$(BIN)/python benchmarks/fixed_cost.py
 	$(BIN)/python benchmarks/pattern_analysis.py
 	$(BIN)/python benchmarks/read_trace.py
 	$(BIN)/python native/bench/kernel_overhead.py
@@ -74,6 +78,10 @@ bench: setup ## what the library and the analysis cost; figures side by side fro
 bench-strategies: setup ## compare the search strategies on the recorded surfaces; minutes
 	@tools/bootstrap.sh venv dev
 	$(BIN)/python benchmarks/strategies.py --into docs/results.md
+
+bench-findings: setup ## apply the remedies of findings, compare claims with gains; 20 minutes, quiet machine
+	@tools/bootstrap.sh venv dev
+	$(BIN)/python benchmarks/bench_findings.py --into docs/results.md
 
 surfaces: setup ## record what strategies are compared on; hours on a quiet machine
 	$(BIN)/python benchmarks/record_surfaces.py

@@ -83,9 +83,9 @@ venv() {
     echo "installing Python packages${extra:+ ($extra)}"
     # Readers of Darshan logs and Parquet files come along where they have packages.
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        -e ".[darshan,parquet${extra:+,$extra}]" ||
+        -e ".[tune,darshan,parquet${extra:+,$extra}]" ||
         .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-            -e ".${extra:+[$extra]}"
+            -e ".[tune${extra:+,$extra}]"
     touch "$stamp"
 }
 
