@@ -57,8 +57,9 @@ def test_posted_calls_count_their_bytes_and_the_wait_their_time(tmp_path: Path) 
     trace = read_evidence(next(tmp_path.glob("containers-*"))).trace
     assert trace is not None
     names = np.array(trace.names)[trace.rows["name"]]
-    for process, record in enumerate(ran.records(PNETCDF, "out.nc")):
-        of_rank = (trace.rows["rank"] == process) & (trace.rows["layer"] == IoLayer.PNETCDF)
+    for record in ran.records(PNETCDF, "out.nc"):
+        rank = ran.profile.processes["rank"][record["process"]]  # processes come by pid
+        of_rank = (trace.rows["rank"] == rank) & (trace.rows["layer"] == IoLayer.PNETCDF)
         (wait,) = trace.rows[of_rank & (names == "ncmpi_wait_all")]
         meta = trace.rows[of_rank & (trace.rows["op"] == Op.META) & (names != "ncmpi_wait_all")]
         assert record["seconds"][Op.WRITE] > wait["busy_ns"] * 1e-9
