@@ -102,6 +102,13 @@ def test_the_programs_own_parameter(override: int, n_files: int, tmp_path: Path)
     assert ran.settings(SettingsKind.PROGRAM, ADIOS2)["numaggregators"] == {"1"}
 
 
+def test_parameters_are_read_only_where_one_is_set(tmp_path: Path) -> None:
+    text = flat("file other-out.bp 0", "adios2 NumAggregators 2")
+    ran = write(tmp_path, "parameter", "numaggregators", "1", configuration=text)
+    own = [s for s in ran.profile.settings if s.layer == ADIOS2 and s.kind == SettingsKind.PROGRAM]
+    assert {Path(ran.profile.paths[settings.path]).name for settings in own} == {"other-out.bp"}
+
+
 @pytest.mark.parametrize(("override", "own"), [(0, True), (1, False)])
 def test_the_programs_own_engine(override: int, own: bool, tmp_path: Path) -> None:
     text = flat(f"file out.bp {override}", "adios2 engine BP5")

@@ -89,10 +89,10 @@ static void begin(struct sw_ad_call *call, struct sw_ad_opening *opening, void *
     call->opening = opening;
     memset(opening, 0, sizeof *opening);
     opening->io = io;
-    opening->path = name->text;
     opening->mode = mode;
     sw_process_flag(SW_PROCESS_ADIOS2);
     sw_inside_begin();
+    opening->path = sw_cxx_text(name, caller);
     sw_ad_adopt(opening, caller);
     sw_inside_end();
 }
@@ -111,7 +111,8 @@ static void *end(struct sw_ad_call *call, void *engine)
         sw_ad_leave(call, NULL, SW_OP_OPEN);
         return engine;
     }
-    struct sw_file *file = sw_file_get(SW_LAYER_ADIOS2, opening->path);
+    struct sw_file *file =
+        opening->path != NULL ? sw_file_get(SW_LAYER_ADIOS2, opening->path) : NULL;
     struct sw_handle_entry entry = {.handle = (uintptr_t)engine, .file = file};
     sw_handle_put(&sw_ad_engines, &entry);
     sw_inside_begin();

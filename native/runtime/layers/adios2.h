@@ -14,17 +14,13 @@
 
 /* ---- values of the C++ library -------------------------------------------------------- */
 
-/* std::string of libstdc++ (the one whose functions have __cxx11 in their names). */
-struct sw_cxx_string {
-    char *text;
-    size_t bytes;
-    union {
-        char local[16];
-        size_t room;
-    };
-};
+/* How objects of libstdc++ are laid out is known in adios2_values.c alone, and used only where the
+ * configuration has a setting of ADIOS2 for the file.  Counting asks by exported functions. */
+struct sw_cxx_string; /* std::string, the one whose functions have __cxx11 in their names */
+struct sw_cxx_map;    /* std::map<std::string, std::string> */
 
-struct sw_cxx_map; /* std::map<std::string, std::string> */
+/* By the C++ library's own function; NULL if it is not found. */
+const char *sw_cxx_text(const struct sw_cxx_string *string, const void *caller);
 
 typedef void sw_cxx_visit(void *context, const char *key, const char *value);
 void sw_cxx_each(const struct sw_cxx_map *map, sw_cxx_visit *visit, void *context);
@@ -51,7 +47,7 @@ void sw_ad_restore(void *io, struct sw_ad_saved *saved);
 
 struct sw_ad_opening {
     void *io;
-    const char *path;
+    const char *path; /* NULL: it cannot be told */
     int mode;
     bool changed;
     char engine[16]; /* to go back to, "" for none */

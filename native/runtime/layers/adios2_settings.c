@@ -68,8 +68,6 @@ static const char *engine_problem(const struct sw_ad_opening *opening, const cha
 {
     if (!writes_bp(setting->value))
         return "only BP3, BP4 and BP5 can be chosen";
-    if (now == NULL)
-        return "the program's own choice cannot be told";
     if (!is_undecided(now) && !writes_bp(now))
         return "the program uses another kind of engine";
     if (is_undecided(now) && names_other_format(opening->path))
@@ -113,8 +111,6 @@ static void compare(void *context, const char *key, const char *value)
 static const char *parameter_problem(const struct sw_ad_opening *opening)
 {
     const char *now = sw_ad_engine(opening->io);
-    if (now == NULL)
-        return "the program's engine cannot be told";
     if (writes_bp(now))
         return NULL;
     if (!is_undecided(now))
@@ -144,25 +140,31 @@ static void add_own(void *context, const char *key, const char *value)
     append(opening->own, sizeof opening->own, key, value);
 }
 
-static void record_own(struct sw_ad_opening *opening)
+static void record_own(struct sw_ad_opening *opening, const char *engine)
 {
-    const char *engine = sw_ad_engine(opening->io);
-    if (engine != NULL && !is_undecided(engine))
+    if (!is_undecided(engine))
         append(opening->own, sizeof opening->own, ENGINE, engine);
     sw_cxx_each(sw_ad_parameters(opening->io), add_own, opening);
 }
 
+/* Objects of the C++ library are looked into only where there is a setting, so that they are
+ * never where nobody asked for it. */
 void sw_ad_adopt(struct sw_ad_opening *opening, const void *caller)
 {
     struct sw_setting settings[SW_MAX_SETTINGS];
-    if (!sw_ad_found(caller))
-        return;
-    record_own(opening);
-    if (!sw_adopt_any())
+    if (opening->path == NULL || !sw_adopt_any())
         return;
     size_t count =
         sw_adopt_lookup(SW_SETTING_ADIOS2, opening->path, NULL, settings, SW_MAX_SETTINGS);
-    if (count == 0 || !sw_ad_save(opening->io, &opening->saved))
+    if (count == 0 || !sw_ad_found(caller))
+        return;
+    const char *engine = sw_ad_engine(opening->io);
+    if (engine == NULL) {
+        refuse(opening, &settings[0], "this version of ADIOS2 keeps its objects differently");
+        return;
+    }
+    record_own(opening, engine);
+    if (!sw_ad_save(opening->io, &opening->saved))
         return;
     opening->changed = true;
     for (size_t i = 0; i < count; i++) {

@@ -2,14 +2,16 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Strings and maps of libstdc++, and the members of an IO object, as the compiler lays them
- * out.  The names of the functions that are found prove the ABI of the strings.
+ * out.  The names of the functions that are found prove the ABI of the strings, sw_ad_engine
+ * proves the rest: it is asked first.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "layers/adios2.h"
 
-#define STRING "NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+#define STRING_CLASS "St7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE"
+#define STRING "N" STRING_CLASS "E"
 
 static struct {
     struct sw_cxx_map *(*parameters)(void *);
@@ -44,6 +46,27 @@ bool sw_ad_found(const void *caller)
 }
 
 /* ---- strings ------------------------------------------------------------------------- */
+
+struct sw_cxx_string {
+    char *text;
+    size_t bytes;
+    union {
+        char local[16];
+        size_t room;
+    };
+};
+
+const char *sw_cxx_text(const struct sw_cxx_string *string, const void *caller)
+{
+    typedef const char *function(const struct sw_cxx_string *);
+    static function *known;
+    function *text = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (text == NULL) {
+        text = (function *)sw_resolve("_ZNK" STRING_CLASS "5c_strEv", caller);
+        __atomic_store_n(&known, text, __ATOMIC_RELAXED);
+    }
+    return text != NULL ? text(string) : NULL;
+}
 
 static void construct(struct sw_cxx_string *string, const char *text)
 {
