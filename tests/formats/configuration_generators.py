@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings, Value
-from stripewise.tunables import DATASET_KEYS, Knob, Layer, Tunable, all_tunables
+from stripewise.tunables import DATASET_KEYS, Layer, Tunable, all_tunables
 
 unicode_text = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8
@@ -21,22 +23,22 @@ names = st.one_of(
 
 
 def values(knob: Tunable) -> st.SearchStrategy[Value]:
-    assert isinstance(knob, Knob)
+    domain: Any = knob.domain
     if knob.kind == "bool":
         return st.booleans()
-    numbers = st.integers(knob.minimum, min(knob.maximum, 2**63 - 1))
     if knob.kind == "int":
-        return numbers
+        return st.integers(domain.minimum, min(domain.maximum, 2**63 - 1))
     if knob.kind == "float":
-        return st.floats(knob.low, knob.high).map(lambda number: round(number, 3))
+        return st.floats(domain.low, domain.high).map(lambda number: round(number, 3))
     if knob.kind == "enum":
         return st.sampled_from(knob.choices)
     if knob.kind == "ints":
         if knob.key == "chunk":
             return st.lists(st.integers(1, 100), min_size=1, max_size=4).map(tuple)
-        low = st.integers(max(knob.minimum, 1), min(knob.maximum, 2**40))
+        element = domain.element
+        low = st.integers(max(element.minimum, 1), min(element.maximum, 2**40))
         return st.tuples(low, low).map(lambda pair: tuple(sorted(pair)))
-    return st.sampled_from([knob.example]) if knob.example else st.just("aar")
+    return st.just(domain.example)
 
 
 def settings(

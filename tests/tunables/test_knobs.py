@@ -11,7 +11,7 @@ import pytest
 from stripewise.errors import ConfigurationError, UsageError
 from stripewise.model import ProgramFacts
 from stripewise.testing.tunable_suite import TunableSuite, busy_facts
-from stripewise.tunables import Knob, Tunable, all_tunables, get, reference_markdown
+from stripewise.tunables import Tunable, all_tunables, get, reference_markdown
 
 BUSY = busy_facts()
 FACTS = (
@@ -100,7 +100,3 @@ def test_unknown_name_suggests():
     with pytest.raises(UsageError, match=r"mpiio\.cb_nodes"):
         get("cb_node")
     assert get("cb_nodes").name == "mpiio.cb_nodes"
-
-
-def test_knob_is_a_tunable():
-    assert all(isinstance(knob, Knob) for knob in all_tunables())

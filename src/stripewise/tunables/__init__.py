@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         misspelt_settings,
     )
     from stripewise.tunables._hdf5 import DATASET_KEYS
-    from stripewise.tunables._knob import Knob
     from stripewise.tunables._messages import first_problem
     from stripewise.tunables._points import PointKey, is_valid, key_of, point_at, settings_text
     from stripewise.tunables._reference import describe_values, reference_markdown
@@ -43,7 +42,6 @@ __all__ = [
     "DATASET_KEYS",
     "ActsAt",
     "Dimension",
-    "Knob",
     "Layer",
     "PointKey",
     "SafetyClass",

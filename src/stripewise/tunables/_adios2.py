@@ -9,31 +9,31 @@ BP5, the default since 2.9, and of both are searched; BP4 ignores names that it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from stripewise.model import ProgramFacts, Value
 from stripewise.tunables import _conditions as when
-from stripewise.tunables._base import ActsAt, Layer, SafetyClass
+from stripewise.tunables._base import ActsAt, Layer, SafetyClass, Search, Tunable
 from stripewise.tunables._conditions import KIB, MIB
-from stripewise.tunables._knob import Knob
+from stripewise.tunables._domains import INT_MAX, Flag, Integer, Number, OneOf, Text
 
 _GUIDE = "documented: ADIOS2 user guide"
 _BP5 = f"{_GUIDE}, engine BP5"
 _BP4 = f"{_GUIDE}, engine BP4"
 
-_parameter: Callable[..., Knob] = partial(
-    Knob,
+_parameter = partial(
+    Tunable,
     layer=Layer.ADIOS2,
-    safety=SafetyClass.SAFE,
     acts_at=ActsAt.OPEN,
     stacks=("bp5",),
-    applies=when.all_of(when.adios2, when.written),
+    applies=(when.adios2, when.written),
     source=_BP5,
 )
-_files: Callable[..., Knob] = partial(
-    _parameter, safety=SafetyClass.LAYOUT, acts_at=ActsAt.CREATE, maximum=2**32 - 1
-)
+_layout = partial(_parameter, safety=SafetyClass.LAYOUT)
+_contract = partial(_parameter, safety=SafetyClass.CONTRACT)
+_files = partial(_layout, acts_at=ActsAt.CREATE)
+_bp4 = partial(_parameter, stacks=("bp4",), source=_BP4)
+_both = partial(_parameter, stacks=("bp4", "bp5"), source=_BP4)
 
 
 def _aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
@@ -56,301 +56,204 @@ def _chunks(facts: ProgramFacts) -> tuple[Value, ...]:
     return (*larger, *(size for size in (16 * MIB, 1 * MIB) if rank_bytes > size))
 
 
-KNOBS: tuple[Knob, ...] = (
+TUNABLES = (
     _files(
-        key="NumAggregators",
-        kind="int",
-        default="0: one a host",
-        effect_order=16,
-        rungs=_aggregators,
+        "NumAggregators",
+        Integer("0: one a host", 0, 2**32 - 1),
+        "Ranks that write to storage, and files, unless NumSubFiles says otherwise",
+        search=Search(16, by=_aggregators),
         stacks=("bp4", "bp5"),
-        applies=when.all_of(when.adios2, when.several_ranks, when.written),
-        summary="Ranks that write to storage, and files, unless NumSubFiles says otherwise",
+        applies=(when.adios2, when.several_ranks, when.written),
     ),
     _files(
-        key="AggregationType",
-        kind="enum",
-        choices=("TwoLevelShm", "EveryoneWrites", "EveryoneWritesSerial", "DataSizeBased"),
-        default="TwoLevelShm",
-        effect_order=17,
-        rungs=when.values("EveryoneWrites", "EveryoneWritesSerial"),
-        applies=when.all_of(when.adios2, when.several_ranks, when.written),
-        summary="How ranks come to files: through shared memory of a host, or each by itself;"
+        "AggregationType",
+        OneOf(
+            "TwoLevelShm", "TwoLevelShm", "EveryoneWrites", "EveryoneWritesSerial", "DataSizeBased"
+        ),
+        "How ranks come to files: through shared memory of a host, or each by itself;"
         " DataSizeBased in the newest versions only",
+        search=Search(17, "EveryoneWrites", "EveryoneWritesSerial"),
+        applies=(when.adios2, when.several_ranks, when.written),
+    ),
+    _files("NumSubFiles", Integer("0: NumAggregators", 0, 2**32 - 1), "Files of data"),
+    _files(
+        "AggregatorRatio",
+        Integer("0, unused", 0, 2**32 - 1),
+        "Ranks per aggregator; searched as NumAggregators",
+        stacks=("bp4", "bp5"),
     ),
     _files(
-        key="NumSubFiles",
-        kind="int",
-        default="0: NumAggregators",
-        summary="Files of data",
+        "StripeSize",
+        Integer("4 KiB", 0, 2**32 - 1),
+        "What a rank writes in a step begins at a multiple of so many bytes",
+        search=Search(49, by=_stripes),
     ),
-    _files(
-        key="AggregatorRatio",
-        kind="int",
-        default="0, unused",
+    _parameter(
+        "BufferVType",
+        OneOf("chunk", "chunk", "malloc"),
+        "Buffer of a step: a list of chunks, or one that is enlarged",
+        search=Search(26, "malloc"),
+    ),
+    _parameter(
+        "BufferChunkSize",
+        Integer("128 MiB", 4 * KIB, 2_147_381_248),
+        "Bytes of a chunk of the buffer, and of one write",
+        search=Search(44, by=_chunks),
+    ),
+    _parameter(
+        "MaxShmSize",
+        Integer("4294762496", 4 * KIB),
+        "Most shared memory of an aggregator, bytes; with TwoLevelShm",
+        search=Search(65, 64 * MIB),
+        applies=(when.adios2, when.several_ranks, when.written),
+    ),
+    _parameter(
+        "MinDeferredSize",
+        Integer("4 MiB"),
+        "Smaller arrays that are put deferred are copied at once",
+    ),
+    _parameter(
+        "InitialBufferSize",
+        Integer("16 KiB", 16 * KIB),
+        "First size of the buffer; with malloc (BP5), always (BP4)",
+        search=Search(66, 16 * MIB),
         stacks=("bp4", "bp5"),
-        summary="Ranks per aggregator; searched as NumAggregators",
     ),
-    _files(
-        key="StripeSize",
-        kind="int",
-        default="4 KiB",
-        effect_order=49,
-        rungs=_stripes,
-        summary="What a rank writes in a step begins at a multiple of so many bytes",
-    ),
+    _parameter("GrowthFactor", Number("1.05", 1.0, 100.0), "How the buffer grows; with malloc"),
     _parameter(
-        key="BufferVType",
-        kind="enum",
-        choices=("chunk", "malloc"),
-        default="chunk",
-        effect_order=26,
-        rungs=when.values("malloc"),
-        summary="Buffer of a step: a list of chunks, or one that is enlarged",
-    ),
-    _parameter(
-        key="BufferChunkSize",
-        kind="int",
-        minimum=4 * KIB,
-        maximum=2_147_381_248,
-        default="128 MiB",
-        effect_order=44,
-        rungs=_chunks,
-        summary="Bytes of a chunk of the buffer, and of one write",
-    ),
-    _parameter(
-        key="MaxShmSize",
-        kind="int",
-        minimum=4 * KIB,
-        default="4294762496",
-        effect_order=65,
-        rungs=when.values(64 * MIB),
-        applies=when.all_of(when.adios2, when.several_ranks, when.written),
-        summary="Most shared memory of an aggregator, bytes; with TwoLevelShm",
-    ),
-    _parameter(
-        key="MinDeferredSize",
-        kind="int",
-        default="4 MiB",
-        summary="Smaller arrays that are put deferred are copied at once",
-    ),
-    _parameter(
-        key="InitialBufferSize",
-        kind="int",
-        minimum=16 * KIB,
-        default="16 KiB",
-        effect_order=66,
-        rungs=when.values(16 * MIB),
+        "AsyncOpen",
+        Flag("true"),
+        "Files are opened by another thread while the first step is filled",
+        search=Search(67, False),
         stacks=("bp4", "bp5"),
-        summary="First size of the buffer; with malloc (BP5), always (BP4)",
     ),
-    _parameter(
-        key="GrowthFactor",
-        kind="float",
-        low=1.0,
-        high=100.0,
-        default="1.05",
-        summary="How the buffer grows; with malloc",
-    ),
-    _parameter(
-        key="AsyncOpen",
-        kind="bool",
-        default="true",
-        effect_order=67,
-        rungs=when.values(False),
-        stacks=("bp4", "bp5"),
-        summary="Files are opened by another thread while the first step is filled",
-    ),
-    _parameter(
-        key="AsyncWrite",
-        kind="enum",
-        choices=("off", "naive", "guided"),
-        default="off",
-        safety=SafetyClass.LAYOUT,
-        rungs=when.values("naive", "guided"),
-        by_name="time of a background thread does not compare with time in calls",
-        summary="A thread writes during the computation after a step; data is copied first,"
+    _layout(
+        "AsyncWrite",
+        OneOf("off", "off", "naive", "guided"),
+        "A thread writes during the computation after a step; data is copied first,"
         " and guided waits for the program's computation blocks",
+        search=Search(
+            100,
+            "naive",
+            "guided",
+            by_name="time of a background thread does not compare with time in calls",
+        ),
         source="documented: ADIOS2 sources, BP5Writer.cpp (no MPI in that thread)",
     ),
     _files(
-        key="DirectIO",
-        kind="bool",
-        default="false",
-        rungs=when.values(True),
-        by_name="not every file system takes it",
-        summary="O_DIRECT; data files are padded to the alignment",
+        "DirectIO",
+        Flag("false"),
+        "O_DIRECT; data files are padded to the alignment",
+        search=Search(100, True, by_name="not every file system takes it"),
         source=f"{_BP5} (experimental)",
     ),
     _files(
-        key="DirectIOAlignOffset",
-        kind="int",
-        minimum=1,
-        default="512",
-        summary="Alignment of offsets, bytes; with DirectIO",
+        "DirectIOAlignOffset",
+        Integer("512", 1, 2**32 - 1),
+        "Alignment of offsets, bytes; with DirectIO",
     ),
     _files(
-        key="DirectIOAlignBuffer",
-        kind="int",
-        default="0: DirectIOAlignOffset",
-        summary="Alignment of memory, bytes; with DirectIO",
+        "DirectIOAlignBuffer",
+        Integer("0: DirectIOAlignOffset", 0, 2**32 - 1),
+        "Alignment of memory, bytes; with DirectIO",
     ),
-    _parameter(
-        key="StatsLevel",
-        kind="int",
-        maximum=1,
-        default="1",
-        safety=SafetyClass.CONTRACT,
+    _contract(
+        "StatsLevel",
+        Integer("1", 0, 1),
+        "0: no minimum and maximum of blocks; readers that ask for them get none",
         stacks=("bp4", "bp5"),
-        summary="0: no minimum and maximum of blocks; readers that ask for them get none",
     ),
     _parameter(
-        key="Threads",
-        kind="int",
-        maximum=256,
-        default="0: up to 16, by the cores (BP5, reading); 1 (BP4)",
+        "Threads",
+        Integer("0: up to 16, by the cores (BP5, reading); 1 (BP4)", 0, 256),
+        "Threads that read (BP5) or copy into the buffer (BP4)",
         stacks=("bp4", "bp5"),
-        applies=when.adios2,
-        summary="Threads that read (BP5) or copy into the buffer (BP4)",
+        applies=(when.adios2,),
     ),
     _parameter(
-        key="UseSelectiveMetadataAggregation",
-        kind="bool",
-        default="true",
-        summary="Equal metadata of ranks travels once (2.10 and later)",
+        "UseSelectiveMetadataAggregation",
+        Flag("true"),
+        "Equal metadata of ranks travels once (2.10 and later)",
     ),
     _parameter(
-        key="OneLevelGatherRanksLimit",
-        kind="int",
-        minimum=1,
-        maximum=2**31 - 1,
-        default="6000",
-        summary="Up to so many ranks metadata is gathered in one step (2.10 and later)",
+        "OneLevelGatherRanksLimit",
+        Integer("6000", 1, INT_MAX),
+        "Up to so many ranks metadata is gathered in one step (2.10 and later)",
     ),
-    _parameter(
-        key="EnableWriterRerouting",
-        kind="bool",
-        default="false",
-        safety=SafetyClass.LAYOUT,
-        summary="Ranks that wait at a slow file go to another (newest versions, DataSizeBased)",
+    _layout(
+        "EnableWriterRerouting",
+        Flag("false"),
+        "Ranks that wait at a slow file go to another (newest versions, DataSizeBased)",
     ),
-    _parameter(
-        key="ReroutingThresholdFactor",
-        kind="float",
-        low=0.0,
-        high=1.0,
-        default="0.3",
-        safety=SafetyClass.LAYOUT,
-        summary="Share of ranks in a file's queue from which on they are rerouted",
+    _layout(
+        "ReroutingThresholdFactor",
+        Number("0.3", 0.0, 1.0),
+        "Share of ranks in a file's queue from which on they are rerouted",
     ),
-    _parameter(
-        key="engine",
-        kind="enum",
-        choices=("BP5", "BP4", "BP3"),
-        default="BPFile: BP5 since 2.9, before BP4",
-        safety=SafetyClass.LAYOUT,
+    _layout(
+        "engine",
+        OneOf("BPFile: BP5 since 2.9, before BP4", "BP5", "BP4", "BP3"),
+        "Engine of files that are written; readers since 2.8 know them all",
+        search=Search(18, "BP4"),
         acts_at=ActsAt.CREATE,
-        effect_order=18,
-        rungs=when.values("BP4"),
         stacks=("bp4", "bp5"),
-        summary="Engine of files that are written; readers since 2.8 know them all",
         source=f"{_GUIDE}, IO::SetEngine",
     ),
     _files(
-        key="SubStreams",
-        kind="int",
+        "SubStreams",
+        Integer("0: NumAggregators", 0, 2**32 - 1),
+        "BP4's other name of NumAggregators",
         stacks=("bp4",),
-        default="0: NumAggregators",
-        summary="BP4's other name of NumAggregators",
         source=_BP4,
     ),
-    _parameter(
-        key="BufferGrowthFactor",
-        kind="float",
-        low=1.0,
-        high=100.0,
-        stacks=("bp4",),
-        default="1.05",
-        summary="How the buffer grows",
-        source=_BP4,
-    ),
-    _parameter(
-        key="MaxBufferSize",
-        kind="int",
-        minimum=16 * KIB,
-        stacks=("bp4",),
-        default="unlimited",
+    _bp4("BufferGrowthFactor", Number("1.05", 1.0, 100.0), "How the buffer grows"),
+    _bp4(
+        "MaxBufferSize",
+        Integer("unlimited", 16 * KIB),
+        "The buffer is written out when it is full, not only at the end of a step",
         safety=SafetyClass.LAYOUT,
-        summary="The buffer is written out when it is full, not only at the end of a step",
-        source=_BP4,
     ),
-    _parameter(
-        key="FlushStepsCount",
-        kind="int",
-        minimum=1,
-        maximum=2**31 - 1,
-        stacks=("bp4",),
-        default="1",
+    _bp4(
+        "FlushStepsCount",
+        Integer("1", 1, INT_MAX),
+        "Steps that are collected before they are written",
         safety=SafetyClass.LAYOUT,
-        summary="Steps that are collected before they are written",
-        source=_BP4,
     ),
-    _parameter(
-        key="CollectiveMetadata",
-        kind="bool",
-        stacks=("bp4",),
-        default="true",
+    _bp4(
+        "CollectiveMetadata",
+        Flag("true"),
+        "false: no global metadata; it must be made by bpmeta before anybody reads",
         safety=SafetyClass.CONTRACT,
-        summary="false: no global metadata; it must be made by bpmeta before anybody reads",
-        source=_BP4,
     ),
-    _parameter(
-        key="StatsBlockSize",
-        kind="int",
-        minimum=1,
-        stacks=("bp4",),
-        default="unlimited",
+    _bp4(
+        "StatsBlockSize",
+        Integer("unlimited", 1),
+        "Elements per minimum and maximum",
         safety=SafetyClass.LAYOUT,
-        summary="Elements per minimum and maximum",
-        source=_BP4,
     ),
-    _parameter(
-        key="Profile",
-        kind="bool",
-        stacks=("bp4", "bp5"),
-        default="true",
+    _both(
+        "Profile",
+        Flag("true"),
+        "Times are kept in profiling.json beside the data",
         safety=SafetyClass.LAYOUT,
-        summary="Times are kept in profiling.json beside the data",
-        source=_BP4,
     ),
-    _parameter(
-        key="BurstBufferPath",
-        kind="text",
-        pattern=r"[^\0]*",
-        example="/local/scratch",
-        stacks=("bp4", "bp5"),
-        default="none",
-        safety=SafetyClass.CONTRACT,
-        summary="Data goes there first, and to the output while and after the program works;"
+    _both(
+        "BurstBufferPath",
+        Text("none", r"[^\0]*", "/local/scratch"),
+        "Data goes there first, and to the output while and after the program works;"
         " what is lost with a node before that is gone",
-        source=_BP4,
-    ),
-    _parameter(
-        key="BurstBufferDrain",
-        kind="bool",
-        stacks=("bp4", "bp5"),
-        default="true",
         safety=SafetyClass.CONTRACT,
-        summary="false: data stays in BurstBufferPath",
-        source=_BP4,
     ),
-    _parameter(
-        key="NodeLocal",
-        kind="bool",
-        stacks=("bp4", "bp5"),
-        default="false",
+    _both(
+        "BurstBufferDrain",
+        Flag("true"),
+        "false: data stays in BurstBufferPath",
         safety=SafetyClass.CONTRACT,
-        summary="Every host makes its own directory: the output is on node-local storage",
-        source=_BP4,
+    ),
+    _both(
+        "NodeLocal",
+        Flag("false"),
+        "Every host makes its own directory: the output is on node-local storage",
+        safety=SafetyClass.CONTRACT,
     ),
 )

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from stripewise.errors import ConfigurationError
 from stripewise.model import ProgramFacts, Value
+from stripewise.tunables._domains import Domain
 
 
 class SafetyClass(StrEnum):
@@ -44,70 +45,127 @@ class ActsAt(StrEnum):
     TRANSFER = "data transfer"
 
 
-class Tunable(ABC):
-    """One tunable.
+Rungs = Callable[[ProgramFacts], tuple[Value, ...]]
+Condition = Callable[[ProgramFacts], str]
+
+
+class Search:
+    """Where and with which values a tunable is searched.
 
     Attributes:
-        name: `<layer>.<key>`, e.g. "mpiio.cb_nodes"; unique.
-        layer: Table in the configuration.
-        key: Name inside the table, in the spelling of the layer's own documentation.
-        kind: "bool", "int" (bytes or a count), "float", "enum", "text" or "ints".
-        choices: Allowed values of an enum; empty otherwise.
-        default: What the stack does unasked, as text for people.
-        safety: Class.
-        acts_at: When.
-        stacks: Which stacks honour it: any of "romio", "ompio", "cray", "openmpi", "hdf5".
         effect_order: Position in the order of likely effect; smaller is tried earlier.
         by_name: Why it is searched only if the user names it (nothing that is counted proves
             what it needs, or shows whether it can act); "" where it is searched unasked.
-        also: The same setting in other interfaces, as "netCDF-4: nc_set_alignment".
-        summary: One line.
-        source: Where default and meaning come from, and whether read, measured or assumed.
+        ladder: Returns the values worth trying for a program.
     """
 
-    name: str
-    layer: Layer
+    def __init__(
+        self, effect_order: int, *rungs: Value, by: Rungs | None = None, by_name: str = ""
+    ) -> None:
+        """Try the same values on every program, or those that `by` returns."""
+        self.effect_order = effect_order
+        self.by_name = by_name
+        self.ladder: Rungs = by or (lambda facts: rungs)
+
+
+def _nothing_implied(value: Value, facts: ProgramFacts | None) -> Mapping[str, Value]:
+    del value, facts
+    return {}
+
+
+def _nothing_required(facts: ProgramFacts) -> Mapping[str, Value]:
+    del facts
+    return {}
+
+
+@dataclass(eq=False)
+class Tunable:
+    """One tunable: the tables of the layers hold these.
+
+    Attributes:
+        key: Name inside the layer's table, in the spelling of the layer's own documentation.
+        domain: Which values it can have, and what the stack does unasked.
+        summary: One line.
+        layer: Table in the configuration.
+        safety: Class.
+        acts_at: When.
+        stacks: Which stacks honour it: any of "romio", "ompio", "cray", "openmpi", "hdf5".
+        source: Where default and meaning come from, and whether read, measured or assumed.
+        search: How it is searched; without values it can still be set by hand.
+        also: The same setting in other interfaces, as "netCDF-4: nc_set_alignment".
+        applies: Conditions on the program; each returns why it is not met, or "".
+        implies: Returns other settings (tunable name to value) without which a value has no
+            effect, given the value and the program's facts, if there are any.
+        requires: Returns the values that other tunables must have, set or by default, for this
+            one to act on a program.
+        name: `<layer>.<key>`, e.g. "mpiio.cb_nodes"; unique.
+    """
+
     key: str
-    kind: str
-    choices: tuple[str, ...] = ()
-    default: str
-    safety: SafetyClass
+    domain: Domain
+    summary: str
+    layer: Layer
     acts_at: ActsAt
     stacks: tuple[str, ...]
-    effect_order: int = 100
-    by_name: str = ""
-    also: str = ""
-    summary: str
     source: str
+    safety: SafetyClass = SafetyClass.SAFE
+    search: Search = Search(100)
+    also: str = ""
+    applies: tuple[Condition, ...] = ()
+    implies: Callable[[Value, ProgramFacts | None], Mapping[str, Value]] = _nothing_implied
+    requires: Callable[[ProgramFacts], Mapping[str, Value]] = _nothing_required
+    name: str = field(init=False)
 
-    @abstractmethod
+    def __post_init__(self) -> None:
+        """Derive the name."""
+        self.name = f"{self.layer.value}.{self.key}"
+
+    @property
+    def kind(self) -> str:
+        """Return "bool", "int" (bytes or a count), "float", "enum", "text" or "ints"."""
+        return self.domain.kind
+
+    @property
+    def default(self) -> str:
+        """Return what the stack does unasked, as text for people."""
+        return self.domain.default
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Return the allowed values of an enum; nothing otherwise."""
+        return self.domain.choices
+
+    @property
+    def effect_order(self) -> int:
+        """Return the position in the order of likely effect; smaller is tried earlier."""
+        return self.search.effect_order
+
+    @property
+    def by_name(self) -> str:
+        """Return why it is searched only if the user names it; "" where it is so unasked."""
+        return self.search.by_name
+
     def ladder(self, facts: ProgramFacts) -> tuple[Value, ...]:
-        """Values worth trying for such a program, in the order to try them.
+        """Return the values worth trying for such a program, in the order to try them.
 
         Empty if the tunable is not searched (it can still be set by hand).
         """
+        return self.search.ladder(facts)
 
-    @abstractmethod
     def why_not(self, facts: ProgramFacts) -> str:
-        """Reason why the tunable cannot act on this program; "" if it can."""
+        """Return the first reason why the tunable cannot act on this program; "" if it can."""
+        return next((why for condition in self.applies if (why := condition(facts))), "")
 
-    @abstractmethod
     def check(self, value: Value) -> Value:
         """Return the value in its canonical type.
 
         Raises:
             ConfigurationError: The value is of a wrong type or out of range.
         """
-
-    def implies(self, value: Value, facts: ProgramFacts | None = None) -> Mapping[str, Value]:
-        """Other settings (tunable name to value) without which this one has no effect."""
-        del value, facts
-        return {}
-
-    def requires(self, facts: ProgramFacts) -> Mapping[str, Value]:
-        """Values that other tunables must have, set or by default, for this one to act."""
-        del facts
-        return {}
+        checked = self.domain.check(value)
+        if checked is None:
+            raise self._wrong(list(value) if isinstance(value, tuple) else value)
+        return checked
 
     def parse(self, text: str) -> Value:
         """Read the value from text, as hint strings and XML hold it.
@@ -115,7 +173,13 @@ class Tunable(ABC):
         Raises:
             ConfigurationError: It is not such a value.
         """
-        return self.check(text)
+        value = self.domain.read(text)
+        if value is None:
+            raise self._wrong(text.strip())
+        return self.check(value)
+
+    def _wrong(self, value: object) -> ConfigurationError:
+        return ConfigurationError(f"{self.name} = {value!r}: give {self.domain.expected}")
 
 
 @dataclass(frozen=True)

@@ -7,22 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stripewise.model import ProgramFacts, Value
-from stripewise.tunables._knob import Condition, Rungs
+from stripewise.tunables._base import Condition, Rungs
 
 KIB = 1024
 MIB = 1024 * KIB
 
 # File systems on which an MPI-IO driver can set the layout of a new file.
 STRIPED_FILESYSTEMS = frozenset({"lustre", "gpfs", "panfs", "pvfs2", "orangefs", "beegfs"})
-
-
-def all_of(*conditions: Condition) -> Condition:
-    """Combine conditions: the first reason against wins."""
-
-    def combined(facts: ProgramFacts) -> str:
-        return next((why for condition in conditions if (why := condition(facts))), "")
-
-    return combined
 
 
 def mpiio(facts: ProgramFacts) -> str:
@@ -169,16 +160,6 @@ def moves_independently(facts: ProgramFacts) -> str:
     if facts.independent_bytes * 20 > facts.collective_bytes:
         return ""
     return "its transfers are collective already"
-
-
-def values(*rungs: Value) -> Rungs:
-    """Always the same ladder."""
-
-    def ladder(facts: ProgramFacts) -> tuple[Value, ...]:
-        del facts
-        return rungs
-
-    return ladder
 
 
 def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]) -> Rungs:

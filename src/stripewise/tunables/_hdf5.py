@@ -7,14 +7,13 @@ Defaults: read from HDF5 1.10.8 by H5Pget_*.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from stripewise.model import ProgramFacts, Value
 from stripewise.tunables import _conditions as when
-from stripewise.tunables._base import ActsAt, Layer, SafetyClass
+from stripewise.tunables._base import ActsAt, Layer, SafetyClass, Search, Tunable
 from stripewise.tunables._conditions import KIB, MIB
-from stripewise.tunables._knob import Knob
+from stripewise.tunables._domains import Flag, Integer, Integers, OneOf, Text
 
 _GET = "measured: H5Pget_*, HDF5 1.10.8"
 _MANUAL = "documented: HDF5 reference manual"
@@ -24,15 +23,16 @@ DATASET_KEYS = frozenset({"chunk", "fill_time", "alloc_time", "transfer"})
 
 _VERSIONS = "(earliest|v18|v110|v112|v114|v200|latest)"
 
-_property: Callable[..., Knob] = partial(
-    Knob,
+_property = partial(
+    Tunable,
     layer=Layer.HDF5,
-    safety=SafetyClass.SAFE,
     acts_at=ActsAt.OPEN,
     stacks=("hdf5",),
-    applies=when.hdf5,
+    applies=(when.hdf5,),
     source=_GET,
 )
+_layout = partial(_property, safety=SafetyClass.LAYOUT)
+_contract = partial(_property, safety=SafetyClass.CONTRACT)
 
 
 def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
@@ -42,185 +42,127 @@ def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
     )
 
 
-KNOBS: tuple[Knob, ...] = (
-    _property(
-        key="alignment",
+TUNABLES = (
+    _layout(
+        "alignment",
+        Integers("1, 1 (off)", 2, maximum=2**40),
+        "Objects of at least [0] bytes start at a multiple of [1] bytes",
+        search=Search(50, by=_alignments),
         also="netCDF-4: nc_set_alignment (4.9 and later)",
-        kind="ints",
-        lengths=(2,),
-        maximum=2**40,
-        default="1, 1 (off)",
-        safety=SafetyClass.LAYOUT,
-        effect_order=50,
-        rungs=_alignments,
-        applies=when.all_of(when.hdf5, when.written),
-        summary="Objects of at least [0] bytes start at a multiple of [1] bytes",
+        applies=(when.hdf5, when.written),
     ),
     _property(
-        key="coll_metadata_write",
+        "coll_metadata_write",
+        Flag("false"),
+        "Metadata is flushed by one collective write",
+        search=Search(51, True),
         also="netCDF-4: set by the library itself for parallel files (4.6.2 and later)",
-        kind="bool",
-        default="false",
-        effect_order=51,
-        rungs=when.values(True),
-        applies=when.all_of(when.parallel_hdf5, when.several_ranks, when.written),
-        summary="Metadata is flushed by one collective write",
+        applies=(when.parallel_hdf5, when.several_ranks, when.written),
         source=f"{_MANUAL}, H5Pset_coll_metadata_write",
     ),
-    _property(
-        key="meta_block_size",
+    _layout(
+        "meta_block_size",
+        Integer("2048", 0, 2**40),
+        "Blocks in which file space for metadata is taken, bytes",
+        search=Search(52, 64 * KIB, 1 * MIB),
         also="netCDF-4: no call of its own",
-        kind="int",
-        maximum=2**40,
-        default="2048",
-        safety=SafetyClass.LAYOUT,
-        effect_order=52,
-        rungs=when.values(64 * KIB, 1 * MIB),
-        applies=when.all_of(when.hdf5, when.written),
-        summary="Blocks in which file space for metadata is taken, bytes",
+        applies=(when.hdf5, when.written),
+    ),
+    _layout(
+        "small_data_block_size",
+        Integer("2048", 0, 2**40),
+        "Blocks in which file space for small raw data is taken, bytes",
+        search=Search(56, 64 * KIB, 1 * MIB),
+        applies=(when.hdf5, when.written),
     ),
     _property(
-        key="small_data_block_size",
-        kind="int",
-        maximum=2**40,
-        default="2048",
-        safety=SafetyClass.LAYOUT,
-        effect_order=56,
-        rungs=when.values(64 * KIB, 1 * MIB),
-        applies=when.all_of(when.hdf5, when.written),
-        summary="Blocks in which file space for small raw data is taken, bytes",
-    ),
-    _property(
-        key="sieve_buf_size",
+        "sieve_buf_size",
+        Integer("64 KiB", 0, 2**40),
+        "Buffer for partial access to contiguous datasets; serial files only",
+        search=Search(43, 1 * MIB, 16 * MIB),
         also="netCDF-4: no call of its own",
-        kind="int",
-        maximum=2**40,
-        default="64 KiB",
-        effect_order=43,
-        rungs=when.values(1 * MIB, 16 * MIB),
-        applies=when.serial_hdf5,
-        summary="Buffer for partial access to contiguous datasets; serial files only",
+        applies=(when.serial_hdf5,),
         source=f"{_GET}; the MPI-IO driver has no such buffer (measured)",
     ),
-    _property(
-        key="libver",
+    _layout(
+        "libver",
+        Text("earliest,latest", rf"{_VERSIONS},{_VERSIONS}", "v110,latest"),
+        "Oldest and newest format of objects; old readers may not know newer ones",
+        search=Search(57, "latest,latest"),
         also="netCDF-4: chosen by the library",
-        kind="text",
-        pattern=rf"{_VERSIONS},{_VERSIONS}",
-        example="v110,latest",
-        default="earliest,latest",
-        safety=SafetyClass.LAYOUT,
-        effect_order=57,
-        rungs=when.values("latest,latest"),
-        applies=when.all_of(
-            when.hdf5, when.written, when.not_netcdf4("keeps its files readable by older versions")
+        applies=(
+            when.hdf5,
+            when.written,
+            when.not_netcdf4("keeps its files readable by older versions"),
         ),
-        summary="Oldest and newest format of objects; old readers may not know newer ones",
     ),
-    _property(
-        key="mdc",
-        kind="ints",
-        lengths=(2,),
-        minimum=KIB,
-        maximum=128 * MIB,
-        default="2 MiB, 32 MiB",
-        safety=SafetyClass.LAYOUT,
-        effect_order=58,
-        rungs=when.values((32 * MIB, 32 * MIB)),
-        summary="Initial and largest bytes of the metadata cache",
+    _layout(
+        "mdc",
+        Integers("2 MiB, 32 MiB", 2, minimum=KIB, maximum=128 * MIB),
+        "Initial and largest bytes of the metadata cache",
+        search=Search(58, (32 * MIB, 32 * MIB)),
         source=f"{_GET}; layout class assumed: evictions come in another order",
     ),
-    _property(
-        key="chunk_cache",
+    _layout(
+        "chunk_cache",
+        Integers("521, 1 MiB", 2, maximum=2**40),
+        "Slots and bytes of the cache for chunks of a dataset",
+        search=Search(55, (12421, 16 * MIB), (99991, 128 * MIB)),
         also="netCDF-4: nc_set_chunk_cache, nc_set_var_chunk_cache",
-        kind="ints",
-        lengths=(2,),
-        maximum=2**40,
-        default="521, 1 MiB",
-        safety=SafetyClass.LAYOUT,
-        effect_order=55,
-        rungs=when.values((12421, 16 * MIB), (99991, 128 * MIB)),
-        applies=when.all_of(when.serial_hdf5, when.not_netcdf4("sets the chunk cache itself")),
-        summary="Slots and bytes of the cache for chunks of a dataset",
+        applies=(when.serial_hdf5, when.not_netcdf4("sets the chunk cache itself")),
         source=f"{_GET}; not used by parallel writes; layout class: chunks in another order",
     ),
-    _property(
-        key="page_buffer_size",
-        kind="int",
-        maximum=2**40,
-        default="0, off",
-        safety=SafetyClass.CONTRACT,
-        summary="Page buffer, bytes; files without paged file space fail to open with it",
-        applies=when.serial_hdf5,
+    _contract(
+        "page_buffer_size",
+        Integer("0, off", 0, 2**40),
+        "Page buffer, bytes; files without paged file space fail to open with it",
+        applies=(when.serial_hdf5,),
     ),
-    _property(
-        key="chunk",
+    _layout(
+        "chunk",
+        Integers("contiguous layout", *range(1, 33), minimum=1, maximum=2**32 - 1),
+        "Chunk dimensions of new datasets of that rank",
+        search=Search(25, by=when.chunk_of_a_rank),
         also="netCDF-4: nc_def_var_chunking; NetCDF Fortran: nf90_def_var(chunksizes=)",
-        kind="ints",
-        lengths=tuple(range(1, 33)),
-        minimum=1,
-        maximum=2**32 - 1,
-        default="contiguous layout",
-        safety=SafetyClass.LAYOUT,
         acts_at=ActsAt.DATASET,
-        effect_order=25,
-        rungs=when.chunk_of_a_rank,
-        applies=when.all_of(when.hdf5, when.written),
-        summary="Chunk dimensions of new datasets of that rank",
+        applies=(when.hdf5, when.written),
         source=f"{_MANUAL}; the rung, one rank's block as a chunk: assumed",
     ),
-    _property(
-        key="alloc_time",
+    _layout(
+        "alloc_time",
+        OneOf("early through MPI-IO, else late", "default", "early", "late", "incr"),
+        "When file space for raw data is taken",
         also="netCDF-4: chosen by the library",
-        kind="enum",
-        choices=("default", "early", "late", "incr"),
-        default="early through MPI-IO, else late",
-        safety=SafetyClass.LAYOUT,
         acts_at=ActsAt.DATASET,
-        applies=when.all_of(when.hdf5, when.written),
-        summary="When file space for raw data is taken",
+        applies=(when.hdf5, when.written),
         source=f"{_GET} (late); {_MANUAL} (early through MPI-IO)",
     ),
-    _property(
-        key="all_coll_metadata_ops",
+    _contract(
+        "all_coll_metadata_ops",
+        Flag("false"),
+        "Metadata is read by one rank; hangs where ranks call unevenly",
+        search=Search(53, True),
         also="netCDF-4: set by the library itself for parallel files (4.6.2 and later)",
-        kind="bool",
-        default="false",
-        safety=SafetyClass.CONTRACT,
-        effect_order=53,
-        rungs=when.values(True),
-        applies=when.all_of(when.parallel_hdf5, when.several_ranks, when.matched_metadata),
-        summary="Metadata is read by one rank; hangs where ranks call unevenly",
+        applies=(when.parallel_hdf5, when.several_ranks, when.matched_metadata),
         source=f"{_MANUAL}, H5Pset_all_coll_metadata_ops",
     ),
-    _property(
-        key="transfer",
+    _contract(
+        "transfer",
+        OneOf("independent", "independent", "collective"),
+        "Kind of data transfer; collective hangs where ranks call unevenly (seen)",
+        search=Search(15, "collective"),
         also="netCDF-4: nc_var_par_access(NC_COLLECTIVE)",
-        kind="enum",
-        choices=("independent", "collective"),
-        default="independent",
-        safety=SafetyClass.CONTRACT,
         acts_at=ActsAt.TRANSFER,
-        effect_order=15,
-        rungs=when.values("collective"),
-        applies=when.all_of(
-            when.parallel_hdf5, when.several_ranks, when.matched, when.moves_independently
-        ),
-        summary="Kind of data transfer; collective hangs where ranks call unevenly (seen)",
+        applies=(when.parallel_hdf5, when.several_ranks, when.matched, when.moves_independently),
         source=f"{_MANUAL}, H5Pset_dxpl_mpio",
     ),
-    _property(
-        key="fill_time",
+    _contract(
+        "fill_time",
+        OneOf("ifset", "ifset", "alloc", "never"),
+        "When fill values are written; never: unwritten elements are undefined (seen)",
+        search=Search(54, "never", by_name="no counter proves that every element is written"),
         also="netCDF-4: nc_def_var_fill(NC_NOFILL), nc_set_fill",
-        kind="enum",
-        choices=("ifset", "alloc", "never"),
-        default="ifset",
-        safety=SafetyClass.CONTRACT,
         acts_at=ActsAt.DATASET,
-        effect_order=54,
-        rungs=when.values("never"),
-        by_name="no counter proves that every element is written",
-        applies=when.all_of(when.hdf5, when.written),
-        summary="When fill values are written; never: unwritten elements are undefined (seen)",
+        applies=(when.hdf5, when.written),
     ),
 )

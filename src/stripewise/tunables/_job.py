@@ -4,16 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
 
-from stripewise.model import ProgramFacts, Value
-from stripewise.tunables._base import ActsAt, Layer, SafetyClass
-from stripewise.tunables._knob import Knob
-
-RANKS = "job.ranks"
-RANKS_PER_NODE = "job.ranks_per_node"
-THREADS = "job.threads"
+from stripewise.model import ProgramFacts
+from stripewise.tunables._base import ActsAt, Layer, SafetyClass, Search, Tunable
+from stripewise.tunables._domains import INT_MAX, Integer
 
 _MOST = 2**31 - 1
 _SOURCE = "documented: manual pages of mpiexec (Hydra), mpirun (Open MPI) and srun"
@@ -23,46 +18,37 @@ def _launched(facts: ProgramFacts) -> str:
     return "" if facts.mpi_family else "the program uses no MPI"
 
 
-_resource: Callable[..., Knob] = partial(
-    Knob,
+_resource = partial(
+    Tunable,
     layer=Layer.JOB,
-    kind="int",
-    minimum=1,
-    maximum=_MOST,
     acts_at=ActsAt.JOB,
-    safety=SafetyClass.SAFE,
     stacks=("launcher",),
-    source=_SOURCE,
+    source="documented: manual pages of mpiexec (Hydra), mpirun (Open MPI) and srun",
 )
 
-KNOBS: tuple[Knob, ...] = (
+TUNABLES = (
     _resource(
-        key="ranks",
-        default="as the command says",
-        effect_order=5,
+        "ranks",
+        Integer("as the command says", 1, INT_MAX),
+        "MPI ranks, put into the launcher's options; tried with --ranks only",
+        search=Search(5),
         safety=SafetyClass.LAYOUT,
-        applies=_launched,
-        summary="MPI ranks, put into the launcher's options; tried with --ranks only",
+        applies=(_launched,),
     ),
     _resource(
-        key="ranks_per_node",
-        default="as the command says",
-        effect_order=6,
+        "ranks_per_node",
+        Integer("as the command says", 1, INT_MAX),
+        "Ranks on each host, put into the launcher's options; with --ranks-per-node only",
+        search=Search(6),
         safety=SafetyClass.LAYOUT,
-        applies=_launched,
-        summary="Ranks on each host, put into the launcher's options; with --ranks-per-node only",
+        applies=(_launched,),
     ),
     _resource(
-        key="threads",
-        default="as the environment says",
-        effect_order=7,
+        "threads",
+        Integer("as the environment says", 1, INT_MAX),
+        "OpenMP threads of a rank (OMP_NUM_THREADS; srun's -c too); with --threads only",
+        search=Search(7),
         stacks=("openmp",),
-        summary="OpenMP threads of a rank (OMP_NUM_THREADS; srun's -c too); with --threads only",
         source="documented: OpenMP 5.2, section 21.1.2; manual page of srun",
     ),
 )
-
-
-def changes_ranks(settings: Mapping[str, Value]) -> bool:
-    """Whether a point runs the program on another number of ranks."""
-    return RANKS in settings

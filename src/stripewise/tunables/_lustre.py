@@ -4,87 +4,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from stripewise.tunables import _conditions as when
-from stripewise.tunables._base import ActsAt, Layer, SafetyClass
-from stripewise.tunables._knob import Knob
+from stripewise.tunables._base import ActsAt, Layer, SafetyClass, Search, Tunable
+from stripewise.tunables._domains import Integer, OneOf
 
 _SOURCE = "documented: ROMIO sources, adio/ad_lustre/ad_lustre_hints.c"
 
-_hint: Callable[..., Knob] = partial(
-    Knob,
+_hint = partial(
+    Tunable,
     layer=Layer.MPIIO,
-    safety=SafetyClass.SAFE,
     acts_at=ActsAt.OPEN,
     stacks=("romio",),
-    required=when.requires_romio,
-    applies=when.all_of(when.romio, when.lustre, when.collective),
-    source=_SOURCE,
+    requires=when.requires_romio,
+    applies=(when.romio, when.lustre, when.collective),
+    source="documented: ROMIO sources, adio/ad_lustre/ad_lustre_hints.c",
 )
 
-KNOBS: tuple[Knob, ...] = (
+TUNABLES = (
     _hint(
-        key="romio_lustre_co_ratio",
-        kind="int",
-        minimum=1,
-        maximum=1024,
-        default="1",
-        effect_order=35,
-        rungs=when.values(2, 4),
-        summary="Most aggregators per target in collective writes",
+        "romio_lustre_co_ratio",
+        Integer("1", 1, 1024),
+        "Most aggregators per target in collective writes",
+        search=Search(35, 2, 4),
     ),
     _hint(
-        key="romio_lustre_coll_threshold",
-        kind="int",
-        default="0, off",
-        effect_order=72,
-        summary="Requests of at least so many bytes skip collective buffering",
+        "romio_lustre_coll_threshold",
+        Integer("0, off"),
+        "Requests of at least so many bytes skip collective buffering",
+        search=Search(72),
     ),
     _hint(
-        key="romio_lustre_ds_in_coll",
-        kind="enum",
-        choices=("enable", "disable"),
-        default="enable",
-        effect_order=36,
-        rungs=when.values("disable"),
-        summary="Data sieving for the holes of collective writes",
+        "romio_lustre_ds_in_coll",
+        OneOf("enable", "enable", "disable"),
+        "Data sieving for the holes of collective writes",
+        search=Search(36, "disable"),
     ),
     _hint(
-        key="romio_lustre_start_iodevice",
-        kind="int",
-        minimum=-1,
-        default="-1, chosen by the file system",
+        "romio_lustre_start_iodevice",
+        Integer("-1, chosen by the file system", -1),
+        "Index of the first target of a new file",
         safety=SafetyClass.LAYOUT,
         acts_at=ActsAt.CREATE,
-        summary="Index of the first target of a new file",
     ),
     _hint(
-        key="romio_lustre_cb_lock_ahead_write",
-        kind="int",
-        maximum=1,
-        default="0",
-        summary="Take extent locks ahead; builds with lock-ahead only",
+        "romio_lustre_cb_lock_ahead_write",
+        Integer("0", 0, 1),
+        "Take extent locks ahead; builds with lock-ahead only",
     ),
     _hint(
-        key="romio_lustre_cb_lock_ahead_read",
-        kind="int",
-        maximum=1,
-        default="0",
-        summary="Take extent locks ahead for reads; builds with lock-ahead only",
+        "romio_lustre_cb_lock_ahead_read",
+        Integer("0", 0, 1),
+        "Take extent locks ahead for reads; builds with lock-ahead only",
     ),
     _hint(
-        key="romio_lustre_cb_lock_ahead_num_extents",
-        kind="int",
-        minimum=1,
-        default="500",
-        summary="Extents locked ahead at once",
+        "romio_lustre_cb_lock_ahead_num_extents", Integer("500", 1), "Extents locked ahead at once"
     ),
     _hint(
-        key="romio_lustre_cb_lock_ahead_flags",
-        kind="int",
-        default="0",
-        summary="Flags of the requests that lock ahead",
+        "romio_lustre_cb_lock_ahead_flags", Integer("0"), "Flags of the requests that lock ahead"
     ),
 )

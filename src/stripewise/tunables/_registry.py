@@ -14,14 +14,14 @@ from stripewise.tunables._base import Layer, Tunable
 _ALL: tuple[Tunable, ...] = tuple(
     sorted(
         (
-            *_job.KNOBS,
-            *_romio.KNOBS,
-            *_lustre.KNOBS,
-            *_cray.KNOBS,
-            *_mca.KNOBS,
-            *_hdf5.KNOBS,
-            *_pnetcdf.KNOBS,
-            *_adios2.KNOBS,
+            *_job.TUNABLES,
+            *_romio.TUNABLES,
+            *_lustre.TUNABLES,
+            *_cray.TUNABLES,
+            *_mca.TUNABLES,
+            *_hdf5.TUNABLES,
+            *_pnetcdf.TUNABLES,
+            *_adios2.TUNABLES,
         ),
         key=lambda knob: knob.effect_order,
     )
