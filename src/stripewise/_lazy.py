@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A package's names are imported when they are first asked for.
 
-The package lists them as ordinary imports under `if TYPE_CHECKING:`, which type checkers and the
-lint of import directions read; here the same lines are read once more, as text.
+The package lists them once, as imports `NAME as NAME` under `if TYPE_CHECKING:`, which type
+checkers and the lint of import directions read; here the same lines are read again, as text.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import Any
 
 
-def lazy_exports(package: str) -> Callable[[str], Any]:
-    """Make the `__getattr__` of a package whose imports stand under `if TYPE_CHECKING:`.
+def lazy_exports(package: str) -> tuple[Callable[[str], Any], list[str]]:
+    """Make `__getattr__` and `__all__` of a package with imports under `if TYPE_CHECKING:`.
 
     Args:
         package: Its name.
@@ -31,7 +31,7 @@ def lazy_exports(package: str) -> Callable[[str], Any]:
         setattr(sys.modules[package], name, value)
         return value
 
-    return find
+    return find, sorted(homes)
 
 
 def _homes(package: str) -> dict[str, tuple[str, str]]:

@@ -11,8 +11,8 @@ import h5py
 import pytest
 
 from stripewise.model import VerificationStatus
+from stripewise.verify import compare_outputs as compare
 from stripewise.verify._bytes import bytes_differ
-from stripewise.verify._compare import compare
 
 IDENTICAL = VerificationStatus.IDENTICAL
 DIFFERENT = VerificationStatus.DIFFERENT

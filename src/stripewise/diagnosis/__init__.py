@@ -7,34 +7,17 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.diagnosis._diagnose import diagnose
-    from stripewise.diagnosis._records import (
-        Diagnosis,
-        Figures,
-        FileRow,
-        Finding,
-        HeatMap,
-        LayerRow,
-        Periodicity,
-        RequestRow,
-        Severity,
-        VarianceRow,
-        size_labels,
-    )
+    from stripewise.diagnosis._diagnose import diagnose as diagnose
+    from stripewise.diagnosis._records import Diagnosis as Diagnosis
+    from stripewise.diagnosis._records import Figures as Figures
+    from stripewise.diagnosis._records import FileRow as FileRow
+    from stripewise.diagnosis._records import Finding as Finding
+    from stripewise.diagnosis._records import HeatMap as HeatMap
+    from stripewise.diagnosis._records import LayerRow as LayerRow
+    from stripewise.diagnosis._records import Periodicity as Periodicity
+    from stripewise.diagnosis._records import RequestRow as RequestRow
+    from stripewise.diagnosis._records import Severity as Severity
+    from stripewise.diagnosis._records import VarianceRow as VarianceRow
+    from stripewise.diagnosis._records import size_labels as size_labels
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "Diagnosis",
-    "Figures",
-    "FileRow",
-    "Finding",
-    "HeatMap",
-    "LayerRow",
-    "Periodicity",
-    "RequestRow",
-    "Severity",
-    "VarianceRow",
-    "diagnose",
-    "size_labels",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -7,37 +7,21 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.formats._base import Format, LoadedConfiguration, Written
-    from stripewise.formats._canonical import canonical
-    from stripewise.formats._file import (
-        detect,
-        load_configuration,
-        parse_configuration,
-        read_text,
-        write_text,
-    )
-    from stripewise.formats._flat import compile_flat
-    from stripewise.formats._match import Effective, effective, matches
-    from stripewise.formats._mca import job_environment
-    from stripewise.formats._registry import format_names, get
+    from stripewise.formats._base import Format as Format
+    from stripewise.formats._base import LoadedConfiguration as LoadedConfiguration
+    from stripewise.formats._base import Written as Written
+    from stripewise.formats._canonical import canonical as canonical
+    from stripewise.formats._file import detect as detect
+    from stripewise.formats._file import load_configuration as load_configuration
+    from stripewise.formats._file import parse_configuration as parse_configuration
+    from stripewise.formats._file import read_text as read_text
+    from stripewise.formats._file import write_text as write_text
+    from stripewise.formats._flat import compile_flat as compile_flat
+    from stripewise.formats._match import Effective as Effective
+    from stripewise.formats._match import effective as effective
+    from stripewise.formats._match import matches as matches
+    from stripewise.formats._mca import job_environment as job_environment
+    from stripewise.formats._registry import format_names as format_names
+    from stripewise.formats._registry import get as get
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "Effective",
-    "Format",
-    "LoadedConfiguration",
-    "Written",
-    "canonical",
-    "compile_flat",
-    "detect",
-    "effective",
-    "format_names",
-    "get",
-    "job_environment",
-    "load_configuration",
-    "matches",
-    "parse_configuration",
-    "read_text",
-    "write_text",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

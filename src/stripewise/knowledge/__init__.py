@@ -7,57 +7,33 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.knowledge._codec import lesson_to_json
-    from stripewise.knowledge._describe import describe_case
-    from stripewise.knowledge._exchange import export_lines, import_lines
-    from stripewise.knowledge._learn import learn
-    from stripewise.knowledge._locate import own_path, own_store, site_paths, site_stores
-    from stripewise.knowledge._machine import describe_machine
-    from stripewise.knowledge._memory import Memory
-    from stripewise.knowledge._phrases import effect_phrase
-    from stripewise.knowledge._recall import Avoided, Recollection, recall
-    from stripewise.knowledge._records import (
-        Case,
-        Effect,
-        Fingerprint,
-        Lesson,
-        Machine,
-        Stack,
-        Tried,
-        TriedState,
-    )
-    from stripewise.knowledge._similarity import NEAR, SAME, Likeness, compare
-    from stripewise.knowledge._store import Store
+    from stripewise.knowledge._codec import lesson_to_json as lesson_to_json
+    from stripewise.knowledge._describe import describe_case as describe_case
+    from stripewise.knowledge._exchange import export_lines as export_lines
+    from stripewise.knowledge._exchange import import_lines as import_lines
+    from stripewise.knowledge._learn import learn as learn
+    from stripewise.knowledge._locate import own_path as own_path
+    from stripewise.knowledge._locate import own_store as own_store
+    from stripewise.knowledge._locate import site_paths as site_paths
+    from stripewise.knowledge._locate import site_stores as site_stores
+    from stripewise.knowledge._machine import describe_machine as describe_machine
+    from stripewise.knowledge._memory import Memory as Memory
+    from stripewise.knowledge._phrases import effect_phrase as effect_phrase
+    from stripewise.knowledge._recall import Avoided as Avoided
+    from stripewise.knowledge._recall import Recollection as Recollection
+    from stripewise.knowledge._recall import recall as recall
+    from stripewise.knowledge._records import Case as Case
+    from stripewise.knowledge._records import Effect as Effect
+    from stripewise.knowledge._records import Fingerprint as Fingerprint
+    from stripewise.knowledge._records import Lesson as Lesson
+    from stripewise.knowledge._records import Machine as Machine
+    from stripewise.knowledge._records import Stack as Stack
+    from stripewise.knowledge._records import Tried as Tried
+    from stripewise.knowledge._records import TriedState as TriedState
+    from stripewise.knowledge._similarity import NEAR as NEAR
+    from stripewise.knowledge._similarity import SAME as SAME
+    from stripewise.knowledge._similarity import Likeness as Likeness
+    from stripewise.knowledge._similarity import compare as compare
+    from stripewise.knowledge._store import Store as Store
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "NEAR",
-    "SAME",
-    "Avoided",
-    "Case",
-    "Effect",
-    "Fingerprint",
-    "Lesson",
-    "Likeness",
-    "Machine",
-    "Memory",
-    "Recollection",
-    "Stack",
-    "Store",
-    "Tried",
-    "TriedState",
-    "compare",
-    "describe_case",
-    "describe_machine",
-    "effect_phrase",
-    "export_lines",
-    "import_lines",
-    "learn",
-    "lesson_to_json",
-    "own_path",
-    "own_store",
-    "recall",
-    "site_paths",
-    "site_stores",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

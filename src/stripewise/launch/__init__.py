@@ -7,29 +7,17 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.launch._base import Handle, Launcher, Outcome, Resources, RunRequest
-    from stripewise.launch._local import LocalLauncher, sweep
-    from stripewise.launch._null import NullLauncher
-    from stripewise.launch._registry import (
-        DEFAULT_LAUNCHER,
-        create_launcher,
-        launcher_names,
-        register_launcher,
-    )
+    from stripewise.launch._base import Handle as Handle
+    from stripewise.launch._base import Launcher as Launcher
+    from stripewise.launch._base import Outcome as Outcome
+    from stripewise.launch._base import Resources as Resources
+    from stripewise.launch._base import RunRequest as RunRequest
+    from stripewise.launch._local import LocalLauncher as LocalLauncher
+    from stripewise.launch._local import sweep as sweep
+    from stripewise.launch._null import NullLauncher as NullLauncher
+    from stripewise.launch._registry import DEFAULT_LAUNCHER as DEFAULT_LAUNCHER
+    from stripewise.launch._registry import create_launcher as create_launcher
+    from stripewise.launch._registry import launcher_names as launcher_names
+    from stripewise.launch._registry import register_launcher as register_launcher
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "DEFAULT_LAUNCHER",
-    "Handle",
-    "Launcher",
-    "LocalLauncher",
-    "NullLauncher",
-    "Outcome",
-    "Resources",
-    "RunRequest",
-    "create_launcher",
-    "launcher_names",
-    "register_launcher",
-    "sweep",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -2,29 +2,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a storage costs: measured once per file system, kept, and read again."""
 
-from stripewise.machines._costs import COPY, Exchange, Interval, Storage, around
-from stripewise.machines._exchange import Stack, measure_exchange
-from stripewise.machines._keep import (
-    load_storage,
-    read_storage,
-    storage_file,
-    write_storage,
-)
-from stripewise.machines._mount import find_mount
-from stripewise.machines._probe import measure_storage
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "COPY",
-    "Exchange",
-    "Interval",
-    "Stack",
-    "Storage",
-    "around",
-    "find_mount",
-    "load_storage",
-    "measure_exchange",
-    "measure_storage",
-    "read_storage",
-    "storage_file",
-    "write_storage",
-]
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.machines._costs import COPY as COPY
+    from stripewise.machines._costs import Exchange as Exchange
+    from stripewise.machines._costs import Interval as Interval
+    from stripewise.machines._costs import Storage as Storage
+    from stripewise.machines._costs import around as around
+    from stripewise.machines._exchange import Stack as Stack
+    from stripewise.machines._exchange import measure_exchange as measure_exchange
+    from stripewise.machines._keep import load_storage as load_storage
+    from stripewise.machines._keep import read_storage as read_storage
+    from stripewise.machines._keep import storage_file as storage_file
+    from stripewise.machines._keep import write_storage as write_storage
+    from stripewise.machines._mount import find_mount as find_mount
+    from stripewise.machines._probe import measure_storage as measure_storage
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

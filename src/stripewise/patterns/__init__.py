@@ -7,26 +7,17 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.patterns._contiguous import all_bytes, block_bytes, dominant, run_bytes
-    from stripewise.patterns._describe import describe
-    from stripewise.patterns._distance import WEIGHTS, distance, distance_parts
-    from stripewise.patterns._find import find_patterns
-    from stripewise.patterns._generate import generate
-    from stripewise.patterns._groups import PatternGroup, group_patterns
+    from stripewise.patterns._contiguous import all_bytes as all_bytes
+    from stripewise.patterns._contiguous import block_bytes as block_bytes
+    from stripewise.patterns._contiguous import dominant as dominant
+    from stripewise.patterns._contiguous import run_bytes as run_bytes
+    from stripewise.patterns._describe import describe as describe
+    from stripewise.patterns._distance import WEIGHTS as WEIGHTS
+    from stripewise.patterns._distance import distance as distance
+    from stripewise.patterns._distance import distance_parts as distance_parts
+    from stripewise.patterns._find import find_patterns as find_patterns
+    from stripewise.patterns._generate import generate as generate
+    from stripewise.patterns._groups import PatternGroup as PatternGroup
+    from stripewise.patterns._groups import group_patterns as group_patterns
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "WEIGHTS",
-    "PatternGroup",
-    "all_bytes",
-    "block_bytes",
-    "describe",
-    "distance",
-    "distance_parts",
-    "dominant",
-    "find_patterns",
-    "generate",
-    "group_patterns",
-    "run_bytes",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.policy._load import SITE_POLICY, load_policy, parse_policy, user_policy_path
-    from stripewise.policy._policy import Policy
+    from stripewise.policy._load import SITE_POLICY as SITE_POLICY
+    from stripewise.policy._load import load_policy as load_policy
+    from stripewise.policy._load import parse_policy as parse_policy
+    from stripewise.policy._load import user_policy_path as user_policy_path
+    from stripewise.policy._policy import Policy as Policy
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = ["SITE_POLICY", "Policy", "load_policy", "parse_policy", "user_policy_path"]
+    __getattr__, __all__ = lazy_exports(__name__)

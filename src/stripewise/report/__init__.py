@@ -12,39 +12,48 @@ from stripewise._lazy import lazy_exports
 from stripewise.extras import require
 
 if TYPE_CHECKING:
-    from stripewise.report._html import render_html
-    from stripewise.report._json import configuration_document, result_to_json
-    from stripewise.report._observed import Observation, headline, observation, observed_lines
-    from stripewise.report._outputs import write_outputs
-    from stripewise.report._phrases import best_phrase, facts_phrase, trial_line
-    from stripewise.report._profile_drishti import drishti_csv
-    from stripewise.report._profile_html import render_profile_html, write_profile_html
-    from stripewise.report._profile_json import files_to_csv, findings_to_json, profile_to_json
-    from stripewise.report._profile_mpiio import mpiio_stats_text
-    from stripewise.report._profile_text import print_profile
-    from stripewise.report._progress import (
-        LineObserver,
-        PlainObserver,
-        ProgressObserver,
-        progress_observer,
-    )
-    from stripewise.report._summary import summary_lines
-    from stripewise.report._surface import surface_lines, surface_to_json
-    from stripewise.report._surface_picture import draw_surface
-    from stripewise.report._text import (
-        format_bandwidth,
-        format_bytes,
-        format_seconds,
-        format_settings,
-        plural,
-    )
-    from stripewise.report._time_charts import draw_profile
-    from stripewise.report._trace_events import write_trace_events
-    from stripewise.report._trace_info import info_lines, trace_info
-    from stripewise.report._trace_parquet import write_parquet
-    from stripewise.report._trace_rows import row_as_json, select_rows, table_lines
+    from stripewise.report._html import render_html as render_html
+    from stripewise.report._json import configuration_document as configuration_document
+    from stripewise.report._json import result_to_json as result_to_json
+    from stripewise.report._observed import Observation as Observation
+    from stripewise.report._observed import headline as headline
+    from stripewise.report._observed import observation as observation
+    from stripewise.report._observed import observed_lines as observed_lines
+    from stripewise.report._outputs import write_outputs as write_outputs
+    from stripewise.report._phrases import best_phrase as best_phrase
+    from stripewise.report._phrases import facts_phrase as facts_phrase
+    from stripewise.report._phrases import trial_line as trial_line
+    from stripewise.report._profile_drishti import drishti_csv as drishti_csv
+    from stripewise.report._profile_html import render_profile_html as render_profile_html
+    from stripewise.report._profile_html import write_profile_html as write_profile_html
+    from stripewise.report._profile_json import files_to_csv as files_to_csv
+    from stripewise.report._profile_json import findings_to_json as findings_to_json
+    from stripewise.report._profile_json import profile_to_json as profile_to_json
+    from stripewise.report._profile_mpiio import mpiio_stats_text as mpiio_stats_text
+    from stripewise.report._profile_text import print_profile as print_profile
+    from stripewise.report._progress import LineObserver as LineObserver
+    from stripewise.report._progress import PlainObserver as PlainObserver
+    from stripewise.report._progress import ProgressObserver as ProgressObserver
+    from stripewise.report._progress import progress_observer as progress_observer
+    from stripewise.report._summary import summary_lines as summary_lines
+    from stripewise.report._surface import surface_lines as surface_lines
+    from stripewise.report._surface import surface_to_json as surface_to_json
+    from stripewise.report._surface_picture import draw_surface as draw_surface
+    from stripewise.report._text import format_bandwidth as format_bandwidth
+    from stripewise.report._text import format_bytes as format_bytes
+    from stripewise.report._text import format_seconds as format_seconds
+    from stripewise.report._text import format_settings as format_settings
+    from stripewise.report._text import plural as plural
+    from stripewise.report._time_charts import draw_profile as draw_profile
+    from stripewise.report._trace_events import write_trace_events as write_trace_events
+    from stripewise.report._trace_info import info_lines as info_lines
+    from stripewise.report._trace_info import trace_info as trace_info
+    from stripewise.report._trace_parquet import write_parquet as write_parquet
+    from stripewise.report._trace_rows import row_as_json as row_as_json
+    from stripewise.report._trace_rows import select_rows as select_rows
+    from stripewise.report._trace_rows import table_lines as table_lines
 else:
-    _find = lazy_exports(__name__)
+    _find, __all__ = lazy_exports(__name__)
     _PAGES_AND_PICTURES = (
         "draw_profile",
         "draw_surface",
@@ -57,47 +66,3 @@ else:
         if name in _PAGES_AND_PICTURES:
             require("report", "a page or a picture")
         return _find(name)
-
-
-__all__ = [
-    "LineObserver",
-    "Observation",
-    "PlainObserver",
-    "ProgressObserver",
-    "best_phrase",
-    "configuration_document",
-    "draw_profile",
-    "draw_surface",
-    "drishti_csv",
-    "facts_phrase",
-    "files_to_csv",
-    "findings_to_json",
-    "format_bandwidth",
-    "format_bytes",
-    "format_seconds",
-    "format_settings",
-    "headline",
-    "info_lines",
-    "mpiio_stats_text",
-    "observation",
-    "observed_lines",
-    "plural",
-    "print_profile",
-    "profile_to_json",
-    "progress_observer",
-    "render_html",
-    "render_profile_html",
-    "result_to_json",
-    "row_as_json",
-    "select_rows",
-    "summary_lines",
-    "surface_lines",
-    "surface_to_json",
-    "table_lines",
-    "trace_info",
-    "trial_line",
-    "write_outputs",
-    "write_parquet",
-    "write_profile_html",
-    "write_trace_events",
-]

@@ -7,27 +7,14 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.model import Proposal
-    from stripewise.strategies._base import Strategy
-    from stripewise.strategies._options import OptionValue, StrategyOption
-    from stripewise.strategies._registry import (
-        check_strategy_options,
-        create,
-        find_strategy,
-        strategy_names,
-    )
-    from stripewise.strategies._seeded import SeededStrategy
+    from stripewise.model import Proposal as Proposal
+    from stripewise.strategies._base import Strategy as Strategy
+    from stripewise.strategies._options import OptionValue as OptionValue
+    from stripewise.strategies._options import StrategyOption as StrategyOption
+    from stripewise.strategies._registry import check_strategy_options as check_strategy_options
+    from stripewise.strategies._registry import create as create
+    from stripewise.strategies._registry import find_strategy as find_strategy
+    from stripewise.strategies._registry import strategy_names as strategy_names
+    from stripewise.strategies._seeded import SeededStrategy as SeededStrategy
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "OptionValue",
-    "Proposal",
-    "SeededStrategy",
-    "Strategy",
-    "StrategyOption",
-    "check_strategy_options",
-    "create",
-    "find_strategy",
-    "strategy_names",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

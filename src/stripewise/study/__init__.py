@@ -7,45 +7,27 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.study._baseline import TIMEOUT_FACTOR, TIMEOUT_FLOOR_SECONDS
-    from stripewise.study._cases import Case, expand_cases
-    from stripewise.study._cases_file import read_cases
-    from stripewise.study._interrupts import Interrupts
-    from stripewise.study._journal import Journal
-    from stripewise.study._ledger import Ledger
-    from stripewise.study._looking import look, look_first
-    from stripewise.study._loop import MakeTools, Study, run_study
-    from stripewise.study._observer import Observer
-    from stripewise.study._options import StudyOptions
-    from stripewise.study._slot import RunSlot
-    from stripewise.study._statistics import speedup_of
-    from stripewise.study._tools import FirstLook, Tools
-    from stripewise.study._try import Tried, try_lines
-    from stripewise.study._with_replay import tune_replay
+    from stripewise.study._baseline import TIMEOUT_FACTOR as TIMEOUT_FACTOR
+    from stripewise.study._baseline import TIMEOUT_FLOOR_SECONDS as TIMEOUT_FLOOR_SECONDS
+    from stripewise.study._cases import Case as Case
+    from stripewise.study._cases import expand_cases as expand_cases
+    from stripewise.study._cases_file import read_cases as read_cases
+    from stripewise.study._interrupts import Interrupts as Interrupts
+    from stripewise.study._journal import Journal as Journal
+    from stripewise.study._ledger import Ledger as Ledger
+    from stripewise.study._looking import look as look
+    from stripewise.study._looking import look_first as look_first
+    from stripewise.study._loop import MakeTools as MakeTools
+    from stripewise.study._loop import Study as Study
+    from stripewise.study._loop import run_study as run_study
+    from stripewise.study._observer import Observer as Observer
+    from stripewise.study._options import StudyOptions as StudyOptions
+    from stripewise.study._slot import RunSlot as RunSlot
+    from stripewise.study._statistics import speedup_of as speedup_of
+    from stripewise.study._tools import FirstLook as FirstLook
+    from stripewise.study._tools import Tools as Tools
+    from stripewise.study._try import Tried as Tried
+    from stripewise.study._try import try_lines as try_lines
+    from stripewise.study._with_replay import tune_replay as tune_replay
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "TIMEOUT_FACTOR",
-    "TIMEOUT_FLOOR_SECONDS",
-    "Case",
-    "FirstLook",
-    "Interrupts",
-    "Journal",
-    "Ledger",
-    "MakeTools",
-    "Observer",
-    "RunSlot",
-    "Study",
-    "StudyOptions",
-    "Tools",
-    "Tried",
-    "expand_cases",
-    "look",
-    "look_first",
-    "read_cases",
-    "run_study",
-    "speedup_of",
-    "try_lines",
-    "tune_replay",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

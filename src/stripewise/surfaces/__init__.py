@@ -7,28 +7,18 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.surfaces._landscape import NEAR, KnobEffect, Landscape, Spot
-    from stripewise.surfaces._lines import RecordedTunable, SurfaceRole, SurfaceRun
-    from stripewise.surfaces._recording import RecordingObserver, record_surface
-    from stripewise.surfaces._recording_plan import RecordingOptions
-    from stripewise.surfaces._replayed import ReplayedLauncher
-    from stripewise.surfaces._surface import Surface
-    from stripewise.surfaces._writer import SurfaceWriter
+    from stripewise.surfaces._landscape import NEAR as NEAR
+    from stripewise.surfaces._landscape import KnobEffect as KnobEffect
+    from stripewise.surfaces._landscape import Landscape as Landscape
+    from stripewise.surfaces._landscape import Spot as Spot
+    from stripewise.surfaces._lines import RecordedTunable as RecordedTunable
+    from stripewise.surfaces._lines import SurfaceRole as SurfaceRole
+    from stripewise.surfaces._lines import SurfaceRun as SurfaceRun
+    from stripewise.surfaces._recording import RecordingObserver as RecordingObserver
+    from stripewise.surfaces._recording import record_surface as record_surface
+    from stripewise.surfaces._recording_plan import RecordingOptions as RecordingOptions
+    from stripewise.surfaces._replayed import ReplayedLauncher as ReplayedLauncher
+    from stripewise.surfaces._surface import Surface as Surface
+    from stripewise.surfaces._writer import SurfaceWriter as SurfaceWriter
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "NEAR",
-    "KnobEffect",
-    "Landscape",
-    "RecordedTunable",
-    "RecordingObserver",
-    "RecordingOptions",
-    "ReplayedLauncher",
-    "Spot",
-    "Surface",
-    "SurfaceRole",
-    "SurfaceRun",
-    "SurfaceWriter",
-    "record_surface",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -7,67 +7,36 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.tunables._base import (
-        ActsAt,
-        Dimension,
-        Layer,
-        SafetyClass,
-        Space,
-        Tunable,
-    )
-    from stripewise.tunables._build import (
-        all_settings,
-        build_configuration,
-        canonical_value,
-        hint_text,
-        settings_class,
-    )
-    from stripewise.tunables._carried import refused_variables
-    from stripewise.tunables._check import (
-        check_configuration,
-        configuration_warnings,
-        misspelt_settings,
-    )
-    from stripewise.tunables._hdf5 import DATASET_KEYS
-    from stripewise.tunables._messages import first_problem
-    from stripewise.tunables._points import PointKey, is_valid, key_of, point_at, settings_text
-    from stripewise.tunables._reference import describe_values, reference_markdown
-    from stripewise.tunables._registry import all_tunables, find, get, suggest
-    from stripewise.tunables._sizes import size_bytes
-    from stripewise.tunables._space import find_space, point_problem
+    from stripewise.tunables._base import ActsAt as ActsAt
+    from stripewise.tunables._base import Dimension as Dimension
+    from stripewise.tunables._base import Layer as Layer
+    from stripewise.tunables._base import SafetyClass as SafetyClass
+    from stripewise.tunables._base import Space as Space
+    from stripewise.tunables._base import Tunable as Tunable
+    from stripewise.tunables._build import all_settings as all_settings
+    from stripewise.tunables._build import build_configuration as build_configuration
+    from stripewise.tunables._build import canonical_value as canonical_value
+    from stripewise.tunables._build import hint_text as hint_text
+    from stripewise.tunables._build import settings_class as settings_class
+    from stripewise.tunables._carried import refused_variables as refused_variables
+    from stripewise.tunables._check import check_configuration as check_configuration
+    from stripewise.tunables._check import configuration_warnings as configuration_warnings
+    from stripewise.tunables._check import misspelt_settings as misspelt_settings
+    from stripewise.tunables._hdf5 import DATASET_KEYS as DATASET_KEYS
+    from stripewise.tunables._messages import first_problem as first_problem
+    from stripewise.tunables._points import PointKey as PointKey
+    from stripewise.tunables._points import is_valid as is_valid
+    from stripewise.tunables._points import key_of as key_of
+    from stripewise.tunables._points import point_at as point_at
+    from stripewise.tunables._points import settings_text as settings_text
+    from stripewise.tunables._reference import describe_values as describe_values
+    from stripewise.tunables._reference import reference_markdown as reference_markdown
+    from stripewise.tunables._registry import all_tunables as all_tunables
+    from stripewise.tunables._registry import find as find
+    from stripewise.tunables._registry import get as get
+    from stripewise.tunables._registry import suggest as suggest
+    from stripewise.tunables._sizes import size_bytes as size_bytes
+    from stripewise.tunables._space import find_space as find_space
+    from stripewise.tunables._space import point_problem as point_problem
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "DATASET_KEYS",
-    "ActsAt",
-    "Dimension",
-    "Layer",
-    "PointKey",
-    "SafetyClass",
-    "Space",
-    "Tunable",
-    "all_settings",
-    "all_tunables",
-    "build_configuration",
-    "canonical_value",
-    "check_configuration",
-    "configuration_warnings",
-    "describe_values",
-    "find",
-    "find_space",
-    "first_problem",
-    "get",
-    "hint_text",
-    "is_valid",
-    "key_of",
-    "misspelt_settings",
-    "point_at",
-    "point_problem",
-    "reference_markdown",
-    "refused_variables",
-    "settings_class",
-    "settings_text",
-    "size_bytes",
-    "suggest",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.verify._compare import Reference, unreadable
-    from stripewise.verify._compare import compare as compare_outputs
+    from stripewise.verify._compare import Reference as Reference
+    from stripewise.verify._compare import compare_outputs as compare_outputs
+    from stripewise.verify._compare import unreadable as unreadable
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "Reference",
-    "compare_outputs",
-    "unreadable",
-]
+    __getattr__, __all__ = lazy_exports(__name__)

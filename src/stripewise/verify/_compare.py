@@ -213,7 +213,7 @@ class _Result:
         )
 
 
-def compare(
+def compare_outputs(
     baseline_a: OutputSet | Path,
     baseline_b: OutputSet | Path,
     candidate: OutputSet | Path,

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from stripewise.model import VerificationStatus
-from stripewise.verify import _compare
-from stripewise.verify._compare import Reference, compare
+from stripewise.verify import Reference, _compare
+from stripewise.verify import compare_outputs as compare
 
 IDENTICAL = VerificationStatus.IDENTICAL
 SAME = VerificationStatus.SAME_CONTENT

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from stripewise.model import VerificationStatus
-from stripewise.verify._compare import compare
+from stripewise.verify import compare_outputs as compare
 from stripewise.verify.contents import ClassicNetcdf, _base, format_of
 
 SAME = VerificationStatus.SAME_CONTENT

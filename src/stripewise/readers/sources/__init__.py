@@ -7,21 +7,11 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.readers.sources._base import Source, begins_with
-    from stripewise.readers.sources._registry import (
-        get_source,
-        read_evidence,
-        recognise,
-        source_names,
-    )
+    from stripewise.readers.sources._base import Source as Source
+    from stripewise.readers.sources._base import begins_with as begins_with
+    from stripewise.readers.sources._registry import get_source as get_source
+    from stripewise.readers.sources._registry import read_evidence as read_evidence
+    from stripewise.readers.sources._registry import recognise as recognise
+    from stripewise.readers.sources._registry import source_names as source_names
 else:
-    __getattr__ = lazy_exports(__name__)
-
-__all__ = [
-    "Source",
-    "begins_with",
-    "get_source",
-    "read_evidence",
-    "recognise",
-    "source_names",
-]
+    __getattr__, __all__ = lazy_exports(__name__)
