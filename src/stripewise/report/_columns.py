@@ -4,14 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
 _GAP = "  "
+
+_Row = TypeVar("_Row")
+Columns = Sequence[tuple[str, Callable[[_Row], str]]]
+"""Of a table: the heading of each column, and what a row has in it."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,15 @@ class TextTable:
     rows: list[Sequence[str]] = field(default_factory=list)
     keys: int = 1
     left: frozenset[int] = frozenset({0})
+
+    @classmethod
+    def of(
+        cls, columns: Columns[_Row], rows: Iterable[_Row], *, keys: int = 1, left: int = 1
+    ) -> TextTable:
+        """Make a table whose first `left` columns stand at the left."""
+        headings = [heading for heading, _ in columns]
+        cells: list[Sequence[str]] = [[show(row) for _, show in columns] for row in rows]
+        return cls(headings, cells, keys, frozenset(range(left)))
 
     def blocks(self, width: int | None = None) -> Iterator[list[str]]:
         """Yield the lines of each block, headings first: one block if `width` holds all."""

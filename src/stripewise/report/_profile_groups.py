@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stripewise.model import Pattern, PatternKind
@@ -15,27 +15,17 @@ from stripewise.report._profile_pattern_chart import describe, pattern_chart
 from stripewise.report._text import plural
 
 MOST_PATTERNS = 24
-MOST_NAMES = 6
-
-
-@dataclass(frozen=True)
-class Members:
-    """Datasets of one direction: "written" or "read"; the first names, and how many there are."""
-
-    direction: str
-    names: tuple[str, ...]
-    number: int
 
 
 @dataclass(frozen=True)
 class PatternGroup:
-    """Datasets with the same pattern."""
+    """Datasets with the same pattern; `members`: "written" or "read" to their names."""
 
     pattern: Pattern
     picture: Chart | None
     words: str
     facts: tuple[str, ...]
-    members: tuple[Members, ...]
+    members: dict[str, list[str]]
 
 
 def pattern_groups(patterns: Sequence[Pattern]) -> list[PatternGroup]:
@@ -51,7 +41,7 @@ def pattern_groups(patterns: Sequence[Pattern]) -> list[PatternGroup]:
             key += (pattern.notation, pattern.grid, pattern.extents, pattern.rank_order)
             key += (pattern.halo, pattern.active_ranks, pattern.uneven, pattern.deviating_ranks)
         groups.setdefault(key, []).append(pattern)
-    order = sorted(groups.values(), key=lambda members: _importance(members))
+    order = sorted(groups.values(), key=_importance)
     return [_group(members, place) for place, members in enumerate(order)]
 
 
@@ -74,22 +64,19 @@ def _group(members: Sequence[Pattern], place: int) -> PatternGroup:
         picture=pattern_chart(first) if place < MOST_PATTERNS else None,
         words="" if first.kind in (PatternKind.IRREGULAR, PatternKind.EMPTY) else describe(first),
         facts=tuple(facts),
-        members=tuple(_members(members)),
+        members=_members(members),
     )
 
 
-def _members(patterns: Sequence[Pattern]) -> Iterator[Members]:
-    for writing, direction in ((True, "written"), (False, "read")):
-        names = [_where(pattern) for pattern in patterns if pattern.writing == writing]
-        names = list(dict.fromkeys(names))
-        if names:
-            yield Members(direction, tuple(names[:MOST_NAMES]), len(names))
+def _members(patterns: Sequence[Pattern]) -> dict[str, list[str]]:
+    names: dict[str, dict[str, None]] = {"written": {}, "read": {}}
+    for pattern in patterns:
+        names["written" if pattern.writing else "read"][_where(pattern)] = None
+    return {direction: list(found) for direction, found in names.items() if found}
 
 
 def _where(pattern: Pattern) -> str:
-    if not pattern.dataset:
-        return pattern.file
-    return f"{pattern.file}:{pattern.dataset}"
+    return f"{pattern.file}:{pattern.dataset}" if pattern.dataset else pattern.file
 
 
 def pattern_facts(pattern: Pattern) -> list[str]:

@@ -12,20 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.diagnosis import Diagnosis, size_labels
+from stripewise.diagnosis.heat_cells import LAYER_NAMES
 from stripewise.errors import StorageError
 from stripewise.model import Evidence, Pattern
-from stripewise.report import _profile_tables as tables
 from stripewise.report import _profile_view as view
 from stripewise.report._chart import page_script
 from stripewise.report._page import page_environment, template_source
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
+from stripewise.report._profile_tables import size_tables
 from stripewise.report._profile_timeline import timeline
 from stripewise.report._text import (
     format_bandwidth,
     format_bytes,
+    format_count,
+    format_percent,
     format_seconds,
+    known,
     significant,
 )
+
+_MOST = {"files": 25, "variance": 30, "requests": 30, "patterns": MOST_PATTERNS, "names": 6}
+"""Rows of each table, and names of datasets at one pattern; the page counts the others."""
 
 
 def write_profile_html(
@@ -53,7 +60,6 @@ def render_profile_html(
     """
     profile = evidence.profile
     figures = diagnosis.figures
-    groups = pattern_groups(patterns)
     page: str = _template().render(
         d=diagnosis,
         f=figures,
@@ -63,15 +69,13 @@ def render_profile_html(
         time_parts=view.time_parts(figures),
         costs=[view.cost_parts(finding, figures) for finding in diagnosis.findings],
         timeline=timeline(diagnosis, profile),
-        files=[(row, tables.histogram(row)) for row in diagnosis.files[: tables.MOST_FILES]],
-        rest=tables.rest_of(diagnosis.files[tables.MOST_FILES :]),
         size_names=size_labels(),
-        sizes=tables.size_tables(profile),
-        patterns=groups,
+        sizes=size_tables(profile),
+        patterns=pattern_groups(patterns),
         missing=view.missing(diagnosis, profile),
-        notes=_notes(diagnosis),
-        most=tables,
-        most_patterns=MOST_PATTERNS,
+        notes=list(dict.fromkeys(diagnosis.notes)),
+        most=_MOST,
+        layer_names=LAYER_NAMES,
         started=_when(profile.start),
         trace=evidence.trace,
         script=page_script(template_source("page.js")),
@@ -79,43 +83,19 @@ def render_profile_html(
     return page
 
 
-def _notes(diagnosis: Diagnosis) -> list[str]:
-    return list(dict.fromkeys(diagnosis.notes))
-
-
 @lru_cache(maxsize=1)
 def _template() -> Any:
     environment = page_environment()
     environment.filters.update(
-        percent=_percent,
-        number=_number,
-        maybe_seconds=_maybe_seconds,
-        mean=_mean,
+        percent=lambda value: known(value, format_percent, "–"),
+        number=lambda value: known(value, format_count, "–"),
+        maybe_seconds=lambda value: known(value, format_seconds, "–"),
+        mean=lambda value: known(value, format_bytes, "–"),
         figure=_figure,
         base=lambda path: path.rstrip("/").rpartition("/")[2] or path,
         parent=lambda path: path.rstrip("/").rpartition("/")[0],
     )
     return environment.get_template("profile.html.j2")
-
-
-def _percent(value: float) -> str:
-    if not math.isfinite(value):
-        return "–"
-    return f"{significant(100 * value)} %" if value else "0 %"
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,.0f}".replace(",", "\u202f")
-
-
-def _maybe_seconds(value: float) -> str:
-    return format_seconds(value) if math.isfinite(value) else "–"
-
-
-def _mean(value: float | None) -> str:
-    return format_bytes(value) if value is not None and math.isfinite(value) else "–"
 
 
 def _figure(value: float | int | str, name: str) -> str:
@@ -131,8 +111,8 @@ def _figure(value: float | int | str, name: str) -> str:
     if name.endswith("seconds"):
         return format_seconds(value)
     if name.endswith("share"):
-        return _percent(value)
-    return _number(value) if value == int(value) else significant(value)
+        return format_percent(value)
+    return format_count(value) if value == int(value) else significant(value)
 
 
 def _when(unix_seconds: float) -> str:

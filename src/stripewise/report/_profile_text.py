@@ -15,19 +15,15 @@ from rich.text import Text
 from stripewise.diagnosis import Diagnosis, Figures, Finding, Severity
 from stripewise.model import Pattern
 from stripewise.patterns import group_patterns
-from stripewise.report._profile_text_tables import (
-    file_table,
-    layer_table,
-    request_table,
-    variance_table,
-)
+from stripewise.report import _profile_text_tables as columns
+from stripewise.report._columns import TextTable
 from stripewise.report._text import (
     fit_encoding,
     format_bandwidth,
     format_bytes,
-    format_seconds,
+    format_percent,
+    known,
     plural,
-    significant,
 )
 from stripewise.text import printable
 
@@ -87,7 +83,7 @@ def _head(diagnosis: Diagnosis, findings_only: bool) -> Iterator[RenderableType]
 
 def figure_lines(figures: Figures) -> Iterator[tuple[str, str]]:
     """The figures with their names, as docs/reference/profile.md defines them."""
-    yield "run time", _seconds(figures.run_seconds) + _ranks(figures)
+    yield "run time", known(figures.run_seconds) + _ranks(figures)
     yield "files", _files(figures)
     yield "total READ", format_bytes(figures.read_bytes)
     yield "total WRITE", format_bytes(figures.write_bytes)
@@ -99,13 +95,12 @@ def figure_lines(figures: Figures) -> Iterator[tuple[str, str]]:
     for name in ("read", "write", "meta"):
         cumulated = getattr(figures, f"cumulated_{name}_seconds")
         elapsed = getattr(figures, f"elapsed_{name}_seconds")
-        known = f"{_seconds(cumulated)} over all ranks, {_seconds(elapsed)} of the slowest"
-        yield f"{name.upper()}_TIME", known if math.isfinite(cumulated) else "not known"
+        slowest = f" over all ranks, {known(elapsed)} of the slowest"
+        yield f"{name.upper()}_TIME", known(cumulated) + slowest * math.isfinite(cumulated)
     yield "I/O time", _io_time(figures)
-    rate = figures.rate_bytes_per_second
-    yield "estimated I/O rate", format_bandwidth(rate) if math.isfinite(rate) else "not known"
+    yield "estimated I/O rate", known(figures.rate_bytes_per_second, format_bandwidth)
     share = figures.meta_share
-    yield "META / I/O time", _percent(share) + (" (cumulated)" if math.isfinite(share) else "")
+    yield "META / I/O time", known(share, lambda s: f"{format_percent(s)} (cumulated)")
 
 
 def _ranks(figures: Figures) -> str:
@@ -134,13 +129,13 @@ def _files(figures: Figures) -> str:
 
 
 def _io_time(figures: Figures) -> str:
-    text = _seconds(figures.io_seconds)
+    text = known(figures.io_seconds)
     if math.isfinite(figures.io_share):
-        text += f" ({_percent(figures.io_share)} of the run time)"
+        text += f" ({format_percent(figures.io_share)} of the run time)"
     if figures.slowest_rank >= 0 and figures.n_ranks > 1:
         text += f", rank {figures.slowest_rank}"
     if not figures.io_exact:
-        text += f"   at most this, at least {_seconds(figures.io_low_seconds)}"
+        text += f"   at most this, at least {known(figures.io_low_seconds)}"
     return text
 
 
@@ -177,23 +172,21 @@ def _gain(found: Finding) -> str:
     if found.cost_seconds is None:
         return "no claim"
     ends = [value for value in (found.least_seconds, found.most_seconds) if value is not None]
-    shown = f" ({' to '.join(map(_seconds, ends))})" if ends else ""
-    return f"a change saves about {_seconds(found.cost_seconds)}{shown}"
+    shown = f" ({' to '.join(map(known, ends))})" if ends else ""
+    return f"a change saves about {known(found.cost_seconds)}{shown}"
 
 
 def _tables(diagnosis: Diagnosis, files: int) -> Iterator[RenderableType]:
+    d, table_of = diagnosis, TextTable.of
+    variance, requests = d.variance[:files], d.requests[:files]
     for title, table, total in (
-        ("Interfaces, from the program down", layer_table(diagnosis.layers), 0),
-        ("Files", file_table(diagnosis.files[:files]), len(diagnosis.files)),
-        (
-            "Variance in shared files",
-            variance_table(diagnosis.variance[:files]),
-            len(diagnosis.variance),
-        ),
+        ("Interfaces, from the program down", table_of(columns.LAYERS, d.layers), 0),
+        ("Files", table_of(columns.FILES, d.files[:files], left=2), len(d.files)),
+        ("Variance in shared files", table_of(columns.VARIANCE, variance), len(d.variance)),
         (
             "Requests before and after MPI-IO",
-            request_table(diagnosis.requests[:files]),
-            len(diagnosis.requests),
+            table_of(columns.REQUESTS, requests, keys=2, left=2),
+            len(d.requests),
         ),
     ):
         if not table.rows:
@@ -212,13 +205,13 @@ def _phases(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     for phase in diagnosis.phases:
         if phase.periodic:
             text = (
-                f"{phase.direction}s every {_seconds(phase.period_seconds)} "
-                f"(confidence {_percent(phase.confidence)}), {phase.n_phases} phases of "
-                f"{_seconds(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
+                f"{phase.direction}s every {known(phase.period_seconds)} "
+                f"(confidence {format_percent(phase.confidence)}), {phase.n_phases} phases of "
+                f"{known(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
             )
         else:
             text = f"{phase.direction}s in {plural(phase.n_phases, 'burst')}, not periodic"
-        yield Text(f"  {text}; bins of {_seconds(phase.resolution_seconds)}")
+        yield Text(f"  {text}; bins of {known(phase.resolution_seconds)}")
 
 
 def _patterns(patterns: Sequence[Pattern], most: int) -> Iterator[RenderableType]:
@@ -232,11 +225,3 @@ def _patterns(patterns: Sequence[Pattern], most: int) -> Iterator[RenderableType
         yield Text(f"  {printable(group.name)}{number} {verb} {group.pattern.notation}")
     if len(groups) > most:
         yield Text(f"  and {len(groups) - most} more (`stripewise pattern`)", style="dim")
-
-
-def _seconds(value: float) -> str:
-    return "not known" if not math.isfinite(value) else format_seconds(value)
-
-
-def _percent(value: float) -> str:
-    return "not known" if not math.isfinite(value) else f"{significant(100 * value)} %"

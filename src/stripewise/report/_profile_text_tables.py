@@ -1,147 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tables of a profile in text."""
+"""Tables of a profile in text: the columns of each, a heading and what stands under it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from stripewise.diagnosis import FileRow, LayerRow, RequestRow, VarianceRow
-from stripewise.model import IoLayer
-from stripewise.report._columns import TextTable
-from stripewise.report._text import format_bytes, format_seconds, significant
+from stripewise.diagnosis.heat_cells import LAYER_NAMES
+from stripewise.report._columns import Columns
+from stripewise.report._text import format_bytes, format_percent, format_seconds
 from stripewise.text import printable
 
-_LAYER = {
-    IoLayer.POSIX: "POSIX",
-    IoLayer.STDIO: "stdio",
-    IoLayer.MPIIO: "MPI-IO",
-    IoLayer.PNETCDF: "PnetCDF",
-    IoLayer.HDF5: "HDF5",
-    IoLayer.ADIOS2: "ADIOS2",
-}
 _PATH_WIDTH = 44
-_TWO = frozenset({0, 1})
-
-
-def file_table(rows: Sequence[FileRow]) -> TextTable:
-    """Time, bytes, calls, sizes, order, ranks, layout of each file."""
-    headings = (
-        *("file", "interface", "time", "read", "written", "reads", "writes", "common sizes"),
-        *("collective", "sequential", "ranks", "opens", "stripes"),
-    )
-    table = TextTable(headings, left=_TWO)
-    for row in rows:
-        common = ", ".join(
-            f"{format_bytes(size)} x{count}" for size, count in row.common_sizes[:2]
-        )
-        table.rows.append(
-            [
-                _path(row.path),
-                row.interface,
-                _time(row.elapsed_seconds),
-                _bytes(row.read_bytes),
-                _bytes(row.write_bytes),
-                _count(row.read_calls),
-                _count(row.write_calls),
-                common or "-",
-                _share(row.collective),
-                _share(row.sequential),
-                f"{row.data_rank_count} of {row.rank_count}" if row.rank_count else "-",
-                str(row.opens),
-                _stripes(row),
-            ],
-        )
-    return table
-
-
-def _stripes(row: FileRow) -> str:
-    layout = row.layout
-    if not layout.stripe_count and not layout.stripe_bytes:
-        return "-"
-    return f"{layout.stripe_count or '?'} x {format_bytes(layout.stripe_bytes)}"
-
-
-def layer_table(rows: Sequence[LayerRow]) -> TextTable:
-    """Calls, bytes and times of each interface."""
-    table = TextTable(
-        (
-            *("interface", "files", "reads", "writes", "collective", "metadata", "read"),
-            *("written", "time over ranks", "program's own time", "slowest rank"),
-        )
-    )
-    for row in rows:
-        table.rows.append(
-            [
-                _LAYER[row.layer],
-                str(row.files),
-                _count(row.read_calls),
-                _count(row.write_calls),
-                _count(row.collective_calls),
-                _count(row.meta_operations),
-                _bytes(row.read_bytes),
-                _bytes(row.write_bytes),
-                _time(row.cumulated_seconds),
-                _time(row.own_seconds),
-                _seconds(row.elapsed_seconds),
-            ],
-        )
-    return table
-
-
-def variance_table(rows: Sequence[VarianceRow]) -> TextTable:
-    """Fastest and slowest rank of each shared file, with the deviation over ranks."""
-    table = TextTable(
-        (
-            *("file", "ranks", "fastest", "time", "bytes", "slowest", "time", "bytes"),
-            *("deviation of time", "deviation of bytes"),
-        )
-    )
-    for row in rows:
-        table.rows.append(
-            [
-                _path(row.path),
-                str(row.processes),
-                str(row.fastest_rank),
-                format_seconds(row.fastest_seconds),
-                _bytes(row.fastest_bytes),
-                str(row.slowest_rank),
-                format_seconds(row.slowest_seconds),
-                _bytes(row.slowest_bytes),
-                _seconds(row.seconds_deviation),
-                _bytes(row.bytes_deviation),
-            ],
-        )
-    return table
-
-
-def request_table(rows: Sequence[RequestRow]) -> TextTable:
-    """What the program asked of MPI-IO, and what reached the system."""
-    headings = (
-        *("file", "", "program", "collective", "mean", "ranks", "system", "mean", "ranks"),
-        *("read-modify", "gaps", "aligned", "stripe-sized"),
-    )
-    table = TextTable(headings, keys=2, left=_TWO)
-    for row in rows:
-        table.rows.append(
-            [
-                _path(row.path),
-                "write" if row.writing else "read",
-                _count(row.program_calls),
-                _count(row.collective_calls),
-                _bytes(row.program_mean_bytes),
-                _count(row.program_ranks),
-                _count(row.system_calls),
-                _bytes(row.system_mean_bytes),
-                "?" if row.system_ranks is None else str(row.system_ranks),
-                "?" if row.modify_bytes is None else _bytes(row.modify_bytes),
-                "?" if row.gaps is None else str(row.gaps),
-                _share(row.aligned),
-                _share(row.unit_sized),
-            ],
-        )
-    return table
 
 
 def _path(path: str) -> str:
@@ -157,10 +28,6 @@ def _count(value: int) -> str:
     return str(value) if value else "-"
 
 
-def _seconds(value: float) -> str:
-    return "?" if math.isnan(value) else format_seconds(value)
-
-
 def _time(value: float) -> str:
     return format_seconds(value) if value else "-"
 
@@ -168,4 +35,76 @@ def _time(value: float) -> str:
 def _share(value: float | None) -> str:
     if value is None:
         return "?"
-    return "-" if math.isnan(value) else f"{significant(100 * value)} %"
+    return "-" if math.isnan(value) else format_percent(value)
+
+
+def _sizes(row: FileRow) -> str:
+    sizes = (f"{format_bytes(size)} x{count}" for size, count in row.common_sizes[:2])
+    return ", ".join(sizes) or "-"
+
+
+def _stripes(row: FileRow) -> str:
+    layout = row.layout
+    if not layout.stripe_count and not layout.stripe_bytes:
+        return "-"
+    return f"{layout.stripe_count or '?'} x {format_bytes(layout.stripe_bytes)}"
+
+
+FILES: Columns[FileRow] = (
+    ("file", lambda row: _path(row.path)),
+    ("interface", lambda row: row.interface),
+    ("time", lambda row: _time(row.elapsed_seconds)),
+    ("read", lambda row: _bytes(row.read_bytes)),
+    ("written", lambda row: _bytes(row.write_bytes)),
+    ("reads", lambda row: _count(row.read_calls)),
+    ("writes", lambda row: _count(row.write_calls)),
+    ("common sizes", _sizes),
+    ("collective", lambda row: _share(row.collective)),
+    ("sequential", lambda row: _share(row.sequential)),
+    ("ranks", lambda row: f"{row.data_rank_count} of {row.rank_count}" if row.rank_count else "-"),
+    ("opens", lambda row: str(row.opens)),
+    ("stripes", _stripes),
+)
+
+LAYERS: Columns[LayerRow] = (
+    ("interface", lambda row: LAYER_NAMES[row.layer]),
+    ("files", lambda row: str(row.files)),
+    ("reads", lambda row: _count(row.read_calls)),
+    ("writes", lambda row: _count(row.write_calls)),
+    ("collective", lambda row: _count(row.collective_calls)),
+    ("metadata", lambda row: _count(row.meta_operations)),
+    ("read", lambda row: _bytes(row.read_bytes)),
+    ("written", lambda row: _bytes(row.write_bytes)),
+    ("time over ranks", lambda row: _time(row.cumulated_seconds)),
+    ("program's own time", lambda row: _time(row.own_seconds)),
+    ("slowest rank", lambda row: format_seconds(row.elapsed_seconds)),
+)
+
+VARIANCE: Columns[VarianceRow] = (
+    ("file", lambda row: _path(row.path)),
+    ("ranks", lambda row: str(row.processes)),
+    ("fastest", lambda row: str(row.fastest_rank)),
+    ("time", lambda row: format_seconds(row.fastest_seconds)),
+    ("bytes", lambda row: _bytes(row.fastest_bytes)),
+    ("slowest", lambda row: str(row.slowest_rank)),
+    ("time", lambda row: format_seconds(row.slowest_seconds)),
+    ("bytes", lambda row: _bytes(row.slowest_bytes)),
+    ("deviation of time", lambda row: format_seconds(row.seconds_deviation)),
+    ("deviation of bytes", lambda row: _bytes(row.bytes_deviation)),
+)
+
+REQUESTS: Columns[RequestRow] = (
+    ("file", lambda row: _path(row.path)),
+    ("", lambda row: "write" if row.writing else "read"),
+    ("program", lambda row: _count(row.program_calls)),
+    ("collective", lambda row: _count(row.collective_calls)),
+    ("mean", lambda row: _bytes(row.program_mean_bytes)),
+    ("ranks", lambda row: _count(row.program_ranks)),
+    ("system", lambda row: _count(row.system_calls)),
+    ("mean", lambda row: _bytes(row.system_mean_bytes)),
+    ("ranks", lambda row: "?" if row.system_ranks is None else str(row.system_ranks)),
+    ("read-modify", lambda row: "?" if row.modify_bytes is None else _bytes(row.modify_bytes)),
+    ("gaps", lambda row: "?" if row.gaps is None else str(row.gaps)),
+    ("aligned", lambda row: _share(row.aligned)),
+    ("stripe-sized", lambda row: _share(row.unit_sized)),
+)

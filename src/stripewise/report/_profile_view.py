@@ -12,9 +12,11 @@ from stripewise.model import RunProfile
 from stripewise.report._text import (
     format_bandwidth,
     format_bytes,
+    format_count,
+    format_percent,
     format_seconds,
+    known,
     plural,
-    significant,
 )
 
 
@@ -60,42 +62,27 @@ def cards(figures: Figures) -> list[tuple[str, str, str]]:
     """Headline figures: label, value, note."""
     ranks = plural(figures.n_ranks, "rank") if figures.n_ranks else "no MPI"
     where = f" on {plural(figures.n_hosts, 'node')}" if figures.n_hosts else ""
-    found = [
-        ("Run time", _seconds(figures.run_seconds), ranks + where),
-        ("I/O time", _seconds(figures.io_seconds), _io_note(figures)),
+    rate = known(figures.rate_bytes_per_second, format_bandwidth)
+    metadata = f"{_share(figures.meta_share)} of the time in I/O calls"
+    return [
+        ("Run time", known(figures.run_seconds), ranks + where),
+        ("I/O time", known(figures.io_seconds), _io_note(figures)),
         ("Written", format_bytes(figures.write_bytes), "as the program asked"),
         ("Read", format_bytes(figures.read_bytes), "as the program asked"),
-        (
-            "I/O rate",
-            format_bandwidth(figures.rate_bytes_per_second)
-            if math.isfinite(figures.rate_bytes_per_second)
-            else "not known",
-            "bytes moved, divided by the I/O time",
-        ),
-        ("Files", f"{figures.n_files:,}".replace(",", "\u202f"), _files_note(figures)),
-        (
-            "Metadata operations",
-            f"{figures.meta_operations:,}".replace(",", "\u202f"),
-            f"{_share(figures.meta_share)} of the time in I/O calls",
-        ),
+        ("I/O rate", rate, "bytes moved, divided by the I/O time"),
+        ("Files", format_count(figures.n_files), _files_note(figures)),
+        ("Metadata operations", format_count(figures.meta_operations), metadata),
     ]
-    return found
-
-
-def _seconds(value: float) -> str:
-    return format_seconds(value) if math.isfinite(value) else "not known"
 
 
 def _share(value: float) -> str:
-    if not math.isfinite(value):
-        return "unknown share"
-    return f"{significant(100 * value)} %"
+    return known(value, format_percent, "unknown share")
 
 
 def _io_note(figures: Figures) -> str:
     share = f"{_share(figures.io_share)} of the run"
     if not figures.io_exact:
-        least = _seconds(figures.io_low_seconds)
+        least = known(figures.io_low_seconds)
         return f"{share} at most; at least {least} (ranks are not told apart)"
     if figures.slowest_rank >= 0:
         return f"{share}; slowest rank ({figures.slowest_rank})"
@@ -132,27 +119,23 @@ def cost_parts(finding: Finding, figures: Figures) -> tuple[Part, ...]:
 
 def missing(diagnosis: Diagnosis, profile: RunProfile) -> dict[str, str]:
     """Say for each section that is empty why it is."""
-    empty = not len(profile.counters)
-    nothing = f"This source ({profile.source}) holds no record of any file."
-    single = "it needs single calls, as `stripewise trace` or Darshan's DXT record them"
     texts = {
-        "files": nothing if empty else "No file was touched.",
-        "layers": nothing if empty else "No I/O call was counted.",
-        "timeline": nothing
-        if empty
-        else "This source has no time bins, so when things happened is not known: "
+        "files": "No file was touched.",
+        "layers": "No I/O call was counted.",
+        "timeline": "This source has no time bins, so when things happened is not known: "
         "`stripewise trace` records them, Darshan does with its HEATMAP module (from 3.4) or DXT.",
-        "variance": _no_variance(diagnosis, nothing if empty else ""),
-        "requests": nothing if empty else _no_requests(profile),
-        "patterns": nothing if empty else f"No access pattern: {single}.",
+        "variance": _no_variance(diagnosis.figures),
+        "requests": _no_requests(profile),
+        "patterns": "No access pattern: it needs single calls, as `stripewise trace` or Darshan's "
+        "DXT record them.",
     }
+    if not len(profile.counters):
+        return dict.fromkeys(texts, f"This source ({profile.source}) holds no record of any file.")
     return texts
 
 
-def _no_variance(diagnosis: Diagnosis, nothing: str) -> str:
-    if nothing:
-        return nothing
-    if diagnosis.figures.n_ranks <= 1 and diagnosis.figures.n_processes <= 1:
+def _no_variance(figures: Figures) -> str:
+    if figures.n_ranks <= 1 and figures.n_processes <= 1:
         return "There was one process only."
     return "No file was shared by ranks in a way that lets their times be compared."
 

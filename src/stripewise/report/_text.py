@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from stripewise.model import Speedup, Value
 from stripewise.text import printable
@@ -55,6 +55,23 @@ def format_seconds(value: float) -> str:
     return f"{significant(value * 1e6)} µs"
 
 
+def known(
+    value: float | None, show: Callable[[float], str] = format_seconds, unknown: str = "not known"
+) -> str:
+    """Format a number, or say that it is not known (None, NaN, infinite)."""
+    return unknown if value is None or not math.isfinite(value) else show(value)
+
+
+def format_percent(share: float) -> str:
+    """Format a share: 12.5 %."""
+    return f"{significant(100 * share)} %"
+
+
+def format_count(number: float) -> str:
+    """Format a count with narrow gaps between thousands, as pages do."""
+    return f"{number:,.0f}".replace(",", "\u202f")
+
+
 def format_bytes(value: float) -> str:
     """Format a size in the largest binary unit that fits."""
     if not math.isfinite(value):
@@ -62,11 +79,8 @@ def format_bytes(value: float) -> str:
     for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if abs(value) >= scale:
             number = value / scale
-            return (
-                f"{number:.0f} {unit}"
-                if number == int(number)
-                else (f"{significant(number)} {unit}")
-            )
+            digits = f"{number:.0f}" if number == int(number) else significant(number)
+            return f"{digits} {unit}"
     return f"{value:.0f} B"
 
 
