@@ -70,9 +70,29 @@ def layers(rows: Sequence[Mapping[str, Any]], *parts: Spec, **more: Any) -> Spec
     return {"width": WIDE, "data": {"values": list(rows)}, "layer": list(parts), **more}
 
 
-def constant(mark: Spec, encoding: Spec) -> Spec:
-    """Return a layer with one mark that no data move."""
-    return {"data": {"values": [{}]}, "mark": mark, "encoding": encoding}
+def layer(mark: str, encoding: Spec, **looks: Any) -> Spec:
+    """Return one mark for each row of the data, placed by an encoding."""
+    return {"mark": {"type": mark, **looks}, "encoding": encoding}
+
+
+def points(encoding: Spec, **looks: Any) -> Spec:
+    """Return a dot for each row of the data."""
+    return layer("point", encoding, **{"filled": True, "size": 70, **looks})
+
+
+def constant(mark: str, encoding: Spec, **looks: Any) -> Spec:
+    """Return one mark that no data move."""
+    return {"data": {"values": [{}]}, **layer(mark, encoding, **looks)}
+
+
+def number(field: str, title: str | None = None, **more: Any) -> Spec:
+    """Return the encoding of a field of numbers."""
+    return {"field": field, "type": "quantitative", "title": title, **more}
+
+
+def category(field: str, **more: Any) -> Spec:
+    """Return the encoding of a field of names."""
+    return {"field": field, "type": "nominal", **more}
 
 
 def column(*parts: Spec, title: str = "") -> Spec:
@@ -85,6 +105,11 @@ def column(*parts: Spec, title: str = "") -> Spec:
 def tips(**fields: str) -> list[Spec]:
     """Return what a tooltip shows: name of the field to its title."""
     return [{"field": name, "title": title} for name, title in fields.items()]
+
+
+def tip(field: str, title: str) -> Spec:
+    """Return a number of a tooltip."""
+    return number(field, title, format=",.3~r")
 
 
 def write_picture(spec: Spec, path: Path) -> None:

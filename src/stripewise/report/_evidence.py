@@ -41,7 +41,7 @@ _LOOKS = {
     "failed": (chart.TROUBLE, "triangle-down"),
     "timed out": (chart.TROUBLE, "stroke"),
 }
-_TICK: Spec = {"type": "tick", "color": chart.INK, "thickness": 2, "size": 26}
+_TICK: Spec = {"color": chart.INK, "thickness": 2, "size": 26}
 
 
 def evidence_chart(result: StudyResult) -> Chart | None:
@@ -84,25 +84,19 @@ def _strips(runs: dict[str, list[float]], improved: bool) -> Spec:
         for number, seconds in enumerate(times, 1)
     ]
     colours = [chart.BASELINE, chart.BEST if improved else chart.TRIAL]
-    colour = {
-        **{"field": "what", "type": "nominal", "legend": None},
-        "scale": {"domain": list(runs), "range": colours[: len(runs)]},
-    }
-    y: Spec = {"field": "what", "type": "nominal", "sort": None, "title": None}
-    x: Spec = {"field": "seconds", "type": "quantitative", "scale": {"zero": True}}
-    x["title"] = "I/O time of each run, s (bar: median)"
-    points = {
-        "mark": {"type": "point", "filled": True, "size": 70, "opacity": 0.75},
-        "encoding": {
-            **{"x": x, "y": y, "color": colour},
+    scale = {"domain": list(runs), "range": colours[: len(runs)]}
+    y = chart.category("what", sort=None, title=None)
+    x = chart.number("seconds", "I/O time of each run, s (bar: median)", scale={"zero": True})
+    tips = chart.tips(what="configuration", run="run")
+    points = chart.points(
+        {
+            **{"x": x, "y": y, "color": chart.category("what", legend=None, scale=scale)},
             "yOffset": {"field": "place", "type": "quantitative", "scale": {"domain": [-2, 4]}},
-            "tooltip": [
-                *chart.tips(what="configuration", run="run"),
-                _number("seconds", "I/O time, s"),
-            ],
+            "tooltip": [*tips, chart.tip("seconds", "I/O time, s")],
         },
-    }
-    medians = {"mark": _TICK, "encoding": {"x": {**x, "aggregate": "median"}, "y": y}}
+        opacity=0.75,
+    )
+    medians = chart.layer("tick", {"x": {**x, "aggregate": "median"}, "y": y}, **_TICK)
     return chart.layers(rows, points, medians, height=58 * len(runs))
 
 
@@ -110,33 +104,22 @@ def _ratios(ratios: Sequence[float], result: StudyResult) -> Spec:
     name = "best" if result.improved else "candidate"
     colour = chart.BEST if result.improved else chart.TRIAL
     rows = [{"ratio": ratio, "pair": number} for number, ratio in enumerate(ratios, 1)]
-    x: Spec = {"field": "ratio", "type": "quantitative", "scale": {"zero": False}}
-    x["title"] = f"speed-up by {name} in each pair (band: interval)"
-    y = {"value": 22}
+    title = f"speed-up by {name} in each pair (band: interval)"
+    x, y = chart.number("ratio", title, scale={"zero": False}), {"value": 22}
+    tooltip = [*chart.tips(pair="pair"), chart.tip("ratio", "speed-up")]
     parts: list[Spec] = [
-        {
-            "mark": {"type": "point", "filled": True, "size": 70, "opacity": 0.75},
-            "encoding": {
-                **{"x": x, "y": y, "color": {"value": colour}},
-                "tooltip": [*chart.tips(pair="pair"), _number("ratio", "speed-up")],
-            },
-        },
-        chart.constant(
-            {"type": "rule", "strokeDash": [4, 3], "color": chart.MUTED}, {"x": {"datum": 1}}
+        chart.points(
+            {"x": x, "y": y, "color": {"value": colour}, "tooltip": tooltip}, opacity=0.75
         ),
+        chart.constant("rule", {"x": {"datum": 1}}, strokeDash=[4, 3], color=chart.MUTED),
     ]
     found = result.speedup
     if found is not None and math.isfinite(found.low) and math.isfinite(found.high):
-        band = {"type": "rule", "strokeWidth": 12, "opacity": 0.25, "color": colour}
         ends = {"x": {"datum": found.low}, "x2": {"datum": found.high}, "y": y}
-        parts.insert(0, chart.constant(band, ends))
+        parts.insert(0, chart.constant("rule", ends, strokeWidth=12, opacity=0.25, color=colour))
     if found is not None and math.isfinite(found.median):
-        parts.append(chart.constant(_TICK, {"x": {"datum": found.median}, "y": y}))
+        parts.append(chart.constant("tick", {"x": {"datum": found.median}, "y": y}, **_TICK))
     return chart.layers(rows, *parts, height=44)
-
-
-def _number(field: str, title: str) -> Spec:
-    return {"field": field, "type": "quantitative", "title": title, "format": ",.3~r"}
 
 
 def timeline_chart(result: StudyResult) -> Chart | None:
@@ -188,31 +171,30 @@ def _row(
 
 
 def _timeline(rows: list[dict[str, Any]], looks: dict[str, tuple[str, str]], unit: str) -> Spec:
-    y = {"field": "seconds", "type": "quantitative", "title": None}
+    y = chart.number("seconds")
     title = f"{unit} since the first run (line: duration of the run)"
-    domain, colours = list(looks), [colour for colour, _ in looks.values()]
-    key: Spec = {"field": "role", "type": "nominal"}
     legend = {"title": None, "columns": 2}
-    colour = {**key, "scale": {"domain": domain, "range": colours}, "legend": legend}
-    shapes = [shape for _, shape in looks.values()]
-    shape = {**key, "scale": {"domain": domain, "range": shapes}, "legend": legend}
-    duration = {
-        "mark": {"type": "rule", "opacity": 0.5, "strokeWidth": 2},
-        "encoding": {
-            "x": {"field": "from", "type": "quantitative", "title": title},
-            **{"x2": {"field": "to"}, "y": y, "color": {"value": chart.WARM_UP}},
+    looked = zip(*looks.values(), strict=True)
+    colours, shapes = ({"domain": list(looks), "range": list(values)} for values in looked)
+    duration = chart.layer(
+        "rule",
+        {
+            **{"x": chart.number("from", title), "x2": {"field": "to"}, "y": y},
+            "color": {"value": chart.WARM_UP},
         },
-    }
-    points = {
-        "mark": {"type": "point", "filled": True, "size": 70},
-        "encoding": {
-            "x": {"field": "at", "type": "quantitative", "title": title},
-            **{"y": y, "color": colour, "shape": shape},
+        opacity=0.5,
+        strokeWidth=2,
+    )
+    points = chart.points(
+        {
+            **{"x": chart.number("at", title), "y": y},
+            "color": chart.category("role", scale=colours, legend=legend),
+            "shape": chart.category("role", scale=shapes, legend=legend),
             "tooltip": chart.tips(
                 run="run", settings="settings", io="I/O time", whole="whole time", ended="ended"
             ),
-        },
-    }
+        }
+    )
     return chart.layers(rows, duration, points, height=230, title="I/O time of each run, s")
 
 

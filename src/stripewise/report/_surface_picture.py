@@ -8,7 +8,6 @@ from math import isfinite
 from pathlib import Path
 
 from stripewise.report import _chart as chart
-from stripewise.report._chart import Spec
 from stripewise.surfaces import Landscape, Surface
 
 
@@ -28,29 +27,28 @@ def draw_surface(surface: Surface, path: Path, title: str) -> None:
         }
         for place, spot in enumerate(spots, 1)
     ]
-    best = scene.best.io_seconds
-    y: Spec = {"field": "median", "type": "quantitative", "title": "I/O time, s"}
-    y |= {"scale": {"type": "log", "zero": False, "nice": False, "padding": 8}}
-    x: Spec = {"field": "place", "type": "quantitative"}
-    x["title"] = "configuration, from the fastest to the slowest"
-    x["scale"] = {"domain": [0.5, max(len(rows), 1) + 0.5], "nice": False}
-    x["axis"] = {"tickMinStep": 1, "format": "d"}
-    band = {"type": "rect", "color": chart.BASELINE, "opacity": 0.15}
+    best, default = scene.best.io_seconds, {"y": {"datum": scene.default.io_seconds}}
+    log = {"type": "log", "zero": False, "nice": False, "padding": 8}
+    y = chart.number("median", "I/O time, s", scale=log)
+    x = chart.number(
+        "place",
+        "configuration, from the fastest to the slowest",
+        scale={"domain": [0.5, max(len(rows), 1) + 0.5], "nice": False},
+        axis={"tickMinStep": 1, "format": "d"},
+    )
+    ranges = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     within = {"y": {"datum": best}, "y2": {"datum": 1.05 * best}}
-    default = {"type": "rule", "color": chart.TROUBLE, "strokeDash": [5, 3]}
     spec = chart.layers(
         rows,
-        chart.constant(band, within),
-        {"mark": {"type": "rule", "color": chart.WARM_UP}, "encoding": {
-            "x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}},
-        {"mark": {"type": "point", "filled": True, "color": chart.BASELINE},
-         "encoding": {"x": x, "y": y}},
-        chart.constant(default, {"y": {"datum": scene.default.io_seconds}}),
+        chart.constant("rect", within, color=chart.BASELINE, opacity=0.15),
+        chart.layer("rule", ranges, color=chart.WARM_UP),
+        chart.layer("point", {"x": x, "y": y}, filled=True, color=chart.BASELINE),
+        chart.constant("rule", default, color=chart.TROUBLE, strokeDash=[5, 3]),
         height=260,
         title={
             "text": title,
             "subtitle": "dot: median; line: range of the runs; dashed: default; "
             "band: within 5 % of the optimum",
         },
-    )  # fmt: skip
+    )
     chart.write_picture(chart.column(spec), path)

@@ -31,7 +31,6 @@ _VERBS = {"write": "Written", "read": "Read"}
 _TITLES = {**{name: f"{verb}, {{}}" for name, verb in _VERBS.items()}}
 _TITLES["busy"] = "Time in I/O calls, {}"
 _UNITS = {"rate": ("MiB/s", 2.0**-20), "share": ("%", 100.0), "ranks": ("ranks", 1.0)}
-_MARK: Spec = {"type": "rule", "strokeDash": [3, 3], "clip": True}
 _MOST_LABELS, _MOST_TITLE = 8, 110
 _ZOOM: Spec = {
     "name": "zoom",
@@ -134,37 +133,16 @@ def _band(
     quantity: str, values: Floats, top: float, axis: TimeAxis, marks: Sequence[float]
 ) -> Spec:
     """Draw the bandwidth of one direction; both have the same scale."""
-    spec: Spec = {
-        **_table(
-            values[None, :] * 2.0**-20, axis, f"{_VERBS[quantity]}, all ranks together, MiB/s"
-        ),
-        "height": 80,
-        "layer": [
-            {
-                "mark": {"type": "rect", "color": _COLOURS[quantity], "clip": True},
-                "encoding": {
-                    **_x(axis),
-                    "y": {
-                        **{"field": "v", "type": "quantitative", "title": None},
-                        "scale": {"domain": [0, top * 2.0**-20]},
-                        "axis": {"tickCount": 3},
-                    },
-                    "y2": {"datum": 0},
-                    "tooltip": _tip([], "MiB/s"),
-                },
-            }
-        ],
-    }
-    unit = time_unit(axis.seconds)[1]
+    title = f"{_VERBS[quantity]}, all ranks together, MiB/s"
+    y = chart.number("v", scale={"domain": [0, top * 2.0**-20]}, axis={"tickCount": 3})
+    encoding = {**_x(axis), "y": y, "y2": {"datum": 0}, "tooltip": _tip([], "MiB/s")}
+    parts = [chart.layer("rect", encoding, color=_COLOURS[quantity], clip=True)]
     if marks:
-        spec["layer"].append(
-            {
-                "data": {"values": [{"from": at / unit} for at in marks]},
-                "mark": {**_MARK, "color": chart.MUTED},
-                "encoding": {"x": {"field": "from", "type": "quantitative"}},
-            }
-        )
-    return spec
+        unit = time_unit(axis.seconds)[1]
+        begins = {"x": {"field": "from", "type": "quantitative"}}
+        rule = chart.layer("rule", begins, color=chart.MUTED, strokeDash=[3, 3], clip=True)
+        parts.append({"data": {"values": [{"from": at / unit} for at in marks]}, **rule})
+    return {**_table(values[None, :] * 2.0**-20, axis, title), "height": 80, "layer": parts}
 
 
 def _heat(one: TimeMap, axis: TimeAxis) -> Spec:
@@ -183,11 +161,13 @@ def _heat(one: TimeMap, axis: TimeAxis) -> Spec:
     base = "slice(datum.label, lastindexof(datum.label, '/') + 1)"
     spec["encoding"] = {
         **_x(axis),
-        "y": {
-            **{"field": "row", "type": "nominal", "title": None, "sort": None},
-            "scale": {"domain": list(names)},
-            "axis": {"values": list(names[::step]), "labelExpr": base},
-        },
+        "y": chart.category(
+            "row",
+            title=None,
+            sort=None,
+            scale={"domain": list(names)},
+            axis={"values": list(names[::step]), "labelExpr": base},
+        ),
         "color": _colour(one, values[values > 0], unit),
         "tooltip": _tip([{"field": "row", "title": what}], unit),
     }
@@ -234,14 +214,13 @@ def _x(axis: TimeAxis) -> Spec:
     scale = {"domain": [0, axis.seconds / length], "nice": False}
     title = f"{name} since the run began"
     return {
-        "x": {"field": "from", "type": "quantitative", "scale": scale, "title": title},
+        "x": chart.number("from", title, scale=scale),
         "x2": {"field": "to"},
     }
 
 
 def _tip(first: list[Spec], unit: str) -> list[Spec]:
-    value = {"field": "v", "type": "quantitative", "title": unit, "format": ",.3~r"}
-    return [*first, {"field": "time", "title": "time"}, value]
+    return [*first, {"field": "time", "title": "time"}, chart.tip("v", unit)]
 
 
 def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:

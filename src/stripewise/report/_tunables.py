@@ -127,26 +127,17 @@ def _panel(effect: TunableEffect, domain: list[float]) -> Spec:
         for value in effect.values
         for number, speedup in value.speedups.items()
     ]
-    x: Spec = {"field": "speedup", "type": "quantitative"}
-    x["scale"] = {"type": "log", "domain": domain}
-    x["title"] = "speed-up of the I/O (bar: median)"
+    scale = {"type": "log", "domain": domain}
+    x = chart.number("speedup", "speed-up of the I/O (bar: median)", scale=scale)
     names = [value.value for value in effect.values]
-    y = {"field": "value", "type": "nominal", "title": None, "scale": {"domain": names}}
+    y = chart.category("value", title=None, scale={"domain": names})
     colours = {"condition": {"test": "datum.best", "value": chart.BEST}, "value": chart.TRIAL}
-    points = {
-        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 0.8},
-        "encoding": {
-            **{"x": x, "y": y, "color": colours},
-            "tooltip": [
-                *chart.tips(trial="trial", value=effect.name),
-                {"field": "speedup", "title": "speed-up", "format": ",.3~r"},
-            ],
-        },
-    }
-    medians = {
-        "mark": {"type": "tick", "color": chart.INK, "thickness": 2},
-        "encoding": {"x": {**x, "aggregate": "median"}, "y": y},
-    }
-    dashed = {"type": "rule", "strokeDash": [4, 3], "color": chart.MUTED}
-    one = chart.constant(dashed, {"x": {"datum": 1}})
+    speedup = {"field": "speedup", "title": "speed-up", "format": ",.3~r"}
+    tooltip = [*chart.tips(trial="trial", value=effect.name), speedup]
+    points = chart.points(
+        {"x": x, "y": y, "color": colours, "tooltip": tooltip}, size=60, opacity=0.8
+    )
+    ticks = {"x": {**x, "aggregate": "median"}, "y": y}
+    medians = chart.layer("tick", ticks, color=chart.INK, thickness=2)
+    one = chart.constant("rule", {"x": {"datum": 1}}, strokeDash=[4, 3], color=chart.MUTED)
     return chart.layers(rows, points, medians, one, height=22 * len(names), title=effect.name)
