@@ -150,4 +150,4 @@ def test_libraries_in_toml():
 def test_formats_that_know_hints_alone_say_what_they_lose(name: str):
     lost = get(name).write(Configuration((LIBRARIES,))).lost
     assert "PnetCDF hints for *.nc: nc_var_align_size" in lost
-    assert "ADIOS2 parameters for *.nc: NumAggregators" in lost
+    assert "ADIOS2 engine parameters for *.nc: NumAggregators" in lost

@@ -12,12 +12,10 @@ import click
 
 from stripewise.cli._common import echo, examples, json_option, print_json
 from stripewise.cli._completion import complete_knob
+from stripewise.tunables import Layer
 
 if TYPE_CHECKING:
     from stripewise.tunables import Tunable
-
-
-_LAYERS = ("mpiio", "mca", "hdf5", "pnetcdf", "adios2", "job")
 
 
 @click.command(
@@ -30,7 +28,9 @@ _LAYERS = ("mpiio", "mca", "hdf5", "pnetcdf", "adios2", "job")
     )
 )
 @click.argument("name", required=False, shell_complete=complete_knob)
-@click.option("--layer", type=click.Choice(_LAYERS), help="Only this layer.")
+@click.option(
+    "--layer", type=click.Choice([layer.value for layer in Layer]), help="Only this layer."
+)
 @json_option
 def command(name: str | None, layer: str | None, as_json: bool) -> None:
     """List the tunables, in the order of likely effect; with a NAME, everything about one.

@@ -119,13 +119,12 @@ def lost_beside_hints(configuration: Configuration) -> list[str]:
 
 
 def lost_libraries(rule: FileRule) -> list[str]:
-    """Say what a format that knows neither PnetCDF nor ADIOS2 loses of a rule."""
-    lost = []
-    if rule.pnetcdf:
-        lost.append(f"PnetCDF hints for {rule.match}: {', '.join(rule.pnetcdf)}")
-    if rule.adios2:
-        lost.append(f"ADIOS2 parameters for {rule.match}: {', '.join(rule.adios2)}")
-    return lost
+    """Say what a format that knows MPI-IO and HDF5 alone loses of a rule."""
+    return [
+        f"{Layer(name).settings} for {rule.match}: {', '.join(settings)}"
+        for name, settings in rule.layers.items()
+        if settings and name not in ("mpiio", "hdf5")
+    ]
 
 
 def lost_job(configuration: Configuration) -> list[str]:

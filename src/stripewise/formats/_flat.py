@@ -17,13 +17,12 @@ from stripewise.formats._base import (
     value_from_text,
 )
 from stripewise.formats._canonical import canonical
-from stripewise.model import Configuration, DatasetRule, FileRule, Value
+from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, FileRule, Value
 from stripewise.tunables import Layer, hint_text
 
 HEADER = "stripewise-flat 1"
 _BROKEN = re.compile(r"%(?![0-9a-fA-F]{2})|%00")
-_LAYERS = tuple(FileRule().layers)
-_FIELDS = {"file": 3, "dataset": 2, **dict.fromkeys(_LAYERS, 3)}
+_FIELDS = {"file": 3, "dataset": 2, **dict.fromkeys(FILE_LAYERS, 3)}
 
 
 class FlatFormat(Format):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from stripewise.model import Configuration, DatasetRule, FileRule, Value
+from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, Value
 from stripewise.tunables import DATASET_KEYS
 
 _PREFIX = re.compile(r"[A-Za-z0-9_]{2,}:")
@@ -20,30 +20,23 @@ class Effective:
     """What acts on one file.
 
     Attributes:
-        mpiio / hdf5 / pnetcdf / adios2: Settings, later rules having won key by key.
+        layers: Layer to what acts there on the file itself, later rules having won key by key;
+            each layer is an attribute too (`mpiio`, `hdf5`, ...).
         origin: "mpiio.key" and the like to the match of the rule that it comes from.
         override: The same keys: whether it acts where the program set the value itself.
         datasets: Rules for datasets, in order; properties of datasets that stand at the file
             are a rule for all of them.
     """
 
-    mpiio: Mapping[str, Value]
-    hdf5: Mapping[str, Value]
-    pnetcdf: Mapping[str, Value]
-    adios2: Mapping[str, Value]
+    layers: Mapping[str, Mapping[str, Value]]
     origin: Mapping[str, str]
     override: Mapping[str, bool]
     datasets: tuple[DatasetRule, ...]
 
-    @property
-    def layers(self) -> Mapping[str, Mapping[str, Value]]:
-        """Layer to what acts there on the file itself."""
-        return {
-            "mpiio": self.mpiio,
-            "hdf5": self.hdf5,
-            "pnetcdf": self.pnetcdf,
-            "adios2": self.adios2,
-        }
+    def __getattr__(self, layer: str) -> Mapping[str, Value]:
+        if layer in FILE_LAYERS:
+            return self.layers[layer]
+        raise AttributeError(layer)
 
     def dataset(self, path: str) -> dict[str, Value]:
         """Return what acts on a dataset, given by its absolute path in the file."""
@@ -56,7 +49,7 @@ class Effective:
 
 def effective(configuration: Configuration, path: str) -> Effective:
     """Return what acts on a file."""
-    layers: dict[str, dict[str, Value]] = {name: {} for name in FileRule().layers}
+    layers: dict[str, dict[str, Value]] = {name: {} for name in FILE_LAYERS}
     origin: dict[str, str] = {}
     override: dict[str, bool] = {}
     datasets: list[DatasetRule] = []
@@ -72,7 +65,7 @@ def effective(configuration: Configuration, path: str) -> Effective:
         for_all = {k: v for k, v in rule.hdf5.items() if k in DATASET_KEYS}
         datasets += [DatasetRule("*", for_all)] if for_all else []
         datasets += rule.datasets
-    return Effective(origin=origin, override=override, datasets=tuple(datasets), **layers)
+    return Effective(layers, origin, override, tuple(datasets))
 
 
 def matches(pattern: str, path: str) -> bool:

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from stripewise.errors import ConfigurationError
 from stripewise.formats._base import Format, LoadedConfiguration, Written
 from stripewise.formats._canonical import canonical_layers, canonical_settings
 from stripewise.formats._toml_write import write_toml
 from stripewise.inputs import parse_toml
-from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
+from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, FileRule, JobSettings
 from stripewise.tunables import Layer, first_problem
 
 VERSION = 1
@@ -30,14 +30,16 @@ class _Dataset(BaseModel):
     match: str
 
 
-class _File(_Strict):
+class _Rule(_Strict):
+    """What a rule holds beside the table of each layer."""
+
     match: str
-    mpiio: dict[str, Any] = Field(default_factory=dict)
-    hdf5: dict[str, Any] = Field(default_factory=dict)
-    pnetcdf: dict[str, Any] = Field(default_factory=dict)
-    adios2: dict[str, Any] = Field(default_factory=dict)
     override: bool = False
     dataset: list[_Dataset] = Field(default_factory=list)
+
+
+_LAYERS: dict[str, Any] = {name: (dict[str, Any], {}) for name in FILE_LAYERS}
+_File = create_model("_File", __base__=_Rule, **_LAYERS)
 
 
 class _Job(_Strict):
@@ -50,7 +52,7 @@ class _Job(_Strict):
 
 class _Document(_Strict):
     version: int
-    file: list[_File] = Field(default_factory=list)
+    file: list[_File] = Field(default_factory=list)  # type: ignore[valid-type]
     job: _Job = Field(default_factory=_Job)
 
 
@@ -97,7 +99,7 @@ def _configuration(document: _Document) -> Configuration:
     )
 
 
-def _file_rule(table: _File) -> FileRule:
+def _file_rule(table: _Rule) -> FileRule:
     return FileRule(
         table.match,
         override=table.override,
@@ -105,5 +107,5 @@ def _file_rule(table: _File) -> FileRule:
             DatasetRule(d.match, canonical_settings(Layer.HDF5, d.model_extra or {}))
             for d in table.dataset
         ),
-        **canonical_layers({name: getattr(table, name) for name in FileRule().layers}),
+        **canonical_layers({name: getattr(table, name) for name in FILE_LAYERS}),
     )

@@ -9,6 +9,7 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.model._access import Pieces as Pieces
     from stripewise.model._access import Selections as Selections
+    from stripewise.model._configuration import FILE_LAYERS as FILE_LAYERS
     from stripewise.model._configuration import Configuration as Configuration
     from stripewise.model._configuration import DatasetRule as DatasetRule
     from stripewise.model._configuration import FileRule as FileRule

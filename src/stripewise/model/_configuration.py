@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 
 Value = bool | int | float | str | tuple[int, ...]
@@ -61,17 +61,16 @@ class FileRule:
     @property
     def layers(self) -> Mapping[str, Mapping[str, Value]]:
         """Layer (its name in the canonical form) to what is set there for the file itself."""
-        return {
-            "mpiio": self.mpiio,
-            "hdf5": self.hdf5,
-            "pnetcdf": self.pnetcdf,
-            "adios2": self.adios2,
-        }
+        return {name: getattr(self, name) for name in FILE_LAYERS}
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is set."""
         return not any(self.layers.values()) and not any(d.hdf5 for d in self.datasets)
+
+
+FILE_LAYERS = tuple(item.name for item in fields(FileRule) if item.default_factory is dict)
+"""Layers that are set by file: every field of a rule that maps settings."""
 
 
 @dataclass(frozen=True)

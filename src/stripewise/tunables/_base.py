@@ -25,14 +25,27 @@ class SafetyClass(StrEnum):
 
 
 class Layer(StrEnum):
-    """Where a tunable acts; the key of its table in the canonical TOML."""
+    """Where a tunable acts; the key of its table in the canonical TOML.
 
-    MPIIO = "mpiio"
-    HDF5 = "hdf5"
-    PNETCDF = "pnetcdf"
-    ADIOS2 = "adios2"
-    MCA = "mca"
-    JOB = "job"
+    Attributes:
+        settings: What is set there, for people, in the plural.
+    """
+
+    MPIIO = "mpiio", "MPI-IO hints"
+    MCA = "mca", "Open MPI parameters"
+    HDF5 = "hdf5", "HDF5 properties"
+    PNETCDF = "pnetcdf", "PnetCDF hints"
+    ADIOS2 = "adios2", "ADIOS2 engine parameters"
+    JOB = "job", "The job's resources"
+
+    settings: str
+
+    def __new__(cls, key: str, settings: str = "") -> Layer:
+        """Make a member; its value is the key alone."""
+        member = str.__new__(cls, key)
+        member._value_ = key
+        member.settings = settings
+        return member
 
 
 class ActsAt(StrEnum):
@@ -66,6 +79,9 @@ class Search:
         self.effect_order = effect_order
         self.by_name = by_name
         self.ladder: Rungs = by or (lambda facts: rungs)
+
+
+NOT_SEARCHED = Search(100)
 
 
 def _nothing_implied(value: Value, facts: ProgramFacts | None) -> Mapping[str, Value]:
@@ -109,7 +125,7 @@ class Tunable:
     stacks: tuple[str, ...]
     source: str
     safety: SafetyClass = SafetyClass.SAFE
-    search: Search = Search(100)
+    search: Search = NOT_SEARCHED
     also: str = ""
     applies: tuple[Condition, ...] = ()
     implies: Callable[[Value, ProgramFacts | None], Mapping[str, Value]] = _nothing_implied

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from stripewise.errors import ConfigurationError
-from stripewise.model import Configuration, FileRule, JobSettings, ProgramFacts, Value
+from stripewise.model import FILE_LAYERS, Configuration, FileRule, JobSettings, ProgramFacts, Value
 from stripewise.tunables._base import Layer, SafetyClass
 from stripewise.tunables._registry import find, get
 from stripewise.tunables._space import point_problem
@@ -44,14 +45,8 @@ def build_configuration(
     for name, value in complete.items():
         knob = get(name)
         layers[knob.layer][knob.key] = value
-    rule = FileRule(
-        "*",
-        mpiio=layers[Layer.MPIIO],
-        hdf5=layers[Layer.HDF5],
-        pnetcdf=layers[Layer.PNETCDF],
-        adios2=layers[Layer.ADIOS2],
-        override=True,
-    )
+    of_files: dict[str, Any] = {name: layers[Layer(name)] for name in FILE_LAYERS}
+    rule = FileRule("*", override=True, **of_files)
     files = () if rule.is_empty else (rule,)
     job = layers[Layer.JOB]
     return Configuration(

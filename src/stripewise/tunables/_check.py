@@ -70,7 +70,7 @@ def _unknown(configuration: Configuration) -> Iterator[tuple[str, str, str, str]
     for where, layer, key, _ in all_settings(configuration):
         if find(layer, key) is None and layer not in _CLOSED and key not in _OTHER_STACK_HINTS:
             known = [t.key for t in all_tunables() if t.layer is layer]
-            kind = "hint" if layer in (Layer.MPIIO, Layer.PNETCDF) else "parameter"
+            kind = layer.settings.rpartition(" ")[2].removesuffix("s")
             yield where, f"{layer.value}.{key}", kind, suggest(key, known)
 
 

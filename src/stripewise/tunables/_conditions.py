@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from stripewise.model import ProgramFacts, Value
 from stripewise.tunables._base import Condition, Rungs
@@ -16,9 +16,40 @@ MIB = 1024 * KIB
 STRIPED_FILESYSTEMS = frozenset({"lustre", "gpfs", "panfs", "pvfs2", "orangefs", "beegfs"})
 
 
-def mpiio(facts: ProgramFacts) -> str:
-    """MPI-IO was used."""
-    return "" if facts.mpiio_implementation else "the program does no MPI-IO"
+def _needs(met: Callable[[ProgramFacts], object], otherwise: str) -> Condition:
+    """Return the condition that something holds of a program, or is not zero."""
+    return lambda facts: "" if met(facts) else otherwise
+
+
+mpiio = _needs(lambda facts: facts.mpiio_implementation, "the program does no MPI-IO")
+collective = _needs(
+    lambda facts: facts.collective_bytes, "the program makes no collective MPI-IO data calls"
+)
+moves_independently = _needs(
+    # what is left beside collective calls is metadata
+    lambda facts: facts.independent_bytes * 20 > facts.collective_bytes,
+    "its transfers are collective already",
+)
+several_ranks = _needs(lambda facts: facts.n_ranks > 1, "one rank only")
+noncontiguous = _needs(  # data sieving acts on file views with holes
+    lambda facts: facts.noncontiguous, "every access is contiguous in the file"
+)
+written = _needs(lambda facts: facts.write_bytes, "the program writes nothing")
+read = _needs(lambda facts: facts.read_bytes, "the program reads nothing")
+mpiio_read = _needs(
+    lambda facts: facts.mpiio_read_bytes, "the program reads nothing through MPI-IO"
+)
+lustre = _needs(lambda facts: facts.filesystem == "lustre", "the files do not lie on Lustre")
+hdf5 = _needs(lambda facts: facts.uses_hdf5, "the program does not use HDF5")
+pnetcdf = _needs(lambda facts: facts.uses_pnetcdf, "the program does not use PnetCDF")
+adios2 = _needs(lambda facts: facts.uses_adios2, "the program does not use ADIOS2")
+matched = _needs(  # data calls: what forced collective transfer needs
+    lambda facts: facts.matched_calls, "ranks make different numbers of calls: it would hang"
+)
+matched_metadata = _needs(  # what collective metadata needs
+    lambda facts: facts.matched_metadata,
+    "ranks make different numbers of calls on objects: it would hang",
+)
 
 
 def romio_name(facts: ProgramFacts) -> str:
@@ -64,52 +95,12 @@ def open_mpi(facts: ProgramFacts) -> str:
     return "the program uses no Open MPI"
 
 
-def collective(facts: ProgramFacts) -> str:
-    """Collective data calls were made."""
-    return "" if facts.collective_bytes else "the program makes no collective MPI-IO data calls"
-
-
-def several_ranks(facts: ProgramFacts) -> str:
-    """More than one rank took part."""
-    return "" if facts.n_ranks > 1 else "one rank only"
-
-
-def noncontiguous(facts: ProgramFacts) -> str:
-    """A file view with holes was set, so that data sieving can act."""
-    return "" if facts.noncontiguous else "every access is contiguous in the file"
-
-
-def written(facts: ProgramFacts) -> str:
-    """Something was written."""
-    return "" if facts.write_bytes else "the program writes nothing"
-
-
-def read(facts: ProgramFacts) -> str:
-    """Something was read."""
-    return "" if facts.read_bytes else "the program reads nothing"
-
-
-def mpiio_read(facts: ProgramFacts) -> str:
-    """Something was read through MPI-IO."""
-    return "" if facts.mpiio_read_bytes else "the program reads nothing through MPI-IO"
-
-
 def striped(facts: ProgramFacts) -> str:
     """The file system has stripes that an MPI-IO driver can set."""
     if facts.filesystem in STRIPED_FILESYSTEMS:
         return ""
     where = facts.filesystem or "this file system"
     return f"MPI-IO has no striping driver for {where}"
-
-
-def lustre(facts: ProgramFacts) -> str:
-    """The files lie on Lustre."""
-    return "" if facts.filesystem == "lustre" else "the files do not lie on Lustre"
-
-
-def hdf5(facts: ProgramFacts) -> str:
-    """HDF5 was used."""
-    return "" if facts.uses_hdf5 else "the program does not use HDF5"
 
 
 def parallel_hdf5(facts: ProgramFacts) -> str:
@@ -131,35 +122,6 @@ def not_netcdf4(why: str) -> Condition:
         return f"netCDF-4 {why}" if facts.uses_netcdf4 else ""
 
     return condition
-
-
-def pnetcdf(facts: ProgramFacts) -> str:
-    """PnetCDF was used."""
-    return "" if facts.uses_pnetcdf else "the program does not use PnetCDF"
-
-
-def adios2(facts: ProgramFacts) -> str:
-    """ADIOS2 was used."""
-    return "" if facts.uses_adios2 else "the program does not use ADIOS2"
-
-
-def matched(facts: ProgramFacts) -> str:
-    """All ranks made the same number of data calls: what forced collective transfer needs."""
-    return "" if facts.matched_calls else "ranks make different numbers of calls: it would hang"
-
-
-def matched_metadata(facts: ProgramFacts) -> str:
-    """All ranks made the same number of calls on objects: what collective metadata needs."""
-    if facts.matched_metadata:
-        return ""
-    return "ranks make different numbers of calls on objects: it would hang"
-
-
-def moves_independently(facts: ProgramFacts) -> str:
-    """Data goes by independent calls; what is left beside collective ones is metadata."""
-    if facts.independent_bytes * 20 > facts.collective_bytes:
-        return ""
-    return "its transfers are collective already"
 
 
 def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]) -> Rungs:

@@ -10,9 +10,6 @@ from stripewise.model import ProgramFacts
 from stripewise.tunables._base import ActsAt, Layer, SafetyClass, Search, Tunable
 from stripewise.tunables._domains import INT_MAX, Integer
 
-_MOST = 2**31 - 1
-_SOURCE = "documented: manual pages of mpiexec (Hydra), mpirun (Open MPI) and srun"
-
 
 def _launched(facts: ProgramFacts) -> str:
     return "" if facts.mpi_family else "the program uses no MPI"

@@ -7,15 +7,6 @@ from __future__ import annotations
 from stripewise.tunables._base import Layer, Tunable
 from stripewise.tunables._registry import all_tunables
 
-_TITLES = {
-    Layer.MPIIO: "MPI-IO hints (`mpiio`)",
-    Layer.MCA: "Open MPI parameters (`mca`)",
-    Layer.HDF5: "HDF5 properties (`hdf5`)",
-    Layer.PNETCDF: "PnetCDF hints (`pnetcdf`)",
-    Layer.ADIOS2: "ADIOS2 engine parameters (`adios2`)",
-    Layer.JOB: "The job's resources (`job`)",
-}
-
 
 def describe_values(knob: Tunable) -> str:
     """Return what a tunable's value can be, for people."""
@@ -38,8 +29,8 @@ def reference_markdown() -> str:
         "tried only on request. A tunable that can act on a program is searched only if there is",
         "a value worth trying.",
     ]
-    for layer in _TITLES:
-        lines += ["", f"## {_TITLES[layer]}", ""]
+    for layer in Layer:
+        lines += ["", f"## {layer.settings} (`{layer}`)", ""]
         lines += [
             "| tunable | values | default | class | acts at | stacks | what it does | source |"
         ]
