@@ -106,7 +106,7 @@ def hangs(settings) -> float:
 
 
 def test_other_output_in_one_case_rejects_for_all(run_cases):
-    def differs(baselines, candidate, layout):
+    def differs(baselines, candidate, layout, traced):
         return Verification(VerificationStatus.DIFFERENT, differences={"o": "offset 7"})
 
     result = run_cases(launchers(), {"compare": {"large": differs}})

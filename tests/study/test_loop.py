@@ -149,7 +149,7 @@ def test_changed_output_is_rejected_and_the_next_best_taken(run_fake):
     launcher = FakeLauncher(both, lognormal(0.01))
     by_run = {}
 
-    def compare(baselines, candidate, layout):
+    def compare(baselines, candidate, layout, traced):
         del baselines, layout
         if by_run[candidate].get(KNOB) == "disable":
             return Verification(VerificationStatus.DIFFERENT, differences={"o": "offset 7"})
@@ -176,7 +176,7 @@ def test_a_date_that_changed_meanwhile_rejects_nobody(run_fake):
     """Both early baselines wrote one minute, the candidate and a baseline beside it the next."""
     asked = []
 
-    def compare(baselines, candidate, layout):
+    def compare(baselines, candidate, layout, traced):
         asked.append(tuple(baselines))
         if len(set(asked)) == 1:
             return Verification(VerificationStatus.DIFFERENT, differences={"log": "offset 7"})

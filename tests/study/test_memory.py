@@ -166,7 +166,7 @@ def test_changed_output_is_not_proposed_first_again(study, store):
 
     launcher.submit = noted
 
-    def compare(baselines, candidate, layout):
+    def compare(baselines, candidate, layout, traced):
         if by_run[candidate].get(KNOB) == "disable":
             return Verification(VerificationStatus.DIFFERENT, differences={"o": "offset 7"})
         return Verification(VerificationStatus.IDENTICAL, ("o",))

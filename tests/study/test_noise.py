@@ -116,7 +116,7 @@ def test_the_runner_up_has_its_turn_where_the_leader_was_lucky(run_fake):
 def test_every_candidate_is_verified_before_its_turn(run_fake):
     compared = []
 
-    def compare(baselines, candidate, layout):
+    def compare(baselines, candidate, layout, traced):
         compared.append(candidate)
         return Verification(VerificationStatus.IDENTICAL, ("o",))
 

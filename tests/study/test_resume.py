@@ -228,7 +228,7 @@ def test_outputs_are_compared_with_baselines_that_are_still_there(run_fake):
     """Those of a study that ended were removed; more trials get two new ones."""
     asked = []
 
-    def compare(baselines, candidate, layout):
+    def compare(baselines, candidate, layout, traced):
         asked.append(tuple(baselines))
         return Verification(VerificationStatus.IDENTICAL, ("o",))
 

@@ -149,7 +149,7 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
     )
 
 
-def identical(baselines: Sequence[str], candidate: str, layout: bool) -> Verification:
+def identical(baselines: Sequence[str], candidate: str, layout: bool, traced: str) -> Verification:
     """Find every output identical."""
     del baselines, candidate, layout
     return Verification(VerificationStatus.IDENTICAL, ("out.dat",))
@@ -180,7 +180,7 @@ def fake_tools(
     facts: ProgramFacts | None = None,
     space: Callable[[ProgramFacts], Space] = find_space,
     policy: Policy | None = None,
-    compare: Callable[[Sequence[str], str, bool], Verification] = identical,
+    compare: Callable[[Sequence[str], str, bool, str], Verification] = identical,
     memory: Memory | None = None,
     unreadable: str = "",
     look: Callable[[str, Place, Outcome], Measurement] = look,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stripewise.readers._effective import cannot_act as cannot_act
     from stripewise.readers._expand import CALL_ROW as CALL_ROW
     from stripewise.readers._expand import expand as expand
+    from stripewise.readers._expand import unfolded as unfolded
     from stripewise.readers._facts import program_facts as program_facts
     from stripewise.readers._files import OpenedFiles as OpenedFiles
     from stripewise.readers._files import observed_files as observed_files

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import TraceError
-from stripewise.model import Trace
+from stripewise.model import Pieces, Trace
 from stripewise.readers._rows import take_rows
 
 MOST_CALLS = 20_000_000
@@ -131,6 +131,13 @@ def moved(levels: NDArray[np.int64], stride: NDArray[np.int64]) -> NDArray[np.in
     """(n,) int64: how far a call at `levels` (n, 3) lies from the first of its run."""
     with np.errstate(over="ignore"):
         return np.asarray((levels * stride).sum(axis=1))
+
+
+def unfolded(pieces: Pieces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each range of folded pieces: (n,) the index of its row, (n,) its first byte."""
+    row, k = expanded_index(pieces.repeat)
+    levels = levels_of(k, pieces.inner[row])
+    return row, pieces.offset[row] + moved(levels, pieces.stride[row])
 
 
 def _spread_times(

@@ -42,6 +42,7 @@ class Baseline:
         facts: Of the warm-up.
         measurements: Of the unchanged program, before the search.
         kept_runs: Ids of two of them, whose outputs are kept.
+        traced: Id of the warm-up, whose trace is kept.
         timeout_seconds: Time limit of a run.
     """
 
@@ -49,6 +50,7 @@ class Baseline:
     facts: ProgramFacts
     measurements: tuple[Measurement, ...]
     kept_runs: tuple[str, ...]
+    traced: str
     timeout_seconds: float
 
     @property
@@ -87,7 +89,7 @@ def warm_up(context: CaseContext, write_bytes: int = 0) -> ProgramFacts:
         context.executor.release(measurement)
         raise
     _leave_out_old_outputs(context, look)
-    context.executor.release(measurement)
+    context.executor.release(measurement, evidence=False)
     if not look.facts.io_seconds or not measurement.total_bytes:
         raise ProgramError(
             context.said(
@@ -127,6 +129,7 @@ def measure_baseline(context: CaseContext, facts: ProgramFacts) -> Baseline:
         facts=facts,
         measurements=tuple(done),
         kept_runs=tuple(m.run_id for m in kept),
+        traced=warm.run_id if warm is not None else "",
         timeout_seconds=run_timeout(context, done),
     )
 

@@ -18,13 +18,13 @@ from stripewise.model import ProgramFacts, Verification
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import find_runtime
 from stripewise.study._ledger import Ledger
-from stripewise.study._looking import look, look_first
+from stripewise.study._looking import look, look_first, what_was_written
 from stripewise.study._options import CLASSES, StudyOptions
 from stripewise.study._resources import resource_warnings
 from stripewise.study._tools import Tools
 from stripewise.tunables import Space, Tunable, build_configuration, find_space, get
-from stripewise.verify import Reference, unreadable
-from stripewise.workspace import Sandbox, SandboxWorkspace
+from stripewise.verify import Reference, Written, unreadable
+from stripewise.workspace import SandboxWorkspace
 
 
 def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
@@ -48,7 +48,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         workspace=workspace,
         look=look,
         look_first=partial(look_first, workspace),
-        compare=_Verifier(workspace.sandbox),
+        compare=_Verifier(workspace),
         unreadable=lambda run_id: unreadable(workspace.sandbox.outputs(run_id)),
         find_space=partial(search_space, options, policy),
         configure=build_configuration,
@@ -84,16 +84,23 @@ def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> 
 class _Verifier:
     """Compares the two baselines with one another once, then each candidate with them."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    def __init__(self, workspace: SandboxWorkspace) -> None:
+        self._workspace = workspace
         self._baselines: tuple[str, ...] = ()
         self._reference: Reference | None = None
 
-    def __call__(self, baselines: Sequence[str], candidate: str, layout: bool) -> Verification:
+    def __call__(
+        self, baselines: Sequence[str], candidate: str, layout: bool, traced: str
+    ) -> Verification:
+        outputs = self._workspace.sandbox.outputs
         if self._reference is None or self._baselines != tuple(baselines):
-            first, second = (self._sandbox.outputs(run_id) for run_id in baselines)
-            self._baselines, self._reference = tuple(baselines), Reference(first, second)
-        return self._reference.verify(self._sandbox.outputs(candidate), layout=layout)
+            first, second = map(outputs, baselines)
+            self._baselines = tuple(baselines)
+            self._reference = Reference(first, second, partial(self._written, traced))
+        return self._reference.verify(outputs(candidate), layout=layout)
+
+    def _written(self, traced: str) -> dict[str, Written]:
+        return what_was_written(self._workspace.find(traced))
 
 
 def _provenance(options: StudyOptions, policy: Policy) -> dict[str, str]:

@@ -26,6 +26,7 @@ from stripewise.readers import (
 )
 from stripewise.study._pattern_facts import with_pattern
 from stripewise.study._tools import FirstLook
+from stripewise.verify import Written, written_by
 from stripewise.workspace import Place, SandboxWorkspace, shown
 
 REFUSED = "Stripewise refused to change"
@@ -66,8 +67,7 @@ def refusal(profile: RunProfile) -> str:
 
 def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measurement) -> FirstLook:
     """Return what the program does, or why it cannot be tuned."""
-    containers = sorted((place.record_directory / "containers").glob("*.sw"))
-    evidence = read_run(containers)
+    evidence = read_run(_containers(place))
     profile = evidence.profile
     seen = handshake(profile, place.command, place.directory)
     opened = opened_files(profile, place.directory)
@@ -102,6 +102,18 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
         output_bytes=workspace.sandbox.outputs(run_id).size_bytes,
         warnings=tuple(warnings),
     )
+
+
+def what_was_written(place: Place) -> dict[str, Written]:
+    """Return what the first run wrote of each of its files, as far as its trace is whole."""
+    try:
+        return written_by(read_run(_containers(place)), place.directory)
+    except ContainerError:
+        return {}
+
+
+def _containers(place: Place) -> list[Path]:
+    return sorted((place.record_directory / "containers").glob("*.sw"))
 
 
 def _as_given(message: str, place: Place) -> str:

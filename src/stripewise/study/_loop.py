@@ -235,7 +235,7 @@ def _clean_up(context: Context, baselines: Sequence[Baseline]) -> None:
     if context.options.keep:
         return
     for baseline in baselines:
-        for run_id in baseline.kept_runs:
+        for run_id in (*baseline.kept_runs, baseline.traced):
             baseline.context.tools.workspace.release(run_id)
     context.executor.sweep()
 

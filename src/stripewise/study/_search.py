@@ -239,7 +239,7 @@ class Search:
             case.context.remember(
                 name,
                 lambda: codec.verification_to_json(
-                    compare(baselines, case.candidates[0].run_id, layout)
+                    compare(baselines, case.candidates[0].run_id, layout, case.baseline.traced)
                 ),
             )
         )

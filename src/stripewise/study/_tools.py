@@ -43,8 +43,9 @@ Look = Callable[[str, Place, Outcome], Measurement]
 """Turn an ended run into a measurement: run_id, place, outcome."""
 LookFirst = Callable[[Place, Measurement], FirstLook]
 """Find out from an ended first run what the program does."""
-Compare = Callable[[Sequence[str], str, bool], Verification]
-"""Compare outputs, by run_id: two baselines, a candidate; whether layout may differ."""
+Compare = Callable[[Sequence[str], str, bool, str], Verification]
+"""Compare outputs, by run_id: two baselines, a candidate; whether layout may differ; and the
+traced run, which tells what the program writes."""
 
 
 @dataclass(frozen=True)

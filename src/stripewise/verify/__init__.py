@@ -10,5 +10,7 @@ if TYPE_CHECKING:
     from stripewise.verify._compare import Reference as Reference
     from stripewise.verify._compare import compare_outputs as compare_outputs
     from stripewise.verify._compare import unreadable as unreadable
+    from stripewise.verify._written import Written as Written
+    from stripewise.verify._written import written_by as written_by
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 _BLOCK_BYTES = 8 << 20
 
@@ -44,6 +45,38 @@ def _first_difference(one: int, two: int, size: int) -> int | None:
             return None
         position += len(a)
     return None
+
+
+def bytes_apart(first: Path, second: Path, ranges: NDArray[np.int64] | None = None) -> int:
+    """Count the bytes in which two files of one length differ, outside of some ranges.
+
+    Args:
+        first: A file.
+        second: Another.
+        ranges: (n, 2) int64, begin and end, apart and ascending; None: none.
+
+    Raises:
+        OSError: One cannot be read.
+        ValueError: They are of different lengths.
+    """
+    number = position = 0
+    with first.open("rb", buffering=0) as one, second.open("rb", buffering=0) as two:
+        while True:
+            a, b = (_read_fully(file.fileno(), _BLOCK_BYTES) for file in (one, two))
+            if len(a) != len(b):
+                raise ValueError(f"{first} and {second} are of different lengths")
+            if not a:
+                return number
+            if a != b:
+                apart = np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8)
+                places = position + np.flatnonzero(apart)
+                number += len(places) - (0 if ranges is None else _inside(places, ranges))
+            position += len(a)
+
+
+def _inside(places: NDArray[np.int64], ranges: NDArray[np.int64]) -> int:
+    before = np.searchsorted(ranges[:, 0], places, side="right") - 1
+    return int(((before >= 0) & (places < ranges[before, 1])).sum()) if len(ranges) else 0
 
 
 def _read_fully(file: int, wanted: int) -> bytes:

@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
 from stripewise.model import Verification, VerificationStatus
+from stripewise.verify._bytes import bytes_apart
 from stripewise.verify._units import Unit, directory_of, unit_bytes_differ, units_of
+from stripewise.verify._written import Written
 from stripewise.verify.contents import WHOLE, ContentFormat, format_of
 from stripewise.workspace import OutputSet
 
@@ -37,6 +40,7 @@ class _Comparable:
         reason: Why it cannot be compared at all; "" if it can.
         no_reader: It could be, by content, if what reads it were installed.
         bytes_lost: Of its bytes, how many cannot be compared.
+        holes: Items to their bytes that differ between the baselines and that no rank wrote.
     """
 
     by_bytes: bool = True
@@ -44,13 +48,27 @@ class _Comparable:
     reason: str = ""
     no_reader: bool = False
     bytes_lost: int = 0
+    holes: dict[str, int] = field(default_factory=dict)
 
 
 class Reference:
     """Two baselines' outputs, compared with one another once, then with any candidate."""
 
-    def __init__(self, first: OutputSet | Path, second: OutputSet | Path) -> None:
-        """Compare the two baselines."""
+    def __init__(
+        self,
+        first: OutputSet | Path,
+        second: OutputSet | Path,
+        written: Callable[[], Mapping[str, Written]] = dict,
+    ) -> None:
+        """Compare the two baselines.
+
+        Args:
+            first: What a baseline run wrote.
+            second: What another wrote.
+            written: Tells what the program writes of each file, where that is known; asked
+                for only if something differs.
+        """
+        self._written = cache(written)
         self._directory = directory_of(first)
         self._files = units_of(first)
         others = units_of(second)
@@ -94,16 +112,31 @@ class Reference:
             reason = "" if same else "two baselines differ: a link with another target"
             return _Comparable(reason=reason)
         paths = self._directory / one.path, other / two.path
-        different = unit_bytes_differ(one, two, *paths)
+        different, holes = self._bytes_differ(one, two, *paths)
         if not different:
-            return _Comparable()
+            return _Comparable(holes=holes)
         kind = format_of(paths[0])
         if kind is None or not kind.matches(paths[1]):
             reason = f"two baselines differ: {different}"
             return _Comparable(reason=reason, bytes_lost=one.size_bytes)
         if problem := kind.problem():
             return _Comparable(reason=problem, no_reader=True, bytes_lost=one.size_bytes)
-        return _by_content(kind, paths, one.size_bytes)
+        return _by_content(kind, paths, one.size_bytes, self._written().get(one.path))
+
+    def _bytes_differ(
+        self, one: Unit, two: Unit, first: Path, second: Path
+    ) -> tuple[str, dict[str, int]]:
+        """Say how two outputs differ, but for bytes that no rank wrote: those, by item."""
+        different = unit_bytes_differ(one, two, first, second)
+        written = self._written().get(one.path) if different and not one.members else None
+        if written is None or one.size_bytes != two.size_bytes:
+            return different, {}
+        try:
+            holes = _holes(written, first, second)
+            apart = bytes_apart(first, second)
+        except (OSError, ValueError):
+            return different, {}
+        return ("", holes) if sum(holes.values()) == apart else (different, {})
 
     def _same_link(self, path: str, directory: Path) -> bool:
         return os.readlink(self._directory / path) == os.readlink(directory / path)
@@ -140,10 +173,11 @@ class Reference:
         self, file: Unit, comparable: _Comparable, directory: Path, layout: bool, result: _Result
     ) -> str:
         paths = self._directory / file.path, directory / file.path
-        different = "by content only"
+        different, holes = "by content only", dict[str, int]()
         if comparable.by_bytes:
-            different = unit_bytes_differ(self._files[file.path], file, *paths)
+            different, holes = self._bytes_differ(self._files[file.path], file, *paths)
         if not different:
+            result.note_holes(shown(file.path), comparable.holes | holes)
             return ""
         kind = format_of(paths[0])
         if kind is None or (comparable.by_bytes and not layout):
@@ -153,7 +187,9 @@ class Reference:
         if problem := kind.problem():
             return problem
         result.same_content = True
-        content = kind.differences(*paths, ignore=comparable.ignore)
+        written = self._written().get(file.path)
+        content = kind.differences(*paths, ignore=comparable.ignore, written=written)
+        result.note_holes(shown(file.path), comparable.holes | content.holes)
         if WHOLE in content.unknown and not content.differences:
             return content.unknown[WHOLE]
         notes = {}
@@ -196,6 +232,15 @@ class _Result:
         if (more := len(items) - _MOST_NOTES) > 0:
             self.not_verifiable[f"{name} (more)"] = f"{more} more items"
 
+    def note_holes(self, name: str, holes: Mapping[str, int]) -> None:
+        """Name the bytes that differ but that no rank wrote: the content is the same."""
+        self.same_content = self.same_content or bool(holes)
+        for item, size in islice(holes.items(), _MOST_NOTES):
+            where = f"{name} {item}" if item != WHOLE else name
+            self.not_verifiable[f"{where} (holes)"] = (
+                f"{size} bytes differ that no rank wrote; they do not count"
+            )
+
     def conclude(self, share_lost: float) -> Verification:
         """Outcome over all files."""
         if self.differences:
@@ -224,8 +269,20 @@ def compare_outputs(
     return Reference(baseline_a, baseline_b).verify(candidate, layout=layout)
 
 
-def _by_content(kind: ContentFormat, paths: tuple[Path, Path], size: int) -> _Comparable:
-    content = kind.differences(*paths, most=_MOST_UNSTABLE)
+def _holes(written: Written, first: Path, second: Path) -> dict[str, int]:
+    """Items to their bytes that differ between two files and that no rank wrote."""
+    if written.ranges is not None:
+        return {WHOLE: bytes_apart(first, second, written.ranges)}
+    kind = format_of(first)
+    if kind is None or kind.problem():
+        return {}
+    return kind.differences(first, second, written=written).holes
+
+
+def _by_content(
+    kind: ContentFormat, paths: tuple[Path, Path], size: int, written: Written | None
+) -> _Comparable:
+    content = kind.differences(*paths, most=_MOST_UNSTABLE, written=written)
     reason = ""
     if WHOLE in content.unknown:
         reason = f"two baselines differ, and it {content.unknown[WHOLE]}"
@@ -238,7 +295,7 @@ def _by_content(kind: ContentFormat, paths: tuple[Path, Path], size: int) -> _Co
     ignore = {item: f"two baselines differ: {what}" for item, what in content.differences.items()}
     ignore.update(content.unknown)
     lost = sum(content.bytes_of.get(item, 0) for item in ignore)
-    return _Comparable(by_bytes=False, ignore=ignore, bytes_lost=min(lost, size))
+    return _Comparable(False, ignore, bytes_lost=min(lost, size), holes=content.holes)
 
 
 def _content_hint(kind: ContentFormat | None, paths: tuple[Path, Path]) -> str:

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
+from stripewise.verify._written import Written
 from stripewise.verify.contents._base import MOST, WHOLE, ContentDifferences, ContentFormat
 
 _READER = "stripewise.verify.contents._adios_read"
@@ -44,7 +45,12 @@ class AdiosBp(ContentFormat):
             return False
 
     def differences(
-        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
+        self,
+        first: Path,
+        second: Path,
+        ignore: Collection[str] = (),
+        most: int = MOST,
+        written: Written | None = None,
     ) -> ContentDifferences:
         """See `ContentFormat.differences`."""
         if problem := self.problem():

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from stripewise.extras import missing
+from stripewise.verify._written import Written
 
 BLOCK_BYTES = 8 << 20
 WHOLE = "/"
@@ -37,12 +38,14 @@ class ContentDifferences:
         differences: Item to what differs.
         unknown: Item to why it cannot be compared.
         bytes_of: Item to the bytes of its elements, where it has any.
+        holes: Item to the bytes of its elements that differ but that no rank wrote.
         cut: There may be more differences than these.
     """
 
     differences: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
     bytes_of: dict[str, int] = field(default_factory=dict)
+    holes: dict[str, int] = field(default_factory=dict)
     cut: bool = False
 
     def collect(
@@ -96,7 +99,12 @@ class ContentFormat(ABC):
 
     @abstractmethod
     def differences(
-        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
+        self,
+        first: Path,
+        second: Path,
+        ignore: Collection[str] = (),
+        most: int = MOST,
+        written: Written | None = None,
     ) -> ContentDifferences:
         """Compare two outputs by content, in bounded memory.
 
@@ -105,6 +113,7 @@ class ContentFormat(ABC):
             second: Another.
             ignore: Items not to compare.
             most: After so many differences it ends.
+            written: What the program wrote; elements that it left undefined do not count.
 
         Returns:
             The first differences.  What cannot be read is `unknown`, as a whole under "/".

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
+from stripewise.verify._written import Written
 from stripewise.verify.contents._base import (
     FAILURES,
     MOST,
@@ -45,14 +46,19 @@ class Hdf5(ContentFormat):
         return False
 
     def differences(
-        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
+        self,
+        first: Path,
+        second: Path,
+        ignore: Collection[str] = (),
+        most: int = MOST,
+        written: Written | None = None,
     ) -> ContentDifferences:
         """See `ContentFormat.differences`."""
         from stripewise.verify.contents._hdf5_compare import compare
 
         found = ContentDifferences()
         try:
-            compare(first, second, ignore, most, found)
+            compare(first, second, ignore, most, found, written)
         except FAILURES as error:
             found.unknown[WHOLE] = f"cannot be read as HDF5: {error}"
         return found

@@ -10,12 +10,15 @@ format versions, times, the order in which things were made.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5t
 
+from stripewise.verify._written import Slabs, Written
 from stripewise.verify.contents import _hdf5_values as values
 from stripewise.verify.contents._base import FAILURES, ContentDifferences, Finding
 
@@ -65,8 +68,47 @@ class _Side:
         return new and info.type == _GROUP
 
 
+@dataclass(frozen=True)
+class _Elements:
+    """What comparing elements needs to know, and fills in.
+
+    Attributes:
+        found: Gets bytes and holes of datasets.
+        slabs: What the program wrote of each dataset, by its first name; None: not known.
+    """
+
+    found: ContentDifferences
+    slabs: Mapping[str, Slabs] | None
+
+    def undefined(self, item: str, dataset: h5d.DatasetID) -> Slabs | None:
+        """What was written of a dataset whose other elements nothing defines; None: all are."""
+        if self.slabs is None or not values.leaves_holes(dataset):
+            return None
+        n_dims = len(dataset.get_space().get_simple_extent_dims())
+        slabs = self.slabs.get(item, Slabs(np.zeros((0, 4, n_dims), np.int64)))
+        return slabs if slabs.rows.shape[2] == n_dims else None
+
+
+def _slabs(side: _Side, written: Written | None) -> dict[str, Slabs] | None:
+    """By the first name of each dataset; None if the trace knows one that is not in the file."""
+    if written is None or not written.datasets:
+        return None
+    found = {}
+    for name, slabs in written.datasets.items():
+        link = side.links.get(os.fsencode(name))
+        if link is None or link[0] != h5l.TYPE_HARD or (first := text(link[2])) in found:
+            return None
+        found[first] = slabs
+    return found
+
+
 def compare(
-    first: Path, second: Path, ignore: Collection[str], most: int, found: ContentDifferences
+    first: Path,
+    second: Path,
+    ignore: Collection[str],
+    most: int,
+    found: ContentDifferences,
+    written: Written | None = None,
 ) -> None:
     """Add to `found` how two files differ.
 
@@ -77,14 +119,15 @@ def compare(
     try:
         for path in (first, second):
             sides.append(_Side(path))
-        found.collect(_compare(sides[0], sides[1], frozenset(ignore), found), ignore, most)
+        elements = _Elements(found, _slabs(sides[0], written))
+        found.collect(_compare(sides[0], sides[1], frozenset(ignore), elements), ignore, most)
     finally:
         for side in sides:
             side.file.close()
 
 
 def _compare(
-    one: _Side, two: _Side, ignore: frozenset[str], found: ContentDifferences
+    one: _Side, two: _Side, ignore: frozenset[str], elements: _Elements
 ) -> Iterator[Finding]:
     for path in sorted(one.links.keys() | two.links.keys()):
         first, second = one.links.get(path), two.links.get(path)
@@ -94,7 +137,7 @@ def _compare(
             yield text(path), f"links to {_shown(first)} and {_shown(second)}", ""
     for path, kind in one.objects.items():
         if two.objects.get(path) == kind:
-            yield from _compare_object(path, kind, (one, two), ignore, found)
+            yield from _compare_object(path, kind, (one, two), ignore, elements)
 
 
 def _shown(link: tuple[Any, ...]) -> str:
@@ -106,7 +149,7 @@ def _compare_object(
     kind: int,
     sides: tuple[_Side, _Side],
     ignore: frozenset[str],
-    found: ContentDifferences,
+    elements: _Elements,
 ) -> Iterator[Finding]:
     item = text(path)
     try:
@@ -116,7 +159,7 @@ def _compare_object(
         return
     paths = sides[0].paths, sides[1].paths
     if kind == _DATASET and item not in ignore:
-        yield from _compare_datasets(item, first, second, paths, found)
+        yield from _compare_datasets(item, first, second, paths, elements)
     elif kind == _NAMED_TYPE:
         different = values.types_differ(first, second)
         if different:
@@ -125,15 +168,21 @@ def _compare_object(
 
 
 def _compare_datasets(
-    item: str, first: h5d.DatasetID, second: h5d.DatasetID, paths: Any, found: ContentDifferences
+    item: str, first: h5d.DatasetID, second: h5d.DatasetID, paths: Any, elements: _Elements
 ) -> Iterator[Finding]:
     try:
         datatype: h5t.TypeID = first.get_type()
-        found.bytes_of[item] = datatype.get_size() * first.get_space().get_simple_extent_npoints()
+        elements.found.bytes_of[item] = (
+            datatype.get_size() * first.get_space().get_simple_extent_npoints()
+        )
         different = values.types_differ(datatype, second.get_type())
         different = different or values.spaces_differ(first.get_space(), second.get_space())
         different = different or values.fill_values_differ(first, second)
-        different = different or values.datasets_differ(first, second, paths)
+        if not different:
+            slabs = elements.undefined(item, first)
+            different, holes = values.datasets_differ(first, second, paths, slabs)
+            if holes:
+                elements.found.holes[item] = holes
     except FAILURES as error:
         yield item, "", f"cannot be compared: {error}"
         return

@@ -16,6 +16,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5o, h5p, h5r, h5s, h5t
 
+from stripewise.verify._written import Slabs
 from stripewise.verify.contents._base import BLOCK_BYTES, boxes
 
 Paths = Mapping[int, bytes]
@@ -81,19 +82,40 @@ def packed(datatype: Any) -> Any:
     return copy
 
 
-def datasets_differ(first: Any, second: Any, paths: tuple[Paths, Paths]) -> str:
-    """Say where the elements of two datasets of equal type and shape differ; "" if nowhere."""
+def datasets_differ(
+    first: Any, second: Any, paths: tuple[Paths, Paths], written: Slabs | None = None
+) -> tuple[str, int]:
+    """Say where the elements of two datasets of equal type and shape differ; "" if nowhere.
+
+    Args:
+        first: A dataset.
+        second: Another.
+        paths: Of the objects of both files.
+        written: Elements that count; None: all.
+
+    Returns:
+        That, and the bytes that differ in elements that do not count.
+    """
     kind = first.get_space().get_simple_extent_type()
     if kind == h5s.NULL:
-        return ""
+        return "", 0
     by_object = needs_objects(first.get_type())
-    if kind == h5s.SCALAR:
-        return _scalars_differ(first, second, paths) if by_object else _raw_differ(first, second)
-    if _untouched(first) and _untouched(second):
-        return ""
+    if by_object and kind == h5s.SCALAR:
+        return _scalars_differ(first, second, paths), 0
+    if kind != h5s.SCALAR and _untouched(first) and _untouched(second):
+        return "", 0
     if by_object:
-        return _objects_differ(first, second, paths)
-    return _raw_differ(first, second)
+        return _objects_differ(first, second, paths), 0
+    return _raw_differ(first, second, written)
+
+
+def leaves_holes(dataset: Any) -> bool:
+    """Whether elements that nobody writes hold whatever was on the storage."""
+    properties = dataset.get_create_plist()
+    if properties.get_layout() not in (h5d.CONTIGUOUS, h5d.CHUNKED):
+        return False
+    undefined = properties.fill_value_defined() == h5d.FILL_VALUE_UNDEFINED
+    return bool(undefined or properties.get_fill_time() == h5d.FILL_TIME_NEVER)
 
 
 def fill_values_differ(first: Any, second: Any) -> str:
@@ -119,17 +141,26 @@ def _untouched(dataset: Any) -> bool:
     return bool(chunked and dataset.get_storage_size() == 0)
 
 
-def _raw_differ(first: Any, second: Any) -> str:
+def _raw_differ(first: Any, second: Any, written: Slabs | None) -> tuple[str, int]:
     datatype = packed(first.get_type())
     size = datatype.get_size()
     dims = first.get_space().get_simple_extent_dims()
+    holes = 0
     for start, count in boxes(dims, size, _chunk(first)):
         one = _read_raw(first, datatype, start, count)
         two = _read_raw(second, datatype, start, count)
-        if not np.array_equal(one, two):
-            element = int(np.flatnonzero(one != two)[0]) // size
-            return f"element {_index(start, count, element)} differs"
-    return ""
+        if np.array_equal(one, two):
+            continue
+        unequal = (one != two).reshape(-1, size)
+        bad = unequal.any(axis=1)
+        if written is not None:
+            counts = written.inside((start, count))
+            holes += int(unequal[~counts].sum())
+            bad &= counts
+        if bad.any():
+            element = int(bad.argmax())
+            return f"element {_index(start, count, element)} differs", holes
+    return "", holes
 
 
 def _index(start: tuple[int, ...], count: tuple[int, ...], element: int) -> list[int]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from stripewise.verify._written import Written
 from stripewise.verify.contents._base import (
     FAILURES,
     MOST,
@@ -46,7 +47,12 @@ class ClassicNetcdf(ContentFormat):
             return False
 
     def differences(
-        self, first: Path, second: Path, ignore: Collection[str] = (), most: int = MOST
+        self,
+        first: Path,
+        second: Path,
+        ignore: Collection[str] = (),
+        most: int = MOST,
+        written: Written | None = None,
     ) -> ContentDifferences:
         """See `ContentFormat.differences`."""
         found = ContentDifferences()
