@@ -8,11 +8,13 @@ checkers and the lint of import directions read; here the same lines are read ag
 
 from __future__ import annotations
 
-import ast
+import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
+
+_IMPORT = re.compile(r"^    from (\S+) import (?:\(([^)]*)\)|(.+))$", re.MULTILINE)
 
 
 def lazy_exports(package: str) -> tuple[Callable[[str], Any], list[str]]:
@@ -39,10 +41,8 @@ def _homes(package: str) -> dict[str, tuple[str, str]]:
     spec = sys.modules[package].__spec__
     source = spec.loader.get_source(package) if spec and spec.loader else ""  # type: ignore[attr-defined]
     return {
-        alias.asname or alias.name: (line.module or "", alias.name)
-        for block in ast.parse(source).body
-        if isinstance(block, ast.If)
-        for line in block.body
-        if isinstance(line, ast.ImportFrom)
-        for alias in line.names
+        words[-1]: (module, words[0])
+        for module, several, one in _IMPORT.findall(source)
+        for words in map(str.split, (several or one).split(","))
+        if words
     }

@@ -12,7 +12,6 @@ import json
 import os
 import re
 import stat
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -136,6 +135,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     Raises:
         ValueError: It is not TOML, or is nested too deeply.
     """
+    import tomllib
+
     if _LONG_KEY.search(text):
         raise ValueError(f"a key has more than {MOST_KEY_PARTS} parts")
     try:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from stripewise.errors import RuntimeMissingError
+from stripewise.runtime import find_runtime
+
 
 @pytest.fixture(scope="session")
 def blind_runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -27,3 +30,12 @@ def blind_runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def blind(blind_runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("STRIPEWISE_RUNTIME_DIR", str(blind_runtime))
     return blind_runtime
+
+
+@pytest.fixture
+def built() -> Path:
+    """The runtime library itself, for what is told of a real program."""
+    try:
+        return find_runtime().core
+    except RuntimeMissingError:
+        pytest.skip("the runtime library is not built (stripewise runtime build)")

@@ -4,21 +4,23 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+PYTHON = [sys.executable, "-c", "from stripewise.cli import main; main()"]
 HEAVY = {"numpy", "scipy", "vl_convert", "pydantic", "h5py", "jinja2", "filelock", "rich"}
 
 
 def imported(*words: str) -> set[str]:
-    """Packages that are imported by `stripewise WORDS`."""
-    command = [sys.executable, "-X", "importtime", "-c", "from stripewise.cli import main; main()"]
-    done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=60)
+    """Modules that are imported by `stripewise WORDS`."""
+    command = [PYTHON[0], "-X", "importtime", *PYTHON[1:], *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
-    found = {line.split("|")[2].strip().partition(".")[0] for line in lines}
+    found = {line.split("|")[2].strip() for line in lines}
     assert "stripewise" in found, done.stderr
     return found
 
@@ -35,4 +37,26 @@ def test_the_program_starts_before_anything_heavy_is_loaded(
     blind: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert not imported(*words) & HEAVY
+    assert not {name.partition(".")[0] for name in imported(*words)} & HEAVY
+
+
+@pytest.mark.parametrize("words", [["run"], ["trace", "-o", "t"]])
+def test_a_short_answer_needs_neither_single_calls_nor_masked_arrays(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """The counters of a program that wrote a file are told without them."""
+    monkeypatch.chdir(tmp_path)
+    found = imported(*words, "--", "dd", "if=/dev/zero", "of=out", "bs=4096", "count=4")
+    assert "stripewise.readers._parse" in found
+    spared = {"numpy.ma", "tomllib", "stripewise.readers._accesses", "stripewise.tunables"}
+    assert not found & spared
+
+
+def test_the_program_gets_the_environment_that_was_given(
+    blind: Path,
+) -> None:
+    """Numpy is kept from starting a thread on each processor; the program is not."""
+    given = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run([*PYTHON, "run", "--", "env"], env=given, capture_output=True, text=True)
+    assert "LD_PRELOAD=" in done.stdout
+    assert "OPENBLAS_NUM_THREADS=" not in done.stdout

@@ -15,8 +15,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from stripewise.cli import main
-from stripewise.errors import RuntimeMissingError
-from stripewise.runtime import find_runtime
 from support.containers import FakeFile, FakeProcess, build_container
 from support.trace_samples import OUT, mixed_container, write_container
 from support.traces import FakeCall, FakeThread, FakeTrace
@@ -94,11 +92,7 @@ def test_a_full_directory_is_not_touched(scratch: Path, blind: Path) -> None:
     assert not (scratch / "ran").exists()
 
 
-def test_a_real_program(scratch: Path) -> None:
-    try:
-        find_runtime()
-    except RuntimeMissingError:
-        pytest.skip("the runtime library is not built (stripewise runtime build)")
+def test_a_real_program(scratch: Path, built: Path) -> None:
     (scratch / "dd.trace").mkdir()
     done = trace("--json", "--", "dd", "if=/dev/zero", "of=x", "bs=4096", "count=20")
     found = json.loads(done.stdout.splitlines()[-1])

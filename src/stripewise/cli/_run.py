@@ -79,7 +79,6 @@ def command(
     Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
     `--` before COMMAND may be left out.
     """
-    from stripewise.cli._trace import new_directory, what_next
     from stripewise.runtime import find_runtime, run_in_place
 
     if not program:
@@ -87,7 +86,11 @@ def command(
     configuration = _load(config, allowed)
     _say_resources(program, configuration)
     runtime = find_runtime()
-    trace = new_directory(None, program) if capture and keep_containers is None else None
+    trace = None
+    if capture and keep_containers is None:
+        from stripewise.cli._trace import new_directory
+
+        trace = new_directory(None, program)
     done = run_in_place(
         program,
         runtime,
@@ -107,6 +110,8 @@ def command(
         for line in observed_lines(seen, everything=report):
             echo(line, err=True)
         if capture and done.profile.counters.size:
+            from stripewise.cli._trace import what_next
+
             note(what_next(done.containers))
     for text in seen.warnings:
         note(text, kind="warning")

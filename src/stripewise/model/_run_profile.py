@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model._access import Pieces, Selections
-from stripewise.model._mpiio_stats import MpiioStats
 from stripewise.model._run_marks import MpiFamily, PluginState, ProcessFlag
-from stripewise.model._trace import Op, Trace
+from stripewise.model._trace import Op
+
+if TYPE_CHECKING:
+    from stripewise.model._access import Pieces, Selections
+    from stripewise.model._mpiio_stats import MpiioStats
+    from stripewise.model._trace import Trace
 
 SIZE_EDGES = (0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
 """Lower edges of the ten size bins, bytes (Darshan's)."""

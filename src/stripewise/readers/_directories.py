@@ -43,7 +43,7 @@ def take_back_doubles(processes: NDArray[Any], rows: NDArray[Any], paths: Sequen
         return
     adios2 = rows["layer"] == IoLayer.ADIOS2
     for name in ("outermost_read_bytes", "outermost_write_bytes"):
-        counted = np.unique(rows["file"][adios2 & (rows[name] > 0)])
+        counted = rows["file"][adios2 & (rows[name] > 0)]
         double = inside & np.isin(rows["layer"], SYSTEM_LAYERS)
         double &= np.isin(owner[rows["file"]], counted)
         np.subtract.at(processes[name], rows["process"][double], rows[name][double])

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def program_facts(
     shared_hdf5 = bool(np.isin(hdf5["file"], mpiio["file"]).any())
     return ProgramFacts(
         n_ranks=max(profile.n_ranks, 1),
-        n_hosts=max(1, len(np.unique(profile.program["host"])) or len(profile.hosts)),
+        n_hosts=max(1, len(set(profile.program["host"].tolist())) or len(profile.hosts)),
         mpi_family=profile.mpi,
         mpi_version=profile.mpi_version,
         mpiio_implementation=_implementation(profile, environment) if mpiio.size else "",
@@ -141,9 +142,8 @@ def _shared_files(profile: RunProfile, mpiio: NDArray[Any]) -> int:
     """Files that more than one rank wrote or read through MPI-IO."""
     used = mpiio[mpiio["count"][:, [*_WRITES, *_READS]].any(axis=1)]
     together = used["rank"] == ALL_RANKS
-    pairs = np.unique(np.stack([used["file"], used["rank"]], axis=1)[~together], axis=0)
-    files, users = np.unique(pairs[:, 0], return_counts=True)
-    shared = set(files[users > 1].tolist())
+    pairs = set(used[~together][["file", "rank"]].tolist())
+    shared = {file for file, users in Counter(file for file, _ in pairs).items() if users > 1}
     if profile.n_ranks != 1:
         shared |= set(used["file"][together].tolist())
     return len(shared)

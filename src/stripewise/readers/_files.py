@@ -161,7 +161,7 @@ def _observe(profile: RunProfile, name: str, rows: NDArray[Any], hints: FileHint
         write_bytes=int(rows["outermost_write_bytes"].sum()),
         io_seconds=profile.over_ranks(rows["outermost_seconds"], rows["process"]),
         interface=IoLayer(int(rows["layer"][_data_calls(rows) > 0].max())).name.lower(),
-        writers=len(np.unique(writing["rank" if profile.is_mpi else "process"])),
+        writers=len(set(writing["rank" if profile.is_mpi else "process"].tolist())),
         system_writes=int(writes.sum()),
         system_write_bytes=int(system["bytes"][:, Op.WRITE].sum()),
         system_reads=int(system["count"][:, Op.READ].sum()),

@@ -91,10 +91,9 @@ def handshake(
 
 def _with_mpi(profile: RunProfile, command: Sequence[str]) -> Handshake:
     mpi = profile.processes[profile.used_mpi]
-    ranks = np.unique(mpi["rank"][mpi["rank"] >= 0])
-    sizes = mpi["world_size"][mpi["rank"] >= 0]
-    expected = int(sizes.max()) if sizes.size else 0
-    seen = int(ranks.size)
+    ranks = mpi[mpi["rank"] >= 0]
+    expected = int(ranks["world_size"].max(initial=0))
+    seen = len(set(ranks["rank"].tolist()))
     for plugin, result in (
         (PluginState.MISSING, HandshakeState.PLUGIN_MISSING),
         (PluginState.WRONG, HandshakeState.PLUGIN_WRONG),

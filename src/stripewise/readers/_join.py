@@ -23,11 +23,8 @@ from stripewise.model import (
     Settings,
     uses_mpi,
 )
-from stripewise.readers._accesses import accesses
-from stripewise.readers._common_sizes import add_common_sizes
 from stripewise.readers._container import FILE_RECORD, PROCESS
 from stripewise.readers._directories import take_back_doubles
-from stripewise.readers._heat import heat_of
 from stripewise.readers._launchers import starts_ranks
 from stripewise.readers._parse import (
     RawContainer,
@@ -37,7 +34,7 @@ from stripewise.readers._parse import (
     read_container,
 )
 from stripewise.readers._run_profile import described, settings_by_file
-from stripewise.readers._trace_join import SOURCE, join_traces, timeline
+from stripewise.readers._timeline import timeline
 
 _KEPT_BY_NAME = (
     *("outermost_read_bytes", "outermost_write_bytes", "sequential_reads", "sequential_writes"),
@@ -86,6 +83,11 @@ def _of_one_run(raws: list[RawContainer]) -> list[RawContainer]:
 
 def evidence_of(raws: Sequence[RawContainer]) -> Evidence:
     """Join the containers of one run, parsed with their events; their rows are given up."""
+    from stripewise.readers._accesses import accesses
+    from stripewise.readers._common_sizes import add_common_sizes
+    from stripewise.readers._heat import heat_of
+    from stripewise.readers._trace_join import SOURCE, join_traces
+
     profile = join_containers(raws)
     trace = join_traces(raws, profile)
     if trace is None:

@@ -8,9 +8,12 @@ import math
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from stripewise.model import Speedup, Value
 from stripewise.text import printable
+
+if TYPE_CHECKING:
+    from stripewise.model import Speedup, Value
 
 _ASCII = str.maketrans(
     {
