@@ -107,7 +107,8 @@ def replace_marked(page: Path, part: str) -> None:
     marked = f"{BEGIN}\n{part}{END}\n"
     if BEGIN in text and END in text:
         before, _, rest = text.partition(BEGIN)
-        text = before + marked + rest.partition(END)[2].lstrip("\n")
+        after = rest.partition(END)[2].lstrip("\n")
+        text = before + marked + (f"\n{after}" if after else "")
     else:
         text = f"{text.rstrip()}\n\n{marked}"
     page.write_text(text, encoding="utf-8")
