@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.errors import StudyError
+from stripewise.errors import StorageError, StudyError
 from stripewise.owned import MARK, OwnedDirectory
 
 
@@ -142,3 +142,27 @@ def test_a_mark_that_is_being_made_by_another_is_taken(tmp_path: Path) -> None:
     directory.mkdir()
     (directory / f"{MARK}.half").write_text("")
     assert OwnedDirectory.take(directory, "study").kind == "study"
+
+
+def test_a_temporary_one_is_private_and_goes_with_what_came_into_it(tmp_path: Path) -> None:
+    with OwnedDirectory.temporary("run", tmp_path) as path:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+        assert OwnedDirectory.find(path, "run").made
+        (path / "rank").mkdir(mode=0o500)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_temporary_one_that_was_exchanged_is_left(tmp_path: Path, precious: Path) -> None:
+    with OwnedDirectory.temporary("run", tmp_path) as path:
+        path.rename(tmp_path / "away")
+        path.symlink_to(precious)
+    assert (precious / "a" / "file").exists()
+    assert (tmp_path / "away" / MARK).exists()
+
+
+def test_a_temporary_one_where_there_is_no_place(tmp_path: Path) -> None:
+    with (
+        pytest.raises(StorageError, match="no run directory in"),
+        OwnedDirectory.temporary("run", tmp_path / "none"),
+    ):
+        pass

@@ -12,6 +12,7 @@ import pytest
 
 from stripewise.errors import ProgramError, RuntimeMissingError, StorageError
 from stripewise.model import Configuration, FileRule, JobSettings
+from stripewise.owned import MARK
 from stripewise.readers import HandshakeState, observed_files, program_facts
 from stripewise.runtime import InPlaceRun, Runtime, find_runtime, run_in_place
 
@@ -137,3 +138,8 @@ def test_no_place_for_containers(runtime: Runtime, tmp_path: Path) -> None:
 def test_nothing_to_start(runtime: Runtime) -> None:
     with pytest.raises(ProgramError, match="no such program"):
         run_in_place(["./gone"], runtime)
+
+
+def test_containers_lie_in_a_directory_of_stripewise(runtime: Runtime, tmp_path: Path) -> None:
+    run(runtime, ["sh", "-c", 'ls -a "$STRIPEWISE_DIRECTORY" > seen'], Configuration())
+    assert MARK in (tmp_path / "seen").read_text().split()

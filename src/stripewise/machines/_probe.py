@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +17,7 @@ from pathlib import Path
 from stripewise.errors import StorageError
 from stripewise.machines._costs import MIB, Exchange, Interval, Storage, interval_of
 from stripewise.machines._mount import find_mount
+from stripewise.owned import OwnedDirectory
 
 BATCHES = 9
 _BATCH_BYTES = 8 * MIB
@@ -42,29 +41,24 @@ def measure_storage(
         StorageError: Nothing can be written there.
     """
     try:
-        work = Path(tempfile.mkdtemp(prefix=".stripewise-probe-", dir=directory))
+        with OwnedDirectory.temporary("probe", directory) as work:
+            mount = find_mount(directory)
+            write = {size: interval_of(_requests(work, size, _write)) for size in SIZES}
+            read = {size: interval_of(_requests(work, size, _read)) for size in SIZES}
+            return Storage(
+                host=platform.node(),
+                processors=len(os.sched_getaffinity(0)),
+                kind=mount.kind,
+                source=mount.source,
+                measured=time.time(),
+                write=write,
+                read=read,
+                sync={size: interval_of(_syncs(work, size)) for size in SYNC_SIZES},
+                calls=_calls(work),
+                exchange=exchange(work) if exchange is not None else {},
+            )
     except OSError as error:
-        raise StorageError(f"cannot measure {directory}: {error.strerror}") from error
-    try:
-        mount = find_mount(directory)
-        write = {size: interval_of(_requests(work, size, _write)) for size in SIZES}
-        read = {size: interval_of(_requests(work, size, _read)) for size in SIZES}
-        return Storage(
-            host=platform.node(),
-            processors=len(os.sched_getaffinity(0)),
-            kind=mount.kind,
-            source=mount.source,
-            measured=time.time(),
-            write=write,
-            read=read,
-            sync={size: interval_of(_syncs(work, size)) for size in SYNC_SIZES},
-            calls=_calls(work),
-            exchange=exchange(work) if exchange is not None else {},
-        )
-    except OSError as error:
-        raise StorageError(f"cannot measure {directory}: {error.strerror}") from error
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        raise StorageError(f"cannot measure {directory}: {error.strerror or error}") from error
 
 
 def _requests(work: Path, size: int, move: Callable[[int, bytes, int], None]) -> Sequence[float]:

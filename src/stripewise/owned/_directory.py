@@ -8,6 +8,7 @@ import errno
 import fcntl
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -33,7 +34,7 @@ class OwnedDirectory:
 
     Attributes:
         root: Absolute path of the directory with the mark.
-        kind: What it was made for: "study", "recording", "replay".
+        kind: What it was made for: "study", "run", "probe" and the like.
         identity: Random text in its mark.
         made: Whether Stripewise made it; else it was an empty directory of the user's.
         parts: Folders below the root that lead to this one; none: it is the root.
@@ -63,6 +64,35 @@ class OwnedDirectory:
         except OSError as error:
             raise _cannot("make", path, kind, error) from error
         return cls.find(path, kind)
+
+    @classmethod
+    @contextmanager
+    def temporary(cls, kind: str, parent: Path | None = None) -> Iterator[Path]:
+        """Make a directory under a new name, and remove it with all that came into it.
+
+        What cannot be removed, or is no longer what was made, is left where it is: the work in
+        it is done.
+
+        Args:
+            kind: What for; it is in the name.
+            parent: Where; `TMPDIR` if not given.
+
+        Raises:
+            StorageError: It cannot be made.
+        """
+        place = Path(parent or tempfile.gettempdir()).absolute()
+        try:
+            path = Path(tempfile.mkdtemp(prefix=f".stripewise-{kind}-", dir=place))
+            with _opened(path) as folder:
+                _mark(folder, path, kind, made=True)
+        except OSError as error:
+            raise StorageError(f"no {kind} directory in {place}: {error.strerror}") from error
+        made = cls.find(path, kind)
+        try:
+            yield path
+        finally:
+            with suppress(StudyError, StorageError):
+                made.discard()
 
     @classmethod
     def find(cls, path: Path, kind: str = "") -> OwnedDirectory:

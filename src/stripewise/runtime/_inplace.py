@@ -5,20 +5,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stripewise.errors import ContainerError, ProgramError, StorageError
 from stripewise.model import Configuration
+from stripewise.owned import OwnedDirectory
 from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._locate import Runtime
 
@@ -135,22 +134,23 @@ def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> 
     if given is not None:
         yield given.absolute()
         return
-    try:
-        if keep is not None:
-            directory = keep.absolute() / run_id
+    remedy = "--keep-containers DIR or TMPDIR names another place"
+    if keep is not None:
+        directory = keep.absolute() / run_id
+        try:
             directory.mkdir(parents=True)
-        else:
-            shared = any(os.environ.get(name, "1") != "1" for name in _ENV_NODES)
-            parent = Path.cwd() if shared else None
-            directory = Path(tempfile.mkdtemp(prefix=".stripewise-run-", dir=parent))
-    except OSError as error:
-        remedy = "--keep-containers DIR or TMPDIR names another place"
-        raise StorageError(f"no directory for containers: {error}; {remedy}") from error
-    try:
+        except OSError as error:
+            raise StorageError(f"no directory for containers: {error}; {remedy}") from error
         yield directory
-    finally:
-        if keep is None:
-            shutil.rmtree(directory, ignore_errors=True)
+        return
+    shared = any(os.environ.get(name, "1") != "1" for name in _ENV_NODES)
+    with ExitStack() as stack:
+        parent = Path.cwd() if shared else None
+        try:
+            directory = stack.enter_context(OwnedDirectory.temporary("run", parent))
+        except StorageError as error:
+            raise StorageError(f"no directory for containers: {error}; {remedy}") from error
+        yield directory
 
 
 def _read(directory: Path, command: Sequence[str]) -> tuple[RunProfile, Handshake, str]:

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import tempfile
 import uuid
 from collections.abc import Sequence
-from pathlib import Path
 
 from stripewise.errors import StripewiseError
 from stripewise.model import Configuration
+from stripewise.owned import OwnedDirectory
 from stripewise.readers import Handshake, handshake, read_containers
 from stripewise.runtime._check import Check, fail, ok, warn
 from stripewise.runtime._environment import preload_environment
@@ -32,16 +31,16 @@ int main(int argc, char **argv)
 
 def run_under(runtime: Runtime, command: Sequence[str]) -> tuple[Answer, Handshake]:
     """Run a command under the library; return its outcome and the handshake."""
-    with tempfile.TemporaryDirectory(prefix="stripewise-doctor-") as directory:
+    with OwnedDirectory.temporary("doctor") as directory:
         environment = preload_environment(
             runtime,
-            directory=Path(directory),
+            directory=directory,
             run_id=str(uuid.uuid4()),
             configuration=Configuration(),
             sync=False,
         )
         answer = ask(command, environment=environment, timeout_seconds=60)
-        profile = read_containers(sorted(Path(directory).glob("*.sw")))
+        profile = read_containers(sorted(directory.glob("*.sw")))
         return answer, handshake(profile, command)
 
 
@@ -65,8 +64,8 @@ def check_mpi_run(runtime: Runtime, mpi: MpiInstallation) -> Check:
     name = f"{mpi.label} under the library"
     if mpi.mpiexec is None:
         return warn(name, f"no mpiexec beside {mpi.mpicc}: not tried")
-    with tempfile.TemporaryDirectory(prefix="stripewise-doctor-") as directory:
-        source, program = Path(directory, "probe.c"), Path(directory, "probe")
+    with OwnedDirectory.temporary("doctor") as directory:
+        source, program = directory / "probe.c", directory / "probe"
         source.write_text(_PROGRAM)
         compiled = ask([str(mpi.mpicc), str(source), "-o", str(program)])
         if not compiled.ok:

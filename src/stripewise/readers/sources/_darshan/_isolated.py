@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from stripewise.errors import RuntimeMissingError, StripewiseError, TraceError
 from stripewise.inputs import DARSHAN_MEMORY_BYTES, DARSHAN_SECONDS
+from stripewise.owned import OwnedDirectory
 from stripewise.readers.sources._darshan import _worker
 
 _LONGEST_LINE = 200
@@ -68,8 +68,8 @@ def read_log(path: Path, timeout_seconds: float = DARSHAN_SECONDS) -> RawLog:
     """
     if not path.is_file():
         raise TraceError(f"{path}: no such file")
-    with tempfile.TemporaryDirectory(prefix="stripewise-darshan-") as scratch:
-        output = Path(scratch) / "log.npz"
+    with OwnedDirectory.temporary("darshan") as scratch:
+        output = scratch / "log.npz"
         complaints = _run(path, output, timeout_seconds)
         try:
             with np.load(output, allow_pickle=False) as archive:
