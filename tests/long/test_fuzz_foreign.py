@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from stripewise.errors import StripewiseError
-from stripewise.readers.sources._darshan import read_darshan
+from stripewise.readers.sources._darshan import DarshanSource
 from support.amounts import share_of
 from support.fuzz_sources import fuzz
 from support.mutations import mutate
@@ -60,6 +60,6 @@ def test_damaged_darshan_logs(name: str, tmp_path: Path) -> None:
 def _said(path: Path) -> str:
     """What the user learns: the one line of the error, or the first note."""
     try:
-        return read_darshan(path).profile.notes[0]
+        return DarshanSource().read(path).profile.notes[0]
     except StripewiseError as error:
         return str(error)

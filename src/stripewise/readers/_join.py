@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from stripewise.errors import ContainerError, TraceError
 from stripewise.model import (
-    COUNTER_ROW,
     NAMES_ROW,
     PROCESS_ROW,
     Evidence,
@@ -33,6 +32,7 @@ from stripewise.readers._parse import (
     normal_path,
     read_container,
 )
+from stripewise.readers._rows import unknown_counters
 from stripewise.readers._run_profile import described, settings_by_file
 from stripewise.readers._timeline import timeline
 
@@ -196,9 +196,7 @@ def _counters(
     file: NDArray[np.int64],
     processes: NDArray[Any],
 ) -> NDArray[Any]:
-    rows = np.zeros(len(records), COUNTER_ROW)
-    rows["seconds_deviation"] = rows["bytes_deviation"] = np.nan
-    rows["slowest_rank"] = rows["fastest_rank"] = -1
+    rows = unknown_counters(len(records))
     rows["process"], rows["file"], rows["layer"] = process, file, records["layer"]
     rows["rank"] = processes["rank"][process]
     rows["count"], rows["bytes"] = records["ops"]["count"], records["ops"]["bytes"]

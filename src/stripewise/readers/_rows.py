@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.model import COUNTER_ROW
+
 
 def take_rows(rows: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
     """Copy the rows that indices or a mask name; the same as `rows[places]`."""
@@ -39,3 +41,13 @@ def join_in_order(parts: Sequence[NDArray[Any]], order: NDArray[np.int64] | None
 
 def _opaque(rows: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize)))
+
+
+def unknown_counters(n: int) -> NDArray[Any]:
+    """(n,) `COUNTER_ROW` that say nothing but 0 of what is counted."""
+    rows = np.zeros(n, COUNTER_ROW)
+    for name in ("process", "unaligned", "maximum_offset", "slowest_rank", "fastest_rank"):
+        rows[name] = -1
+    for name in ("first", "last", "seconds_deviation", "bytes_deviation"):
+        rows[name] = np.nan
+    return rows

@@ -14,7 +14,7 @@ from stripewise.errors import RuntimeMissingError, TraceError
 from stripewise.model import IoLayer, Op, RunProfile
 from stripewise.readers import accesses, read_evidence
 from stripewise.readers.sources import recognise
-from stripewise.readers.sources._darshan import _isolated, read_darshan
+from stripewise.readers.sources._darshan import DarshanSource, _isolated
 from stripewise.readers.sources._darshan._counters import Files, counter_rows
 from stripewise.readers.sources._darshan._heat import heat_rows
 from stripewise.readers.sources._darshan._isolated import Module, RawLog
@@ -49,7 +49,7 @@ def test_every_log_of_the_package_gives_a_profile(path: Path) -> None:
 
 
 def test_shared_records_keep_slowest_and_fastest_rank() -> None:
-    profile = read_darshan(EXAMPLES / "example.darshan").profile
+    profile = DarshanSource().read(EXAMPLES / "example.darshan").profile
     rows = profile.counters
     (row,) = rows[(rows["rank"] == -2) & (rows["layer"] == IoLayer.MPIIO)]
     assert profile.paths[row["file"]].endswith("vpicio.hdf5")
@@ -71,7 +71,7 @@ def test_counters_are_pydarshans() -> None:
     path = EXAMPLES / "ior_hdf5_example.darshan"
     report = darshan.DarshanReport(str(path), read_all=True)
     frame = report.records["POSIX"].to_df()["counters"]
-    rows = read_darshan(path).profile.counters
+    rows = DarshanSource().read(path).profile.counters
     mine = rows[rows["layer"] == IoLayer.POSIX]
     assert mine["bytes"][:, Op.WRITE].sum() == frame["POSIX_BYTES_WRITTEN"].sum()
     assert mine["count"][:, Op.READ].sum() == frame["POSIX_READS"].sum()
@@ -83,7 +83,7 @@ def test_dxt_becomes_calls_and_pieces() -> None:
     report = darshan.DarshanReport(str(path), read_all=True)
     records = [record for name in ("DXT_POSIX", "DXT_MPIIO") for record in report.records[name]]
     n_calls = sum(record["write_count"] + record["read_count"] for record in records)
-    evidence = read_darshan(path)
+    evidence = DarshanSource().read(path)
     assert evidence.trace is not None
     rows = evidence.trace.rows
     assert len(rows) == n_calls
@@ -106,7 +106,7 @@ def test_dxt_becomes_calls_and_pieces() -> None:
 
 
 def test_datasets_of_old_logs_belong_to_their_file() -> None:
-    evidence = read_darshan(EXAMPLES / "ior_hdf5_example.darshan")
+    evidence = DarshanSource().read(EXAMPLES / "ior_hdf5_example.darshan")
     rows = evidence.profile.counters
     data = rows[(rows["layer"] == IoLayer.HDF5) & (rows["count"][:, Op.WRITE] > 0)]
     assert {evidence.profile.paths[row] for row in data["file"]} == {
@@ -131,7 +131,7 @@ def test_a_truncated_log_is_partial_or_refused(tmp_path: Path, share: float) -> 
 
 def _read_or_error(path: Path) -> tuple[RunProfile | None, str]:
     try:
-        return read_darshan(path).profile, ""
+        return DarshanSource().read(path).profile, ""
     except TraceError as error:
         return None, str(error)
 
@@ -142,9 +142,9 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="not recognised"):
         read_evidence(other)
     with pytest.raises(TraceError, match="no Darshan log"):
-        read_darshan(other)
+        DarshanSource().read(other)
     with pytest.raises(TraceError, match="no such file"):
-        read_darshan(tmp_path / "none")
+        DarshanSource().read(tmp_path / "none")
 
 
 def test_recognised_by_content(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_crash_of_the_library_is_one_line(
 ) -> None:
     _replace_worker(monkeypatch, tmp_path, "import os; os.kill(os.getpid(), 11)")
     with pytest.raises(TraceError, match=r"damaged Darshan log .*signal 11"):
-        read_darshan(EXAMPLES / "example.darshan")
+        DarshanSource().read(EXAMPLES / "example.darshan")
 
 
 def test_a_library_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +180,7 @@ def test_missing_pydarshan_fails_only_when_a_log_is_read(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert recognise(EXAMPLES / "example.darshan").name == "darshan"
     with pytest.raises(RuntimeMissingError, match=r"stripewise\[darshan\]"):
-        read_darshan(EXAMPLES / "example.darshan")
+        DarshanSource().read(EXAMPLES / "example.darshan")
 
 
 def test_lustre_counters_of_both_kinds() -> None:
@@ -194,7 +194,7 @@ def test_a_log_without_records_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     meta = {"job": {"nprocs": 2, "run_time": 1.0}, "exe": "", "modules": {}, "names": {}}
     raw = RawLog({**meta, "trouble": []})
     monkeypatch.setattr("stripewise.readers.sources._darshan._read.read_log", lambda path: raw)
-    profile = read_darshan(Path("x")).profile
+    profile = DarshanSource().read(Path("x")).profile
     assert not len(profile.counters)
     assert any("no records of files" in note for note in profile.notes)
 
@@ -205,7 +205,7 @@ def test_an_incomplete_module_makes_the_profile_partial(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         "stripewise.readers.sources._darshan._read.read_log", lambda path: RawLog(meta)
     )
-    profile = read_darshan(Path("x")).profile
+    profile = DarshanSource().read(Path("x")).profile
     assert profile.partial
     assert "POSIX: incomplete" in profile.notes[0]
     assert any(note == "not looked at: DFS" for note in profile.notes)
@@ -261,7 +261,7 @@ def test_dxt_newer_than_the_library_is_told_and_the_counters_stay(tmp_path: Path
     content[place] = 3
     newer = tmp_path / "newer.darshan"
     newer.write_bytes(content)
-    old, new = read_darshan(found), read_darshan(newer)
+    old, new = DarshanSource().read(found), DarshanSource().read(newer)
     assert np.array_equal(new.profile.counters["count"], old.profile.counters["count"])
     assert new.trace is not None
     assert set(new.trace.rows["layer"]) == {IoLayer.MPIIO}
@@ -276,4 +276,4 @@ def test_dxt_newer_than_the_library_is_told_and_the_counters_stay(tmp_path: Path
 def test_a_log_beyond_its_budget_says_so(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(_isolated, "DARSHAN_SECONDS", 0)
     with pytest.raises(TraceError, match=r"cannot be read within .* the budget of a Darshan log"):
-        read_darshan(EXAMPLES / "example.darshan")
+        DarshanSource().read(EXAMPLES / "example.darshan")

@@ -14,7 +14,7 @@ from stripewise.model import Op, Selections
 from stripewise.patterns import find_patterns
 from stripewise.readers import read_evidence
 from stripewise.readers.sources import recognise
-from stripewise.readers.sources._hdf5_recorder import read_hdf5_recorder
+from stripewise.readers.sources._hdf5_recorder import Hdf5RecorderSource
 from stripewise.readers.sources._hdf5_recorder._line import (
     parse_line,
     split_arguments,
@@ -127,7 +127,7 @@ def test_kernels_of_the_paper(
 ) -> None:
     block = _vector((0,) * len(extents)) if zero_block else "NULL"
     path = _write(tmp_path / "user_program", extents, starts, count, block)
-    evidence = read_hdf5_recorder(path)
+    evidence = Hdf5RecorderSource().read(path)
     (entry,) = evidence.accesses
     assert isinstance(entry, Selections)
     assert entry.collective.all()
@@ -153,7 +153,7 @@ def test_opened_datasets_without_extents_take_those_of_all_selections(tmp_path: 
         lines = log.read_text().replace("H5Fcreate (out.h5,H5F_ACC_TRUNC,0,1)", "H5Fopen (a,0,1)")
         lines = lines.replace("H5Dcreate2 (16,x,H5T_IEEE_F32LE,67,0,0,0)", "H5Dopen2 (16,x,0)")
         log.write_text(lines.replace("H5Dwrite", "H5Dread"))
-    evidence = read_hdf5_recorder(path)
+    evidence = Hdf5RecorderSource().read(path)
     (entry,) = evidence.accesses
     assert isinstance(entry, Selections)
     assert entry.extents == (8, 4)
@@ -181,7 +181,7 @@ def test_groups_copies_and_other_selections(tmp_path: Path) -> None:
         "2.1 open (/tmp/log.txt,577,438) 9 0.1\n"
         "2.2 write (9,0x1,100) 100 0.1\n"
     )
-    evidence = read_hdf5_recorder(log)
+    evidence = Hdf5RecorderSource().read(log)
     selections = [entry for entry in evidence.accesses if isinstance(entry, Selections)]
     (entry,) = selections
     assert entry.dataset == "/g/s"
@@ -233,16 +233,16 @@ def test_element_types() -> None:
 def test_empty_logs_are_refused(tmp_path: Path) -> None:
     (tmp_path / "log.0").write_text("nothing here\n")
     with pytest.raises(TraceError, match="no call"):
-        read_hdf5_recorder(tmp_path)
+        Hdf5RecorderSource().read(tmp_path)
     with pytest.raises(TraceError, match="cannot be read"):
-        read_hdf5_recorder(tmp_path / "none")
+        Hdf5RecorderSource().read(tmp_path / "none")
     (tmp_path / "empty").mkdir()
     with pytest.raises(TraceError, match="no files"):
-        read_hdf5_recorder(tmp_path / "empty")
+        Hdf5RecorderSource().read(tmp_path / "empty")
 
 
 def test_other_lines_are_counted(tmp_path: Path) -> None:
     (tmp_path / "log.0").write_text("# comment\n" + PH5_EXAMPLE % 0)
-    profile = read_hdf5_recorder(tmp_path).profile
+    profile = Hdf5RecorderSource().read(tmp_path).profile
     assert profile.partial
     assert "log.0: 1 lines are no calls" in profile.notes[0]

@@ -12,7 +12,7 @@ from stripewise.errors import TraceError
 from stripewise.model import IoLayer, MpiioSide, MpiioStats, Op
 from stripewise.readers import read_evidence
 from stripewise.readers.sources import recognise
-from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats, read_mpiio_stats
+from stripewise.readers.sources._mpiio_stats import MpiioStatsSource, parse_mpiio_stats
 from stripewise.report._profile_mpiio import mpiio_stats_text
 from support.foreign_traces import MPIIO_STATS_BLOCKS
 
@@ -76,7 +76,7 @@ def test_several_files_between_other_output(tmp_path: Path) -> None:
 def test_a_file_written_twice_adds_up(tmp_path: Path) -> None:
     path = tmp_path / "job.out"
     path.write_text(OLDER + OLDER)
-    profile = read_mpiio_stats(path).profile
+    profile = MpiioStatsSource().read(path).profile
     assert len(parse_mpiio_stats(OLDER + OLDER)) == 2
     upper = profile.counters[profile.counters["layer"] == IoLayer.MPIIO]
     assert upper["outermost_write_bytes"].tolist() == [2 * 4382277718]
@@ -90,7 +90,7 @@ def test_prefixed_lines_and_colours() -> None:
 def test_a_block_that_is_cut_off_is_partial(tmp_path: Path) -> None:
     path = tmp_path / "job.out"
     path.write_text(OLDER[:300])
-    profile = read_mpiio_stats(path).profile
+    profile = MpiioStatsSource().read(path).profile
     assert profile.partial
     assert "1 blocks are cut off" in profile.notes[0]
 
@@ -99,7 +99,7 @@ def test_without_blocks_it_says_how(tmp_path: Path) -> None:
     path = tmp_path / "job.out"
     path.write_text("nothing\n")
     with pytest.raises(TraceError, match="MPICH_MPIIO_STATS=1"):
-        read_mpiio_stats(path)
+        MpiioStatsSource().read(path)
 
 
 def test_found_far_into_the_output(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from stripewise.errors import TraceError
 from stripewise.model import COUNTER_ROW, EventFlag, IoLayer, Op, OpenBit, Pieces
 from stripewise.readers import read_evidence
 from stripewise.readers.sources import recognise
-from stripewise.readers.sources._recorder import read_recorder
+from stripewise.readers.sources._recorder import RecorderSource
 from stripewise.readers.sources._recorder._functions import FUNCTIONS, mpi_data, open_bits
 from stripewise.readers.sources._recorder._text import parse_line
 from support.foreign_traces import (
@@ -49,7 +49,7 @@ def test_all_forms_tell_the_same(tmp_path: Path, binary: Path) -> None:
 
 
 def test_layers_nest(binary: Path) -> None:
-    evidence = read_recorder(binary)
+    evidence = RecorderSource().read(binary)
     trace = evidence.trace
     assert trace is not None
     system = trace.rows[(trace.rows["layer"] == IoLayer.POSIX) & (trace.rows["op"] == Op.WRITE)]
@@ -66,7 +66,7 @@ def test_layers_nest(binary: Path) -> None:
 
 
 def test_positions_are_followed(binary: Path) -> None:
-    evidence = read_recorder(binary)
+    evidence = RecorderSource().read(binary)
     log = next(entry for entry in evidence.accesses if entry.file == "/scratch/run.log")
     assert isinstance(log, Pieces)
     assert log.offset.tolist() == [0, 120]
@@ -75,7 +75,7 @@ def test_positions_are_followed(binary: Path) -> None:
 
 
 def test_offsets_of_mpiio_are_the_pattern(binary: Path) -> None:
-    evidence = read_recorder(binary)
+    evidence = RecorderSource().read(binary)
     (data,) = [entry for entry in evidence.accesses if entry.file == "/scratch/out.h5"]
     assert isinstance(data, Pieces)
     for rank in (0, 1):
@@ -99,7 +99,7 @@ def test_derived_types_fall_back_to_the_system_calls(tmp_path: Path) -> None:
             *(50, 60, "MPI_File_write", 0), ("0-0", "0x1", "2", "MPI_TYPE_UNKNOWN", "[0_0]"), 1
         ),
     ]
-    evidence = read_recorder(write_recorder_directory(tmp_path / "trace", [calls]))
+    evidence = RecorderSource().read(write_recorder_directory(tmp_path / "trace", [calls]))
     (data,) = evidence.accesses
     assert isinstance(data, Pieces)
     assert data.offset.tolist() == [64]
@@ -121,7 +121,7 @@ def test_contiguous_views_place_pointer_calls(tmp_path: Path) -> None:
         ForeignCall(30, 40, "MPI_File_read_all", 0, ("0-0", "0x1", "4", "MPI_DOUBLE", "s"), 1),
         ForeignCall(50, 60, "MPI_File_read_all", 0, ("0-0", "0x1", "4", "MPI_DOUBLE", "s"), 1),
     ]
-    evidence = read_recorder(write_recorder_text(tmp_path / "trace", [calls]))
+    evidence = RecorderSource().read(write_recorder_text(tmp_path / "trace", [calls]))
     (data,) = evidence.accesses
     assert isinstance(data, Pieces)
     assert data.offset.tolist() == [124, 156]
@@ -140,20 +140,20 @@ def test_one_ranks_text_is_read_alone(tmp_path: Path) -> None:
 def test_what_is_cut_off_is_partial(binary: Path) -> None:
     times = binary / "1.ts"
     times.write_bytes(times.read_bytes()[:100])
-    profile = read_recorder(binary).profile
+    profile = RecorderSource().read(binary).profile
     assert profile.partial
     assert 0 < profile.counters["count"][profile.counters["rank"] == 1].sum() <= 12
     (binary / "0.cfg").write_bytes(b"")
     (binary / "1.cst").unlink()
     with pytest.raises(TraceError, match="no call can be read"):
-        read_recorder(binary)
+        RecorderSource().read(binary)
 
 
 def test_a_grammar_that_turns_in_circles_ends(binary: Path) -> None:
     circle = struct.pack("<i", 2) + struct.pack("<iiii", -1, 1, -2, 1)
     circle += struct.pack("<iiiiii", -2, 2, 0, 1, -2, 1_000_000)
     (binary / "0.cfg").write_bytes(circle)
-    profile = read_recorder(binary).profile
+    profile = RecorderSource().read(binary).profile
     assert profile.partial
 
 
@@ -161,7 +161,7 @@ def test_other_versions_are_told_how(binary: Path) -> None:
     (binary / "VERSION").write_text("3.0.0")
     assert recognise(binary).name == "recorder"
     with pytest.raises(TraceError, match="recorder2text"):
-        read_recorder(binary)
+        RecorderSource().read(binary)
 
 
 def test_text_lines() -> None:
@@ -197,7 +197,7 @@ def test_threads_are_numbered_and_nest_apart(tmp_path: Path) -> None:
         ForeignCall(0, 100, "pwrite", 0, ("/a", "0x1", "8", "0"), thread=0x7F1122334455),
         ForeignCall(10, 20, "pwrite", 1, ("/a", "0x1", "8", "8"), thread=0x7F9988776655),
     ]
-    trace = read_recorder(write_recorder_directory(tmp_path / "trace", [calls])).trace
+    trace = RecorderSource().read(write_recorder_directory(tmp_path / "trace", [calls])).trace
     assert trace is not None
     assert trace.rows["thread"].tolist() == [0, 1]
     assert trace.rows["parent"].tolist() == [-1, -1]

@@ -4,15 +4,20 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
+from typing import TypeVar
 
 from stripewise.errors import TraceError
 from stripewise.inputs import open_input
 from stripewise.model import Evidence
+
+LONGEST_LINE = 1 << 16
+_HEAD_BYTES = 4096
+T = TypeVar("T")
 
 
 class Source(ABC):
@@ -68,12 +73,44 @@ def head_of(path: Path, size: int) -> bytes:
         return b""
 
 
-def open_text(path: Path) -> TextIO:
-    """Open a regular file of a trace as text; bytes that are not UTF-8 are kept as surrogates.
+def files_by_rank(directory: Path, name: re.Pattern[str]) -> dict[int, Path]:
+    """Rank to file, in order, of the files whose names match; the rank is the first group."""
+    try:
+        entries = list(directory.iterdir())
+    except OSError:
+        return {}
+    found = {int(match[1]): entry for entry in entries if (match := name.fullmatch(entry.name))}
+    return dict(sorted(found.items()))
+
+
+def begins_with_line(path: Path, is_line: Callable[[str], bool]) -> bool:
+    """Whether one of the first lines of a file is such a line."""
+    lines = head_of(path, _HEAD_BYTES).decode("utf-8", "replace").splitlines()[:40]
+    return any(is_line(line) for line in lines)
+
+
+def parsed_lines(path: Path, parse: Callable[[str], T | None], notes: list[str]) -> Iterator[T]:
+    """Yield what the lines of a regular file say; bytes that are not UTF-8 become surrogates.
+
+    Args:
+        path: Of the file.
+        parse: Of a line; None: it says nothing.
+        notes: Takes what cannot be read, when all lines are read.
 
     Raises:
         OSError: It cannot be opened, or is no regular file.
     """
-    return TextIOWrapper(
-        open_input(path), encoding="utf-8", errors="surrogateescape", newline="\n"
-    )
+    unread, line = 0, "\n"
+    file = open_input(path)
+    with TextIOWrapper(file, encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
+        while text := lines.readline(LONGEST_LINE):
+            line = text
+            found = parse(line)
+            if found is not None:
+                yield found
+            elif line.strip():
+                unread += 1
+    if not line.endswith("\n"):
+        notes.append(f"{path.name}: cut off in its last line")
+    if unread:
+        notes.append(f"{path.name}: {unread} lines are no calls and are left out")

@@ -5,23 +5,31 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._interned import Interned
 from stripewise.model import (
-    COUNTER_ROW,
     DURATION_BINS,
     HEAT_ROW,
     N_COMMON,
     SIZE_EDGES,
     TRACE_ROW,
     EventFlag,
+    Evidence,
     IoLayer,
     Op,
+    RunProfile,
     Trace,
+    TraceObject,
+    TraceShape,
+    TraceView,
 )
+from stripewise.readers._rows import unknown_counters
+from stripewise.readers.sources._accesses import foreign_accesses
 
 DURATION_LIMITS = np.array([256 * 4**place for place in range(DURATION_BINS - 1)], np.int64)
 _READS = (Op.READ, Op.READ_COLLECTIVE)
@@ -36,28 +44,15 @@ _LIMIT = 1 << 62
 _MOST_SECONDS = 4e9
 
 
-class Interned:
-    """Texts with an index each, in the order in which they come."""
-
-    def __init__(self) -> None:
-        self._index: dict[str, int] = {}
-
-    def __call__(self, text: str) -> int:
-        """Index of a text."""
-        return self._index.setdefault(text, len(self._index))
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """All texts."""
-        return tuple(self._index)
-
-
 class CallLog:
-    """Calls as columns; one row each."""
+    """Calls as columns, one row each, and what their numbers mean."""
 
     def __init__(self) -> None:
-        self.paths = Interned()
-        self.names = Interned()
+        self.paths: Interned[str] = Interned()
+        self.names: Interned[str] = Interned()
+        self.objects: Interned[TraceObject] = Interned()
+        self.shapes: Interned[TraceShape] = Interned()
+        self.views: Interned[TraceView] = Interned()
         self._values = array("q")
 
     def __len__(self) -> int:
@@ -88,8 +83,8 @@ class CallLog:
         `start` and `end` are seconds since the origin of the trace; an `offset` of None is not
         known.  The rest is as in `TRACE_ROW`.
         """
-        file = self.paths(path) if path else -1
-        name_index = self.names(name)
+        file = self.paths.number(path) if path else -1
+        name_index = self.names.number(name)
         if offset is None:
             offset, flags = 0, flags | EventFlag.NO_OFFSET
         begin = _nanoseconds(start)
@@ -150,13 +145,66 @@ def set_processes(rows: NDArray[Any]) -> NDArray[np.int64]:
     return ranks.astype(np.int64)
 
 
+def evidence_of(
+    log: CallLog,
+    rows: NDArray[Any],
+    notes: Sequence[str],
+    *,
+    more_notes: Sequence[str] = (),
+    n_processes: int = 0,
+    layers: tuple[str, ...],
+    partial: bool,
+    **run: Any,
+) -> Evidence:
+    """Return all that the calls of a run tell.
+
+    Args:
+        log: With what the numbers in the rows mean.
+        rows: (n,) `TRACE_ROW` out of the log.
+        notes: Of the trace and the profile.
+        more_notes: Of the profile alone.
+        n_processes: Those of the program; 0: as many as made calls.
+        layers: That were watched.
+        partial: Something is missing.
+        **run: `source`, `n_ranks` and `start`, as in `Trace`.
+    """
+    ranks = set_processes(rows)
+    trace = Trace(
+        rows=rows,
+        names=log.names.values,
+        paths=log.paths.values,
+        objects=log.objects.values,
+        shapes=log.shapes.values,
+        views=log.views.values,
+        process_rank=ranks,
+        process_host=np.full(len(ranks), -1, np.int64),
+        notes=tuple(notes),
+        **run,
+    )
+    elapsed = float(rows["end_ns"].max(initial=0)) * 1e-9
+    heat, width = heat_of(trace, elapsed)
+    profile = RunProfile(
+        n_processes=n_processes or len(ranks),
+        elapsed_seconds=elapsed,
+        paths=trace.paths,
+        counters=counters_of(trace),
+        layers=layers,
+        heat=heat,
+        heat_bin_seconds=width,
+        partial=partial,
+        notes=(*notes, *more_notes),
+        **run,
+    )
+    return Evidence(profile, trace, foreign_accesses(trace))
+
+
 def counters_of(trace: Trace) -> NDArray[Any]:
     """(n,) `COUNTER_ROW`, one per file, layer and rank; each row of the trace is one call."""
     calls = trace.rows[trace.rows["file"] >= 0]
     keys = np.stack([calls["file"], calls["layer"].astype(np.int32), calls["rank"]], axis=1)
     unique, owner = np.unique(keys, axis=0, return_inverse=True)
     owner = owner.reshape(-1)
-    rows = np.zeros(len(unique), COUNTER_ROW)
+    rows = unknown_counters(len(unique))
     rows["file"], rows["layer"], rows["rank"] = unique.reshape(-1, 3).T
     rows["process"] = np.searchsorted(trace.process_rank, rows["rank"])
     np.add.at(rows["count"], (owner, calls["op"]), 1)
@@ -171,9 +219,6 @@ def counters_of(trace: Trace) -> NDArray[Any]:
         _count_order(rows, calls[chosen], owner[chosen], kind)
     data = np.isin(calls["op"], (*_READS, *_WRITES)) & (calls["bytes"] > 0)
     _count_common(rows, calls["bytes"][data], owner[data])
-    rows["unaligned"] = -1
-    rows["slowest_rank"] = rows["fastest_rank"] = -1
-    rows["seconds_deviation"] = rows["bytes_deviation"] = np.nan
     return rows
 
 
@@ -194,7 +239,6 @@ def _count_span(rows: NDArray[Any], calls: NDArray[Any], owner: NDArray[np.intp]
     rows["last"] = np.where(np.isfinite(last), last, np.nan)
     known = data & np.isin(calls["layer"], (IoLayer.POSIX, IoLayer.STDIO))
     known &= (calls["flags"] & EventFlag.NO_OFFSET) == 0
-    rows["maximum_offset"] = -1
     np.maximum.at(
         rows["maximum_offset"], owner[known], calls["offset"][known] + calls["bytes"][known]
     )

@@ -21,7 +21,7 @@ import numpy as np
 from stripewise.errors import TraceError
 from stripewise.inputs import MPIIO_STATS, open_input, read_input
 from stripewise.model import (
-    COUNTER_ROW,
+    ALL_RANKS,
     Evidence,
     FileLayout,
     IoLayer,
@@ -30,6 +30,7 @@ from stripewise.model import (
     Op,
     RunProfile,
 )
+from stripewise.readers._rows import unknown_counters
 from stripewise.readers.sources._base import Source, head_of
 
 _HEAD_BYTES = 4 << 20
@@ -41,29 +42,24 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _MOST_REMARKS = 100
 _BEYOND = 1 << 53
 _FIELDS = {
-    "independent writes": "independent",
-    "independent reads": "independent",
-    "collective writes": "collective",
-    "collective reads": "collective",
-    "independent writers": "independent_ranks",
-    "independent readers": "independent_ranks",
-    "aggregators": "aggregators",
-    "stripe count": "stripe_count",
-    "stripe size": "stripe_bytes",
-    "system writes": "system_calls",
-    "system reads": "system_calls",
-    "stripe sized writes": "stripe_sized",
-    "stripe sized reads": "stripe_sized",
-    "total bytes for writes": "total_bytes",
-    "total bytes for reads": "total_bytes",
-    "ave system write size": "average_bytes",
-    "ave system read size": "average_bytes",
-    "read-modify-write count": "modify_reads",
-    "read-modify-write bytes": "modify_bytes",
-    "number of write gaps": "gaps",
-    "number of read gaps": "gaps",
-    "ave write gap size": "average_gap_bytes",
-    "ave read gap size": "average_gap_bytes",
+    key.format(word=word, who=who): field
+    for word, who in (("write", "writers"), ("read", "readers"))
+    for key, field in (
+        ("independent {word}s", "independent"),
+        ("collective {word}s", "collective"),
+        ("independent {who}", "independent_ranks"),
+        ("aggregators", "aggregators"),
+        ("stripe count", "stripe_count"),
+        ("stripe size", "stripe_bytes"),
+        ("system {word}s", "system_calls"),
+        ("stripe sized {word}s", "stripe_sized"),
+        ("total bytes for {word}s", "total_bytes"),
+        ("ave system {word} size", "average_bytes"),
+        ("read-modify-write count", "modify_reads"),
+        ("read-modify-write bytes", "modify_bytes"),
+        ("number of {word} gaps", "gaps"),
+        ("ave {word} gap size", "average_gap_bytes"),
+    )
 }
 _NEEDED = ("independent", "collective", "system_calls", "total_bytes")
 
@@ -81,8 +77,26 @@ class MpiioStatsSource(Source):
         return _title_below(path)
 
     def read(self, path: Path) -> Evidence:
-        """Read all blocks of one output."""
-        return read_mpiio_stats(path)
+        """Read all blocks of one output.
+
+        A file that was closed several times has several blocks; each pair of a write and a read
+        block is a record of its own.
+
+        Raises:
+            TraceError: It cannot be read, is too large, or has no block.
+        """
+        try:
+            text = read_input(path, MPIIO_STATS).decode("utf-8", "surrogateescape")
+        except OSError as error:
+            raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
+        blocks = list(_blocks(text.splitlines()))
+        if not blocks:
+            raise TraceError(
+                f"{path}: no MPIIO_STATS block; set MPICH_MPIIO_STATS=1 in the job (Cray MPICH)"
+            )
+        records = _paired(blocks)
+        profile = _profile(records, sum(not block.complete for block in blocks))
+        return Evidence(profile, mpiio_stats=records)
 
 
 def _title_below(path: Path) -> bool:
@@ -121,32 +135,8 @@ class _Block:
 
 
 def parse_mpiio_stats(text: str) -> tuple[MpiioStats, ...]:
-    """All files of a text, in the order of their first block.
-
-    A file that was closed several times has several blocks; each pair of a write and a read
-    block is a record of its own.
-    """
+    """All files of a text, in the order of their first block."""
     return _paired(list(_blocks(text.splitlines())))
-
-
-def read_mpiio_stats(path: Path) -> Evidence:
-    """Read the output of a job.
-
-    Raises:
-        TraceError: It cannot be read, is too large, or has no block.
-    """
-    try:
-        text = read_input(path, MPIIO_STATS).decode("utf-8", "surrogateescape")
-    except OSError as error:
-        raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
-    blocks = list(_blocks(text.splitlines()))
-    if not blocks:
-        raise TraceError(
-            f"{path}: no MPIIO_STATS block; set MPICH_MPIIO_STATS=1 in the job (Cray MPICH)"
-        )
-    records = _paired(blocks)
-    profile = _profile(records, sum(not block.complete for block in blocks))
-    return Evidence(profile, mpiio_stats=records)
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
@@ -244,12 +234,9 @@ _NOTES = (
 
 def _empty_rows(index: int) -> Any:
     """Two counter rows of a file: MPI-IO, and the system calls below it."""
-    rows = np.zeros(2, COUNTER_ROW)
-    rows["file"], rows["rank"], rows["process"] = index, -2, -1
+    rows = unknown_counters(2)
+    rows["file"], rows["rank"] = index, ALL_RANKS
     rows["layer"] = (IoLayer.MPIIO, IoLayer.POSIX)
-    rows["first"] = rows["last"] = np.nan
-    rows["unaligned"] = rows["maximum_offset"] = rows["slowest_rank"] = rows["fastest_rank"] = -1
-    rows["seconds_deviation"] = rows["bytes_deviation"] = np.nan
     return rows
 
 

@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Darshan logs: counters, DXT, heat map, Lustre layouts."""
 
-from stripewise.readers.sources._darshan._read import DarshanSource, read_darshan
+from stripewise.readers.sources._darshan._read import DarshanSource
 
-__all__ = ["DarshanSource", "read_darshan"]
+__all__ = ["DarshanSource"]

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import COUNTER_ROW, N_COMMON, SIZE_EDGES, IoLayer, Op
+from stripewise.model import ALL_RANKS, COUNTER_ROW, N_COMMON, SIZE_EDGES, IoLayer, Op
+from stripewise.readers._rows import unknown_counters
 from stripewise.readers.sources._darshan._isolated import Module, RawLog
 
-ALL_RANKS = -2
 _BINS = (
     *("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M"),
     *("1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"),
@@ -151,11 +151,10 @@ def counter_rows(log: RawLog, files: Files) -> NDArray[Any]:
 
 def _rows_of(name: str, module: Module, files: Files) -> NDArray[Any]:
     shape = _SHAPES[name]
-    rows = np.zeros(len(module.ids), COUNTER_ROW)
+    rows = unknown_counters(len(module.ids))
     rows["file"] = files.owners(module)
     rows["layer"] = shape.layer
     rows["rank"] = np.where(module.ranks == -1, ALL_RANKS, module.ranks)
-    rows["process"] = -1
     for op, names in shape.counts.items():
         for counter in names:
             rows["count"][:, op] += _counts(module, counter)

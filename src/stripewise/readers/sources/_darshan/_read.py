@@ -59,18 +59,16 @@ class DarshanSource(Source):
         return version[:1].isdigit() and magic in (_MAGIC, _MAGIC[::-1])
 
     def read(self, path: Path) -> Evidence:
-        """Read one log."""
-        return read_darshan(path)
+        """Read a log of any version that PyDarshan reads, whole or damaged.
+
+        Raises:
+            RuntimeMissingError: PyDarshan is not installed.
+            TraceError: The log cannot be read at all.
+        """
+        return _evidence(read_log(path))
 
 
-def read_darshan(path: Path) -> Evidence:
-    """Read a log of any version that PyDarshan reads, whole or damaged.
-
-    Raises:
-        RuntimeMissingError: PyDarshan is not installed.
-        TraceError: The log cannot be read at all.
-    """
-    log = read_log(path)
+def _evidence(log: RawLog) -> Evidence:
     job = log.meta["job"]
     version = job.get("metadata", {}).get("lib_ver", "")
     source = f"Darshan {version} log" if version else "Darshan log"

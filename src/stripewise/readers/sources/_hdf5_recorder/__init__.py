@@ -3,8 +3,5 @@
 """Text logs of the first Recorder (The HDF Group, 2013), which hold hyperslab vectors."""
 
 from stripewise.readers.sources._hdf5_recorder._read import (
-    Hdf5RecorderSource,
-    read_hdf5_recorder,
+    Hdf5RecorderSource as Hdf5RecorderSource,
 )
-
-__all__ = ["Hdf5RecorderSource", "read_hdf5_recorder"]

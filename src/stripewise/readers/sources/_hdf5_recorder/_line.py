@@ -14,7 +14,8 @@ import math
 import re
 from typing import NamedTuple
 
-LONGEST_LINE = 1 << 16
+from stripewise.readers.sources._base import LONGEST_LINE
+
 MOST_DIMENSIONS = 32
 _LINE = re.compile(
     r"\s*(?:(?P<start>\d{1,12}(?:\.\d{0,12})?)\s+)?(?P<name>[A-Za-z_]\w{0,80})\s*\((?P<rest>.*)"

@@ -12,15 +12,17 @@ from stripewise.model import ShapeKind
 
 _SIZED = re.compile(r"H5T_[A-Z]+_([IUFBRSD])(?:NT)?(\d{1,3})(?:LE|BE)?")
 _NATIVE = {
-    **dict.fromkeys(("CHAR", "SCHAR", "UCHAR", "HBOOL"), ("integer", 1)),
-    **dict.fromkeys(("SHORT", "USHORT"), ("integer", 2)),
-    **dict.fromkeys(("INT", "UINT", "HERR"), ("integer", 4)),
-    **dict.fromkeys(
-        ("LONG", "ULONG", "LLONG", "ULLONG", "HSIZE", "HSSIZE", "HADDR"), ("integer", 8)
-    ),
-    "FLOAT": ("float", 4),
-    "DOUBLE": ("float", 8),
-    "LDOUBLE": ("float", 16),
+    name: (type_class, n_bytes)
+    for type_class, n_bytes, names in (
+        ("integer", 1, "CHAR SCHAR UCHAR HBOOL"),
+        ("integer", 2, "SHORT USHORT"),
+        ("integer", 4, "INT UINT HERR"),
+        ("integer", 8, "LONG ULONG LLONG ULLONG HSIZE HSSIZE HADDR"),
+        ("float", 4, "FLOAT"),
+        ("float", 8, "DOUBLE"),
+        ("float", 16, "LDOUBLE"),
+    )
+    for name in names.split()
 }
 
 

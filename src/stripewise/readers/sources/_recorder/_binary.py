@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from stripewise.errors import TraceError
 from stripewise.inputs import RECORDER_FILE, read_input
-from stripewise.readers.sources._recorder._record import RankRecords, Record
+from stripewise.readers.sources._recorder._record import Record
 
 MAXIMUM_RANKS = 1 << 24
 _METADATA = struct.Struct("<i4xddiii4x")
@@ -119,13 +119,8 @@ class Directory:
             self._shared = _signatures(directory / "0.cst", self.metadata.functions)
             self._grammar_of = _grammar_numbers(directory / "ug.mt", self.metadata.n_ranks)
 
-    def rank(self, rank: int) -> RankRecords:
-        """Calls of one rank; what is damaged is left out and said in its notes."""
-        result = RankRecords(rank, iter(()))
-        result.records = self._records(rank, result.notes)
-        return result
-
-    def _records(self, rank: int, notes: list[str]) -> Iterator[Record]:
+    def records(self, rank: int, notes: list[str]) -> Iterator[Record]:
+        """Yield the calls of one rank; what is damaged is left out and said in `notes`."""
         try:
             calls, grammar = self._parts(rank)
             times = np.frombuffer(_whole_pairs(_bytes(self.directory / f"{rank}.ts")), "<u4")

@@ -51,58 +51,40 @@ class Function:
     offset: int = -1
 
 
-def _data(layer: IoLayer, op: Op, path: int, *size: int) -> Function:
-    return Function(layer, op, Kind.DATA, path, size)
-
-
-_META_ON_SECOND = ("__xstat", "__xstat64", "__lxstat", "__lxstat64", "__fxstat", "__fxstat64")
-_META_ON_FIRST = (
-    *("stat", "stat64", "lstat", "lstat64", "fstat", "fstat64", "mkdir", "rmdir", "unlink"),
-    *("readlink", "rename", "link", "symlink", "chmod", "chown", "lchown", "utime", "opendir"),
-    *("access", "faccessat", "remove", "fcntl", "mknod", "mkfifo", "ftell", "ftello", "fileno"),
-)
-FUNCTIONS: dict[str, Function] = {
-    **{
-        name: Function(_POSIX, Op.OPEN, Kind.OPEN, 0, (), 1)
-        for name in ("open", "open64", "creat", "creat64")
-    },
-    **{
-        name: Function(_STDIO, Op.OPEN, Kind.OPEN, 0, (), 1)
-        for name in ("fopen", "fopen64", "fdopen")
-    },
-    "close": Function(_POSIX, Op.CLOSE, Kind.CLOSE),
-    "fclose": Function(_STDIO, Op.CLOSE, Kind.CLOSE),
-    "read": _data(_POSIX, Op.READ, 0, 2),
-    "write": _data(_POSIX, Op.WRITE, 0, 2),
-    "readv": _data(_POSIX, Op.READ, 0, 1),
-    "writev": _data(_POSIX, Op.WRITE, 0, 1),
-    "fread": _data(_STDIO, Op.READ, 3, 1, 2),
-    "fwrite": _data(_STDIO, Op.WRITE, 3, 1, 2),
-    "fprintf": _data(_STDIO, Op.WRITE, 0, 1),
-    "vfprintf": _data(_STDIO, Op.WRITE, 0, 1),
-    **{
-        name: Function(_POSIX, op, Kind.AT, 0, (2,), 3)
-        for name, op in (
-            *(("pread", Op.READ), ("pread64", Op.READ)),
-            *(("pwrite", Op.WRITE), ("pwrite64", Op.WRITE)),
-        )
-    },
-    **{
-        name: Function(layer, Op.META, Kind.MOVE, 0, (), 1)
-        for name, layer in (
-            *(("lseek", _POSIX), ("lseek64", _POSIX)),
-            *(("fseek", _STDIO), ("fseeko", _STDIO)),
-        )
-    },
-    "fsync": Function(_POSIX, Op.SYNC, Kind.SYNC),
-    "fdatasync": Function(_POSIX, Op.SYNC, Kind.SYNC),
-    "fflush": Function(_STDIO, Op.SYNC, Kind.SYNC),
-    "truncate": Function(_POSIX, Op.META, Kind.SIZE, 0, (), 1),
-    "ftruncate": Function(_POSIX, Op.META, Kind.SIZE, 0, (), 1),
-    **{name: Function(_POSIX, Op.META, Kind.OTHER, 1) for name in _META_ON_SECOND},
-    **{name: Function(_POSIX, Op.META, Kind.OTHER, 0) for name in _META_ON_FIRST},
-    "mmap": Function(_POSIX, Op.META, Kind.OTHER, 4),
-    "mmap64": Function(_POSIX, Op.META, Kind.OTHER, 4),
+FUNCTIONS = {
+    name: function
+    for names, function in (
+        ("open open64 creat creat64", Function(_POSIX, Op.OPEN, Kind.OPEN, offset=1)),
+        ("fopen fopen64 fdopen", Function(_STDIO, Op.OPEN, Kind.OPEN, offset=1)),
+        ("close", Function(_POSIX, Op.CLOSE, Kind.CLOSE)),
+        ("fclose", Function(_STDIO, Op.CLOSE, Kind.CLOSE)),
+        ("read", Function(_POSIX, Op.READ, Kind.DATA, size=(2,))),
+        ("write", Function(_POSIX, Op.WRITE, Kind.DATA, size=(2,))),
+        ("readv", Function(_POSIX, Op.READ, Kind.DATA, size=(1,))),
+        ("writev", Function(_POSIX, Op.WRITE, Kind.DATA, size=(1,))),
+        ("fread", Function(_STDIO, Op.READ, Kind.DATA, 3, size=(1, 2))),
+        ("fwrite", Function(_STDIO, Op.WRITE, Kind.DATA, 3, size=(1, 2))),
+        ("fprintf vfprintf", Function(_STDIO, Op.WRITE, Kind.DATA, size=(1,))),
+        ("pread pread64", Function(_POSIX, Op.READ, Kind.AT, size=(2,), offset=3)),
+        ("pwrite pwrite64", Function(_POSIX, Op.WRITE, Kind.AT, size=(2,), offset=3)),
+        ("lseek lseek64", Function(_POSIX, Op.META, Kind.MOVE, offset=1)),
+        ("fseek fseeko", Function(_STDIO, Op.META, Kind.MOVE, offset=1)),
+        ("fsync fdatasync", Function(_POSIX, Op.SYNC, Kind.SYNC)),
+        ("fflush", Function(_STDIO, Op.SYNC, Kind.SYNC)),
+        ("truncate ftruncate", Function(_POSIX, Op.META, Kind.SIZE, offset=1)),
+        (
+            "stat stat64 lstat lstat64 fstat fstat64 mkdir rmdir unlink readlink rename link "
+            "symlink chmod chown lchown utime opendir access faccessat remove fcntl mknod mkfifo "
+            "ftell ftello fileno",
+            Function(_POSIX, Op.META, Kind.OTHER),
+        ),
+        (
+            "__xstat __xstat64 __lxstat __lxstat64 __fxstat __fxstat64",
+            Function(_POSIX, Op.META, Kind.OTHER, 1),
+        ),
+        ("mmap mmap64", Function(_POSIX, Op.META, Kind.OTHER, 4)),
+    )
+    for name in names.split()
 }
 
 
@@ -148,35 +130,16 @@ _MPI_DATA = re.compile(
     r"(?P<shared>_shared|_ordered)?(?P<at>_at)?(?P<all>_all)?(?P<split>_begin|_end)?"
 )
 MPI_BYTES = {
-    **dict.fromkeys(
-        (
-            *("MPI_BYTE", "MPI_CHAR", "MPI_SIGNED_CHAR", "MPI_UNSIGNED_CHAR", "MPI_PACKED"),
-            *("MPI_CHARACTER", "MPI_INT8_T", "MPI_UINT8_T", "MPI_INTEGER1", "MPI_C_BOOL"),
-        ),
-        1,
-    ),
-    **dict.fromkeys(
-        ("MPI_SHORT", "MPI_UNSIGNED_SHORT", "MPI_INT16_T", "MPI_UINT16_T", "MPI_INTEGER2"), 2
-    ),
-    **dict.fromkeys(
-        (
-            *("MPI_INT", "MPI_UNSIGNED", "MPI_FLOAT", "MPI_INT32_T", "MPI_UINT32_T"),
-            *("MPI_INTEGER", "MPI_INTEGER4", "MPI_REAL", "MPI_REAL4", "MPI_LOGICAL"),
-        ),
-        4,
-    ),
-    **dict.fromkeys(
-        (
-            *("MPI_DOUBLE", "MPI_LONG", "MPI_UNSIGNED_LONG", "MPI_LONG_LONG", "MPI_REAL8"),
-            *("MPI_LONG_LONG_INT", "MPI_UNSIGNED_LONG_LONG", "MPI_INT64_T", "MPI_UINT64_T"),
-            *("MPI_DOUBLE_PRECISION", "MPI_INTEGER8", "MPI_COMPLEX", "MPI_OFFSET", "MPI_AINT"),
-            *("MPI_C_FLOAT_COMPLEX", "MPI_COUNT"),
-        ),
-        8,
-    ),
-    **dict.fromkeys(
-        ("MPI_DOUBLE_COMPLEX", "MPI_C_DOUBLE_COMPLEX", "MPI_LONG_DOUBLE", "MPI_COMPLEX16"), 16
-    ),
+    f"MPI_{name}": n_bytes
+    for n_bytes, names in (
+        (1, "BYTE CHAR SIGNED_CHAR UNSIGNED_CHAR PACKED CHARACTER INT8_T UINT8_T INTEGER1 C_BOOL"),
+        (2, "SHORT UNSIGNED_SHORT INT16_T UINT16_T INTEGER2"),
+        (4, "INT UNSIGNED FLOAT INT32_T UINT32_T INTEGER INTEGER4 REAL REAL4 LOGICAL"),
+        (8, "DOUBLE LONG UNSIGNED_LONG LONG_LONG REAL8 LONG_LONG_INT UNSIGNED_LONG_LONG INT64_T"),
+        (8, "UINT64_T DOUBLE_PRECISION INTEGER8 COMPLEX OFFSET AINT C_FLOAT_COMPLEX COUNT"),
+        (16, "DOUBLE_COMPLEX C_DOUBLE_COMPLEX LONG_DOUBLE COMPLEX16"),
+    )
+    for name in names.split()
 }
 """Bytes of MPI's own datatypes on 64-bit Linux, by name."""
 

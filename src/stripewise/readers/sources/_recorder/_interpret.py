@@ -9,8 +9,9 @@ reads and writes belong to the one HDF5 file that is open, if it is one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from stripewise.readers.sources._recorder._functions import (
     mpi_data,
     open_bits,
 )
-from stripewise.readers.sources._recorder._record import RankRecords, Record
+from stripewise.readers.sources._recorder._record import Record
 
 _SEEK_SET, _SEEK_CUR, _SEEK_END = 0, 1, 2
 _WHENCE = {"MPI_SEEK_SET": _SEEK_SET, "MPI_SEEK_CUR": _SEEK_CUR, "MPI_SEEK_END": _SEEK_END}
@@ -36,23 +37,8 @@ _MPI_OPEN_BITS = (
 _HDF5_META = ("H5F", "H5D", "H5G", "H5A", "H5L", "H5O")
 
 
-@dataclass
-class Views:
-    """File views of all ranks, each kept once."""
-
-    index: dict[tuple[int, int, int, bool], int] = field(default_factory=dict)
-
-    def add(self, file: int, displacement: int, etype_bytes: int, contiguous: bool) -> int:
-        """Index of a view."""
-        key = (file, displacement, etype_bytes, contiguous)
-        return self.index.setdefault(key, len(self.index))
-
-    def all(self) -> tuple[TraceView, ...]:
-        """As the trace lists them; of a view with holes the pieces are not known."""
-        return tuple(_view(*key) for key in self.index)
-
-
 def _view(file: int, displacement: int, etype_bytes: int, contiguous: bool) -> TraceView:
+    """As the trace lists it; of a view with holes the pieces are not known."""
     pieces = np.zeros(int(contiguous), PIECE_ROW)
     pieces["bytes"], pieces["count"] = etype_bytes, 1
     n_bytes = etype_bytes if contiguous else 0
@@ -84,10 +70,9 @@ class Tally:
 class Interpreter:
     """Follows one rank."""
 
-    def __init__(self, rank: int, calls: CallLog, views: Views, tally: Tally) -> None:
+    def __init__(self, rank: int, calls: CallLog, tally: Tally) -> None:
         self._rank = rank
         self._calls = calls
-        self._views = views
         self._tally = tally
         self._positions: dict[tuple[int, str], int] = {}
         self._ends: dict[str, int] = {}
@@ -100,9 +85,9 @@ class Interpreter:
         self._parent = -1
         self._record = Record(0.0, 0.0, "", 0, ())
 
-    def follow(self, records: RankRecords) -> None:
+    def follow(self, records: Iterable[Record]) -> None:
         """Add all calls of the rank."""
-        ordered = sorted(records.records, key=lambda record: (record.start, record.level))
+        ordered = sorted(records, key=lambda record: (record.start, record.level))
         self._flat = all(record.level == 0 for record in ordered)
         for record in ordered:
             self._take(record)
@@ -133,33 +118,18 @@ class Interpreter:
             return False
         return self._flat or record.level > outer.level
 
-    def _add(
-        self,
-        layer: IoLayer,
-        op: Op,
-        path: str,
-        *,
-        offset: int | None = 0,
-        n_bytes: int = 0,
-        flags: int = 0,
-        view: int = -1,
-    ) -> int:
+    def _add(self, layer: IoLayer, op: Op, path: str, **more: Any) -> int:
+        """Add the call that is followed; `more` as `CallLog.add` takes it."""
         record = self._record
         return self._calls.add(
-            self._rank,
-            record.name,
-            layer,
-            op,
+            *(self._rank, record.name, layer, op),
             path=path,
             start=record.start,
             end=record.end,
-            offset=offset,
-            n_bytes=n_bytes,
-            flags=flags,
             thread=self._threads.setdefault(record.thread, len(self._threads)),
             depth=self._depth,
             parent=self._parent,
-            view=view,
+            **{"offset": 0, **more},
         )
 
     def _argument(self, place: int) -> str:
@@ -250,9 +220,9 @@ class Interpreter:
         file.contiguous = etype == filetype and file.etype_bytes > 0
         file.position = 0
         self._tally.views_with_holes += not file.contiguous
-        index = self._calls.paths(file.path) if file.path else -1
-        displacement = max(self._number(1), 0)
-        file.view = self._views.add(index, displacement, max(file.etype_bytes, 1), file.contiguous)
+        index = self._calls.paths.number(file.path) if file.path else -1
+        key = (index, max(self._number(1), 0), max(file.etype_bytes, 1), file.contiguous)
+        file.view = self._calls.views.number(key, lambda: _view(*key))
 
     def _mpi_seek(self, file: _MpiFile) -> None:
         whence = self._argument(2)

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -13,17 +14,15 @@ from numpy.typing import NDArray
 
 from stripewise.errors import TraceError
 from stripewise.inputs import RECORDER_FILE
-from stripewise.model import Evidence, IoLayer, Op, RunProfile, Trace
-from stripewise.readers.sources._accesses import foreign_accesses
-from stripewise.readers.sources._base import Source, head_of
-from stripewise.readers.sources._calls import CallLog, counters_of, heat_of, set_processes
+from stripewise.model import Evidence, IoLayer, Op
+from stripewise.readers.sources._base import Source, begins_with_line, parsed_lines
+from stripewise.readers.sources._calls import CallLog, evidence_of
 from stripewise.readers.sources._recorder._binary import Directory
-from stripewise.readers.sources._recorder._interpret import Interpreter, Tally, Views
-from stripewise.readers.sources._recorder._record import RankRecords, Record
-from stripewise.readers.sources._recorder._text import is_line, read_text, text_files
+from stripewise.readers.sources._recorder._interpret import Interpreter, Tally
+from stripewise.readers.sources._recorder._record import Record
+from stripewise.readers.sources._recorder._text import is_line, parse_line, text_files
 
 MAXIMUM_CALLS = RECORDER_FILE.entries
-_HEAD_BYTES = 4096
 _MOST_NOTES = 20
 _LAYERS = ("posix", "stdio", "mpiio", "hdf5")
 
@@ -39,120 +38,77 @@ class RecorderSource(Source):
         if path.is_dir():
             if (path / "recorder.mt").is_file() and (path / "VERSION").is_file():
                 return True
-            return any(_has_line(file) for file in list(text_files(path).values())[:4])
-        return _has_line(path)
+            files = list(text_files(path).values())[:4]
+            return any(begins_with_line(file, is_line) for file in files)
+        return begins_with_line(path, is_line)
 
     def read(self, path: Path) -> Evidence:
-        """Read one trace."""
-        return read_recorder(path)
+        """Read one trace.
 
-
-def _has_line(path: Path) -> bool:
-    lines = head_of(path, _HEAD_BYTES).decode("utf-8", "replace").splitlines()[:20]
-    return any(is_line(line) for line in lines)
-
-
-def read_recorder(path: Path) -> Evidence:
-    """Read a trace of Recorder.
-
-    Raises:
-        TraceError: It is of a version that is not read, or nothing of it can be read.
-    """
-    try:
-        if path.is_dir() and (path / "recorder.mt").is_file():
-            directory = Directory(path)
-            meta = directory.metadata
-            n_files = sum(1 for _ in path.glob("*.ts"))
-            ranks = (directory.rank(rank) for rank in range(min(meta.n_ranks, n_files + 1)))
-            return _evidence("Recorder 2.5 trace", ranks, meta.n_ranks, meta.start)
-        files = text_files(path) if path.is_dir() else {_rank_of(path): path}
-        if not files:
-            raise TraceError(f"{path}: no recorder.mt and no text files of Recorder in it")
-        texts = (read_text(file, rank) for rank, file in files.items())
-        return _evidence("Recorder trace (text)", texts, max(files) + 1, 0.0)
-    except OSError as error:
-        raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
+        Raises:
+            TraceError: It is of a version that is not read, or nothing of it can be read.
+        """
+        try:
+            if path.is_dir() and (path / "recorder.mt").is_file():
+                directory = Directory(path)
+                meta = directory.metadata
+                n_files = sum(1 for _ in path.glob("*.ts"))
+                ranks = range(min(meta.n_ranks, n_files + 1))
+                calls = {rank: functools.partial(directory.records, rank) for rank in ranks}
+                return _evidence("Recorder 2.5 trace", calls, meta.n_ranks, meta.start)
+            files = text_files(path) if path.is_dir() else {_rank_of(path): path}
+            if not files:
+                raise TraceError(f"{path}: no recorder.mt and no text files of Recorder in it")
+            texts = {
+                rank: functools.partial(parsed_lines, file, parse_line)
+                for rank, file in files.items()
+            }
+            return _evidence("Recorder trace (text)", texts, max(files) + 1, 0.0)
+        except OSError as error:
+            raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def _rank_of(path: Path) -> int:
     return int(path.stem) if path.stem.isdecimal() and len(path.stem) < 8 else 0
 
 
-class _Counted:
-    """Counts what is taken from an iterator."""
-
-    def __init__(self, records: Iterator[Record]) -> None:
-        self.n = 0
-        self._records = records
-
-    def __iter__(self) -> Iterator[Record]:
-        for record in self._records:
-            self.n += 1
-            yield record
-
-
-def _evidence(source: str, ranks: Iterator[RankRecords], n_ranks: int, start: float) -> Evidence:
-    calls, views, tally = CallLog(), Views(), Tally()
+def _evidence(
+    source: str,
+    ranks: Mapping[int, Callable[[list[str]], Iterator[Record]]],
+    n_ranks: int,
+    start: float,
+) -> Evidence:
+    calls, tally = CallLog(), Tally()
     notes: list[str] = []
     n_read = 0
-    for records in ranks:
+    for rank, read in ranks.items():
         room = MAXIMUM_CALLS - len(calls)
         if room <= 0:
-            notes.append(
-                f"more than {MAXIMUM_CALLS} calls: rank {records.rank} and on are left out"
-            )
+            notes.append(f"more than {MAXIMUM_CALLS} calls: rank {rank} and on are left out")
             break
-        counted = _Counted(islice(records.records, room))
-        records.records = iter(counted)
-        Interpreter(records.rank, calls, views, tally).follow(records)
-        notes += records.notes
+        records = list(islice(read(notes), room))
+        Interpreter(rank, calls, tally).follow(records)
         n_read += 1
-        if counted.n == room:
-            notes.append(f"rank {records.rank}: calls after the first {room} are left out")
+        if len(records) == room:
+            notes.append(f"rank {rank}: calls after the first {room} are left out")
     if n_read < n_ranks and len(calls) < MAXIMUM_CALLS:
         notes.append(f"records of {n_read} of {n_ranks} ranks are there")
-    if not len(calls):
-        reason = f" ({notes[0]})" if notes else ""
-        if notes:
-            raise TraceError(f"{source}: no call can be read{reason}")
+    if notes and not len(calls):
+        raise TraceError(f"{source}: no call can be read ({notes[0]})")
     partial = bool(notes)
     if len(notes) > _MOST_NOTES:
         notes = [*notes[:_MOST_NOTES], f"and {len(notes) - _MOST_NOTES} more of this kind"]
-    rows = calls.rows()
-    ranks_seen = set_processes(rows)
-    trace = Trace(
+    return evidence_of(
+        calls,
+        _with_hdf5_bytes(calls.rows()),
+        (*notes, *_remarks(tally)),
+        more_notes=("the run's length is that of the trace, from its first to its last",),
         source=source,
-        rows=_with_hdf5_bytes(rows),
-        names=calls.names.texts,
-        paths=calls.paths.texts,
-        views=views.all(),
-        process_rank=ranks_seen,
-        process_host=np.full(len(ranks_seen), -1, np.int64),
         n_ranks=n_ranks,
         start=start,
-        notes=(*notes, *_remarks(tally)),
-    )
-    return _finished(trace, partial)
-
-
-def _finished(trace: Trace, partial: bool) -> Evidence:
-    elapsed = float(trace.rows["end_ns"].max(initial=0)) * 1e-9
-    heat, width = heat_of(trace, elapsed)
-    profile = RunProfile(
-        source=trace.source,
-        n_ranks=trace.n_ranks,
-        n_processes=len(trace.process_rank),
-        start=trace.start,
-        elapsed_seconds=elapsed,
-        paths=trace.paths,
-        counters=counters_of(trace),
         layers=_LAYERS,
-        heat=heat,
-        heat_bin_seconds=width,
         partial=partial,
-        notes=(*trace.notes, "the run's length is that of the trace, from its first to its last"),
     )
-    return Evidence(profile, trace, foreign_accesses(trace))
 
 
 def _with_hdf5_bytes(rows: NDArray[np.void]) -> NDArray[np.void]:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -26,17 +24,3 @@ class Record(NamedTuple):
     level: int
     arguments: tuple[str, ...]
     thread: int = 0
-
-
-@dataclass
-class RankRecords:
-    """Calls of one rank, in any order.
-
-    Attributes:
-        records: Read once.
-        notes: What is missing of this rank, filled in while the records are read.
-    """
-
-    rank: int
-    records: Iterator[Record]
-    notes: list[str] = field(default_factory=list)

@@ -10,62 +10,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-from stripewise.readers.sources._base import open_text
-from stripewise.readers.sources._recorder._record import RankRecords, Record
+from stripewise.readers.sources._base import LONGEST_LINE, files_by_rank
+from stripewise.readers.sources._recorder._record import Record
 
 _LINE = re.compile(
     r"\s*(-?[\d.]+(?:[eE][-+]?\d+)?)\s+(-?[\d.]+(?:[eE][-+]?\d+)?)\s+([A-Za-z_]\w*)\s+(\d{1,3})"
     r"\s+(\d{1,3})\s*\((.*)\)\s*"
 )
-_LONGEST_LINE = 1 << 16
 _FILE = re.compile(r"(\d{1,9})\.txt")
 
 
 def is_line(line: str) -> bool:
     """Whether a line is a call in this form."""
-    return len(line) <= _LONGEST_LINE and _LINE.fullmatch(line) is not None
+    return len(line) <= LONGEST_LINE and _LINE.fullmatch(line) is not None
 
 
 def text_files(directory: Path) -> dict[int, Path]:
-    """Rank to file, in the directory itself or in `_text` below it."""
-    for place in (directory / "_text", directory):
-        try:
-            found = {
-                int(match[1]): entry
-                for entry in place.iterdir()
-                if (match := _FILE.fullmatch(entry.name))
-            }
-        except OSError:
-            continue
-        if found:
-            return dict(sorted(found.items()))
-    return {}
-
-
-def read_text(path: Path, rank: int) -> RankRecords:
-    """Calls of one rank."""
-    result = RankRecords(rank, iter(()))
-    result.records = _records(path, result.notes)
-    return result
-
-
-def _records(path: Path, notes: list[str]) -> Iterator[Record]:
-    unread, line = 0, "\n"
-    with open_text(path) as file:
-        while text := file.readline(_LONGEST_LINE):
-            line = text
-            record = parse_line(line)
-            if record is not None:
-                yield record
-            elif line.strip():
-                unread += 1
-    if not line.endswith("\n"):
-        notes.append(f"{path.name}: cut off in its last line")
-    if unread:
-        notes.append(f"{path.name}: {unread} lines are no calls and are left out")
+    """Rank to file, in `_text` below the directory or in itself."""
+    return files_by_rank(directory / "_text", _FILE) or files_by_rank(directory, _FILE)
 
 
 def parse_line(line: str) -> Record | None:
