@@ -61,6 +61,24 @@ static int64_t place_of(const struct sw_replay_piece *piece, int64_t k)
            outer / second * piece->stride[2];
 }
 
+/* With those bounds; takes the type, whose pieces are as seen from the lower one.  A type resized
+ * to begin elsewhere than at 0 is shifted twice by ROMIO (MPICH 4.0, Open MPI 4.1): this one is
+ * resized at 0, and then put where it belongs. */
+static MPI_Datatype bounded(MPI_Datatype type, int64_t lower, int64_t extent)
+{
+    const int once = 1;
+    const MPI_Aint place = (MPI_Aint)lower;
+    MPI_Datatype at_zero;
+    MPI_Datatype placed;
+    MPI_Type_create_resized(type, 0, (MPI_Aint)extent, &at_zero);
+    MPI_Type_free(&type);
+    if (lower == 0)
+        return at_zero;
+    MPI_Type_create_hindexed(1, &once, &place, at_zero, &placed);
+    MPI_Type_free(&at_zero);
+    return placed;
+}
+
 void sw_replay_view_types(const struct sw_replay_view *view, MPI_Datatype *etype,
                           MPI_Datatype *filetype)
 {
@@ -81,15 +99,14 @@ void sw_replay_view_types(const struct sw_replay_view *view, MPI_Datatype *etype
         for (int64_t done = 0; done < piece->count && (size_t)n < room;) {
             int64_t count = whole_turns(piece, piece->count - done);
             lengths[n] = 1;
-            places[n] = (MPI_Aint)(piece->offset + place_of(piece, done));
+            places[n] = (MPI_Aint)(piece->offset + place_of(piece, done) - view->lower);
             types[n++] = pieces_of(piece, count, *etype, view->etype_bytes);
             done += count;
         }
     }
     MPI_Type_create_struct(n, lengths, places, types, &joined);
-    MPI_Type_create_resized(joined, (MPI_Aint)view->lower, (MPI_Aint)view->extent, filetype);
+    *filetype = bounded(joined, view->lower, view->extent);
     MPI_Type_commit(filetype);
-    MPI_Type_free(&joined);
     for (int i = 0; i < n; i++)
         MPI_Type_free(&types[i]);
     free(lengths);
