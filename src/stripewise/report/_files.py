@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from stripewise.model import Measurement, ObservedFile, StudyResult, TrialState
 from stripewise.report._digest import baseline_runs, best_runs
@@ -14,54 +14,14 @@ from stripewise.report._text import format_bytes, format_seconds
 MOST_FILES = 20
 
 
-@dataclass(frozen=True)
-class HintRow:
-    """One hint of one file in both runs; "" where it was not set or not reported.
+def files_section(result: StudyResult) -> dict[str, Any]:
+    """Compare the files of one baseline run with those of one run of the best.
 
-    Attributes:
-        key: Name of the hint.
-        baseline / best: (requested by the program, applied by Stripewise, reported by MPI).
+    Returns:
+        `files` (each with `path`, `observed`: rows of what, before, after, and `hints`: rows of
+        key, then requested by the program, applied by Stripewise and reported by MPI, before and
+        after), largest first; `n_left_out`; `runs`: names of the one or two runs.
     """
-
-    key: str
-    baseline: tuple[str, str, str]
-    best: tuple[str, str, str]
-
-
-@dataclass(frozen=True)
-class FileComparison:
-    """One file in the baseline and in the best run.
-
-    Attributes:
-        path: As the run saw it.
-        observed: (what, in the baseline, in the best run).
-        hints: Rows of the settings table.
-    """
-
-    path: str
-    observed: tuple[tuple[str, str, str], ...]
-    hints: tuple[HintRow, ...]
-
-
-@dataclass(frozen=True)
-class FilesSection:
-    """What the page shows of files.
-
-    Attributes:
-        files: Compared files, largest first.
-        n_left_out: Files that are not shown.
-        compared: Whether there is a best run beside the baseline.
-        observed_of: Names of the two columns.
-    """
-
-    files: tuple[FileComparison, ...]
-    n_left_out: int
-    compared: bool
-    observed_of: tuple[str, str]
-
-
-def files_section(result: StudyResult) -> FilesSection:
-    """Compare the files of one baseline run with those of one run of the best."""
     before = _last_with_files(baseline_runs(result)) or _last_with_files(
         [run.measurement for run in result.runs]
     )
@@ -69,13 +29,13 @@ def files_section(result: StudyResult) -> FilesSection:
     first = {file.path: file for file in (before.files if before else ())}
     second = {file.path: file for file in (after.files if after else ())}
     paths = list(dict.fromkeys([*first, *second]))
-    shown = paths[:MOST_FILES]
-    return FilesSection(
-        files=tuple(_compare(path, first.get(path), second.get(path)) for path in shown),
-        n_left_out=len(paths) - len(shown),
-        compared=bool(second),
-        observed_of=("Baseline", name),
-    )
+    return {
+        "files": [
+            _compare(path, first.get(path), second.get(path)) for path in paths[:MOST_FILES]
+        ],
+        "n_left_out": max(len(paths) - MOST_FILES, 0),
+        "runs": ["Baseline", name] if second else ["Baseline"],
+    }
 
 
 def _other_run(result: StudyResult) -> tuple[Measurement | None, str]:
@@ -95,14 +55,11 @@ def _last_with_files(runs: Sequence[Measurement]) -> Measurement | None:
     return next((run for run in reversed(runs) if run.ok and run.files), None)
 
 
-def _compare(path: str, first: ObservedFile | None, second: ObservedFile | None) -> FileComparison:
+def _compare(path: str, first: ObservedFile | None, second: ObservedFile | None) -> dict[str, Any]:
     before, after = _observed(first), _observed(second)
-    keys = list(dict.fromkeys([*before, *after]))
-    return FileComparison(
-        path=path,
-        observed=tuple((key, before.get(key, "–"), after.get(key, "–")) for key in keys),
-        hints=_hints(first, second),
-    )
+    keys = dict.fromkeys([*before, *after])
+    observed = [(key, before.get(key, "–"), after.get(key, "–")) for key in keys]
+    return {"path": path, "observed": observed, "hints": _hints(first, second)}
 
 
 def _observed(file: ObservedFile | None) -> dict[str, str]:
@@ -136,20 +93,17 @@ def _observed(file: ObservedFile | None) -> dict[str, str]:
     return rows
 
 
-def _hints(first: ObservedFile | None, second: ObservedFile | None) -> tuple[HintRow, ...]:
-    keys: set[str] = set()
-    for file in (first, second):
-        if file is not None:
-            keys |= {*file.requested, *file.applied, *file.reported}
-
-    def cells(file: ObservedFile | None, key: str) -> tuple[str, str, str]:
-        if file is None:
-            return ("", "", "")
-        return (
-            file.requested.get(key, ""),
-            file.applied.get(key, ""),
-            file.reported.get(key, ""),
-        )
-
-    rows = [HintRow(key, cells(first, key), cells(second, key)) for key in sorted(keys)]
-    return tuple(sorted(rows, key=lambda row: not (row.best[1] or row.best[0] or row.baseline[0])))
+def _hints(
+    first: ObservedFile | None, second: ObservedFile | None
+) -> list[tuple[str, list[str], list[str]]]:
+    """Rows of the settings table: what Stripewise applied first, then what was asked for."""
+    nothing = ObservedFile("")
+    before, after = (
+        (file.requested, file.applied, file.reported)
+        for file in (first or nothing, second or nothing)
+    )
+    rows = [
+        (key, [told.get(key, "") for told in before], [told.get(key, "") for told in after])
+        for key in sorted({key for told in (*before, *after) for key in told})
+    ]
+    return sorted(rows, key=lambda row: not (row[2][1] or row[2][0] or row[1][0]))

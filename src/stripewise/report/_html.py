@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -21,14 +21,13 @@ from stripewise.report._cases import (
 )
 from stripewise.report._chart import Chart, page_script
 from stripewise.report._digest import (
-    Digest,
     baseline_runs,
     describe_verification,
     digest,
     is_verified,
 )
 from stripewise.report._evidence import evidence_chart, timeline_chart
-from stripewise.report._files import FilesSection, files_section
+from stripewise.report._files import files_section
 from stripewise.report._page import page_environment, template_source
 from stripewise.report._phrases import facts_phrase
 from stripewise.report._summary import price_phrase
@@ -59,7 +58,7 @@ def render_html(result: StudyResult) -> str:
         program=_program(result),
         before=baseline_figures(result),
         after=best_figures(result),
-        cases=_case_rows(result),
+        cases=case_results(result) if result.is_ensemble else (),
         speedup=faster(result.speedup) if result.speedup else "",
         trials_phrase=trials_phrase(result),
         n_runs=result.price.n_runs,
@@ -84,49 +83,6 @@ def render_html(result: StudyResult) -> str:
     return page
 
 
-@dataclass(frozen=True)
-class CaseRow:
-    """One of several cases in the table of cases."""
-
-    name: str
-    command: tuple[str, ...]
-    outcome: str
-    weight: float
-    before: Digest
-    after: Digest
-    speedup: str
-    whole: str
-    verification: str
-    tunables: str
-    resolution: str
-
-
-def _case_rows(result: StudyResult) -> list[CaseRow]:
-    """Return what each of several cases showed; none in a study of one command."""
-    if not result.is_ensemble:
-        return []
-    return [_case_row(view) for view in case_results(result)]
-
-
-def _case_row(view: StudyResult) -> CaseRow:
-    case = view.cases[0]
-    second = [pair[1] for pair in view.pairs]
-    every = set(view.searched) == set(case.knobs)
-    return CaseRow(
-        name=case.name,
-        command=case.command,
-        outcome=outcome_word(view),
-        weight=case.weight,
-        before=digest([pair[0] for pair in view.pairs] or baseline_runs(view)),
-        after=digest(second),
-        speedup=faster(case.speedup) if case.speedup else "",
-        whole=f"{case.elapsed_speedup.median:.2f}x" if case.elapsed_speedup else "",
-        verification=describe_verification(case.verification) if view.winner else "",
-        tunables="all of them" if every else ", ".join(case.knobs) or "none",
-        resolution=case.resolution,
-    )
-
-
 def _case_name(view: StudyResult) -> str:
     """Name of a case; "" in a study of one command."""
     return view.cases[0].name if view.cases else ""
@@ -138,10 +94,10 @@ def _evidence(result: StudyResult) -> list[tuple[str, Chart]]:
     return [(name, chart) for name, chart in charts if chart is not None]
 
 
-def _sections(result: StudyResult) -> list[tuple[str, FilesSection]]:
+def _sections(result: StudyResult) -> list[tuple[str, dict[str, Any]]]:
     """Compare the files of every case that has any."""
     found = [(_case_name(view), files_section(view)) for view in case_results(result)]
-    return [(name, section) for name, section in found if section.files]
+    return [(name, section) for name, section in found if section["files"]]
 
 
 def _program(result: StudyResult) -> str:
@@ -180,6 +136,10 @@ def _template() -> Any:
         speedup=_speedup,
         when=_when,
         digest=digest,
+        outcome=outcome_word,
+        baseline_runs=baseline_runs,
+        faster=lambda speedup: faster(speedup) if speedup else "",
+        compared=describe_verification,
     )
     return environment.get_template("report.html.j2")
 

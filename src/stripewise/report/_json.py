@@ -6,18 +6,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from stripewise.model import (
-    CaseResult,
     Configuration,
-    Measurement,
     RunEntry,
     Speedup,
     StudyResult,
     Trial,
-    Verification,
+    to_json,
 )
 from stripewise.report._cases import (
     baseline_figures,
@@ -44,37 +42,36 @@ def result_to_json(result: StudyResult) -> dict[str, Any]:
         "command": list(result.command),
         "directory": result.directory,
         "result": "improved" if result.improved else "no improvement",
-        "baseline": _figures(baseline_figures(result)),
-        "best": _figures(best_figures(result)),
-        "speedup": _speedup(result.speedup if result.improved else None),
-        "whole_program_speedup": _speedup(result.elapsed_speedup if result.improved else None),
+        **_outcome(result),
         "configuration": configuration_document(
             winner.configuration if winner else Configuration()
         ),
         "settings": dict(winner.settings) if winner else {},
         "trials": [_trial(trial) for trial in result.trials],
-        "verified": is_verified(result),
         "verification": {
-            **_verification(result.verification),
+            **to_json(result.verification),
             "rejected": [
-                {"trial": number, **_verification(found)}
-                for number, found in result.rejected.items()
+                {"trial": number, **to_json(found)} for number, found in result.rejected.items()
             ],
         },
-        "candidate": _candidate(result),
-        "unsynced": _unsynced(result),
         "stopped_because": result.stopped_because,
-        "resolution": result.resolution,
         "price": {**asdict(result.price), "ratio": result.price.ratio},
         "decisions": [asdict(decision) for decision in result.decisions],
         "warnings": list(result.warnings),
-        "facts": asdict(result.facts),
         "searched": {name: list(values) for name, values in result.searched.items()},
         "left_out": dict(result.left_out),
         "runs": [_run(entry) for entry in result.runs],
         "provenance": dict(result.provenance),
         "cases": [
-            _case(case, view)
+            {
+                "name": case.name,
+                "command": list(case.command),
+                "weight": case.weight,
+                "outcome": case.outcome.value,
+                **_outcome(view),
+                "verification": to_json(case.verification),
+                "knobs": list(case.knobs),
+            }
             for case, view in zip(result.cases, case_results(result), strict=False)
         ],
     }
@@ -122,36 +119,24 @@ def _figures(figures: Digest) -> dict[str, Any]:
 def _speedup(speedup: Speedup | None) -> dict[str, Any]:
     """Return a speed-up; None means that the answer is the baseline, which is 1 by identity."""
     if speedup is None:
-        return {
-            "median": 1.0,
-            "low": 1.0,
-            "high": 1.0,
-            "n_pairs": 0,
-            "confidence": None,
-            "method": "identity: nothing is changed",
-        }
+        same = Speedup(1.0, 1.0, 1.0, 0, method="identity: nothing is changed")
+        return {**asdict(same), "confidence": None}
     return asdict(speedup)
 
 
-def _case(case: CaseResult, view: StudyResult) -> dict[str, Any]:
-    """Return one case; where nothing improved, `best` is its baseline as in the document."""
+def _outcome(view: StudyResult) -> dict[str, Any]:
+    """Return what a study, or one case of it, found; without improvement `best` is `baseline`."""
     improved = view.improved
     return {
-        "name": case.name,
-        "command": list(case.command),
-        "weight": case.weight,
-        "outcome": case.outcome.value,
         "baseline": _figures(baseline_figures(view)),
         "best": _figures(best_figures(view)),
-        "speedup": _speedup(case.speedup if improved else None),
-        "whole_program_speedup": _speedup(case.elapsed_speedup if improved else None),
+        "speedup": _speedup(view.speedup if improved else None),
+        "whole_program_speedup": _speedup(view.elapsed_speedup if improved else None),
         "candidate": _candidate(view),
         "verified": is_verified(view),
-        "verification": _verification(case.verification),
         "unsynced": _unsynced(view),
-        "resolution": case.resolution,
-        "knobs": list(case.knobs),
-        "facts": asdict(case.facts),
+        "resolution": view.resolution,
+        "facts": asdict(view.facts),
     }
 
 
@@ -183,15 +168,6 @@ def _candidate(result: StudyResult) -> dict[str, Any] | None:
     }
 
 
-def _verification(verification: Verification) -> dict[str, Any]:
-    return {
-        "status": verification.status.value,
-        "compared": list(verification.compared),
-        "not_verifiable": dict(verification.not_verifiable),
-        "differences": dict(verification.differences),
-    }
-
-
 def _unsynced(result: StudyResult) -> dict[str, Any] | None:
     figures = unsynced_figures(result)
     if figures is None:
@@ -200,27 +176,15 @@ def _unsynced(result: StudyResult) -> dict[str, Any] | None:
 
 
 def _run(entry: RunEntry) -> dict[str, Any]:
+    found: dict[str, Any] = to_json(replace(entry.measurement, files=()))
+    del found["files"]
     return {
-        "run_id": entry.measurement.run_id,
+        "seconds": found.pop("elapsed_seconds"),
+        **found,
         "role": entry.role.value,
         "trial_number": entry.trial_number,
         "pair_number": entry.pair_number,
         "case": entry.case,
-        **_measurement(entry.measurement),
-    }
-
-
-def _measurement(measurement: Measurement) -> dict[str, Any]:
-    return {
-        "status": measurement.status.value,
-        "exit_code": measurement.exit_code,
-        "seconds": measurement.elapsed_seconds,
-        "io_seconds": measurement.io_seconds,
-        "read_bytes": measurement.read_bytes,
-        "write_bytes": measurement.write_bytes,
-        "started_unix_seconds": measurement.started_unix_seconds,
-        "message": measurement.message,
-        "cause": measurement.cause.value,
     }
 
 
