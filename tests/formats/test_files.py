@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.errors import ConfigurationError, StorageError, UsageError
-from stripewise.formats import detect, format_names, get, load_configuration, write_text
+from stripewise.formats import detect, format_names, get, load_configuration
 from stripewise.model import Configuration, FileRule, JobSettings
+from stripewise.outputs import write_file
 
 BOTH = Configuration(
     (FileRule("*", {"cb_nodes": 4}, override=True),), JobSettings({"io": "ompio"})
@@ -28,7 +29,7 @@ def test_content_tells_the_format(name: str):
 @pytest.mark.parametrize("name", format_names())
 def test_loads_what_was_written(tmp_path: Path, name: str):
     path = tmp_path / "settings"
-    write_text(path, get(name).write(BOTH).text)
+    write_file(path, get(name).write(BOTH).text)
     assert not load_configuration(path).configuration.is_empty
 
 
@@ -84,19 +85,19 @@ def test_no_text_breaks_a_reader(text: str, name: str):
 
 def test_written_whole_or_not_at_all(tmp_path: Path):
     path = tmp_path / "best.toml"
-    write_text(path, "one")
+    write_file(path, "one")
     path.chmod(0o640)
-    write_text(path, "two")
+    write_file(path, "two")
     assert path.read_text() == "two"
     assert path.stat().st_mode & 0o777 == 0o640
     assert list(tmp_path.iterdir()) == [path]
-    with pytest.raises(StorageError, match="cannot be written"):
-        write_text(tmp_path / "no" / "best.toml", "x")
+    with pytest.raises(StorageError, match="cannot write"):
+        write_file(tmp_path / "no" / "best.toml", "x")
 
 
 def test_links_are_followed(tmp_path: Path):
     link, target = tmp_path / "link", tmp_path / "target"
     link.symlink_to(target)
-    write_text(link, "x")
+    write_file(link, "x")
     assert link.is_symlink()
     assert target.read_text() == "x"

@@ -103,7 +103,8 @@ def convert(
     as_json: bool,
 ) -> None:
     """Convert a configuration to another format; report what it cannot hold."""
-    from stripewise.formats import get, load_configuration, write_text
+    from stripewise.formats import get, load_configuration
+    from stripewise.outputs import write_file
 
     loaded = load_configuration(path, source or "")
     written = get(target).write(loaded.configuration)
@@ -116,7 +117,7 @@ def convert(
             f"{path}: nothing in it can be written as {target}: {'; '.join(written.lost)}"
         )
     if output is not None:
-        write_text(output, written.text)
+        write_file(output, written.text)
     if as_json:
         place = None if output is None else str(output)
         print_json(

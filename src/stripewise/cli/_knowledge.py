@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from stripewise.cli._common import echo, examples, json_option, note, print_json
-from stripewise.errors import StorageError, UsageError
+from stripewise.errors import UsageError
 from stripewise.text import printable
 
 if TYPE_CHECKING:
@@ -110,16 +110,14 @@ def export(file: str, program: str) -> None:
     no command line.
     """
     from stripewise.knowledge import export_lines, own_store
+    from stripewise.outputs import write_file
 
     lines = list(export_lines(own_store().lessons(program=program)))
     text = "".join(f"{line}\n" for line in lines)
     if file == "-":
         click.echo(text, nl=False)
         return
-    try:
-        Path(file).write_text(text, encoding="ascii")
-    except OSError as error:
-        raise StorageError(f"cannot write {file}: {error.strerror}") from error
+    write_file(Path(file), text)
     note(f"{_count(len(lines))} written to {file}")
 
 

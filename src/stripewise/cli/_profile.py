@@ -93,6 +93,7 @@ def command(
     """
     from stripewise.diagnosis import diagnose
     from stripewise.machines import load_storage
+    from stripewise.outputs import write_file
     from stripewise.patterns import find_patterns
     from stripewise.readers import read_evidence
     from stripewise.report import drishti_csv as drishti_text
@@ -124,7 +125,7 @@ def command(
         draw_profile(diagnosis, evidence, picture)
         note(f"wrote {picture}")
     if drishti_csv is not None:
-        _write(drishti_csv, drishti_text(diagnosis))
+        write_file(drishti_csv, drishti_text(diagnosis))
         note(f"wrote {drishti_csv}")
     if as_json and findings_only:
         print_json({"summary": diagnosis.summary, "findings": findings_to_json(diagnosis)})
@@ -175,9 +176,3 @@ def _try(diagnosis: Diagnosis, number: int, paths: Sequence[str], *, as_json: bo
         f"{format_seconds(tried.gain_seconds)} ({format_seconds(low)} to {format_seconds(high)}, "
         f"{len(tried.gains)} pairs) of the {format_seconds(claim)} claimed"
     )
-
-
-def _write(path: Path, text: str) -> None:
-    from stripewise.formats import write_text
-
-    write_text(path, text)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from stripewise.formats._file import load_configuration as load_configuration
     from stripewise.formats._file import parse_configuration as parse_configuration
     from stripewise.formats._file import read_text as read_text
-    from stripewise.formats._file import write_text as write_text
     from stripewise.formats._flat import compile_flat as compile_flat
     from stripewise.formats._match import Effective as Effective
     from stripewise.formats._match import effective as effective

@@ -1,16 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Configurations in files: which format it is, and writing without a torn file."""
+"""Configurations in files: which format it is."""
 
 from __future__ import annotations
 
 import os
 import re
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
-from stripewise.errors import ConfigurationError, StorageError
+from stripewise.errors import ConfigurationError
 from stripewise.formats._base import Format, LoadedConfiguration
 from stripewise.formats._flat import HEADER
 from stripewise.formats._mca import PREFIX
@@ -103,39 +101,3 @@ def read_text(path: Path) -> str:
         raise ConfigurationError(
             f"{path}: is not UTF-8 text (byte {error.start}): save it as UTF-8"
         ) from error
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all.
-
-    Raises:
-        StorageError: It cannot be written.
-    """
-    target = path.resolve() if path.is_symlink() else path
-    temporary = ""
-    try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(os.fsencode(text))  # a terminal or a pipe
-            return
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(os.fsencode(text))
-            file.flush()
-            os.fsync(file.fileno())
-            os.fchmod(file.fileno(), _mode(target))
-        Path(temporary).replace(target)
-    except OSError as error:
-        if temporary:
-            with suppress(OSError):
-                Path(temporary).unlink()
-        raise StorageError(
-            f"{path}: cannot be written: {error.strerror or error}: choose another place"
-        ) from error
-
-
-def _mode(target: Path) -> int:
-    if target.exists():
-        return target.stat().st_mode & 0o7777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

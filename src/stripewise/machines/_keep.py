@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 from stripewise.errors import StorageError
 from stripewise.machines._costs import Exchange, Interval, Storage
 from stripewise.machines._mount import find_mount
+from stripewise.outputs import whole_file
 
 VERSION = 1
 _MOST_BYTES = 1 << 20
@@ -92,12 +92,10 @@ def write_storage(storage: Storage, file: Path) -> None:
     text = json.dumps({"version": VERSION, **asdict(storage)}, indent=1)
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=file.parent)
-        with open(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text + "\n")
-        os.replace(name, file)
     except OSError as error:
         raise StorageError(f"cannot keep the costs of the storage: {error}") from error
+    with whole_file(file) as place:
+        place.write_text(text + "\n", encoding="utf-8")
 
 
 def _table(costs: Mapping[str, Any]) -> dict[int, Interval]:

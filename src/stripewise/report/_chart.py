@@ -20,7 +20,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from stripewise.errors import StorageError, UsageError
+from stripewise.errors import UsageError
+from stripewise.outputs import write_file
 from stripewise.text import printable
 
 Spec = dict[str, Any]
@@ -125,15 +126,12 @@ def write_picture(spec: Spec, path: Path) -> None:
 
     shown = {**_shown(spec), "background": "white"}
     if path.suffix == ".svg":
-        content = _numbered(vega.vegalite_to_svg(shown, vl_version=_VERSION)).encode("utf-8")
+        content: str | bytes = _numbered(vega.vegalite_to_svg(shown, vl_version=_VERSION))
     elif path.suffix == ".png":
         content = vega.vegalite_to_png(shown, vl_version=_VERSION, scale=2)
     else:
         content = vega.vegalite_to_pdf(shown, vl_version=_VERSION)
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+    write_file(path, content)
 
 
 def _numbered(svg: str) -> str:

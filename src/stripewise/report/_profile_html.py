@@ -13,8 +13,8 @@ from typing import Any
 
 from stripewise.diagnosis import Diagnosis, size_labels
 from stripewise.diagnosis.heat_cells import LAYER_NAMES
-from stripewise.errors import StorageError
 from stripewise.model import Evidence, Pattern
+from stripewise.outputs import write_file
 from stripewise.report import _profile_view as view
 from stripewise.report._chart import page_script
 from stripewise.report._page import page_environment, template_source
@@ -43,11 +43,7 @@ def write_profile_html(
     Raises:
         StorageError: The file cannot be written.
     """
-    page = render_profile_html(diagnosis, evidence, patterns)
-    try:
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+    write_file(path, render_profile_html(diagnosis, evidence, patterns))
 
 
 def render_profile_html(

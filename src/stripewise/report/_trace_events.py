@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import EventFlag, IoLayer, Op, Trace
+from stripewise.outputs import whole_file
 from stripewise.readers import expand, heat_of
-from stripewise.report._private_file import private_file
 from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, name_of, where
 
 _LANE = 1_000_000
@@ -47,7 +47,7 @@ def write_trace_events(
     table = expand(trace, rows) if calls else trace.rows if rows is None else rows
     table = table[np.lexsort((table["depth"], table["start_ns"], table["thread"]))]
     count = 0
-    with private_file(path) as place, place.open("w", encoding="ascii") as out:
+    with whole_file(path) as place, place.open("w", encoding="ascii") as out:
         out.write('{"displayTimeUnit":"ns","otherData":')
         json.dump(_about(trace), out)
         out.write(',"traceEvents":[\n')

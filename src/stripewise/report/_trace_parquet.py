@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from stripewise.extras import require
 from stripewise.model import IoLayer, Op, Trace, TraceShape, TraceView
+from stripewise.outputs import whole_file
 from stripewise.readers import expand
-from stripewise.report._private_file import private_file
 from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES
 
 _BATCH = 100_000
@@ -56,7 +56,7 @@ def write_parquet(
     metadata = {"stripewise": json.dumps(_described(trace, calls=calls))}
     schema = _batch(pa, trace, table[:0], calls=calls).schema.with_metadata(metadata)
     with (
-        private_file(path) as place,
+        whole_file(path) as place,
         pq.ParquetWriter(place, schema, compression="zstd") as writer,
     ):
         for start in range(0, max(len(table), 1), _BATCH):
