@@ -58,6 +58,16 @@ def run(*words, **extra):
     return CliRunner().invoke(main, ["knowledge", *words], **extra)
 
 
+def test_studies_are_found_by_their_first_digits(kept):
+    begin = kept[0].study_id[:6]
+    assert run("show", begin.upper()).output.startswith(f"study {begin}")
+    assert "1 study forgotten" in run("forget", begin.upper()).output
+    for words in (["show", "zz"], ["show", ""], ["forget", "zz"], ["forget", ""]):
+        done = run(*words)
+        assert done.exit_code == 2
+        assert "no study begins" in done.stderr
+
+
 def test_nothing_is_remembered_at_first(knowledge_path):
     assert run("list").stdout == "no study is remembered\n"
     assert json.loads(run("list", "--json").stdout) == []

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from lessons import KNOB, case, lesson
 
-from stripewise.errors import ConfigurationError, StorageError, UsageError
+from stripewise.errors import ConfigurationError, StorageError
 from stripewise.knowledge import Store, Tried, TriedState, own_path, own_store, site_stores
 from stripewise.knowledge._schema import MIGRATIONS
 from stripewise.testing.strategy_suite import romio_facts
@@ -71,17 +71,6 @@ def test_forgets(store):
     store.add([first, second])
     assert store.forget([first.study_id]) == 1
     assert store.lessons() == [second]
-
-
-def test_finds_by_the_first_digits(store):
-    kept = lesson()
-    store.add([kept], origin="imported")
-    assert store.find(kept.study_id[:6].upper()) == (kept, "imported")
-    with pytest.raises(UsageError, match="no study begins"):
-        store.find("zz")
-    store.add([lesson() for _ in range(20)])
-    with pytest.raises(UsageError, match="no study begins"):
-        store.find("")
 
 
 def test_a_damaged_file_is_an_error_that_names_it(store):

@@ -12,8 +12,9 @@ import shutil
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -23,15 +24,33 @@ from stripewise.text import finite, printable
 EXIT_INTERRUPTED = 130
 EXIT_UNEXPECTED = 70
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def json_option(function: _F) -> _F:
-    """Add `--json`; the command gets it as `as_json`."""
-    option = click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
-    )
-    return option(function)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
+)
+sync_option = click.option(
+    "--sync", is_flag=True, help="Call fsync on written files when they are closed."
+)
+no_sync_option = click.option(
+    "--no-sync", is_flag=True, help="Do not wait until the data is on the storage."
+)
+input_option = click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="File or directory that the program reads, instead of this whole directory (repeatable).",
+)
+program_argument = click.argument(
+    "program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND..."
+)
+evidence_argument = click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path, readable=False),
+    metavar="PATH...",
+)
 
 
 def examples(*lines: str) -> str:
@@ -57,6 +76,15 @@ def echo(text: str = "", *, err: bool = False, wrap: bool = True) -> None:
     if wrap and (sys.stderr if err else sys.stdout).isatty():
         lines = [fitted(line, shutil.get_terminal_size().columns) for line in lines]
     click.echo("\n".join(lines), err=err)
+
+
+def answer(as_json: bool, data: Callable[[], Any], lines: Callable[[], Iterable[str]]) -> None:
+    """Print what a command found: one JSON document, or else lines."""
+    if as_json:
+        print_json(data())
+        return
+    for line in lines():
+        echo(line)
 
 
 def fitted(line: str, width: int) -> str:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ import click
 
 from stripewise.cli._common import echo, examples, json_option, note, print_json
 from stripewise.errors import ConfigurationError, PolicyError
-from stripewise.text import printable
 
 if TYPE_CHECKING:
     from stripewise.model import Configuration
@@ -54,19 +54,14 @@ def show(path: Path, source: str | None, file_name: str | None, as_json: bool) -
     from stripewise.formats import load_configuration
 
     loaded = load_configuration(path, source or "")
+    found = loaded.configuration
+    if file_name is None:
+        data, lines = text.as_data(found), text.table_lines(found)
+    else:
+        data, lines = text.effective_data(found, file_name), text.effective_lines(found, file_name)
     if as_json:
-        data = (
-            text.as_data(loaded.configuration)
-            if file_name is None
-            else text.effective_data(loaded.configuration, file_name)
-        )
         print_json({"path": str(path), **data, "warnings": loaded.warnings})
         return
-    lines = (
-        text.table_lines(loaded.configuration)
-        if file_name is None
-        else text.effective_lines(loaded.configuration, file_name)
-    )
     for line in lines:
         echo(line)
     for warning in loaded.warnings:
@@ -120,16 +115,8 @@ def convert(
         write_file(output, written.text)
     if as_json:
         place = None if output is None else str(output)
-        print_json(
-            {
-                "format": target,
-                "output": place,
-                "text": written.text,
-                "lost": written.lost,
-                "notes": written.notes,
-                "warnings": loaded.warnings,
-            }
-        )
+        found = {"format": target, "output": place, **asdict(written)}
+        print_json({**found, "warnings": loaded.warnings})
         return
     if output is None:
         click.echo(written.text.encode("utf-8", "surrogateescape"), nl=False)
@@ -158,6 +145,7 @@ def check(path: Path, source: str | None, as_json: bool) -> None:
     it cannot or if the name of a hint looks misspelt.
     """
     from stripewise.formats import parse_configuration
+    from stripewise.report import plural
     from stripewise.tunables import (
         check_configuration,
         configuration_warnings,
@@ -182,21 +170,15 @@ def check(path: Path, source: str | None, as_json: bool) -> None:
     ]
     safety = settings_class(loaded.configuration)
     if as_json:
-        print_json(
-            {
-                "path": str(path),
-                "valid": not problems,
-                "class": str(safety),
-                "problems": problems,
-                "warnings": warnings,
-            }
-        )
+        found = {"path": str(path), "valid": not problems, "class": str(safety)}
+        print_json({**found, "problems": problems, "warnings": warnings})
     else:
         for line in problems:
             echo(f"problem  {line}")
         for line in warnings:
             echo(f"warning  {line}")
-        echo(_verdict(path, len(problems), str(safety)))
+        number = plural(len(problems), "problem")
+        echo(f"{path}: {number if problems else f'can be applied, class {safety}'}")
     click.get_current_context().exit(ConfigurationError.exit_code if problems else 0)
 
 
@@ -208,9 +190,3 @@ def _policy_problems(configuration: Configuration) -> list[str]:
     except PolicyError as error:
         return [str(error)]
     return []
-
-
-def _verdict(path: Path, n_problems: int, safety: str) -> str:
-    if n_problems:
-        return printable(f"{path}: {n_problems} problem{'s' if n_problems > 1 else ''}")
-    return printable(f"{path}: can be applied, class {safety}")

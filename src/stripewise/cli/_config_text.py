@@ -4,32 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from stripewise.formats import effective
-from stripewise.model import Configuration, Value
+from stripewise.model import Configuration, FileRule, Value
+from stripewise.report import aligned, configuration_document
 from stripewise.tunables import all_settings, find, hint_text, settings_class
 
 
 def as_data(configuration: Configuration) -> dict[str, Any]:
-    """Return a configuration as the canonical TOML has it."""
+    """Return a configuration as the canonical TOML has it, with what is empty."""
+    found = configuration_document(configuration)
+    nothing: dict[str, Any] = {**{layer: {} for layer in FileRule().layers}, "dataset": []}
     return {
         "class": str(settings_class(configuration)),
-        "file": [
-            {
-                "match": rule.match,
-                **{layer: dict(settings) for layer, settings in rule.layers.items()},
-                "override": rule.override,
-                "dataset": [{"match": d.match, **d.hdf5} for d in rule.datasets],
-            }
-            for rule in configuration.files
-        ],
-        "job": {
-            "mca": dict(configuration.job.mca),
-            "environment": dict(configuration.job.environment),
-            **configuration.job.resources,
-        },
+        "file": [{"match": "", **nothing, **rule} for rule in found["file"]],
+        "job": {"mca": {}, "environment": {}, **found.get("job", {})},
     }
 
 
@@ -73,7 +64,7 @@ def table_lines(configuration: Configuration) -> list[str]:
     if len(rows) == 1:
         return ["nothing is set"]
     overriding = [rule.match for rule in configuration.files if rule.override]
-    lines = list(_aligned(rows))
+    lines = aligned(rows)
     if overriding:
         lines.append(f"also where the program sets a value itself: {', '.join(overriding)}")
     return lines
@@ -91,11 +82,4 @@ def effective_lines(configuration: Configuration, name: str) -> list[str]:
     for dataset in found.datasets:
         for key, value in dataset.hdf5.items():
             rows.append((f"hdf5.{key}", hint_text(value), f"dataset {dataset.match}", ""))
-    return list(_aligned(rows)) if len(rows) > 1 else [f"nothing is set for {name}"]
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
+    return aligned(rows) if len(rows) > 1 else [f"nothing is set for {name}"]

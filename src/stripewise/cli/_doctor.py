@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,11 +56,7 @@ def command(as_json: bool, storage: Path | None, program: tuple[str, ...]) -> No
     checks = run_doctor(program)
     usable = not any(check.status == "fail" for check in checks)
     if as_json:
-        rows = [
-            {"name": c.name, "status": str(c.status), "detail": c.detail, "remedy": c.remedy}
-            for c in checks
-        ]
-        print_json({"usable": usable, "checks": rows})
+        print_json({"usable": usable, "checks": [asdict(check) for check in checks]})
     else:
         _print_table(checks)
         echo(f"\nStripewise is {'usable' if usable else 'NOT usable'} here.")

@@ -5,15 +5,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from stripewise.cli._common import echo, examples, json_option, note, print_json
+from stripewise.cli._common import answer, examples, json_option, note
 from stripewise.errors import UsageError
-from stripewise.text import printable
 
 if TYPE_CHECKING:
     from stripewise.knowledge import Lesson, Store
@@ -45,17 +44,13 @@ def command() -> None:
 @json_option
 def list_(program: str, as_json: bool) -> None:
     """List the studies that are remembered, the newest first; the site's too."""
-    found = list(_all_entries(program))
-    if as_json:
-        print_json([_data(lesson, origin) for lesson, origin in found])
-        return
-    if not found:
-        echo("no study is remembered" + (f" of {printable(program)}" if program else ""))
-        return
     from stripewise.cli._knowledge_text import table
 
-    for line in table(found):
-        echo(line)
+    found = list(_all_entries(program))
+    none = [f"no study is remembered{f' of {program}' if program else ''}"]
+    answer(
+        as_json, lambda: [_data(*one) for one in found], lambda: table(found) if found else none
+    )
 
 
 @command.command(epilog=examples("stripewise knowledge show 3fa2", "... show 3fa2 --json"))
@@ -65,12 +60,8 @@ def show(study: str, as_json: bool) -> None:
     """Show what STUDY found; its first digits will do."""
     from stripewise.cli._knowledge_text import details
 
-    lesson, origin = _find(study)
-    if as_json:
-        print_json(_data(lesson, origin))
-        return
-    for line in details(lesson, origin):
-        echo(line)
+    found = _find(study, _all_entries(""))
+    answer(as_json, lambda: _data(*found), lambda: details(*found))
 
 
 @command.command(
@@ -90,14 +81,12 @@ def forget(studies: tuple[str, ...], program: str, everything: bool, as_json: bo
         raise UsageError("say what to forget: STUDY..., or --program NAME, or --all")
     store = own_store()
     if studies:
-        ids = [store.find(study)[0].study_id for study in studies]
+        ids = [_find(study, store.entries())[0].study_id for study in studies]
     else:
         ids = [lesson.study_id for lesson in store.lessons(program=program)]
     forgotten = store.forget(ids)
-    if as_json:
-        print_json({"forgotten": forgotten, "store": str(store.path)})
-    else:
-        echo(f"{_count(forgotten)} forgotten in {printable(str(store.path))}")
+    said = f"{_count(forgotten)} forgotten in {store.path}"
+    answer(as_json, lambda: {"forgotten": forgotten, "store": str(store.path)}, lambda: [said])
 
 
 @command.command(epilog=examples("stripewise knowledge export found.jsonl"))
@@ -135,10 +124,9 @@ def import_(file: str, as_json: bool) -> None:
     store = own_store()
     lessons = import_lines(_lines_of(file), file)
     new = store.add(lessons, origin="imported") if lessons else 0
-    if as_json:
-        print_json({"read": len(lessons), "new": new, "store": str(store.path)})
-    else:
-        echo(f"{_count(len(lessons))} read, {new} new in {printable(str(store.path))}")
+    data = {"read": len(lessons), "new": new, "store": str(store.path)}
+    said = f"{_count(len(lessons))} read, {new} new in {store.path}"
+    answer(as_json, lambda: data, lambda: [said])
 
 
 def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:
@@ -163,8 +151,9 @@ def _entries(store: Store, program: str) -> list[tuple[Lesson, str]]:
     return found
 
 
-def _find(text: str) -> tuple[Lesson, str]:
-    found = [e for e in _all_entries("") if text and e[0].study_id.startswith(text.lower())]
+def _find(text: str, entries: Iterable[tuple[Lesson, str]]) -> tuple[Lesson, str]:
+    """Return the one study whose id begins with a text, and its origin."""
+    found = [e for e in entries if text and e[0].study_id.startswith(text.lower())]
     if len(found) != 1:
         what = "several studies begin" if found else "no study begins"
         raise UsageError(f"{what} with {text!r}; `stripewise knowledge list` shows their ids")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stripewise.knowledge import effect_phrase
-from stripewise.report import format_settings
+from stripewise.report import aligned, format_settings
 from stripewise.text import printable
 
 if TYPE_CHECKING:
@@ -17,16 +17,10 @@ if TYPE_CHECKING:
 _DIGITS = 8
 
 
-def table(found: Sequence[tuple[Lesson, str]]) -> Iterator[str]:
-    """Yield a line a study: id, date, program, where, what came of it."""
-    rows: list[tuple[str, ...]] = [
-        ("STUDY", "DATE", "PROGRAM", "RANKS", "STACK", "STORAGE", "FROM", "FOUND")
-    ]
-    rows += [_row(lesson, origin) for lesson, origin in found]
-    widths = [max(len(row[column]) for row in rows) for column in range(7)]
-    for row in rows:
-        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
-        yield "  ".join([*cells, row[7]]).rstrip()
+def table(found: Sequence[tuple[Lesson, str]]) -> list[str]:
+    """Return a line a study: id, date, program, where, what came of it."""
+    rows = [("STUDY", "DATE", "PROGRAM", "RANKS", "STACK", "STORAGE", "FROM", "FOUND")]
+    return aligned(rows + [_row(lesson, origin) for lesson, origin in found])
 
 
 def details(lesson: Lesson, origin: str) -> Iterator[str]:
@@ -43,7 +37,7 @@ def details(lesson: Lesson, origin: str) -> Iterator[str]:
         yield f"    {tried.state.value:<10}{gain:<9}{format_settings(tried.settings)}".rstrip()
 
 
-def _row(lesson: Lesson, origin: str) -> tuple[str, ...]:
+def _row(lesson: Lesson, origin: str) -> tuple[str, str, str, str, str, str, str, str]:
     case = lesson.case
     return (
         lesson.study_id[:_DIGITS],

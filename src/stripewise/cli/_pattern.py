@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import echo, examples, json_option, note, print_json
+from stripewise.cli._common import answer, examples, json_option, note
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,13 +71,13 @@ def command(
         _compare(*(_patterns([path], files, datasets) for path in compare), as_json=as_json)
         return
     patterns = _patterns(paths, files, datasets)
-    if as_json:
-        print_json({"patterns": [pattern_data(one) for one in patterns]})
-        return
-    if not patterns:
+    if not patterns and not as_json:
         note("no places in a file were recorded that a pattern could be found in")
-    for line in _lines(patterns, words=words):
-        echo(line)
+    answer(
+        as_json,
+        lambda: {"patterns": [pattern_data(one) for one in patterns]},
+        lambda: _lines(patterns, words=words),
+    )
 
 
 def _patterns(paths: Sequence[str], files: str, datasets: str) -> list[Pattern]:
@@ -117,13 +117,15 @@ def _heading(group: PatternGroup) -> str:
 
 def _facts(pattern: Pattern) -> str:
     """Return the numbers of a pattern in a line."""
+    from stripewise.report import plural
+
     active, n_ranks = pattern.active_ranks, pattern.n_ranks
     facts = [f"{pattern.kind}"]
     if len(pattern.grid) and max(pattern.grid) > 1:
         order = "" if pattern.rank_order == "C" else f" ({pattern.rank_order} order)"
         facts.append(f"grid {' x '.join(map(str, pattern.grid))}{order}")
-    facts.append(f"{active} of {n_ranks} ranks" if active < n_ranks else _number(n_ranks, "rank"))
-    facts.append(_number(pattern.element_bytes, "byte") + " an element")
+    facts.append(f"{active} of {n_ranks} ranks" if active < n_ranks else plural(n_ranks, "rank"))
+    facts.append(plural(pattern.element_bytes, "byte") + " an element")
     if pattern.steps > 1:
         facts.append(f"{pattern.steps} steps")
     if pattern.halo:
@@ -131,13 +133,9 @@ def _facts(pattern: Pattern) -> str:
     if pattern.uneven:
         facts.append("uneven")
     if pattern.n_deviating:
-        facts.append(f"{_number(pattern.n_deviating, 'rank')} not so ({_named(pattern)})")
+        facts.append(f"{plural(pattern.n_deviating, 'rank')} not so ({_named(pattern)})")
     facts.append(f"{100 * pattern.collective:.0f} % collective")
     return ", ".join(facts)
-
-
-def _number(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def _named(pattern: Pattern) -> str:
@@ -161,37 +159,34 @@ def _compare(first: list[Pattern], second: list[Pattern], *, as_json: bool) -> N
     from stripewise.patterns import distance, distance_parts, group_patterns
 
     found = []
-    for group in group_patterns(first):
-        others = group_patterns(second)
-        if not others:
-            break
-        nearest = min(others, key=lambda other: distance(group.pattern, other.pattern))
-        found.append((group, nearest, distance_parts(group.pattern, nearest.pattern)))
-    if as_json:
-        print_json({"pairs": [_pair(*entry) for entry in found]})
-        return
-    if not found:
+    others = group_patterns(second)
+    for group in group_patterns(first) if others else ():
+        apart, place = min(
+            (distance(group.pattern, other.pattern), place) for place, other in enumerate(others)
+        )
+        parts = distance_parts(group.pattern, others[place].pattern)
+        found.append((group, others[place], apart, parts))
+    if not found and not as_json:
         note("one of the two has no patterns: there is nothing to compare")
-    for group, nearest, parts in found:
-        echo(_heading(group))
-        echo(f"  {_away(group, nearest)}  {_heading(nearest)}")
-        unlike = ", ".join(f"{name} {part:.2f}" for name, part in parts.items() if part > 0.005)
-        if unlike:
-            echo(f"  differs in: {unlike}")
+    answer(
+        as_json,
+        lambda: {"pairs": [_pair(*entry) for entry in found]},
+        lambda: [line for entry in found for line in _pair_lines(*entry)],
+    )
 
 
-def _away(group: PatternGroup, other: PatternGroup) -> str:
-    from stripewise.patterns import distance
+def _pair_lines(
+    group: PatternGroup, nearest: PatternGroup, apart: float, parts: dict[str, float]
+) -> Iterator[str]:
+    yield _heading(group)
+    yield f"  {apart:.3f}  {_heading(nearest)}"
+    unlike = ", ".join(f"{name} {part:.2f}" for name, part in parts.items() if part > 0.005)
+    if unlike:
+        yield f"  differs in: {unlike}"
 
-    return f"{distance(group.pattern, other.pattern):.3f}"
 
-
-def _pair(group: PatternGroup, nearest: PatternGroup, parts: dict[str, float]) -> dict[str, Any]:
-    from stripewise.patterns import distance
-
-    return {
-        "first": {"name": group.name, "notation": group.pattern.notation},
-        "second": {"name": nearest.name, "notation": nearest.pattern.notation},
-        "distance": distance(group.pattern, nearest.pattern),
-        "parts": parts,
-    }
+def _pair(
+    group: PatternGroup, nearest: PatternGroup, apart: float, parts: dict[str, float]
+) -> dict[str, Any]:
+    names = [{"name": one.name, "notation": one.pattern.notation} for one in (group, nearest)]
+    return {"first": names[0], "second": names[1], "distance": apart, "parts": parts}

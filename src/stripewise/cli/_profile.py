@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import examples, json_option, note, print_json
+from stripewise.cli._common import evidence_argument, examples, json_option, note, print_json
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,11 +68,9 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     help="Apply the lines of finding N to the traced program and measure the gain in 6 pairs.",
 )
-@click.argument(
-    "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(readable=False)
-)
+@evidence_argument
 def command(
-    paths: tuple[str, ...],
+    paths: tuple[Path, ...],
     as_json: bool,
     as_csv: bool,
     html: Path | None,
@@ -107,7 +105,7 @@ def command(
 
     if as_json + as_csv + mpiio_stats > 1:
         raise UsageError("--json, --csv and --mpiio-stats exclude each other: choose one")
-    evidence = read_evidence([Path(path) for path in paths])
+    evidence = read_evidence(paths)
     patterns = find_patterns(evidence.accesses)
     profile = evidence.profile
     diagnosis = diagnose(evidence, patterns, load_storage(profile.paths, profile.hosts))
@@ -148,7 +146,7 @@ def command(
         )
 
 
-def _try(diagnosis: Diagnosis, number: int, paths: Sequence[str], *, as_json: bool) -> None:
+def _try(diagnosis: Diagnosis, number: int, paths: Sequence[Path], *, as_json: bool) -> None:
     """Run the traced program with and without the lines of a finding, and compare.
 
     A trace carries a command: only the user's own is run.
@@ -160,7 +158,7 @@ def _try(diagnosis: Diagnosis, number: int, paths: Sequence[str], *, as_json: bo
         raise UsageError(f"there is no finding {number}: {len(diagnosis.findings)} in all")
     if not diagnosis.command:
         raise UsageError("the source does not tell the program's command: trace it")
-    if any(Path(path).stat().st_uid != os.getuid() for path in paths):
+    if any(path.stat().st_uid != os.getuid() for path in paths):
         raise UsageError("this trace is another user's; its command is not run for you")
     found = diagnosis.findings[number - 1]
     claim = found.cost_seconds or 0.0

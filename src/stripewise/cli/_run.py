@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import echo, examples, json_option, note, print_json
+from stripewise.cli._common import (
+    echo,
+    examples,
+    json_option,
+    note,
+    print_json,
+    program_argument,
+    sync_option,
+)
 from stripewise.errors import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +48,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Variable that FILE may set although it can run code, such as PATH (repeatable).",
 )
-@click.option("--sync", is_flag=True, help="Call fsync on written files when they are closed.")
+@sync_option
 @click.option(
     "--keep-containers",
     type=click.Path(path_type=Path),
@@ -59,7 +67,7 @@ if TYPE_CHECKING:
 )
 @click.option("--report", is_flag=True, help="Show every file and every hint that MPI reported.")
 @json_option
-@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@program_argument
 def command(
     config: Path | None,
     allowed: tuple[str, ...],

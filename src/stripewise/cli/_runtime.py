@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import click
 
-from stripewise.cli._common import echo, examples, json_option, note, print_json
+from stripewise.cli._common import answer, echo, examples, json_option, note, print_json
 
 
 @click.group(
@@ -67,18 +67,15 @@ def list_built(as_json: bool) -> None:
     from stripewise.runtime import find_runtime
 
     runtime = find_runtime()
-    if as_json:
-        print_json(
-            {
-                "directory": str(runtime.directory),
-                "core": str(runtime.core),
-                "plugins": {name: str(path) for name, path in runtime.plugins.items()},
-                "kernels": {name: str(path) for name, path in runtime.kernels.items()},
-            }
-        )
-        return
-    echo(f"{'core':<22} {runtime.core}")
-    for name, path in runtime.plugins.items():
-        echo(f"{'plug-in ' + name:<22} {path}")
-    for name, path in runtime.kernels.items():
-        echo(f"{'kernel ' + name:<22} {path}")
+    kinds = {"plug-in": runtime.plugins, "kernel": runtime.kernels}
+    parts = {f"{kind} {name}": path for kind in kinds for name, path in kinds[kind].items()}
+    answer(
+        as_json,
+        lambda: {
+            "directory": runtime.directory,
+            "core": runtime.core,
+            "plugins": runtime.plugins,
+            "kernels": runtime.kernels,
+        },
+        lambda: [f"{name:<22} {path}" for name, path in {"core": runtime.core, **parts}.items()],
+    )

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import EXIT_INTERRUPTED, echo, examples, json_option, note, print_json
+from stripewise.cli._common import (
+    EXIT_INTERRUPTED,
+    answer,
+    examples,
+    input_option,
+    json_option,
+    no_sync_option,
+    note,
+    program_argument,
+)
 from stripewise.cli._tune_words import Duration
 
 if TYPE_CHECKING:
@@ -79,18 +88,11 @@ def command() -> None:
     metavar="N",
     help="Insert a run of the default after every N runs; 0 inserts none.",
 )
-@click.option("--no-sync", is_flag=True, help="Do not wait until the data is on the storage.")
+@no_sync_option
 @click.option(
     "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, such as 90s."
 )
-@click.option(
-    "--input",
-    "inputs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="File or directory that the program reads, instead of this whole directory (repeatable).",
-)
+@input_option
 @click.option(
     "--work-dir",
     type=click.Path(path_type=Path),
@@ -100,7 +102,7 @@ def command() -> None:
 )
 @click.option("--resume", is_flag=True, help="Continue an interrupted recording.")
 @json_option
-@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@program_argument
 def record(
     as_json: bool, program: tuple[str, ...], vary: tuple[str, ...], spec: Path | None, **given: Any
 ) -> None:
@@ -172,8 +174,4 @@ def show(file: Path, picture: Path | None, as_json: bool) -> None:
 def _show(surface: Surface, file: Path, as_json: bool) -> None:
     from stripewise.report import surface_lines, surface_to_json
 
-    if as_json:
-        print_json(surface_to_json(surface))
-        return
-    for line in surface_lines(surface, file.name):
-        echo(line)
+    answer(as_json, lambda: surface_to_json(surface), lambda: surface_lines(surface, file.name))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from stripewise.cli._common import echo, examples, json_option, note, print_json
+from stripewise.cli._common import echo, examples, json_option, note, print_json, sync_option
 from stripewise.cli._trace_view import collect, export, info, show
 from stripewise.errors import StorageError, UsageError
 
@@ -87,7 +87,7 @@ class TraceGroup(click.Group):
     help="Directory into which each node writes and which exists on all of them; `trace collect` "
     "then brings the files together.",
 )
-@click.option("--sync", is_flag=True, help="Call fsync on written files when they are closed.")
+@sync_option
 @json_option
 @click.pass_context
 def command(

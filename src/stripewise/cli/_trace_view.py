@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import echo, examples, json_option, note, print_json
+from stripewise.cli._common import (
+    answer,
+    echo,
+    evidence_argument,
+    examples,
+    json_option,
+    note,
+    print_json,
+)
 from stripewise.errors import TraceError, UsageError
 from stripewise.text import finite
 
@@ -19,13 +27,6 @@ if TYPE_CHECKING:
     from stripewise.model import Trace
 
 _LAYERS = ("adios2", "hdf5", "pnetcdf", "mpiio", "stdio", "posix")
-_path = click.argument(
-    "paths",
-    nargs=-1,
-    required=True,
-    type=click.Path(path_type=Path, readable=False),
-    metavar="PATH...",
-)
 
 
 @click.command(
@@ -35,7 +36,7 @@ _path = click.argument(
         "stripewise trace info --json job.darshan",
     ),
 )
-@_path
+@evidence_argument
 @click.option("--all", "everything", is_flag=True, help="Show every file.")
 @json_option
 def info(paths: tuple[Path, ...], everything: bool, as_json: bool) -> None:
@@ -48,11 +49,7 @@ def info(paths: tuple[Path, ...], everything: bool, as_json: bool) -> None:
     from stripewise.report import info_lines, trace_info
 
     found = trace_info(read_evidence(paths), sum(_size(path) for path in paths))
-    if as_json:
-        print_json(found)
-        return
-    for line in info_lines(found, everything=everything):
-        echo(line)
+    answer(as_json, lambda: found, lambda: info_lines(found, everything=everything))
 
 
 @click.command(
@@ -63,7 +60,7 @@ def info(paths: tuple[Path, ...], everything: bool, as_json: bool) -> None:
         "stripewise trace show program.trace --calls --json",
     ),
 )
-@_path
+@evidence_argument
 @click.option("--rank", "ranks", type=int, multiple=True, help="Rank to include (repeatable).")
 @click.option(
     "--file",
@@ -129,7 +126,7 @@ def show(
         "stripewise trace export program.trace -o calls.parquet --calls --rank 0",
     ),
 )
-@_path
+@evidence_argument
 @click.option(
     "-o",
     "--output",
@@ -194,12 +191,13 @@ def collect(sources: tuple[Path, ...], output: Path, as_json: bool) -> None:
     different runs are refused.
     """
     from stripewise.readers import collect_containers
+    from stripewise.report import plural
 
     copies = collect_containers(sources, output)
     if as_json:
         print_json({"copied": [str(copy) for copy in copies]})
         return
-    note(f"{len(copies)} container{'s' if len(copies) > 1 else ''} copied to {output}")
+    note(f"{plural(len(copies), 'container')} copied to {output}")
 
 
 def _trace_of(paths: tuple[Path, ...]) -> Trace:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import echo, examples, json_option, print_json
+from stripewise.cli._common import answer, examples, json_option
 from stripewise.cli._completion import complete_knob
 from stripewise.tunables import Layer
 
@@ -44,18 +44,15 @@ def command(name: str | None, layer: str | None, as_json: bool) -> None:
     policy = load_policy()
     if name is not None:
         knob = get(name)
-        if as_json:
-            print_json(_data(knob, policy.why_not(knob)))
-        else:
-            for line in _details(knob, policy.why_not(knob)):
-                echo(line)
+        forbidden = policy.why_not(knob)
+        answer(as_json, lambda: _data(knob, forbidden), lambda: _details(knob, forbidden))
         return
     knobs = [knob for knob in all_tunables() if layer in (None, knob.layer.value)]
-    if as_json:
-        print_json([_data(knob, policy.why_not(knob)) for knob in knobs])
-    else:
-        for line in _table(knobs, {k.name for k in knobs if policy.why_not(k)}):
-            echo(line)
+    answer(
+        as_json,
+        lambda: [_data(knob, policy.why_not(knob)) for knob in knobs],
+        lambda: _table(knobs, {k.name for k in knobs if policy.why_not(k)}),
+    )
 
 
 def _data(knob: Tunable, forbidden: str) -> dict[str, Any]:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stripewise.cli._common import EXIT_INTERRUPTED, echo, examples, json_option, note, print_json
+from stripewise.cli._common import (
+    EXIT_INTERRUPTED,
+    echo,
+    examples,
+    input_option,
+    json_option,
+    no_sync_option,
+    note,
+    print_json,
+    program_argument,
+)
 from stripewise.cli._completion import complete_knob, complete_strategy
 from stripewise.cli._tune_words import (
     Duration,
@@ -132,14 +142,7 @@ if TYPE_CHECKING:
     shell_complete=complete_knob,
     help="Values to try for a tunable instead of its usual ones, such as 1MiB,4MiB (repeatable).",
 )
-@click.option(
-    "--input",
-    "inputs",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="PATH",
-    help="File or directory that the program reads, instead of this whole directory (repeatable).",
-)
+@input_option
 @click.option(
     "--ranks", type=Numbers(), default=(), metavar="N,N", help="Numbers of ranks to try as well."
 )
@@ -157,7 +160,7 @@ if TYPE_CHECKING:
     metavar="N,N",
     help="Values of OMP_NUM_THREADS to try as well.",
 )
-@click.option("--no-sync", is_flag=True, help="Do not wait until the data is on the storage.")
+@no_sync_option
 @click.option(
     "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, such as 10min."
 )
@@ -183,7 +186,7 @@ if TYPE_CHECKING:
     help="Number of runs at a time, where the launcher allows several  [default: all it allows]",
 )
 @json_option
-@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@program_argument
 def command(
     as_json: bool, no_sync: bool, no_memory: bool, timeout: float | None, **given: Any
 ) -> None:
@@ -236,10 +239,7 @@ def _tune(options: StudyOptions, as_json: bool) -> None:
 
     result = _study(options, as_json)
     if as_json:
-        _write(result)
         print_json(result_to_json(result))
-    else:
-        _show(result)
 
 
 def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
@@ -247,15 +247,9 @@ def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
     from stripewise.report import result_to_json
     from stripewise.study import tune_replay
 
-    def run(one: StudyOptions) -> StudyResult:
-        result = _study(one, as_json, again=options)
-        if as_json:
-            _write(result)
-        else:
-            _show(result)
-        return result
-
-    replay, program = tune_replay(options, trace, run)
+    replay, program = tune_replay(
+        options, trace, lambda one: _study(one, as_json, "the same command and --resume")
+    )
     improved = program is not None and program.improved
     if as_json:
         both = {"improved": improved, "replay": result_to_json(replay)}
@@ -264,37 +258,28 @@ def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
         echo(" program         not run: the replay found nothing to confirm")
 
 
-def _study(options: StudyOptions, as_json: bool, again: StudyOptions | None = None) -> StudyResult:
-    from stripewise.report import progress_observer
+def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult:
+    """Run a study, write what it leaves, and sum it up for people."""
+    from stripewise.report import progress_observer, summary_lines, write_outputs
     from stripewise.study import run_study
 
     observer = progress_observer(sys.stderr if as_json else sys.stdout)
     try:
-        return run_study(options, observer)
+        result = run_study(options, observer)
     except KeyboardInterrupt:
         observer.close()
-        how = resume_command(options) if again is None else "the same command and --resume"
+        how = again or resume_command(options)
         note(f"interrupted; no finished run is lost; continue with: {how}")
         click.get_current_context().exit(EXIT_INTERRUPTED)
     finally:
         observer.close()
-
-
-def _write(result: StudyResult) -> list[str]:
-    from stripewise.report import write_outputs
-
     wrote, notes = write_outputs(result)
     for text in notes:
         note(text, kind="note")
-    return wrote
-
-
-def _show(result: StudyResult) -> None:
-    from stripewise.report import summary_lines
-
-    wrote = _write(result)
-    for line in summary_lines(result, wrote=wrote):
-        echo(line, wrap=False)
+    if not as_json:
+        for line in summary_lines(result, wrote=wrote):
+            echo(line, wrap=False)
+    return result
 
 
 def resume_command(options: StudyOptions) -> str:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from stripewise.errors import ConfigurationError, StorageError, UsageError
+from stripewise.errors import ConfigurationError, StorageError
 from stripewise.knowledge._codec import decode, encode
 from stripewise.knowledge._records import Lesson
 from stripewise.knowledge._schema import MIGRATIONS, migrate, version_of
@@ -99,19 +99,6 @@ class Store:
             before = connection.total_changes
             connection.executemany("DELETE FROM study WHERE id = ?", [(i,) for i in study_ids])
             return connection.total_changes - before
-
-    def find(self, text: str) -> tuple[Lesson, str]:
-        """Return the one study whose id begins with a text, and its origin.
-
-        Raises:
-            UsageError: There is none, or more than one.
-            StorageError: The file cannot be read.
-        """
-        found = [e for e in self.entries() if text and e[0].study_id.startswith(text.lower())]
-        if len(found) == 1:
-            return found[0]
-        what = "several studies begin" if found else "no study begins"
-        raise UsageError(f"{what} with {text!r}; `stripewise knowledge list` shows their ids")
 
     def _decoded(self, rows: Sequence[tuple[str, str]]) -> Iterator[tuple[Lesson, str]]:
         for document, origin in rows:

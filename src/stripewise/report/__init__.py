@@ -12,6 +12,7 @@ from stripewise._lazy import lazy_exports
 from stripewise.extras import require
 
 if TYPE_CHECKING:
+    from stripewise.report._columns import aligned as aligned
     from stripewise.report._html import render_html as render_html
     from stripewise.report._json import configuration_document as configuration_document
     from stripewise.report._json import result_to_json as result_to_json

@@ -19,6 +19,12 @@ Columns = Sequence[tuple[str, Callable[[_Row], str]]]
 """Of a table: the heading of each column, and what a row has in it."""
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Align cells at the left, in one block; the first row are the headings."""
+    every = frozenset(range(len(rows[0])))
+    return next(TextTable(rows[0], list(rows[1:]), left=every).blocks())
+
+
 @dataclass(frozen=True)
 class TextTable:
     """Rows of cells under headings.
