@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stripewise.errors import StorageError, StudyError
-from stripewise.model import Measurement, ObservedFile, RunStatus
+from stripewise.model import Measurement, ObservedFile, RunStatus, from_json, to_json
 from stripewise.study import Case, Journal, StudyOptions
-from stripewise.study import _codec as codec
 from stripewise.study._journal import encode, parse
 from stripewise.study._options import options_from_json, options_to_json
 
@@ -106,15 +105,15 @@ def test_measurement_survives_with_any_bytes_in_a_path():
         "out\udcff.dat", writers=2, aligned_fraction={4096: 0.5}, applied={"cb_nodes": "2"}
     )
     measurement = Measurement("id", RunStatus.TIMEOUT, None, 1.5, 0.5, 1, 2, 3.0, (file,), "slow")
-    data = codec.measurement_to_json(measurement)
+    data = to_json(measurement)
     text = encode([{"kind": "run-finished", "at": 1.5, "run_id": "id", "measurement": data}])
     record = parse(text, None)[0][0]
-    assert codec.measurement_from_json(record["measurement"]) == measurement
+    assert from_json(Measurement, record["measurement"]) == measurement
 
 
 def test_unknown_fields_of_a_later_version_are_ignored():
-    data = codec.measurement_to_json(Measurement("id", RunStatus.OK)) | {"later": 1}
-    assert codec.measurement_from_json(data) == Measurement("id", RunStatus.OK)
+    data = to_json(Measurement("id", RunStatus.OK)) | {"later": 1}
+    assert from_json(Measurement, data) == Measurement("id", RunStatus.OK)
 
 
 def test_options_with_cases_survive_the_journal(tmp_path):

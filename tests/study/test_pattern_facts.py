@@ -15,8 +15,9 @@ from stripewise.model import (
     PatternKind,
     ProgramFacts,
     RunProfile,
+    from_json,
+    to_json,
 )
-from stripewise.study._codec import facts_from_json, facts_to_json
 from stripewise.study._pattern_facts import (
     MOST_SUMMARIES,
     interleaved,
@@ -94,4 +95,4 @@ def test_there_is_an_end_of_summaries() -> None:
 
 def test_summaries_survive_a_journal() -> None:
     facts = ProgramFacts(patterns=summaries([pattern((BLOCK, WHOLE), (4, 4), (16, 4))]))
-    assert facts_from_json(json.loads(json.dumps(facts_to_json(facts)))) == facts
+    assert from_json(ProgramFacts, json.loads(json.dumps(to_json(facts)))) == facts

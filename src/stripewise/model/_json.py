@@ -13,6 +13,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from math import isfinite
+from pathlib import PurePath
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
@@ -25,6 +26,8 @@ def to_json(value: Any) -> Any:
         return {item.name: to_json(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Enum):
         return value.value if isinstance(value, str) else value.name.lower()
+    if isinstance(value, PurePath):
+        return str(value)
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -52,6 +55,15 @@ def from_json(kind: type[Record], data: Any, name: str = "") -> Record:
         elif item.default is MISSING and item.default_factory is MISSING:
             raise ValueError(f"{f'{name}.{item.name}'.strip('.')} is missing")
     return kind(**found)
+
+
+def check_json(kind: Any, data: Any, name: str = "") -> None:
+    """Refuse data that are no value of a type: a dataclass, or any of those that one holds.
+
+    Raises:
+        ValueError: They are not.
+    """
+    _restored(kind, data, name)
 
 
 @cache
@@ -106,7 +118,7 @@ def _plain(kind: Any, value: Any, name: str) -> Any:
         if value is not None:
             raise _wrong(value, name, "null")
         return None
-    if issubclass(kind, Enum):
+    if issubclass(kind, Enum) or (issubclass(kind, PurePath) and isinstance(value, str)):
         return kind(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if _SMALLEST <= value <= _LARGEST else float("inf")

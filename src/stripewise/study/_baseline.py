@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from stripewise.errors import ProgramError, RuntimeMissingError
-from stripewise.model import Measurement, ProgramFacts, RunRole, RunStatus
+from stripewise.model import Measurement, ProgramFacts, RunRole, RunStatus, from_json, to_json
 from stripewise.runtime import program_word
-from stripewise.study import _codec as codec
 from stripewise.study._context import CaseContext
 from stripewise.study._looking import REFUSED
-from stripewise.study._shapes import check_fields
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import resolution_text, spread
 from stripewise.study._tools import FirstLook
@@ -258,36 +256,17 @@ def _where_it_spoke(context: CaseContext, measurement: Measurement) -> str:
 
 
 def _first_look(context: CaseContext, measurement: Measurement) -> FirstLook:
-    def look() -> codec.Json:
-        found = context.tools.look_first(context.executor.place(measurement), measurement)
-        return {
-            "facts": codec.facts_to_json(found.facts),
-            "problem": found.problem,
-            "no_plugin": found.no_plugin,
-            "written_inputs": list(found.written_inputs),
-            "replaced_inputs": list(found.replaced_inputs),
-            "output_bytes": found.output_bytes,
-            "warnings": list(found.warnings),
-        }
-
-    context.remember("first-look", look)
+    look = context.tools.look_first
+    context.remember(
+        "first-look", lambda: to_json(look(context.executor.place(measurement), measurement))
+    )
     return _recorded_look(context)
 
 
 def _recorded_look(context: CaseContext) -> FirstLook:
     data = context.recall("first-look")
     assert data is not None
-    look = FirstLook(
-        facts=codec.facts_from_json(data["facts"]),
-        problem=data["problem"],
-        no_plugin=data["no_plugin"],
-        written_inputs=tuple(data["written_inputs"]),
-        replaced_inputs=tuple(data["replaced_inputs"]),
-        output_bytes=data["output_bytes"],
-        warnings=tuple(data["warnings"]),
-    )
-    check_fields(look)
-    return look
+    return from_json(FirstLook, data)
 
 
 def _warnings(facts: ProgramFacts) -> list[str]:

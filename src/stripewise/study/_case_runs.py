@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from math import exp, inf, log
 from statistics import median
+from typing import Any
 
 from stripewise.model import Measurement, RunRole
 from stripewise.strategies import Proposal
-from stripewise.study import _codec as codec
 from stripewise.study._baseline import Baseline
 from stripewise.study._contract import failure_text, trial_timeout
 from stripewise.study._effective import same_requests
@@ -142,13 +142,13 @@ class CaseRuns:
             if torn is not None:
                 self.context.executor.release(torn)
 
-    def _order(self, number: str, place: int) -> codec.Json:
-        order: codec.Json = self.context.remember(
+    def _order(self, number: str, place: int) -> dict[str, Any]:
+        order: dict[str, Any] = self.context.remember(
             f"order/{self._number}/{number}", lambda: self._draw(number, place)
         )
         return order
 
-    def _draw(self, number: str, place: int) -> codec.Json:
+    def _draw(self, number: str, place: int) -> dict[str, Any]:
         ledger = self.context.ledger
         slot, last = ledger.last_slot(place), ledger.last_entry(place)
         if slot and last.role is RunRole.BASELINE and last.case == self.context.name:

@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from stripewise.errors import UsageError
 
@@ -89,19 +88,3 @@ def case_directory(number: int, name: str) -> Path:
         return Path()
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("_.")[-40:]
     return Path("cases", f"{number}-{plain}" if plain else f"{number}")
-
-
-def case_to_json(case: Case) -> dict[str, Any]:
-    """Return what the journal records of a case."""
-    return {
-        "name": case.name,
-        "command": list(case.command),
-        "weight": case.weight,
-        "inputs": [str(path) for path in case.inputs],
-    }
-
-
-def case_from_json(data: Mapping[str, Any]) -> Case:
-    """Restore a case."""
-    inputs = tuple(Path(path) for path in data["inputs"])
-    return Case(data["name"], tuple(data["command"]), data["weight"], inputs)

@@ -15,8 +15,7 @@ from typing import Any
 
 from stripewise.errors import StudyError
 from stripewise.launch import Handle
-from stripewise.model import Decision, Measurement, RunEntry, RunRole
-from stripewise.study import _codec as codec
+from stripewise.model import Decision, Measurement, RunEntry, RunRole, from_json, to_json
 from stripewise.study._halves import Halves
 from stripewise.study._journal import Journal, Record
 from stripewise.study._shapes import DAMAGE, check_record, described, need
@@ -176,7 +175,7 @@ class Ledger:
             role=slot.role.value,
             trial=slot.trial_number,
             pair=slot.pair_number,
-            settings=codec.settings_to_json(slot.settings),
+            settings=to_json(slot.settings),
             sync=slot.sync,
             case=slot.case,
             **where,
@@ -188,12 +187,11 @@ class Ledger:
 
     def submitted(self, run_id: str, handle: Handle) -> None:
         """Record how to find a run again."""
-        self._append("run-submitted", run_id=run_id, handle=codec.handle_to_json(handle))
+        self._append("run-submitted", run_id=run_id, handle=to_json(handle))
 
     def finished(self, run_id: str, measurement: Measurement, *, late: bool = False) -> None:
         """Record what a run gave; late: it had ended before this session."""
-        data = codec.measurement_to_json(measurement)
-        self._append("run-finished", run_id=run_id, measurement=data, late=late)
+        self._append("run-finished", run_id=run_id, measurement=to_json(measurement), late=late)
 
     def dropped(self, run_id: str, reason: str) -> None:
         """Record that a run was cancelled: it counts as never run."""
@@ -267,12 +265,12 @@ def _on_planned(state: _State, record: Record) -> None:
 
 
 def _on_submitted(state: _State, record: Record) -> None:
-    state.open_runs[record["run_id"]].handle = codec.handle_from_json(record["handle"])
+    state.open_runs[record["run_id"]].handle = from_json(Handle, record["handle"])
 
 
 def _on_finished(state: _State, record: Record) -> None:
     plan = state.planned[record["run_id"]]
-    measurement = codec.measurement_from_json(record["measurement"])
+    measurement = from_json(Measurement, record["measurement"])
     need(measurement.run_id == record["run_id"], "the measurement of another run")
     need(plan["slot"] not in state.by_slot, f"{plan['slot']} has ended before")
     del state.open_runs[record["run_id"]]

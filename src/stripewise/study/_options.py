@@ -4,24 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from stripewise.errors import UsageError
 from stripewise.launch import DEFAULT_LAUNCHER, Launcher
-from stripewise.model import Value
+from stripewise.model import Value, from_json, to_json
 from stripewise.runtime import program_name
-from stripewise.study._cases import (
-    CASE_WORD,
-    Case,
-    case_directory,
-    case_from_json,
-    case_to_json,
-    check_cases,
-)
-from stripewise.study._shapes import check_fields
+from stripewise.study._cases import CASE_WORD, Case, case_directory, check_cases
 from stripewise.study._statistics import LOOKS
 from stripewise.tunables import SafetyClass
 
@@ -109,6 +101,8 @@ class StudyOptions:
             raise UsageError(f"allow must be one of {', '.join(CLASSES)}, not {self.allow!r}")
         if self.trials is not None and self.trials < 1:
             raise UsageError(f"--trials must be at least 1, not {self.trials}")
+        if self.timeout_seconds is not None and self.timeout_seconds <= 0:
+            raise UsageError(f"--timeout must be above 0, not {self.timeout_seconds:g}s")
         least = MINIMUM_RUNS * len(self.all_cases)
         if self.runs is not None and self.runs < least:
             of = f" of {len(self.cases)} cases" if len(self.cases) > 1 else ""
@@ -170,50 +164,29 @@ def check_in_flight(options: StudyOptions, launcher: Launcher) -> None:
 
 
 _RESOURCES = ("ranks", "ranks_per_node", "threads")
-_RECORDED = (
+_NOT_RECORDED = ("directory", "resume", "force", "part", "sharing")
+_FIXED = (
     "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
-    "timeout_seconds", "keep", "patience", "launcher", "in_flight",
+    "timeout_seconds", "keep", "patience", "launcher", "in_flight", "strategy_options", "memory",
+    "only", "exclude", "vary", "inputs", *_RESOURCES,
 )  # fmt: skip
+"""What a study keeps from its beginning."""
 
 
 def options_to_json(options: StudyOptions) -> dict[str, Any]:
     """Return what the journal records of the options."""
-    data = {name: getattr(options, name) for name in _RECORDED}
-    data |= {"only": list(options.only), "exclude": list(options.exclude)}
-    data["strategy_options"] = dict(options.strategy_options)
-    data["vary"] = {name: list(values) for name, values in options.vary.items()}
-    data |= {name: list(getattr(options, name)) for name in _RESOURCES}
-    data["memory"] = options.memory
-    data["inputs"] = [str(path) for path in options.inputs]
-    data["cases"] = [case_to_json(case) for case in options.cases]
-    return data | {"command": list(options.command), "origin": str(options.origin)}
+    data: dict[str, Any] = to_json(options)
+    return {name: value for name, value in data.items() if name not in _NOT_RECORDED}
 
 
 def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
-    """Restore recorded options, to go on with the study in a directory."""
-    options = StudyOptions(
-        command=tuple(data["command"]),
-        directory=directory,
-        origin=Path(data["origin"]),
-        strategy_options=data.get("strategy_options", {}),
-        only=tuple(data["only"]),
-        exclude=tuple(data["exclude"]),
-        vary={name: _values(values) for name, values in data.get("vary", {}).items()},
-        ranks=tuple(data.get("ranks", ())),
-        ranks_per_node=tuple(data.get("ranks_per_node", ())),
-        threads=tuple(data.get("threads", ())),
-        inputs=tuple(Path(path) for path in data["inputs"]),
-        memory=data.get("memory", False),
-        cases=tuple(case_from_json(case) for case in data.get("cases", ())),
-        resume=True,
-        **{name: data[name] for name in _RECORDED if name in data},
-    )
-    check_fields(options)
-    return options
+    """Restore recorded options, to go on with the study in a directory.
 
-
-def _values(values: Sequence[Any]) -> tuple[Value, ...]:
-    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
+    Raises:
+        ValueError: One is of another type.
+    """
+    here = {"directory": str(directory), "resume": True}
+    return from_json(StudyOptions, {"memory": False, **data, **here}, "options")
 
 
 BUDGETS = ("trials", "runs", "time_seconds")
@@ -242,16 +215,7 @@ def ignored_options(given: StudyOptions, recorded: StudyOptions) -> tuple[str, .
     return tuple(
         f"{name.removesuffix('_seconds').replace('_', '-')} {_shown(getattr(given, name))} "
         f"(it has {_shown(getattr(recorded, name))})"
-        for name in (
-            *_RECORDED,
-            "strategy_options",
-            "memory",
-            "only",
-            "exclude",
-            "vary",
-            "inputs",
-            *_RESOURCES,
-        )
+        for name in _FIXED
         if getattr(given, name) not in (getattr(plain, name), getattr(recorded, name))
     )
 

@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from stripewise.errors import StudyError, UsageError
-from stripewise.model import Trial, Value
+from stripewise.model import Trial, Value, from_json
 from stripewise.strategies import Proposal, Strategy
-from stripewise.study import _codec as codec
 from stripewise.tunables import get, key_of
 
 
@@ -55,13 +54,14 @@ class Proposals:
 
     def _follow(self, number: int, recorded: Mapping[str, Any]) -> Proposal:
         """Return a recorded point, as the strategy's own if it asks for it now."""
-        settings = _known(number, codec.settings_from_json(recorded["settings"]))
+        found = from_json(Proposal, recorded)
+        settings = _known(number, found.settings)
         self._waiting = self._waiting or self._strategy.ask(1)
         if self._waiting and key_of(self._waiting[0].settings) == key_of(settings):
             self._waiting = []
         else:
             self._followed[key_of(settings)] = None
-        return Proposal(settings, recorded["reason"])
+        return found
 
     def _next(self) -> Proposal | None:
         """Return a point of the strategy that has not been tried; None if it has none now."""

@@ -13,10 +13,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import inf
+from typing import Any
 
-from stripewise.model import Measurement, Trial, TrialState, Verification, VerificationStatus
+from stripewise.model import (
+    Measurement,
+    Trial,
+    TrialState,
+    Verification,
+    VerificationStatus,
+    from_json,
+    to_json,
+)
 from stripewise.strategies import Proposal, Strategy
-from stripewise.study import _codec as codec
 from stripewise.study._baseline import Baseline
 from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
@@ -26,6 +34,7 @@ from stripewise.study._proposals import Proposals
 from stripewise.study._search_result import SearchResult
 from stripewise.study._slot import Steps
 from stripewise.study._trial_runs import TrialRuns, slower_limit
+from stripewise.text import finite
 from stripewise.tunables import SafetyClass, settings_class
 
 SURPRISING = 2.0
@@ -150,9 +159,8 @@ class Search:
         return outcome
 
     def _propose(self, number: int, proposal: Proposal) -> None:
-        settings = codec.settings_to_json(proposal.settings)
         told = len(self._result.trials)
-        data: codec.Json = {"settings": settings, "reason": proposal.reason}
+        data = to_json(proposal)
         if told != number - 1:
             data["told"] = told
         self._context.ledger.remember(f"proposal/{number}", lambda: data)
@@ -235,13 +243,12 @@ class Search:
     ) -> Verification:
         layout = settings_class(trial.configuration) is not SafetyClass.SAFE
         compare = case.context.tools.compare
-        return codec.verification_from_json(
+        run_id, traced = case.candidates[0].run_id, case.baseline.traced
+        return from_json(
+            Verification,
             case.context.remember(
-                name,
-                lambda: codec.verification_to_json(
-                    compare(baselines, case.candidates[0].run_id, layout, case.baseline.traced)
-                ),
-            )
+                name, lambda: to_json(compare(baselines, run_id, layout, traced))
+            ),
         )
 
     def _fresh_baseline(self, case: CaseRuns) -> Steps[Measurement | None]:
@@ -285,13 +292,7 @@ def _details(runs: TrialRuns) -> dict[str, str]:
     }
 
 
-def _trial_record(trial: Trial) -> codec.Json:
-    return {
-        "number": trial.number,
-        "settings": codec.settings_to_json(trial.settings),
-        "state": trial.state.value,
-        "runs": [run.run_id for run in trial.measurements],
-        "io_ratio": codec.ratio_to_json(trial.io_ratio),
-        "elapsed_ratio": codec.ratio_to_json(trial.elapsed_ratio),
-        "message": trial.message,
-    }
+def _trial_record(trial: Trial) -> Any:
+    names = ("number", "settings", "state", "io_ratio", "elapsed_ratio", "message")
+    data = {name: to_json(getattr(trial, name)) for name in names}
+    return finite(data | {"runs": [run.run_id for run in trial.measurements]})

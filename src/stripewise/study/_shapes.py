@@ -4,20 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import fields
-from functools import cache
-from math import isfinite
-from types import UnionType
-from typing import Any, TypedDict, cast, get_args, get_origin, get_type_hints
+from collections.abc import Mapping
+from typing import Any
+
+from stripewise.model import Proposal, check_json
 
 DAMAGE = (LookupError, TypeError, ValueError, AttributeError, AssertionError)
 """What data that was changed by hand, or by a fault, leads to."""
-
-
-class _Proposal(TypedDict):
-    settings: dict[str, Any]
-    reason: str
 
 
 VALUES: dict[str, Any] = {
@@ -26,7 +19,7 @@ VALUES: dict[str, Any] = {
     "first-look": dict[str, Any],
     "noise": float,
     "pair-noise": tuple[tuple[float, ...], ...],
-    "proposal": _Proposal,
+    "proposal": Proposal,
     "proven": int,
     "search-stopped": str,
     "told": int,
@@ -60,52 +53,4 @@ def check_record(record: Mapping[str, Any]) -> None:
     if record["kind"] != "value":
         return
     name, value = record["name"], record["value"]
-    hint = VALUES.get(name.rpartition(":")[2].partition("/")[0], Any)
-    need(fits(value, hint), f"{name} is {str(value)[:60]}")
-
-
-def check_fields(record: Any) -> None:
-    """Refuse a data class with a field of another type than declared.
-
-    Raises:
-        ValueError: One is.
-    """
-    hints = _hints(cast(Hashable, type(record)))
-    for field in fields(record):
-        value = getattr(record, field.name)
-        need(fits(value, hints[field.name]), f"{field.name} is {str(value)[:60]}")
-
-
-@cache
-def _hints(record: Any) -> dict[str, Any]:
-    return get_type_hints(record)
-
-
-def fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of a type; whole numbers are floats, lists are tuples, none is NaN."""
-    if hint is Any:
-        return True
-    if hint is float:
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return is_number and isfinite(value)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if get_origin(hint) is UnionType:
-        return any(fits(value, one) for one in get_args(hint))
-    if isinstance(hint, type) and get_origin(hint) is None:
-        if hasattr(hint, "__total__"):
-            wanted = _hints(hint)
-            return isinstance(value, dict) and all(fits(value.get(n), wanted[n]) for n in wanted)
-        return isinstance(value, hint)
-    return _parts_fit(value, hint)
-
-
-def _parts_fit(value: Any, hint: Any) -> bool:
-    parts = get_args(hint)
-    if get_origin(hint) is tuple:
-        return isinstance(value, (list, tuple)) and all(fits(one, parts[0]) for one in value)
-    if get_origin(hint) in (dict, Mapping):
-        return isinstance(value, Mapping) and all(
-            fits(key, parts[0]) and fits(one, parts[1]) for key, one in value.items()
-        )
-    return True
+    check_json(VALUES.get(name.rpartition(":")[2].partition("/")[0], Any), value, name)
