@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tune programs that are not ours, then run them: tests and examples of the I/O libraries.
 
-    apt-get source netcdf pnetcdf hdf5      # in some directory SOURCES, with deb-src enabled
+    apt-get source netcdf pnetcdf hdf5 mpich  # in some directory SOURCES, with deb-src enabled
     pip download --no-binary :all: --no-deps adios2 && tar xf adios2-*.tar.gz      # beside them
     ADIOS2_DIR=PREFIX benchmarks/other_programs.py SOURCES [--only TEXT]
 
@@ -60,8 +60,37 @@ NETCDF = (
     "-lnetcdf_mpi",
 )  # fmt: skip
 HEAT = "adios2*/examples/simulations/heatTransfer/write"
+ROMIO = "mpich*/src/mpi/romio/test"
+
+# What ROMIO's configure puts into its Fortran tests.
+CONFIGURED = (
+    ("@F77MPIOINC@", ""),
+    ("@FORTRAN_MPI_OFFSET@", "integer(kind=MPI_OFFSET_KIND)"),
+    ("@F77IARGC@", "iargc()"),
+    ("@F77GETARG@", "call getarg(i, str)"),
+)
 
 PROGRAMS = (
+    *(
+        Program(
+            name, "MPI-IO", "Fortran", mpi, f"{ROMIO}/{name}.f.in", f"mpif90.{mpi}",
+            ("-std=legacy",), ("-fname", "out.dat"), changes=CONFIGURED,
+        )
+        for name in ("fcoll_test", "fperf")
+        for mpi in ("openmpi", "mpich")
+    ),
+    *(
+        Program(
+            name, "MPI-IO", "C", mpi, f"{ROMIO}/{name}.c", f"mpicc.{mpi}", (),
+            ("-fname", "out.dat"), changes=changes,
+        )
+        for name, changes in (
+            ("coll_perf", ((r"= 128 \* \d+;", "= 160;"),)),
+            ("noncontig_coll", ()),  # Open MPI no longer has the calls that it makes
+        )
+        for mpi in ("openmpi", "mpich")
+        if (name, mpi) != ("noncontig_coll", "openmpi")
+    ),
     Program(
         "write_block_read_column", "PnetCDF", "C", "openmpi",
         "pnetcdf*/benchmarks/C/write_block_read_column.c", "mpicc.openmpi", ("-lpnetcdf",),
@@ -140,7 +169,7 @@ def build(program: Program, sources: Path, place: Path) -> Path | str:
             return f"{pattern} does not occur in {found[0].name}"
     place.mkdir(parents=True, exist_ok=True)
     (place / "config.h").touch()
-    copy = place / f"{program.mpi}-{found[0].name}"
+    copy = place / f"{program.mpi}-{found[0].name.removesuffix('.in')}"
     copy.write_text(text, encoding="utf-8", errors="surrogateescape")
     target = place / f"{program.mpi}-{program.language.lower()}-{found[0].stem}"
     flags = [word for flag in program.flags for word in _flags(flag, sources)]
