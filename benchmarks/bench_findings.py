@@ -42,6 +42,7 @@ from stripewise.patterns import find_patterns
 from stripewise.readers import read_evidence
 from stripewise.runtime import collective_stacks, find_runtime, run_in_place
 
+RANKS = "RANKS"
 HERE = Path(__file__).resolve().parent / "findings"
 JSON = Path(__file__).resolve().parent / "results" / "findings.json"
 
@@ -49,6 +50,7 @@ JSON = Path(__file__).resolve().parent / "results" / "findings.json"
 def main() -> None:
     """Measure the storage, compare each program with its remedy, print a table."""
     given = _arguments()
+    os.environ["OMPI_MCA_rmaps_base_oversubscribe"] = "1"  # more ranks than processors
     begun = time.monotonic()
     root = Path(tempfile.mkdtemp(prefix="findings-", dir=given.scratch)).resolve()
     try:
@@ -105,21 +107,22 @@ def _build(root: Path) -> dict[str, list[str]]:
         if shutil.which(compiler) is None:
             continue
         subprocess.run([compiler, "-O2", "-o", target, programs / source], check=True)
-        launch = [] if name == "serial" else [f"mpiexec.{name}", "-n", "2"]
+        launch = [] if name == "serial" else [f"mpiexec.{name}", "-n", RANKS]
         words[name] = [*launch, str(target)]
         if name in kernels:
             words[f"kernel-{name}"] = [*launch, str(kernels[name])]
     return words
 
 
-def _command(text: str, words: dict[str, list[str]]) -> list[str]:
-    first, *rest = shlex.split(text)
-    return [*words[first.strip("{}")], *rest]
+def _command(entry, name: str, words: dict[str, list[str]]) -> list[str]:
+    first, *rest = shlex.split(entry[name])
+    ranks = str(entry.get("ranks", 2))
+    return [ranks if word == RANKS else word for word in words[first.strip("{}")]] + rest
 
 
 def _compare(entry, words, root, storage, given, repeats) -> dict:
     """Diagnose a program, apply the remedy, compare."""
-    bad = _command(entry["bad"], words)
+    bad = _command(entry, "bad", words)
     findings = _diagnosed(bad, root, storage)
     told = {one.code: one for one in findings if one.cost_seconds is not None}
     expected = told.get(entry["rule"])
@@ -133,7 +136,8 @@ def _compare(entry, words, root, storage, given, repeats) -> dict:
     if expected is None:
         return row
     row["claim"] = [expected.least_seconds, expected.cost_seconds, expected.most_seconds]
-    good = _command(entry["good"], words) if "good" in entry else _with_lines(bad, expected.lines)
+    has_good = "good" in entry
+    good = _command(entry, "good", words) if has_good else _with_lines(bad, expected.lines)
     pairs = [_pair(bad, good, root) for _ in range(given.pairs)]
     gains = sorted(before - after for before, after in pairs)
     row["before"] = statistics.median(before for before, _ in pairs)

@@ -17,5 +17,10 @@ LOCAL = Storage(
     read=_REQUESTS,
     sync={4096: exactly(0.01), 1 << 30: exactly(1.0)},
     calls={name: exactly(1e-5) for name in ("open", "create", "stat", "unlink")},
-    exchange={name: Exchange(2, _PIECES, _PIECES) for name in ("mpich", "openmpi-romio")},
+    processors=8,
+    exchange=[
+        Exchange(stack, 2, collective, _PIECES, _PIECES)
+        for stack in ("mpich", "openmpi-romio")
+        for collective in (True, False)
+    ],
 )

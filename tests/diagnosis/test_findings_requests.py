@@ -10,6 +10,7 @@ from runs import GIB, KIB, MIB, RunBuilder
 from storages import LOCAL
 
 from stripewise.diagnosis import Severity, diagnose
+from stripewise.machines import Exchange, Interval
 from stripewise.model import Evidence, IoLayer, Op, ShapeKind, TraceObject, TraceShape
 
 FILE = "/scratch/out.h5"
@@ -84,9 +85,16 @@ def test_collective_large_cheap_or_few_writes_are_no_finding(changes):
 
 def test_a_remedy_that_costs_as_much_as_it_saves_is_not_told():
     """Exchange between these ranks is slow: the collective call would take what it saves."""
-    slow = {"mpich": replace(LOCAL.exchange["mpich"], write={64: (1e-7, 1.7e-7, 2e-7)})}
-    slow["mpich"].write[64] = type(LOCAL.write[16])(1e-7, 1.7e-7, 2e-7)
-    assert codes(independent(), replace(LOCAL, exchange=slow), mpi="mpich") == []
+    slow = Exchange("mpich", 2, True, {64: Interval(1e-7, 1.7e-7, 2e-7)})
+    assert codes(independent(), replace(LOCAL, exchange=[slow]), mpi="mpich") == []
+
+
+def test_ranks_that_share_processors_without_measured_costs_get_no_claim():
+    """An exchange between them takes far longer than one between ranks that all run."""
+    assert codes(independent(), replace(LOCAL, processors=2), mpi="mpich") == []
+    known = [replace(one, ranks=4) for one in LOCAL.exchange]
+    crowded = replace(LOCAL, processors=2, exchange=known)
+    assert codes(independent(), crowded, mpi="mpich") == ["small-independent"]
 
 
 def test_without_a_measurement_only_what_is_clear_is_told():
@@ -225,6 +233,31 @@ def test_collective_calls_that_two_ranks_make_in_small_pieces():
     assert codes(shredded(4 * MIB), mpi="openmpi") == []
     (line,) = only(shredded(), mpi="mpich").lines
     assert "romio_cb_write enable" in line
+
+
+def strided(own_size=120, extent=60 * MIB):
+    run = RunBuilder(n_ranks=2, elapsed=10.0)
+    run.everyone(FILE, IoLayer.MPIIO, {Op.WRITE: (4, 30 * MIB, 5.0)}, maximum_offset=extent)
+    calls = 30 * MIB // own_size
+    run.everyone(FILE, IoLayer.POSIX, {Op.WRITE: (calls, 30 * MIB, 4.5)}, own=False)
+    return run
+
+
+def test_independent_calls_whose_pieces_are_written_one_by_one():
+    """BT-IO under OMPIO; ROMIO moves pieces and holes at once, and locks them meanwhile."""
+    found = only(strided(), mpi="openmpi")
+    assert found.code == "shredded-independent"
+    assert 4.0 < found.cost_seconds < 5.0
+    assert found.text.startswith("8 independent calls of 7.5 MiB became 524 288 system calls")
+    assert found.lines == ("export OMPI_MCA_io=^ompio   # Open MPI: ROMIO instead of OMPIO",)
+    assert codes(strided(4 * MIB), mpi="openmpi") == []
+
+
+def test_pieces_with_wide_holes_are_not_to_be_sieved():
+    ompio = Exchange("openmpi", 2, True, {64: Interval(1e-7, 1.7e-7, 2e-7)})
+    known = replace(LOCAL, exchange=[*LOCAL.exchange, ompio])
+    assert codes(strided(), known, mpi="openmpi") == ["shredded-independent"]
+    assert codes(strided(extent=8 * GIB), known, mpi="openmpi") == []
 
 
 def chunked(below):

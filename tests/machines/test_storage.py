@@ -14,6 +14,7 @@ from stripewise.machines import (
     Interval,
     Stack,
     Storage,
+    interpolated,
     load_storage,
     measure_exchange,
     measure_storage,
@@ -45,11 +46,18 @@ def test_costs_between_and_beyond_the_measured_sizes():
 
 def test_pieces_smaller_than_measured_cost_the_same_each():
     table = {64: Interval(1e-9, 2e-9, 3e-9), 1024: Interval(1e-10, 2e-10, 3e-10)}
-    costs = storage(exchange={"mpich": Exchange(2, write=table)})
-    assert costs.collective("mpich", 16, 1000, writing=True).middle == pytest.approx(8e-6)
-    assert costs.collective("mpich", 1 << 20, 1000, writing=True).middle == pytest.approx(2e-7)
-    assert costs.collective("mpich", 16, 1000, writing=False) is None
-    assert costs.collective("openmpi", 16, 1000, writing=True) is None
+    for piece, seconds in ((16, 8e-9), (64, 2e-9), (1 << 20, 2e-10)):
+        assert interpolated(table, piece, per_byte=True).middle == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "measured"), [(2, 2), (3, 2), (4, 4), (8, 4), (9, None), (16, 16), (64, None)]
+)
+def test_ranks_that_share_processors_have_the_costs_of_as_many_ranks_only(ranks, measured):
+    known = [Exchange("mpich", number, True) for number in (2, 4, 16)]
+    known += [Exchange("mpich", 9, False), Exchange("openmpi", 9, True)]
+    found = storage(processors=8, exchange=known).exchanged("mpich", ranks, collective=True)
+    assert (found and found.ranks) == measured
 
 
 def test_without_a_measurement_costs_are_wide():
@@ -77,7 +85,7 @@ def test_a_directory_is_measured_and_left_as_it_was(tmp_path):
 
 def test_a_record_is_kept_for_its_file_system(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    kept = storage(exchange={"mpich": Exchange(2, TABLE, TABLE)}, calls={"open": COST})
+    kept = storage(exchange=(Exchange("mpich", 2, True, TABLE, TABLE),), calls={"open": COST})
     path = str(tmp_path / "out.dat")
     assert load_storage([path], [platform.node()]) == Storage()
     write_storage(kept, storage_file(tmp_path))
@@ -90,7 +98,7 @@ def test_a_record_is_kept_for_its_file_system(tmp_path, monkeypatch):
     "damage",
     [
         lambda text: text[:40],
-        lambda text: text.replace('"version": 1', '"version": 99'),
+        lambda text: text.replace('"version": 2', '"version": 99'),
         lambda text: json.dumps({**json.loads(text), "write": {"64": [3, 2, 1]}}),
         lambda text: json.dumps({**json.loads(text), "other": 1}),
         lambda text: "[" * 100_000,
@@ -108,7 +116,7 @@ def kernel(tmp_path, text):
     program = tmp_path / "kernel"
     program.write_text(f"#!/bin/sh\ncat <<'E'\n{text}\nE\n")
     program.chmod(0o755)
-    return {"mpich": Stack((str(program),), 2)}
+    return [Stack("mpich", (str(program),), 2)]
 
 
 def test_exchange_is_what_the_kernels_transfers_took(tmp_path):
@@ -116,10 +124,10 @@ def test_exchange_is_what_the_kernels_transfers_took(tmp_path):
         {"operation": op, "bytes": 1000, "phases": {"transfer": {"max_seconds": seconds}}}
         for op, seconds in (("write", 0.1), ("write", 0.2), ("write", 0.3), ("read", 0.4))
     ]
-    found = measure_exchange(kernel(tmp_path, json.dumps({"steps": steps})), tmp_path)
-    assert found["mpich"].write[64].middle == pytest.approx(2e-4)
-    assert found["mpich"].read[64].middle == pytest.approx(4e-4)
+    (found,) = measure_exchange(kernel(tmp_path, json.dumps({"steps": steps})), tmp_path)
+    assert found.write[64].middle == pytest.approx(2e-4)
+    assert found.read[64].middle == pytest.approx(4e-4)
 
 
 def test_a_kernel_that_fails_is_left_out(tmp_path):
-    assert measure_exchange(kernel(tmp_path, "no JSON"), tmp_path) == {}
+    assert measure_exchange(kernel(tmp_path, "no JSON"), tmp_path) == ()

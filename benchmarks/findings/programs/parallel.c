@@ -74,6 +74,23 @@ static void columns(int bad, int piece, int pieces, int writing)
     free(all);
 }
 
+// Records of many fields: each rank updates its own fields in all of them, without the others.
+static void fields(int bad)
+{
+    (void)bad;
+    const int field = 48, records = 250000;
+    char *all = memory((size_t)field * records);
+    MPI_File file = open_shared("fields.dat", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    interleave(file, field, records);
+    for (int step = 0; step < 3; step++) {
+        check(MPI_File_write_at(file, 0, all, field * records, MPI_BYTE, MPI_STATUS_IGNORE),
+              "fields.dat");
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_File_close(&file);
+    free(all);
+}
+
 static void columns_write(int bad)
 {
     columns(bad, 64, 400000, 1);
@@ -174,6 +191,7 @@ int main(int argc, char **argv)
         void (*run)(int bad);
     } cases[] = {{"columns-write", columns_write},
                  {"columns-read", columns_read},
+                 {"fields", fields},
                  {"blocks", blocks},
                  {"own-files", own_files},
                  {"steps", steps},

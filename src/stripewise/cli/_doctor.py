@@ -82,12 +82,13 @@ def _measure(directory: Path, *, as_json: bool) -> None:
             click.echo(f"  {name + ' of ' + format_bytes(size):<20} {_interval(cost)}")
     for name, cost in found.calls.items():
         click.echo(f"  {name:<20} {_interval(cost)}")
-    for stack, exchange in found.exchange.items():
+    for exchange in found.exchange:
+        mode = "collective" if exchange.collective else "independent"
         for name, table in (("write", exchange.write), ("read", exchange.read)):
             for piece, cost in table.items():
                 rate = format_bandwidth(1 / cost.middle)
-                label = f"collective {name} of pieces of {format_bytes(piece)}"
-                click.echo(f"  {label:<40} {rate} ({stack}, {exchange.ranks} ranks)")
+                label = f"{mode} {name} of pieces of {format_bytes(piece)}"
+                click.echo(f"  {label:<40} {rate} ({exchange.stack}, {exchange.ranks} ranks)")
     note(f"kept in {file}; `stripewise profile` uses it")
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from stripewise.machines._costs import Interval as Interval
     from stripewise.machines._costs import Storage as Storage
     from stripewise.machines._costs import around as around
+    from stripewise.machines._costs import interpolated as interpolated
     from stripewise.machines._exchange import Stack as Stack
     from stripewise.machines._exchange import measure_exchange as measure_exchange
     from stripewise.machines._keep import load_storage as load_storage

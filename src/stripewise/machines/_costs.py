@@ -68,14 +68,18 @@ LEAST_SPREAD, ASSUMED_SPREAD, MOST_SPREAD = 0.1, 0.3, 0.5
 
 @dataclass(frozen=True)
 class Exchange:
-    """Cost of collective transfers of interleaved pieces.
+    """Cost of transfers of interleaved pieces by several ranks, through file views.
 
     Attributes:
+        stack: "mpich", "openmpi" or "openmpi-romio".
         ranks: That took part.
+        collective: Otherwise each rank moves its pieces by itself.
         write / read: Piece size in bytes -> seconds for each byte of all ranks together.
     """
 
+    stack: str
     ranks: int
+    collective: bool
     write: Mapping[int, Interval] = field(default_factory=dict)
     read: Mapping[int, Interval] = field(default_factory=dict)
 
@@ -92,7 +96,7 @@ class Storage:
             system's cache.
         sync: Bytes that were written before -> seconds of one fsync.
         calls: "open" (with close), "create" (with close), "stat", "unlink" -> seconds.
-        exchange: By I/O stack: "mpich", "openmpi", "openmpi-romio".
+        exchange: Of each stack, number of ranks and mode that was measured.
     """
 
     host: str = ""
@@ -104,7 +108,7 @@ class Storage:
     read: Mapping[int, Interval] = field(default_factory=dict)
     sync: Mapping[int, Interval] = field(default_factory=dict)
     calls: Mapping[str, Interval] = field(default_factory=dict)
-    exchange: Mapping[str, Exchange] = field(default_factory=dict)
+    exchange: Sequence[Exchange] = ()
 
     @property
     def is_measured(self) -> bool:
@@ -145,16 +149,21 @@ class Storage:
         """Return seconds of a call that moves no data."""
         return self.calls.get(name, ASSUMED_CALLS[name])
 
-    def collective(
-        self, stack: str, piece: float, moved: float, *, writing: bool
-    ) -> Interval | None:
-        """Return seconds of a collective transfer of interleaved pieces; None: not measured."""
-        found = self.exchange.get(stack)
-        table = found and (found.write if writing else found.read)
-        if not table:
-            return None
-        cost = interpolated(table, max(piece, 1.0), per_byte=True)
-        return cost.scaled(moved)
+    def exchanged(self, stack: str, ranks: int, *, collective: bool) -> Exchange | None:
+        """Return the costs that hold for some ranks on one node; None: not measured.
+
+        Ranks that share processors wait for one another in every exchange, so only what as many
+        ranks took holds for them.  Otherwise the most ranks that were measured stand for more.
+        """
+        known = {
+            one.ranks: one
+            for one in self.exchange
+            if (one.stack, one.collective) == (stack, collective)
+        }
+        if ranks in known or ranks > self.processors:
+            return known.get(ranks)
+        fewer = [number for number in known if number <= max(ranks, 2)]
+        return known[max(fewer)] if fewer else None
 
 
 def interpolated(

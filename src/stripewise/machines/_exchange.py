@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collective transfers of interleaved pieces, measured by the benchmark kernel."""
+"""Transfers of interleaved pieces by several ranks, measured by the benchmark kernel."""
 
 from __future__ import annotations
 
@@ -25,29 +25,34 @@ class Stack:
     """An MPI with one of its implementations of MPI-IO.
 
     Attributes:
+        name: Of the stack.
         words: That start the kernel on `ranks` ranks.
+        collective: Whether the ranks transfer together.
         environment: That chooses the implementation.
     """
 
+    name: str
     words: tuple[str, ...]
     ranks: int
+    collective: bool = True
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def measure_exchange(stacks: Mapping[str, Stack], directory: Path) -> dict[str, Exchange]:
+def measure_exchange(stacks: Sequence[Stack], directory: Path) -> tuple[Exchange, ...]:
     """Measure each stack; one whose kernel fails is left out."""
-    found = {name: _measure(stack, directory) for name, stack in stacks.items()}
-    return {name: exchange for name, exchange in found.items() if exchange is not None}
+    found = (_measure(stack, directory) for stack in stacks)
+    return tuple(exchange for exchange in found if exchange is not None)
 
 
 def _measure(stack: Stack, directory: Path) -> Exchange | None:
+    mode = "collective" if stack.collective else "independent"
     write: dict[int, Interval] = {}
     read: dict[int, Interval] = {}
     for piece in PIECES:
         elements = piece // 8
         rows = _BYTES // piece
         options = ["--pattern", "array3d", "--type", "double", "--halo", "0"]
-        options += ["--mode", "collective", "--op", "write-read", "--steps", str(_STEPS)]
+        options += ["--mode", mode, "--op", "write-read", "--steps", str(_STEPS)]
         options += ["--grid", f"1,1,{stack.ranks}", "--size", f"1,{rows},{elements * stack.ranks}"]
         options += ["--file", os.fspath(directory / "exchange.dat"), "--json", "-"]
         try:
@@ -64,7 +69,7 @@ def _measure(stack: Stack, directory: Path) -> Exchange | None:
             return None
         write[piece] = seconds_a_byte(steps, "write")
         read[piece] = seconds_a_byte(steps, "read")
-    return Exchange(stack.ranks, write, read)
+    return Exchange(stack.name, stack.ranks, stack.collective, write, read)
 
 
 def seconds_a_byte(steps: Sequence[Mapping[str, Any]], operation: str) -> Interval:

@@ -18,7 +18,7 @@ from stripewise.machines._costs import Exchange, Interval, Storage
 from stripewise.machines._mount import find_mount
 from stripewise.outputs import whole_file
 
-VERSION = 1
+VERSION = 2
 _MOST_BYTES = 1 << 20
 
 
@@ -70,10 +70,7 @@ def read_storage(file: Path) -> Storage:
             raise ValueError("another version")
         tables = {name: _table(found[name]) for name in ("write", "read", "sync")}
         calls = {str(name): _interval(cost) for name, cost in found["calls"].items()}
-        exchange = {
-            str(name): Exchange(int(one["ranks"]), _table(one["write"]), _table(one["read"]))
-            for name, one in found["exchange"].items()
-        }
+        exchange = tuple(_exchange(one) for one in found["exchange"])
         record = Storage(**{**found, **tables, "calls": calls, "exchange": exchange})
         return replace(record, measured=float(record.measured))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -96,6 +93,11 @@ def write_storage(storage: Storage, file: Path) -> None:
         raise StorageError(f"cannot keep the costs of the storage: {error}") from error
     with whole_file(file) as place:
         place.write_text(text + "\n", encoding="utf-8")
+
+
+def _exchange(one: Mapping[str, Any]) -> Exchange:
+    stack, ranks, collective = str(one["stack"]), int(one["ranks"]), bool(one["collective"])
+    return Exchange(stack, ranks, collective, _table(one["write"]), _table(one["read"]))
 
 
 def _table(costs: Mapping[str, Any]) -> dict[int, Interval]:

@@ -29,7 +29,7 @@ SYNC_SIZES = (4 << 10, MIB, 16 * MIB)
 
 
 def measure_storage(
-    directory: Path, exchange: Callable[[Path], dict[str, Exchange]] | None = None
+    directory: Path, exchange: Callable[[Path], Sequence[Exchange]] | None = None
 ) -> Storage:
     """Measure the file system of a directory, in a directory of its own that is removed again.
 
@@ -55,7 +55,7 @@ def measure_storage(
                 read=read,
                 sync={size: interval_of(_syncs(work, size)) for size in SYNC_SIZES},
                 calls=_calls(work),
-                exchange=exchange(work) if exchange is not None else {},
+                exchange=exchange(work) if exchange is not None else (),
             )
     except OSError as error:
         raise StorageError(f"cannot measure {directory}: {error.strerror or error}") from error

@@ -13,7 +13,7 @@ from stripewise.diagnosis._records import Figures, RequestRow
 from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import FileUse
 from stripewise.diagnosis.findings._mpi import mpiio_of, stack_of
-from stripewise.machines import Interval, Storage, around
+from stripewise.machines import Interval, Storage, around, interpolated
 from stripewise.model import Evidence, Op, Pattern, RunProfile, Trace
 from stripewise.patterns import dominant
 
@@ -80,19 +80,33 @@ class Run:
         """Return what is saved if the same work is done that share less often."""
         return self.now(seconds).scaled(share)
 
-    def collective(
-        self, moved: float, piece: float, *, writing: bool, stack: str = ""
-    ) -> Interval:
-        """Return the time of a collective transfer of interleaved pieces by all ranks.
+    def exchange(
+        self,
+        moved: float,
+        piece: float,
+        *,
+        writing: bool,
+        stack: str = "",
+        collective: bool = True,
+    ) -> Interval | None:
+        """Return the time of a transfer of interleaved pieces by all ranks; None: not known.
 
-        Measured on this stack by the benchmark kernel; otherwise 1 to 4 times the time of the
-        same bytes in large requests of one process (assumed).
+        Measured on this stack by the benchmark kernel.  Otherwise, but for ranks that share
+        processors, 1 to 4 times the time of the same bytes in large requests of one process
+        (assumed).  In independent transfers each rank moves what lies between its pieces too,
+        and the ranks wait for each other's locks: they take as much longer as there are ranks.
         """
-        known = self.storage.collective(stack or self.stack, piece, moved, writing=writing)
+        each = -(-self.n_ranks // max(len(self.profile.hosts), 1))
+        known = self.storage.exchanged(stack or self.stack, each, collective=collective)
         if known is not None:
-            return known
+            table = known.write if writing else known.read
+            times = 1.0 if collective else max(self.n_ranks / known.ranks, 1.0)
+            return interpolated(table, max(piece, 1.0), per_byte=True).scaled(times * moved)
+        if self.storage.is_measured and (each > self.storage.processors or not collective):
+            return None
         bulk = self.storage.bulk(moved, writing=writing)
-        return Interval(bulk.low, 2 * bulk.middle, 4 * bulk.high)
+        times = 1.0 if collective else 2.0 * self.n_ranks
+        return Interval(bulk.low, 2 * bulk.middle, 4 * bulk.high).scaled(times)
 
 
 @dataclass(frozen=True)

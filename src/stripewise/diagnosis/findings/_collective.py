@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from stripewise.diagnosis._usage import READS, SYSTEM, WRITES, FileUse
 from stripewise.diagnosis._words import count, files_of, seconds, size, things
@@ -66,7 +66,9 @@ class SmallIndependent(Rule):
                     "system_calls": below.count,
                     "system_mean_bytes": below.mean_bytes,
                 }
-                after = run.collective(calls.bytes, piece, writing=writing)
+                after = run.exchange(calls.bytes, piece, writing=writing)
+                if after is None:
+                    continue
                 gain = run.gain(calls.elapsed, after)
                 yield Hit.of_calls(use, calls, gain, writing, evidence | found)
 
@@ -108,60 +110,80 @@ class SmallIndependent(Rule):
 
 
 class Shredded(Rule):
-    """Collective calls that reach the file system in small pieces."""
+    """Calls of MPI-IO that reach the file system in small pieces."""
 
-    code = "shredded-collective"
     group = "requests"
-    basis = "the same collective calls through ROMIO with collective buffering, on this MPI"
     tunes = True
 
+    def __init__(self, *, collective: bool) -> None:
+        """Look at collective or at independent calls."""
+        self.collective = collective
+        self.mode = "collective" if collective else "independent"
+        self.code = f"shredded-{self.mode}"
+        self.basis = f"the same {self.mode} calls through ROMIO with its buffers, on this MPI"
+
     def hits(self, run: Run) -> Iterable[Hit]:
-        """At least 16 system calls below 64 KiB for each collective call of MPI-IO."""
+        """At least 16 system calls below 64 KiB for each call; independent ones of OMPIO."""
+        if run.n_ranks < 2 or not (self.collective or run.mpiio is Mpiio.OMPIO):
+            return
         for use in run.files:
-            if IoLayer.MPIIO not in use.seen or run.n_ranks < 2:
-                continue
-            for writing in (True, False):
-                op = Op.WRITE_COLLECTIVE if writing else Op.READ_COLLECTIVE
-                calls = use.calls([op], layers=[IoLayer.MPIIO], own=False)
-                below = use.calls(WRITES if writing else READS, layers=SYSTEM, own=False)
-                every = use.calls(WRITES if writing else READS, layers=[IoLayer.MPIIO], own=False)
-                shredded = below.count >= LEAST_PIECES * calls.count > 0
-                if not shredded or below.mean_bytes >= PIECE_BYTES or not calls.bytes:
-                    continue
-                if 2 * calls.bytes < every.bytes:
-                    continue
-                stack = "openmpi-romio" if run.mpiio is Mpiio.OMPIO else run.stack
-                after = run.collective(calls.bytes, below.mean_bytes, writing=writing, stack=stack)
-                evidence: Numbers = {
-                    "system_calls": below.count,
-                    "system_mean_bytes": below.mean_bytes,
-                    "mpiio": str(run.mpiio),
-                }
-                gain = run.gain(calls.least, after)
-                yield Hit(use, gain, calls.least, calls.count, calls.bytes, evidence, writing)
+            for writing, every_op in ((True, WRITES), (False, READS)):
+                hit = self._hit(run, use, writing, every_op) if IoLayer.MPIIO in use.seen else None
+                if hit is not None:
+                    yield hit
+
+    def _hit(self, run: Run, use: FileUse, writing: bool, ops: Sequence[Op]) -> Hit | None:
+        independent, together = ops
+        op = together if self.collective else independent
+        calls = use.calls([op], layers=[IoLayer.MPIIO], own=False)
+        below = use.calls(ops, layers=SYSTEM, own=False)
+        every = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
+        shredded = below.count >= LEAST_PIECES * calls.count > 0
+        if not shredded or below.mean_bytes >= PIECE_BYTES or not calls.bytes:
+            return None
+        if 2 * calls.bytes < every.bytes:
+            return None
+        after = run.exchange(
+            calls.bytes if self.collective else max(calls.bytes, use.extent),
+            below.mean_bytes,
+            writing=writing,
+            stack="openmpi-romio" if run.mpiio is Mpiio.OMPIO else "",
+            collective=self.collective,
+        )
+        if after is None:
+            return None
+        evidence: Numbers = {
+            "system_calls": below.count,
+            "system_mean_bytes": below.mean_bytes,
+            "mpiio": str(run.mpiio),
+        }
+        now = calls.least if self.collective else calls.elapsed
+        return Hit(use, run.gain(now, after), now, calls.count, calls.bytes, evidence, writing)
 
     def phrase(self, told: Told) -> str:
         """Pieces of what size."""
         piece = size(float(told.first.evidence["system_mean_bytes"]))
         name = files_of(told.files, told.n_files)
-        return f"collective {word(bool(told.first.writing))} of {name} in pieces of {piece}"
+        return f"{self.mode} {word(bool(told.first.writing))} of {name} in pieces of {piece}"
 
     def text(self, told: Told) -> str:
         """Calls above and beneath."""
         evidence = told.first.evidence
         return (
-            f"{things(told.calls, 'collective call')} of {size(told.mean_bytes)} became "
+            f"{things(told.calls, f'{self.mode} call')} of {size(told.mean_bytes)} became "
             f"{count(int(evidence['system_calls']))} system calls of "
             f"{size(float(evidence['system_mean_bytes']))}: the MPI did not gather them. The "
-            f"fastest rank spent {seconds(told.stake)} in them."
+            f"{'fastest' if self.collective else 'slowest'} rank spent {seconds(told.stake)} in "
+            "them."
         )
 
     def remedy(self, told: Told) -> str:
         """Another implementation, or collective buffering."""
         if told.first.evidence["mpiio"] == Mpiio.OMPIO:
+            why = "lets each rank write its pieces where few ranks take part"
             return (
                 "Let Open MPI use its ROMIO, which gathers the pieces. (Its own MPI-IO, OMPIO, "
-                "lets each rank write its pieces where few ranks take part.)"
+                f"{why if self.collective else 'moves each piece by a system call'}.)"
             )
         verb = "write" if told.first.writing else "read"
         return f"Enable collective buffering: the hint romio_cb_{verb}=enable."

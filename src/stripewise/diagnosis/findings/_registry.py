@@ -21,7 +21,8 @@ from stripewise.diagnosis.findings._sync import SyncPerWrite
 RULES: tuple[Rule, ...] = (
     ChunkMismatch(),
     RedundantReads(),
-    Shredded(),
+    Shredded(collective=True),
+    Shredded(collective=False),
     SmallIndependent(),
     SmallRequests(),
     OpenPerStep(),
