@@ -193,6 +193,17 @@ def balanced_hdf5():
     return run
 
 
+def test_one_reader_among_many_ranks_is_told_of_from_5_percent_of_the_run():
+    run = RunBuilder(n_ranks=2048, elapsed=6500.0)
+    run.add("/d/input", IoLayer.POSIX, 0, {Op.READ: (1000, GIB, 337.0)})
+    (found,) = findings(run)
+    assert (found.code, found.evidence["rank"]) == ("imbalance", 0)
+    assert "The slowest rank spent 337 s" in found.text
+    assert "It alone moved data." in found.text
+    run.elapsed = 6800.0
+    assert codes(run) == []
+
+
 def test_a_balanced_collective_program_gets_no_finding():
     """An adviser by fixed shares told of this run: 100 % load imbalance, redundant write
     traffic, 22 % collective operations only, and asynchronous reads, of which it has none."""

@@ -11,7 +11,17 @@ from storages import LOCAL
 
 from stripewise.diagnosis import Severity, diagnose
 from stripewise.machines import Exchange, Interval
-from stripewise.model import Evidence, IoLayer, Op, ShapeKind, TraceObject, TraceShape
+from stripewise.model import (
+    Distribution,
+    Evidence,
+    IoLayer,
+    Op,
+    Pattern,
+    PatternKind,
+    ShapeKind,
+    TraceObject,
+    TraceShape,
+)
 
 FILE = "/scratch/out.h5"
 
@@ -233,6 +243,33 @@ def test_collective_calls_that_two_ranks_make_in_small_pieces():
     assert codes(shredded(4 * MIB), mpi="openmpi") == []
     (line,) = only(shredded(), mpi="mpich").lines
     assert "romio_cb_write enable" in line
+
+
+def test_system_calls_of_all_files_stand_beside_the_calls_of_all_files():
+    run = shredded()
+    run.everyone("/scratch/b", IoLayer.MPIIO, {Op.WRITE_COLLECTIVE: (1, 32 * MIB, 5.0)})
+    ops = {Op.WRITE: (512 * KIB, 32 * MIB, 4.0)}
+    run.everyone("/scratch/b", IoLayer.POSIX, ops, own=False)
+    text = only(run, mpi="openmpi").text
+    assert text.startswith("4 collective calls of 32 MiB became 2 097 152 system calls")
+
+
+def test_an_exchange_that_takes_far_longer_than_the_writes():
+    """OMPIO with more ranks: two aggregators write large requests, and gather them slowly."""
+    run = RunBuilder(n_ranks=4, elapsed=10.0)
+    run.everyone(FILE, IoLayer.MPIIO, {Op.WRITE_COLLECTIVE: (1, 16 * MIB, 7.0)})
+    run.add(FILE, IoLayer.POSIX, 0, {Op.WRITE: (4, 64 * MIB, 0.1)}, own=False)
+    assert codes(run, mpi="openmpi") == []
+    cut = tuple(map(Distribution, ("*", "BLOCK")))
+    pattern = Pattern(
+        FILE, "", True, PatternKind.DISTRIBUTED, cut, (1, 4), (1 << 18, 8), (1 << 18, 32), 8, 4, 4
+    )
+    evidence = run.evidence()
+    evidence = Evidence(replace(evidence.profile, mpi="openmpi"), evidence.trace)
+    (found,) = diagnose(evidence, [pattern], LOCAL).findings
+    assert found.code == "shredded-collective"
+    assert "the rest is the exchange of pieces of 32 B between the ranks" in found.text
+    assert found.lines[0].startswith("export OMPI_MCA_io=^ompio")
 
 
 def strided(own_size=120, extent=60 * MIB):

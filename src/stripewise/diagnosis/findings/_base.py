@@ -20,6 +20,8 @@ from stripewise.patterns import dominant
 LEAST_SECONDS = 0.1
 LEAST_SHARE = 0.05
 
+ADDED = ("system_calls", "system_bytes", "writes", "read_bytes", "wanted_bytes", "file_bytes")
+
 Numbers = Mapping[str, float | int | str]
 
 
@@ -161,6 +163,7 @@ class Told:
         gain / stake: Together; over files of single ranks the rank that loses most.
         calls / bytes: Sums.
         files: Paths, costliest first, at most 16; `n_files`: all.
+        evidence: Of the costliest, with what adds up over files (`ADDED`) from all.
     """
 
     hits: tuple[Hit, ...]
@@ -170,6 +173,7 @@ class Told:
     bytes: int
     files: tuple[str, ...]
     n_files: int
+    evidence: Numbers
 
     @property
     def first(self) -> Hit:

@@ -44,12 +44,12 @@ class ChunkMismatch(Rule):
 
     def phrase(self, told: Told) -> str:
         """What is read again."""
-        times = number(float(told.first.evidence["times"]))
+        times = number(float(told.evidence["times"]))
         return f"chunks of {files_of(told.files, told.n_files)} read {times} times over"
 
     def text(self, told: Told) -> str:
         """Bytes wanted against bytes read."""
-        evidence = told.first.evidence
+        evidence = told.evidence
         return (
             f"HDF5 read {size(float(evidence['read_bytes']))} to serve "
             f"{size(float(evidence['wanted_bytes']))}, since its cache does not hold the "
@@ -59,7 +59,7 @@ class ChunkMismatch(Rule):
 
     def remedy(self, told: Told) -> str:
         """A cache that holds them, or chunks like selections."""
-        bytes_ = int(told.first.evidence["cache_bytes"])
+        bytes_ = int(told.evidence["cache_bytes"])
         return (
             f"Keep the dataset open and let its chunk cache hold {size(bytes_)}: "
             f"H5Pset_chunk_cache(dapl, 10007, {bytes_}, 1.0), in h5py h5py.File(name, "

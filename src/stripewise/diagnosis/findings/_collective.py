@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import READS, SYSTEM, WRITES, FileUse
 from stripewise.diagnosis._words import count, files_of, seconds, size, things
 from stripewise.diagnosis.findings._base import (
@@ -27,7 +28,7 @@ from stripewise.diagnosis.findings._independent import (
 )
 from stripewise.diagnosis.findings._lines import hint_lines, without_ompio
 from stripewise.diagnosis.findings._mpi import Mpiio
-from stripewise.model import IoLayer, Op
+from stripewise.model import IoLayer
 
 PIECE_BYTES = 64 << 10
 BULK_BYTES = 1 << 20
@@ -64,7 +65,7 @@ class SmallIndependent(Rule):
                     "interface": use.top.name.lower(),
                     "piece_bytes": piece,
                     "system_calls": below.count,
-                    "system_mean_bytes": below.mean_bytes,
+                    "system_bytes": below.bytes,
                 }
                 after = run.exchange(calls.bytes, piece, writing=writing)
                 if after is None:
@@ -75,7 +76,7 @@ class SmallIndependent(Rule):
     def phrase(self, told: Told) -> str:
         """Size, direction, file."""
         writing = bool(told.first.writing)
-        piece = size(float(told.first.evidence["piece_bytes"]))
+        piece = size(float(told.evidence["piece_bytes"]))
         return (
             f"{piece} independent {word(writing)} {toward(writing)} "
             f"{files_of(told.files, told.n_files)}"
@@ -83,12 +84,12 @@ class SmallIndependent(Rule):
 
     def text(self, told: Told) -> str:
         """How many, by how many ranks, how long."""
-        evidence = told.first.evidence
+        evidence = told.evidence
         below = int(evidence["system_calls"])
         pieces = ""
         if below >= LEAST_PIECES * told.calls:
-            mean = float(evidence["system_mean_bytes"])
-            pieces = f" They became {things(below, 'system call')} of {size(mean)}."
+            mean = size(int(evidence["system_bytes"]) / below)
+            pieces = f" They became {things(below, 'system call')} of {mean}."
         return (
             f"{evidence['ranks']} ranks made {things(told.calls, 'independent call')} of "
             f"{size(told.mean_bytes)} on average to a shared file; the slowest rank spent "
@@ -98,7 +99,7 @@ class SmallIndependent(Rule):
 
     def remedy(self, told: Told) -> str:
         """Collective calls, of the interface that is used."""
-        interface = str(told.first.evidence["interface"])
+        interface = str(told.evidence["interface"])
         return (
             f"{in_program(interface, bool(told.first.writing))} MPI then merges the pieces of all "
             f"ranks into large requests by a few aggregators.{without_change(interface)}"
@@ -110,7 +111,7 @@ class SmallIndependent(Rule):
 
 
 class Shredded(Rule):
-    """Calls of MPI-IO that reach the file system in small pieces."""
+    """Calls of MPI-IO that gather pieces badly: by many system calls, or by a slow exchange."""
 
     group = "requests"
     tunes = True
@@ -123,29 +124,36 @@ class Shredded(Rule):
         self.basis = f"the same {self.mode} calls through ROMIO with its buffers, on this MPI"
 
     def hits(self, run: Run) -> Iterable[Hit]:
-        """At least 16 system calls below 64 KiB for each call; independent ones of OMPIO."""
+        """Calls that move most bytes, in pieces below 64 KiB; independent ones only of OMPIO."""
         if run.n_ranks < 2 or not (self.collective or run.mpiio is Mpiio.OMPIO):
             return
         for use in run.files:
-            for writing, every_op in ((True, WRITES), (False, READS)):
-                hit = self._hit(run, use, writing, every_op) if IoLayer.MPIIO in use.seen else None
+            for writing, ops in ((True, WRITES), (False, READS)):
+                op = ops[1] if self.collective else ops[0]
+                calls = use.calls([op], layers=[IoLayer.MPIIO], own=False)
+                every = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
+                if not calls.bytes or 2 * calls.bytes < every.bytes:
+                    continue
+                below = use.calls(ops, layers=SYSTEM, own=False)
+                hit = self._hit(run, use, writing, calls, below)
                 if hit is not None:
                     yield hit
 
-    def _hit(self, run: Run, use: FileUse, writing: bool, ops: Sequence[Op]) -> Hit | None:
-        independent, together = ops
-        op = together if self.collective else independent
-        calls = use.calls([op], layers=[IoLayer.MPIIO], own=False)
-        below = use.calls(ops, layers=SYSTEM, own=False)
-        every = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
-        shredded = below.count >= LEAST_PIECES * calls.count > 0
-        if not shredded or below.mean_bytes >= PIECE_BYTES or not calls.bytes:
-            return None
-        if 2 * calls.bytes < every.bytes:
+    def _hit(
+        self, run: Run, use: FileUse, writing: bool, calls: Calls, below: Calls
+    ) -> Hit | None:
+        now = calls.least if self.collective else calls.elapsed
+        shredded = below.count >= LEAST_PIECES * calls.count
+        piece = below.mean_bytes
+        if not shredded:
+            slow = run.mpiio is Mpiio.OMPIO and self.collective and 2 * below.elapsed < now
+            piece = float(pattern_evidence(run, use, writing).get("pattern_run_bytes", 0))
+            piece = piece if slow else 0.0
+        if not 0 < piece < PIECE_BYTES:
             return None
         after = run.exchange(
             calls.bytes if self.collective else max(calls.bytes, use.extent),
-            below.mean_bytes,
+            piece,
             writing=writing,
             stack="openmpi-romio" if run.mpiio is Mpiio.OMPIO else "",
             collective=self.collective,
@@ -154,36 +162,42 @@ class Shredded(Rule):
             return None
         evidence: Numbers = {
             "system_calls": below.count,
-            "system_mean_bytes": below.mean_bytes,
+            "system_seconds": below.elapsed,
+            "piece_bytes": piece,
             "mpiio": str(run.mpiio),
         }
-        now = calls.least if self.collective else calls.elapsed
         return Hit(use, run.gain(now, after), now, calls.count, calls.bytes, evidence, writing)
 
     def phrase(self, told: Told) -> str:
         """Pieces of what size."""
-        piece = size(float(told.first.evidence["system_mean_bytes"]))
+        piece = size(float(told.evidence["piece_bytes"]))
         name = files_of(told.files, told.n_files)
         return f"{self.mode} {word(bool(told.first.writing))} of {name} in pieces of {piece}"
 
     def text(self, told: Told) -> str:
         """Calls above and beneath."""
-        evidence = told.first.evidence
+        evidence = told.evidence
+        piece, below = size(float(evidence["piece_bytes"])), int(evidence["system_calls"])
+        if below < LEAST_PIECES * told.calls:
+            return (
+                f"{things(told.calls, f'{self.mode} call')} of {size(told.mean_bytes)} took the "
+                f"fastest rank {seconds(told.stake)}, of which system calls took "
+                f"{seconds(float(evidence['system_seconds']))}: the rest is the exchange of "
+                f"pieces of {piece} between the ranks."
+            )
         return (
             f"{things(told.calls, f'{self.mode} call')} of {size(told.mean_bytes)} became "
-            f"{count(int(evidence['system_calls']))} system calls of "
-            f"{size(float(evidence['system_mean_bytes']))}: the MPI did not gather them. The "
+            f"{count(below)} system calls of {piece}: the MPI did not gather them. The "
             f"{'fastest' if self.collective else 'slowest'} rank spent {seconds(told.stake)} in "
             "them."
         )
 
     def remedy(self, told: Told) -> str:
         """Another implementation, or collective buffering."""
-        if told.first.evidence["mpiio"] == Mpiio.OMPIO:
-            why = "lets each rank write its pieces where few ranks take part"
+        if told.evidence["mpiio"] == Mpiio.OMPIO:
             return (
-                "Let Open MPI use its ROMIO, which gathers the pieces. (Its own MPI-IO, OMPIO, "
-                f"{why if self.collective else 'moves each piece by a system call'}.)"
+                "Let Open MPI use its ROMIO, which gathers the pieces faster than its own MPI-IO, "
+                "OMPIO."
             )
         verb = "write" if told.first.writing else "read"
         return f"Enable collective buffering: the hint romio_cb_{verb}=enable."

@@ -36,15 +36,13 @@ class IdleHints(Rule):
 
     def phrase(self, told: Told) -> str:
         """How many where."""
-        n = len(told.first.evidence)
+        n = len(told.evidence)
         name = files_of(told.files, told.n_files)
         return f"{n} hint{'' if n == 1 else 's'} of {name} that cannot act"
 
     def text(self, told: Told) -> str:
         """Which, and what became of them."""
-        shown = [
-            f"{key.removeprefix('hint ')}: {text}" for key, text in told.first.evidence.items()
-        ]
+        shown = [f"{key.removeprefix('hint ')}: {text}" for key, text in told.evidence.items()]
         more = f"; and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
         return "; ".join(shown[:_MOST_SHOWN]) + more + "."
 

@@ -36,8 +36,7 @@ class Imbalance(Rule):
         moved = np.bincount(ranks, weights=bytes_, minlength=run.n_ranks)
         slowest, mean = int(spent.argmax()), float(spent.mean())
         beyond = float(spent[slowest]) - mean
-        likely = run.now(beyond).low >= run.least_gain
-        if likely and beyond > LEAST_SHARE * float(spent[slowest]):
+        if beyond >= run.least_gain and beyond > LEAST_SHARE * float(spent[slowest]):
             evidence: dict[str, float | int | str] = {
                 "rank": slowest,
                 "ranks": run.n_ranks,
@@ -49,16 +48,19 @@ class Imbalance(Rule):
 
     def phrase(self, told: Told) -> str:
         """Name the rank and its slowest file."""
-        evidence = told.first.evidence
+        evidence = told.evidence
         name = name_of(str(evidence["slowest_file"]))
         return f"rank {evidence['rank']} taking far longer than the others, most of it with {name}"
 
     def text(self, told: Told) -> str:
         """Compare the slowest with the mean, and say whether it had more to do."""
-        evidence = told.first.evidence
+        evidence = told.evidence
         ratio = float(evidence["bytes_ratio"])
+        alone = ratio > int(evidence["ranks"]) - 0.5
         why = (
-            f"It moved {number(ratio)} times the mean bytes."
+            "It alone moved data."
+            if alone
+            else f"It moved {number(ratio)} times the mean bytes."
             if ratio >= 1 + LEAST_SHARE
             else "It moved no more bytes than the others: its node or its storage target is slow."
         )
@@ -74,7 +76,7 @@ class Imbalance(Rule):
 
     def remedy(self, told: Told) -> str:
         """Spread the data, or look at the machine."""
-        if float(told.first.evidence["bytes_ratio"]) >= 1 + LEAST_SHARE:
+        if float(told.evidence["bytes_ratio"]) >= 1 + LEAST_SHARE:
             return (
                 "Spread the I/O over the ranks. That gains time where the storage serves several "
                 "ranks faster than one."

@@ -43,7 +43,7 @@ def without_change(interface: str) -> str:
 
 def tune_independent(told: Told) -> str | None:
     """Options of `stripewise tune` for independent calls."""
-    interface = told.first.evidence.get("interface", "")
+    interface = told.evidence.get("interface", "")
     if interface in ("posix", "stdio"):
         return None
     return "--allow contract" if interface == "hdf5" else ""

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from stripewise.diagnosis._records import Finding, Severity
-from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
+from stripewise.diagnosis.findings._base import ADDED, Hit, Numbers, Rule, Run, Told
 from stripewise.diagnosis.findings._lines import tune_line
 from stripewise.diagnosis.findings._registry import RULES
 from stripewise.machines import Interval
@@ -65,7 +65,14 @@ def merge(hits: Sequence[Hit]) -> Told:
         bytes=sum(hit.bytes for hit in ordered),
         files=tuple(paths)[:MOST_FILES],
         n_files=len(paths),
+        evidence={**ordered[0].evidence, **_added(ordered)},
     )
+
+
+def _added(hits: Sequence[Hit]) -> Numbers:
+    """Return what the words set against calls of all files."""
+    names = [name for name in ADDED if name in hits[0].evidence]
+    return {name: sum(int(hit.evidence[name]) for hit in hits) for name in names}
 
 
 def _together(parts: Sequence[tuple[int, float]]) -> float:
@@ -123,7 +130,7 @@ def _finding(rule: Rule, told: Told, run: Run) -> Finding:
         severity=_severity(gain, run),
         phrase=rule.phrase(told),
         text=rule.text(told),
-        evidence=evidence | dict(told.first.evidence),
+        evidence=evidence | dict(told.evidence),
         cost_seconds=None if gain is None else gain.middle,
         least_seconds=None if gain is None else gain.low,
         most_seconds=None if gain is None else gain.high,

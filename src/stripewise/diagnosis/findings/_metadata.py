@@ -68,7 +68,7 @@ class OpenPerStep(Rule):
 
     def text(self, told: Told) -> str:
         """How often, how long."""
-        each = number(float(told.first.evidence["opens_a_rank"]))
+        each = number(float(told.evidence["opens_a_rank"]))
         return (
             f"Each process opened the file {each} times; opening and closing it took "
             f"{seconds(told.stake)}."
@@ -99,7 +99,7 @@ class RepeatedStat(Rule):
 
     def phrase(self, told: Told) -> str:
         """Say how often what was asked."""
-        where = files_of((str(told.first.evidence["directory"]) or "many directories",))
+        where = files_of((str(told.evidence["directory"]) or "many directories",))
         return f"asking {count(told.calls)} times about files in {where} (stat, access)"
 
     def text(self, told: Told) -> str:
@@ -137,13 +137,13 @@ class NameCalls(Rule):
 
     def phrase(self, told: Told) -> str:
         """Say which calls."""
-        numbers = told.first.evidence
+        numbers = told.evidence
         names = [action.name.lower() for action in CHANGING if action.name.lower() in numbers]
         return f"{count(told.calls)} calls of {', '.join(names)}"
 
     def text(self, told: Told) -> str:
         """Say how long, and where most."""
-        where = str(told.first.evidence["directory"]) or "many directories"
+        where = str(told.evidence["directory"]) or "many directories"
         return (
             f"{self.phrase(told)} by one process took {seconds(told.stake)}, most of it in "
             f"{files_of((where,))}."

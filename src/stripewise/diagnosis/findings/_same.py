@@ -48,7 +48,7 @@ class RedundantReads(Rule):
 
     def phrase(self, told: Told) -> str:
         """Who reads what how often."""
-        evidence = told.first.evidence
+        evidence = told.evidence
         name = files_of(told.files, told.n_files)
         if evidence["way"] == "broadcast":
             return f"{evidence['ranks']} ranks reading all of {name}"
@@ -56,7 +56,7 @@ class RedundantReads(Rule):
 
     def text(self, told: Told) -> str:
         """Bytes read against bytes there are."""
-        evidence = told.first.evidence
+        evidence = told.evidence
         length = size(float(evidence["file_bytes"]))
         if evidence["way"] == "broadcast":
             return (
@@ -66,13 +66,14 @@ class RedundantReads(Rule):
             )
         who = "Each rank" if int(evidence["ranks"]) > 1 else "The program"
         return (
-            f"{who} read all of the file ({length}) {number(float(evidence['times']))} times on "
-            f"average and spent {seconds(told.stake)} in it."
+            f"{who} read all of {files_of(told.files, told.n_files)} ({length}) "
+            f"{number(float(evidence['times']))} times on average and spent "
+            f"{seconds(told.stake)} in it."
         )
 
     def remedy(self, told: Told) -> str:
         """Keep, or distribute."""
-        if told.first.evidence["way"] == "broadcast":
+        if told.evidence["way"] == "broadcast":
             return (
                 "Read it on rank 0 and MPI_Bcast it. Without a change of source: put a copy on "
                 "each node (sbcast, /dev/shm), and keep small files off burst buffers."
@@ -81,7 +82,7 @@ class RedundantReads(Rule):
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
         """A copy on each node."""
-        if told.first.evidence["way"] != "broadcast":
+        if told.evidence["way"] != "broadcast":
             return ()
         path = told.files[0]
         name = path.rsplit("/", 1)[-1]

@@ -42,7 +42,7 @@ class SyncPerWrite(Rule):
 
     def text(self, told: Told) -> str:
         """Syncs against writes."""
-        writes = count(int(told.first.evidence["writes"]))
+        writes = count(int(told.evidence["writes"]))
         return (
             f"{count(told.calls)} syncs for {writes} writes took {seconds(told.stake)} of the "
             "slowest rank: each waits until the storage has everything."
