@@ -8,7 +8,7 @@ import pytest
 from runs import MIB, RunBuilder
 
 from stripewise.diagnosis import diagnose
-from stripewise.diagnosis._figures import mean_seconds, meta_share, rate
+from stripewise.diagnosis._figures import meta_share, rate
 from stripewise.model import IoLayer, Op
 
 
@@ -187,15 +187,3 @@ def test_published_rate_is_bytes_over_io_time_within_rounding(case, expected, of
     ours = rate((read + write) * 1e9, io_time) / 1e9
     assert ours == pytest.approx(expected, rel=0.002)
     assert abs(ours / published - 1) < off
-
-
-@pytest.mark.parametrize(
-    ("case", "mean", "ratio"), [(1, 2.356, 3.84), (2, 0.952, 44.7), (3, 2.084, 4.05)], ids=str
-)
-def test_published_times_are_cumulated_over_ranks_but_the_io_time_is_not(case, mean, ratio):
-    n_ranks, _, _, read, write, meta, io_time, run_time, _, _ = CASES[case]
-    ours = mean_seconds(read, write, meta, n_ranks)
-    assert ours == pytest.approx(mean, abs=0.001)
-    assert io_time / ours == pytest.approx(ratio, rel=0.01)
-    assert read + write + meta > io_time
-    assert io_time < 0.05 * run_time

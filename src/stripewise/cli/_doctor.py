@@ -34,7 +34,7 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
     "--storage",
     metavar="DIR",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="Measure the file system of DIR (some seconds, 150 MiB) and keep the costs.",
+    help="Measure the file system of DIR (less than a minute, 150 MiB) and keep the costs.",
 )
 @json_option
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")

@@ -15,7 +15,7 @@ from stripewise.diagnosis._requests import request_rows
 from stripewise.diagnosis._rows import file_rows, layer_rows, variance_rows
 from stripewise.diagnosis._single import single_calls
 from stripewise.diagnosis._summary import headline, summary
-from stripewise.diagnosis._usage import usage
+from stripewise.diagnosis._usage import usage, whole_run
 from stripewise.diagnosis.findings import Run, judge
 from stripewise.machines import Storage
 from stripewise.model import Evidence, Pattern
@@ -32,9 +32,10 @@ def diagnose(
         storage: What requests cost where the files lie; None: nothing was measured.
     """
     profile = evidence.profile
-    files = usage(profile, evidence.trace)
+    whole = whole_run(profile, evidence.trace)
+    files = usage(profile, whole)
     single = single_calls(evidence.trace)
-    numbers = figures(profile, files)
+    numbers = figures(profile, whole, files)
     requests = request_rows(files, single)
     run = Run(evidence, numbers, files, requests, patterns, storage or Storage())
     findings = judge(run)
@@ -44,7 +45,7 @@ def diagnose(
         job_id=profile.job_id,
         figures=numbers,
         files=file_rows(files),
-        layers=layer_rows(profile),
+        layers=layer_rows(whole),
         variance=variance_rows(files),
         heat=heat_maps(profile),
         phases=phases(profile),

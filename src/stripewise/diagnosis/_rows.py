@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.diagnosis._records import FileRow, LayerRow, VarianceRow, share
-from stripewise.diagnosis._sums import REDUCED
 from stripewise.diagnosis._usage import (
     COLLECTIVE,
     DATA,
@@ -21,19 +21,10 @@ from stripewise.diagnosis._usage import (
     READS,
     WRITES,
     FileUse,
-    own_weights,
-    rank_keys,
+    Rows,
 )
-from stripewise.model import N_COMMON, SIZE_EDGES, IoLayer, Op, RunProfile
-
-LAYER_NAMES = {
-    IoLayer.POSIX: "POSIX",
-    IoLayer.STDIO: "stdio",
-    IoLayer.MPIIO: "MPI-IO",
-    IoLayer.PNETCDF: "PnetCDF",
-    IoLayer.HDF5: "HDF5",
-    IoLayer.ADIOS2: "ADIOS2",
-}
+from stripewise.diagnosis.heat_cells import LAYER_NAMES
+from stripewise.model import N_COMMON, SIZE_EDGES, IoLayer, Op
 
 
 def file_rows(files: Sequence[FileUse]) -> tuple[FileRow, ...]:
@@ -106,38 +97,27 @@ def _order(use: FileUse, kind: str) -> float:
     return share(sum(part * count for part, count in known), sum(count for _, count in known))
 
 
-def layer_rows(profile: RunProfile) -> tuple[LayerRow, ...]:
+def layer_rows(whole: Rows) -> tuple[LayerRow, ...]:
     """Table of layers, from the program down."""
-    rows = profile.counters
-    weight = own_weights(rows)
-    found = np.unique(rows["layer"])[::-1]
-    return tuple(_layer_row(rows, weight, int(layer)) for layer in found)
+    return tuple(_layer_row(whole, layer) for layer in sorted(whole.seen, reverse=True))
 
 
-def _layer_row(rows: NDArray[Any], weight: NDArray[np.float64], layer: int) -> LayerRow:
-    pick = rows["layer"] == layer
-    mine = rows[pick]
-    seconds = mine["seconds"].sum(axis=1)
-    elapsed = math.nan
-    if not (mine["rank"] == REDUCED).any():
-        _, inverse = np.unique(rank_keys(mine), return_inverse=True)
-        elapsed = float(np.bincount(inverse, weights=seconds).max(initial=0.0))
-
-    def total(name: str, ops: Sequence[Op]) -> int:
-        return int(mine[name][:, [int(op) for op in ops]].sum())
-
+def _layer_row(whole: Rows, layer: IoLayer) -> LayerRow:
+    mine = whole.rows["layer"] == layer
+    sums = functools.partial(whole.calls, layers=[layer], own=False)
+    reads, writes, every = sums(READS), sums(WRITES), sums()
     return LayerRow(
-        layer=IoLayer(layer),
-        files=len(np.unique(mine["file"])),
-        read_calls=total("count", READS),
-        write_calls=total("count", WRITES),
-        collective_calls=total("count", COLLECTIVE),
-        meta_operations=total("count", METADATA),
-        read_bytes=total("bytes", READS),
-        write_bytes=total("bytes", WRITES),
-        cumulated_seconds=float(seconds.sum()),
-        own_seconds=float((mine["seconds"] * weight[pick]).sum()),
-        elapsed_seconds=elapsed,
+        layer=layer,
+        files=len(np.unique(whole.rows["file"][mine])),
+        read_calls=reads.count,
+        write_calls=writes.count,
+        collective_calls=sums(COLLECTIVE).count,
+        meta_operations=sums(METADATA).count,
+        read_bytes=reads.bytes,
+        write_bytes=writes.bytes,
+        cumulated_seconds=every.cumulated,
+        own_seconds=whole.calls(layers=[layer]).cumulated,
+        elapsed_seconds=math.nan if whole.reduced[mine].any() else every.elapsed,
     )
 
 

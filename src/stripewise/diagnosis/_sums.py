@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import IoLayer, Op
+from stripewise.model import ALL_RANKS, IoLayer, Op
 
-REDUCED = -2
 FEW_ROWS = 8
 _ALL = (1.0,) * len(Op)
 
@@ -28,6 +27,8 @@ class Calls:
         elapsed: Of the slowest rank; `least`: of the fastest that made such calls.
         rank: The slowest; -1: not known.
         ranks: That made such calls; 0: not known.
+        surely: The slowest rank took at least so long, where rows of all ranks together leave
+            open whose time is whose; otherwise `elapsed`.
     """
 
     count: int = 0
@@ -37,6 +38,7 @@ class Calls:
     least: float = 0.0
     rank: int = -1
     ranks: int = 0
+    surely: float = 0.0
 
     @property
     def mean_bytes(self) -> float:
@@ -48,7 +50,7 @@ class Part(NamedTuple):
     """What one row gives: the chosen operations, and what it says of all ranks if it is reduced.
 
     Attributes:
-        key: Rank (or process); `REDUCED`: all ranks together.
+        key: Rank (or process); `ALL_RANKS`: all together (a reduced row).
         calls / moved / seconds: Of the chosen operations, weighted.
         total: Seconds of all operations of the row.
         slowest / fastest / slowest_rank: Of a reduced row.
@@ -79,10 +81,10 @@ def parts_of(
         (rows[name][:, columns] * scale).sum(axis=1) for name in ("bytes", "seconds")
     )
     count = (rows["count"][:, columns] * calls_scale).sum(axis=1)
-    reduced = rows["rank"] == REDUCED
+    reduced = rows["rank"] == ALL_RANKS
     found = [
         Part(
-            REDUCED,
+            ALL_RANKS,
             count[place],
             moved[place],
             seconds[place],
@@ -115,7 +117,7 @@ class FewRows:
         counted: NDArray[np.float64],
     ) -> None:
         """Take the rows."""
-        self.keys: list[int] = np.where(rows["rank"] == REDUCED, REDUCED, keys).tolist()
+        self.keys: list[int] = np.where(rows["rank"] == ALL_RANKS, ALL_RANKS, keys).tolist()
         self.layers: list[int] = rows["layer"].tolist()
         self.weight: list[list[float]] = weight.tolist()
         self.counted: list[list[float]] = counted.tolist()
@@ -158,27 +160,31 @@ def add_up(parts: Sequence[Part], n_ranks: int) -> Calls:
     """
     active = [part for part in parts if part.calls > 0 or part.seconds > 0]
     by_rank: dict[int, float] = {}
-    high = low = 0.0
+    highs, means = [0.0], [0.0]
+    low = 0.0
     named, named_seconds = -1, -1.0
     for part in active:
-        if part.key != REDUCED:
+        if part.key != ALL_RANKS:
             by_rank[part.key] = by_rank.get(part.key, 0.0) + part.seconds
             continue
         mean = part.seconds / max(n_ranks, 1)
         share = part.seconds / part.total if part.total > 0 else 0.0
         known = part.slowest > 0
-        high += max(part.slowest * share, mean) if known else mean
+        highs.append(max(part.slowest * share, mean) if known else mean)
+        means.append(mean)
         low += min(part.fastest * share, mean) if known else mean
         if part.slowest > named_seconds:
             named, named_seconds = part.slowest_rank, part.slowest
     slowest = max(by_rank, key=lambda rank: (by_rank[rank], -rank)) if by_rank else named
     together = named_seconds >= 0
+    alone = max(by_rank.values(), default=0.0)
     return Calls(
         count=round(sum(part.calls for part in parts)),
         bytes=round(sum(part.moved for part in parts)),
         cumulated=sum(part.seconds for part in parts),
-        elapsed=max(by_rank.values(), default=0.0) + high,
+        elapsed=alone + sum(highs),
         least=min(by_rank.values(), default=0.0) + low,
         rank=slowest,
         ranks=max(len(by_rank), n_ranks if together else 0),
+        surely=max(alone, *highs, sum(means)),
     )

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.diagnosis._own_calls import count_weights
-from stripewise.diagnosis._sums import FEW_ROWS, REDUCED, Calls, FewRows, add_up, parts_of
-from stripewise.model import FileHints, FileLayout, IoLayer, Op, RunProfile, Trace
+from stripewise.diagnosis._sums import FEW_ROWS, Calls, FewRows, add_up, parts_of
+from stripewise.model import ALL_RANKS, FileHints, FileLayout, IoLayer, Op, RunProfile, Trace
 
 READS = (Op.READ, Op.READ_COLLECTIVE)
 WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
@@ -78,39 +78,25 @@ def _is_highest(rows: NDArray[Any]) -> NDArray[np.bool_]:
     return highest
 
 
-def rank_keys(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """Who each row is of: the rank, or without MPI the process: (n,) int64."""
-    keys: NDArray[np.int64] = np.where(rows["rank"] == -1, rows["process"], rows["rank"]).astype(
-        np.int64
-    )
-    return keys
-
-
-class FileUse:
-    """How one file was used: its counters, looked at in the ways that the rest needs."""
+class Rows:
+    """Counter rows with the program's share of each, and sums over the calls in them."""
 
     def __init__(
         self,
-        profile: RunProfile,
-        index: int,
+        n_ranks: int,
         rows: NDArray[Any],
+        keys: NDArray[np.int64],
         weight: NDArray[np.float64],
         counted: NDArray[np.float64],
     ) -> None:
-        """Take the rows of one file, their weights and those by which calls are counted."""
-        self.index = index
-        self.path = profile.paths[index]
-        self.hints = profile.hints.get(index, FileHints())
-        self.layout = profile.layouts.get(index, FileLayout())
-        self.n_ranks = profile.n_ranks
-        self.rows = rows
-        self.weight = weight
-        self.counted = counted
+        """Take rows, who made their calls, their weights and those by which calls are counted."""
+        self.rows, self.keys = rows, keys
+        self.weight, self.counted = weight, counted
+        self.n_ranks = n_ranks
         self.own = weight.any(axis=1)
-        self.keys = rank_keys(rows)
-        self.reduced = rows["rank"] == REDUCED
+        self.reduced = keys == ALL_RANKS
         self._known: dict[tuple[Any, ...], Calls] = {}
-        self._few = FewRows(rows, self.keys, weight, counted) if len(rows) <= FEW_ROWS else None
+        self._few = FewRows(rows, keys, weight, counted) if len(rows) <= FEW_ROWS else None
 
     def calls(
         self,
@@ -144,12 +130,6 @@ class FileUse:
         return add_up(parts, self.n_ranks)
 
     @functools.cached_property
-    def layers(self) -> tuple[IoLayer, ...]:
-        """Layers whose calls the program made itself, the highest first."""
-        own = set(self.rows["layer"][self.own].tolist())
-        return tuple(IoLayer(layer) for layer in sorted(own, reverse=True))
-
-    @functools.cached_property
     def seen(self) -> frozenset[IoLayer]:
         """Layers that saw the file at all."""
         return frozenset(IoLayer(layer) for layer in set(self.rows["layer"].tolist()))
@@ -159,6 +139,24 @@ class FileUse:
         """Operations of which there is any call, or any time."""
         any_ = self.rows["count"].any(axis=0) | (self.rows["seconds"] > 0).any(axis=0)
         return frozenset(Op(place) for place in np.flatnonzero(any_).tolist())
+
+
+class FileUse(Rows):
+    """How one file was used: its counters, looked at in the ways that the rest needs."""
+
+    def __init__(self, profile: RunProfile, index: int, *parts: NDArray[Any]) -> None:
+        """Take the parts of `Rows` that are of one file."""
+        super().__init__(profile.n_ranks, *parts)
+        self.index = index
+        self.path = profile.paths[index]
+        self.hints = profile.hints.get(index, FileHints())
+        self.layout = profile.layouts.get(index, FileLayout())
+
+    @functools.cached_property
+    def layers(self) -> tuple[IoLayer, ...]:
+        """Layers whose calls the program made itself, the highest first."""
+        own = set(self.rows["layer"][self.own].tolist())
+        return tuple(IoLayer(layer) for layer in sorted(own, reverse=True))
 
     @functools.cached_property
     def top(self) -> IoLayer:
@@ -232,20 +230,22 @@ class FileUse:
         return forward / count if count and told else float("nan")
 
 
-def usage(profile: RunProfile, trace: Trace | None = None) -> list[FileUse]:
-    """Counters by file; files that nothing is known of are left out."""
-    rows = profile.counters
-    rows = rows[rows["file"] >= 0]
-    if not len(rows):
-        return []
-    rows = rows[np.argsort(rows["file"], kind="stable")]
+def whole_run(profile: RunProfile, trace: Trace | None = None) -> Rows:
+    """All counters, file by file."""
+    order = np.argsort(profile.counters["file"], kind="stable")
+    rows = profile.counters[order]
     weight = own_weights(rows)
     counted = count_weights(rows, weight, trace)
-    edges = np.flatnonzero(np.diff(rows["file"])) + 1
-    bounds = [0, *edges.tolist(), len(rows)]
+    return Rows(profile.n_ranks, rows, profile.actors[order], weight, counted)
+
+
+def usage(profile: RunProfile, whole: Rows) -> list[FileUse]:
+    """Counters by file; files that nothing is known of are left out."""
+    files, starts = np.unique(whole.rows["file"], return_index=True)
+    parts = (whole.rows, whole.keys, whole.weight, whole.counted)
+    bounds = itertools.pairwise([*starts.tolist(), len(whole.rows)])
     return [
-        FileUse(
-            profile, int(rows["file"][low]), rows[low:high], weight[low:high], counted[low:high]
-        )
-        for low, high in itertools.pairwise(bounds)
+        FileUse(profile, file, *(part[low:high] for part in parts))
+        for file, (low, high) in zip(files.tolist(), bounds, strict=True)
+        if file >= 0
     ]

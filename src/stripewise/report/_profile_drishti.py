@@ -34,6 +34,7 @@ _MOSTLY = 0.5
 _BY_DIRECTION = {
     "small-requests": ("P05", "P06"),
     "shredded-collective": ("M02", "M03"),
+    "shredded-independent": ("M02", "M03"),
 }
 _PLAIN = {
     "redundant-reads": "P09",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from stripewise.diagnosis._usage import COLLECTIVE, FileUse, rank_keys
+from stripewise.diagnosis._usage import COLLECTIVE, FileUse
 from stripewise.diagnosis._words import name_of, number, seconds
 from stripewise.diagnosis.findings._base import Hit, Numbers, Rule, Run, Told
 
@@ -30,7 +30,7 @@ class Imbalance(Rule):
         if run.n_ranks < 2 or not sum(map(len, parts)):
             return
         rows = np.concatenate(parts)
-        ranks = rank_keys(rows)
+        ranks = rows["rank"]
         spent = np.bincount(ranks, weights=rows["outermost_seconds"], minlength=run.n_ranks)
         bytes_ = rows["outermost_read_bytes"] + rows["outermost_write_bytes"]
         moved = np.bincount(ranks, weights=bytes_, minlength=run.n_ranks)
