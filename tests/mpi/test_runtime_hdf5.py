@@ -47,7 +47,7 @@ def creation(path: Path, name: str) -> h5py.h5p.PropDCID:
 
 
 @pytest.mark.parametrize("options", [(), ("collective",)])
-@pytest.mark.parametrize("n_ranks", [1, 2])
+@pytest.mark.parametrize("n_ranks", [1, 2, 4])
 def test_calls_and_bytes_are_counted(
     stack: str, options: tuple[str, ...], n_ranks: int, tmp_path: Path
 ) -> None:

@@ -61,7 +61,7 @@ def romio(family: str) -> str:
         ("ordered", Op.WRITE_COLLECTIVE),
     ],
 )
-@pytest.mark.parametrize("n_ranks", [1, 2])
+@pytest.mark.parametrize("n_ranks", [1, 2, 4])
 def test_calls_and_bytes_are_counted(
     family: str, mode: str, write: Op, n_ranks: int, tmp_path: Path
 ) -> None:

@@ -37,7 +37,7 @@ def offsets(out: str) -> dict[str, int]:
     return {name: int(at) for name, at in (line.split() for line in out.splitlines())}
 
 
-@pytest.mark.parametrize("n_ranks", [1, 2])
+@pytest.mark.parametrize("n_ranks", [1, 2, 4])
 def test_calls_bytes_and_time_are_counted(n_ranks: int, tmp_path: Path) -> None:
     ran = write(tmp_path, n_ranks=n_ranks)
     assert ran.bytes(PNETCDF, "out.nc", Op.WRITE) == VARIABLE

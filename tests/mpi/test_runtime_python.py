@@ -27,7 +27,7 @@ def _packages() -> None:
         pytest.skip("python3-mpi4py or python3-h5py-mpi is not installed")
 
 
-@pytest.mark.parametrize("n_ranks", [1, 2])
+@pytest.mark.parametrize("n_ranks", [1, 2, 4])
 def test_mpi4py(n_ranks: int, tmp_path: Path) -> None:
     configuration = flat(
         "file *.dat 0",
@@ -42,13 +42,13 @@ def test_mpi4py(n_ranks: int, tmp_path: Path) -> None:
     assert ran.ranks() == list(range(n_ranks))
     share = 4096 * 64
     assert ran.bytes(ContainerLayer.MPIIO, "out.dat", Op.WRITE_COLLECTIVE) == n_ranks * share
-    assert ran.writers("out.dat") == set(range(n_ranks))
+    assert ran.writers("out.dat") == {*range(min(n_ranks, 2))}  # cb_nodes
     assert ran.largest_write("out.dat") == 65536
     expected = b"".join(bytes([rank + 1]) * 4096 for rank in range(n_ranks)) * 64
     assert (tmp_path / "out.dat").read_bytes() == expected
 
 
-@pytest.mark.parametrize("n_ranks", [1, 2])
+@pytest.mark.parametrize("n_ranks", [1, 2, 4])
 def test_h5py(n_ranks: int, tmp_path: Path) -> None:
     configuration = flat("file *.h5 0", "hdf5 alignment 65536,1048576", "hdf5 chunk 32,512")
     command = [PYTHON, PROGRAMS / "writer_h5py.py", "out.h5"]
