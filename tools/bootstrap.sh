@@ -20,7 +20,8 @@ packages() {
         libnetcdf-mpi-dev libpnetcdf-dev" ;;
     adios2) echo "g++ ninja-build" ;;
     cargo) echo "cargo-web" ;;
-    test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils" ;;
+    test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
+        chromium" ;;
     lint) echo "shellcheck git" ;;
     apps) echo "lammps" ;;
     *) echo "bootstrap: unknown package group '$1'" >&2; exit 2 ;;
