@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._members import members
 from stripewise.model._run_marks import MpiFamily, PluginState, ProcessFlag
 from stripewise.model._trace import Op
 
@@ -30,73 +31,59 @@ ALL_RANKS = -2
 """Rank of a row that holds all ranks together (a reduced record)."""
 
 PROCESS_ROW = np.dtype(
-    [
-        ("pid", "<u4"),
-        ("ppid", "<u4"),
-        ("host", "<i8"),  # index into `RunProfile.hosts`
-        ("rank", "<i4"),  # in MPI_COMM_WORLD; -1: no rank
-        ("world_size", "<i4"),
+    members(
+        "u4 pid ppid",
+        "i8 host",  # index into `RunProfile.hosts`
+        "i4 rank",  # in MPI_COMM_WORLD; -1: no rank
+        "i4 world_size",
         ("is_program", "?"),  # its I/O is the program's; not a launcher, or a shell beside ranks
-        ("number", "<i8"),  # its place in what was read
-        ("mpi_family", "<u4"),  # `MpiFamily`
-        ("plugin_state", "<u4"),  # `PluginState`
-        ("flags", "<u4"),  # `ProcessFlag`
-        ("start_ns", "<u8"),  # since 1970; the end is 0 where it is not known
-        ("end_ns", "<u8"),
-        ("clock_ns", "<u8"),  # of the node's monotonic clock, at its start
-        ("outermost_ns", "<u8"),
-        ("outermost_read_bytes", "<u8"),
-        ("outermost_write_bytes", "<u8"),
-        ("lost_records", "<u8"),
-        ("lost_calls", "<u8"),
-        ("capture", "<u4"),
-        ("lost_events", "<u8"),
+        "i8 number",  # its place in what was read
+        "u4 mpi_family",  # `MpiFamily`
+        "u4 plugin_state",  # `PluginState`
+        "u4 flags",  # `ProcessFlag`
+        "u8 start_ns end_ns",  # since 1970; the end is 0 where it is not known
+        "u8 clock_ns",  # of the node's monotonic clock, at its start
+        "u8 outermost_ns outermost_read_bytes outermost_write_bytes lost_records lost_calls",
+        "u4 capture",
+        "u8 lost_events",
         ("mpi_version", "S256"),
         ("exe", "S512"),
         ("command", "S1024"),  # words, separated by \x1f
-    ]
+    ),
 )
 
 COUNTER_ROW = np.dtype(
-    [
-        ("file", "<i4"),  # index into `RunProfile.paths`
-        ("layer", "u1"),  # `IoLayer`
-        ("rank", "<i4"),  # -1: no MPI; -2: all ranks together (a reduced record)
-        ("process", "<i4"),  # row of `RunProfile.processes`; -1: not known
-        ("flags", "<u4"),  # `FileFlag`
+    members(
+        "i4 file",  # index into `RunProfile.paths`
+        "u1 layer",  # `IoLayer`
+        "i4 rank",  # -1: no MPI; -2: all ranks together (a reduced record)
+        "i4 process",  # row of `RunProfile.processes`; -1: not known
+        "u4 flags",  # `FileFlag`
         ("count", "<i8", (len(Op),)),
         ("bytes", "<i8", (len(Op),)),
         ("seconds", "<f8", (len(Op),)),
-        ("outermost_seconds", "<f8"),  # in calls that no other I/O layer made
-        ("outermost_read_bytes", "<i8"),  # what the program asked for
-        ("outermost_write_bytes", "<i8"),
-        ("first", "<f8"),  # seconds since the run began, first and last data call; nan
-        ("last", "<f8"),
-        ("sequential_reads", "<i8"),
-        ("consecutive_reads", "<i8"),
-        ("sequential_writes", "<i8"),
-        ("consecutive_writes", "<i8"),
+        "f8 outermost_seconds",  # in calls that no other I/O layer made
+        "i8 outermost_read_bytes outermost_write_bytes",  # what the program asked for
+        "f8 first last",  # data call, seconds since the run began; nan
+        "i8 sequential_reads consecutive_reads sequential_writes consecutive_writes",
         ("read_sizes", "<i8", (len(SIZE_EDGES),)),
         ("write_sizes", "<i8", (len(SIZE_EDGES),)),
-        ("unaligned", "<i8"),  # calls not aligned in the file to `alignment`; -1: not known
-        ("alignment", "<i8"),  # bytes; 0: not known
-        ("read_min", "<i8"),  # sizes of calls, bytes; 0: not known
-        ("read_max", "<i8"),
-        ("write_min", "<i8"),
-        ("write_max", "<i8"),
+        "i8 unaligned",  # calls not aligned in the file to `alignment`; -1: not known
+        "i8 alignment",  # bytes; 0: not known
+        "i8 read_min read_max write_min write_max",  # sizes of calls, bytes; 0: not known
         ("write_alignment", "<u4", (ALIGN_BINS,)),  # writes by the power of two they lie on
         ("common_size", "<i8", (N_COMMON,)),  # most common sizes, bytes; 0: none
         ("common_count", "<i8", (N_COMMON,)),
-        ("maximum_offset", "<i8"),  # end of the furthest byte; -1: not known
-        ("slowest_rank", "<i4"),  # of a reduced record; -1: not known
-        ("slowest_seconds", "<f8"),
-        ("slowest_bytes", "<i8"),
-        ("fastest_rank", "<i4"),
-        ("fastest_seconds", "<f8"),
-        ("fastest_bytes", "<i8"),
-        ("seconds_deviation", "<f8"),  # standard deviation over ranks; nan
-        ("bytes_deviation", "<f8"),
-    ]
+        "i8 maximum_offset",  # end of the furthest byte; -1: not known
+        "i4 slowest_rank",  # of a reduced record; -1: not known
+        "f8 slowest_seconds",
+        "i8 slowest_bytes",
+        "i4 fastest_rank",
+        "f8 fastest_seconds",
+        "i8 fastest_bytes",
+        "f8 seconds_deviation",  # standard deviation over ranks; nan
+        "f8 bytes_deviation",
+    ),
 )
 """Counters of one file in one layer by one rank, or by all together (rank -2).
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._members import members
+
 
 class IoLayer(IntEnum):
     """The interface that was called; a larger number is closer to the program."""
@@ -74,36 +76,32 @@ class ShapeKind(StrEnum):
 DURATION_BINS = 16
 
 TRACE_ROW = np.dtype(
-    [
-        ("process", "<i4"),  # row of `Trace.process_rank`
-        ("rank", "<i4"),  # -1: no MPI
-        ("thread", "<i4"),
-        ("file", "<i4"),  # index into `Trace.paths`; -1: none
-        ("name", "<i4"),  # of the function, index into `Trace.names`
-        ("parent", "<i4"),  # name of the call it serves, -1: the program's own
-        ("object", "<i4"),  # index into `Trace.objects`, -1
-        ("shape", "<i4"),  # index into `Trace.shapes`, -1
-        ("view", "<i4"),  # index into `Trace.views`, -1
-        ("memory", "<i4"),  # MPI-IO: the buffer, if it has holes; index into `Trace.views`, -1
-        ("layer", "u1"),
-        ("op", "u1"),
-        ("depth", "u1"),
-        ("flags", "<u2"),
-        ("offset", "<i8"),  # of the first call
-        ("bytes", "<i8"),  # of one call
-        ("count", "<i8"),
+    members(
+        "i4 process",  # row of `Trace.process_rank`
+        "i4 rank",  # -1: no MPI
+        "i4 thread",
+        "i4 file",  # index into `Trace.paths`; -1: none
+        "i4 name",  # of the function, index into `Trace.names`
+        "i4 parent",  # name of the call it serves, -1: the program's own
+        "i4 object",  # index into `Trace.objects`, -1
+        "i4 shape",  # index into `Trace.shapes`, -1
+        "i4 view",  # index into `Trace.views`, -1
+        "i4 memory",  # MPI-IO: the buffer, if it has holes; index into `Trace.views`, -1
+        "u1 layer op depth",
+        "u2 flags",
+        "i8 offset",  # of the first call
+        "i8 bytes",  # of one call
+        "i8 count",
         ("inner", "<i8", (2,)),  # 0: without end
         ("stride", "<i8", (3,)),
-        ("sequence", "<i8"),  # of the first call, in its thread
+        "i8 sequence",  # of the first call, in its thread
         ("sequence_stride", "<i8", (3,)),
-        ("start_ns", "<i8"),  # since `Trace.start`
-        ("last_start_ns", "<i8"),
-        ("end_ns", "<i8"),
-        ("busy_ns", "<i8"),  # sum of the durations
-        ("min_ns", "<i8"),
-        ("max_ns", "<i8"),
+        "i8 start_ns",  # since `Trace.start`
+        "i8 last_start_ns end_ns",
+        "i8 busy_ns",  # sum of the durations
+        "i8 min_ns max_ns",
         ("durations", "<u4", (DURATION_BINS,)),  # bin b: below 4^b x 256 ns
-    ]
+    ),
 )
 """One run of equal calls at a regular stride, or one call (`count` 1).
 
@@ -115,18 +113,12 @@ open; the size that was set by a META call.
 """
 
 BIN_ROW = np.dtype(
-    [
-        ("rank", "<i4"),
-        ("process", "<i4"),
-        ("file", "<i4"),
-        ("layer", "u1"),
-        ("start_ns", "<i8"),  # since `Trace.start`
-        ("width_ns", "<i8"),
-        ("calls", "<i8"),
-        ("read_bytes", "<i8"),
-        ("write_bytes", "<i8"),
-        ("busy_ns", "<i8"),
-    ]
+    members(
+        "i4 rank process file",
+        "u1 layer",
+        "i8 start_ns",  # since `Trace.start`
+        "i8 width_ns calls read_bytes write_bytes busy_ns",
+    ),
 )
 """What one file saw in one layer, from one process, in a span of time."""
 

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from stripewise._members import members
 from stripewise.model import ALIGN_BINS, N_ACTIONS, IoLayer
 from stripewise.model import FileFlag as FileFlag
 from stripewise.model import MpiFamily as MpiFamily
@@ -69,45 +70,30 @@ CONTAINER_HEADER = np.dtype(
 )
 
 BLOCK_HEADER = np.dtype(
-    [
-        ("magic", "<u4"),
-        ("kind", "<u2"),
-        ("version", "<u2"),
-        ("bytes", "<u8"),
-        ("process_id", "<u8"),
-        ("pid", "<u4"),
-        ("reserved", "<u4"),
+    members(
+        "u4 magic",
+        "u2 kind version",
+        "u8 bytes process_id",
+        "u4 pid reserved",
         ("padding", "<u8", (4,)),
-    ],
+    ),
     align=True,
 )
 
 PROCESS = np.dtype(
-    [
-        ("pid", "<u4"),
-        ("ppid", "<u4"),
-        ("rank", "<i4"),
-        ("world_size", "<i4"),
-        ("mpi_family", "<u4"),
-        ("plugin_state", "<u4"),
-        ("flags", "<u4"),
-        ("reserved", "<u4"),
-        ("start_ns", "<u8"),
-        ("end_ns", "<u8"),
-        ("clock_ns", "<u8"),
-        ("outermost_ns", "<u8"),
-        ("outermost_read_bytes", "<u8"),
-        ("outermost_write_bytes", "<u8"),
-        ("lost_records", "<u8"),
-        ("lost_calls", "<u8"),
+    members(
+        "u4 pid ppid",
+        "i4 rank world_size",
+        "u4 mpi_family plugin_state flags reserved",
+        "u8 start_ns end_ns clock_ns outermost_ns outermost_read_bytes outermost_write_bytes",
+        "u8 lost_records lost_calls",
         ("mpi_version", "S256"),
         ("exe", "S512"),
         ("command", "S1024"),
-        ("capture", "<u4"),
-        ("reserved_number", "<u4"),
-        ("lost_events", "<u8"),
+        "u4 capture reserved_number",
+        "u8 lost_events",
         ("reserved_text", "S112"),
-    ],
+    ),
     align=True,
 )
 
@@ -116,44 +102,28 @@ RECORD_HEADER = np.dtype([("bytes", "<u4"), ("kind", "<u2"), ("version", "<u2")]
 OP_COUNTERS = np.dtype([("count", "<u8"), ("bytes", "<u8"), ("ns", "<u8")], align=True)
 
 FILE_RECORD = np.dtype(
-    [
+    members(
         ("header", RECORD_HEADER),
-        ("file_id", "<u8"),
-        ("layer", "<u4"),
-        ("flags", "<u4"),
+        "u8 file_id",
+        "u4 layer flags",
         ("ops", OP_COUNTERS, (len(Op),)),
-        ("outermost_ns", "<u8"),
-        ("outermost_read_bytes", "<u8"),
-        ("outermost_write_bytes", "<u8"),
-        ("first_ns", "<u8"),
-        ("last_ns", "<u8"),
-        ("read_min", "<u8"),
-        ("read_max", "<u8"),
-        ("write_min", "<u8"),
-        ("write_max", "<u8"),
-        ("sequential_writes", "<u8"),
-        ("consecutive_writes", "<u8"),
-        ("sequential_reads", "<u8"),
-        ("consecutive_reads", "<u8"),
-        ("maximum_offset", "<u8"),
+        "u8 outermost_ns outermost_read_bytes outermost_write_bytes first_ns last_ns read_min",
+        "u8 read_max write_min write_max sequential_writes consecutive_writes sequential_reads",
+        "u8 consecutive_reads maximum_offset",
         ("read_sizes", "<u4", (SIZE_BINS,)),
         ("write_sizes", "<u4", (SIZE_BINS,)),
         ("write_alignment", "<u4", (ALIGN_BINS,)),
-        ("path_bytes", "<u4"),
-        ("reserved", "<u4"),
-    ],
+        "u4 path_bytes reserved",
+    ),
     align=True,
 )
 
 SETTINGS_RECORD = np.dtype(
-    [
+    members(
         ("header", RECORD_HEADER),
-        ("file_id", "<u8"),
-        ("layer", "<u4"),
-        ("kind", "<u4"),
-        ("text_bytes", "<u4"),
-        ("reserved", "<u4"),
-    ],
+        "u8 file_id",
+        "u4 layer kind text_bytes reserved",
+    ),
     align=True,
 )
 

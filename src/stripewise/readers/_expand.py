@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._members import members
 from stripewise.errors import TraceError
 from stripewise.model import Pieces, Trace
 from stripewise.readers._rows import take_rows
@@ -16,29 +17,12 @@ from stripewise.readers._rows import take_rows
 MOST_CALLS = 20_000_000
 
 CALL_ROW = np.dtype(
-    [
-        ("process", "<i4"),
-        ("rank", "<i4"),
-        ("thread", "<i4"),
-        ("file", "<i4"),
-        ("name", "<i4"),
-        ("parent", "<i4"),
-        ("object", "<i4"),
-        ("shape", "<i4"),
-        ("view", "<i4"),
-        ("memory", "<i4"),
-        ("layer", "u1"),
-        ("op", "u1"),
-        ("depth", "u1"),
-        ("flags", "<u2"),
-        ("offset", "<i8"),
-        ("bytes", "<i8"),
-        ("sequence", "<i8"),
-        ("start_ns", "<i8"),
-        ("duration_ns", "<i8"),
-        ("row", "<i8"),
-        ("parent_index", "<i8"),
-    ]
+    members(
+        "i4 process rank thread file name parent object shape view memory",
+        "u1 layer op depth",
+        "u2 flags",
+        "i8 offset bytes sequence start_ns duration_ns row parent_index",
+    ),
 )
 """One call.
 

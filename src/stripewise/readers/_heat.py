@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import HEAT_ROW
+from stripewise.readers._rows import summed_heat
 
 _MOST_BINS = 4096
 _SUMS = (("read_bytes", 1.0), ("write_bytes", 1.0), ("busy_ns", 1e-9))
@@ -43,7 +44,7 @@ def heat_of(bins: NDArray[Any]) -> tuple[NDArray[Any], float]:
     across = share < 1
     if across.any():
         parts.append(_part(bins[across], first[across] + 1, 1 - share[across]))
-    return _summed(np.concatenate(parts)), width * 1e-9
+    return summed_heat(np.concatenate(parts)), width * 1e-9
 
 
 def _part(bins: NDArray[Any], place: NDArray[np.int64], share: NDArray[Any]) -> NDArray[Any]:
@@ -54,17 +55,3 @@ def _part(bins: NDArray[Any], place: NDArray[np.int64], share: NDArray[Any]) -> 
     for name, scale in _SUMS:
         rows[_HEAT_NAME.get(name, name)] = bins[name] * share * scale
     return rows
-
-
-def _summed(rows: NDArray[Any]) -> NDArray[Any]:
-    order = np.lexsort((rows["bin"], rows["layer"], rows["file"], rows["rank"]))
-    rows = rows[order]
-    new = np.ones(len(rows), bool)
-    new[1:] = False
-    for name in ("rank", "file", "layer", "bin"):
-        new[1:] |= rows[name][1:] != rows[name][:-1]
-    begins = np.flatnonzero(new)
-    summed = rows[begins].copy()
-    for name in ("read_bytes", "write_bytes", "busy_seconds"):
-        summed[name] = np.add.reduceat(rows[name], begins)
-    return summed

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import COUNTER_ROW
+from stripewise.model import COUNTER_ROW, HEAT_ROW
 
 
 def take_rows(rows: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
@@ -51,3 +51,18 @@ def unknown_counters(n: int) -> NDArray[Any]:
     for name in ("first", "last", "seconds_deviation", "bytes_deviation"):
         rows[name] = np.nan
     return rows
+
+
+def summed_heat(rows: NDArray[Any]) -> NDArray[Any]:
+    """(m,) `HEAT_ROW` by rank, file, layer and bin, each once, out of (n,) that repeat."""
+    keys = [rows[name] for name in ("rank", "file", "layer", "bin")]
+    order = np.lexsort(keys[::-1])
+    new = np.ones(len(rows), bool)
+    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
+    begins = np.flatnonzero(new)
+    found = np.zeros(len(begins), HEAT_ROW)
+    for name in ("rank", "file", "layer", "bin"):
+        found[name] = rows[name][order[begins]]
+    for name in ("read_bytes", "write_bytes", "busy_seconds") if len(rows) else ():
+        found[name] = np.add.reduceat(rows[name][order], begins)
+    return found

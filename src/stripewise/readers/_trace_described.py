@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._interned import Interned, T
 from stripewise.model import (
     PIECE_ROW,
     IoLayer,
@@ -21,59 +22,46 @@ from stripewise.model import (
 )
 from stripewise.readers import _trace_layout as t
 
-_T = TypeVar("_T")
 _MOST_DIMS = 32
 _LARGEST = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True)
 class Lookup:
-    """Sorted keys (process << 32 | number) and the index that each one means."""
+    """Which index each of many keys means."""
 
-    keys: NDArray[np.int64]
-    places: NDArray[np.int64]
+    def __init__(self, index: Mapping[int, int]) -> None:
+        keys = np.fromiter(index.keys(), np.uint64, len(index))
+        order = np.argsort(keys)
+        self._keys = keys[order]
+        self._places = np.fromiter(index.values(), np.int64, len(index))[order]
 
-    def of(self, process: int, number: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """(n,) int64: indices of the numbers of one process; -1 for 0 and what is not known."""
-        begin, end = np.searchsorted(self.keys, [process << 32, (process + 1) << 32])
-        if begin == end or not number.any():
-            return np.full(len(number), -1)
-        keys = self.keys[begin:end] - (process << 32)
-        at = np.minimum(np.searchsorted(keys, number.astype(np.int64)), len(keys) - 1)
-        known = (keys[at] == number) & (number != 0)
-        return np.where(known, self.places[begin:end][at], -1)
+    def of(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """(n,) int64: indices of keys; -1 of those that are not known."""
+        if not len(self._keys):
+            return np.full(len(keys), -1)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, self._places[at], -1)
 
 
-@dataclass
-class Interned(Generic[_T]):
+class Described(Interned[T]):
     """Values that are equal in several processes, once each.
 
-    `index` maps (process << 32 | number in that process) to the place in `values`; of a number
-    that is described twice the later description counts.
+    `index` maps (process << 32 | number in that process) to the number here; of a number that
+    is described twice the later description counts.
     """
 
-    values: list[_T] = field(default_factory=list)
-    index: dict[int, int] = field(default_factory=dict)
-    _seen: dict[Hashable, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        super().__init__()
+        self.index: dict[int, int] = {}
 
-    def add(self, process: int, number: int, key: Hashable, make: Callable[[], _T | None]) -> bool:
-        """Note a description; False if it makes no sense."""
-        place = self._seen.get(key)
-        if place is None:
-            value = make()
-            if value is None:
-                return False
-            place = self._seen[key] = len(self.values)
-            self.values.append(value)
-        self.index[process << 32 | number] = place
+    def add(self, process: int, number: int, key: Hashable, make: Callable[[], T]) -> bool:
+        """Note a description."""
+        self.index[process << 32 | number] = self.number(key, make)
         return True
 
-    def lookup(self) -> Lookup:
-        """Return the index as arrays, when all is added."""
-        keys = np.fromiter(self.index.keys(), np.int64, len(self.index))
-        places = np.fromiter(self.index.values(), np.int64, len(self.index))
-        order = np.argsort(keys)
-        return Lookup(keys[order], places[order])
+    def find(self, process: int, number: int) -> int:
+        """Index of what was described before; -1 if it was not."""
+        return self.index.get(process << 32 | number, -1) if number else -1
 
 
 @dataclass
@@ -86,10 +74,10 @@ class Descriptions:
     """
 
     files: Mapping[int, int]
-    names: Interned[str] = field(default_factory=Interned)
-    objects: Interned[TraceObject] = field(default_factory=Interned)
-    shapes: Interned[TraceShape] = field(default_factory=Interned)
-    views: Interned[TraceView] = field(default_factory=Interned)
+    names: Described[str] = field(default_factory=Described)
+    objects: Described[TraceObject] = field(default_factory=Described)
+    shapes: Described[TraceShape] = field(default_factory=Described)
+    views: Described[TraceView] = field(default_factory=Described)
     damaged: int = 0
 
     def add(self, process: int, kind: int, record: bytes) -> None:
@@ -97,14 +85,6 @@ class Descriptions:
         parse = _PARSERS.get(kind)
         if parse is not None and not parse(self, process, record):
             self.damaged += 1
-
-    def object_index(self, process: int, number: int) -> int:
-        """Index of an object that was described before; -1 if it was not."""
-        return self.objects.index.get(process << 32 | number, -1) if number else -1
-
-    def shape_index(self, process: int, number: int) -> int:
-        """Index of a shape that was described before; -1 if it was not."""
-        return self.shapes.index.get(process << 32 | number, -1) if number else -1
 
 
 def _add_name(into: Descriptions, process: int, record: bytes) -> bool:
@@ -161,8 +141,8 @@ def _add_shape(into: Descriptions, process: int, record: bytes) -> bool:
     numbers = _numbers(record, t.SHAPE_RECORD.itemsize, n + more)
     if numbers is None or kind not in _SHAPE_KINDS:
         return False
-    owner = into.object_index(process, int(head["object"]))
-    memory = into.shape_index(process, int(head["memory"]))
+    owner = into.objects.find(process, int(head["object"]))
+    memory = into.shapes.find(process, int(head["memory"]))
     end = t.SHAPE_RECORD.itemsize + 8 * (n + more)
 
     def make() -> TraceShape:

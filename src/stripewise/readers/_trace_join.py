@@ -17,7 +17,7 @@ from stripewise.readers._expand import call_order
 from stripewise.readers._parse import RawContainer, normal_path
 from stripewise.readers._rows import join_in_order, join_rows, take_rows
 from stripewise.readers._timeline import Timeline, timeline
-from stripewise.readers._trace_described import Descriptions
+from stripewise.readers._trace_described import Descriptions, Lookup
 
 SOURCE = "stripewise trace"
 
@@ -44,11 +44,11 @@ def join_traces(raws: Sequence[RawContainer], profile: RunProfile) -> Trace | No
     return Trace(
         source=SOURCE,
         rows=rows,
-        names=tuple(known.names.values),
+        names=known.names.values,
         paths=(*profile.paths, *(f"(file {number:016x})" for number in unknown)),
-        objects=tuple(known.objects.values),
-        shapes=tuple(known.shapes.values),
-        views=tuple(known.views.values),
+        objects=known.objects.values,
+        shapes=known.shapes.values,
+        views=known.views.values,
         bins=bins,
         process_rank=profile.program["rank"].astype(np.int64),
         process_host=profile.program["host"].astype(np.int64),
@@ -108,18 +108,12 @@ class _FileTable:
     """Index of the path of each file id; -1 for 0; ids without a record get a new index."""
 
     def __init__(self, known: Mapping[int, int], n_paths: int, unknown: dict[int, int]) -> None:
-        numbers = np.fromiter(known.keys(), np.uint64, len(known))
-        order = np.argsort(numbers)
-        self.numbers = numbers[order]
-        self.places = np.fromiter(known.values(), np.int64, len(known))[order]
+        self.known = Lookup(known)
         self.n_paths, self.unknown = n_paths, unknown
 
     def of(self, ids: NDArray[np.uint64]) -> NDArray[np.int64]:
         """(n,) int64 indices of ids."""
-        found = np.full(len(ids), -1)
-        if len(self.numbers):
-            at = np.minimum(np.searchsorted(self.numbers, ids), len(self.numbers) - 1)
-            found = np.where(self.numbers[at] == ids, self.places[at], -1)
+        found = self.known.of(ids)
         strange = (found < 0) & (ids != 0)
         if strange.any():
             unique, inverse = np.unique(ids[strange], return_inverse=True)
@@ -136,26 +130,30 @@ class _Meanings:
 
     def __init__(self, known: Descriptions, files: _FileTable) -> None:
         self.files = files
-        names = known.names.lookup()
-        self.tables = {"name": names, "parent": names, "object": known.objects.lookup()}
-        self.shapes, self.views = known.shapes.lookup(), known.views.lookup()
+        self.names, self.objects = Lookup(known.names.index), Lookup(known.objects.index)
+        self.shapes, self.views = Lookup(known.shapes.index), Lookup(known.views.index)
 
     def give(self, rows: NDArray[Any], ids: NDArray[np.uint64], process: int) -> None:
         """Change rows of one process, in place."""
+
+        def indices(name: str, table: Lookup) -> NDArray[np.int64]:
+            number = rows[name].astype(np.uint32).astype(np.uint64)
+            if not number.any():
+                return np.full(len(number), -1)
+            return np.where(number, table.of(number | np.uint64(process << 32)), -1)
+
         rows["process"] = process
         rows["file"] = self.files.of(ids)
         through = rows["layer"] == IoLayer.MPIIO
-        memory = self.views.of(process, rows["object"].astype(np.uint32))
-        rows["memory"] = np.where(through, memory, -1)
+        rows["memory"] = np.where(through, indices("object", self.views), -1)
         rows["object"][through] = 0
-        for name, table in self.tables.items():
-            rows[name] = table.of(process, rows[name].astype(np.uint32))
-        number = rows["shape"].astype(np.uint32)
-        rows["shape"] = self.shapes.of(process, number)
-        rows["view"] = self.views.of(process, number)
-        if number.any():
-            lost = (number != 0) & (rows["shape"] < 0) & (rows["view"] < 0)
-            rows["flags"][lost] |= np.uint16(EventFlag.NO_OFFSET)
+        for name in ("name", "parent"):
+            rows[name] = indices(name, self.names)
+        rows["object"] = indices("object", self.objects)
+        described = rows["shape"] != 0
+        rows["view"], rows["shape"] = indices("shape", self.views), indices("shape", self.shapes)
+        lost = described & (rows["shape"] < 0) & (rows["view"] < 0)
+        rows["flags"][lost] |= np.uint16(EventFlag.NO_OFFSET)
 
 
 def _longest(rows: NDArray[Any]) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from stripewise._members import members
 from stripewise.readers._container import RECORD_HEADER
 
 TRACE_VERSION = 1
@@ -75,39 +76,26 @@ class RawShapeKind(IntEnum):
 
 
 THREAD_RECORD = np.dtype(
-    [
+    members(
         ("header", RECORD_HEADER),
-        ("thread", "<u4"),
-        ("tid", "<u4"),
-        ("n_slots", "<u4"),
-        ("slot_bytes", "<u4"),
-        ("start_ns", "<u8"),
-        ("lost_calls", "<u8"),
+        "u4 thread tid n_slots slot_bytes",
+        "u8 start_ns lost_calls",
         ("reserved", "<u8", (3,)),
-    ],
+    ),
     align=True,
 )
 
 EVENT = np.dtype(
-    [
+    members(
         ("header", RECORD_HEADER),
-        ("sequence", "<u8"),
-        ("start_ns", "<u8"),
-        ("duration_ns", "<u8"),
-        ("file_id", "<u8"),
-        ("offset", "<i8"),
-        ("bytes", "<u8"),
-        ("name", "<u4"),
-        ("parent", "<u4"),
-        ("shape", "<u4"),
-        ("object", "<u4"),
-        ("thread", "<u2"),
-        ("layer", "u1"),
-        ("op", "u1"),
-        ("depth", "u1"),
-        ("thread_high", "u1"),
-        ("flags", "<u2"),
-    ],
+        "u8 sequence start_ns duration_ns file_id",
+        "i8 offset",
+        "u8 bytes",
+        "u4 name parent shape object",
+        "u2 thread",
+        "u1 layer op depth thread_high",
+        "u2 flags",
+    ),
     align=True,
 )
 
@@ -130,34 +118,25 @@ NAME_RECORD = np.dtype(
 )
 
 OBJECT_RECORD = np.dtype(
-    [
+    members(
         ("header", RECORD_HEADER),
-        ("file_id", "<u8"),
-        ("object", "<u4"),
-        ("element_bytes", "<u4"),
-        ("layer", "u1"),
-        ("type_class", "u1"),
-        ("storage", "u1"),
-        ("n_dims", "u1"),
-        ("name_bytes", "<u4"),
-    ],
+        "u8 file_id",
+        "u4 object element_bytes",
+        "u1 layer type_class storage n_dims",
+        "u4 name_bytes",
+    ),
     align=True,
 )
 
 SHAPE_RECORD = np.dtype(
-    [
+    members(
         ("header", RECORD_HEADER),
-        ("shape", "<u4"),
-        ("object", "<u4"),
-        ("kind", "u1"),
-        ("n_dims", "u1"),
-        ("flags", "<u2"),
-        ("n_boxes", "<u4"),
-        ("memory", "<u4"),
-        ("reserved", "<u4"),
-        ("total_boxes", "<u8"),
-        ("elements", "<u8"),
-    ],
+        "u4 shape object",
+        "u1 kind n_dims",
+        "u2 flags",
+        "u4 n_boxes memory reserved",
+        "u8 total_boxes elements",
+    ),
     align=True,
 )
 
@@ -173,32 +152,25 @@ PIECE = np.dtype(
 )
 
 VIEW_RECORD = np.dtype(
-    [
+    members(
         ("header", RECORD_HEADER),
-        ("file_id", "<u8"),
-        ("view", "<u4"),
-        ("flags", "<u4"),
-        ("displacement", "<i8"),
-        ("etype_bytes", "<u8"),
-        ("filetype_bytes", "<u8"),
-        ("filetype_lower", "<i8"),
-        ("filetype_extent", "<i8"),
-        ("total_pieces", "<u8"),
-        ("n_pieces", "<u4"),
-        ("reserved", "<u4"),
-    ],
+        "u8 file_id",
+        "u4 view flags",
+        "i8 displacement",
+        "u8 etype_bytes filetype_bytes",
+        "i8 filetype_lower filetype_extent",
+        "u8 total_pieces",
+        "u4 n_pieces reserved",
+    ),
     align=True,
 )
 
 BIN = np.dtype(
-    [
-        ("start_ns", "<u8"),
-        ("width_log2", "<u4"),
-        ("calls", "<u4"),
-        ("read_bytes", "<u8"),
-        ("write_bytes", "<u8"),
-        ("busy_ns", "<u8"),
-    ],
+    members(
+        "u8 start_ns",
+        "u4 width_log2 calls",
+        "u8 read_bytes write_bytes busy_ns",
+    ),
     align=True,
 )
 

@@ -181,17 +181,17 @@ def _rows(found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint64]]:
         else:
             _few_durations(rows)
     else:
-        _single(rows)
+        make_single(rows, rows["busy_ns"].copy())
     return rows, first["file_id"].astype(np.uint64)
 
 
-def _single(rows: NDArray[Any]) -> None:
-    """Fill what follows from the one duration of a single call."""
+def make_single(rows: NDArray[Any], busy_ns: NDArray[np.int64]) -> None:
+    """Fill what follows from start and duration of single calls, in place."""
     rows["count"] = 1
     rows["last_start_ns"] = rows["start_ns"]
-    rows["end_ns"] = rows["start_ns"] + np.minimum(rows["busy_ns"], _LATEST_NS)
-    rows["min_ns"] = rows["max_ns"] = rows["busy_ns"]
-    rows["durations"][np.arange(len(rows)), duration_bin(rows["busy_ns"])] = 1
+    rows["end_ns"] = rows["start_ns"] + np.minimum(busy_ns, _LATEST_NS)
+    rows["busy_ns"] = rows["min_ns"] = rows["max_ns"] = busy_ns
+    rows["durations"][np.arange(len(rows)), duration_bin(busy_ns)] = 1
 
 
 def _few_durations(rows: NDArray[Any]) -> None:

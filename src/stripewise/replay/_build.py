@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._interned import Interned
 from stripewise.errors import UsageError
 from stripewise.model import RunProfile, Trace
 from stripewise.replay._calls import MOST_CALLS, RankCalls, rank_calls, top_level
@@ -25,14 +26,13 @@ from stripewise.replay._opens import (
     SELF,
     WORLD,
     Groups,
-    OpenCalls,
     Opening,
     find_openings,
     group_openings,
 )
 from stripewise.replay._order import Removal, find_waits
 from stripewise.replay._records import CALL_ROW, COLUMNS, Plan, PlanRank
-from stripewise.replay._tables import Interned, Tables
+from stripewise.replay._tables import Tables
 from stripewise.replay._waiting import SYNC_VERBS, with_waits
 
 MOST_LOST_SHARE = 0.05
@@ -85,7 +85,7 @@ def _one_clock(trace: Trace) -> bool:
 def _timed(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> list[Timed]:
     starts = [int(calls.start[0]) for calls in ranks if len(calls)]
     begin = min(starts, default=0) if _one_clock(trace) else None
-    return [Timed(one, _open_calls(trace, kinds, one), gaps_of(one, begin)) for one in ranks]
+    return [Timed(one, kinds.rows[one.row], gaps_of(one, begin)) for one in ranks]
 
 
 def _hints(profile: RunProfile | None) -> dict[str, Mapping[str, str]]:
@@ -127,30 +127,10 @@ def _notes(trace: Trace, kinds: RowKinds) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _key(trace: Trace, row: NDArray[np.int64]) -> NDArray[np.int64]:
-    rows = trace.rows
-    file = rows["file"][row].astype(np.int64)
-    layer = rows["layer"][row].astype(np.int64)
-    return np.where(file >= 0, (layer << 32) | file, -1)
-
-
-def _open_calls(trace: Trace, kinds: RowKinds, calls: RankCalls) -> OpenCalls:
-    row = calls.row
-    return OpenCalls(
-        _key(trace, row),
-        kinds.opens[row] & (trace.rows["file"][row] >= 0),
-        kinds.closes[row],
-        kinds.collective[row],
-        kinds.parallel[row],
-        kinds.creates[row],
-        kinds.joint[row],
-    )
-
-
 def _removals(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> list[Removal]:
     found = []
     for calls in ranks:
-        for place in map(int, np.flatnonzero(kinds.removes[calls.row])):
+        for place in map(int, np.flatnonzero(kinds.rows["removes"][calls.row])):
             file = int(trace.rows["file"][calls.row[place]])
             start, end = int(calls.start[place]), int(calls.end[place])
             found.append(Removal(file, calls.rank, place, start, end))

@@ -45,35 +45,25 @@ def row_columns(trace: Trace, kinds: RowKinds, tables: Tables) -> NDArray[np.int
     found[:, 2] = rows["flags"] & _KEPT_FLAGS
     found[:, 3] = rows["bytes"]
     known: dict[bytes, int] = {}
-    details = _Details(trace, kinds, tables)
     for index in np.flatnonzero(kinds.verb >= 0):
-        found[index, 4:7] = details.of_row(int(index))
+        found[index, 4:7] = _referred(trace, kinds, tables, int(index))
         found[index, 7] = known.setdefault(found[index, :7].tobytes(), len(known))
     return found
 
 
-class _Details:
-    """File, object and detail of a row, as numbers of the plan."""
-
-    def __init__(self, trace: Trace, kinds: RowKinds, tables: Tables) -> None:
-        self._trace = trace
-        self._kinds = kinds
-        self._tables = tables
-
-    def of_row(self, index: int) -> tuple[int, int, int]:
-        row = self._trace.rows[index]
-        verb = self._kinds.verbs[self._kinds.verb[index]]
-        tables, seen = self._tables, int(row["object"])
-        detail = -1
-        if verb == "mpiio.set_view":
-            detail = tables.view(int(row["view"]))
-        elif verb == "hdf5.dset_extent":
-            detail = tables.whole(seen)
-        elif int(row["memory"]) >= 0:
-            detail = tables.buffer(int(row["memory"]))
-        elif int(row["shape"]) >= 0:
-            detail = tables.shape(int(row["shape"]))
-        return tables.file(int(row["file"])), tables.object(seen), detail
+def _referred(trace: Trace, kinds: RowKinds, tables: Tables, index: int) -> tuple[int, int, int]:
+    """Return file, object and detail of a row, as numbers of the plan."""
+    row, verb = trace.rows[index], kinds.verbs[kinds.verb[index]]
+    seen, detail = int(row["object"]), -1
+    if verb == "mpiio.set_view":
+        detail = tables.view(int(row["view"]))
+    elif verb == "hdf5.dset_extent":
+        detail = tables.whole(seen)
+    elif int(row["memory"]) >= 0:
+        detail = tables.buffer(int(row["memory"]))
+    elif int(row["shape"]) >= 0:
+        detail = tables.shape(int(row["shape"]))
+    return tables.file(int(row["file"])), tables.object(seen), detail
 
 
 def call_columns(
@@ -114,11 +104,7 @@ def _name_groups(
     values: dict[str, NDArray[np.int64]],
 ) -> None:
     """Name groups, which a trace does not, after the datasets that are created next."""
-    verb_of = {verb: i for i, verb in enumerate(kinds.verbs)}
-    making = verb_of.get("hdf5.gcreate", -2)
-    if making == -2:
-        return
-    creating = verb_of.get("hdf5.dcreate", -2)
+    making, creating = kinds.number("hdf5.gcreate"), kinds.number("hdf5.dcreate")
     verb = values["verb"]
     waiting: dict[int, list[int]] = {}
     made: set[tuple[int, str]] = set()

@@ -57,15 +57,11 @@ class Growth:
         """Look at the calls of all ranks."""
         self._trace = trace
         self._extents: dict[tuple[Key, int], int] = {}
-        self._verb = kinds.verbs.index("hdf5.dset_extent") if self._grows(kinds) else -2
+        self._verb = kinds.number("hdf5.dset_extent")
         if self._verb >= 0:
             for calls in ranks:
                 self._look(kinds, calls)
             self._never_shrink()
-
-    @staticmethod
-    def _grows(kinds: RowKinds) -> bool:
-        return "hdf5.dset_extent" in kinds.verbs
 
     def _key(self, row: int) -> Key:
         index = int(self._trace.rows["object"][row])

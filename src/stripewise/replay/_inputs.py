@@ -76,10 +76,9 @@ def _needed(
     trace: Trace, kinds: RowKinds, file: int, tables: Tables, ranks: list[RankCalls]
 ) -> tuple[int, ...]:
     """Return the datasets of an input that the program did not create itself."""
-    created = [i for i, verb in enumerate(kinds.verbs) if verb == "hdf5.dcreate"]
     rows = trace.rows
     mine = (rows["file"] == file) & (rows["object"] >= 0) & (kinds.verb >= 0)
-    made = rows["object"][mine & np.isin(kinds.verb, created)]
+    made = rows["object"][mine & (kinds.verb == kinds.number("hdf5.dcreate"))]
     names = {trace.objects[index].name for index in made}
     used: dict[str, list[int]] = defaultdict(list)
     for index in np.unique(rows["object"][mine]).tolist():

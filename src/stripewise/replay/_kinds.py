@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._interned import Interned
 from stripewise.model import IoLayer, Op, OpenBit, ShapeKind, Trace
 from stripewise.replay._verbs import JOINT, SKIPPED, is_collective, verb_of
 
@@ -19,40 +21,54 @@ _CREATING = OpenBit.CREATE | OpenBit.TRUNCATE
 _PARALLEL = (IoLayer.MPIIO, IoLayer.PNETCDF)
 
 
+KIND_ROW = np.dtype(
+    [
+        ("key", "<i8"),  # a number for layer and file; -1: without a file
+        ("verb", "<i8"),  # index into `RowKinds.verbs`; -1: not replayed
+        *((name, "?") for name in ("collective", "opens", "closes", "parallel", "creates")),
+        ("removes", "?"),
+        ("joint", "?"),  # the ranks make it together as a rule, but it need not be
+    ]
+)
+
+
 @dataclass(frozen=True, eq=False)
 class RowKinds:
-    """Of each row, (n_rows,).
+    """What the rows of a trace are.
 
     Attributes:
-        verb: int64, index into `verbs`; -1 of rows that are not replayed.
-        collective / opens / closes / parallel / creates / removes / joint: bool.
-        lost_bytes: Moved by calls that cannot be replayed; `moved_bytes`: by all.
+        verbs: Those that occur.
+        rows: (n_rows,) `KIND_ROW`.
+        read_bytes / write_bytes: Moved by calls that are replayed.
+        lost_bytes: Moved by calls that cannot be replayed.
         lost: Why, in words, with the number of calls.
         skipped: Name of a call that is left out to their number.
     """
 
     verbs: tuple[str, ...]
-    verb: NDArray[np.int64]
-    collective: NDArray[np.bool_]
-    opens: NDArray[np.bool_]
-    closes: NDArray[np.bool_]
-    parallel: NDArray[np.bool_]
-    creates: NDArray[np.bool_]
-    removes: NDArray[np.bool_]
-    joint: NDArray[np.bool_]
+    rows: NDArray[Any]
     read_bytes: int
     write_bytes: int
     lost_bytes: int
     lost: Counter[str]
     skipped: Counter[str]
 
+    @property
+    def verb(self) -> NDArray[np.int64]:
+        """(n_rows,) int64, as in `KIND_ROW`."""
+        return np.asarray(self.rows["verb"])
+
+    def number(self, verb: str) -> int:
+        """Return the index of a verb; -2 if no call has it."""
+        return self.verbs.index(verb) if verb in self.verbs else -2
+
 
 def row_kinds(trace: Trace, chosen: NDArray[np.bool_]) -> RowKinds:
     """Return what the chosen rows are."""
     rows, n = trace.rows, len(trace.rows)
-    verb_names: dict[str, int] = {}
-    verb = np.full(n, -1, np.int64)
-    collective = np.zeros(n, bool)
+    verbs: Interned[str] = Interned()
+    kinds = np.zeros(n, KIND_ROW)
+    kinds["verb"] = -1
     lost: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     lost_bytes = 0
@@ -70,32 +86,26 @@ def row_kinds(trace: Trace, chosen: NDArray[np.bool_]) -> RowKinds:
         elif found == SKIPPED or found is None:
             skipped[name] += count
         else:
-            verb[index] = verb_names.setdefault(found, len(verb_names))
-            collective[index] = is_collective(found, int(row["op"]))
-    kept = verb >= 0
-    verbs = tuple(verb_names)
+            kinds["verb"][index] = verbs.number(found)
+            kinds["collective"][index] = is_collective(found, int(row["op"]))
+    kept, file = kinds["verb"] >= 0, rows["file"].astype(np.int64)
+    kinds["key"] = np.where(file >= 0, (rows["layer"].astype(np.int64) << 32) | file, -1)
+    kinds["opens"] = kept & (rows["op"] == Op.OPEN) & (file >= 0)
+    kinds["closes"] = kept & (rows["op"] == Op.CLOSE)
+    kinds["parallel"] = kept & _is_parallel(trace)
     bits = np.where(rows["op"] == Op.OPEN, rows["offset"], 0)
-    return RowKinds(
-        verbs,
-        verb,
-        collective,
-        kept & (rows["op"] == Op.OPEN),
-        kept & (rows["op"] == Op.CLOSE),
-        kept & _is_parallel(trace),
-        kept & (((bits & int(_CREATING)) != 0) | _is(verbs, verb, "fcreate", "create")),
-        kept & _is(verbs, verb, "unlink", "delete"),
-        np.isin(verb, [i for i, text in enumerate(verbs) if text in JOINT]),
-        _bytes_of(trace, kept, _READS),
-        _bytes_of(trace, kept, _WRITES),
-        lost_bytes,
-        lost,
-        skipped,
-    )
+    making = ((bits & int(_CREATING)) != 0) | _is(verbs.values, kinds, "fcreate", "create")
+    kinds["creates"] = kept & making
+    kinds["removes"] = kept & _is(verbs.values, kinds, "unlink", "delete")
+    joint = [number for number, text in enumerate(verbs.values) if text in JOINT]
+    kinds["joint"] = np.isin(kinds["verb"], joint)
+    read, written = (_bytes_of(trace, kept, ops) for ops in (_READS, _WRITES))
+    return RowKinds(verbs.values, kinds, read, written, lost_bytes, lost, skipped)
 
 
-def _is(verbs: tuple[str, ...], verb: NDArray[np.int64], *names: str) -> NDArray[np.bool_]:
+def _is(verbs: tuple[str, ...], kinds: NDArray[Any], *names: str) -> NDArray[np.bool_]:
     wanted = [i for i, text in enumerate(verbs) if text.partition(".")[2] in names]
-    return np.isin(verb, wanted)
+    return np.isin(kinds["verb"], wanted)
 
 
 def _bytes_of(trace: Trace, kept: NDArray[np.bool_], ops: tuple[Op, ...]) -> int:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.replay._calls import RankCalls
-from stripewise.replay._opens import Groups, OpenCalls, Opening
+from stripewise.replay._opens import Groups, Opening
 
 LEAST_WAIT_NS = 20_000
 """Shorter waits are no sign of a barrier."""
@@ -45,10 +46,10 @@ class Meeting:
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """The calls of one rank, and the time before each (n,) int64, ns."""
+    """The calls of one rank, (n,) `KIND_ROW` of them, and (n,) int64, ns before each."""
 
     calls: RankCalls
-    kinds: OpenCalls
+    kinds: NDArray[Any]
     gaps: NDArray[np.int64]
 
 
@@ -86,22 +87,22 @@ def _meetings_of(
     return Meeting(members, np.stack(places)[:, met], gap.min(axis=0)[met])
 
 
-def _together(kinds: Sequence[OpenCalls], turn: Sequence[Opening]) -> list[NDArray[np.int64]]:
+def _together(kinds: Sequence[NDArray[Any]], turn: Sequence[Opening]) -> list[NDArray[np.int64]]:
     """Return the places of calls that correspond, (n,) of each rank.
 
     What need not be made together counts only if all ranks made the same of it, in the same order.
     """
     for joint in (True, False):
         places = [_places(one, at, joint) for one, at in zip(kinds, turn, strict=True)]
-        order = {one.joint[at].tobytes() for one, at in zip(kinds, places, strict=True)}
+        order = {one["joint"][at].tobytes() for one, at in zip(kinds, places, strict=True)}
         if len(order) == 1:
             return places
     return [np.zeros(0, np.int64) for _ in turn]
 
 
-def _places(kinds: OpenCalls, opening: Opening, joint: bool) -> NDArray[np.int64]:
-    chosen = kinds.collective | kinds.opens | (kinds.joint & joint)
-    mine = np.flatnonzero(chosen & (kinds.key == kinds.key[opening.place]))
+def _places(kinds: NDArray[Any], opening: Opening, joint: bool) -> NDArray[np.int64]:
+    chosen = kinds["collective"] | kinds["opens"] | (kinds["joint"] & joint)
+    mine = np.flatnonzero(chosen & (kinds["key"] == kinds["key"][opening.place]))
     low, high = np.searchsorted(mine, (opening.place, opening.close + 1))
     return mine[low:high]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,74 +46,45 @@ class Opening:
     together: int
 
 
-@dataclass(frozen=True, eq=False)
-class OpenCalls:
-    """Calls of one rank that openings are made of, each (n_calls,).
+def find_openings(made: RankCalls, kinds: NDArray[Any]) -> list[Opening]:
+    """Return the openings of one rank; a close ends the latest open one of its file.
 
-    Attributes:
-        key: int64, a number for layer and file; -1 of calls without a file.
-        opens / closes / collective / parallel / creates: bool.
-        joint: bool; the ranks make it together as a rule, but it need not be.
+    Args:
+        made: Its calls.
+        kinds: (n_calls,) `KIND_ROW` of them.
     """
-
-    key: NDArray[np.int64]
-    opens: NDArray[np.bool_]
-    closes: NDArray[np.bool_]
-    collective: NDArray[np.bool_]
-    parallel: NDArray[np.bool_]
-    creates: NDArray[np.bool_]
-    joint: NDArray[np.bool_]
-
-
-def find_openings(made: RankCalls, calls: OpenCalls) -> list[Opening]:
-    """Return the openings of one rank; a close ends the latest open one of its file."""
-    start, end = made.start, made.end
+    start, end, key_of = made.start, made.end, kinds["key"]
     open_now: dict[int, list[int]] = defaultdict(list)
     closed_at: dict[int, int] = {}
-    for place in map(int, np.flatnonzero(calls.opens | calls.closes)):
-        key = int(calls.key[place])
-        if calls.opens[place]:
+    for place in map(int, np.flatnonzero(kinds["opens"] | kinds["closes"])):
+        key = int(key_of[place])
+        if kinds["opens"][place]:
             open_now[key].append(place)
         elif open_now[key]:
             closed_at[open_now[key].pop()] = place
-    together = _Counter(calls)
+    together = {key: np.flatnonzero(kinds["collective"] & (key_of == key)) for key in open_now}
     n = len(start)
     found = []
-    for place in map(int, np.flatnonzero(calls.opens)):
+    for place in map(int, np.flatnonzero(kinds["opens"])):
         close = closed_at.get(place, n)
-        key = int(calls.key[place])
-        found.append(
-            Opening(
-                (key >> 32, key & 0xFFFFFFFF),
-                made.rank,
-                place,
-                close,
-                int(start[place]),
-                int(end[place]),
-                int(start[place] + made.longest[place]),
-                int(end[min(close, n - 1)]),
-                bool(made.known[place]),
-                bool(calls.parallel[place]),
-                bool(calls.creates[place]),
-                together(key, place, close),
-            )
+        key = int(key_of[place])
+        first, behind = np.searchsorted(together[key], (place, close + 1))
+        opening = Opening(
+            key=(key >> 32, key & 0xFFFFFFFF),
+            rank=made.rank,
+            place=place,
+            close=close,
+            start=int(start[place]),
+            end=int(end[place]),
+            latest=int(start[place] + made.longest[place]),
+            closed=int(end[min(close, n - 1)]),
+            exact=bool(made.known[place]),
+            parallel=bool(kinds["parallel"][place]),
+            creates=bool(kinds["creates"][place]),
+            together=int(behind - first),
         )
+        found.append(opening)
     return found
-
-
-class _Counter:
-    """Counts collective calls of a file between two places."""
-
-    def __init__(self, calls: OpenCalls) -> None:
-        self._calls = calls
-        self._places: dict[int, NDArray[np.int64]] = {}
-
-    def __call__(self, key: int, first: int, last: int) -> int:
-        if key not in self._places:
-            chosen = self._calls.collective & (self._calls.key == key)
-            self._places[key] = np.flatnonzero(chosen)
-        low, high = np.searchsorted(self._places[key], (first, last + 1))
-        return int(high - low)
 
 
 Groups = dict[tuple[int, int], tuple[int, ...]]

@@ -12,18 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._members import members
+
 CALL_ROW = np.dtype(
-    [
-        ("verb", "<i8"),  # index into `Plan.verbs`
-        ("op", "<i8"),
-        ("flags", "<i8"),
-        ("bytes", "<i8"),
-        ("count", "<i8"),
+    members(
+        "i8 verb",  # index into `Plan.verbs`
+        "i8 op flags bytes count",
         ("inner", "<i8", (2,)),
         ("stride", "<i8", (3,)),
-        ("place", "<i8"),  # of the first call among those of the rank
+        "i8 place",  # of the first call among those of the rank
         ("place_stride", "<i8", (3,)),
-    ]
+    ),
 )
 """A folded run of calls, as in `TRACE_ROW`; the rest of it differs by rank."""
 

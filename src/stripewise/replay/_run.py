@@ -11,7 +11,6 @@ from pathlib import Path
 from stripewise.errors import (
     ContainerError,
     ProgramError,
-    RuntimeMissingError,
     UsageError,
 )
 from stripewise.owned import OwnedDirectory
@@ -19,7 +18,13 @@ from stripewise.readers import MpiFamily, read_containers, read_evidence
 from stripewise.replay._build import build_plan
 from stripewise.replay._records import Plan
 from stripewise.replay._text import write_plan
-from stripewise.runtime import MpiInstallation, Runtime, launch_environment, mpiexec_words
+from stripewise.runtime import (
+    MpiInstallation,
+    Runtime,
+    built_program,
+    launch_environment,
+    mpiexec_words,
+)
 
 REPLAY_MARK = ".stripewise-replay"
 """Directory inside of a replay's directory: it holds the plan, and says whose files these are."""
@@ -72,16 +77,7 @@ def replay_program(runtime: Runtime, family: str | None) -> tuple[str, Path]:
     Raises:
         RuntimeMissingError: None is built, or none for this family.
     """
-    if family is None and runtime.replays:
-        return next(iter(runtime.replays.items()))
-    if family is None or family not in runtime.replays:
-        which = f" for {family}" if family else ""
-        built = ", ".join(runtime.replays) or "none"
-        raise RuntimeMissingError(
-            f"no replay program{which} in {runtime.directory / 'bin'} (built: {built}); "
-            "install that MPI's compiler wrapper and run: stripewise runtime build"
-        )
-    return family, runtime.replays[family]
+    return built_program(runtime, runtime.replays, "replay program", family)
 
 
 @dataclass(frozen=True)

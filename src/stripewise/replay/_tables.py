@@ -5,31 +5,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
-from dataclasses import replace
-from typing import Generic, TypeVar
+from collections.abc import Mapping
+from dataclasses import fields, replace
 
+import numpy as np
+
+from stripewise._interned import Interned
 from stripewise.model import IoLayer, ShapeKind, Trace, TraceShape, TraceView
 from stripewise.replay._fills import filled_files
 from stripewise.replay._records import PlanFile, PlanObject, PlanShape, PlanView
 
-T = TypeVar("T", bound=Hashable)
-
-
-class Interned(Generic[T]):
-    """Values by number, equal ones once."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[T, int] = {}
-
-    def number(self, value: T) -> int:
-        """Return the number of a value."""
-        return self._numbers.setdefault(value, len(self._numbers))
-
-    @property
-    def values(self) -> tuple[T, ...]:
-        """In the order of their numbers."""
-        return tuple(self._numbers)
+_DESCRIBED = [one.name for one in fields(PlanObject) if one.name != "kind"]
 
 
 class Tables:
@@ -110,16 +96,8 @@ class Tables:
             kind = "variable"
             if seen.layer == IoLayer.HDF5:
                 kind = "filled" if seen.file in self._filled else "dataset"
-            described = PlanObject(
-                kind,
-                seen.name,
-                tuple(seen.extents),
-                tuple(seen.maximum),
-                tuple(seen.chunk),
-                seen.element_bytes,
-                seen.type_class,
-                seen.storage,
-            )
+            known = {name: getattr(seen, name) for name in _DESCRIBED}
+            described = PlanObject(kind, **known)
             self._first[key] = self._objects.number(described)
             if kind == "variable":
                 number = self.file(seen.file)
@@ -129,7 +107,7 @@ class Tables:
     def input_object(self, index: int, first_extent: int) -> int:
         """Return the number of a dataset that has to be there, so long if it can grow."""
         number = self.object(index)
-        described = self.objects[number]
+        described = self._objects[number]
         if not first_extent:
             return number
         extents = (first_extent, *described.extents[1:])
@@ -151,7 +129,7 @@ class Tables:
 
     def whole(self, index: int) -> int:
         """Return the number of the selection of all of an object, for its extents."""
-        extents = tuple(self._trace.objects[index].extents) if index >= 0 else ()
+        extents = self._trace.objects[index].extents if index >= 0 else ()
         return self._shapes.number(PlanShape(ShapeKind.ALL, extents, 0))
 
     def view(self, index: int) -> int:
@@ -168,33 +146,17 @@ class Tables:
 
 
 def _shape(shape: TraceShape) -> PlanShape:
-    numbers: tuple[int, ...] = ()
-    n_boxes = 0
-    if shape.kind == ShapeKind.REGULAR:
-        numbers = (*shape.stride, *shape.count, *shape.block)
-    elif shape.boxes is not None:
-        n_boxes = len(shape.boxes)
-        numbers = tuple(map(int, shape.boxes.reshape(-1)))
-    kind = str(shape.kind)
-    return PlanShape(kind, tuple(shape.extents), shape.elements, n_boxes, tuple(map(int, numbers)))
+    if shape.kind != ShapeKind.REGULAR and shape.boxes is not None:
+        boxes = tuple(shape.boxes.reshape(-1).tolist())
+        return PlanShape(shape.kind, shape.extents, shape.elements, len(shape.boxes), boxes)
+    regular = shape.kind == ShapeKind.REGULAR
+    numbers = (*shape.stride, *shape.count, *shape.block) if regular else ()
+    return PlanShape(shape.kind, shape.extents, shape.elements, 0, numbers)
 
 
 def _view(view: TraceView) -> PlanView:
-    pieces = tuple(
-        (
-            int(piece["offset"]),
-            int(piece["bytes"]),
-            int(piece["count"]),
-            *map(int, piece["inner"]),
-            *map(int, piece["stride"]),
-        )
-        for piece in view.pieces
-    )
+    numbers = np.ascontiguousarray(view.pieces).view(np.int64).reshape(len(view.pieces), -1)
     return PlanView(
-        view.displacement,
-        view.etype_bytes,
-        view.filetype_bytes,
-        view.lower,
-        view.extent,
-        pieces,
+        *(view.displacement, view.etype_bytes, view.filetype_bytes, view.lower, view.extent),
+        pieces=tuple(map(tuple, numbers.tolist())),
     )

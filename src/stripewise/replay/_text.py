@@ -5,17 +5,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from stripewise.errors import StorageError
 from stripewise.replay._records import (
     COLUMNS,
     Plan,
+    PlanFile,
     PlanInput,
     PlanObject,
     PlanRank,
@@ -51,43 +52,36 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield f"stripewise-replay {PLAN_VERSION}"
     yield f"ranks {plan.n_ranks}"
     yield f"bytes {plan.read_bytes} {plan.write_bytes}"
-    for name, values in _counts(plan):
-        yield f"{name} {len(values)}"
-    for index, verb in enumerate(plan.verbs):
-        yield f"verb {index} {verb}"
-    for index, file in enumerate(plan.files):
-        yield f"file {index} {escaped(file.name)}"
-        for key, value in file.hints.items():
-            yield f"hint {index} {escaped(key)} {escaped(value)}"
-        if file.variables:
-            yield f"variables {index} {len(file.variables)} {_numbers(file.variables)}"
-    for index, described in enumerate(plan.objects):
-        yield f"object {index} {_object(described)}"
-    for index, shape in enumerate(plan.shapes):
-        yield f"shape {index} {_shape(shape)}"
-    for index, view in enumerate(plan.views):
-        yield f"view {index} {_view(view)}"
-    for index, ranks in enumerate(plan.groups):
-        yield f"group {index} {len(ranks)} {number_list(np.array(ranks, np.int64))}"
+    tables: tuple[tuple[str, Sequence[Any], Callable[[Any], str]], ...] = (
+        ("verb", plan.verbs, str),
+        ("file", plan.files, lambda file: escaped(file.name)),
+        ("object", plan.objects, _object),
+        ("shape", plan.shapes, _shape),
+        ("view", plan.views, _view),
+        ("group", plan.groups, lambda ranks: _words(f"{len(ranks)}", number_list(ranks))),
+    )
+    for name, values, _ in tables:
+        yield f"{name}s {len(values)}"
+    yield f"inputs {len(plan.inputs)}"
+    for name, values, words in tables:
+        for index, value in enumerate(values):
+            yield f"{name} {index} {words(value)}"
+            if isinstance(value, PlanFile):
+                yield from _of_file(index, value)
     for needed in plan.inputs:
         yield _input(needed)
     for index, table in enumerate(plan.sections):
         yield f"section {index} {len(table)}"
-        yield from map(_call, table)
+        yield from _calls(table)
     yield from map(_rank, plan.ranks)
     yield "end"
 
 
-def _counts(plan: Plan) -> tuple[tuple[str, Sequence[Any]], ...]:
-    return (
-        ("verbs", plan.verbs),
-        ("files", plan.files),
-        ("objects", plan.objects),
-        ("shapes", plan.shapes),
-        ("views", plan.views),
-        ("groups", plan.groups),
-        ("inputs", plan.inputs),
-    )
+def _of_file(index: int, file: PlanFile) -> Iterator[str]:
+    for key, value in file.hints.items():
+        yield f"hint {index} {escaped(key)} {escaped(value)}"
+    if file.variables:
+        yield f"variables {index} {len(file.variables)} {_numbers(file.variables)}"
 
 
 def escaped(text: str) -> str:
@@ -97,8 +91,9 @@ def escaped(text: str) -> str:
     return word or "%"
 
 
-def number_list(values: NDArray[np.int64]) -> str:
+def number_list(numbers: ArrayLike) -> str:
     """Return numbers as words: A, A*N for N equal ones, A+D*N for N at distance D."""
+    values = np.asarray(numbers, np.int64)
     words = []
     at, n = 0, len(values)
     steps = np.diff(values)
@@ -149,11 +144,10 @@ def _input(one: PlanInput) -> str:
     return _words(head, _numbers(one.objects))
 
 
-def _call(row: np.void) -> str:
-    numbers: list[int] = []
-    for name in row.dtype.names or ():
-        numbers += np.atleast_1d(row[name]).tolist()
-    return " ".join(map(str, numbers))
+def _calls(table: NDArray[Any]) -> Iterator[str]:
+    """A line for each row: all members of `CALL_ROW` are whole numbers of 64 bits."""
+    numbers = np.ascontiguousarray(table).view(np.int64).reshape(len(table), -1)
+    return (_numbers(row) for row in numbers.tolist())
 
 
 def _rank(one: PlanRank) -> str:

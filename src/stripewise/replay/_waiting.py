@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,8 @@ SYNC_VERBS = ("sync.signal", "sync.barrier", "sync.wait")
 """In the order in which they come before one call: so nobody waits in a circle."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Added:
-    """Calls that are put in, (n,) int64 each; `at`: before which calls of the program."""
-
-    at: NDArray[np.int64]
-    verb: NDArray[np.int64]
-    offset: NDArray[np.int64]
-    bytes: NDArray[np.int64]
-    group: NDArray[np.int64]
-    gap: NDArray[np.int64]
+_ADDED = np.dtype([(name, "<i8") for name in ("at", "verb", "offset", "bytes", "group", "gap")])
+"""A call that is put in; `at`: before which call of the program."""
 
 
 def with_waits(
@@ -50,57 +42,43 @@ def with_waits(
         meetings: Of all ranks, each with the number of its communicator.
         n_verbs: The verb of the first one of `SYNC_VERBS`.
     """
-    parts = [
-        *_messages(rank, tables, waits, n_verbs),
-        *(_barriers(rank, number, one, n_verbs + 1) for number, one in meetings),
-    ]
-    parts = [part for part in parts if len(part.at)]
-    if not parts:
+    barriers = (_barriers(rank, number, one, n_verbs + 1) for number, one in meetings)
+    added = np.concatenate([_messages(rank, tables, waits, n_verbs), *barriers])
+    if not len(added):
         return columns
-    names = ("at", "verb", "offset", "bytes", "group", "gap")
-    added = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    order = np.lexsort((added["bytes"], added["offset"], added["verb"], added["at"]))
-    added = {name: values[order] for name, values in added.items()}
+    added = added[np.lexsort([added[name] for name in ("bytes", "offset", "verb", "at")])]
     met = added["verb"] == n_verbs + 1
     columns.values["gap"][added["at"][met]] = 0  # it passes before the barrier
     return _inserted(columns, added)
 
 
-def _inserted(columns: Columns, added: dict[str, NDArray[np.int64]]) -> Columns:
-    n, places = len(added["at"]), np.minimum(added["at"], len(columns.key))
-    added["op"] = np.full(n, int(Op.META), np.int64)
-    added["flags"] = np.zeros(n, np.int64)
-    nothing = np.full(n, -1, np.int64)
+def _inserted(columns: Columns, added: NDArray[Any]) -> Columns:
+    places = np.minimum(added["at"], len(columns.key))
+    told: dict[str, Any] = {name: added[name] for name in added.dtype.names or ()}
+    told |= {"op": int(Op.META), "flags": 0}
     base = int(columns.key.max(initial=-1)) + 1
     keys = base + combined(added["verb"], added["bytes"], added["group"])
     merged = {
-        name: np.insert(values, places, added.get(name, nothing))
+        name: np.insert(values, places, told.get(name, -1))
         for name, values in columns.values.items()
     }
     return Columns(merged, np.insert(columns.key, places, keys))
 
 
-def _messages(rank: int, tables: Tables, waits: Sequence[Wait], signal: int) -> list[_Added]:
-    found: list[tuple[int, int, int, int]] = []
+def _messages(rank: int, tables: Tables, waits: Sequence[Wait], signal: int) -> NDArray[Any]:
+    found = []
     for wait in waits:
         file = tables.file(wait.file)
         if wait.maker == rank:
-            found.append((wait.after + 1, signal, wait.waiter, file))
+            found.append((wait.after + 1, signal, wait.waiter, file, -1, 0))
         if wait.waiter == rank:
-            found.append((wait.before, signal + 2, wait.maker, file))
-    table = np.array(found, np.int64).reshape(-1, 4)
-    none = np.full(len(found), -1, np.int64)
-    return [_Added(table[:, 0], table[:, 1], table[:, 2], table[:, 3], none, none * 0)]
+            found.append((wait.before, signal + 2, wait.maker, file, -1, 0))
+    return np.array(found, _ADDED)
 
 
-def _barriers(rank: int, communicator: int, meeting: Meeting, verb: int) -> _Added:
+def _barriers(rank: int, communicator: int, meeting: Meeting, verb: int) -> NDArray[Any]:
     places = meeting.of(rank)
-    n = len(places)
-    return _Added(
-        places,
-        np.full(n, verb),
-        np.full(n, -1),
-        np.zeros(n, np.int64),
-        np.full(n, communicator),
-        meeting.gap[:n],
-    )
+    added = np.zeros(len(places), _ADDED)
+    added["at"], added["verb"], added["offset"] = places, verb, -1
+    added["group"], added["gap"] = communicator, meeting.gap[: len(places)]
+    return added

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stripewise.runtime._hdf5 import Hdf5Installation as Hdf5Installation
     from stripewise.runtime._inplace import InPlaceRun as InPlaceRun
     from stripewise.runtime._inplace import run_in_place as run_in_place
+    from stripewise.runtime._kernels import built_program as built_program
     from stripewise.runtime._kernels import find_launcher as find_launcher
     from stripewise.runtime._kernels import kernel_command as kernel_command
     from stripewise.runtime._kernels import kernel_of_mpiexec as kernel_of_mpiexec

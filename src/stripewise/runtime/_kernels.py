@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stripewise.errors import ProgramError, RuntimeMissingError
@@ -19,16 +19,26 @@ def kernel_path(runtime: Runtime, family: str | None) -> tuple[str, Path]:
     Raises:
         RuntimeMissingError: No kernel is built, or none for this family.
     """
-    if family is None and runtime.kernels:
-        return next(iter(runtime.kernels.items()))
-    if family is None or family not in runtime.kernels:
-        which = f"for {family} " if family else ""
-        built = ", ".join(runtime.kernels) or "none"
+    return built_program(runtime, runtime.kernels, "kernel", family)
+
+
+def built_program(
+    runtime: Runtime, built: Mapping[str, Path], what: str, family: str | None
+) -> tuple[str, Path]:
+    """Return a family and its program out of those built; the first one without a family.
+
+    Raises:
+        RuntimeMissingError: None is built, or none for this family.
+    """
+    if family is None and built:
+        return next(iter(built.items()))
+    if family is None or family not in built:
+        which = f" for {family}" if family else ""
         raise RuntimeMissingError(
-            f"no kernel {which}in {runtime.directory / 'bin'} (built: {built}); "
-            "install that MPI's compiler wrapper and run: stripewise runtime build"
+            f"no {what}{which} in {runtime.directory / 'bin'} (built: {', '.join(built) or 'none'}"
+            "); install that MPI's compiler wrapper and run: stripewise runtime build"
         )
-    return family, runtime.kernels[family]
+    return family, built[family]
 
 
 def kernel_of_mpiexec(runtime: Runtime) -> str | None:

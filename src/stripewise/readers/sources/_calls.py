@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from stripewise._interned import Interned
 from stripewise.model import (
-    DURATION_BINS,
     HEAT_ROW,
-    N_COMMON,
     SIZE_EDGES,
     TRACE_ROW,
     EventFlag,
@@ -28,10 +26,11 @@ from stripewise.model import (
     TraceShape,
     TraceView,
 )
-from stripewise.readers._rows import unknown_counters
+from stripewise.readers._common_sizes import add_common_sizes
+from stripewise.readers._rows import summed_heat, unknown_counters
+from stripewise.readers._trace_parse import make_single
 from stripewise.readers.sources._accesses import foreign_accesses
 
-DURATION_LIMITS = np.array([256 * 4**place for place in range(DURATION_BINS - 1)], np.int64)
 _READS = (Op.READ, Op.READ_COLLECTIVE)
 _WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
 _COLUMNS = (
@@ -105,13 +104,7 @@ class CallLog:
         for place, column in enumerate(_COLUMNS):
             rows[column] = table[:, place]
         rows["memory"] = -1
-        rows["count"] = 1
-        rows["last_start_ns"] = rows["start_ns"]
-        busy = rows["end_ns"] - rows["start_ns"]
-        rows["busy_ns"] = rows["min_ns"] = rows["max_ns"] = busy
-        rows["durations"][
-            np.arange(len(rows)), np.searchsorted(DURATION_LIMITS, busy, side="right")
-        ] = 1
+        make_single(rows, rows["end_ns"] - rows["start_ns"])
         order = np.lexsort((rows["depth"], rows["start_ns"], rows["thread"], rows["rank"]))
         rows = rows[order]
         _number(rows)
@@ -217,8 +210,7 @@ def counters_of(trace: Trace) -> NDArray[Any]:
         bins = np.searchsorted(SIZE_EDGES, calls["bytes"][chosen], side="right") - 1
         np.add.at(rows[sizes], (owner[chosen], bins), 1)
         _count_order(rows, calls[chosen], owner[chosen], kind)
-    data = np.isin(calls["op"], (*_READS, *_WRITES)) & (calls["bytes"] > 0)
-    _count_common(rows, calls["bytes"][data], owner[data])
+    add_common_sizes(rows, calls)
     return rows
 
 
@@ -260,16 +252,6 @@ def _count_order(
     np.add.at(rows[f"consecutive_{kind}"], owner[1:][same & (starts == ends)], 1)
 
 
-def _count_common(rows: NDArray[Any], sizes: NDArray[np.int64], owner: NDArray[np.intp]) -> None:
-    pairs, counts = np.unique(np.stack([owner, sizes], axis=1), axis=0, return_counts=True)
-    order = np.lexsort((pairs[:, 1], -counts, pairs[:, 0]))
-    pairs, counts = pairs[order], counts[order]
-    place = np.arange(len(pairs)) - np.searchsorted(pairs[:, 0], pairs[:, 0])
-    kept = place < N_COMMON
-    rows["common_size"][pairs[kept, 0], place[kept]] = pairs[kept, 1]
-    rows["common_count"][pairs[kept, 0], place[kept]] = counts[kept]
-
-
 def heat_of(trace: Trace, elapsed_seconds: float) -> tuple[NDArray[Any], float]:
     """Heat rows by rank, file and layer from single calls, spread evenly over their time.
 
@@ -298,14 +280,11 @@ def _heat_sums(
     busy = np.maximum(inside, 0.0)
     length = end - begin
     share = np.divide(busy, length, out=np.ones_like(busy), where=length > 0)
-    keys = np.stack([calls[name][owner].astype(np.int64) for name in ("rank", "file", "layer")])
-    unique, place = np.unique(np.vstack([keys, bins]), axis=1, return_inverse=True)
-    place = place.reshape(-1)
-    rows = np.zeros(unique.shape[1], HEAT_ROW)
-    rows["rank"], rows["file"], rows["layer"], rows["bin"] = unique
-    rows["busy_seconds"] = np.bincount(place, busy)
+    rows = np.zeros(len(owner), HEAT_ROW)
+    for name in ("rank", "file", "layer"):
+        rows[name] = calls[name][owner]
+    rows["bin"], rows["busy_seconds"] = bins, busy
     moved = calls["bytes"][owner] * share
     reading = np.isin(calls["op"][owner], _READS)
-    rows["read_bytes"] = np.bincount(place, moved * reading)
-    rows["write_bytes"] = np.bincount(place, moved * ~reading)
-    return rows
+    rows["read_bytes"], rows["write_bytes"] = moved * reading, moved * ~reading
+    return summed_heat(rows)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import TRACE_ROW, EventFlag, IoLayer, Op, Trace
-from stripewise.readers.sources._calls import DURATION_LIMITS, set_processes
+from stripewise.readers._trace_parse import make_single
+from stripewise.readers.sources._calls import set_processes
 from stripewise.readers.sources._darshan._counters import Files
 from stripewise.readers.sources._darshan._isolated import RawLog
 
@@ -74,20 +75,11 @@ def _rows(log: RawLog, module: str, files: Files) -> NDArray[Any]:
     rows["op"] = np.where(writing, Op.WRITE, Op.READ)
     rows["offset"], rows["bytes"] = segments["offset"], np.maximum(segments["length"], 0)
     rows["flags"] = np.where(segments["offset"] < 0, EventFlag.NO_OFFSET, 0)
-    rows["count"] = 1
-    _set_durations(rows, segments)
-    return rows
-
-
-def _set_durations(rows: NDArray[Any], segments: NDArray[Any]) -> None:
     start = np.clip(np.nan_to_num(segments["start"]), 0, 4e9)
     end = np.maximum(np.clip(np.nan_to_num(segments["end"]), 0, 4e9), start)
-    rows["start_ns"] = rows["last_start_ns"] = np.rint(start * 1e9)
-    rows["end_ns"] = np.rint(end * 1e9)
-    busy = rows["end_ns"] - rows["start_ns"]
-    rows["busy_ns"] = rows["min_ns"] = rows["max_ns"] = busy
-    bins = np.searchsorted(DURATION_LIMITS, busy, side="right")
-    rows["durations"][np.arange(len(rows)), bins] = 1
+    rows["start_ns"], rows["end_ns"] = np.rint(start * 1e9), np.rint(end * 1e9)
+    make_single(rows, rows["end_ns"] - rows["start_ns"])
+    return rows
 
 
 def _set_parents(rows: NDArray[Any]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import HEAT_ROW, IoLayer
+from stripewise.readers._rows import summed_heat
 from stripewise.readers.sources._darshan._isolated import RawLog
 
 _NAMED = {
@@ -45,19 +46,9 @@ def heat_rows(log: RawLog) -> tuple[NDArray[Any], float]:
     rows["rank"], rows["file"], rows["layer"] = ranks[record], -1, layers[record]
     rows["bin"] = np.floor(place * widths[record] / width + 1e-9).astype(np.int64)
     rows["read_bytes"], rows["write_bytes"] = read[filled], write[filled]
-    return _added(rows), width
+    return summed_heat(rows), width
 
 
 def _layer(log: RawLog, record_id: int) -> int:
     name = log.meta["names"].get(str(record_id), "")
     return int(_NAMED.get(name, _BY_ID.get(record_id, -1)))
-
-
-def _added(rows: NDArray[Any]) -> NDArray[Any]:
-    """Add up rows that fell into the same bin."""
-    keys = np.stack([rows["rank"], rows["layer"].astype(np.int32), rows["bin"]], axis=1)
-    unique, first, owner = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    result = rows[first].copy()
-    for name in ("read_bytes", "write_bytes"):
-        result[name] = np.bincount(owner.reshape(-1), rows[name], len(unique))
-    return result

@@ -141,24 +141,15 @@ def _unpack(arrays: dict[str, NDArray[Any]], complaints: tuple[str, ...]) -> Raw
             modules[name] = Module(
                 arrays[f"{name}/id"],
                 arrays[f"{name}/rank"],
-                _columns(meta[f"{name}/counters"], arrays[f"{name}/counters"]),
-                _columns(meta[f"{name}/fcounters"], arrays[f"{name}/fcounters"]),
+                _columns(name, meta[f"{name}/counters"], arrays[f"{name}/counters"]),
+                _columns(name, meta[f"{name}/fcounters"], arrays[f"{name}/fcounters"]),
                 arrays.get(f"{name}/file_id"),
             )
     return RawLog(meta, modules, arrays, complaints)
 
 
-def _columns(names: list[str], values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def _columns(module: str, names: list[str], values: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """By name without the module's prefix: "OPENS", "F_READ_TIME"."""
-    return {
-        name[_prefix(name) :]: values[:, place]
-        for place, name in enumerate(names)
-        if place < values.shape[1]
-    }
-
-
-def _prefix(name: str) -> int:
-    for module in ("PNETCDF_FILE_", "PNETCDF_VAR_", "MPIIO_", "POSIX_", "STDIO_", "H5F_", "H5D_"):
-        if name.startswith(module):
-            return len(module)
-    return 0
+    prefix = f"{module.replace('-', '')}_"
+    known = zip(names, values.T, strict=False)
+    return {name.removeprefix(prefix): column for name, column in known}
