@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from stripewise.model import ProgramFacts, Value
+from stripewise.model import Value
 from stripewise.strategies._hints import Hint, hints_for
 from stripewise.strategies._rules import Climb, RulesStrategy
-from stripewise.tunables import Dimension, Space
+from stripewise.tunables import Dimension
 
 
 class AutoStrategy(RulesStrategy):
@@ -22,17 +22,11 @@ class AutoStrategy(RulesStrategy):
     name = "auto"
     summary = "rules that begin with what the first run's counters point at"
 
-    def __init__(
-        self,
-        space: Space,
-        facts: ProgramFacts,
-        seed: int,
-        options: Mapping[str, str] | None = None,
-    ) -> None:
+    def begin(self) -> None:
         """Work out what the counters point at."""
-        super().__init__(space, facts, seed, options)
-        known = {dimension.tunable.name for dimension in space.dimensions}
-        hints = [hint for hint in hints_for(facts) if hint.name in known]
+        super().begin()
+        known = {dimension.tunable.name for dimension in self.space.dimensions}
+        hints = [hint for hint in hints_for(self.facts) if hint.name in known]
         self._hints: dict[str, Hint] = {}
         for hint in hints:
             self._hints.setdefault(hint.name, hint)

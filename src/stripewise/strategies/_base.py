@@ -45,6 +45,10 @@ class Strategy(ABC):
         self.options: Mapping[str, OptionValue] = parse_options(
             self.name, self.declared, options or {}
         )
+        self.begin()
+
+    def begin(self) -> None:  # noqa: B027 - most need nothing
+        """Prepare what the first question needs; what the strategy was made with is set."""
 
     @classmethod
     def problem(cls) -> str:

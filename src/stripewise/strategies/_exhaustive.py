@@ -4,16 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, islice, product
 from math import inf
 from random import Random
 
 from stripewise.errors import UsageError
-from stripewise.model import ProgramFacts, Proposal, Trial, Value
+from stripewise.model import Proposal, Trial, Value
 from stripewise.strategies._base import Strategy
 from stripewise.strategies._options import StrategyOption
-from stripewise.tunables import Space, is_valid, key_of, point_at, settings_text
+from stripewise.tunables import is_valid, key_of, point_at, settings_text
 
 Settings = dict[str, Value]
 MOST_SHUFFLED = 2_000_000
@@ -44,15 +44,8 @@ class ExhaustiveStrategy(Strategy):
         """It is meant to see everything."""
         return inf
 
-    def __init__(
-        self,
-        space: Space,
-        facts: ProgramFacts,
-        seed: int,
-        options: Mapping[str, str] | None = None,
-    ) -> None:
+    def begin(self) -> None:
         """Begin the list of points at the first question."""
-        super().__init__(space, facts, seed, options)
         self._done = {key_of({})}
         self._listed = self._proposals()
         self._next: list[Proposal] = []

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from random import Random
 
-from stripewise.model import ProgramFacts, Proposal, Trial
+from stripewise.model import Proposal, Trial
 from stripewise.strategies._base import Strategy
-from stripewise.tunables import Space, is_valid, point_at
+from stripewise.tunables import is_valid, point_at
 
 ENUMERATED_POINTS = 4096
 """Up to this many points are listed and shuffled; above it they are drawn and looked up."""
@@ -23,20 +22,13 @@ class RandomStrategy(Strategy):
     name = "random"
     summary = "points drawn uniformly, none twice"
 
-    def __init__(
-        self,
-        space: Space,
-        facts: ProgramFacts,
-        seed: int,
-        options: Mapping[str, str] | None = None,
-    ) -> None:
+    def begin(self) -> None:
         """Prepare the order; small spaces are shuffled whole."""
-        super().__init__(space, facts, seed, options)
-        self._random = Random(f"random:{seed}")
+        self._random = Random(f"random:{self.seed}")
         self._drawn: set[int] = {0}
         self._order: list[int] | None = None
-        if space.size <= ENUMERATED_POINTS:
-            self._order = list(range(1, space.size))
+        if self.space.size <= ENUMERATED_POINTS:
+            self._order = list(range(1, self.space.size))
             self._random.shuffle(self._order)
         self._next = self._draw()
 

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 
-from stripewise.model import ProgramFacts, Proposal, Trial
+from stripewise.model import Proposal, Trial
 from stripewise.strategies._base import Strategy
-from stripewise.tunables import PointKey, Space, key_of
+from stripewise.tunables import PointKey, key_of
 
 Batch = list[Proposal]
 Steps = Generator[Batch, list[Trial], str]
@@ -19,15 +19,8 @@ Steps = Generator[Batch, list[Trial], str]
 class StepwiseStrategy(Strategy):
     """Turns `steps` into ask and tell."""
 
-    def __init__(
-        self,
-        space: Space,
-        facts: ProgramFacts,
-        seed: int,
-        options: Mapping[str, str] | None = None,
-    ) -> None:
+    def begin(self) -> None:
         """Keep the space; the generator starts at the first question."""
-        super().__init__(space, facts, seed, options)
         self._steps: Steps | None = None
         self._batch: Batch = []
         self._n_asked = 0

@@ -11,10 +11,10 @@ from random import Random
 from typing import Any
 
 from stripewise.extras import missing, require
-from stripewise.model import ProgramFacts, Proposal, Trial, Value
+from stripewise.model import Proposal, Trial, Value
 from stripewise.strategies._base import Strategy
 from stripewise.strategies._options import StrategyOption
-from stripewise.tunables import PointKey, Space, is_valid, key_of, point_at
+from stripewise.tunables import PointKey, is_valid, key_of, point_at
 
 _SAMPLES = 6
 """So many samples in a row that were tried or make no sense, and a random point is taken."""
@@ -41,26 +41,19 @@ class TpeStrategy(Strategy):
         StrategyOption("candidates", 24, "samples of which the best is proposed", minimum=1),
     )
 
-    def __init__(
-        self,
-        space: Space,
-        facts: ProgramFacts,
-        seed: int,
-        options: Mapping[str, str] | None = None,
-    ) -> None:
+    def begin(self) -> None:
         """Look whether Optuna is there.
 
         Raises:
             RuntimeMissingError: It is not.
         """
-        super().__init__(space, facts, seed, options)
         self._optuna: Any = _import_optuna()
-        self._random = Random(f"tpe:{seed}")
+        self._random = Random(f"tpe:{self.seed}")
         self._tried: set[PointKey] = {key_of({})}
         self._study = self._new_study()
         self._n_learned = 0
         self._finished = False
-        if space.dimensions:
+        if self.space.dimensions:
             self._learn({}, 1.0)
 
     @classmethod

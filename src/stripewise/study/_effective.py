@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stripewise.model import Measurement, ObservedFile, ProgramFacts, Trial, Value
 from stripewise.readers import cannot_act
+from stripewise.tunables import hint_text
 
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
@@ -77,7 +78,7 @@ def _line(name: str, value: Value, files: Sequence[ObservedFile]) -> str:
     key = name.partition(".")[2]
     reported = sorted({f.reported[key] for f in files if key in f.reported})
     applied = any(key in _keys(f.applied) for f in files)
-    line = f"requested {_text(value)}"
+    line = f"requested {hint_text(value)}"
     if name.startswith("mca."):
         return f"{line}, in the environment of all ranks"
     if name.startswith("job."):
@@ -93,14 +94,6 @@ def _files(measurements: Sequence[Measurement]) -> tuple[ObservedFile, ...]:
 
 def _keys(settings: Mapping[str, str]) -> set[str]:
     return {key.rpartition(".")[2] for key in settings}
-
-
-def _text(value: Value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return ",".join(str(item) for item in value)
-    return str(value)
 
 
 def _size(size_bytes: int) -> str:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from stripewise.tunables._build import all_settings as all_settings
     from stripewise.tunables._build import build_configuration as build_configuration
     from stripewise.tunables._build import canonical_value as canonical_value
-    from stripewise.tunables._build import hint_text as hint_text
     from stripewise.tunables._build import settings_class as settings_class
     from stripewise.tunables._carried import refused_variables as refused_variables
     from stripewise.tunables._check import check_configuration as check_configuration
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from stripewise.tunables._hdf5 import DATASET_KEYS as DATASET_KEYS
     from stripewise.tunables._messages import first_problem as first_problem
     from stripewise.tunables._points import PointKey as PointKey
+    from stripewise.tunables._points import hint_text as hint_text
     from stripewise.tunables._points import is_valid as is_valid
     from stripewise.tunables._points import key_of as key_of
     from stripewise.tunables._points import point_at as point_at

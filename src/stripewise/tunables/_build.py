@@ -10,6 +10,7 @@ from typing import Any
 from stripewise.errors import ConfigurationError
 from stripewise.model import FILE_LAYERS, Configuration, FileRule, JobSettings, ProgramFacts, Value
 from stripewise.tunables._base import Layer, SafetyClass
+from stripewise.tunables._points import hint_text
 from stripewise.tunables._registry import find, get
 from stripewise.tunables._space import point_problem
 
@@ -105,12 +106,3 @@ def canonical_value(layer: Layer, key: str, value: Value) -> Value:
     if not isinstance(value, str | int | float):
         raise ConfigurationError(f"{layer.value}.{key} = {value!r}: give a text or a number")
     return hint_text(value)
-
-
-def hint_text(value: Value) -> str:
-    """Return a value as MPI_Info, MCA and environment hold it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list | tuple):
-        return ",".join(str(element) for element in value)
-    return str(value)

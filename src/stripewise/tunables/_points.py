@@ -35,12 +35,13 @@ def point_at(space: Space, index: int) -> dict[str, Value]:
 
 def settings_text(settings: Mapping[str, Value]) -> str:
     """Return the settings as people write them: `cb_nodes=4 alignment=0,1048576`."""
-    return " ".join(f"{name.partition('.')[2]}={_text(v)}" for name, v in settings.items())
+    return " ".join(f"{name.partition('.')[2]}={hint_text(v)}" for name, v in settings.items())
 
 
-def _text(value: Value) -> str:
+def hint_text(value: Value) -> str:
+    """Return a value as MPI_Info, MCA and environment hold it."""
     if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return ",".join(str(item) for item in value)
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ",".join(str(element) for element in value)
     return str(value)
