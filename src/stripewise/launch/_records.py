@@ -13,6 +13,7 @@ from typing import Any
 from stripewise.errors import StorageError, StudyError
 from stripewise.launch._base import Outcome, RunRequest
 from stripewise.model import RunStatus
+from stripewise.owned import replace_file
 
 REQUEST = "request.json"
 RESULT = "result.json"
@@ -77,14 +78,9 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 def write_result(directory: Path, result: dict[str, Any]) -> None:
     """Write result.json atomically and durably."""
-    temporary = directory / "result.recovered.tmp"
-    with open(create(temporary, os.O_TRUNC), "w", encoding="ascii") as stream:
-        json.dump(result, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.rename(directory / RESULT)
     folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
+        replace_file(folder, RESULT, json.dumps(result).encode("ascii"))
         os.fsync(folder)
     finally:
         os.close(folder)

@@ -3,6 +3,20 @@
 """Directories that Stripewise made: one way to make, trust, write into and remove them."""
 
 from stripewise.owned._directory import MARK, OwnedDirectory
-from stripewise.owned._files import check_private, open_private, replace_file
+from stripewise.owned._files import (
+    append_durably,
+    check_private,
+    open_private,
+    replace_file,
+    sync_directory,
+)
 
-__all__ = ["MARK", "OwnedDirectory", "check_private", "open_private", "replace_file"]
+__all__ = [
+    "MARK",
+    "OwnedDirectory",
+    "append_durably",
+    "check_private",
+    "open_private",
+    "replace_file",
+    "sync_directory",
+]

@@ -85,6 +85,31 @@ def replace_file(folder: int, name: str, data: bytes) -> None:
         raise
 
 
+def append_durably(descriptor: int, data: bytes) -> None:
+    """Append to an open file: on the disk when this returns, and no part of it after an error.
+
+    Raises:
+        OSError: The disk is full, or refuses.
+    """
+    before = os.fstat(descriptor).st_size
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, before)
+        raise
+
+
+def sync_directory(directory: Path) -> None:
+    """Let the names in a directory be on the disk."""
+    descriptor = os.open(directory, FOLDER_FLAGS)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def remove_tree(folder: int, name: str) -> None:
     """Remove a name in an open directory, with all that is below it.
 

@@ -18,7 +18,7 @@ from stripewise.study._looking import REFUSED
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import resolution_text, spread
 from stripewise.study._tools import FirstLook
-from stripewise.workspace import shown
+from stripewise.text import printable
 
 BASELINE_RUNS = 3
 MOST_BASELINE_RUNS = 5
@@ -154,7 +154,7 @@ def _leave_out_old_outputs(context: CaseContext, look: FirstLook) -> None:
     context.tools.workspace.first_run_known(look.written_inputs, look.output_bytes, old)
     if old:
         more = f" and {len(old) - 3} more" if len(old) > 3 else ""
-        names = ", ".join(shown(name) for name in old[:3])
+        names = ", ".join(printable(name) for name in old[:3])
         text = f"left out of the runs, since the program makes it anew: {names}{more}"
         context.decide("old-outputs", text)
 

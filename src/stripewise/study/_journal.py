@@ -22,7 +22,7 @@ from typing import Any
 from zlib import crc32
 
 from stripewise.errors import StorageError, StudyError
-from stripewise.owned import open_private
+from stripewise.owned import append_durably, open_private, sync_directory
 
 Record = dict[str, Any]
 VERSION = 2
@@ -66,7 +66,7 @@ class Journal:
         try:
             self._descriptor = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             self._load(_content(self._descriptor))
-            _sync_directory(path.parent)
+            sync_directory(path.parent)
         except OSError as error:
             raise StorageError(f"cannot open the journal {path}: {error.strerror}") from error
 
@@ -79,9 +79,8 @@ class Journal:
         record: Record = {"kind": kind, "at": time.time(), "clock": time.monotonic(), **data}
         try:
             line, checksum = _encoded(record, self._checksum)
-            _write_all(self._descriptor, line)
+            append_durably(self._descriptor, line)
             self._checksum = checksum
-            os.fsync(self._descriptor)
         except OSError as error:
             raise StorageError(
                 f"cannot write the journal {self._path}: {error.strerror}; "
@@ -175,26 +174,6 @@ def _is_complete(record: Record) -> bool:
     return all(isinstance(record.get(name), kinds) for name, kinds in fields.items())
 
 
-def _write_all(descriptor: int, line: bytes) -> None:
-    """Write a line; take back the part of it that got on a full disk."""
-    before = os.fstat(descriptor).st_size
-    try:
-        written = 0
-        while written < len(line):
-            written += os.write(descriptor, line[written:])
-    except OSError:
-        os.ftruncate(descriptor, before)
-        raise
-
-
 def _content(descriptor: int) -> bytes:
     with open(os.dup(descriptor), "rb") as stream:
         return stream.read()
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -10,7 +10,7 @@ restart; what the journal holds already is returned instead of being made again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from stripewise.errors import StudyError
@@ -20,6 +20,11 @@ from stripewise.study._halves import Halves
 from stripewise.study._journal import Journal, Record
 from stripewise.study._shapes import DAMAGE, check_record, described, need
 from stripewise.study._slot import RunSlot
+
+_CONCLUSIONS = (
+    "search-stopped", "search-end", "playoff", "playoff-noise", "final-noise", "verdict"
+)  # fmt: skip
+"""Names of values and decisions that a larger budget makes open again."""
 
 
 @dataclass
@@ -32,31 +37,17 @@ class OpenRun:
     case: str = ""
 
 
-@dataclass
-class _State:
-    study: Record | None = None
-    planned: dict[str, Record] = field(default_factory=dict)
-    open_runs: dict[str, OpenRun] = field(default_factory=dict)
-    entries: list[RunEntry] = field(default_factory=list)
-    by_slot: dict[str, Measurement] = field(default_factory=dict)
-    values: dict[str, Any] = field(default_factory=dict)
-    decisions: dict[str, Decision] = field(default_factory=dict)
-    warnings: dict[str, str] = field(default_factory=dict)
-    complete: bool = False
-    budgets: dict[str, Any] = field(default_factory=dict)
-    reopened: int = 0
-    last_slots: dict[int, str] = field(default_factory=dict)
-    last_entries: dict[int, RunEntry] = field(default_factory=dict)
-    active_seconds: float = 0.0
-    last_clock: float | None = None
-    halves: Halves = field(default_factory=Halves)
-
-
 class Ledger:
     """Appends to the journal and keeps what it says.
 
     Attributes:
         is_replaying: Whether all that was done so far is what the journal holds.
+        study: The first record: command and options; None in a new journal.
+        complete: Whether the study has ended.
+        budgets: Those that were made larger since the study began.
+        reopened: How often a study that had ended was given a larger budget.
+        active_seconds: Time that sessions of this study were at work, up to the last record.
+        halves: Which runs lack the other half of their pair.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -66,7 +57,22 @@ class Ledger:
             StudyError: One does not fit those before it.
         """
         self._journal = journal
-        self._state = _State()
+        self.study: Record | None = None
+        self.complete = False
+        self.budgets: dict[str, Any] = {}
+        self.reopened = 0
+        self.active_seconds = 0.0
+        self.halves = Halves()
+        self._planned: dict[str, Record] = {}
+        self._open_runs: dict[str, OpenRun] = {}
+        self._entries: list[RunEntry] = []
+        self._by_slot: dict[str, Measurement] = {}
+        self._values: dict[str, Any] = {}
+        self._decisions: dict[str, Decision] = {}
+        self._warnings: dict[str, str] = {}
+        self._last_slots: dict[int, str] = {}
+        self._last_entries: dict[int, RunEntry] = {}
+        self._last_clock: float | None = None
         self.is_replaying = bool(journal.records)
         for number, record in enumerate(journal.records, start=1):
             try:
@@ -79,65 +85,35 @@ class Ledger:
                     "with --force"
                 ) from error
         journal.records.clear()
-        self._state.last_slots.clear()
-
-    @property
-    def study(self) -> Record | None:
-        """The first record: command and options; None in a new journal."""
-        return self._state.study
-
-    @property
-    def complete(self) -> bool:
-        """Whether the study has ended."""
-        return self._state.complete
-
-    @property
-    def budgets(self) -> Mapping[str, Any]:
-        """Budgets that were made larger since the study began."""
-        return self._state.budgets
-
-    @property
-    def reopened(self) -> int:
-        """How often a study that had ended was given a larger budget."""
-        return self._state.reopened
+        self._last_slots.clear()
 
     @property
     def entries(self) -> tuple[RunEntry, ...]:
         """Every finished run, in order."""
-        return tuple(self._state.entries)
+        return tuple(self._entries)
 
     @property
     def open_runs(self) -> tuple[OpenRun, ...]:
         """Runs that have not ended as far as the journal knows."""
-        return tuple(self._state.open_runs.values())
+        return tuple(self._open_runs.values())
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """In order."""
-        return tuple(self._state.decisions.values())
+        return tuple(self._decisions.values())
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """In order."""
-        return tuple(self._state.warnings.values())
-
-    @property
-    def active_seconds(self) -> float:
-        """Time that sessions of this study were at work, up to the last record."""
-        return self._state.active_seconds
+        return tuple(self._warnings.values())
 
     def last_slot(self, place: int) -> str:
         """Return the run that ended last there in this session; "" right after a restart."""
-        return self._state.last_slots.get(place, "")
+        return self._last_slots.get(place, "")
 
     def last_entry(self, place: int) -> RunEntry:
         """Return the run that ended last there; of all runs where there was none."""
-        return self._state.last_entries.get(place, self._state.entries[-1])
-
-    @property
-    def halves(self) -> Halves:
-        """Which runs lack the other half of their pair."""
-        return self._state.halves
+        return self._last_entries.get(place, self._entries[-1])
 
     def begin(self, data: Record) -> None:
         """Record what is studied."""
@@ -158,11 +134,11 @@ class Ledger:
 
     def measurement(self, slot: str) -> Measurement | None:
         """Return the finished run of a slot."""
-        return self._state.by_slot.get(slot)
+        return self._by_slot.get(slot)
 
     def case_of(self, run_id: str) -> str:
         """Return the name of the case that a run belongs to."""
-        return str(self._state.planned[run_id].get("case", ""))
+        return str(self._planned[run_id].get("case", ""))
 
     def plan(self, slot: RunSlot, run_id: str, place: int = 0) -> None:
         """Record that a run is about to be submitted."""
@@ -199,28 +175,28 @@ class Ledger:
 
     def remember(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return a value of JSON data: the recorded one, or computed now and recorded."""
-        if name not in self._state.values:
+        if name not in self._values:
             self._append("value", name=name, value=compute())
-        return self._state.values[name]
+        return self._values[name]
 
     def recall(self, name: str) -> Any | None:
         """Return a recorded value, None if there is none."""
-        return self._state.values.get(name)
+        return self._values.get(name)
 
     def recall_all(self, prefix: str) -> list[Any]:
         """Return the recorded values whose names begin so, in order."""
-        return [v for name, v in self._state.values.items() if name.startswith(prefix)]
+        return [v for name, v in self._values.items() if name.startswith(prefix)]
 
     def decide(self, name: str, text: str) -> bool:
         """Record a decision unless it is there; return whether it is new."""
-        if name in self._state.decisions:
+        if name in self._decisions:
             return False
         self._append("decision", name=name, text=text)
         return True
 
     def warn(self, text: str) -> bool:
         """Record a warning unless it is there; return whether it is new."""
-        if text in self._state.warnings:
+        if text in self._warnings:
             return False
         self._append("warning", text=text)
         return True
@@ -237,112 +213,78 @@ class Ledger:
         self._apply(self._journal.append(kind, **data))
 
     def _apply(self, record: Record) -> None:
-        state = self._state
-        if record["kind"] != "resumed" and state.last_clock is not None:
-            state.active_seconds += max(0.0, record.get("clock", 0.0) - state.last_clock)
-        state.last_clock = record.get("clock")
-        _HANDLERS[record["kind"]](state, record)
+        if record["kind"] != "resumed" and self._last_clock is not None:
+            self.active_seconds += max(0.0, record.get("clock", 0.0) - self._last_clock)
+        self._last_clock = record.get("clock")
+        getattr(self, "_on_" + record["kind"].replace("-", "_"))(record)
 
+    def _on_study(self, record: Record) -> None:
+        need(self.study is None, "a second beginning")
+        self.study = record
 
-def _on_study(state: _State, record: Record) -> None:
-    need(state.study is None, "a second beginning")
-    state.study = record
+    def _on_resumed(self, record: Record) -> None:
+        del record
+        self.halves.session += 1
 
-
-def _on_resumed(state: _State, record: Record) -> None:
-    del record
-    state.halves.session += 1
-
-
-def _on_planned(state: _State, record: Record) -> None:
-    need(state.study is not None, "a run before the beginning")
-    need(record["run_id"] not in state.planned, "a run that was planned before")
-    state.planned[record["run_id"]] = record
-    state.halves.plan(record)
-    state.open_runs[record["run_id"]] = OpenRun(
-        record["run_id"], record["slot"], case=record.get("case", "")
-    )
-
-
-def _on_submitted(state: _State, record: Record) -> None:
-    state.open_runs[record["run_id"]].handle = from_json(Handle, record["handle"])
-
-
-def _on_finished(state: _State, record: Record) -> None:
-    plan = state.planned[record["run_id"]]
-    measurement = from_json(Measurement, record["measurement"])
-    need(measurement.run_id == record["run_id"], "the measurement of another run")
-    need(plan["slot"] not in state.by_slot, f"{plan['slot']} has ended before")
-    del state.open_runs[record["run_id"]]
-    state.by_slot[plan["slot"]] = measurement
-    place = plan.get("place", 0)
-    late = record.get("late", False)
-    state.last_slots[place] = "" if late else plan["slot"]
-    state.halves.finish(plan, measurement, late=late)
-    state.entries.append(
-        RunEntry(
-            RunRole(plan["role"]), measurement, plan["trial"], plan["pair"], plan.get("case", "")
+    def _on_run_planned(self, record: Record) -> None:
+        need(self.study is not None, "a run before the beginning")
+        need(record["run_id"] not in self._planned, "a run that was planned before")
+        self._planned[record["run_id"]] = record
+        self.halves.plan(record)
+        self._open_runs[record["run_id"]] = OpenRun(
+            record["run_id"], record["slot"], case=record.get("case", "")
         )
-    )
-    state.last_entries[place] = state.entries[-1]
 
+    def _on_run_submitted(self, record: Record) -> None:
+        self._open_runs[record["run_id"]].handle = from_json(Handle, record["handle"])
 
-def _on_dropped(state: _State, record: Record) -> None:
-    del state.open_runs[record["run_id"]]
-    plan = state.planned[record["run_id"]]
-    state.last_slots.pop(plan.get("place", 0), None)
-    state.halves.drop(plan)
+    def _on_run_finished(self, record: Record) -> None:
+        plan = self._planned[record["run_id"]]
+        measurement = from_json(Measurement, record["measurement"])
+        need(measurement.run_id == record["run_id"], "the measurement of another run")
+        need(plan["slot"] not in self._by_slot, f"{plan['slot']} has ended before")
+        del self._open_runs[record["run_id"]]
+        self._by_slot[plan["slot"]] = measurement
+        place = plan.get("place", 0)
+        late = record.get("late", False)
+        self._last_slots[place] = "" if late else plan["slot"]
+        self.halves.finish(plan, measurement, late=late)
+        role, case = RunRole(plan["role"]), plan.get("case", "")
+        entry = RunEntry(role, measurement, plan["trial"], plan["pair"], case)
+        self._entries.append(entry)
+        self._last_entries[place] = entry
 
+    def _on_run_dropped(self, record: Record) -> None:
+        del self._open_runs[record["run_id"]]
+        plan = self._planned[record["run_id"]]
+        self._last_slots.pop(plan.get("place", 0), None)
+        self.halves.drop(plan)
 
-def _on_value(state: _State, record: Record) -> None:
-    need(record["name"] not in state.values, f"{record['name']} is there already")
-    state.values[record["name"]] = record["value"]
+    def _on_value(self, record: Record) -> None:
+        need(record["name"] not in self._values, f"{record['name']} is there already")
+        self._values[record["name"]] = record["value"]
 
+    def _on_decision(self, record: Record) -> None:
+        self._decisions[record["name"]] = Decision(record["at"], record["text"])
 
-def _on_decision(state: _State, record: Record) -> None:
-    state.decisions[record["name"]] = Decision(record["at"], record["text"])
+    def _on_warning(self, record: Record) -> None:
+        self._warnings[record["text"]] = record["text"]
 
+    def _on_extended(self, record: Record) -> None:
+        self.budgets |= record["budgets"]
+        self.reopened += self.complete
+        self.complete = False
+        for name in _CONCLUSIONS:
+            self._values.pop(name, None)
+        number = sum(name.startswith("budget/") for name in self._decisions)
+        self._decisions = {
+            f"{name}/{number}" if name in _CONCLUSIONS else name: decision
+            for name, decision in self._decisions.items()
+        }
+        shown = ", ".join(f"{name} {value:g}" for name, value in record["budgets"].items())
+        text = f"budget extended by --resume: {shown.replace('time_seconds', 'seconds')}"
+        self._decisions[f"budget/{number + 1}"] = Decision(record["at"], text)
 
-def _on_warning(state: _State, record: Record) -> None:
-    state.warnings[record["text"]] = record["text"]
-
-
-def _on_extended(state: _State, record: Record) -> None:
-    state.budgets |= record["budgets"]
-    state.reopened += state.complete
-    state.complete = False
-    for name in _CONCLUSIONS:
-        state.values.pop(name, None)
-    number = sum(name.startswith("budget/") for name in state.decisions)
-    state.decisions = {
-        f"{name}/{number}" if name in _CONCLUSIONS else name: decision
-        for name, decision in state.decisions.items()
-    }
-    shown = ", ".join(f"{name} {value:g}" for name, value in record["budgets"].items())
-    text = f"budget extended by --resume: {shown.replace('time_seconds', 'seconds')}"
-    state.decisions[f"budget/{number + 1}"] = Decision(record["at"], text)
-
-
-def _on_end(state: _State, record: Record) -> None:
-    del record
-    state.complete = True
-
-
-_CONCLUSIONS = (
-    "search-stopped", "search-end", "playoff", "playoff-noise", "final-noise", "verdict"
-)  # fmt: skip
-"""Names of values and decisions that a larger budget makes open again."""
-
-_HANDLERS: dict[str, Callable[[_State, Record], None]] = {
-    "study": _on_study,
-    "resumed": _on_resumed,
-    "run-planned": _on_planned,
-    "run-submitted": _on_submitted,
-    "run-finished": _on_finished,
-    "run-dropped": _on_dropped,
-    "value": _on_value,
-    "decision": _on_decision,
-    "warning": _on_warning,
-    "extended": _on_extended,
-    "end": _on_end,
-}
+    def _on_end(self, record: Record) -> None:
+        del record
+        self.complete = True

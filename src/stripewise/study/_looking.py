@@ -26,8 +26,9 @@ from stripewise.readers import (
 )
 from stripewise.study._pattern_facts import with_pattern
 from stripewise.study._tools import FirstLook
+from stripewise.text import printable
 from stripewise.verify import Written, written_by
-from stripewise.workspace import Place, SandboxWorkspace, shown
+from stripewise.workspace import Place, SandboxWorkspace
 
 REFUSED = "Stripewise refused to change"
 _REFUSED = re.compile("refused to change (.*): it existed before the run")
@@ -62,7 +63,7 @@ def refusal(profile: RunProfile) -> str:
     found = [match[1] for text in profile.troubles if (match := _REFUSED.search(text))]
     if not found:
         return ""
-    return f"{REFUSED} {shown(found[0])}, which existed before the run; {_RELATIVE}"
+    return f"{REFUSED} {printable(found[0])}, which existed before the run; {_RELATIVE}"
 
 
 def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measurement) -> FirstLook:
@@ -77,12 +78,12 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
         problem = seen.warnings[-1]
     if not problem and outside:
         problem = (
-            f"the program writes {shown(outside[0])}, outside of its working directory, where "
+            f"the program writes {printable(outside[0])}, outside of its working directory, where "
             f"runs would overwrite each other's files and Stripewise refuses that; {_RELATIVE}"
         )
     warnings = list(seen.warnings)
     if temporary:
-        names = ", ".join(shown(name) for name in temporary[:3])
+        names = ", ".join(printable(name) for name in temporary[:3])
         warnings.append(f"the program writes {names}: files there are neither new nor verified")
     inputs = workspace.sandbox.snapshot.entries
     run_id = measurement.run_id

@@ -96,15 +96,6 @@ def run_from_json(entry: Any) -> SurfaceRun:
     return run
 
 
-def knob_from_json(entry: Any) -> RecordedTunable:
-    """Restore a tunable; a bare list holds its values.
-
-    Raises:
-        ValueError: It is none.
-    """
-    return from_json(RecordedTunable, {"values": entry} if isinstance(entry, list) else entry)
-
-
 def compact(data: Mapping[str, Any]) -> str:
     """Return JSON on one line, without blanks, with its end."""
     return json.dumps(data, separators=(",", ":")) + "\n"

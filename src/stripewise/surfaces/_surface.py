@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from stripewise.errors import StorageError, UsageError
 from stripewise.inputs import SURFACE, parse_json, read_input
-from stripewise.model import ProgramFacts, Value, from_json
+from stripewise.model import ProgramFacts, Value, from_json, to_json
 from stripewise.surfaces._lines import (
     RecordedTunable,
     SurfaceRole,
     SurfaceRun,
     compact,
-    knob_from_json,
     run_from_json,
     run_to_line,
 )
@@ -33,17 +32,6 @@ _FORMAT = "stripewise-surface"
 _VERSION = 1
 
 SettingsKey = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class _Header:
-    """What the first line holds beside its version."""
-
-    command: tuple[str, ...]
-    facts: ProgramFacts = field(default_factory=ProgramFacts)
-    provenance: Mapping[str, str] = field(default_factory=dict)
-    tunables: Mapping[str, Any] = field(default_factory=dict)
-    plan: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,7 +77,7 @@ class Surface:
             )
         try:
             runs = tuple(run_from_json(entry) for entry in entries[1:])
-            return _from_header(cls, entries[0], runs)
+            return replace(from_json(cls, _with_records(entries[0])), runs=runs)
         except ValueError as error:
             raise UsageError(f"the surface {path} is damaged: {error}") from error
 
@@ -107,17 +95,10 @@ class Surface:
 
     def header_line(self) -> str:
         """Return the first line of the file."""
-        header: dict[str, Any] = {
-            "format": _FORMAT,
-            "version": _VERSION,
-            "command": list(self.command),
-            "facts": asdict(self.facts),
-            "provenance": dict(self.provenance),
-            "tunables": {name: asdict(knob) for name, knob in self.tunables.items()},
-        }
-        if self.plan:
-            header["plan"] = dict(self.plan)
-        return compact(header)
+        data = to_json(replace(self, runs=()))
+        left_out = {"runs"} if self.plan else {"runs", "plan"}
+        header = {name: value for name, value in data.items() if name not in left_out}
+        return compact({"format": _FORMAT, "version": _VERSION, **header})
 
     def key(self, settings: Mapping[str, Value]) -> SettingsKey:
         """Canonical form of settings: tunables at their default are left out."""
@@ -156,15 +137,10 @@ def _text(value: Value) -> str:
     return json.dumps(list(value) if isinstance(value, tuple) else value)
 
 
-def _from_header(
-    cls: type[Surface], header: Mapping[str, Any], runs: tuple[SurfaceRun, ...]
-) -> Surface:
-    plain = from_json(_Header, header)
-    return cls(
-        command=plain.command,
-        facts=plain.facts,
-        provenance=plain.provenance,
-        tunables={name: knob_from_json(entry) for name, entry in plain.tunables.items()},
-        runs=runs,
-        plan=plain.plan,
-    )
+def _with_records(header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a header with each tunable as a record; a bare list holds its values."""
+    tunables = header.get("tunables", {})
+    if not isinstance(tunables, Mapping):
+        return {**header}
+    records = {n: {"values": v} if isinstance(v, list) else v for n, v in tunables.items()}
+    return {**header, "tunables": records}

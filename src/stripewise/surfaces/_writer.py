@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 from stripewise.errors import StorageError
+from stripewise.owned import append_durably
 from stripewise.surfaces._lines import SurfaceRun, run_to_line
 from stripewise.surfaces._surface import Surface
 
@@ -28,7 +29,7 @@ class SurfaceWriter:
             self._descriptor = os.open(path, flags, 0o644)
             self._drop_torn_line()
             if not os.fstat(self._descriptor).st_size:
-                self._write(surface.header_line())
+                append_durably(self._descriptor, surface.header_line().encode())
         except OSError as error:
             raise self._failed(error) from error
 
@@ -52,19 +53,9 @@ class SurfaceWriter:
             StorageError: The disk is full, or refuses.
         """
         try:
-            self._write(run_to_line(run))
+            append_durably(self._descriptor, run_to_line(run).encode())
         except OSError as error:
             raise self._failed(error) from error
-
-    def _write(self, line: str) -> None:
-        data, before = line.encode(), os.fstat(self._descriptor).st_size
-        try:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
-            os.fsync(self._descriptor)
-        except OSError:
-            os.ftruncate(self._descriptor, before)
-            raise
 
     def _drop_torn_line(self) -> None:
         content = self._path.read_bytes()

@@ -32,8 +32,9 @@ _parameter = partial(
 _layout = partial(_parameter, safety=SafetyClass.LAYOUT)
 _contract = partial(_parameter, safety=SafetyClass.CONTRACT)
 _files = partial(_layout, acts_at=ActsAt.CREATE)
+_any_engine = partial(_parameter, stacks=("bp4", "bp5"))
 _bp4 = partial(_parameter, stacks=("bp4",), source=_BP4)
-_both = partial(_parameter, stacks=("bp4", "bp5"), source=_BP4)
+_both = partial(_any_engine, source=_BP4)
 
 
 def _aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
@@ -112,20 +113,18 @@ TUNABLES = (
         Integer("4 MiB"),
         "Smaller arrays that are put deferred are copied at once",
     ),
-    _parameter(
+    _any_engine(
         "InitialBufferSize",
         Integer("16 KiB", 16 * KIB),
         "First size of the buffer; with malloc (BP5), always (BP4)",
         search=Search(66, 16 * MIB),
-        stacks=("bp4", "bp5"),
     ),
     _parameter("GrowthFactor", Number("1.05", 1.0, 100.0), "How the buffer grows; with malloc"),
-    _parameter(
+    _any_engine(
         "AsyncOpen",
         Flag("true"),
         "Files are opened by another thread while the first step is filled",
         search=Search(67, False),
-        stacks=("bp4", "bp5"),
     ),
     _layout(
         "AsyncWrite",
@@ -163,11 +162,10 @@ TUNABLES = (
         "0: no minimum and maximum of blocks; readers that ask for them get none",
         stacks=("bp4", "bp5"),
     ),
-    _parameter(
+    _any_engine(
         "Threads",
         Integer("0: up to 16, by the cores (BP5, reading); 1 (BP4)", 0, 256),
         "Threads that read (BP5) or copy into the buffer (BP4)",
-        stacks=("bp4", "bp5"),
         applies=(when.adios2,),
     ),
     _parameter(

@@ -32,6 +32,8 @@ _property = partial(
     source=_GET,
 )
 _layout = partial(_property, safety=SafetyClass.LAYOUT)
+_written = partial(_layout, applies=(when.hdf5, when.written))
+_dataset = partial(_written, acts_at=ActsAt.DATASET)
 _contract = partial(_property, safety=SafetyClass.CONTRACT)
 
 
@@ -43,13 +45,12 @@ def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
 
 
 TUNABLES = (
-    _layout(
+    _written(
         "alignment",
         Integers("1, 1 (off)", 2, maximum=2**40),
         "Objects of at least [0] bytes start at a multiple of [1] bytes",
         search=Search(50, by=_alignments),
         also="netCDF-4: nc_set_alignment (4.9 and later)",
-        applies=(when.hdf5, when.written),
     ),
     _property(
         "coll_metadata_write",
@@ -60,20 +61,18 @@ TUNABLES = (
         applies=(when.parallel_hdf5, when.several_ranks, when.written),
         source=f"{_MANUAL}, H5Pset_coll_metadata_write",
     ),
-    _layout(
+    _written(
         "meta_block_size",
         Integer("2048", 0, 2**40),
         "Blocks in which file space for metadata is taken, bytes",
         search=Search(52, 64 * KIB, 1 * MIB),
         also="netCDF-4: no call of its own",
-        applies=(when.hdf5, when.written),
     ),
-    _layout(
+    _written(
         "small_data_block_size",
         Integer("2048", 0, 2**40),
         "Blocks in which file space for small raw data is taken, bytes",
         search=Search(56, 64 * KIB, 1 * MIB),
-        applies=(when.hdf5, when.written),
     ),
     _property(
         "sieve_buf_size",
@@ -118,23 +117,19 @@ TUNABLES = (
         "Page buffer, bytes; files without paged file space fail to open with it",
         applies=(when.serial_hdf5,),
     ),
-    _layout(
+    _dataset(
         "chunk",
         Integers("contiguous layout", *range(1, 33), minimum=1, maximum=2**32 - 1),
         "Chunk dimensions of new datasets of that rank",
         search=Search(25, by=when.chunk_of_a_rank),
         also="netCDF-4: nc_def_var_chunking; NetCDF Fortran: nf90_def_var(chunksizes=)",
-        acts_at=ActsAt.DATASET,
-        applies=(when.hdf5, when.written),
         source=f"{_MANUAL}; the rung, one rank's block as a chunk: assumed",
     ),
-    _layout(
+    _dataset(
         "alloc_time",
         OneOf("early through MPI-IO, else late", "default", "early", "late", "incr"),
         "When file space for raw data is taken",
         also="netCDF-4: chosen by the library",
-        acts_at=ActsAt.DATASET,
-        applies=(when.hdf5, when.written),
         source=f"{_GET} (late); {_MANUAL} (early through MPI-IO)",
     ),
     _contract(

@@ -29,6 +29,9 @@ _parameter = partial(
 )
 _layout = partial(_parameter, safety=SafetyClass.LAYOUT)
 _contract = partial(_parameter, safety=SafetyClass.CONTRACT)
+_collective = partial(
+    _parameter, applies=(when.open_mpi, when.ompio, when.several_ranks, when.collective)
+)
 
 
 def _other_implementations(facts: ProgramFacts) -> tuple[Value, ...]:
@@ -57,7 +60,7 @@ TUNABLES = (
         requires=lambda facts: {},
         source=f"{_INFO}: io_ompio_priority 30, io_romio321_priority 10",
     ),
-    _parameter(
+    _collective(
         "fcoll",
         OneOf(
             "vulcan; dynamic_gen2 on Lustre",
@@ -70,15 +73,13 @@ TUNABLES = (
         ),
         "Algorithm of OMPIO's collective calls",
         search=Search(22, by=_algorithms),
-        applies=(when.open_mpi, when.ompio, when.several_ranks, when.collective),
         source="documented: Open MPI sources (default); measured: system writes of all but static",
     ),
-    _parameter(
+    _collective(
         "io_ompio_grouping_option",
         Integer("5, simple", 1, 7),
         "How ranks are grouped under aggregators",
         search=Search(60, 7, 6, 2, 3, 1, 4, by_name="its effect is mostly that of cb_nodes"),
-        applies=(when.open_mpi, when.ompio, when.several_ranks, when.collective),
     ),
     _parameter(
         "io_ompio_num_aggregators",
@@ -118,12 +119,11 @@ TUNABLES = (
         Integer("1", 0, 1),
         "Open write-only files for reading too, as data sieving needs",
     ),
-    _parameter(
+    _collective(
         "fcoll_vulcan_async_io",
         Integer("0, automatic", 0, 2),
         "Writes in vulcan: 1 asynchronous, 2 synchronous",
         search=Search(68, 1, 2, by_name="automatic is asynchronous wherever it can be"),
-        applies=(when.open_mpi, when.ompio, when.several_ranks, when.collective),
     ),
     _parameter(
         "fcoll_vulcan_write_chunksize",

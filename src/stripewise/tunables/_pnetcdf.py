@@ -32,6 +32,7 @@ _hint = partial(
     source=_INFO,
 )
 _contract = partial(_hint, safety=SafetyClass.CONTRACT)
+_subfiles = partial(_contract, acts_at=ActsAt.CREATE)
 _created = partial(_hint, safety=SafetyClass.LAYOUT, acts_at=ActsAt.CREATE)
 _alignment = partial(_created, applies=(when.pnetcdf, when.written))
 _burst_buffer = partial(_contract, source=f"{_DRIVER}; {_BUILD}")
@@ -159,18 +160,16 @@ TUNABLES = (
         "Memory that flushing a log may take, bytes",
         safety=SafetyClass.SAFE,
     ),
-    _contract(
+    _subfiles(
         "pnetcdf_subfiling",
         OneOf("disable", *_SWITCH),
         "A variable is split over several files, which other readers do not understand",
-        acts_at=ActsAt.CREATE,
         source=f"{_SOURCES}; builds with --enable-subfiling only (Debian's is not: measured)",
     ),
-    _contract(
+    _subfiles(
         "nc_num_subfiles",
         Integer("0", 0, INT_MAX),
         "Number of files; with pnetcdf_subfiling only",
-        acts_at=ActsAt.CREATE,
         source=f"{_SOURCES}; builds with --enable-subfiling only",
     ),
     _hint(

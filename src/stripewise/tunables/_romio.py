@@ -30,6 +30,7 @@ _hint = partial(
     source=_PRINTED,
 )
 _created = partial(_hint, safety=SafetyClass.LAYOUT, acts_at=ActsAt.CREATE)
+_collective = partial(_hint, applies=(when.romio, when.several_ranks, when.collective))
 
 
 def _spread(value: Value, facts: ProgramFacts | None) -> Mapping[str, Value]:
@@ -129,12 +130,11 @@ TUNABLES = (
         applies=(when.romio, when.written, when.striped),
         source=f"{_GUIDE}; needs a driver for the file system",
     ),
-    _hint(
+    _collective(
         "romio_no_indep_rw",
         Flag("false"),
         "Only aggregators open the file; forces collective buffering on",
         search=Search(70, by=lambda facts: () if facts.independent_bytes else (True,)),
-        applies=(when.romio, when.several_ranks, when.collective),
         source=f"{_PRINTED}; independent calls still work (traced)",
     ),
     _hint(
@@ -143,12 +143,11 @@ TUNABLES = (
         "How many aggregators a host may have; set with cb_nodes",
         source=f"{_PRINTED}; {_GUIDE}",
     ),
-    _hint(
+    _collective(
         "romio_cb_pfr",
         OneOf("disable", *_THREE),
         "Persistent file realms: aggregators keep their shares between calls",
         search=Search(100, "enable", by_name="a seldom used code path"),
-        applies=(when.romio, when.several_ranks, when.collective),
     ),
     _hint(
         "romio_cb_fr_types",
@@ -165,12 +164,11 @@ TUNABLES = (
         Integer("0"),
         "Extent per piece, bytes, below which pieces are sieved; with romio_cb_pfr only",
     ),
-    _hint(
+    _collective(
         "romio_cb_alltoall",
         OneOf("automatic", *_THREE),
         "Exchange of collective buffering by MPI_Alltoallv instead of point to point",
         search=Search(100, "enable", "disable", by_name="it acts with romio_cb_pfr only"),
-        applies=(when.romio, when.several_ranks, when.collective),
     ),
     _hint(
         "romio_min_fdomain_size",

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from stripewise.workspace._sandbox import OutputSet as OutputSet
     from stripewise.workspace._sandbox import Sandbox as Sandbox
     from stripewise.workspace._sandbox_workspace import SandboxWorkspace as SandboxWorkspace
-    from stripewise.workspace._sandbox_workspace import shown as shown
     from stripewise.workspace._snapshot import STUDY_SUFFIX as STUDY_SUFFIX
     from stripewise.workspace._snapshot import InputSnapshot as InputSnapshot
 else:

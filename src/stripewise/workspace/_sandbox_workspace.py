@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -126,8 +125,3 @@ class SandboxWorkspace(Workspace):
         """Remove the working directories of all other runs."""
         for name in set(self.sandbox.names()) - set(kept):
             self.sandbox.remove(name)
-
-
-def shown(path: Path | str) -> str:
-    """Return a path for people; bytes that are not UTF-8 are escaped."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")

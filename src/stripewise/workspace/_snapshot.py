@@ -13,6 +13,7 @@ from pathlib import Path
 
 from stripewise.errors import StorageError, StudyError, UsageError
 from stripewise.owned import OwnedDirectory
+from stripewise.text import printable
 from stripewise.workspace._copying import can_clone, copy_file
 from stripewise.workspace._disk_space import check_free, format_bytes
 
@@ -152,7 +153,7 @@ class InputSnapshot:
 
     def _damaged(self, name: str, what: str) -> StudyError:
         return StudyError(
-            f"{_shown(name)} {what} the study's copy of the inputs, {self.directory}, so that "
+            f"{printable(name)} {what} the study's copy of the inputs, {self.directory}, so that "
             "further runs cannot be compared with earlier ones; begin anew with --force"
         )
 
@@ -264,7 +265,7 @@ def _check_size(
         return
     if total > max_bytes:
         largest = sorted(files, key=lambda name: files[name].st_size, reverse=True)[:3]
-        sizes = ", ".join(f"{_shown(n)} {format_bytes(files[n].st_size)}" for n in largest)
+        sizes = ", ".join(f"{printable(n)} {format_bytes(files[n].st_size)}" for n in largest)
         raise StudyError(
             f"{source} holds {format_bytes(total)} ({sizes}), more than the "
             f"{format_bytes(max_bytes)} that are copied as inputs; {_REMEDY}"
@@ -316,7 +317,3 @@ def _kind(mode: int) -> str:
     if stat.S_ISDIR(mode):
         return "directory"
     return "link" if stat.S_ISLNK(mode) else ""
-
-
-def _shown(name: str) -> str:
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
