@@ -17,6 +17,12 @@ _MAGIC = b"\x7fELF"
 _PT_INTERP = 3
 _MPI = re.compile(rb"libmpi(ch|_cray)?(?:_\w+)?\.so\.(\d+)")
 _HDF5 = re.compile(rb"libhdf5(?:_(?!hl|cpp|fortran)[a-z]+)?\.so\.\d+")
+_VERSIONS = {
+    "hdf5": re.compile(rb"\0libhdf5(?:_(?:serial|openmpi|mpich|parallel\w*))?\.(so\.[0-9.]+)\0"),
+    "netcdf": re.compile(rb"\0libnetcdf(?:_\w+)?\.(so\.[0-9.]+)\0"),
+    "pnetcdf": re.compile(rb"\0libpnetcdf\.(so\.[0-9.]+)\0"),
+    "adios2": re.compile(rb"\0libadios2_\w+\.(so\.[0-9.]+)\0"),
+}
 _HEADERS_BYTES = 64 << 10
 _MOST_BYTES = 64 << 20
 _MOST_SEARCHED_BYTES = 256 << 20
@@ -77,6 +83,16 @@ def mpi_family_of_file(path: Path) -> str:
 def hdf5_names_in_file(path: Path) -> frozenset[str]:
     """The libhdf5 (without its companions) that an ELF file needs, or is."""
     return frozenset(name.decode() for name in _HDF5.findall(_elf(path)))
+
+
+def library_versions(path: Path) -> dict[str, str]:
+    """Library of I/O to its interface number ("so.103"), for those that an ELF file names itself.
+
+    A script, or a program that loads its libraries later, names none.
+    """
+    data = _elf(path)
+    found = {name: pattern.search(data) for name, pattern in _VERSIONS.items()}
+    return {name: match.group(1).decode() for name, match in found.items() if match}
 
 
 def _elf(path: Path, most_bytes: int = _MOST_BYTES) -> bytes:

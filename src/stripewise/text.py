@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from typing import Any
 
@@ -32,6 +33,20 @@ def _show(character: str) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def plural(number: int, noun: str, nouns: str = "") -> str:
+    """Count a noun: "1 run", "3 runs"; `nouns` where an s is not enough."""
+    return f"{number} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def format_ratio(value: float) -> str:
+    """Format a speed-up without its sign: 5.2, 1.04, 18."""
+    if not math.isfinite(value):
+        return "?"
+    if value >= 9.95:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 1.995 else f"{value:.2f}"
 
 
 def csv_cell(value: Any) -> Any:

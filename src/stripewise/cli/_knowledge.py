@@ -13,6 +13,7 @@ import click
 
 from stripewise.cli._common import answer, examples, json_option, note
 from stripewise.errors import UsageError
+from stripewise.text import plural
 
 if TYPE_CHECKING:
     from stripewise.knowledge import Lesson, Store
@@ -85,7 +86,7 @@ def forget(studies: tuple[str, ...], program: str, everything: bool, as_json: bo
     else:
         ids = [lesson.study_id for lesson in store.lessons(program=program)]
     forgotten = store.forget(ids)
-    said = f"{_count(forgotten)} forgotten in {store.path}"
+    said = f"{plural(forgotten, 'study', 'studies')} forgotten in {store.path}"
     answer(as_json, lambda: {"forgotten": forgotten, "store": str(store.path)}, lambda: [said])
 
 
@@ -107,7 +108,7 @@ def export(file: str, program: str) -> None:
         click.echo(text, nl=False)
         return
     write_file(Path(file), text)
-    note(f"{_count(len(lines))} written to {file}")
+    note(f"{plural(len(lines), 'study', 'studies')} written to {file}")
 
 
 @command.command("import", epilog=examples("stripewise knowledge import colleague.jsonl"))
@@ -125,7 +126,7 @@ def import_(file: str, as_json: bool) -> None:
     lessons = import_lines(_lines_of(file), file)
     new = store.add(lessons, origin="imported") if lessons else 0
     data = {"read": len(lessons), "new": new, "store": str(store.path)}
-    said = f"{_count(len(lessons))} read, {new} new in {store.path}"
+    said = f"{plural(len(lessons), 'study', 'studies')} read, {new} new in {store.path}"
     answer(as_json, lambda: data, lambda: [said])
 
 
@@ -146,8 +147,8 @@ def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:
 def _entries(store: Store, program: str) -> list[tuple[Lesson, str]]:
     found = store.entries(program=program)
     if store.damaged:
-        what = f"{store.path}: {_count(store.damaged)} cannot be read and are passed over"
-        note(what, kind="warning")
+        unread = plural(store.damaged, "study", "studies")
+        note(f"{store.path}: {unread} cannot be read and are passed over", kind="warning")
     return found
 
 
@@ -184,7 +185,3 @@ def _data(lesson: Lesson, origin: str) -> dict[str, Any]:
     from stripewise.knowledge import lesson_to_json
 
     return {**lesson_to_json(lesson), "origin": origin}
-
-
-def _count(number: int) -> str:
-    return f"{number} {'study' if number == 1 else 'studies'}"

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from stripewise.errors import ConfigurationError
-from stripewise.knowledge._records import Effect, Lesson, Tried
-from stripewise.model import Value
+from stripewise.knowledge._records import Effect, Lesson
+from stripewise.model import Value, to_json
 from stripewise.tunables import get
 
 FORMAT_VERSION = 2
@@ -26,13 +26,7 @@ _LESSON = TypeAdapter(Lesson)
 
 def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
     """Return a lesson as plain JSON data."""
-    data = asdict(lesson)
-    data["candidate"] = _plain(lesson.candidate)
-    for entry, tried in zip(data["tried"], lesson.tried, strict=True):
-        entry["settings"] = _plain(tried.settings)
-        entry["state"] = tried.state.value
-    data["tried"] = list(data["tried"])
-    return {"version": FORMAT_VERSION, **data}
+    return {"version": FORMAT_VERSION, **to_json(lesson)}
 
 
 def encode(lesson: Lesson) -> str:
@@ -80,17 +74,11 @@ def check_settings(lesson: Lesson) -> Lesson:
     for name in ("effect", "elapsed_effect"):
         _check_effect(name, getattr(lesson, name))
     tried = tuple(
-        Tried(_canonical(trial.settings), trial.state, trial.io_ratio, trial.n_runs)
+        replace(trial, settings=_canonical(trial.settings))
         for trial in lesson.tried
         if all(_is_known(name) for name in trial.settings)
     )
-    return Lesson(
-        **{
-            **lesson.__dict__,
-            "candidate": _canonical(lesson.candidate),
-            "tried": tried,
-        }
-    )
+    return replace(lesson, candidate=_canonical(lesson.candidate), tried=tried)
 
 
 def _check_effect(name: str, effect: Effect | None) -> None:
@@ -112,10 +100,6 @@ def _is_known(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _plain(settings: Mapping[str, Value]) -> dict[str, Any]:
-    return {n: list(v) if isinstance(v, tuple) else v for n, v in settings.items()}
 
 
 def _first(error: Exception) -> str:

@@ -9,7 +9,7 @@ import re
 from math import log2
 from pathlib import Path
 
-from stripewise.knowledge._libraries import library_versions
+from stripewise.elf import library_versions
 from stripewise.knowledge._machine import one_line
 from stripewise.knowledge._records import Case, Fingerprint, Machine, Stack
 from stripewise.model import ProgramFacts
@@ -67,7 +67,7 @@ def _stack(facts: ProgramFacts, executable: Path | None) -> Stack:
         mpi_family=facts.mpi_family,
         mpi_version=version_of(facts.mpi_version),
         mpiio=facts.mpiio_implementation,
-        **library_versions(executable),
+        **(library_versions(executable) if executable else {}),
     )
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import StripewiseError
@@ -53,9 +54,7 @@ class Memory:
         )
         lessons, warnings = self._lessons(case)
         found = recall(case, lessons, space, facts)
-        return Recollection(
-            case, found.seeds, found.avoided, found.text, (*warnings, *found.warnings)
-        )
+        return replace(found, warnings=(*warnings, *found.warnings))
 
     def keep(self, result: StudyResult, case: Case, study_id: str) -> str:
         """Keep what a study learned; return a warning, "" if all went well.

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from stripewise.knowledge._records import Lesson, TriedState
 from stripewise.knowledge._similarity import Likeness
+from stripewise.text import format_ratio, plural
 
 _FAILURES = {
     TriedState.REJECTED: "changed the output of this program",
@@ -22,9 +23,9 @@ def effect_phrase(lesson: Lesson) -> str:
     if effect is None:
         return f"no effect shown, {lesson.date}"
     if effect.low is None or effect.high is None:
-        return f"{_ratio(effect.median)}x, {lesson.date}"
-    bounds = f"{_ratio(effect.low)}-{_ratio(effect.high)}"
-    return f"{_ratio(effect.median)}x [{bounds}], {lesson.date}"
+        return f"{format_ratio(effect.median)}x, {lesson.date}"
+    bounds = f"{format_ratio(effect.low)}-{format_ratio(effect.high)}"
+    return f"{format_ratio(effect.median)}x [{bounds}], {lesson.date}"
 
 
 def failure_phrase(state: TriedState, lesson: Lesson) -> str:
@@ -49,22 +50,12 @@ def summary(
     if not known:
         return ""
     if not alike:
-        return f"{_studies(known)} kept, none like this one"
+        return f"{plural(known, 'study', 'studies')} kept, none like this one"
     likeness = shown[1] if shown else alike[0][1]
-    text = f"{_studies(len(alike))} like this one ({likeness.words}): "
+    text = f"{plural(len(alike), 'study', 'studies')} like this one ({likeness.words}): "
     if shown is None or not seeds:
         improved = any(lesson.improved for lesson, _ in alike)
         found = "nothing that can be tried here" if improved else "none found an improvement"
         return f"{text}{found}"
     more = f", then {'; '.join(seeds[1:])}" if len(seeds) > 1 else ""
     return f"{text}starts with {seeds[0]} ({effect_phrase(shown[0])}){more}"
-
-
-def _studies(number: int) -> str:
-    return f"{number} {'study' if number == 1 else 'studies'}"
-
-
-def _ratio(value: float) -> str:
-    if value >= 9.95:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 1.995 else f"{value:.2f}"

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stripewise.knowledge._evidence import Evidence, choose
 from stripewise.knowledge._fit import fit
 from stripewise.knowledge._phrases import effect_phrase, failure_phrase, summary
 from stripewise.knowledge._records import Case, Lesson
 from stripewise.knowledge._similarity import NEAR, behaviour_distance, compare
+from stripewise.knowledge._support import Support, choose
 from stripewise.model import ProgramFacts, Proposal, Value
 from stripewise.tunables import PointKey, Space, key_of, settings_text
 
@@ -104,8 +104,8 @@ def _is_same_work(case: Case, other: Case) -> bool:
     )
 
 
-def _reason(evidence: Evidence) -> str:
-    if evidence.shown is None:
+def _reason(support: Support) -> str:
+    if support.shown is None:
         return "memory: a part of these may do"
-    lesson, likeness = evidence.shown
+    lesson, likeness = support.shown
     return f"memory: {effect_phrase(lesson)}, {likeness.words}"

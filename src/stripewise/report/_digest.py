@@ -19,6 +19,7 @@ from stripewise.model import (
     Verification,
     VerificationStatus,
 )
+from stripewise.text import plural
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,7 @@ def is_verified(result: StudyResult) -> bool | str:
 
 def describe_verification(verification: Verification) -> str:
     """Say in one phrase how the winner's files compare with the baseline's."""
-    n = len(verification.compared)
-    files = f"{n} file{'' if n == 1 else 's'}"
+    files = plural(len(verification.compared), "file")
     status = verification.status
     if status is VerificationStatus.IDENTICAL:
         text = f"output identical to the baseline's ({files}, bit for bit)"

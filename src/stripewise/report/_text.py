@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from stripewise.text import format_ratio as format_ratio
+from stripewise.text import plural as plural
 from stripewise.text import printable
 
 if TYPE_CHECKING:
@@ -98,18 +100,9 @@ def format_bandwidth(bytes_per_second: float) -> str:
     return f"{significant(bytes_per_second / 2**10)} KiB/s"
 
 
-def format_ratio(value: float) -> str:
-    """Format a speed-up without its sign: 5.2, 1.04, 18."""
-    if not math.isfinite(value):
-        return "?"
-    if value >= 9.95:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 1.995 else f"{value:.2f}"
-
-
 def format_interval(speedup: Speedup) -> str:
     """Format the evidence: "[4.6–5.7, 95 %, 6 paired runs]"."""
-    runs = f"{speedup.n_pairs} paired run{'' if speedup.n_pairs == 1 else 's'}"
+    runs = plural(speedup.n_pairs, "paired run")
     if not (math.isfinite(speedup.low) and math.isfinite(speedup.high)):
         return f"[{runs}: too few for an interval]"
     decimals = 0 if speedup.low >= 9.95 else 1 if speedup.low >= 1.995 else 2
@@ -142,11 +135,6 @@ def format_settings(settings: Mapping[str, Value]) -> str:
 def command_line(command: Sequence[str]) -> str:
     """Quote a command for a shell, printable."""
     return printable(shlex.join(command))
-
-
-def plural(number: int, noun: str) -> str:
-    """Count a noun: "1 run", "3 runs"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def fit_encoding(line: str, encoding: str | None = None) -> str:

@@ -79,7 +79,11 @@ def info_lines(info: dict[str, Any], *, everything: bool = False) -> list[str]:
     words = [info["source"]]
     if info["command"]:
         words.append(printable(info["command"]))
-    who = plural(info["ranks"], "rank") if info["ranks"] else _processes(info["processes"])
+    who = (
+        plural(info["ranks"], "rank")
+        if info["ranks"]
+        else plural(info["processes"], "process", "processes")
+    )
     if len(info["hosts"]) > 1:
         who += f" on {plural(len(info['hosts']), 'host')}"
     lines = ["   ".join(words), f"{who}, {format_seconds(info['elapsed_seconds'])}"]
@@ -94,10 +98,6 @@ def info_lines(info: dict[str, Any], *, everything: bool = False) -> list[str]:
     return [*lines, *(f"note: {printable(text)}" for text in info["notes"])]
 
 
-def _processes(number: int) -> str:
-    return f"{number} process{'' if number == 1 else 'es'}"
-
-
 def _counts(info: dict[str, Any]) -> str:
     text = f"{plural(info['calls'], 'call')} in {plural(info['records'], 'record')}"
     if info["size_bytes"]:
@@ -109,7 +109,8 @@ def _counts(info: dict[str, Any]) -> str:
 
 def _file_line(entry: dict[str, Any]) -> str:
     layers = ", ".join(f"{name} {count}" for name, count in entry["calls"].items())
-    line = f"   {printable(entry['path'])}   {_processes(entry['processes'])}, calls: {layers}"
+    processes = plural(entry["processes"], "process", "processes")
+    line = f"   {printable(entry['path'])}   {processes}, calls: {layers}"
     if entry["datasets"]:
         line += f", {plural(len(entry['datasets']), 'dataset')}"
     return line

@@ -31,7 +31,7 @@ IsAllowed = Callable[[Mapping[str, Value]], bool]
 
 
 @dataclass(eq=False)
-class Evidence:
+class Support:
     """All that is known of one configuration.
 
     Attributes:
@@ -56,7 +56,7 @@ class Evidence:
         return self.gain / self.weight
 
 
-def choose(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> list[Evidence]:
+def choose(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> list[Support]:
     """Return what to try first, the best first.
 
     Args:
@@ -67,7 +67,7 @@ def choose(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> list[Evidence]:
     found = _improvements(alike, fits, is_allowed)
     for lesson, likeness in alike:
         _weigh(found, lesson, max(likeness.closeness, 0.01), fits)
-    ranked = sorted(found.values(), key=lambda evidence: -evidence.score)
+    ranked = sorted(found.values(), key=lambda support: -support.score)
     if not ranked or ranked[0].score <= 0:
         return []
     best = ranked[0]
@@ -77,18 +77,18 @@ def choose(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> list[Evidence]:
     return [*first, *others][:MOST_SEEDS]
 
 
-def _improvements(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> dict[PointKey, Evidence]:
-    found: dict[PointKey, Evidence] = {}
+def _improvements(alike: Alike, fits: Fit, is_allowed: IsAllowed) -> dict[PointKey, Support]:
+    found: dict[PointKey, Support] = {}
     for lesson, likeness in alike:
         low = lesson.effect.low if lesson.effect else None
         point = fits(lesson.candidate)
         if lesson.improved and low is not None and low > 1 and point and is_allowed(point):
-            known = found.setdefault(key_of(point), Evidence(point))
+            known = found.setdefault(key_of(point), Support(point))
             known.shown = known.shown or (lesson, likeness)
     return found
 
 
-def _weigh(found: Mapping[PointKey, Evidence], lesson: Lesson, weight: float, fits: Fit) -> None:
+def _weigh(found: Mapping[PointKey, Support], lesson: Lesson, weight: float, fits: Fit) -> None:
     """Add what one study says of each configuration: its pairs, or else its trial."""
     proved = key_of(fits(lesson.candidate))
     if proved in found and lesson.effect is not None:
@@ -101,7 +101,7 @@ def _weigh(found: Mapping[PointKey, Evidence], lesson: Lesson, weight: float, fi
             found[key].add(TRIED_WEIGHT * weight, _gain(tried))
 
 
-def _part_of(best: Evidence, alike: Alike, fits: Fit, is_allowed: IsAllowed) -> Evidence | None:
+def _part_of(best: Support, alike: Alike, fits: Fit, is_allowed: IsAllowed) -> Support | None:
     """Return the fastest tried point that sets a part of the best one and gives half as much.
 
     Without it a setting that once won by luck would be handed on from study to study.
@@ -117,7 +117,7 @@ def _part_of(best: Evidence, alike: Alike, fits: Fit, is_allowed: IsAllowed) -> 
         and is_allowed(tried.settings)
         and _gain(tried) >= HALF * best.score
     ]
-    return Evidence(dict(max(parts, key=_gain).settings)) if parts else None
+    return Support(dict(max(parts, key=_gain).settings)) if parts else None
 
 
 def _gain(tried: Tried) -> float:
