@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A storage with plain costs: 10 us a request and 1 GiB/s, known to 10 %."""
 
-from stripewise.machines import Exchange, Interval, Storage
+from stripewise.machines import Exchange, Interval, StorageCosts
 
 
 def exactly(seconds):
@@ -11,7 +11,7 @@ def exactly(seconds):
 
 _REQUESTS = {size: exactly(1e-5 + size / (1 << 30)) for size in (16, 4096, 65536, 1 << 20)}
 _PIECES = {64: exactly(1e-8), 4096: exactly(2e-9), 1 << 20: exactly(1e-9)}
-LOCAL = Storage(
+LOCAL = StorageCosts(
     measured=1.0,
     write=_REQUESTS,
     read=_REQUESTS,

@@ -13,7 +13,7 @@ from stripewise.machines import (
     Exchange,
     Interval,
     Stack,
-    Storage,
+    StorageCosts,
     interpolated,
     load_storage,
     measure_exchange,
@@ -28,7 +28,7 @@ TABLE = {1024: COST, 1 << 20: COST.scaled(100)}
 
 
 def storage(**fields):
-    return Storage(measured=1.0, write=TABLE, read=TABLE, **fields)
+    return StorageCosts(measured=1.0, write=TABLE, read=TABLE, **fields)
 
 
 def test_a_difference_is_as_wide_as_its_parts_together():
@@ -61,7 +61,7 @@ def test_ranks_that_share_processors_have_the_costs_of_as_many_ranks_only(ranks,
 
 
 def test_without_a_measurement_costs_are_wide():
-    assumed = Storage()
+    assumed = StorageCosts()
     assert not assumed.is_measured
     cost = assumed.bulk(1 << 30, writing=True)
     assert cost.high > 20 * cost.low
@@ -87,11 +87,11 @@ def test_a_record_is_kept_for_its_file_system(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     kept = storage(exchange=(Exchange("mpich", 2, True, TABLE, TABLE),), calls={"open": COST})
     path = str(tmp_path / "out.dat")
-    assert load_storage([path], [platform.node()]) == Storage()
+    assert load_storage([path], [platform.node()]) == StorageCosts()
     write_storage(kept, storage_file(tmp_path))
     assert load_storage([path], [platform.node()]) == kept
-    assert load_storage([path], ["elsewhere"]) == Storage()
-    assert load_storage(["/no/such/directory/x"], [platform.node()]) == Storage()
+    assert load_storage([path], ["elsewhere"]) == StorageCosts()
+    assert load_storage(["/no/such/directory/x"], [platform.node()]) == StorageCosts()
 
 
 @pytest.mark.parametrize(

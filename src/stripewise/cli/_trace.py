@@ -117,23 +117,6 @@ def command(
         )
     if output is not None and local is not None:
         raise UsageError("-o and --local exclude each other: `trace collect -o DIR` comes later")
-    ctx.exit(_trace(program, output, local, every=every, sync=sync, as_json=as_json))
-
-
-for _subcommand in (info, show, export, collect):
-    command.add_command(_subcommand)
-
-
-def _trace(
-    program: tuple[str, ...],
-    output: Path | None,
-    local: Path | None,
-    *,
-    every: bool,
-    sync: bool,
-    as_json: bool,
-) -> int:
-    """Run and record; the return value is the exit code."""
     from stripewise.model import Configuration
     from stripewise.runtime import find_runtime, run_in_place
 
@@ -161,7 +144,11 @@ def _trace(
     elif kept and len(done.profile.counters):
         echo(headline(seen), err=True)
         note(what_next(kept, local))
-    return done.shell_exit_code
+    ctx.exit(done.shell_exit_code)
+
+
+for _subcommand in (info, show, export, collect):
+    command.add_command(_subcommand)
 
 
 def what_next(directory: Path, local: Path | None = None) -> str:

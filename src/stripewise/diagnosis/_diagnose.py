@@ -17,12 +17,12 @@ from stripewise.diagnosis._single import single_calls
 from stripewise.diagnosis._summary import headline, summary
 from stripewise.diagnosis._usage import usage, whole_run
 from stripewise.diagnosis.findings import Run, judge
-from stripewise.machines import Storage
+from stripewise.machines import StorageCosts
 from stripewise.model import Evidence, Pattern
 
 
 def diagnose(
-    evidence: Evidence, patterns: Sequence[Pattern] = (), storage: Storage | None = None
+    evidence: Evidence, patterns: Sequence[Pattern] = (), storage: StorageCosts | None = None
 ) -> Diagnosis:
     """Say what a run did to its files, what that cost, and what to do about it.
 
@@ -37,7 +37,7 @@ def diagnose(
     single = single_calls(evidence.trace)
     numbers = figures(profile, whole, files)
     requests = request_rows(files, single)
-    run = Run(evidence, numbers, files, requests, patterns, storage or Storage())
+    run = Run(evidence, numbers, files, requests, patterns, storage or StorageCosts())
     findings = judge(run)
     return Diagnosis(
         source=profile.source,

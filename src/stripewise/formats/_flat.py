@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
+from urllib.parse import unquote_to_bytes
 
 from stripewise.errors import ConfigurationError
 from stripewise.formats._base import (
@@ -82,13 +83,7 @@ def _encode(text: str) -> str:
 def _decode(field: str, where: str) -> str:
     if _BROKEN.search(field):
         raise ConfigurationError(f"{where}: broken %XX in {field!r}")
-    return os.fsdecode(
-        re.sub(
-            rb"%([0-9a-fA-F]{2})",
-            lambda match: bytes((int(match.group(1), 16),)),
-            os.fsencode(field),
-        )
-    )
+    return os.fsdecode(unquote_to_bytes(os.fsencode(field)))
 
 
 def _statement(line: str, where: str, rules: list[FileRule]) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from stripewise.machines._costs import COPY as COPY
     from stripewise.machines._costs import Exchange as Exchange
     from stripewise.machines._costs import Interval as Interval
-    from stripewise.machines._costs import Storage as Storage
+    from stripewise.machines._costs import StorageCosts as StorageCosts
     from stripewise.machines._costs import around as around
     from stripewise.machines._costs import interpolated as interpolated
     from stripewise.machines._exchange import Stack as Stack

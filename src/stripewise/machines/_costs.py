@@ -85,7 +85,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Storage:
+class StorageCosts:
     """What requests cost on one file system of one machine.
 
     Attributes:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.errors import StorageError
-from stripewise.machines._costs import Exchange, Interval, Storage
+from stripewise.machines._costs import Exchange, Interval, StorageCosts
 from stripewise.machines._mount import find_mount
 from stripewise.outputs import whole_file
 
@@ -31,7 +31,7 @@ def storage_file(directory: Path) -> Path:
     return Path(base) / "stripewise" / "storage" / f"{name[:16]}.json"
 
 
-def load_storage(paths: Sequence[str], hosts: Sequence[str] = ()) -> Storage:
+def load_storage(paths: Sequence[str], hosts: Sequence[str] = ()) -> StorageCosts:
     """Return the kept record of the file system on which most of some files lie, if there is one.
 
     Files of other machines (a log that came from elsewhere) have none; nothing is measured here.
@@ -41,7 +41,7 @@ def load_storage(paths: Sequence[str], hosts: Sequence[str] = ()) -> Storage:
         hosts: Where the run was; empty: not known, and then nothing is known of its storage.
     """
     if platform.node() not in hosts:
-        return Storage()
+        return StorageCosts()
     counted: dict[Path, int] = {}
     for folder in (os.path.dirname(path) for path in paths if os.path.isabs(path)):
         if os.path.isdir(folder):
@@ -52,10 +52,10 @@ def load_storage(paths: Sequence[str], hosts: Sequence[str] = ()) -> Storage:
             return read_storage(file)
         except (OSError, StorageError):
             continue
-    return Storage()
+    return StorageCosts()
 
 
-def read_storage(file: Path) -> Storage:
+def read_storage(file: Path) -> StorageCosts:
     """Read a record.
 
     Raises:
@@ -71,7 +71,7 @@ def read_storage(file: Path) -> Storage:
         tables = {name: _table(found[name]) for name in ("write", "read", "sync")}
         calls = {str(name): _interval(cost) for name, cost in found["calls"].items()}
         exchange = tuple(_exchange(one) for one in found["exchange"])
-        record = Storage(**{**found, **tables, "calls": calls, "exchange": exchange})
+        record = StorageCosts(**{**found, **tables, "calls": calls, "exchange": exchange})
         return replace(record, measured=float(record.measured))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StorageError(
@@ -80,7 +80,7 @@ def read_storage(file: Path) -> Storage:
         ) from error
 
 
-def write_storage(storage: Storage, file: Path) -> None:
+def write_storage(storage: StorageCosts, file: Path) -> None:
     """Write a record, whole or not at all.
 
     Raises:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from stripewise.errors import StorageError
-from stripewise.machines._costs import MIB, Exchange, Interval, Storage, interval_of
+from stripewise.machines._costs import MIB, Exchange, Interval, StorageCosts, interval_of
 from stripewise.machines._mount import find_mount
 from stripewise.owned import OwnedDirectory
 
@@ -30,7 +30,7 @@ SYNC_SIZES = (4 << 10, MIB, 16 * MIB)
 
 def measure_storage(
     directory: Path, exchange: Callable[[Path], Sequence[Exchange]] | None = None
-) -> Storage:
+) -> StorageCosts:
     """Measure the file system of a directory, in a directory of its own that is removed again.
 
     Args:
@@ -45,7 +45,7 @@ def measure_storage(
             mount = find_mount(directory)
             write = {size: interval_of(_requests(work, size, _write)) for size in SIZES}
             read = {size: interval_of(_requests(work, size, _read)) for size in SIZES}
-            return Storage(
+            return StorageCosts(
                 host=platform.node(),
                 processors=len(os.sched_getaffinity(0)),
                 kind=mount.kind,

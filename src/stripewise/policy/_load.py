@@ -74,15 +74,7 @@ class _Document(_Strict):
     caps: _Caps = Field(default_factory=_Caps)
 
 
-_KNOWN_KEYS = (
-    "version",
-    "lock_layout",
-    "knowledge",
-    "tunables",
-    "caps",
-    *_Tunables.model_fields,
-    *_Caps.model_fields,
-)
+_KNOWN_KEYS = (*_Document.model_fields, *_Tunables.model_fields, *_Caps.model_fields)
 
 
 def user_policy_path() -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Any
 
 from stripewise.errors import PolicyError
 from stripewise.model import Configuration
@@ -49,17 +50,11 @@ class Policy:
 
     def narrowed(self, other: Policy) -> Policy:
         """Return what both allow."""
-        return Policy(
-            allowed=self.allowed + other.allowed,
-            denied=self.denied + other.denied,
-            lock_layout=self.lock_layout or other.lock_layout,
-            max_trials=_smaller(self.max_trials, other.max_trials),
-            max_runs=_smaller(self.max_runs, other.max_runs),
-            max_bytes=_smaller(self.max_bytes, other.max_bytes),
-            max_concurrency=_smaller(self.max_concurrency, other.max_concurrency),
-            knowledge=self.knowledge + other.knowledge,
-            sources=self.sources + other.sources,
-        )
+        caps = ("max_trials", "max_runs", "max_bytes", "max_concurrency")
+        lists = ("allowed", "denied", "knowledge", "sources")
+        both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in lists}
+        both |= {name: _smaller(getattr(self, name), getattr(other, name)) for name in caps}
+        return Policy(lock_layout=self.lock_layout or other.lock_layout, **both)
 
     def why_not(self, tunable: Tunable) -> str:
         """Return the reason why a tunable may not be used; "" if it may."""

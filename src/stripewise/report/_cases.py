@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from stripewise.model import CaseOutcome, CaseResult, StudyResult, Trial
 from stripewise.report._digest import Digest, baseline_runs, best_runs, digest
 from stripewise.report._text import format_interval, format_ratio, format_seconds
 from stripewise.text import printable
+
+_OF_CASES = {one.name for one in fields(CaseResult)} & {one.name for one in fields(StudyResult)}
+"""What a study and each of its cases have."""
 
 
 def case_results(result: StudyResult) -> tuple[StudyResult, ...]:
@@ -25,23 +28,9 @@ def _view(result: StudyResult, case: CaseResult) -> StudyResult:
     runs = tuple(entry for entry in result.runs if entry.case == case.name)
     known = {entry.measurement.run_id for entry in runs}
     trials = tuple(_trial(trial, case.name, known) for trial in result.trials)
-    return replace(
-        result,
-        command=case.command,
-        runs=runs,
-        trials=trials,
-        baseline=case.baseline,
-        winner=_trial(result.winner, case.name, known) if result.winner else None,
-        speedup=case.speedup,
-        elapsed_speedup=case.elapsed_speedup,
-        pairs=case.pairs,
-        unsynced=case.unsynced,
-        verification=case.verification,
-        rejected=case.rejected,
-        resolution=case.resolution,
-        facts=case.facts,
-        cases=(case,),
-    )
+    winner = _trial(result.winner, case.name, known) if result.winner else None
+    own = {name: getattr(case, name) for name in _OF_CASES}
+    return replace(result, **own, runs=runs, trials=trials, winner=winner, cases=(case,))
 
 
 def _trial(trial: Trial, case: str, known: set[str]) -> Trial:
@@ -111,24 +100,17 @@ def outcome_word(case: StudyResult) -> str:
     return "SLOWER" if outcome is CaseOutcome.SLOWER else outcome.value
 
 
-def slower_cases(result: StudyResult) -> tuple[StudyResult, ...]:
-    """Return the cases that the candidate of the fresh pairs made slower."""
-    return tuple(
-        view
-        for view in case_results(result)
-        if result.is_ensemble and view.cases[0].outcome is CaseOutcome.SLOWER
-    )
-
-
 def slower_phrase(result: StudyResult) -> str:
     """Say which cases got slower, with their intervals; "" if none did."""
     said = []
-    for case in slower_cases(result):
+    for case in result.cases if result.is_ensemble else ():
+        if case.outcome is not CaseOutcome.SLOWER:
+            continue
         io, whole = case.speedup, case.elapsed_speedup
         figures = [
             f"{name} {format_ratio(speedup.median)}x {format_interval(speedup)}"
             for name, speedup in (("I/O", io), ("whole program", whole))
             if speedup is not None and speedup.median < 1
         ]
-        said.append(f"{printable(case.cases[0].name)} got slower ({'; '.join(figures)})")
+        said.append(f"{printable(case.name)} got slower ({'; '.join(figures)})")
     return ", and ".join(said)

@@ -12,7 +12,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from stripewise.model import Distribution, Pattern, PatternKind
+from stripewise.report._text import format_count
 
 MOST_CELLS = 8
 MOST_DIMENSIONS = 3
@@ -29,13 +32,11 @@ class Axis:
     Attributes:
         dimension: Of the array, 0 is the slowest.
         cells: Place of each cell along the dimension, or `GAP`.
-        n_cells: In all, drawn or not.
         label: What it is: "dimension 0: BLOCK, 4 x 60".
     """
 
     dimension: int
     cells: tuple[int, ...]
-    n_cells: int
     label: str
 
 
@@ -46,37 +47,44 @@ class CellMap:
     Attributes:
         axes: Drawn dimensions, at least one, in C order.
         pattern: Whose.
-        hidden: Dimensions that are not drawn.
+        sizes: Cells in each dimension, drawn or not.
     """
 
     axes: tuple[Axis, ...]
     pattern: Pattern
-    hidden: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = (1,)
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Dimensions that are not drawn."""
+        drawn = {axis.dimension for axis in self.axes}
+        return tuple(d for d in range(len(self.sizes)) if d not in drawn)
 
     def owner(self, places: Sequence[int]) -> int:
         """Rank in the grid's order that owns the block at `places` (one per axis)."""
-        full = [0] * len(_cells_per_dimension(self.pattern))
+        full = [0] * len(self.sizes)
         for axis, place in zip(self.axes, places, strict=True):
             full[axis.dimension] = place
-        return _owner(self.pattern, full)
+        if self.pattern.kind is PatternKind.MULTIPARTITION:
+            cut = [place for place, size in zip(full, self.sizes, strict=True) if size > 1]
+            return _diagonal_owner(cut, math.isqrt(max(self.pattern.active_ranks, 1)))
+        if self.pattern.rank_order == "other":
+            return NOBODY
+        grid, order = [max(n, 1) for n in self.pattern.grid], self.pattern.rank_order
+        return int(
+            np.ravel_multi_index(full, grid, mode="wrap", order="F" if order == "F" else "C")
+        )
 
 
 def cell_map(pattern: Pattern) -> CellMap | None:
     """Find the cells of a pattern; None if there is nothing regular to draw."""
     if pattern.kind in (PatternKind.SINGLE, PatternKind.REPLICATED):
-        return CellMap((Axis(0, (0,), 1, ""),), pattern)
+        return CellMap((Axis(0, (0,), ""),), pattern)
     if pattern.kind not in (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION):
         return None
     sizes = _cells_per_dimension(pattern)
-    if not sizes:
-        return None
-    drawn = _drawn(sizes)
-    axes = tuple(
-        Axis(dimension, _elide(sizes[dimension]), sizes[dimension], _label(pattern, dimension))
-        for dimension in drawn
-    )
-    hidden = tuple(d for d in range(len(sizes)) if d not in drawn)
-    return CellMap(axes, pattern, hidden)
+    axes = tuple(Axis(d, _elide(sizes[d]), _label(pattern, d)) for d in _drawn(sizes))
+    return CellMap(axes, pattern, sizes) if sizes else None
 
 
 def _cells_per_dimension(pattern: Pattern) -> tuple[int, ...]:
@@ -141,36 +149,16 @@ def _label(pattern: Pattern, dimension: int) -> str:
 
 def times(numbers: Sequence[int]) -> str:
     """Sizes of an array: 4 x 16 777 216."""
-    return " x ".join(f"{number:,}".replace(",", "\u202f") for number in numbers) or "?"
+    return " x ".join(map(format_count, numbers)) or "?"
 
 
-def _owner(pattern: Pattern, places: Sequence[int]) -> int:
-    if pattern.kind is PatternKind.MULTIPARTITION:
-        return _diagonal_owner(pattern, places)
-    coordinates = [place % max(n, 1) for place, n in zip(places, pattern.grid, strict=True)]
-    if pattern.rank_order == "other":
-        return NOBODY
-    if pattern.rank_order == "F":
-        coordinates = coordinates[::-1]
-        grid = pattern.grid[::-1]
-    else:
-        grid = pattern.grid
-    rank = 0
-    for coordinate, n in zip(coordinates, grid, strict=True):
-        rank = rank * max(n, 1) + coordinate
-    return rank
-
-
-def _diagonal_owner(pattern: Pattern, places: Sequence[int]) -> int:
+def _diagonal_owner(cell: Sequence[int], side: int) -> int:
     """Owner of a cell as the NAS BT benchmark deals them out (C order, slowest first).
 
     Source: NAS Parallel Benchmarks 3.4, BT/make_set.f90: cell c of process (row, column) lies
     at (column + c, row - c, c), modulo the side, in Fortran order.
     """
-    side = math.isqrt(max(pattern.active_ranks, 1))
-    cut = [place for place, size in zip(places, _cells_per_dimension(pattern), strict=False)
-           if size > 1]  # fmt: skip
-    if len(cut) < 3:
+    if len(cell) < 3:
         return NOBODY
-    z, y, x = cut[0], cut[1], cut[2]
+    z, y, x = cell[:3]
     return (y + z) % side * side + (x - z) % side

@@ -21,7 +21,7 @@ from stripewise.report._profile_pattern import (
 _COLOURS = (
     *("#8fc3e3", "#f3cd80", "#80ceb6", "#e3b9d1", "#a9d8f2", "#e9ae80", "#dad37f", "#bdbdbd"),
 )
-_NO_AXIS = Axis(-1, (0,), 1, "")
+_NO_AXIS = Axis(-1, (0,), "")
 _WIDE, _HIGH, _WHOLE = 38, 24, 4
 _SMALL: Spec = {"fontSize": 11, "fontWeight": "normal", "anchor": "start"}
 _PLACE: Spec = {"type": "ordinal", "scale": {"padding": 0}, "axis": None}

@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from stripewise.model import RunStatus, Value
+from stripewise.model import RunStatus, to_json
 from stripewise.report._phrases import facts_phrase
 from stripewise.report._summary import line
 from stripewise.report._text import (
@@ -89,7 +88,7 @@ def surface_to_json(surface: Surface) -> dict[str, Any]:
             {
                 "name": effect.name,
                 "factor": effect.factor,
-                "ratios": [{"value": _plain(v), "ratio": r} for v, r in effect.ratios],
+                "ratios": [{"value": to_json(v), "ratio": r} for v, r in effect.ratios],
             }
             for effect in scene.effects()
         ],
@@ -116,7 +115,7 @@ def _spot(spot: Spot) -> str:
 
 def _spot_json(spot: Spot) -> dict[str, Any]:
     return {
-        "settings": _plain_settings(spot.settings),
+        "settings": to_json(spot.settings),
         "io_seconds": spot.io_seconds,
         "cv": spot.cv,
         "runs": len(spot.runs),
@@ -126,11 +125,3 @@ def _spot_json(spot: Spot) -> dict[str, Any]:
 def _effect(effect: KnobEffect) -> str:
     ratios = "  ".join(f"{format_value(value)}: {ratio:.2f}" for value, ratio in effect.ratios)
     return f"{effect.name:<32} {effect.factor:5.2f}x   {ratios}"
-
-
-def _plain_settings(settings: Mapping[str, Value]) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in settings.items()}
-
-
-def _plain(value: Value) -> Any:
-    return list(value) if isinstance(value, tuple) else value

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.extras import require
-from stripewise.model import IoLayer, Op, Trace, TraceShape, TraceView
+from stripewise.model import IoLayer, Op, Trace, TraceView, to_json
 from stripewise.outputs import whole_file
 from stripewise.readers import expand
 from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES
@@ -107,15 +107,10 @@ def _described(trace: Trace, *, calls: bool) -> dict[str, Any]:
         "hosts": list(trace.hosts),
         "lost_calls": trace.lost_calls,
         "notes": list(trace.notes),
-        "objects": [dataclasses.asdict(entry) for entry in trace.objects],
-        "shapes": [_shape(entry) for entry in trace.shapes],
+        "objects": to_json(trace.objects),
+        "shapes": to_json(trace.shapes),
         "views": [_view(entry) for entry in trace.views],
     }
-
-
-def _shape(shape: TraceShape) -> dict[str, Any]:
-    boxes = None if shape.boxes is None else shape.boxes.tolist()
-    return {**dataclasses.asdict(dataclasses.replace(shape, boxes=None)), "boxes": boxes}
 
 
 def _view(view: TraceView) -> dict[str, Any]:

@@ -56,34 +56,18 @@ def _fits(path: str, pattern: str) -> bool:
 
 def row_as_json(trace: Trace, row: Any) -> dict[str, Any]:
     """One row with names instead of numbers; times in nanoseconds."""
-    found = {
-        "rank": int(row["rank"]),
-        "process": int(row["process"]),
-        "thread": int(row["thread"]),
-        "layer": LAYER_NAMES[IoLayer(int(row["layer"]))],
-        "op": OP_NAMES[Op(int(row["op"]))],
-        "name": name_of(trace, int(row["name"])),
-        "parent": name_of(trace, int(row["parent"])),
-        "depth": int(row["depth"]),
-        "file": trace.paths[row["file"]] if row["file"] >= 0 else "",
-        "dataset": trace.objects[row["object"]].name if row["object"] >= 0 else "",
-        "flags": [str(flag.name).lower() for flag in EventFlag if int(row["flags"]) & flag],
-        "offset": int(row["offset"]),
-        "bytes": int(row["bytes"]),
-        "shape": int(row["shape"]),
-        "view": int(row["view"]),
-        "memory": int(row["memory"]),
-        "sequence": int(row["sequence"]),
-        "start_ns": int(row["start_ns"]),
-    }
-    if "count" not in (row.dtype.names or ()):
-        return {**found, "duration_ns": int(row["duration_ns"])}
-    numbers = ("count", "last_start_ns", "end_ns", "busy_ns", "min_ns", "max_ns")
-    arrays = ("inner", "stride", "sequence_stride", "durations")
+    own = set(row.dtype.names) - {"object", "row", "parent_index"}
+    found = {name: row[name].tolist() for name in row.dtype.names if name in own}
+    entry = int(row["object"])
     return {
         **found,
-        **{name: int(row[name]) for name in numbers},
-        **{name: row[name].tolist() for name in arrays},
+        "layer": LAYER_NAMES[IoLayer(found["layer"])],
+        "op": OP_NAMES[Op(found["op"])],
+        "name": name_of(trace, found["name"]),
+        "parent": name_of(trace, found["parent"]),
+        "file": trace.paths[found["file"]] if found["file"] >= 0 else "",
+        "dataset": trace.objects[entry].name if entry >= 0 else "",
+        "flags": [str(flag.name).lower() for flag in EventFlag if found["flags"] & flag],
     }
 
 

@@ -13,7 +13,7 @@ from stripewise.diagnosis._records import Figures, RequestRow
 from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import FileUse
 from stripewise.diagnosis.findings._mpi import mpiio_of, stack_of
-from stripewise.machines import Interval, Storage, around, interpolated
+from stripewise.machines import Interval, StorageCosts, around, interpolated
 from stripewise.model import Evidence, Op, Pattern, RunProfile, Trace
 from stripewise.patterns import dominant
 
@@ -41,7 +41,7 @@ class Run:
         files: Sequence[FileUse],
         requests: Sequence[RequestRow],
         patterns: Sequence[Pattern],
-        storage: Storage,
+        storage: StorageCosts,
     ) -> None:
         """Take what was already found out."""
         self.profile: RunProfile = evidence.profile
