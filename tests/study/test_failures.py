@@ -92,6 +92,15 @@ def test_the_program_s_own_failure_counts_when_it_repeats(run_fake, no_fsync, fa
     assert len(runs) == 2
 
 
+def test_a_hang_repeats_whatever_its_end(run_fake, no_fsync):
+    """MPICH's mpiexec ends by SIGTERM now with 15, now with 0."""
+    ends = {n: HANG | {"exit_code": 15 * (n % 2)} for n in range(100)}
+    result = run_fake(Failing(helped, failures=ends), trials=4, strategy="rules")
+    trial = trial_of(result)
+    runs = [e for e in result.runs if e.role is RunRole.TRIAL and e.trial_number == trial.number]
+    assert (trial.state, len(runs)) == (TrialState.FAILED, 2)
+
+
 @pytest.mark.parametrize("failure", OUTSIDE)
 def test_failures_from_outside_never_count(run_fake, no_fsync, failure):
     result = run_fake(Failing(helped, failures=always(failure)), trials=4, strategy="rules")

@@ -139,9 +139,14 @@ def is_settled(attempts: Sequence[Measurement], failures: int = FAILURES_THAT_CO
         attempts: In order, at least one.
         failures: So many of the program's own, with the same exit, count.
     """
-    own = [(run.status, run.exit_code) for run in attempts if not run.cause.is_outside]
+    own = [_end(run) for run in attempts if not run.cause.is_outside]
     again = len(own) >= failures and len(set(own[-failures:])) == 1
     return attempts[-1].ok or again or len(attempts) >= MOST_ATTEMPTS
+
+
+def _end(run: Measurement) -> tuple[RunStatus, int | None]:
+    """How a run ended; the exit code of one that was stopped tells only how it was stopped."""
+    return run.status, None if run.status is RunStatus.TIMEOUT else run.exit_code
 
 
 def joint_cause(
