@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sync at close, and the guard of the user's files."""
+"""Sync at close, the guard of the user's files, and what is kept of removed ones."""
 
 from __future__ import annotations
 
@@ -204,3 +204,40 @@ def test_reading_is_free(host: Host, programs: Programs, precious: Path) -> None
     guard = {"STRIPEWISE_WRITABLE": str(host.directory)}
     assert host.run(programs.executable("guarded"), "read", precious, **guard).returncode == 0
     assert os.path.getsize(precious) == len("precious")
+
+
+@pytest.mark.parametrize("how", ["unlink", "remove", "rename-over"])
+def test_a_removed_file_keeps_a_second_name(host: Host, programs: Programs, how: str) -> None:
+    folder = host.directory / "out"
+    folder.mkdir()
+    removed = folder / "data"
+    removed.write_text("content")
+    done = host.run(
+        programs.executable("guarded"), how, removed, STRIPEWISE_KEEP_REMOVED=str(host.directory)
+    )
+    assert done.returncode == 0
+    kept = host.directory / ".stripewise-removed" / "out" / "data"
+    assert kept.read_text() == "content"
+    assert how == "rename-over" or not removed.exists()
+
+
+def test_of_a_name_that_is_removed_twice_the_last_file_is_kept(
+    host: Host, programs: Programs
+) -> None:
+    for content in ("first", "last"):
+        (host.directory / "data").write_text(content)
+        keep = {"STRIPEWISE_KEEP_REMOVED": str(host.directory)}
+        host.run(programs.executable("guarded"), "unlink", host.directory / "data", **keep)
+    assert (host.directory / ".stripewise-removed" / "data").read_text() == "last"
+
+
+def test_nothing_outside_of_the_directory_is_kept(
+    host: Host, programs: Programs, precious: Path
+) -> None:
+    inside = host.directory / "inside"
+    inside.mkdir()
+    done = host.run(
+        programs.executable("guarded"), "unlink", precious, STRIPEWISE_KEEP_REMOVED=str(inside)
+    )
+    assert done.returncode == 0
+    assert list(inside.iterdir()) == []

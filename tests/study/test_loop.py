@@ -177,6 +177,8 @@ def test_a_date_that_changed_meanwhile_rejects_nobody(run_fake):
     asked = []
 
     def compare(baselines, candidate, layout, traced):
+        if candidate in baselines:
+            return Verification(VerificationStatus.IDENTICAL, ("o",))
         asked.append(tuple(baselines))
         if len(set(asked)) == 1:
             return Verification(VerificationStatus.DIFFERENT, differences={"log": "offset 7"})
@@ -373,3 +375,35 @@ def test_too_few_runs_are_refused(run_fake):
 )
 def test_program_name(command, name):
     assert program_name(command) == name
+
+
+def test_what_cannot_be_compared_is_said_before_the_first_trial(run_fake):
+    said = []
+
+    class Watching(Observer):
+        def warned(self, text):
+            said.append(text)
+
+        def trial_started(self, *given):
+            said.append("trial")
+
+    def compare(baselines, candidate, layout, traced):
+        why = {"(all)": "the program wrote no file in its directory"}
+        return Verification(VerificationStatus.NOT_VERIFIABLE, (), why)
+
+    launcher = FakeLauncher(helped, lognormal(0.01))
+    result = run_fake(launcher, trials=1, compare=compare, observer=Watching())
+    text = next(text for text in result.warnings if "cannot be compared" in text)
+    assert "give --keep-removed" in text
+    assert said.index(text) < said.index("trial")
+
+
+def test_an_output_that_differs_from_run_to_run_is_named_before_the_first_trial(run_fake):
+    def compare(baselines, candidate, layout, traced):
+        why = {"out.dat": "two baselines differ: bytes differ, first at offset 8"}
+        return Verification(VerificationStatus.NOT_VERIFIABLE, (), why)
+
+    result = run_fake(FakeLauncher(helped, lognormal(0.01)), trials=1, compare=compare)
+    text = next(text for text in result.warnings if "cannot be compared" in text)
+    assert "out.dat: two baselines differ" in text
+    assert "time stamp" in text

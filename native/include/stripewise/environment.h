@@ -26,6 +26,9 @@
 /* Colon separated directories: opening a file that existed before, for writing and
  * outside of all of them, fails with EROFS (a trial must not touch the user's files). */
 #define SW_ENV_WRITABLE "STRIPEWISE_WRITABLE"
+/* A directory: files in it that the program removes get a second name in
+ * .stripewise-removed there, so that they can be compared with those of other runs. */
+#define SW_ENV_KEEP_REMOVED "STRIPEWISE_KEEP_REMOVED"
 /* "/FROM=/TO:/FROM=/TO": what is below FROM is looked for below TO. */
 #define SW_ENV_REDIRECT "STRIPEWISE_REDIRECT"
 /* "write=1000000:stat=50000": requests of these kinds take that many nanoseconds at least. */

@@ -65,6 +65,21 @@ static inline int sw_sys_fstat(int fd, struct stat *out)
     return (int)syscall(SYS_fstat, fd, out);
 }
 
+static inline int sw_sys_mkdir(const char *path, mode_t mode)
+{
+    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}
+
+static inline int sw_sys_link(const char *path, const char *name)
+{
+    return (int)syscall(SYS_linkat, AT_FDCWD, path, AT_FDCWD, name, 0);
+}
+
+static inline int sw_sys_unlink(const char *path)
+{
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
 static inline void *sw_sys_mmap(size_t bytes, int protection, int flags, int fd, off_t offset)
 {
     return (void *)syscall(SYS_mmap, NULL, bytes, protection, flags, fd, offset);

@@ -7,13 +7,11 @@
  * followed to the file that would really change.
  */
 #define _GNU_SOURCE
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "hook.h"
-#include "../core/system.h"
+#include "places.h"
 
 #define MAX_DIRECTORIES 32
 /* Clocks of two file systems (local and network) may differ by this much. */
@@ -22,32 +20,11 @@
 static char directories[MAX_DIRECTORIES][512];
 static size_t n_directories;
 
-/* The path behind a descriptor in `out`, links resolved; its length or 0. */
-static size_t real_path(int fd, char *out, size_t room)
-{
-    char link[40];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = sw_sys_readlinkat(AT_FDCWD, link, out, room - 1);
-    if (length <= 0 || (size_t)length >= room - 1)
-        return 0;
-    out[length] = '\0';
-    return (size_t)length;
-}
-
 static void add_directory(const char *text, size_t bytes)
 {
-    char *path = directories[n_directories];
-    if (bytes >= sizeof directories[0] || n_directories == MAX_DIRECTORIES)
-        return;
-    memcpy(path, text, bytes);
-    path[bytes] = '\0';
-    int fd = sw_sys_openat(AT_FDCWD, path, O_PATH | O_CLOEXEC | O_DIRECTORY, 0);
-    if (fd >= 0) {
-        if (real_path(fd, path, sizeof directories[0]) == 0)
-            memcpy(path, text, bytes + 1);
-        sw_sys_close(fd);
-    }
-    n_directories++;
+    if (n_directories < MAX_DIRECTORIES &&
+        sw_real_directory(text, bytes, directories[n_directories], sizeof directories[0]))
+        n_directories++;
 }
 
 static uint32_t load(void)
@@ -67,19 +44,12 @@ static uint32_t load(void)
            SW_ACTION_BIT(SW_DO_LINK) | SW_ACTION_BIT(SW_DO_CHANGE);
 }
 
-static bool below(const char *path, const char *directory)
-{
-    size_t bytes = strlen(directory);
-    return strncmp(path, directory, bytes) == 0 &&
-           (path[bytes] == '/' || path[bytes] == '\0' || directory[bytes - 1] == '/');
-}
-
 static bool is_writable_place(const char *path)
 {
-    if (below(path, "/dev") || below(path, "/proc") || below(path, "/sys"))
+    if (sw_is_below(path, "/dev") || sw_is_below(path, "/proc") || sw_is_below(path, "/sys"))
         return true;
     for (size_t i = 0; i < n_directories; i++) {
-        if (below(path, directories[i]))
+        if (sw_is_below(path, directories[i]))
             return true;
     }
     return false;
@@ -106,7 +76,7 @@ static bool must_not_change(int fd)
     bool guarded_type =
         S_ISREG(status.stx_mode) || S_ISDIR(status.stx_mode) || S_ISLNK(status.stx_mode);
     return guarded_type && !made_by_this_run(&status) &&
-           real_path(fd, path, sizeof sw_scratch[0]) != 0 && !is_writable_place(path);
+           sw_real_path(fd, path, sizeof sw_scratch[0]) != 0 && !is_writable_place(path);
 }
 
 static void note_refusal(const char *path)

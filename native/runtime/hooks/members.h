@@ -10,6 +10,7 @@
 #define SW_HOOKS(X)                                                                               \
     X(redirect)                                                                                   \
     X(guard)                                                                                      \
+    X(keep)                                                                                       \
     SW_EXTRA_HOOKS(X)                                                                             \
     X(hold)                                                                                       \
     X(sync)                                                                                       \

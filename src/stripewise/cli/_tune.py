@@ -173,6 +173,11 @@ if TYPE_CHECKING:
     "--keep", is_flag=True, help="Keep the outputs and the recorded evidence of all runs."
 )
 @click.option(
+    "--keep-removed",
+    is_flag=True,
+    help="Compare also the files that the program itself removes: keep them until a run is over.",
+)
+@click.option(
     "--launcher",
     metavar="NAME",
     default="local",

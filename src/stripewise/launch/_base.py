@@ -46,6 +46,7 @@ class RunRequest:
         timeout_seconds: Then the run is stopped and its status is TIMEOUT.
         sync: fsync at close, so that data is on the storage when the clock stops.
         writable: Directories in which existing files may be opened for writing.
+        keep_removed: Keep the files in `directory` that the program removes, in a folder there.
         environment: Added to the caller's environment.
         capture: Record single calls: "fold", "all", or "" for counters only.
         resources: For a batch system.
@@ -60,6 +61,7 @@ class RunRequest:
     timeout_seconds: float | None = None
     sync: bool = True
     writable: tuple[Path, ...] = ()
+    keep_removed: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     capture: str = ""
     resources: Resources = field(default_factory=Resources)

@@ -112,6 +112,7 @@ class LocalLauncher(Launcher):
                 configuration=request.configuration,
                 sync=request.sync,
                 writable=request.writable,
+                keep_removed=request.directory if request.keep_removed else None,
                 include=(request.directory,),
                 capture=request.capture,
                 base=base,

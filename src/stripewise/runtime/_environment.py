@@ -24,6 +24,7 @@ ENV_SYNC = "STRIPEWISE_SYNC"
 ENV_EXCLUDE = "STRIPEWISE_EXCLUDE"
 ENV_INCLUDE = "STRIPEWISE_INCLUDE"
 ENV_WRITABLE = "STRIPEWISE_WRITABLE"
+ENV_KEEP_REMOVED = "STRIPEWISE_KEEP_REMOVED"
 ENV_REDIRECT = "STRIPEWISE_REDIRECT"
 ENV_HOLD = "STRIPEWISE_HOLD"
 ENV_DISABLE = "STRIPEWISE_DISABLE"
@@ -46,6 +47,7 @@ _PER_RUN = (
     ENV_PLUGIN_PATH,
     ENV_SYNC,
     ENV_WRITABLE,
+    ENV_KEEP_REMOVED,
     ENV_CAPTURE,
 )
 AS_ROOT = (
@@ -64,6 +66,7 @@ def preload_environment(
     configuration: Configuration,
     sync: bool,
     writable: Sequence[Path] = (),
+    keep_removed: Path | None = None,
     include: Sequence[Path] = (),
     capture: str = "",
     allowed: Collection[str] = (),
@@ -79,6 +82,8 @@ def preload_environment(
         sync: fsync at close.
         writable: Directories in which existing files may be opened for writing; none: no
             guard.
+        keep_removed: Directory whose files are kept when the program removes them, in
+            `.stripewise-removed` there.
         include: Path prefixes that are always recorded.
         capture: Record single calls: "fold" (equal calls at a regular stride as one) or "all";
             "": counters only.
@@ -104,6 +109,8 @@ def preload_environment(
         environment[ENV_SYNC] = "1"
     if writable:
         environment[ENV_WRITABLE] = _path_list(writable)
+    if keep_removed is not None:
+        environment[ENV_KEEP_REMOVED] = str(keep_removed)
     if include:
         environment[ENV_INCLUDE] = _path_list(include, environment.get(ENV_INCLUDE, ""))
     if capture:

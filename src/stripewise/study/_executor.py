@@ -44,6 +44,7 @@ class Executor:
         observer: Observer,
         interrupts: Interrupts,
         keep: bool = False,
+        keep_removed: bool = False,
     ) -> None:
         """Take the parts, tools by the name of their case; run nothing yet."""
         self._ledger = ledger
@@ -51,6 +52,7 @@ class Executor:
         self._observer = observer
         self._interrupts = interrupts
         self._keep = keep
+        self._keep_removed = keep_removed
         self.facts: ProgramFacts | None = None
 
     def begin(self, slot: RunSlot, place: int) -> Measurement | Running:
@@ -160,6 +162,7 @@ class Executor:
             resources=self._resources(slot),
             sync=slot.sync,
             writable=place.writable,
+            keep_removed=self._keep_removed,
             capture="fold" if slot.role is RunRole.WARM_UP else "",
         )
 

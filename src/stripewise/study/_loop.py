@@ -39,7 +39,7 @@ from stripewise.study._search_result import SearchResult
 from stripewise.study._shapes import DAMAGE, described
 from stripewise.study._statistics import hopeless_text
 from stripewise.study._tools import Tools
-from stripewise.study._verifiable import verifiable_space
+from stripewise.study._verifiable import say_what_is_not_verifiable, verifiable_space
 from stripewise.tunables import Space
 
 MakeTools = Callable[[StudyOptions, Ledger], Tools]
@@ -92,7 +92,14 @@ class Study:
             if ledger.study is None:
                 ledger.begin(_study_record(options, tools[0], owned.identity))
             by_name = {case.name: own for case, own in zip(cases, tools, strict=True)}
-            executor = Executor(ledger, by_name, self._observer, interrupts, options.keep)
+            executor = Executor(
+                ledger,
+                by_name,
+                self._observer,
+                interrupts,
+                keep=options.keep,
+                keep_removed=options.keep_removed,
+            )
             budget = make_budget(options, tools[0].policy)
             parts = Parts(options, ledger, executor, self._observer, budget)
             context = with_cases(parts, cases, tools)
@@ -201,6 +208,7 @@ def _procedure(context: Context) -> StudyResult:
         return _nothing_to_try(context, found, "no tunable acts on this program")
     _say_where_knobs_act(context, spaces)
     baselines = [measure_baseline(c, f) for c, f in zip(context.cases, facts, strict=True)]
+    say_what_is_not_verifiable(baselines)
     space = verifiable_space(context, baselines, space)
     found = replace(found, space=space, baselines=baselines)
     if not space.dimensions:

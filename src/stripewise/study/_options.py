@@ -49,6 +49,7 @@ class StudyOptions:
         unsynced: Whether baseline and winner are also run once unsynced, for the record.
         timeout_seconds: Time limit of a run; None: from the baseline.
         keep: Whether containers and outputs of the runs are kept.
+        keep_removed: Whether files that the program removes are kept until they are compared.
         patience: So many trials without improvement end the search.
         launcher: Name of what runs the command.
         in_flight: Runs at a time; None: as many as the launcher has places.
@@ -81,6 +82,7 @@ class StudyOptions:
     unsynced: bool = True
     timeout_seconds: float | None = None
     keep: bool = False
+    keep_removed: bool = False
     patience: int = 10
     launcher: str = DEFAULT_LAUNCHER
     in_flight: int | None = None
@@ -167,7 +169,8 @@ _RESOURCES = ("ranks", "ranks_per_node", "threads")
 _NOT_RECORDED = ("directory", "resume", "force", "part", "sharing")
 _FIXED = (
     "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
-    "timeout_seconds", "keep", "patience", "launcher", "in_flight", "strategy_options", "memory",
+    "timeout_seconds", "keep", "keep_removed", "patience", "launcher", "in_flight",
+    "strategy_options", "memory",
     "only", "exclude", "vary", "inputs", *_RESOURCES,
 )  # fmt: skip
 """What a study keeps from its beginning."""

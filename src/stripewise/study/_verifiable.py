@@ -1,14 +1,50 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings whose outputs nothing here could compare with the baseline's are not tried."""
+"""What of the outputs can be compared, known before anything is tried."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from stripewise.model import Verification, VerificationStatus, from_json, to_json
 from stripewise.study._baseline import Baseline
 from stripewise.study._context import Context
 from stripewise.tunables import SafetyClass, Space
+from stripewise.verify import NO_FILE
+
+
+def say_what_is_not_verifiable(baselines: Sequence[Baseline]) -> None:
+    """Warn, with the remedy, where no candidate could be proven: two baselines tell."""
+    for baseline in baselines:
+        if why := _nothing_to_compare(baseline):
+            baseline.context.warn(
+                f"no settings can be verified, since the output cannot be compared: {why}"
+            )
+
+
+def _nothing_to_compare(baseline: Baseline) -> str:
+    """Say why the two kept baselines cannot be compared; "" if they can."""
+    case, (first, second) = baseline.context, baseline.kept_runs
+    found = from_json(
+        Verification,
+        case.remember(
+            "comparable",
+            lambda: to_json(case.tools.compare((first, second), second, True, baseline.traced)),
+        ),
+    )
+    if found.status is not VerificationStatus.NOT_VERIFIABLE:
+        return ""
+    if not found.compared and set(found.not_verifiable) <= {NO_FILE}:
+        return "the program leaves no file in its directory; " + (
+            "see that it writes there"
+            if case.options.keep_removed
+            else "if it removes its output itself, give --keep-removed"
+        )
+    name, reason = next(iter(found.not_verifiable.items()))
+    return (
+        f"{name}: {reason}; let the program write the same in every run (a fixed seed, no time "
+        "stamp)"
+    )
 
 
 def verifiable_space(context: Context, baselines: Sequence[Baseline], space: Space) -> Space:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.verify._compare import NO_FILE as NO_FILE
     from stripewise.verify._compare import Reference as Reference
     from stripewise.verify._compare import compare_outputs as compare_outputs
     from stripewise.verify._compare import unreadable as unreadable

@@ -26,6 +26,8 @@ from stripewise.workspace import OutputSet
 
 _MOST_UNSTABLE = 100_000
 """Items that may differ between two baselines before their content counts as not comparable."""
+NO_FILE = "(all)"
+"""Stands for the outputs where there are none."""
 _MOST_NOTES = 100
 """Items of one output that are named as not verifiable."""
 
@@ -248,7 +250,7 @@ class _Result:
         elif not self.compared or share_lost > 0.5:
             status = VerificationStatus.NOT_VERIFIABLE
             if not self.not_verifiable:
-                self.not_verifiable["(all)"] = "the program wrote no file in its directory"
+                self.not_verifiable[NO_FILE] = "the program wrote no file in its directory"
         elif self.same_content:
             status = VerificationStatus.SAME_CONTENT
         else:
