@@ -101,7 +101,7 @@ def test_a_netcdf_with_another_hdf5_is_passed_over(
     for name in ("libhdf5_openmpi.so.103", "libhdf5.so.310"):
         path = tmp_path / name
         path.write_bytes(b"\x7fELF\0" + name.encode() + b"\0")
-        kernels[name] = find(hdf5=Hdf5Installation("1", tmp_path, (path,), "test"))
+        kernels[name] = find(hdf5=Hdf5Installation("1", tmp_path, (path,)))
     assert list(kernels["libhdf5_openmpi.so.103"]) == ["NETCDF4"]
     assert kernels["libhdf5.so.310"] == {}
 

@@ -8,6 +8,7 @@ The names are those of native/include/stripewise/environment.h; a test compares 
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -58,13 +59,16 @@ AS_ROOT = (
 )
 
 
+_UNCHANGED = Configuration()
+
+
 def preload_environment(
     runtime: Runtime,
     *,
     directory: Path,
-    run_id: str,
-    configuration: Configuration,
-    sync: bool,
+    run_id: str = "",
+    configuration: Configuration = _UNCHANGED,
+    sync: bool = False,
     writable: Sequence[Path] = (),
     keep_removed: Path | None = None,
     include: Sequence[Path] = (),
@@ -77,8 +81,8 @@ def preload_environment(
     Args:
         runtime: What is preloaded.
         directory: For the containers; it exists.
-        run_id: UUID text.
-        configuration: To be applied.
+        run_id: UUID text; a new one if not given.
+        configuration: To be applied; none if not given.
         sync: fsync at close.
         writable: Directories in which existing files may be opened for writing; none: no
             guard.
@@ -102,7 +106,7 @@ def preload_environment(
         environment.pop(name, None)
     environment["LD_PRELOAD"] = _preload(runtime.core, environment.get("LD_PRELOAD", ""))
     environment[ENV_DIRECTORY] = str(directory)
-    environment[ENV_RUN_ID] = run_id
+    environment[ENV_RUN_ID] = run_id or str(uuid.uuid4())
     if runtime.plugin_directories:
         environment[ENV_PLUGIN_PATH] = _path_list(runtime.plugin_directories)
     if sync:

@@ -25,13 +25,11 @@ class Hdf5Installation:
         version: E.g. "1.10.8".
         include: Directory of hdf5.h.
         libraries: What to link (absolute paths).
-        found_by: "pkg-config", "h5pcc" or the variable that named it.
     """
 
     version: str
     include: Path
     libraries: tuple[Path, ...]
-    found_by: str
 
 
 def find_hdf5(mpicc: Path, family: str) -> Hdf5Installation | None:
@@ -43,7 +41,7 @@ def find_hdf5(mpicc: Path, family: str) -> Hdf5Installation | None:
     """
     for name in ("HDF5_DIR", "HDF5_ROOT", "HDF5_HOME"):
         if root := os.environ.get(name):
-            found = _installation([Path(root, "include")], _library_directories(Path(root)), name)
+            found = _installation([Path(root, "include")], library_directories(Path(root)))
             if found:
                 return found
     return _by_pkg_config(mpicc, family) or _by_h5pcc(mpicc)
@@ -57,7 +55,8 @@ def parse_flags(words: Sequence[str]) -> tuple[list[Path], list[Path]]:
     return includes, libraries
 
 
-def _library_directories(root: Path) -> list[Path]:
+def library_directories(root: Path) -> list[Path]:
+    """Directories below a prefix in which libraries may be."""
     return [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu"))]
 
 
@@ -70,7 +69,7 @@ def _by_pkg_config(mpicc: Path, family: str) -> Hdf5Installation | None:
     theirs = {word for word in words if word.startswith("-I")}
     if ours and not ours & theirs:
         return None
-    return _installation(*parse_flags(words), "pkg-config")
+    return _installation(*parse_flags(words))
 
 
 def _by_h5pcc(mpicc: Path) -> Hdf5Installation | None:
@@ -84,7 +83,7 @@ def _by_h5pcc(mpicc: Path) -> Hdf5Installation | None:
     compiler = shutil.which(words[0]) if words else None
     if not compiler or os.path.realpath(compiler) != os.path.realpath(mpicc):
         return None
-    return _installation(*parse_flags(words), "h5pcc")
+    return _installation(*parse_flags(words))
 
 
 def _shown(wrapper: Path) -> list[str]:
@@ -93,9 +92,7 @@ def _shown(wrapper: Path) -> list[str]:
     return shlex.split(answer.out) if answer.ok else []
 
 
-def _installation(
-    includes: Sequence[Path], libraries: Sequence[Path], found_by: str
-) -> Hdf5Installation | None:
+def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> Hdf5Installation | None:
     """The installation if its header is there, is a parallel one, and a library too."""
     include = next((path for path in includes if (path / "hdf5.h").is_file()), None)
     library = next(
@@ -107,7 +104,7 @@ def _installation(
     if not re.search(r"define\s+H5_HAVE_PARALLEL\s+1", settings):
         return None
     version = ".".join(_VERSION.findall(_read(include / "H5public.h")))
-    return Hdf5Installation(version, include, (library,), found_by)
+    return Hdf5Installation(version, include, (library,))
 
 
 def _read(path: Path) -> str:

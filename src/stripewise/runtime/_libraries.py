@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.elf import hdf5_names_in_file, mpi_family_of_file
-from stripewise.runtime._hdf5 import Hdf5Installation
+from stripewise.runtime._hdf5 import Hdf5Installation, library_directories
 from stripewise.runtime._process import ask
 
 _LOADED_MPI = re.compile(r"libmpi(?:ch|_cray)?\.so\.\d+ => (/\S+)")
@@ -161,8 +161,7 @@ def _installed(
         return None
     if kind.parallel and not _find_in(include, kind.parallel):
         return None
-    places = [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu"))]
-    for place in places:
+    for place in library_directories(root):
         found = [_first(place, names) for names in kind.shared]
         libraries = tuple(path for path in found if path)
         if len(libraries) < len(kind.shared):

@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 
 from stripewise.errors import StripewiseError
-from stripewise.model import Configuration
 from stripewise.owned import OwnedDirectory
 from stripewise.readers import Handshake, handshake, read_containers
 from stripewise.runtime._check import Check, fail, ok, warn
@@ -32,13 +30,7 @@ int main(int argc, char **argv)
 def run_under(runtime: Runtime, command: Sequence[str]) -> tuple[Answer, Handshake]:
     """Run a command under the library; return its outcome and the handshake."""
     with OwnedDirectory.temporary("doctor") as directory:
-        environment = preload_environment(
-            runtime,
-            directory=directory,
-            run_id=str(uuid.uuid4()),
-            configuration=Configuration(),
-            sync=False,
-        )
+        environment = preload_environment(runtime, directory=directory)
         answer = ask(command, environment=environment, timeout_seconds=60)
         profile = read_containers(sorted(directory.glob("*.sw")))
         return answer, handshake(profile, command)

@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 from math import isfinite
 from random import Random
 
-from stripewise.model import Proposal, Trial, Value
+from stripewise.model import Proposal, Trial
 from stripewise.strategies._genetic_operators import CROSSOVERS, SCALINGS, SELECTORS, Genome
 from stripewise.strategies._options import StrategyOption
 from stripewise.strategies._stepwise import Batch, Steps, StepwiseStrategy
@@ -70,13 +70,14 @@ class GeneticStrategy(StepwiseStrategy):
         return (0,) * len(self.space.dimensions)
 
     def _best(self) -> str:
-        return settings_text(self._settings(max(self._fitness, key=lambda g: self._fitness[g])))
+        best = max(self._fitness, key=self._fitness.__getitem__)
+        return settings_text(self.space.at(best))
 
     def _evaluate(self, population: Sequence[Genome], generation: int) -> Evaluate:
         reason = f"generation {generation}" + (": drawn at random" * (generation == 1))
         new = [genome for genome in dict.fromkeys(population) if genome not in self._fitness]
         if new:
-            trials = yield [Proposal(self._settings(genome), reason) for genome in new]
+            trials = yield [Proposal(self.space.at(genome), reason) for genome in new]
             self._fitness |= {g: _fitness(trial) for g, trial in zip(new, trials, strict=True)}
 
     def _first_population(self) -> list[Genome]:
@@ -122,36 +123,22 @@ class GeneticStrategy(StepwiseStrategy):
                 self._random.randrange(len(dimension.values) + 1)
                 for dimension in self.space.dimensions
             )
-            if is_valid(self._settings(genome), self.facts):
+            if is_valid(self.space.at(genome), self.facts):
                 return genome
         return self._repaired(genome)
 
     def _repaired(self, genome: Genome) -> Genome:
         """Put genes back to their default, at random, until the settings can act together."""
         genes = list(genome)
-        while not is_valid(self._settings(tuple(genes)), self.facts):
+        while not is_valid(self.space.at(tuple(genes)), self.facts):
             genes[self._random.choice([i for i, gene in enumerate(genes) if gene])] = 0
         return tuple(genes)
 
-    def _settings(self, genome: Genome) -> dict[str, Value]:
-        return {
-            dimension.tunable.name: dimension.values[gene - 1]
-            for gene, dimension in zip(genome, self.space.dimensions, strict=True)
-            if gene
-        }
-
     def _genome(self, trial: Trial) -> Genome | None:
         """Return the genome of a known trial; None if it lies outside of the space."""
-        places = {d.tunable.name: d.values for d in self.space.dimensions}
-        if any(value not in places.get(name, ()) for name, value in trial.settings.items()):
-            return None
-        genome = tuple(
-            d.values.index(trial.settings[d.tunable.name]) + 1
-            if d.tunable.name in trial.settings
-            else 0
-            for d in self.space.dimensions
-        )
-        self._fitness[genome] = _fitness(trial)
+        genome = self.space.places(trial.settings)
+        if genome is not None:
+            self._fitness[genome] = _fitness(trial)
         return genome
 
 

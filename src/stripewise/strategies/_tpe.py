@@ -69,7 +69,7 @@ class TpeStrategy(Strategy):
     def prime(self, trials: Sequence[Trial]) -> None:
         """Learn of trials of the space."""
         for trial in trials:
-            if self._in_space(trial.settings):
+            if self.space.places(trial.settings) is not None:
                 self._tried.add(key_of(trial.settings))
                 self._learn(trial.settings, trial.io_ratio)
 
@@ -133,11 +133,7 @@ class TpeStrategy(Strategy):
         self._study.tell(pending.number, state=self._optuna.trial.TrialState.FAIL)
         for _ in range(_SAMPLES):
             genes = self._study.sampler.sample_relative(self._study, pending, self._distributions)
-            yield {
-                d.tunable.name: d.values[genes[d.tunable.name] - 1]
-                for d in self.space.dimensions
-                if genes[d.tunable.name]
-            }
+            yield self.space.at(genes[name] for name in self._distributions)
 
     def _drawn(self) -> Proposal | None:
         for number in self._numbers():
@@ -154,12 +150,10 @@ class TpeStrategy(Strategy):
             yield from range(1, self.space.size)
 
     def _learn(self, settings: Mapping[str, Value], ratio: float) -> None:
-        genes = {
-            d.tunable.name: d.values.index(settings[d.tunable.name]) + 1
-            if d.tunable.name in settings
-            else 0
-            for d in self.space.dimensions
-        }
+        places = self.space.places(settings)
+        if places is None:
+            return
+        genes = dict(zip(self._distributions, places, strict=True))
         trial = self._optuna.trial.create_trial(
             params=genes,
             distributions=self._distributions,
@@ -167,10 +161,6 @@ class TpeStrategy(Strategy):
         )
         self._study.add_trial(trial)
         self._n_learned += 1
-
-    def _in_space(self, settings: Mapping[str, Value]) -> bool:
-        ladders = {d.tunable.name: d.values for d in self.space.dimensions}
-        return all(value in ladders.get(name, ()) for name, value in settings.items())
 
 
 def _import_optuna() -> Any:

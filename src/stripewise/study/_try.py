@@ -14,7 +14,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from stripewise.errors import ProgramError, UsageError
-from stripewise.model import Configuration
 from stripewise.owned import OwnedDirectory
 from stripewise.runtime import find_runtime, preload_environment
 from stripewise.workspace import STUDY_SUFFIX, InputSnapshot, Sandbox
@@ -109,12 +108,7 @@ def _run(sandbox: Sandbox, command: Sequence[str]) -> float:
     name = uuid4().hex[:8]
     directory = sandbox.prepare(name)
     environment = preload_environment(
-        find_runtime(),
-        directory=directory.parent,
-        run_id=str(uuid4()),
-        configuration=Configuration(),
-        sync=False,
-        writable=(directory.parent,),
+        find_runtime(), directory=directory.parent, writable=(directory.parent,)
     )
     try:
         start = time.perf_counter()

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -225,3 +225,21 @@ class Space:
         for dimension in self.dimensions:
             product *= len(dimension.values) + 1
         return product
+
+    def places(self, settings: Mapping[str, Value]) -> tuple[int, ...] | None:
+        """Return the place of each tunable's value on its ladder, 0 for the default.
+
+        None where the settings lie outside of the space.
+        """
+        ladders = {d.tunable.name: d.values for d in self.dimensions}
+        if any(value not in ladders.get(name, ()) for name, value in settings.items()):
+            return None
+        return tuple(
+            ladder.index(settings[name]) + 1 if name in settings else 0
+            for name, ladder in ladders.items()
+        )
+
+    def at(self, places: Iterable[int]) -> dict[str, Value]:
+        """Return the settings whose values stand at such places."""
+        pairs = zip(self.dimensions, places, strict=True)
+        return {d.tunable.name: d.values[place - 1] for d, place in pairs if place}
