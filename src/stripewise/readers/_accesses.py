@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, Trace
-from stripewise.readers._access_offsets import offset_pieces
+from stripewise.readers._access_bytes import byte_pieces
 from stripewise.readers._access_selections import selections_of
-from stripewise.readers._access_views import view_pieces
 from stripewise.readers._rows import take_rows
 
 MOST_PARTS = 4_000_000
@@ -44,7 +43,9 @@ def accesses(trace: Trace, *, most: int = MOST_PARTS) -> tuple[Selections | Piec
     mpi = take_rows(rows, (rows["layer"] == IoLayer.MPIIO) & own)
     system = np.isin(rows["layer"], _SYSTEM_LAYERS) & (rows["depth"] == 0)
     posix = rows if system.all() else take_rows(rows, system)
-    return (*selections, *view_pieces(trace, mpi, most), *offset_pieces(trace, posix, most))
+    ranges = ((mpi, "view"), (posix, "offsets"))
+    pieces = [byte_pieces(trace, chosen, source, most) for chosen, source in ranges]
+    return (*selections, *pieces[0], *pieces[1])
 
 
 def _data_rows(trace: Trace) -> NDArray[Any]:

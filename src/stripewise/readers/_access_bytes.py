@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI-IO calls through file views -> byte ranges per file."""
+"""POSIX and stdio calls, and MPI-IO calls through file views -> byte ranges per file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import EventFlag, Pieces, Trace, TraceView
+from stripewise.model import TRACE_ROW, EventFlag, Pieces, Trace, TraceView
 from stripewise.readers._access_common import (
     collective_of,
     groups,
@@ -24,9 +24,12 @@ from stripewise.readers._rows import take_rows
 from stripewise.readers._view_pieces import pieces_of_range
 
 _PIECE_COLUMNS = ("offset", "size", "repeat", "inner", "stride")
-_CALL_COLUMNS = ("rank", "collective", "process", "thread", "sequence")
 _FARTHEST = 1 << 61
 _MOST_TEMPLATES = 20_000
+_UNKNOWN = {
+    "view": "calls have no known place (at a shared pointer, or their view was not recorded)",
+    "offsets": "calls have no known offset",
+}
 
 
 class _Gathered:
@@ -35,86 +38,78 @@ class _Gathered:
     def __init__(self, most: int) -> None:
         self.room = most
         self.n_calls = 0
-        self.parts: dict[str, list[NDArray[Any]]] = {
-            name: [] for name in (*_PIECE_COLUMNS, *_CALL_COLUMNS, "call")
-        }
+        self.parts: list[dict[str, NDArray[Any]]] = []
         self.troubles: Counter[str] = Counter()
         self.element_bytes: set[int] = set()
         self.templates = 0
 
     def add(self, calls: NDArray[Any], call: NDArray[np.int64], **columns: NDArray[Any]) -> None:
         """Add pieces; `calls` has what is known of the call of each, `call` its number."""
-        for name in ("rank", "process", "thread", "sequence"):
-            self.parts[name].append(calls[name].astype(np.int64))
-        self.parts["collective"].append(collective_of(calls))
-        self.parts["call"].append(call + self.n_calls)
-        for name in _PIECE_COLUMNS:
-            self.parts[name].append(columns[name].astype(np.int64))
+        part = {name: calls[name] for name in ("rank", "process", "thread", "sequence")} | columns
+        part = {name: values.astype(np.int64) for name, values in part.items()}
+        part["call"], part["collective"] = call + self.n_calls, collective_of(calls)
+        self.parts.append(part)
         self.room -= len(calls)
         self.n_calls += int(call.max()) + 1 if len(call) else 0
 
-    def column(self, name: str) -> NDArray[Any]:
-        """All values of one column."""
-        return np.concatenate(self.parts[name])
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """All values of each column."""
+        if len(self.parts) == 1:
+            return self.parts[0]
+        names = self.parts[0]
+        return {name: np.concatenate([part[name] for part in self.parts]) for name in names}
 
 
-def view_pieces(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Pieces, ...]:
-    """Group MPI-IO calls by file and direction, through their views.
+def byte_pieces(trace: Trace, rows: NDArray[Any], source: str, most: int) -> tuple[Pieces, ...]:
+    """Group calls by file and direction; folded runs stay folded where they can.
 
     Args:
         trace: Of one run.
-        rows: Its MPI-IO data calls.
+        rows: Its data calls of MPI-IO, or those whose offsets are bytes of the file.
+        source: "view" or "offsets", accordingly.
         most: Rows of pieces that are made.
     """
     found = []
     for (file, writing), places in groups(rows["file"], writing_of(rows).astype(np.int64)):
         gathered = _Gathered(most)
-        mine = take_rows(rows, places)
+        mine = rows if len(places) == len(rows) else take_rows(rows, places)
         unknown = (mine["flags"] & EventFlag.NO_OFFSET) != 0
-        what = "calls have no known place (at a shared pointer, or their view was not recorded)"
-        gathered.troubles[what] = int(mine["count"][unknown].sum())
-        mine = mine[~unknown]
-        for (number,), of_view in groups(mine["view"]):
-            view = trace.views[number] if number >= 0 else None
-            _through(view, mine[of_view], gathered)
+        if unknown.any():
+            gathered.troubles[_UNKNOWN[source]] = int(mine["count"][unknown].sum())
+            mine = mine[~unknown]
+        if source == "offsets" or not len(mine):
+            _through(None, mine, gathered)
+        else:
+            for (number,), of_view in groups(mine["view"]):
+                _through(trace.views[number] if number >= 0 else None, mine[of_view], gathered)
         most = gathered.room
-        found.append(_pieces(trace, file, bool(writing), gathered))
+        found.append(_pieces(trace, trace.paths[file], bool(writing), source, gathered))
     return tuple(found)
 
 
-def _pieces(trace: Trace, file: int, writing: bool, gathered: _Gathered) -> Pieces:
-    notes = tuple(f"{number} {what}" for what, number in gathered.troubles.items() if number)
-    element = gathered.element_bytes
-    if not gathered.parts["rank"]:
-        _through(None, np.zeros(0, [*_EMPTY]), gathered)
-    rank, n_ranks = ranks_of(trace, gathered.column("rank"))
-    keys = [gathered.column(name) for name in ("process", "thread", "sequence")]
-    call = gathered.column("call")
-    _, first, inverse = np.unique(call, return_index=True, return_inverse=True)
-    order = number_in_rank(rank[first], *(key[first] for key in keys))
+def _pieces(trace: Trace, file: str, writing: bool, source: str, gathered: _Gathered) -> Pieces:
+    if not gathered.parts:
+        _through(None, np.zeros(0, TRACE_ROW), gathered)
+    columns = gathered.columns()
+    rank, n_ranks = ranks_of(trace, columns["rank"])
+    keys = [columns[name] for name in ("process", "thread", "sequence")]
+    call, element = columns["call"], gathered.element_bytes
+    if (call[1:] > call[:-1]).all():
+        order = number_in_rank(rank, *keys)
+    else:
+        _, first, inverse = np.unique(call, return_index=True, return_inverse=True)
+        order = number_in_rank(rank[first], *(key[first] for key in keys))[inverse.reshape(-1)]
     return Pieces(
-        file=trace.paths[file],
+        file=file,
         writing=writing,
         rank=rank,
-        offset=gathered.column("offset"),
-        size=gathered.column("size"),
-        repeat=gathered.column("repeat"),
-        inner=gathered.column("inner"),
-        stride=gathered.column("stride"),
-        order=order[inverse.reshape(-1)],
-        collective=gathered.column("collective"),
-        call=call,
+        **{name: columns[name] for name in (*_PIECE_COLUMNS, "collective", "call")},
+        order=order,
         n_ranks=n_ranks,
         element_bytes=next(iter(element)) if len(element) == 1 else 1,
-        source="view",
-        notes=notes,
+        source=source,
+        notes=tuple(f"{number} {what}" for what, number in gathered.troubles.items() if number),
     )
-
-
-_EMPTY = [
-    *((name, "<i8") for name in ("rank", "process", "thread", "sequence", "op", "offset")),
-    *(("bytes", "<i8"), ("count", "<i8"), ("inner", "<i8", (2,)), ("stride", "<i8", (3,))),
-]
 
 
 def _through(view: TraceView | None, rows: NDArray[Any], gathered: _Gathered) -> None:
@@ -123,7 +118,10 @@ def _through(view: TraceView | None, rows: NDArray[Any], gathered: _Gathered) ->
     gathered.element_bytes.add(etype)
     if view is None or view.contiguous:
         begin = 0 if view is None else view.displacement + _data_begin(view)
-        rows = rows[: max(gathered.room, 0)]
+        kept = rows[: max(gathered.room, 0)]
+        what = "runs of calls beyond the bound are left out"
+        gathered.troubles[what] += len(rows) - len(kept)
+        rows = kept
         gathered.add(
             rows,
             np.arange(len(rows)),
