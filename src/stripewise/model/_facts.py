@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -34,14 +32,6 @@ class PatternSummary:
     collective: float = 0.0
     datasets: int = 1
     share: float = 1.0
-
-    @classmethod
-    def restored(cls, data: Mapping[str, Any]) -> PatternSummary:
-        """Restore a summary from plain data, as JSON holds it."""
-        given: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
-        }
-        return cls(**given)
 
 
 @dataclass(frozen=True)
@@ -115,12 +105,3 @@ class ProgramFacts:
     block: tuple[int, ...] = ()
     block_bytes: int = 0
     patterns: tuple[PatternSummary, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Take summaries of patterns as plain data too, as a journal holds them."""
-        if any(isinstance(one, Mapping) for one in self.patterns):
-            restored = tuple(
-                PatternSummary.restored(one) if isinstance(one, Mapping) else one
-                for one in self.patterns
-            )
-            object.__setattr__(self, "patterns", restored)

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._members import members
 from stripewise.model import EventFlag, Selections, ShapeKind, Trace, TraceShape
 from stripewise.readers._access_common import (
     collective_of,
@@ -22,16 +22,6 @@ from stripewise.readers._access_common import (
 )
 from stripewise.readers._expand import expanded_index, levels_of, moved
 from stripewise.readers._rows import take_rows
-
-
-@dataclass(frozen=True)
-class _Regular:
-    """A shape as a regular hyperslab; `whole`: from the corner of the extents."""
-
-    stride: tuple[int, ...]
-    count: tuple[int, ...]
-    block: tuple[int, ...]
-    whole: bool = False
 
 
 def selections_of(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Selections, ...]:
@@ -82,19 +72,17 @@ def _selections(
     trace: Trace, rows: NDArray[Any], owner: NDArray[np.int64], writing: bool, left_out: int
 ) -> Selections:
     troubles: Counter[str] = Counter({"selections beyond the bound are left out": left_out})
-    parts = []
-    for (shape,), places in groups(rows["shape"]):
-        part = _of_shape(trace, take_rows(rows, places), shape, troubles)
-        if part is not None:
-            parts.append(part)
     described = trace.objects[int(owner[-1])]
     extents = _extents(trace, rows, owner)
-    joined = _joined(parts, len(extents))
-    irregular = sum(troubles.values())
-    rank, start, stride, count, block, collective, keys = joined
-    rank, n_ranks = ranks_of(trace, rank)
-    order = number_in_rank(rank, *keys)
-    place = np.lexsort((order, rank))
+    parts = [np.zeros(0, _selected(len(extents)))]
+    for (shape,), places in groups(rows["shape"]):
+        parts += _of_shape(trace, take_rows(rows, places), shape, troubles)
+    found = np.concatenate(parts)
+    rank, n_ranks = ranks_of(trace, found["rank"])
+    found["order"] = number_in_rank(rank, *(found[n] for n in ("process", "thread", "sequence")))
+    place = np.lexsort((found["order"], rank))
+    names = ("start", "stride", "count", "block", "order", "collective")
+    columns: dict[str, Any] = {name: found[name][place] for name in names}
     return Selections(
         file=trace.paths[described.file] if described.file >= 0 else "",
         dataset=described.name,
@@ -102,15 +90,18 @@ def _selections(
         element_bytes=described.element_bytes,
         writing=writing,
         rank=rank[place],
-        start=start[place],
-        stride=stride[place],
-        count=count[place],
-        block=block[place],
-        order=order[place],
-        collective=collective[place],
+        **columns,
         n_ranks=n_ranks,
-        irregular=irregular,
+        irregular=sum(troubles.values()),
         notes=tuple(f"{number} {what}" for what, number in troubles.items() if number),
+    )
+
+
+def _selected(n_dims: int) -> np.dtype[np.void]:
+    """One selection, and whose."""
+    vectors = [(name, "<i8", (n_dims,)) for name in ("start", "stride", "count", "block")]
+    return np.dtype(
+        members("i8 rank process thread sequence order", ("collective", "?"), *vectors)
     )
 
 
@@ -125,55 +116,53 @@ def _extents(trace: Trace, rows: NDArray[Any], owner: NDArray[np.int64]) -> tupl
 
 def _of_shape(
     trace: Trace, rows: NDArray[Any], number: int, troubles: Counter[str]
-) -> tuple[NDArray[Any], ...] | None:
+) -> list[NDArray[Any]]:
     """Selections of the calls that share a shape; what is none goes to `troubles`."""
     n_calls = int(rows["count"].sum())
     if number < 0:
         troubles["calls whose selection was not recorded"] += n_calls
-        return None
+        return []
     shape = trace.shapes[number]
     if shape.kind == ShapeKind.NONE:
-        return None
+        return []
     regular = _regular(shape)
     if regular is None:
         what = "points" if shape.kind == ShapeKind.POINTS else "irregular hyperslabs"
         troubles[f"selections are {what}"] += n_calls
-        return None
+        return []
+    vectors, whole = regular
     lost = (rows["flags"] & EventFlag.NO_OFFSET) != 0
-    if lost.any() and not regular.whole:
+    if lost.any() and not whole:
         troubles["calls whose selection was not recorded"] += int(rows["count"][lost].sum())
         rows = rows[~lost]
     row, k = expanded_index(rows["count"])
     levels = levels_of(k, rows["inner"][row])
     extents = shape.extents or (1,)
-    start = _corner(rows["offset"][row] + moved(levels, rows["stride"][row]), extents)
-    sequence = rows["sequence"][row] + moved(levels, rows["sequence_stride"][row])
-    keys = np.stack([rows["process"][row], rows["thread"][row], sequence], axis=1)
-    if regular.whole:
-        start[:] = 0
-    return (
-        rows["rank"][row].astype(np.int64),
-        start,
-        *(
-            np.broadcast_to(np.array(numbers, np.int64), start.shape)
-            for numbers in (regular.stride, regular.count, regular.block)
-        ),
-        collective_of(rows)[row],
-        keys,
-    )
+    found = np.zeros(len(row), _selected(len(extents)))
+    for name in ("rank", "process", "thread"):
+        found[name] = rows[name][row]
+    found["sequence"] = rows["sequence"][row] + moved(levels, rows["sequence_stride"][row])
+    if not whole:
+        index = rows["offset"][row] + moved(levels, rows["stride"][row])
+        found["start"] = _corner(index, extents)
+    for name, numbers in zip(("stride", "count", "block"), vectors, strict=True):
+        found[name] = numbers
+    found["collective"] = collective_of(rows)[row]
+    return [found]
 
 
-def _regular(shape: TraceShape) -> _Regular | None:
+def _regular(shape: TraceShape) -> tuple[tuple[tuple[int, ...], ...], bool] | None:
+    """Stride, count and block of a shape that is a hyperslab, and whether it is all there is."""
     extents = shape.extents or (1,)
     ones = (1,) * len(extents)
     if shape.kind == ShapeKind.ALL:
-        return _Regular(ones, ones, extents, whole=True)
+        return (ones, ones, extents), True
     if shape.kind == ShapeKind.REGULAR and len(shape.count) == len(extents):
-        return _Regular(shape.stride, shape.count, shape.block)
+        return (shape.stride, shape.count, shape.block), False
     boxes = shape.boxes
     if boxes is not None and len(boxes) == 1 and not shape.truncated and shape.total_boxes <= 1:
         size = boxes[0, 1] - boxes[0, 0] + 1
-        return _Regular(ones, ones, tuple(size.tolist()))
+        return (ones, ones, tuple(size.tolist())), False
     return None
 
 
@@ -184,14 +173,3 @@ def _corner(index: NDArray[np.int64], extents: tuple[int, ...]) -> NDArray[np.in
         index, start[:, dim] = np.divmod(index, max(extents[dim], 1))
     start[:, 0] = index
     return start
-
-
-def _joined(parts: list[tuple[NDArray[Any], ...]], n_dims: int) -> tuple[Any, ...]:
-    """Concatenate: rank, start, stride, count, block, collective, and keys for the order."""
-    if parts:
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    else:
-        slab = np.zeros((0, n_dims), np.int64)
-        none = np.zeros(0, np.int64)
-        columns = [none, slab, slab, slab, slab, none.astype(bool), np.zeros((0, 3), np.int64)]
-    return (*columns[:6], columns[6].T)
