@@ -36,9 +36,7 @@ def diagnose(
     files = usage(profile, whole)
     single = single_calls(evidence.trace)
     numbers = figures(profile, whole, files)
-    requests = request_rows(files, single)
-    run = Run(evidence, numbers, files, requests, patterns, storage or StorageCosts())
-    findings = judge(run)
+    findings = judge(Run(evidence, numbers, files, patterns, storage or StorageCosts()))
     return Diagnosis(
         source=profile.source,
         command=profile.command,
@@ -49,7 +47,7 @@ def diagnose(
         variance=variance_rows(files),
         heat=heat_maps(profile),
         phases=phases(profile),
-        requests=requests,
+        requests=request_rows(files, single),
         mpiio_stats=evidence.mpiio_stats or mpiio_stats(files, single),
         findings=findings,
         headline=headline(numbers, findings),

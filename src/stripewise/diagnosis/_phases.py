@@ -39,7 +39,7 @@ _MOST_BINS = 1 << 16
 
 def phases(profile: RunProfile) -> tuple[Periodicity, ...]:
     """One record for each direction that moved data."""
-    rows, _ = moving_rows(profile)
+    rows = moving_rows(profile)
     width = profile.heat_bin_seconds
     if not len(rows) or width <= 0:
         return ()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stripewise.diagnosis._records import RequestRow, share
 from stripewise.diagnosis._single import FileCalls, Side
 from stripewise.diagnosis._usage import COLLECTIVE, READS, SYSTEM, WRITES, FileUse
-from stripewise.model import IoLayer, Op
+from stripewise.model import IoLayer
 
 UNIT_BYTES = 1 << 20
 """Unit of alignment where the stripe is not known. Assumed."""
@@ -89,27 +89,19 @@ def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
     asked = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
     if not asked.count:
         return None
-    together = use.calls(COLLECTIVE, layers=[IoLayer.MPIIO], own=False)
-    if writing:
-        together_count = use.calls([Op.WRITE_COLLECTIVE], layers=[IoLayer.MPIIO], own=False).count
-    else:
-        together_count = (
-            together.count
-            - use.calls([Op.WRITE_COLLECTIVE], layers=[IoLayer.MPIIO], own=False).count
-        )
+    together = use.calls(ops[1:], layers=[IoLayer.MPIIO], own=False)
     every = use.calls(ops, layers=SYSTEM, own=False)
-    reduced = bool(use.reduced.any())
     return RequestRow(
         path=use.path,
         writing=writing,
         exact=False,
         program_calls=asked.count,
-        collective_calls=together_count,
+        collective_calls=together.count,
         program_ranks=asked.ranks,
         program_bytes=asked.bytes,
         program_mean_bytes=asked.mean_bytes,
         system_calls=every.count,
-        system_ranks=None if reduced else every.ranks,
+        system_ranks=None if use.reduced.any() else every.ranks,
         system_bytes=every.bytes,
         system_mean_bytes=every.mean_bytes,
         modify_reads=None,
@@ -137,10 +129,9 @@ def _alignment(rows: NDArray[Any]) -> int:
 def _aligned(use: FileUse, writing: bool) -> float | None:
     """Share of aligned calls; counters do not tell directions, so only where there is one."""
     other = READS if writing else WRITES
-    rows = use.rows[np.isin(use.rows["layer"], [int(layer) for layer in SYSTEM])]
-    if not len(rows) or (rows["unaligned"] < 0).any() or not _alignment(rows):
-        return None
-    if use.calls(other, layers=SYSTEM, own=False).count:
+    rows = use.rows[np.isin(use.rows["layer"], SYSTEM)]
+    unknown = not _alignment(rows) or (rows["unaligned"] < 0).any()
+    if unknown or use.calls(other, layers=SYSTEM, own=False).count:
         return None
     count = use.calls(WRITES if writing else READS, layers=SYSTEM, own=False).count
     return 1.0 - share(float(rows["unaligned"].sum()), count) if count else None

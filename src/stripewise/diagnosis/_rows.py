@@ -139,18 +139,9 @@ def _variance(use: FileUse) -> VarianceRow | None:
         weights=use.rows["outermost_read_bytes"] + use.rows["outermost_write_bytes"],
     )
     fast, slow = int(seconds.argmin()), int(seconds.argmax())
-    return VarianceRow(
-        use.path,
-        len(ranks),
-        int(ranks[fast]),
-        float(seconds[fast]),
-        int(moved[fast]),
-        int(ranks[slow]),
-        float(seconds[slow]),
-        int(moved[slow]),
-        float(seconds.std()),
-        float(moved.std()),
-    )
+    ends = [(int(ranks[one]), float(seconds[one]), int(moved[one])) for one in (fast, slow)]
+    deviations = (float(seconds.std()), float(moved.std()))
+    return VarianceRow(use.path, len(ranks), *ends[0], *ends[1], *deviations)
 
 
 def _reduced_variance(use: FileUse) -> VarianceRow | None:
@@ -159,15 +150,9 @@ def _reduced_variance(use: FileUse) -> VarianceRow | None:
     if not known.any():
         return None
     row = use.rows[known][use.rows["outermost_seconds"][known].argmax()]
-    return VarianceRow(
-        use.path,
-        use.n_ranks,
-        int(row["fastest_rank"]),
-        float(row["fastest_seconds"]),
-        int(row["fastest_bytes"]),
-        int(row["slowest_rank"]),
-        float(row["slowest_seconds"]),
-        int(row["slowest_bytes"]),
-        float(row["seconds_deviation"]),
-        float(row["bytes_deviation"]),
-    )
+    ends = [
+        (int(row[f"{end}_rank"]), float(row[f"{end}_seconds"]), int(row[f"{end}_bytes"]))
+        for end in ("fastest", "slowest")
+    ]
+    deviations = (float(row["seconds_deviation"]), float(row["bytes_deviation"]))
+    return VarianceRow(use.path, use.n_ranks, *ends[0], *ends[1], *deviations)

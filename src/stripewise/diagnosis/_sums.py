@@ -73,7 +73,7 @@ def parts_of(
     counted: NDArray[np.float64] | None,
     ops: Sequence[Op],
 ) -> list[Part]:
-    """Parts of rows; ranks that have a row each for themselves are summed first."""
+    """Parts of rows, summed for each rank; each row of all ranks together is one."""
     columns = [int(op) for op in ops]
     scale = 1.0 if weight is None else weight[:, columns]
     calls_scale = 1.0 if counted is None else counted[:, columns]
@@ -81,29 +81,17 @@ def parts_of(
         (rows[name][:, columns] * scale).sum(axis=1) for name in ("bytes", "seconds")
     )
     count = (rows["count"][:, columns] * calls_scale).sum(axis=1)
-    reduced = rows["rank"] == ALL_RANKS
-    found = [
-        Part(
-            ALL_RANKS,
-            count[place],
-            moved[place],
-            seconds[place],
-            float(rows["seconds"][place].sum()),
-            float(rows["slowest_seconds"][place]),
-            float(rows["fastest_seconds"][place]),
-            int(rows["slowest_rank"][place]),
+    apart = np.where(keys == ALL_RANKS, ALL_RANKS - np.arange(len(rows)), keys)
+    names, inverse = np.unique(apart, return_inverse=True)
+    told = [rows[name] for name in ("slowest_seconds", "fastest_seconds", "slowest_rank")]
+    values = (count, moved, seconds, rows["seconds"].sum(axis=1), *told)
+    sums = [np.bincount(inverse, weights=value).tolist() for value in values]
+    return [
+        Part(max(name, ALL_RANKS), calls, size, own, total, slowest, fastest, int(rank))
+        for name, calls, size, own, total, slowest, fastest, rank in zip(
+            names.tolist(), *sums, strict=True
         )
-        for place in np.flatnonzero(reduced)
     ]
-    single = ~reduced & ((count > 0) | (seconds > 0))
-    if single.any():
-        names, inverse = np.unique(keys[single], return_inverse=True)
-        sums = [np.bincount(inverse, weights=v[single]) for v in (count, moved, seconds)]
-        for name, calls, size, spent in zip(
-            names.tolist(), *(values.tolist() for values in sums), strict=True
-        ):
-            found.append(Part(name, calls, size, spent, 0.0, 0.0, 0.0, -1))
-    return found
 
 
 class FewRows:
@@ -117,38 +105,21 @@ class FewRows:
         counted: NDArray[np.float64],
     ) -> None:
         """Take the rows."""
-        self.keys: list[int] = np.where(rows["rank"] == ALL_RANKS, ALL_RANKS, keys).tolist()
-        self.layers: list[int] = rows["layer"].tolist()
-        self.weight: list[list[float]] = weight.tolist()
-        self.counted: list[list[float]] = counted.tolist()
-        self.count: list[list[int]] = rows["count"].tolist()
-        self.moved: list[list[int]] = rows["bytes"].tolist()
-        self.seconds: list[list[float]] = rows["seconds"].tolist()
-        self.slowest: list[float] = rows["slowest_seconds"].tolist()
-        self.fastest: list[float] = rows["fastest_seconds"].tolist()
-        self.slowest_rank: list[int] = rows["slowest_rank"].tolist()
+        numbers = [rows[name] for name in ("count", "bytes", "seconds")]
+        told = [rows[name] for name in ("slowest_seconds", "fastest_seconds", "slowest_rank")]
+        columns = (keys, rows["layer"], weight, counted, *numbers, *told)
+        self.rows = list(zip(*(values.tolist() for values in columns), strict=True))
 
     def parts(self, ops: Sequence[Op], layers: Sequence[IoLayer] | None, own: bool) -> list[Part]:
         """As `parts_of`, but a rank may have several."""
         found = []
-        for place, key in enumerate(self.keys):
-            weight = self.weight[place] if own else _ALL
-            if not any(weight) or (layers is not None and self.layers[place] not in layers):
-                continue
-            seconds = self.seconds[place]
-            share = self.counted[place] if own else _ALL
-            found.append(
-                Part(
-                    key,
-                    sum(share[op] * self.count[place][op] for op in ops),
-                    sum(weight[op] * self.moved[place][op] for op in ops),
-                    sum(weight[op] * seconds[op] for op in ops),
-                    sum(seconds),
-                    self.slowest[place],
-                    self.fastest[place],
-                    self.slowest_rank[place],
-                )
-            )
+        for key, layer, weight, counted, count, moved, seconds, *told in self.rows:
+            by, by_count = (weight, counted) if own else (_ALL, _ALL)
+            if any(by) and (layers is None or layer in layers):
+                calls = sum(by_count[op] * count[op] for op in ops)
+                size = sum(by[op] * moved[op] for op in ops)
+                spent = sum(by[op] * seconds[op] for op in ops)
+                found.append(Part(key, calls, size, spent, sum(seconds), *told))
         return found
 
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 
 _MOST_NAME = 40
@@ -72,8 +71,3 @@ def files_of(paths: Sequence[str], n_files: int = 0) -> str:
     if n_files == 2 and len(paths) == 2:
         return f"{name_of(paths[0])} and {name_of(paths[1])}"
     return f"{things(n_files, 'file')} ({name_of(paths[0])} and others)"
-
-
-def quoted(path: str) -> str:
-    """A path as one word of a shell."""
-    return shlex.quote(path)

@@ -99,22 +99,20 @@ def knows_files(profile: RunProfile) -> bool:
     return bool(len(profile.heat)) and bool((profile.heat["file"] >= 0).all())
 
 
-def moving_rows(profile: RunProfile) -> tuple[NDArray[Any], str]:
-    """Rows of the heat table that count each byte once, and their level.
+def moving_rows(profile: RunProfile, level: str = "") -> NDArray[Any]:
+    """Rows of the heat table that count each byte once, at `level` "program" or "system".
 
-    Where the table tells files, what the program asked for; where it has all files together,
-    what reached the system, since a higher layer and the one beneath it cannot be told apart.
+    Without a level: what the program asked for, where the table tells files; where it has all
+    files together what reached the system, since there layers cannot be told apart.
     """
-    level = "program" if knows_files(profile) else "system"
+    level = level or ("program" if knows_files(profile) else "system")
     heat = profile.heat[(profile.heat["write_bytes"] > 0) | (profile.heat["read_bytes"] > 0)]
-    return heat[_of_level(heat, level)], level
+    return heat[_of_level(heat, level)]
 
 
 def moved_bytes(profile: RunProfile, axis: TimeAxis, quantity: str, level: str) -> Cells:
     """Bytes of `quantity` "write" or "read" at `level` "program" or "system"."""
-    heat = profile.heat[(profile.heat["write_bytes"] > 0) | (profile.heat["read_bytes"] > 0)]
-    heat = heat[_of_level(heat, level)]
-    name = f"{quantity}_bytes"
+    heat, name = moving_rows(profile, level), f"{quantity}_bytes"
     heat = heat[heat[name] > 0]
     return _cells(heat, axis, heat[name].astype(np.float64))
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stripewise.diagnosis._records import Figures, RequestRow
+from stripewise.diagnosis._records import Figures
 from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import FileUse
 from stripewise.diagnosis.findings._mpi import mpiio_of, stack_of
@@ -22,6 +22,9 @@ LEAST_SHARE = 0.05
 
 ADDED = ("system_calls", "system_bytes", "writes", "read_bytes", "wanted_bytes", "file_bytes")
 
+WAYS = ((True, Op.WRITE), (False, Op.READ))
+"""Whether it writes, and the independent operation."""
+
 Numbers = Mapping[str, float | int | str]
 
 
@@ -29,7 +32,7 @@ class Run:
     """One run, prepared for the rules.
 
     Attributes:
-        profile / trace / figures / files / requests / patterns: As in the diagnosis.
+        profile / trace / figures / files / patterns: As in the diagnosis.
         storage: What requests cost where the files lie.
         mpiio: Whose MPI-IO it used; `stack`: its name among the measured ones.
     """
@@ -39,7 +42,6 @@ class Run:
         evidence: Evidence,
         figures: Figures,
         files: Sequence[FileUse],
-        requests: Sequence[RequestRow],
         patterns: Sequence[Pattern],
         storage: StorageCosts,
     ) -> None:
@@ -48,7 +50,6 @@ class Run:
         self.trace: Trace | None = evidence.trace
         self.figures = figures
         self.files = files
-        self.requests = {(row.path, row.writing): row for row in requests}
         self.patterns = patterns
         self.storage = storage
         self.mpiio = mpiio_of(evidence.profile)
@@ -229,16 +230,6 @@ class Rule(abc.ABC):
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
         """Return shell lines that do it without Stripewise; none if the source must change."""
         return ()
-
-
-def directions(use: FileUse) -> list[tuple[bool, Op, Calls]]:
-    """Return independent own calls of a file by direction: (writing, op, calls)."""
-    found = []
-    for writing, op in ((True, Op.WRITE), (False, Op.READ)):
-        calls = use.calls([op])
-        if calls.count:
-            found.append((writing, op, calls))
-    return found
 
 
 def word(writing: bool) -> str:

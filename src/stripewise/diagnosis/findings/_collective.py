@@ -10,12 +10,12 @@ from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import READS, SYSTEM, WRITES, FileUse
 from stripewise.diagnosis._words import count, files_of, seconds, size, things
 from stripewise.diagnosis.findings._base import (
+    WAYS,
     Hit,
     Numbers,
     Rule,
     Run,
     Told,
-    directions,
     toward,
     word,
 )
@@ -23,8 +23,6 @@ from stripewise.diagnosis.findings._independent import (
     in_program,
     pattern_evidence,
     pattern_words,
-    tune_independent,
-    without_change,
 )
 from stripewise.diagnosis.findings._lines import hint_lines, without_ompio
 from stripewise.diagnosis.findings._mpi import Mpiio
@@ -49,7 +47,7 @@ class SmallIndependent(Rule):
         for use in run.files:
             if not use.shared or run.n_ranks < 2 or use.top is IoLayer.STDIO:
                 continue
-            for writing, op, _ in directions(use):
+            for writing, op in WAYS:
                 calls = use.calls([op], layers=[use.top])
                 every = use.calls(WRITES if writing else READS)
                 if 2 * calls.bytes < every.bytes or not calls.bytes or _own_parts(use, writing):
@@ -100,14 +98,22 @@ class SmallIndependent(Rule):
     def remedy(self, told: Told) -> str:
         """Collective calls, of the interface that is used."""
         interface = str(told.evidence["interface"])
+        change = (
+            " Without a change of source, `stripewise tune --allow contract` tries "
+            "hdf5.transfer=collective (only right if all ranks make the same transfers)."
+        )
         return (
             f"{in_program(interface, bool(told.first.writing))} MPI then merges the pieces of all "
-            f"ranks into large requests by a few aggregators.{without_change(interface)}"
+            "ranks into large requests by a few aggregators."
+            f"{change if interface == 'hdf5' else ''}"
         )
 
     def tune_options(self, told: Told) -> str | None:
         """Nothing can be tuned beneath POSIX."""
-        return tune_independent(told)
+        interface = told.evidence["interface"]
+        if interface in ("posix", "stdio"):
+            return None
+        return "--allow contract" if interface == "hdf5" else ""
 
 
 class Shredded(Rule):

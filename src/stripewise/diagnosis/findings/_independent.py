@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from stripewise.diagnosis._usage import FileUse
 from stripewise.diagnosis._words import size
-from stripewise.diagnosis.findings._base import Run, Told
+from stripewise.diagnosis.findings._base import Numbers, Run
 from stripewise.model import Pattern
 from stripewise.patterns import block_bytes, run_bytes
 
@@ -29,24 +29,6 @@ def in_program(interface: str, writing: bool) -> str:
     if interface == "adios2":
         return "Put all variables of a step before one EndStep, and keep the file open over steps."
     return f"Use MPI-IO with MPI_File_{verb}_at_all, or gather on few ranks."
-
-
-def without_change(interface: str) -> str:
-    """What may help without a change of source; begins with a blank, "" if nothing."""
-    if interface == "hdf5":
-        return (
-            " Without a change of source, `stripewise tune --allow contract` tries "
-            "hdf5.transfer=collective (only right if all ranks make the same transfers)."
-        )
-    return ""
-
-
-def tune_independent(told: Told) -> str | None:
-    """Options of `stripewise tune` for independent calls."""
-    interface = told.evidence.get("interface", "")
-    if interface in ("posix", "stdio"):
-        return None
-    return "--allow contract" if interface == "hdf5" else ""
 
 
 def pattern_evidence(run: Run, use: FileUse, writing: bool) -> _Evidence:
@@ -73,51 +55,18 @@ def _chunked(run: Run, use: FileUse, pattern: Pattern) -> bool:
     )
 
 
-def from_memory(evidence: object, piece_bytes: float) -> bool:
-    """Whether the pieces are those of the memory: in the file each part lies in one piece."""
-    if not isinstance(evidence, dict) or "pattern" not in evidence:
-        return False
-    run, block = float(evidence["pattern_run_bytes"]), float(evidence["pattern_block_bytes"])
-    return "storage" not in evidence and run >= block and piece_bytes < block / 2
-
-
-def interleaved(evidence: object) -> bool:
-    """Whether the ranks' parts lie between one another in the file."""
-    return (
-        isinstance(evidence, dict)
-        and "pattern" in evidence
-        and "storage" not in evidence
-        and float(evidence["pattern_run_bytes"]) < float(evidence["pattern_block_bytes"])
-    )
-
-
-def pattern_words(evidence: object, piece_bytes: float) -> str:
+def pattern_words(evidence: Numbers, piece_bytes: float) -> str:
     """What the pattern says about the pieces; begins with a blank, "" if nothing."""
-    if not isinstance(evidence, dict) or "pattern" not in evidence:
+    if "pattern" not in evidence:
         return ""
     notation = evidence["pattern"]
-    if from_memory(evidence, piece_bytes):
+    run, block = float(evidence["pattern_run_bytes"]), float(evidence["pattern_block_bytes"])
+    if "storage" not in evidence and run < block:
+        pieces = f"pieces of {size(run)} lie between one another"
+        return f" The pattern is {notation}: the ranks' {pieces}."
+    if "storage" not in evidence and piece_bytes < block / 2:
         return (
-            f" In the file a rank's part ({size(float(evidence['pattern_block_bytes']))}) lies in "
-            f"one piece, {notation}: it is the selection in memory that has holes (guard cells)."
-        )
-    if interleaved(evidence):
-        return (
-            f" The pattern is {notation}: the last dimension is cut, so that the ranks' pieces of "
-            f"{size(float(evidence['pattern_run_bytes']))} lie between one another."
-            if _last_is_cut(str(notation))
-            else f" The pattern is {notation}, in pieces of "
-            f"{size(float(evidence['pattern_run_bytes']))}."
+            f" In the file a rank's part ({size(block)}) lies in one piece, {notation}: it is the "
+            "selection in memory that has holes (guard cells)."
         )
     return f" The pattern is {notation}."
-
-
-def _last_is_cut(notation: str) -> bool:
-    names = notation.partition("(")[2]
-    inner, depth = "", 1
-    for letter in names:
-        depth += (letter == "(") - (letter == ")")
-        if not depth:
-            break
-        inner += letter
-    return inner.split(", ")[-1] != "*"

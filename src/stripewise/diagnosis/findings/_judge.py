@@ -118,13 +118,9 @@ def _finding(rule: Rule, told: Told, run: Run) -> Finding:
     most = min((value for value in known if math.isfinite(value)), default=math.inf)
     gain = None if told.gain is None else Interval(*(min(end, most) for end in told.gain))
     options = rule.tune_options(told)
-    evidence: dict[str, float | int | str] = {"seconds": told.stake}
-    if told.calls:
-        evidence["calls"] = told.calls
-    if told.bytes:
-        evidence |= {"bytes": told.bytes}
-    if told.calls and told.bytes:
-        evidence["mean_bytes"] = told.mean_bytes
+    mean = told.mean_bytes if told.calls else 0.0
+    sums = (("calls", told.calls), ("bytes", told.bytes), ("mean_bytes", mean))
+    evidence = {"seconds": told.stake} | {name: value for name, value in sums if value}
     return Finding(
         code=rule.code,
         severity=_severity(gain, run),

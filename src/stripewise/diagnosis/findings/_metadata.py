@@ -21,11 +21,11 @@ LEAST_SHARE = 0.2
 
 def slowest_process(
     run: Run, actions: Sequence[Action]
-) -> tuple[float, dict[str, int], str, int] | None:
+) -> tuple[float, dict[str, int], str] | None:
     """Return seconds of some calls on names, of the process that spent most; None without any.
 
     Returns:
-        Seconds, calls by name, the directory with most of them, the process.
+        Seconds, calls by name, the directory with most of them.
     """
     rows, columns = run.profile.names, [int(action) for action in actions]
     spent = rows["seconds"][:, columns].sum(axis=1) if len(rows) else np.zeros(0)
@@ -37,7 +37,7 @@ def slowest_process(
     calls = rows["count"][mine].sum(axis=0)
     counted = {action.name.lower(): int(calls[action]) for action in actions if calls[action]}
     directory = int(rows["directory"][mine][spent[mine].argmax()])
-    return float(by_process[process]), counted, run.profile.directories[directory], process
+    return float(by_process[process]), counted, run.profile.directories[directory]
 
 
 class OpenPerStep(Rule):
@@ -92,7 +92,7 @@ class RepeatedStat(Rule):
         calls = sum(found[1].values()) if found else 0
         if found is None or calls < LEAST_STATS:
             return
-        spent, counted, directory, _ = found
+        spent, counted, directory = found
         gain = run.share_gained(spent, 1 - len(run.profile.directories) / calls)
         evidence: Numbers = {**counted, "directory": directory}
         yield Hit(None, gain, spent, calls, 0, evidence)
@@ -129,7 +129,7 @@ class NameCalls(Rule):
         found = slowest_process(run, CHANGING)
         if found is None:
             return
-        spent, counted, directory, _ = found
+        spent, counted, directory = found
         whole = run.figures.io_seconds
         if run.now(spent).low >= max(run.least_gain, LEAST_SHARE * whole):
             evidence: Numbers = {**counted, "directory": directory}

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable
 
 from stripewise.diagnosis._usage import READS, FileUse
-from stripewise.diagnosis._words import files_of, number, quoted, seconds, size
+from stripewise.diagnosis._words import files_of, number, seconds, size
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 
 LEAST_TIMES = 2.0
@@ -87,7 +88,7 @@ class RedundantReads(Rule):
         path = told.files[0]
         name = path.rsplit("/", 1)[-1]
         return (
-            f"sbcast {quoted(path)} {quoted('/dev/shm/' + name)}"
+            f"sbcast {shlex.quote(path)} {shlex.quote('/dev/shm/' + name)}"
             "   # Slurm; then name that file in the program's input",
         )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stripewise.diagnosis._words import count, files_of, seconds, size
-from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told, directions, toward, word
+from stripewise.diagnosis.findings._base import WAYS, Hit, Rule, Run, Told, toward, word
 from stripewise.machines import COPY
 from stripewise.model import IoLayer, Op
 
@@ -27,7 +27,7 @@ class SmallRequests(Rule):
     def hits(self, run: Run) -> Iterable[Hit]:
         """System calls of the program, below 64 KiB, each where the one before ended."""
         for use in run.files:
-            for writing, op, _ in directions(use):
+            for writing, op in WAYS:
                 calls = use.calls([op], layers=[IoLayer.POSIX])
                 if calls.count < LEAST_CALLS or not 0 < calls.mean_bytes < SMALL_BYTES:
                     continue
