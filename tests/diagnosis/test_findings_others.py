@@ -53,6 +53,15 @@ def test_imbalance_that_costs_nothing_is_no_finding(seconds):
     assert codes(uneven(seconds, (100, 400, 100, 100))) == []
 
 
+def test_opens_that_ranks_make_together_cost_no_more_than_measured():
+    """The rest of their time is waiting for a late rank, which another call would do instead."""
+    run = RunBuilder(n_ranks=2, elapsed=30.0)
+    run.everyone(FILE, IoLayer.MPIIO, {Op.OPEN: (5001, 0, 20.0), Op.WRITE: (5001, MIB, 1.0)})
+    (found,) = diagnose(run.evidence(mpi="mpich"), storage=LOCAL).findings
+    assert (found.code, found.stake_seconds) == ("open-per-step", pytest.approx(20.0))
+    assert found.cost_seconds == pytest.approx(5000 * 1e-3)
+
+
 def test_one_reader_among_many_ranks():
     run = RunBuilder(n_ranks=2048, elapsed=600.0)
     run.add(FILE, IoLayer.POSIX, 17, {Op.READ: (9000, 9000 * MIB, 337.0)})

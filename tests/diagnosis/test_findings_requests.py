@@ -24,6 +24,7 @@ from stripewise.model import (
 )
 
 FILE = "/scratch/out.h5"
+COST = Interval(1e-4, 1e-4, 1e-4)
 
 
 def findings(run, storage=LOCAL, **fields):
@@ -95,7 +96,7 @@ def test_collective_large_cheap_or_few_writes_are_no_finding(changes):
 
 def test_a_remedy_that_costs_as_much_as_it_saves_is_not_told():
     """Exchange between these ranks is slow: the collective call would take what it saves."""
-    slow = Exchange("mpich", 2, True, {64: Interval(1e-7, 1.7e-7, 2e-7)})
+    slow = Exchange("mpich", 2, True, COST, {64: Interval(1e-7, 1.7e-7, 2e-7)})
     assert codes(independent(), replace(LOCAL, exchange=[slow]), mpi="mpich") == []
 
 
@@ -291,7 +292,7 @@ def test_independent_calls_whose_pieces_are_written_one_by_one():
 
 
 def test_pieces_with_wide_holes_are_not_to_be_sieved():
-    ompio = Exchange("openmpi", 2, True, {64: Interval(1e-7, 1.7e-7, 2e-7)})
+    ompio = Exchange("openmpi", 2, True, COST, {64: Interval(1e-7, 1.7e-7, 2e-7)})
     known = replace(LOCAL, exchange=[*LOCAL.exchange, ompio])
     assert codes(strided(), known, mpi="openmpi") == ["shredded-independent"]
     assert codes(strided(extent=8 * GIB), known, mpi="openmpi") == []

@@ -54,8 +54,8 @@ def test_pieces_smaller_than_measured_cost_the_same_each():
     ("ranks", "measured"), [(2, 2), (3, 2), (4, 4), (8, 4), (9, None), (16, 16), (64, None)]
 )
 def test_ranks_that_share_processors_have_the_costs_of_as_many_ranks_only(ranks, measured):
-    known = [Exchange("mpich", number, True) for number in (2, 4, 16)]
-    known += [Exchange("mpich", 9, False), Exchange("openmpi", 9, True)]
+    known = [Exchange("mpich", number, True, COST) for number in (2, 4, 16)]
+    known += [Exchange("mpich", 9, False, COST), Exchange("openmpi", 9, True, COST)]
     found = storage(processors=8, exchange=known).exchanged("mpich", ranks, collective=True)
     assert (found and found.ranks) == measured
 
@@ -85,7 +85,9 @@ def test_a_directory_is_measured_and_left_as_it_was(tmp_path):
 
 def test_a_record_is_kept_for_its_file_system(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    kept = storage(exchange=(Exchange("mpich", 2, True, TABLE, TABLE),), calls={"open": COST})
+    kept = storage(
+        exchange=(Exchange("mpich", 2, True, COST, TABLE, TABLE),), calls={"open": COST}
+    )
     path = str(tmp_path / "out.dat")
     assert load_storage([path], [platform.node()]) == StorageCosts()
     write_storage(kept, storage_file(tmp_path))
@@ -121,12 +123,21 @@ def kernel(tmp_path, text):
 
 def test_exchange_is_what_the_kernels_transfers_took(tmp_path):
     steps = [
-        {"operation": op, "bytes": 1000, "phases": {"transfer": {"max_seconds": seconds}}}
+        {
+            "operation": op,
+            "bytes": 1000,
+            "phases": {
+                "open": {"min_seconds": 0.01},
+                "transfer": {"max_seconds": seconds},
+                "close": {"min_seconds": 0.02},
+            },
+        }
         for op, seconds in (("write", 0.1), ("write", 0.2), ("write", 0.3), ("read", 0.4))
     ]
     (found,) = measure_exchange(kernel(tmp_path, json.dumps({"steps": steps})), tmp_path)
     assert found.write[64].middle == pytest.approx(2e-4)
     assert found.read[64].middle == pytest.approx(4e-4)
+    assert found.opening.middle == pytest.approx(0.03)
 
 
 def test_a_kernel_that_fails_is_left_out(tmp_path):

@@ -128,7 +128,7 @@ static void steps(int bad)
     char block[8192] = {0};
     const int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY;
     MPI_File file = bad ? MPI_FILE_NULL : open_shared("steps.dat", mode);
-    for (int i = 0; i < 1500; i++) {
+    for (int i = 0; i < 5000; i++) {
         if (bad)
             file = open_shared("steps.dat", mode);
         const MPI_Offset at = ((MPI_Offset)i * ranks + rank) * (MPI_Offset)sizeof block;

@@ -84,6 +84,8 @@ def _measure(directory: Path, *, as_json: bool) -> None:
         click.echo(f"  {name:<20} {_interval(cost)}")
     for exchange in found.exchange:
         mode = "collective" if exchange.collective else "independent"
+        label = f"open and close together ({exchange.stack}, {exchange.ranks} ranks)"
+        click.echo(f"  {label:<40} {_interval(exchange.opening)}")
         for name, table in (("write", exchange.write), ("read", exchange.read)):
             for piece, cost in table.items():
                 rate = format_bandwidth(1 / cost.middle)

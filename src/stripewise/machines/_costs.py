@@ -74,12 +74,14 @@ class Exchange:
         stack: "mpich", "openmpi" or "openmpi-romio".
         ranks: That took part.
         collective: Otherwise each rank moves its pieces by itself.
+        opening: Seconds to open and close a file together.
         write / read: Piece size in bytes -> seconds for each byte of all ranks together.
     """
 
     stack: str
     ranks: int
     collective: bool
+    opening: Interval
     write: Mapping[int, Interval] = field(default_factory=dict)
     read: Mapping[int, Interval] = field(default_factory=dict)
 

@@ -48,6 +48,7 @@ def _measure(stack: Stack, directory: Path) -> Exchange | None:
     mode = "collective" if stack.collective else "independent"
     write: dict[int, Interval] = {}
     read: dict[int, Interval] = {}
+    every: list[Mapping[str, Any]] = []
     for piece in PIECES:
         elements = piece // 8
         rows = _BYTES // piece
@@ -67,9 +68,13 @@ def _measure(stack: Stack, directory: Path) -> Exchange | None:
             steps = json.loads(done.stdout)["steps"]
         except (OSError, subprocess.SubprocessError, ValueError, KeyError):
             return None
+        every += steps
         write[piece] = seconds_a_byte(steps, "write")
         read[piece] = seconds_a_byte(steps, "read")
-    return Exchange(stack.name, stack.ranks, stack.collective, write, read)
+    opening = interval_of(
+        [sum(step["phases"][name]["min_seconds"] for name in ("open", "close")) for step in every]
+    )
+    return Exchange(stack.name, stack.ranks, stack.collective, opening, write, read)
 
 
 def seconds_a_byte(steps: Sequence[Mapping[str, Any]], operation: str) -> Interval:

@@ -97,7 +97,8 @@ def write_storage(storage: StorageCosts, file: Path) -> None:
 
 def _exchange(one: Mapping[str, Any]) -> Exchange:
     stack, ranks, collective = str(one["stack"]), int(one["ranks"]), bool(one["collective"])
-    return Exchange(stack, ranks, collective, _table(one["write"]), _table(one["read"]))
+    costs = _interval(one["opening"]), _table(one["write"]), _table(one["read"])
+    return Exchange(stack, ranks, collective, *costs)
 
 
 def _table(costs: Mapping[str, Any]) -> dict[int, Interval]:

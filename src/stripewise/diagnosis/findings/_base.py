@@ -13,7 +13,7 @@ from stripewise.diagnosis._records import Figures
 from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import FileUse
 from stripewise.diagnosis.findings._mpi import mpiio_of, stack_of
-from stripewise.machines import Interval, StorageCosts, around, interpolated
+from stripewise.machines import Exchange, Interval, StorageCosts, around, interpolated
 from stripewise.model import Evidence, Op, Pattern, RunProfile, Trace
 from stripewise.patterns import dominant
 
@@ -83,6 +83,17 @@ class Run:
         """Return what is saved if the same work is done that share less often."""
         return self.now(seconds).scaled(share)
 
+    @property
+    def ranks_a_node(self) -> int:
+        """Most ranks on one node, if they are spread evenly."""
+        return -(-self.n_ranks // max(len(self.profile.hosts), 1))
+
+    def measured(self, stack: str = "", *, collective: bool = True) -> Exchange | None:
+        """Return what was measured of a stack with so many ranks; "": of the run's own."""
+        return self.storage.exchanged(
+            stack or self.stack, self.ranks_a_node, collective=collective
+        )
+
     def exchange(
         self,
         moved: float,
@@ -99,13 +110,13 @@ class Run:
         (assumed).  In independent transfers each rank moves what lies between its pieces too,
         and the ranks wait for each other's locks: they take as much longer as there are ranks.
         """
-        each = -(-self.n_ranks // max(len(self.profile.hosts), 1))
-        known = self.storage.exchanged(stack or self.stack, each, collective=collective)
+        known = self.measured(stack, collective=collective)
         if known is not None:
             table = known.write if writing else known.read
             times = 1.0 if collective else max(self.n_ranks / known.ranks, 1.0)
             return interpolated(table, max(piece, 1.0), per_byte=True).scaled(times * moved)
-        if self.storage.is_measured and (each > self.storage.processors or not collective):
+        crowded = self.ranks_a_node > self.storage.processors
+        if self.storage.is_measured and (crowded or not collective):
             return None
         bulk = self.storage.bulk(moved, writing=writing)
         times = 1.0 if collective else 2.0 * self.n_ranks

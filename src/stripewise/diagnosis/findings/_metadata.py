@@ -10,6 +10,7 @@ import numpy as np
 
 from stripewise.diagnosis._words import count, files_of, number, seconds
 from stripewise.diagnosis.findings._base import Hit, Numbers, Rule, Run, Told
+from stripewise.machines import Interval
 from stripewise.model import Action, IoLayer, Op
 
 LEAST_OPENS = 10
@@ -45,7 +46,7 @@ class OpenPerStep(Rule):
 
     code = "open-per-step"
     group = "metadata"
-    basis = "one opening and closing of each that were counted"
+    basis = "one opening and closing; of ranks together at most what these take on this MPI"
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least 10 opens of a file by each rank that uses it."""
@@ -59,6 +60,9 @@ class OpenPerStep(Rule):
             together = use.top >= IoLayer.MPIIO and opens.ranks > 1
             elapsed = spent.least if together else spent.elapsed
             gain = run.share_gained(elapsed, 1 - 1 / each)
+            known = run.measured() if together and use.top is IoLayer.MPIIO else None
+            if known is not None:  # what takes longer is waiting for late ranks
+                gain = Interval(*map(min, gain, known.opening.scaled(each - 1)))
             evidence = {"opens_a_rank": each}
             yield Hit(use, gain, elapsed, opens.count, 0, evidence, None, use.only_rank)
 
