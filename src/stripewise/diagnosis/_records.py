@@ -249,17 +249,17 @@ class RequestRow:
     program_bytes: int
     program_mean_bytes: float
     system_calls: int
-    system_ranks: int | None
     system_bytes: int
     system_mean_bytes: float
-    modify_reads: int | None
-    modify_bytes: int | None
-    gaps: int | None
-    mean_gap_bytes: float | None
-    aligned: float | None
-    unit_sized: float | None
     unit_bytes: int
     system_seconds: float
+    system_ranks: int | None = None
+    modify_reads: int | None = None
+    modify_bytes: int | None = None
+    gaps: int | None = None
+    mean_gap_bytes: float | None = None
+    aligned: float | None = None
+    unit_sized: float | None = None
 
 
 @dataclass(frozen=True)

@@ -104,12 +104,8 @@ def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
         system_ranks=None if use.reduced.any() else every.ranks,
         system_bytes=every.bytes,
         system_mean_bytes=every.mean_bytes,
-        modify_reads=None,
         modify_bytes=_modify_bytes(use) if writing else 0,
-        gaps=None,
-        mean_gap_bytes=None,
         aligned=_aligned(use, writing),
-        unit_sized=None,
         unit_bytes=_alignment(use.rows) or unit_of(use),
         system_seconds=every.elapsed,
     )

@@ -30,7 +30,8 @@ def headline(figures: Figures, findings: Sequence[Finding]) -> str:
         return f"{_share(figures)}: {_worst(figures, costly[0])}."
     if not math.isfinite(figures.io_seconds):
         return f"{_moved(figures)}; times are not known; {_end(findings)}."
-    speed = f"{size(figures.rate_bytes_per_second)}/s to " if _bytes(figures) else ""
+    rate = figures.rate_bytes_per_second
+    speed = f"{size(rate)}/s to " if rate > 0 else ""
     whole = f" of {seconds(figures.run_seconds)}" if math.isfinite(figures.run_seconds) else ""
     files = things(figures.n_files, "file")
     return (
@@ -45,10 +46,6 @@ def _costly(findings: Sequence[Finding]) -> list[Finding]:
 
 def _end(findings: Sequence[Finding]) -> str:
     return things(len(findings), "remark") if findings else "nothing stands out"
-
-
-def _bytes(figures: Figures) -> int:
-    return figures.read_bytes + figures.write_bytes
 
 
 def _moved(figures: Figures) -> str:

@@ -15,7 +15,6 @@ from stripewise.diagnosis._usage import FileUse
 from stripewise.diagnosis.findings._mpi import mpiio_of, stack_of
 from stripewise.machines import Exchange, Interval, StorageCosts, around, interpolated
 from stripewise.model import Evidence, Op, Pattern, RunProfile, Trace
-from stripewise.patterns import dominant
 
 LEAST_SECONDS = 0.1
 LEAST_SHARE = 0.05
@@ -64,12 +63,6 @@ class Run:
     def least_gain(self) -> float:
         """Least gain that is worth a change: 5 % of the run and 0.1 s."""
         return max(LEAST_SECONDS, LEAST_SHARE * self.profile.elapsed_seconds)
-
-    def pattern_of(self, use: FileUse, writing: bool) -> Pattern | None:
-        """Pattern of the dataset of a file that most bytes go to or come from, if known."""
-        return dominant(
-            one for one in self.patterns if one.file == use.path and one.writing == writing
-        )
 
     def now(self, seconds: float) -> Interval:
         """Return a measured time with the noise that times have on this storage."""

@@ -83,15 +83,11 @@ def _chunk(use: FileUse, trace: Trace | None) -> dict[str, float | int | str]:
             math.ceil(length / chunk)
             for length, chunk in zip(wanted, described.chunk, strict=True)
         )
+        chunks, selections = (" x ".join(map(str, each)) for each in (described.chunk, wanted))
         chunk_bytes = math.prod(described.chunk) * described.element_bytes
         return {
-            "chunk": f"{described.name} in {_times(described.chunk)}, selections of "
-            f"{_times(wanted)}",
+            "chunk": f"{described.name} in {chunks}, selections of {selections}",
             "chunks": touched,
             "cache_bytes": 2 * touched * chunk_bytes,
         }
     return {}
-
-
-def _times(lengths: Iterable[int]) -> str:
-    return " x ".join(str(length) for length in lengths)

@@ -63,10 +63,6 @@ def idle_hints(use: FileUse) -> dict[str, str]:
     for key, value in (use.hints.requested | use.hints.applied).items():
         if key not in reported:
             found[key] = f"asked {value}, this MPI does not know it"
-        elif _plain(reported[key]) != _plain(value):
+        elif reported[key].strip().lower() != value.strip().lower():
             found[key] = f"asked {value}, got {reported[key]}"
     return found
-
-
-def _plain(value: str) -> str:
-    return value.strip().lower()

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -30,10 +29,11 @@ class Imbalance(Rule):
         if run.n_ranks < 2 or not sum(map(len, parts)):
             return
         rows = np.concatenate(parts)
-        ranks = rows["rank"]
-        spent = np.bincount(ranks, weights=rows["outermost_seconds"], minlength=run.n_ranks)
         bytes_ = rows["outermost_read_bytes"] + rows["outermost_write_bytes"]
-        moved = np.bincount(ranks, weights=bytes_, minlength=run.n_ranks)
+        spent, moved = (
+            np.bincount(rows["rank"], weights=values, minlength=run.n_ranks)
+            for values in (rows["outermost_seconds"], bytes_)
+        )
         slowest, mean = int(spent.argmax()), float(spent.mean())
         beyond = float(spent[slowest]) - mean
         if beyond >= run.least_gain and beyond > LEAST_SHARE * float(spent[slowest]):
@@ -89,19 +89,19 @@ class Imbalance(Rule):
 
 def _slow_files(files: Sequence[FileUse], rank: int) -> Numbers:
     """Name the slowest file of a rank, and the storage target that all slow files share."""
-    by_file: dict[int, float] = defaultdict(float)
-    for place, use in enumerate(files):
-        for row in use.rows[use.rows["rank"] >= 0]:
-            spent = float(row["outermost_seconds"])
-            by_file[place] = max(by_file[place], spent)
-    mine = [place for place in by_file if (files[place].rows["rank"] == rank).any()]
-    worst = max(mine, key=lambda place: by_file[place])
-    slow = [files[place] for place in by_file if 2 * by_file[place] >= by_file[worst]]
+    longest = {
+        use: float(use.rows["outermost_seconds"][use.rows["rank"] >= 0].max(initial=0.0))
+        for use in files
+    }
+    worst = max(
+        (use for use in files if (use.rows["rank"] == rank).any()), key=lambda use: longest[use]
+    )
+    slow = [use for use in files if 2 * longest[use] >= longest[worst] > 0]
     found: dict[str, float | int | str] = {
-        "slowest_file": files[worst].path,
+        "slowest_file": worst.path,
         "slow_files": len(slow),
     }
-    shared = set(files[worst].layout.targets).intersection(*(use.layout.targets for use in slow))
+    shared = set(worst.layout.targets).intersection(*(use.layout.targets for use in slow))
     if len(slow) > 1 and len(shared) == 1:
         found["storage_target"] = next(iter(shared))
     return found

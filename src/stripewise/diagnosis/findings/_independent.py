@@ -10,8 +10,7 @@ from __future__ import annotations
 from stripewise.diagnosis._usage import FileUse
 from stripewise.diagnosis._words import size
 from stripewise.diagnosis.findings._base import Numbers, Run
-from stripewise.model import Pattern
-from stripewise.patterns import block_bytes, run_bytes
+from stripewise.patterns import block_bytes, dominant, run_bytes
 
 _Evidence = dict[str, float | int | str]
 
@@ -33,7 +32,9 @@ def in_program(interface: str, writing: bool) -> str:
 
 def pattern_evidence(run: Run, use: FileUse, writing: bool) -> _Evidence:
     """The pattern of the file's main dataset, where it is known."""
-    pattern = run.pattern_of(use, writing)
+    pattern = dominant(
+        one for one in run.patterns if one.file == use.path and one.writing == writing
+    )
     if pattern is None or not pattern.distributions:
         return {}
     found: _Evidence = {
@@ -43,16 +44,11 @@ def pattern_evidence(run: Run, use: FileUse, writing: bool) -> _Evidence:
     }
     if pattern.dataset:
         found["dataset"] = pattern.dataset
-    if _chunked(run, use, pattern):
+    objects = run.trace.objects if run.trace is not None else ()
+    mine = (one for one in objects if (one.file, one.name) == (use.index, pattern.dataset))
+    if any(any(one.chunk) for one in mine):
         found["storage"] = "chunked"
     return found
-
-
-def _chunked(run: Run, use: FileUse, pattern: Pattern) -> bool:
-    objects = run.trace.objects if run.trace is not None else ()
-    return any(
-        one.file == use.index and one.name == pattern.dataset and any(one.chunk) for one in objects
-    )
 
 
 def pattern_words(evidence: Numbers, piece_bytes: float) -> str:

@@ -87,12 +87,9 @@ def _together(parts: Sequence[tuple[int, float]]) -> float:
 
 
 def _is_claimed(rule: Rule, hit: Hit, claimed: set[_Claim]) -> bool:
-    if hit.use is None:
-        return False
-    same = {(rule.group, hit.use.path, way) for way in (hit.writing, None)}
-    if hit.writing is None:
-        same |= {(rule.group, hit.use.path, way) for way in (True, False)}
-    return bool(same & claimed)
+    ways = (True, False, None) if hit.writing is None else (hit.writing, None)
+    path = "" if hit.use is None else hit.use.path
+    return any((rule.group, path, way) in claimed for way in ways if path)
 
 
 def _claim(rule: Rule, hit: Hit) -> _Claim:
@@ -107,9 +104,8 @@ def _is_likely(told: Told, run: Run) -> bool:
 def _severity(gain: Interval | None, run: Run) -> Severity:
     if gain is None:
         return Severity.INFO
-    whole = run.figures.run_seconds
-    if not math.isfinite(whole):
-        whole = run.figures.io_seconds
+    whole, io_seconds = run.figures.run_seconds, run.figures.io_seconds
+    whole = whole if math.isfinite(whole) else io_seconds
     return Severity.HIGH if gain.middle >= HIGH_SHARE * whole else Severity.WARN
 
 
