@@ -6,11 +6,20 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from pathlib import Path
 from typing import Any
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories that act on a terminal or a page instead of standing in it."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def text_of(path: Path, errors: str = "replace") -> str:
+    """Return what a file holds as text; "" if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors=errors)
+    except OSError:
+        return ""
 
 
 def printable(text: str) -> str:

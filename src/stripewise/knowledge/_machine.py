@@ -12,6 +12,7 @@ from pathlib import Path
 
 from stripewise.knowledge._records import Machine
 from stripewise.machines import find_mount
+from stripewise.text import text_of
 
 _MOST_CHARACTERS = 300
 
@@ -26,9 +27,9 @@ def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:
     mount = find_mount(directory, root)
     return Machine(
         architecture=platform.machine(),
-        cpu=cpu_model(_read(root / "proc/cpuinfo")),
+        cpu=cpu_model(text_of(root / "proc/cpuinfo")),
         processors=os.cpu_count() or 0,
-        memory_bytes=memory_bytes(_read(root / "proc/meminfo")),
+        memory_bytes=memory_bytes(text_of(root / "proc/meminfo")),
         kernel=one_line(platform.release()),
         filesystem=one_line(mount.kind),
         device=mount.medium,
@@ -59,10 +60,3 @@ def one_line(text: str) -> str:
 
 def _digest(source: str) -> str:
     return hashlib.sha256(source.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

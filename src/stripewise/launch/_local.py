@@ -20,7 +20,7 @@ from stripewise.errors import ProgramError, StorageError, StudyError, UsageError
 from stripewise.launch import _processes, _records
 from stripewise.launch._base import Handle, Launcher, Outcome, RunRequest
 from stripewise.launch._command import resolve_program
-from stripewise.launch._supervise import STORAGE_EXIT_CODE
+from stripewise.launch._supervise import STORAGE_EXIT_CODE, result_of
 from stripewise.runtime import Runtime, command_with_resources, preload_environment
 
 _SCRIPT = Path(__file__).with_name("_supervise.py")
@@ -312,16 +312,7 @@ def _end_strays(run_ids: list[str]) -> None:
 
 
 def _cancelled(run_id: str, reason: str) -> dict[str, Any]:
-    return {
-        "run_id": run_id,
-        "exit_code": None,
-        "signal": None,
-        "timed_out": False,
-        "cancelled": True,
-        "started": time.time(),
-        "elapsed": 0.0,
-        "reason": reason,
-    }
+    return result_of(run_id, cancelled=True, started=time.time(), reason=reason)
 
 
 def _unfinished(root: Path) -> list[tuple[Path, str]]:

@@ -282,19 +282,7 @@ class Supervisor:
 
     def run(self) -> dict[str, Any]:
         """Run the command and return its result."""
-        result: dict[str, Any] = {
-            "run_id": self.job["run_id"],
-            "exit_code": None,
-            "signal": None,
-            "timed_out": False,
-            "cancelled": False,
-            "started": self.started,
-            "elapsed": 0.0,
-            "error": "",
-            "reason": "",
-            "leftovers": 0,
-            "unkillable": [],
-        }
+        result = result_of(str(self.job["run_id"]), started=self.started)
         if self.step(0) or self.cancel_requested:  # the tuner died before anything began
             return {**result, "cancelled": True, "reason": "the tuner ended"}
         begun = time.monotonic()
@@ -318,6 +306,23 @@ class Supervisor:
             unkillable=stuck[:50],
         )
         return result
+
+
+def result_of(run_id: str, **known: Any) -> dict[str, Any]:
+    """Return what result.json holds of a run; what is not known of it is that of no run."""
+    unknown: dict[str, Any] = {
+        "exit_code": None,
+        "signal": None,
+        "timed_out": False,
+        "cancelled": False,
+        "started": 0.0,
+        "elapsed": 0.0,
+        "error": "",
+        "reason": "",
+        "leftovers": 0,
+        "unkillable": [],
+    }
+    return {"run_id": run_id, **unknown, **known}
 
 
 def read_job(life: int) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stripewise.model import Mount
+from stripewise.text import text_of
 
 
 def find_mount(directory: Path, root: Path = Path("/")) -> Mount:
@@ -20,7 +21,7 @@ def find_mount(directory: Path, root: Path = Path("/")) -> Mount:
         root: Where `proc` and `sys` are (for tests).
     """
     real = os.path.realpath(directory)
-    found = mount_in(_read(root / "proc/self/mountinfo"), real)
+    found = mount_in(text_of(root / "proc/self/mountinfo", "surrogateescape"), real)
     try:
         identity = str(os.statvfs(real).f_fsid)
     except OSError:
@@ -54,7 +55,7 @@ def _medium(mount: Mount, root: Path) -> str:
         return "memory"
     place = root / "sys/dev/block" / mount.device
     for queue in (place / "queue/rotational", place / "../queue/rotational"):
-        turning = _read(queue).strip()
+        turning = text_of(queue).strip()
         if turning:
             real = os.path.realpath(place)
             if "/virtio" in real or "/vbd-" in real or "/virtual/" in real:
@@ -65,10 +66,3 @@ def _medium(mount: Mount, root: Path) -> str:
 
 def _unescaped(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), text)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
-        return ""

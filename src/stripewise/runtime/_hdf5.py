@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.runtime._process import ask
+from stripewise.text import text_of
 
 _VERSION = re.compile(r"^#\s*define\s+H5_VERS_(?:MAJOR|MINOR|RELEASE)\s+(\d+)", re.MULTILINE)
 
@@ -100,15 +101,8 @@ def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> Hdf5In
     )
     if include is None or library is None:
         return None
-    settings = "".join(_read(path) for path in sorted(include.glob("H5pubconf*.h")))
+    settings = "".join(text_of(path) for path in sorted(include.glob("H5pubconf*.h")))
     if not re.search(r"define\s+H5_HAVE_PARALLEL\s+1", settings):
         return None
-    version = ".".join(_VERSION.findall(_read(include / "H5public.h")))
+    version = ".".join(_VERSION.findall(text_of(include / "H5public.h")))
     return Hdf5Installation(version, include, (library,))
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""

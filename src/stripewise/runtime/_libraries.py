@@ -14,6 +14,7 @@ from pathlib import Path
 from stripewise.elf import hdf5_names_in_file, mpi_family_of_file
 from stripewise.runtime._hdf5 import Hdf5Installation, library_directories
 from stripewise.runtime._process import ask
+from stripewise.text import text_of
 
 _LOADED_MPI = re.compile(r"libmpi(?:ch|_cray)?\.so\.\d+ => (/\S+)")
 
@@ -197,8 +198,5 @@ def _same_hdf5(library: Path, hdf5: Hdf5Installation | None) -> bool:
 def _find_in(include: Path, wanted: tuple[str, str]) -> str:
     """Last group (or all) of a pattern in a header; "" if it is not there."""
     name, pattern = wanted
-    try:
-        found = re.search(pattern, (include / name).read_text(errors="replace"))
-    except OSError:
-        return ""
+    found = re.search(pattern, text_of(include / name))
     return found.group(found.re.groups) if found else ""

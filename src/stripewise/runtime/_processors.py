@@ -8,6 +8,8 @@ import math
 import os
 from pathlib import Path
 
+from stripewise.text import text_of
+
 
 def parse_cpu_max(text: str) -> float | None:
     """Processors that cgroup v2's `cpu.max` allows; None if unlimited."""
@@ -31,12 +33,12 @@ def cgroup_processors(root: Path = Path("/")) -> float | None:
     limits = []
     base = root / "sys/fs/cgroup"
     for path in (base / group, *(base / group).parents):
-        limit = parse_cpu_max(_read(path / "cpu.max"))
+        limit = parse_cpu_max(text_of(path / "cpu.max"))
         if limit is not None:
             limits.append(limit)
         if path == base:
             break
-    quota, period = _read(base / "cpu/cpu.cfs_quota_us"), _read(base / "cpu/cpu.cfs_period_us")
+    quota, period = text_of(base / "cpu/cpu.cfs_quota_us"), text_of(base / "cpu/cpu.cfs_period_us")
     if quota.strip().isdigit() and period.strip().isdigit():
         limits.append(int(quota) / int(period))
     return min(limits) if limits else None
@@ -47,10 +49,3 @@ def usable_processors() -> int:
     count = len(os.sched_getaffinity(0))
     limit = cgroup_processors()
     return max(1, min(count, math.floor(limit) if limit else count))
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""

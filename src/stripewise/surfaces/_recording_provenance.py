@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ import stripewise
 from stripewise.machines import find_mount
 from stripewise.model import ProgramFacts
 from stripewise.runtime import mpi_of_command
+from stripewise.text import text_of
 
 
 def recording_provenance(
@@ -41,11 +43,5 @@ def recording_provenance(
 
 def _field(path: Path, name: str) -> str:
     """Return the first value of a `name: value` file; "" if it has none."""
-    try:
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            key, _, text = line.partition(":")
-            if key.strip() == name:
-                return " ".join(text.split())
-    except OSError:
-        return ""
-    return ""
+    found = re.search(rf"^{name}[ \t]*:(.*)", text_of(path), re.MULTILINE)
+    return " ".join(found[1].split()) if found else ""
