@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stripewise._folded import levels_of, moved
 from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, TraceView
 from stripewise.readers import accesses
-from stripewise.readers._expand import levels_of, moved
 from stripewise.readers._trace_layout import RawShapeKind
 from stripewise.readers._view_pieces import pieces_of_range
 from support.trace_samples import H5, MPI, OUT, one_thread, rank, trace_of

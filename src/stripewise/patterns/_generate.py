@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from stripewise._folded import expanded_index
 from stripewise.errors import UsageError
 from stripewise.model import Distribution, Pattern, PatternKind, Selections
 from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Ints
@@ -48,8 +49,8 @@ def members(column: Ints) -> Ints:
     starts = column[START] + np.arange(column[BLOCKS]) * column[STRIDE]
     lengths = np.full(starts.size, column[LENGTH])
     lengths[-1:] = column[LAST]
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    found: Ints = np.repeat(starts, lengths) + within
+    block, within = expanded_index(lengths)
+    found: Ints = starts[block] + within
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import expanded_index
 from stripewise.patterns._boxes import (
     BLOCKS,
     LAST,
@@ -103,8 +104,7 @@ def _apart(boxes: Boxes, like: Keys, several: Flags, d: int) -> Boxes:
 def single_blocks(boxes: Boxes, d: int) -> Boxes:
     """Write out the blocks that boxes have in dimension `d`."""
     count = boxes.sets[d, BLOCKS]
-    index = np.repeat(np.arange(count.size), count)
-    number = np.arange(index.size) - np.repeat(np.cumsum(count) - count, count)
+    index, number = expanded_index(count)
     blocks = boxes.take(index)
     sets = blocks.sets[d]
     sets[START] += number * sets[STRIDE]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import expanded_index
 from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Boxes, Ints, by_rank
 from stripewise.patterns._rows import MOST_LEVELS, Rows, joined_rows
 
@@ -188,8 +189,7 @@ def _expanded(rows: Rows, loose: _Flags) -> Rows | None:
     new_times, new_step = rows.times.copy(), rows.step.copy()
     new_times[level[chosen], columns[chosen]] = 1
     new_step[level[chosen], columns[chosen]] = 0
-    index = np.repeat(columns, times)
-    number = np.arange(index.size) - np.repeat(np.cumsum(times) - times, times)
+    index, number = expanded_index(times)
     flat = Rows(rows.rank, rows.call, rows.offset, rows.size, new_times, new_step).take(index)
     moved = flat.offset + number * step[index]
     return Rows(flat.rank, flat.call, moved, flat.size, flat.times, flat.step)

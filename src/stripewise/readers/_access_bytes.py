@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import expanded_index, levels_of, moved
 from stripewise.model import TRACE_ROW, EventFlag, Pieces, Trace, TraceView
 from stripewise.readers._access_common import (
     collective_of,
@@ -19,7 +20,6 @@ from stripewise.readers._access_common import (
     within,
     writing_of,
 )
-from stripewise.readers._expand import expanded_index, levels_of, moved
 from stripewise.readers._rows import take_rows
 from stripewise.readers._view_pieces import pieces_of_range
 

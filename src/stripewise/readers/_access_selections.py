@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import expanded_index, levels_of, moved
 from stripewise._members import members
 from stripewise.model import EventFlag, Selections, ShapeKind, Trace, TraceShape
 from stripewise.readers._access_common import (
@@ -20,7 +21,6 @@ from stripewise.readers._access_common import (
     within,
     writing_of,
 )
-from stripewise.readers._expand import expanded_index, levels_of, moved
 from stripewise.readers._rows import take_rows
 
 

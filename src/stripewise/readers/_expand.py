@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import expanded_index, levels_of, moved
 from stripewise._members import members
 from stripewise.errors import TraceError
 from stripewise.model import Pieces, Trace
@@ -93,28 +94,6 @@ def call_order(*parts: NDArray[Any]) -> NDArray[np.int64] | None:
         key *= span
         key += column - low
     return None if (key[1:] >= key[:-1]).all() else np.argsort(key, kind="stable")
-
-
-def expanded_index(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each call of runs of `count` calls: (n,) the index of its run, (n,) its number in it."""
-    row = np.repeat(np.arange(len(count)), count)
-    begins = np.cumsum(count) - count
-    return row, np.arange(len(row)) - begins[row]
-
-
-def levels_of(k: NDArray[np.int64], inner: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n, 3) int64: i, j, l of the k-th call of a run with `inner` (n, 2)."""
-    endless = np.iinfo(np.int64).max
-    first = np.where(inner[:, 0] > 0, inner[:, 0], endless)
-    second = np.where(inner[:, 1] > 0, inner[:, 1], endless)
-    outer = k // first
-    return np.stack([k % first, outer % second, outer // second], axis=1)
-
-
-def moved(levels: NDArray[np.int64], stride: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n,) int64: how far a call at `levels` (n, 3) lies from the first of its run."""
-    with np.errstate(over="ignore"):
-        return np.asarray((levels * stride).sum(axis=1))
 
 
 def unfolded(pieces: Pieces) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import expanded_index, levels_of, moved
 from stripewise.model import EventFlag, Trace
 
 MOST_CALLS = 50_000_000
@@ -81,10 +82,10 @@ def rank_calls(trace: Trace, chosen: NDArray[np.bool_] | None = None) -> Iterato
 def _calls_of(rank: int, rows: NDArray[Any], index: NDArray[np.int64]) -> RankCalls:
     mine = rows[index]
     count = mine["count"]
-    each = np.repeat(np.arange(len(index)), count)
-    k = np.arange(len(each)) - np.repeat(np.cumsum(count) - count, count)
-    offset = mine["offset"][each] + _places(mine, each, k, "stride")
-    sequence = mine["sequence"][each] + _places(mine, each, k, "sequence_stride")
+    each, k = expanded_index(count)
+    levels = levels_of(k, mine["inner"][each])
+    offset = mine["offset"][each] + moved(levels, mine["stride"][each])
+    sequence = mine["sequence"][each] + moved(levels, mine["sequence_stride"][each])
     last = np.maximum(count - 1, 1)[each]
     span = (mine["last_start_ns"] - mine["start_ns"])[each]
     start = mine["start_ns"][each] + (span * (k / last)).astype(np.int64)
@@ -105,19 +106,6 @@ def _calls_of(rank: int, rows: NDArray[Any], index: NDArray[np.int64]) -> RankCa
         np.maximum(longest, duration)[order],
         known[order],
     )
-
-
-def _places(
-    rows: NDArray[Any], each: NDArray[np.int64], k: NDArray[np.int64], name: str
-) -> NDArray[np.int64]:
-    """Return how far call k of each run lies from its first one."""
-    inner, stride = rows["inner"][each], rows[name][each]
-    endless = np.iinfo(np.int64).max
-    first = np.where(inner[:, 0] > 0, inner[:, 0], endless)
-    second = np.where(inner[:, 1] > 0, inner[:, 1], endless)
-    outer = k // first
-    places = (k % first) * stride[:, 0] + (outer % second) * stride[:, 1]
-    return np.asarray(places + (outer // second) * stride[:, 2], dtype=np.int64)
 
 
 def _one_order(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import expanded_index
 from stripewise._interned import Interned
 from stripewise.model import (
     HEAT_ROW,
@@ -265,9 +266,8 @@ def heat_of(trace: Trace, elapsed_seconds: float) -> tuple[NDArray[Any], float]:
         return np.zeros(0, HEAT_ROW), 0.0
     first = np.minimum((calls["start_ns"] * 1e-9 / width).astype(np.int64), _HEAT_BINS - 1)
     last = np.minimum((calls["end_ns"] * 1e-9 / width).astype(np.int64), _HEAT_BINS - 1)
-    n_bins = last - first + 1
-    owner = np.repeat(np.arange(len(calls)), n_bins)
-    bins = first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(n_bins) - n_bins, n_bins)
+    owner, number = expanded_index(last - first + 1)
+    bins = first[owner] + number
     return _heat_sums(calls, owner, bins, width), width
 
 

@@ -30,68 +30,52 @@ class _Shape:
     """Where a module's counters go.
 
     Attributes:
-        counts: Counters that are added up, by operation.
+        counts: Counters that are added up, as words, by operation.
         sizes: What stands between "SIZE_READ_" and the bin.
     """
 
     layer: IoLayer
-    counts: dict[Op, tuple[str, ...]]
+    counts: dict[Op, str]
     sizes: str = ""
 
 
-_META = ("STATS", "SEEKS", "MMAPS", "DUPS", "RENAME_SOURCES", "RENAME_TARGETS")
+_SYSTEM = {Op.OPEN: "OPENS", Op.READ: "READS", Op.WRITE: "WRITES"}
+_MPI = {Op.READ: "INDEP_READS NB_READS", Op.WRITE: "INDEP_WRITES NB_WRITES"}
+_MOVES = "STATS SEEKS MMAPS DUPS RENAME_SOURCES RENAME_TARGETS"
 _SHAPES = {
-    "POSIX": _Shape(
-        IoLayer.POSIX,
-        {
-            Op.OPEN: ("OPENS",),
-            Op.READ: ("READS",),
-            Op.WRITE: ("WRITES",),
-            Op.SYNC: ("FSYNCS", "FDSYNCS"),
-            Op.META: _META,
-        },
-    ),
+    "POSIX": _Shape(IoLayer.POSIX, {**_SYSTEM, Op.SYNC: "FSYNCS FDSYNCS", Op.META: _MOVES}),
     "STDIO": _Shape(
         IoLayer.STDIO,
-        {
-            Op.OPEN: ("OPENS", "FDOPENS"),
-            Op.READ: ("READS",),
-            Op.WRITE: ("WRITES",),
-            Op.SYNC: ("FLUSHES",),
-            Op.META: ("SEEKS",),
-        },
+        {**_SYSTEM, Op.OPEN: "OPENS FDOPENS", Op.SYNC: "FLUSHES", Op.META: "SEEKS"},
     ),
     "MPI-IO": _Shape(
         IoLayer.MPIIO,
         {
-            Op.OPEN: ("INDEP_OPENS", "COLL_OPENS"),
-            Op.READ: ("INDEP_READS", "NB_READS"),
-            Op.WRITE: ("INDEP_WRITES", "NB_WRITES"),
-            Op.READ_COLLECTIVE: ("COLL_READS", "SPLIT_READS"),
-            Op.WRITE_COLLECTIVE: ("COLL_WRITES", "SPLIT_WRITES"),
-            Op.SYNC: ("SYNCS",),
-            Op.META: ("VIEWS",),
+            **_MPI,
+            Op.OPEN: "INDEP_OPENS COLL_OPENS",
+            Op.READ_COLLECTIVE: "COLL_READS SPLIT_READS",
+            Op.WRITE_COLLECTIVE: "COLL_WRITES SPLIT_WRITES",
+            Op.SYNC: "SYNCS",
+            Op.META: "VIEWS",
         },
         "AGG_",
     ),
-    "H5F": _Shape(IoLayer.HDF5, {Op.OPEN: ("OPENS",), Op.SYNC: ("FLUSHES",)}),
+    "H5F": _Shape(IoLayer.HDF5, {Op.OPEN: "OPENS", Op.SYNC: "FLUSHES"}),
     "H5D": _Shape(
         IoLayer.HDF5,
-        {Op.META: ("OPENS",), Op.READ: ("READS",), Op.WRITE: ("WRITES",), Op.SYNC: ("FLUSHES",)},
+        {Op.META: "OPENS", Op.READ: "READS", Op.WRITE: "WRITES", Op.SYNC: "FLUSHES"},
         "AGG_",
     ),
     "PNETCDF_FILE": _Shape(
-        IoLayer.PNETCDF,
-        {Op.OPEN: ("CREATES", "OPENS"), Op.SYNC: ("SYNCS",), Op.META: ("REDEFS",)},
+        IoLayer.PNETCDF, {Op.OPEN: "CREATES OPENS", Op.SYNC: "SYNCS", Op.META: "REDEFS"}
     ),
     "PNETCDF_VAR": _Shape(
         IoLayer.PNETCDF,
         {
-            Op.META: ("OPENS",),
-            Op.READ: ("INDEP_READS", "NB_READS"),
-            Op.WRITE: ("INDEP_WRITES", "NB_WRITES"),
-            Op.READ_COLLECTIVE: ("COLL_READS",),
-            Op.WRITE_COLLECTIVE: ("COLL_WRITES",),
+            **_MPI,
+            Op.META: "OPENS",
+            Op.READ_COLLECTIVE: "COLL_READS",
+            Op.WRITE_COLLECTIVE: "COLL_WRITES",
         },
         "AGG_",
     ),
@@ -156,7 +140,7 @@ def _rows_of(name: str, module: Module, files: Files) -> NDArray[Any]:
     rows["layer"] = shape.layer
     rows["rank"] = np.where(module.ranks == -1, ALL_RANKS, module.ranks)
     for op, names in shape.counts.items():
-        for counter in names:
+        for counter in names.split():
             rows["count"][:, op] += _counts(module, counter)
     if _OWN_DATA.get(name, True):
         _add_data(rows, module)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import expanded_index
 from stripewise.model import TRACE_ROW, EventFlag, IoLayer, Op, Trace
 from stripewise.readers._trace_parse import make_single
 from stripewise.readers.sources._calls import set_processes
@@ -62,8 +63,7 @@ def _rows(log: RawLog, module: str, files: Files) -> NDArray[Any]:
     owners, segments = log.arrays[f"{module}/owners"], log.arrays[f"{module}/segments"]
     layer = _LAYERS[module]
     counts = owners[:, 1] + owners[:, 2]
-    record = np.repeat(np.arange(len(owners)), counts)
-    place = np.arange(len(record)) - np.repeat(np.cumsum(counts) - counts, counts)
+    record, place = expanded_index(counts)
     writing = place < owners[record, 1]
     rows = np.zeros(len(segments), TRACE_ROW)
     rows["rank"] = owners[record, 0]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import expanded_index
 from stripewise.model import HEAT_ROW, IoLayer
 from stripewise.readers._rows import summed_heat
 from stripewise.readers.sources._darshan._isolated import RawLog
@@ -37,8 +38,7 @@ def heat_rows(log: RawLog) -> tuple[NDArray[Any], float]:
     if not used.any():
         return np.zeros(0, HEAT_ROW), 0.0
     width = float(widths[used].max())
-    record = np.repeat(np.arange(len(ids)), n_bins)
-    place = np.arange(len(record)) - np.repeat(np.cumsum(n_bins) - n_bins, n_bins)
+    record, place = expanded_index(n_bins)
     read, write = log.arrays["HEATMAP/read"], log.arrays["HEATMAP/write"]
     filled = used[record] & ((read > 0) | (write > 0))
     record, place = record[filled], place[filled]
