@@ -113,8 +113,8 @@ def test_show_as_json(recorded):
     document = json.loads(call("surface", "show", recorded, "--json").output)
     assert document["configurations"] == len(document["spots"]) == 6
     assert document["ratio"] == pytest.approx(2, rel=0.1)
-    assert document["knobs"][0]["name"] == "mpiio.romio_ds_write"
-    assert document["knobs"][0]["ratios"] == [
+    assert document["tunables"][0]["name"] == "mpiio.romio_ds_write"
+    assert document["tunables"][0]["ratios"] == [
         {"value": "disable", "ratio": pytest.approx(0.5, rel=0.1)}
     ]
 

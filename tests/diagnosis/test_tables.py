@@ -13,7 +13,7 @@ from runs import KIB, MIB, RunBuilder
 from stripewise.diagnosis import diagnose
 from stripewise.diagnosis._sums import FewRows, add_up, parts_of
 from stripewise.diagnosis._usage import DATA, own_weights
-from stripewise.model import COUNTER_ROW, IoLayer, Op
+from stripewise.model import COUNTER_ROW, FileFlag, IoLayer, Op
 from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats
 from stripewise.report._profile_mpiio import mpiio_stats_text
 
@@ -43,6 +43,19 @@ def test_a_file_row_tells_what_the_program_did():
     assert row.elapsed_seconds == pytest.approx(1.2)
     assert row.cumulated_seconds == pytest.approx(2.4)
     assert row.layout.stripe_count == 4
+
+
+def test_a_librarys_probe_is_no_file_of_the_program():
+    """Open MPI makes, locks and removes `out.locktest.0` when it opens `out`."""
+    run = RunBuilder(n_ranks=2)
+    run.everyone(FILE, IoLayer.MPIIO, {Op.WRITE: (1, KIB, 0.1)})
+    flags = FileFlag.CREATED | FileFlag.OPENED_WRITE | FileFlag.UNLINKED
+    opened = {Op.OPEN: (1, 0, 0.01), Op.META: (1, 0, 0.01)}
+    run.add(f"{FILE}.locktest.0", IoLayer.POSIX, 0, opened, own=False, flags=flags)
+    run.add("/d/own", IoLayer.POSIX, 0, opened, flags=flags)
+    diagnosis = diagnose(run.evidence())
+    assert {row.path for row in diagnosis.files} == {FILE, "/d/own"}
+    assert diagnosis.figures.n_files == 2
 
 
 def test_layers_tell_the_programs_time_from_that_beneath():

@@ -95,6 +95,12 @@ def test_no_knob_ends_at_once(run_fake):
     assert result.left_out == {KNOB: "no MPI-IO"}
 
 
+def test_why_the_tunable_that_was_asked_for_cannot_act_is_said(run_fake):
+    space = Space((), {KNOB: "no collective calls", "mpiio.cb_nodes": "not asked for"})
+    result = run_fake(FakeLauncher(lambda _: 4.0), only=(KNOB,), space=lambda facts: space)
+    assert result.stopped_because.endswith(f"({KNOB}: no collective calls)")
+
+
 def test_outputs_that_cannot_be_read_leave_only_safe_knobs(run_fake):
     facts, why = replace(romio_facts(), uses_hdf5=True), "x.bp: install a reader"
     result = run_fake(FakeLauncher(helped), trials=3, facts=facts, unreadable=why)

@@ -54,9 +54,9 @@ def test_two_sizes_of_the_kernel(work, kernel):
         assert roles["warm-up"] == 1
         assert roles["baseline"] >= 3
         assert case["facts"]["n_ranks"] == 2
-        assert case["knobs"]
+        assert case["tunables"]
     assert len(document["trials"]) == 1
-    assert set(document["trials"][0]["case_ratios"]) <= {"16,16,16", "64,32,32"}
+    assert set(document["trials"][0]["case_speedups"]) <= {"16,16,16", "64,32,32"}
     assert tree(work) == before
     study = next(work.glob("*.stripewise"))
     assert sorted(path.name for path in (study / "cases").iterdir()) == [

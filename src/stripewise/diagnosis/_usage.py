@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 
 from stripewise.diagnosis._own_calls import count_weights
 from stripewise.diagnosis._sums import FEW_ROWS, Calls, FewRows, add_up, parts_of
-from stripewise.model import ALL_RANKS, FileHints, FileLayout, IoLayer, Op, RunProfile, Trace
+from stripewise.model import (
+    ALL_RANKS,
+    FileFlag,
+    FileHints,
+    FileLayout,
+    IoLayer,
+    Op,
+    RunProfile,
+    Trace,
+)
 
 READS = (Op.READ, Op.READ_COLLECTIVE)
 WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
@@ -240,12 +249,28 @@ def whole_run(profile: RunProfile, trace: Trace | None = None) -> Rows:
 
 
 def usage(profile: RunProfile, whole: Rows) -> list[FileUse]:
-    """Counters by file; files that nothing is known of are left out."""
+    """Counters by file.
+
+    Left out are files that nothing is known of, and probes of a library's own.
+    """
     files, starts = np.unique(whole.rows["file"], return_index=True)
     parts = (whole.rows, whole.keys, whole.weight, whole.counted)
     bounds = itertools.pairwise([*starts.tolist(), len(whole.rows)])
     return [
         FileUse(profile, file, *(part[low:high] for part in parts))
         for file, (low, high) in zip(files.tolist(), bounds, strict=True)
-        if file >= 0
+        if file >= 0 and not _is_probe(whole.rows[low:high])
     ]
+
+
+def _is_probe(rows: NDArray[Any]) -> bool:
+    """Whether a library made the file inside calls on another one, put nothing in, removed it.
+
+    Open MPI tries in this way whether files can be locked: out.h5.locktest.0.
+    """
+    flags = int(np.bitwise_or.reduce(rows["flags"]))
+    return (
+        bool(flags & FileFlag.CREATED and flags & FileFlag.UNLINKED)
+        and not rows["outermost_seconds"].any()
+        and not rows["count"][:, [int(op) for op in DATA]].any()
+    )

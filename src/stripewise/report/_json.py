@@ -26,7 +26,7 @@ from stripewise.report._cases import (
 from stripewise.report._digest import Digest, digest, is_verified
 from stripewise.text import printable
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 def result_to_json(result: StudyResult) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def result_to_json(result: StudyResult) -> dict[str, Any]:
                 "outcome": case.outcome.value,
                 **_outcome(view),
                 "verification": to_json(case.verification),
-                "knobs": list(case.knobs),
+                "tunables": list(case.knobs),
             }
             for case, view in zip(result.cases, case_results(result), strict=False)
         ],
@@ -148,11 +148,16 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "state": trial.state.value,
         "io_seconds": figures.io_seconds,
         "seconds": figures.seconds,
-        "io_ratio": trial.io_ratio,
+        "speedup": _times_faster(trial.io_ratio),
         "message": trial.message,
         "runs": len(trial.measurements),
-        "case_ratios": dict(trial.case_ratios),
+        "case_speedups": {name: _times_faster(ratio) for name, ratio in trial.case_ratios.items()},
     }
+
+
+def _times_faster(ratio: float) -> float | None:
+    """Return the speed-up of an I/O time that is `ratio` of the baseline's; None: not known."""
+    return 1 / ratio if math.isfinite(ratio) and ratio > 0 else None
 
 
 def _candidate(result: StudyResult) -> dict[str, Any] | None:

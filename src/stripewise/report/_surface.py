@@ -84,7 +84,7 @@ def surface_to_json(surface: Surface) -> dict[str, Any]:
         "ratio_fresh_rounds": scene.fresh_gain(),
         "noise_cv": scene.noise,
         "within_5_percent": len(scene.near()),
-        "knobs": [
+        "tunables": [
             {
                 "name": effect.name,
                 "factor": effect.factor,

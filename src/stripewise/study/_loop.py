@@ -40,7 +40,7 @@ from stripewise.study._shapes import DAMAGE, described
 from stripewise.study._statistics import hopeless_text
 from stripewise.study._tools import Tools
 from stripewise.study._verifiable import say_what_is_not_verifiable, verifiable_space
-from stripewise.tunables import Space
+from stripewise.tunables import Space, get
 
 MakeTools = Callable[[StudyOptions, Ledger], Tools]
 
@@ -205,7 +205,7 @@ def _procedure(context: Context) -> StudyResult:
     found = Found(facts, spaces, merge_facts(facts), space)
     context.executor.facts = found.merged_facts
     if not space.dimensions:
-        return _nothing_to_try(context, found, "no tunable acts on this program")
+        return _nothing_to_try(context, found, _why_nothing_acts(context, space))
     _say_where_knobs_act(context, spaces)
     baselines = [measure_baseline(c, f) for c, f in zip(context.cases, facts, strict=True)]
     say_what_is_not_verifiable(baselines)
@@ -228,6 +228,14 @@ def _procedure(context: Context) -> StudyResult:
     context.ledger.end(search.stopped_because)
     _clean_up(context, baselines)
     return make_result(context, replace(found, search=search, verdict=verdict))
+
+
+def _why_nothing_acts(context: Context, space: Space) -> str:
+    """Say why nothing is left to try, of the tunables that were asked for one by one."""
+    asked = [get(name).name for name in context.options.only]
+    reasons = [f"{name}: {space.left_out[name]}" for name in asked if name in space.left_out]
+    text = "no tunable acts on this program"
+    return f"{text} ({'; '.join(reasons)})" if reasons else text
 
 
 def _nothing_to_try(context: Context, found: Found, why: str) -> StudyResult:
