@@ -131,12 +131,14 @@ def _replay(
     as_json: bool,
 ) -> NoReturn:
     """Run the I/O of a trace and exit with the replay program's code."""
-    from stripewise.cli._replay import replay_directory, replay_options, say_notes
+    from stripewise.cli._replay import replay_directory, replay_options
     from stripewise.replay import Replay, check_ranks, read_plan, replay_program, traced_family
     from stripewise.runtime import find_launcher
 
     options = replay_options(arguments)
-    plan = say_notes(read_plan(trace))
+    plan = read_plan(trace)
+    for text in plan.notes:
+        note(text, kind="note")
     check_ranks(plan, options.ranks)
     check_ranks(plan, ranks)
     chosen, program = replay_program(runtime, family or traced_family(trace))

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import click
@@ -16,9 +15,6 @@ import click
 from stripewise.cli._common import note
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.owned import OwnedDirectory
-
-if TYPE_CHECKING:
-    from stripewise.replay import Plan
 
 
 @dataclass(frozen=True)
@@ -81,10 +77,3 @@ def replay_directory(options: ReplayOptions) -> Iterator[Path]:
         else:
             with suppress(StripewiseError):
                 made.discard()
-
-
-def say_notes(plan: Plan) -> Plan:
-    """Say what a plan leaves out."""
-    for text in plan.notes:
-        note(text, kind="note")
-    return plan

@@ -27,7 +27,7 @@ from stripewise.text import printable
 Spec = dict[str, Any]
 
 SUFFIXES = (".svg", ".png", ".pdf")
-WRITE, READ, BUSY = "#c04a00", "#0072b2", "#5e3c99"
+WRITE, READ = "#c04a00", "#0072b2"
 BASELINE, BEST, TRIAL = "#0072b2", "#c04a00", "#0a8265"
 WARM_UP, TROUBLE, MUTED, INK = "#8a8f99", "#b3225b", "#5b6472", "#1c2330"
 WIDE = 760

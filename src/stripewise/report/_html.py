@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -134,7 +133,6 @@ def _template() -> Any:
         name=lambda name: name.partition(".")[2] or name,
         ratio=_ratio,
         speedup=_speedup,
-        when=_when,
         digest=digest,
         outcome=outcome_word,
         baseline_runs=baseline_runs,
@@ -151,7 +149,3 @@ def _ratio(value: float) -> str:
 def _speedup(ratio: float) -> str:
     """Format a time relative to the baseline's as everywhere: 3.8x."""
     return f"{_text.format_ratio(1 / ratio)}x" if 0 < ratio < math.inf else "–"
-
-
-def _when(unix_seconds: float) -> str:
-    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

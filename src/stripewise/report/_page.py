@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import lru_cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -32,6 +33,7 @@ def _base() -> Environment:
         lines=_lines,
         plural=_text.plural,
         prose=_prose,
+        when=_when,
     )
     return environment
 
@@ -65,6 +67,13 @@ def _prose(text: str) -> Markup:
         Markup("<code>{}</code>").format(part) if place % 2 else part
         for place, part in enumerate(parts)
     )
+
+
+def _when(unix_seconds: float) -> str:
+    """Format a moment; "" where it is not known."""
+    if not unix_seconds > 0:
+        return ""
+    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _lines(text: str) -> Markup:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -72,7 +71,6 @@ def render_profile_html(
         notes=list(dict.fromkeys(diagnosis.notes)),
         most=_MOST,
         layer_names=LAYER_NAMES,
-        started=_when(profile.start),
         trace=evidence.trace,
         script=page_script(template_source("page.js")),
     )
@@ -109,9 +107,3 @@ def _figure(value: float | int | str, name: str) -> str:
     if name.endswith("share"):
         return format_percent(value)
     return format_count(value) if value == int(value) else significant(value)
-
-
-def _when(unix_seconds: float) -> str:
-    if not unix_seconds > 0:
-        return ""
-    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -137,7 +137,9 @@ def _conclusion(result: StudyResult) -> list[str]:
         lines.append(line("resolution", conclusion.limits))
     unsynced = unsynced_figures(result)
     if unsynced is not None:
-        lines.append(line("without sync", _unsynced(*unsynced)))
+        before, after = (format_seconds(one.io_seconds) for one in unsynced)
+        text = f"I/O {before} → {after} (one run each, for the record)"
+        lines.append(line("without sync", text))
     return lines
 
 
@@ -151,16 +153,8 @@ def _cases(result: StudyResult) -> list[str]:
     ]
 
 
-def _unsynced(baseline: Digest, best: Digest) -> str:
-    before, after = baseline.io_seconds, best.io_seconds
-    return f"I/O {format_seconds(before)} → {format_seconds(after)} (one run each, for the record)"
-
-
 def _wrote(directory: str, names: Sequence[str]) -> str:
-    folder = printable(os.path.relpath(directory) if _is_below(directory) else directory)
+    below = PurePath(directory).is_relative_to(os.getcwd())
+    folder = printable(os.path.relpath(directory) if below else directory)
     shown = [printable(name) for name in names]
     return f"{folder}/{shown[0]}" if len(shown) == 1 else f"{folder}/{{{', '.join(shown)}}}"
-
-
-def _is_below(directory: str) -> bool:
-    return PurePath(directory).is_relative_to(os.getcwd())

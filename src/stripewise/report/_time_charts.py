@@ -28,9 +28,13 @@ RAMPS = {
 """Colours from little to much; lightness falls steadily, so that they read in grey print."""
 _COLOURS = {"write": chart.WRITE, "read": chart.READ}
 _VERBS = {"write": "Written", "read": "Read"}
-_TITLES = {**{name: f"{verb}, {{}}" for name, verb in _VERBS.items()}}
-_TITLES["busy"] = "Time in I/O calls, {}"
-_UNITS = {"rate": ("MiB/s", 2.0**-20), "share": ("%", 100.0), "ranks": ("ranks", 1.0)}
+_TITLES = {"write": "Written, {}", "read": "Read, {}", "busy": "Time in I/O calls, {}"}
+_UNITS: dict[str, tuple[str, float, Callable[[float], str]]] = {
+    "rate": ("MiB/s", 2.0**-20, format_bandwidth),
+    "share": ("%", 100.0, lambda v: f"{100 * v:{'.0f' if v >= 0.01 or v == 0 else '.2g'}} %"),
+    "ranks": ("ranks", 1.0, lambda v: f"{significant(v)} rank{'' if v == 1 else 's'}"),
+}
+"""Name, factor from the values of a map, and how one value is said."""
 _MOST_LABELS, _MOST_TITLE = 8, 110
 _ZOOM: Spec = {
     "name": "zoom",
@@ -147,7 +151,7 @@ def _band(
 
 def _heat(one: TimeMap, axis: TimeAxis) -> Spec:
     """Draw one map; a cell without I/O is blank."""
-    unit, factor = _UNITS[one.unit]
+    unit, factor, _ = _UNITS[one.unit]
     values = one.values * factor
     names = one.rows.labels
     what = "rank" if one.kind == "ranks" else "file"
@@ -252,9 +256,8 @@ def _without_empty(one: TimeMap) -> TimeMap:
     kept = np.flatnonzero(one.values.any(axis=1))
     labels = tuple(one.rows.labels[row] for row in kept)
     members = tuple(one.rows.members[row] for row in kept)
-    return replace(
-        one, rows=replace(one.rows, labels=labels, members=members), values=one.values[kept]
-    )
+    rows = replace(one.rows, labels=labels, members=members)
+    return replace(one, rows=rows, values=one.values[kept])
 
 
 def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cells]]:
@@ -289,24 +292,9 @@ def _join(cells: Cells) -> str:
     return " and ".join(cells.layers)
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f} %" if value >= 0.01 or value == 0 else f"{100 * value:.2g} %"
-
-
-def _ranks(value: float) -> str:
-    return f"{significant(value)} rank{'' if value == 1 else 's'}"
-
-
-_WORDS: dict[str, Callable[[float], str]] = {
-    "rate": format_bandwidth,
-    "share": _percent,
-    "ranks": _ranks,
-}
-
-
 def describe(one: TimeMap, axis: TimeAxis) -> str:
     """Say in words what a map shows."""
-    show = _WORDS[one.unit]
+    show = _UNITS[one.unit][2]
     values = one.values
     row, column = divmod(int(values.argmax()), values.shape[1])
     active_rows = int((values > 0).any(axis=1).sum())

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from stripewise.model import EventFlag, IoLayer, Op, Trace
 from stripewise.outputs import whole_file
 from stripewise.readers import expand, heat_of
-from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, name_of, where
+from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, about, name_of, where
 
 _LANE = 1_000_000
 _MB = 1e6
@@ -49,7 +49,7 @@ def write_trace_events(
     count = 0
     with whole_file(path) as place, place.open("w", encoding="ascii") as out:
         out.write('{"displayTimeUnit":"ns","otherData":')
-        json.dump(_about(trace), out)
+        json.dump(about(trace), out)
         out.write(',"traceEvents":[\n')
         separator = ""
         for event in _events(trace, table):
@@ -58,16 +58,6 @@ def write_trace_events(
             count += event["ph"] == "X"
         out.write("\n]}\n")
     return count
-
-
-def _about(trace: Trace) -> dict[str, Any]:
-    return {
-        "source": trace.source,
-        "start": trace.start,
-        "ranks": trace.n_ranks,
-        "lost_calls": trace.lost_calls,
-        "notes": list(trace.notes),
-    }
 
 
 def _events(trace: Trace, table: NDArray[Any]) -> Iterator[dict[str, Any]]:

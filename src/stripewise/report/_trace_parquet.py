@@ -16,7 +16,7 @@ from stripewise.extras import require
 from stripewise.model import IoLayer, Op, Trace, TraceView, to_json
 from stripewise.outputs import whole_file
 from stripewise.readers import expand
-from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES
+from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, about
 
 _BATCH = 100_000
 _PLAIN = (
@@ -101,12 +101,8 @@ def _described(trace: Trace, *, calls: bool) -> dict[str, Any]:
     return {
         "version": 1,
         "rows": "calls" if calls else "runs",
-        "source": trace.source,
-        "start": trace.start,
-        "ranks": trace.n_ranks,
+        **about(trace),
         "hosts": list(trace.hosts),
-        "lost_calls": trace.lost_calls,
-        "notes": list(trace.notes),
         "objects": to_json(trace.objects),
         "shapes": to_json(trace.shapes),
         "views": [_view(entry) for entry in trace.views],

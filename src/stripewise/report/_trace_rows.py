@@ -50,6 +50,17 @@ def select_rows(
     return np.asarray(rows[order])
 
 
+def about(trace: Trace) -> dict[str, Any]:
+    """Return what is known of the run as a whole."""
+    return {
+        "source": trace.source,
+        "start": trace.start,
+        "ranks": trace.n_ranks,
+        "lost_calls": trace.lost_calls,
+        "notes": list(trace.notes),
+    }
+
+
 def _fits(path: str, pattern: str) -> bool:
     return pattern in path or fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
 
