@@ -179,3 +179,13 @@ def test_points_that_are_not_listed_are_told() -> None:
     pattern = one(blocks([], np.zeros((0, 1)), (1,), 4, (5,), irregular=7))
     assert pattern.kind == PatternKind.IRREGULAR
     assert "7 irregular selections are not part of it" in pattern.notes
+    assert describe(pattern).startswith("ranks write an array")
+
+
+def test_strided_selections_that_interleave_out_of_step_are_counted_by_piece() -> None:
+    """Each rank's stride reaches into the part of the next, as in h5bench's strided writes."""
+    slabs = np.array([[[0, 10, 2048, 2]], [[16384, 10, 2048, 2]]])
+    pattern = one(selections([0, 1], slabs, 2, (65536,)))
+    assert pattern.kind == PatternKind.IRREGULAR
+    assert "4096 separate pieces, 2048 a rank" in pattern.notes
+    assert "of each rank 2 of every 10 elements of dimension 0" in pattern.notes

@@ -20,6 +20,8 @@ def describe(pattern: Pattern) -> str:
 
 def _who(pattern: Pattern) -> str:
     verb = "write" if pattern.writing else "read"
+    if not pattern.active_ranks:
+        return f"ranks {verb}"
     if pattern.active_ranks == 1:
         return f"rank {pattern.first_rank} of {pattern.n_ranks} {verb}s"
     if pattern.active_ranks < pattern.n_ranks:

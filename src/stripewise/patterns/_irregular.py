@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import PatternKind
-from stripewise.patterns._boxes import Boxes, elements, mixed, most_common, set_elements
+from stripewise.patterns._boxes import BLOCKS, Boxes, elements, mixed, most_common, set_elements
 from stripewise.patterns._generate import members
 from stripewise.patterns._grid import Grid
 from stripewise.patterns._name import Finding, widest
@@ -25,14 +25,14 @@ def describe_boxes(boxes: Boxes) -> Finding:
     if not boxes.rank.size:
         return Finding(PatternKind.EMPTY)
     span = widest(boxes)
-    _, counts = np.unique(boxes.rank, return_counts=True)
+    counts = _pieces_of_ranks(boxes)
     n_ranks = counts.size
     same = n_ranks > 1 and _all_the_same(boxes)
     kind = PatternKind.IRREGULAR
     if same or n_ranks == 1:
         kind = PatternKind.REPLICATED if same else PatternKind.SINGLE
     block = tuple(most_common(set_elements(sets)) for sets in boxes.sets)
-    notes = [_number(counts), _where(span), _share(boxes, span)]
+    notes = [_number(counts), _regular(boxes), _where(span), _share(boxes, span)]
     rank = int(boxes.rank[0])
     return Finding(
         kind, block=block, span=span, lie=Grid(1, "other", rank), notes=tuple(filter(None, notes))
@@ -46,6 +46,26 @@ def _all_the_same(boxes: Boxes) -> bool:
     sums = np.add.reduceat(key, first)
     counts = np.diff(np.append(first, key.size))
     return bool((sums == sums[0]).all() and (counts == counts[0]).all())
+
+
+def _pieces_of_ranks(boxes: Boxes) -> NDArray[np.int64]:
+    """(n_active,) int64: separate pieces of each rank; a regular set of blocks has several."""
+    pieces = np.prod(boxes.sets[:, BLOCKS], axis=0)
+    first = np.flatnonzero(np.concatenate(([True], np.diff(boxes.rank) != 0)))
+    return np.asarray(np.add.reduceat(pieces, first))
+
+
+def _regular(boxes: Boxes) -> str:
+    """Say how the pieces of a rank lie, where it is the same regular set for every rank."""
+    shape = boxes.sets[:, 1:]
+    if (np.diff(boxes.rank) == 0).any() or (shape != shape[:, :, :1]).any():
+        return ""
+    cuts = [
+        f"{length} of every {stride} elements of dimension {d}"
+        for d, (stride, blocks, length, _) in enumerate(shape[:, :, 0].tolist())
+        if blocks > 1
+    ]
+    return f"of each rank {' and '.join(cuts)}" if cuts else ""
 
 
 def _number(counts: NDArray[np.integer]) -> str:

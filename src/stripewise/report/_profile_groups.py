@@ -86,7 +86,7 @@ def pattern_facts(pattern: Pattern) -> list[str]:
     if pattern.extents and all(pattern.extents) and not drawn:
         facts.append(f"array of {times(pattern.extents)} elements")
     facts.append(f"an element is {plural(pattern.element_bytes, 'byte')} long")
-    if pattern.active_ranks < pattern.n_ranks:
+    if 0 < pattern.active_ranks < pattern.n_ranks:
         facts.append(
             f"{pattern.active_ranks} of {pattern.n_ranks} ranks take part"
             + ("; cells are numbered in their order" if drawn else "")
