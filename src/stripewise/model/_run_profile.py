@@ -137,10 +137,6 @@ HEAT_ROW = np.dtype(
 )
 
 
-def _no_heat() -> NDArray[Any]:
-    return np.zeros(0, HEAT_ROW)
-
-
 @dataclass(frozen=True)
 class FileHints:
     """Hints of one file: requested by the program, applied by Stripewise, reported by the MPI."""
@@ -227,7 +223,7 @@ class RunProfile:
     directories: tuple[str, ...] = ()
     settings: tuple[Settings, ...] = ()
     layers: tuple[str, ...] = ()
-    heat: NDArray[Any] = field(default_factory=_no_heat)
+    heat: NDArray[Any] = field(default_factory=lambda: np.zeros(0, HEAT_ROW))
     heat_bin_seconds: float = 0.0
     hints: dict[int, FileHints] = field(default_factory=dict)
     layouts: dict[int, FileLayout] = field(default_factory=dict)

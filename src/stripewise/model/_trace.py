@@ -216,10 +216,6 @@ class TraceView:
         return not self.truncated and self.filetype_bytes == self.extent
 
 
-def _no_bins() -> NDArray[Any]:
-    return np.zeros(0, BIN_ROW)
-
-
 @dataclass(frozen=True, eq=False)
 class Trace:
     """All calls of one run that were recorded.
@@ -243,7 +239,7 @@ class Trace:
     objects: tuple[TraceObject, ...] = ()
     shapes: tuple[TraceShape, ...] = ()
     views: tuple[TraceView, ...] = ()
-    bins: NDArray[Any] = field(default_factory=_no_bins)
+    bins: NDArray[Any] = field(default_factory=lambda: np.zeros(0, BIN_ROW))
     process_rank: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     process_host: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     hosts: tuple[str, ...] = ()

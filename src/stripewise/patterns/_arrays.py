@@ -16,7 +16,7 @@ from stripewise.patterns._deviants import name_most
 from stripewise.patterns._fold import fold, without_repeats
 from stripewise.patterns._irregular import describe_boxes
 from stripewise.patterns._merge import distinct, merge
-from stripewise.patterns._name import Finding
+from stripewise.patterns._name import Finding, unnamed
 from stripewise.patterns._naming import name_strictly, pattern_of, ranks_of_run
 from stripewise.patterns._product import as_product
 from stripewise.patterns._rows import Rows, rows_of
@@ -43,7 +43,7 @@ def patterns_of_pieces(pieces: Pieces) -> list[Pattern]:
         empty = Boxes(rows.rank, rows.call, np.zeros((1, 5, 0), np.int64))
         # What the notes tell of (a shared file pointer, say) was moved, only where is not known.
         kind = PatternKind.IRREGULAR if pieces.notes else PatternKind.EMPTY
-        return [_pattern((Finding(kind), empty, (), 0), pieces, n_ranks, 0, 1)]
+        return [_pattern((unnamed(kind), empty, (), 0), pieces, n_ranks, 0, 1)]
     element_bytes = _element(rows, pieces.element_bytes)
     found = _all_arrays(rows, apart, n_ranks, element_bytes)
     steps = _steps(pieces, whole, apart)
@@ -98,7 +98,7 @@ def _strict(
 
 def _is_plain(found: _Found) -> bool:
     """Whether the ranks lie in the grid in an order; in the true shape they mostly do."""
-    return found[0].kind != PatternKind.DISTRIBUTED or bool(found[0].lie.strides)
+    return found[0].kind != PatternKind.DISTRIBUTED or bool(found[0].rank_strides)
 
 
 def _tolerant(rows: Rows, n_ranks: int, element_bytes: int) -> _Found | None:

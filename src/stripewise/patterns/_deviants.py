@@ -164,7 +164,7 @@ def _judge(boxes: Boxes, ranks: Ints, guesses: Sequence[_Guess], most: int) -> F
         return None
     finding = put_together(found, lie, ranks.size)
     named = tuple(deviating[:MOST_NAMED].tolist())
-    return replace(finding, deviating=named, n_deviating=int(deviating.size))
+    return replace(finding, deviating_ranks=named, n_deviating=int(deviating.size))
 
 
 def _lie(

@@ -13,7 +13,7 @@ from stripewise.model import PatternKind
 from stripewise.patterns._boxes import BLOCKS, Boxes, elements, mixed, most_common, set_elements
 from stripewise.patterns._generate import members
 from stripewise.patterns._grid import Grid
-from stripewise.patterns._name import Finding, widest
+from stripewise.patterns._name import Finding, placed, unnamed, widest
 
 MOST_COUNTED = 1 << 22
 MOST_BOXES = 4096
@@ -23,7 +23,7 @@ MOST_BOXES = 4096
 def describe_boxes(boxes: Boxes) -> Finding:
     """Describe boxes: how many, where, how much of it."""
     if not boxes.rank.size:
-        return Finding(PatternKind.EMPTY)
+        return unnamed(PatternKind.EMPTY)
     span = widest(boxes)
     counts = _pieces_of_ranks(boxes)
     n_ranks = counts.size
@@ -34,9 +34,8 @@ def describe_boxes(boxes: Boxes) -> Finding:
     block = tuple(most_common(set_elements(sets)) for sets in boxes.sets)
     notes = [_number(counts), _regular(boxes), _where(span), _share(boxes, span)]
     rank = int(boxes.rank[0])
-    return Finding(
-        kind, block=block, span=span, lie=Grid(1, "other", rank), notes=tuple(filter(None, notes))
-    )
+    known = {"block": block, "span": span, **placed(Grid(1, "other", rank))}
+    return unnamed(kind, **known, notes=tuple(filter(None, notes)))
 
 
 def _all_the_same(boxes: Boxes) -> bool:

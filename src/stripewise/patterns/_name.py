@@ -5,32 +5,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from stripewise.model import Distribution, PatternKind
+from stripewise.model import Pattern, PatternKind
 from stripewise.patterns._boxes import START, Boxes, Ints, classes, set_ends
 from stripewise.patterns._dimension import Named, name_dimension
 from stripewise.patterns._grid import Grid, find_grid
 from stripewise.patterns._merge import one_each
 
+Finding = Pattern
+"""A pattern of which file, dataset and what is counted are not yet said."""
 
-@dataclass(frozen=True, eq=False)
-class Finding:
-    """What is said about the boxes of all ranks; fields as in `Pattern`."""
 
-    kind: PatternKind
-    distributions: tuple[Distribution, ...] = ()
-    block: tuple[int, ...] = ()
-    grid: tuple[int, ...] = ()
-    span: tuple[tuple[int, int], ...] = ()
-    lie: Grid = field(default_factory=Grid)
-    halo: tuple[int, ...] = ()
-    uneven: bool = False
-    deviating: tuple[int, ...] = ()
-    n_deviating: int = 0
-    notes: tuple[str, ...] = ()
+def unnamed(kind: PatternKind, **known: Any) -> Finding:
+    """Return a finding, with what is known of it."""
+    return Pattern("", "", False, kind, **known)
+
+
+def placed(lie: Grid) -> dict[str, Any]:
+    """Return what a pattern says of how ranks lie in its grid."""
+    return {"rank_order": lie.order, "first_rank": lie.first_rank, "rank_strides": lie.strides}
 
 
 def name_boxes(boxes: Boxes) -> Finding | None:
@@ -59,13 +55,13 @@ def put_together(found: Sequence[Named], lie: Grid, n_active: int) -> Finding:
     """Return the finding for dimensions that are named and a grid."""
     parts = tuple(named.parts for named in found)
     halos = tuple(named.halo for named in found)
-    return Finding(
-        kind=_kind(parts, n_active),
+    return unnamed(
+        _kind(parts, n_active),
         distributions=tuple(named.distribution for named in found),
         block=tuple(named.block for named in found),
         grid=parts,
         span=tuple(named.span for named in found),
-        lie=lie,
+        **placed(lie),
         halo=halos if any(halos) else (),
         uneven=any(named.uneven for named in found),
         notes=(*_shared(parts, lie), *_details(found)),

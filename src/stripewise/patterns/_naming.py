@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from stripewise.patterns._cells import in_steps, multipartition
 from stripewise.patterns._deviants import name_most
 from stripewise.patterns._irregular import describe_boxes
 from stripewise.patterns._merge import distinct, merge
-from stripewise.patterns._name import Finding, name_boxes
+from stripewise.patterns._name import Finding, name_boxes, unnamed
 from stripewise.patterns._product import as_product
 
 
@@ -27,7 +28,7 @@ def ranks_of_run(n_ranks: int, rank: NDArray[np.int64]) -> int:
 def find_finding(boxes: Boxes, n_ranks: int, extents: Sequence[int]) -> Finding:
     """Name the pattern of boxes, or describe them."""
     if not boxes.rank.size:
-        return Finding(PatternKind.EMPTY)
+        return unnamed(PatternKind.EMPTY)
     apart = distinct(boxes)
     merged = as_product(merge(apart))
     return (
@@ -53,16 +54,7 @@ def name_strictly(apart: Boxes, merged: Boxes) -> Finding | None:
 
 def pattern_of(finding: Finding, boxes: Boxes, n_ranks: int) -> Pattern:
     """Return the pattern that a finding says, without names of file and dataset."""
-    active = _active(boxes)
-    notes = finding.notes
-    return Pattern(
-        file="", dataset="", writing=False, kind=finding.kind,
-        distributions=finding.distributions, block=finding.block, grid=finding.grid,
-        n_ranks=n_ranks, active_ranks=active, rank_order=finding.lie.order, steps=_steps(boxes),
-        halo=finding.halo, uneven=finding.uneven, deviating_ranks=finding.deviating,
-        n_deviating=finding.n_deviating, notes=notes, span=finding.span,
-        first_rank=finding.lie.first_rank, rank_strides=finding.lie.strides,
-    )  # fmt: skip
+    return replace(finding, n_ranks=n_ranks, active_ranks=_active(boxes), steps=_steps(boxes))
 
 
 def _active(boxes: Boxes) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from stripewise.model import EventFlag, IoLayer, Op, Trace
-from stripewise.replay._calls import RankCalls, rank_calls, top_level
+from stripewise.replay._calls import rank_calls, top_level
 from stripewise.replay._tables import Tables
 
 _DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
@@ -112,7 +112,7 @@ def _requests(trace: Trace, names: Mapping[str, str]) -> dict[tuple[int, str, in
     shapes, views = tables.shapes, tables.views
     found: dict[tuple[int, str, int], list[Request]] = {}
     for calls in rank_calls(trace, chosen):
-        for index, offset in _each(calls):
+        for index, offset in zip(calls.row.tolist(), calls.offset.tolist(), strict=True):
             op, size, known, name, shape, view, memory = told[index]
             request = (
                 op,
@@ -127,10 +127,6 @@ def _requests(trace: Trace, names: Mapping[str, str]) -> dict[tuple[int, str, in
             key = (calls.rank, names[trace.paths[row["file"]]], int(row["layer"]))
             found.setdefault(key, []).append(request)
     return found
-
-
-def _each(calls: RankCalls) -> list[tuple[int, int]]:
-    return list(zip(calls.row.tolist(), calls.offset.tolist(), strict=True))
 
 
 def _of_row(trace: Trace, tables: Tables, index: int) -> Request:

@@ -14,7 +14,7 @@ from stripewise.errors import (
     UsageError,
 )
 from stripewise.owned import OwnedDirectory
-from stripewise.readers import MpiFamily, read_containers, read_evidence
+from stripewise.readers import read_containers, read_evidence
 from stripewise.replay._build import build_plan
 from stripewise.replay._records import Plan
 from stripewise.replay._text import write_plan
@@ -64,11 +64,10 @@ def traced_family(trace: Path) -> str | None:
     """Return the MPI that the traced program ran on; None if there is no telling."""
     paths = sorted(trace.glob("*.sw")) if trace.is_dir() else [trace]
     try:
-        families = read_containers(paths).processes["mpi_family"]
+        family = read_containers(paths).mpi
     except (ContainerError, OSError):
         return None
-    known = {int(MpiFamily.MPICH): "mpich", int(MpiFamily.OPENMPI): "openmpi"}
-    return next((known[int(family)] for family in families if int(family) in known), None)
+    return family if family in ("mpich", "openmpi") else None
 
 
 def replay_program(runtime: Runtime, family: str | None) -> tuple[str, Path]:

@@ -13,7 +13,7 @@ import pytest
 from stripewise.errors import StorageError, TraceError
 from stripewise.model import COUNTER_ROW, IoLayer, Op
 from stripewise.readers import collect_containers, heat_of, read_evidence
-from stripewise.readers.sources import get_source, recognise, source_names
+from stripewise.readers.sources import SOURCES, recognise
 from support.containers import FakeFile, FakeProcess, build_container
 from support.trace_samples import (
     MPI,
@@ -29,7 +29,7 @@ from support.traces import FakeBins, FakeCall
 
 def test_a_container_whatever_its_name(tmp_path: Path) -> None:
     path = write_container(tmp_path, "renamed.darshan", mixed_container())
-    assert recognise(path) is get_source("stripewise")
+    assert recognise(path).name == "stripewise"
     found = read_evidence(path)
     assert found.trace is not None
     assert found.profile.n_ranks == 2
@@ -66,8 +66,8 @@ def test_what_nothing_reads_is_one_line(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(TraceError, match="what can be read is") as caught:
         read_evidence(path)
     assert "\n" not in str(caught.value)
-    for name in source_names():
-        assert get_source(name).summary in str(caught.value)
+    for source in SOURCES:
+        assert source.summary in str(caught.value)
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
@@ -75,8 +75,6 @@ def test_what_is_not_there(tmp_path: Path) -> None:
         read_evidence(tmp_path / "gone")
     with pytest.raises(TraceError, match="nothing to read"):
         read_evidence([])
-    with pytest.raises(TraceError, match="no source is called"):
-        get_source("gone")
 
 
 def test_an_empty_directory(tmp_path: Path) -> None:

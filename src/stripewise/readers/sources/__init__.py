@@ -9,9 +9,8 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.readers.sources._base import Source as Source
     from stripewise.readers.sources._base import begins_with as begins_with
-    from stripewise.readers.sources._registry import get_source as get_source
+    from stripewise.readers.sources._registry import SOURCES as SOURCES
     from stripewise.readers.sources._registry import read_evidence as read_evidence
     from stripewise.readers.sources._registry import recognise as recognise
-    from stripewise.readers.sources._registry import source_names as source_names
 else:
     __getattr__, __all__ = lazy_exports(__name__)

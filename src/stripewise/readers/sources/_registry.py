@@ -19,7 +19,7 @@ from stripewise.readers.sources._mpiio_stats import MpiioStatsSource
 from stripewise.readers.sources._native import NativeSource
 from stripewise.readers.sources._recorder import RecorderSource
 
-_SOURCES: tuple[Source, ...] = (
+SOURCES: tuple[Source, ...] = (
     NativeSource(),
     DarshanSource(),
     RecorderSource(),
@@ -31,23 +31,6 @@ _SOURCES: tuple[Source, ...] = (
 _REMEDY = "`stripewise trace -- COMMAND` makes a trace"
 
 
-def source_names() -> tuple[str, ...]:
-    """Return the names of all sources."""
-    return tuple(source.name for source in _SOURCES)
-
-
-def get_source(name: str) -> Source:
-    """Return a source by name.
-
-    Raises:
-        TraceError: There is no such source.
-    """
-    for source in _SOURCES:
-        if source.name == name:
-            return source
-    raise TraceError(f"no source is called {name!r}: use one of {', '.join(source_names())}")
-
-
 def recognise(path: Path) -> Source:
     """Return the source that reads a path.
 
@@ -55,10 +38,10 @@ def recognise(path: Path) -> Source:
         TraceError: The path does not exist, or nothing reads it.
     """
     _check_readable(path)
-    for source in _SOURCES:
+    for source in SOURCES:
         if source.recognises(path):
             return source
-    what = "; ".join(source.summary for source in _SOURCES)
+    what = "; ".join(source.summary for source in SOURCES)
     raise TraceError(f"{path}: {_found(path)}; what can be read is {what}; {_REMEDY}")
 
 

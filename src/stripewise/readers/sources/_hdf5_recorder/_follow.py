@@ -81,9 +81,9 @@ class Follower:
             step = _STEPS.get(line.name)
             call = step(self) if step is not None else None
             if call is None and line.name.startswith(_META):
-                call = Hdf5Call(0, 0, "", Op.META, self._path_of(self._argument(0)))
+                call = self._named_file(Op.META)
             if line.name.endswith("close"):
-                self._forget(line)
+                self._forget()
             if call is not None:
                 yield replace(call, start=start, end=end, name=line.name)
 
@@ -117,13 +117,13 @@ class Follower:
         dataset = self._open.get(identifier)
         return dataset.path if dataset else ""
 
-    def _forget(self, line: Line) -> None:
-        identifier = self._argument(0)
-        self._files.pop(identifier, None)
-        self._groups.pop(identifier, None)
-        self._spaces.pop(identifier, None)
-        self._types.pop(identifier, None)
-        self._open.pop(identifier, None)
+    def _named_file(self, op: Op, path: str | None = None) -> Hdf5Call:
+        """A call that moves nothing, on the file of its first argument if no path is given."""
+        return Hdf5Call(0, 0, "", op, self._path_of(self._argument(0)) if path is None else path)
+
+    def _forget(self) -> None:
+        for known in (self._files, self._groups, self._spaces, self._types, self._open):
+            known.pop(self._argument(0), None)
 
     def _file(self) -> Hdf5Call:
         path, flags = self._argument(0), self._argument(1)
@@ -135,12 +135,6 @@ class Follower:
             truncates = flags in ("2", "H5F_ACC_TRUNC")
             bits |= OpenBit.TRUNCATE if truncates else OpenBit.EXCLUSIVE
         return Hdf5Call(0, 0, "", Op.OPEN, path, int(bits))
-
-    def _file_close(self) -> Hdf5Call:
-        return Hdf5Call(0, 0, "", Op.CLOSE, self._path_of(self._argument(0)))
-
-    def _flush(self) -> Hdf5Call:
-        return Hdf5Call(0, 0, "", Op.SYNC, self._path_of(self._argument(0)))
 
     def _located(self) -> tuple[str, str]:
         """File and absolute name of what is created or opened at a location."""
@@ -197,15 +191,12 @@ class Follower:
             dataset.extents = space.extents
         creation = self._argument(5 if self._line.name == "H5Dcreate2" else 4)
         dataset.chunk = self._chunks.get(creation, dataset.chunk)
-        return Hdf5Call(0, 0, "", Op.META, dataset.path)
+        return self._named_file(Op.META, dataset.path)
 
     def _dataset(self) -> Dataset:
         dataset = self._datasets.get(*self._located())
         self._open[self._line.result] = dataset
         return dataset
-
-    def _dataset_open(self) -> Hdf5Call:
-        return Hdf5Call(0, 0, "", Op.META, self._dataset().path)
 
     def _extent(self) -> Hdf5Call:
         dataset, extents = self._open.get(self._argument(0)), vector(self._argument(1))
@@ -214,7 +205,7 @@ class Follower:
             if known is not None and len(known) == len(extents):
                 extents = tuple(map(max, known, extents))
             dataset.extents = extents
-        return Hdf5Call(0, 0, "", Op.META, dataset.path if dataset else "")
+        return self._named_file(Op.META, dataset.path if dataset else "")
 
     def _chunk(self) -> None:
         chunk = vector(self._argument(2))
@@ -276,8 +267,8 @@ def _ones(values: tuple[int, ...] | None, n_dims: int) -> tuple[int, ...]:
 _STEPS: dict[str, Callable[[Follower], Hdf5Call | None]] = {
     "H5Fcreate": Follower._file,
     "H5Fopen": Follower._file,
-    "H5Fclose": Follower._file_close,
-    "H5Fflush": Follower._flush,
+    "H5Fclose": lambda self: self._named_file(Op.CLOSE),
+    "H5Fflush": lambda self: self._named_file(Op.SYNC),
     "H5Screate_simple": Follower._space,
     "H5Screate": Follower._scalar,
     "H5Scopy": Follower._space_copy,
@@ -299,5 +290,5 @@ _STEPS: dict[str, Callable[[Follower], Hdf5Call | None]] = {
     "H5Awrite": Follower._attribute,
     **dict.fromkeys(_LOCATED, Follower._group),
     **dict.fromkeys(_CREATE, Follower._create),
-    **dict.fromkeys(_OPEN, Follower._dataset_open),
+    **dict.fromkeys(_OPEN, lambda self: self._named_file(Op.META, self._dataset().path)),
 }
