@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from capture_hosts import rows_named, trace_of
-from native_hosts import Host, Programs, build_core, operations
+from native_hosts import QUICK, Host, Programs, build_core, operations
 
 from stripewise.readers._container import Op
 
@@ -30,8 +30,7 @@ def written(host: Host, *names: str) -> tuple[int, int]:
 @pytest.fixture(scope="module")
 def small_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library with room for the numbers of 100 threads."""
-    directory = tmp_path_factory.mktemp("small")
-    return build_core(directory, "-DCMAKE_C_FLAGS=-DSW_MOST_THREADS=100u")
+    return build_core(tmp_path_factory, "small", QUICK, "-DCMAKE_C_FLAGS=-DSW_MOST_THREADS=100u")
 
 
 @pytest.mark.parametrize("capture", ["fold", "all"])

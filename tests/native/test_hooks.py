@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from native_hosts import PROGRAMS, Host, Programs, build_core, has, moved, operations
+from native_hosts import PROGRAMS, QUICK, Host, Programs, build_core, has, moved, operations
 
 from stripewise.readers._container import ContainerLayer, Op, ProcessFlag
 
@@ -204,8 +204,9 @@ def test_streams_left_open_are_flushed_in_the_order_of_libc(
 def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library with one member more."""
     source = PROGRAMS / "member.c"
-    directory = tmp_path_factory.mktemp("extended")
-    return build_core(directory, "-DSW_WERROR=ON", f"-DSW_HOOK_SOURCE={source}")
+    return build_core(
+        tmp_path_factory, "extended", QUICK, "-DSW_WERROR=ON", f"-DSW_HOOK_SOURCE={source}"
+    )
 
 
 def test_a_member_answers_for_the_libc(host: Host, programs: Programs, extended: Path) -> None:

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from native_hosts import PROGRAMS, Host, Op, Programs, build_core
+from native_hosts import PROGRAMS, QUICK, Host, Op, Programs, build_core
 
 from stripewise.readers import handshake
 
@@ -16,7 +16,7 @@ from stripewise.readers import handshake
 @pytest.fixture(scope="session")
 def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library with both sanitizers."""
-    return build_core(tmp_path_factory.mktemp("sanitized"), "-DSW_SANITIZE=ON")
+    return build_core(tmp_path_factory, "sanitized", QUICK, "-DSW_SANITIZE=ON")
 
 
 def sanitizer_runtime() -> str:
