@@ -194,7 +194,8 @@ class Follower:
         return self._named_file(Op.META, dataset.path)
 
     def _dataset(self) -> Dataset:
-        dataset = self._datasets.get(*self._located())
+        place = self._located()
+        dataset = self._datasets.setdefault(place, Dataset(*place))
         self._open[self._line.result] = dataset
         return dataset
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from stripewise.model import ShapeKind
 
@@ -108,12 +108,5 @@ class Space:
         return math.prod(self.extents) if self.slab is ALL and self.extents else 0
 
 
-@dataclass
-class Datasets:
-    """All datasets of a run, by file and name."""
-
-    found: dict[tuple[str, str], Dataset] = field(default_factory=dict)
-
-    def get(self, path: str, name: str) -> Dataset:
-        """The dataset, made if it is new."""
-        return self.found.setdefault((path, name), Dataset(path, name))
+Datasets = dict[tuple[str, str], Dataset]
+"""All datasets of a run, by file and name."""

@@ -72,7 +72,7 @@ class _Run:
         self._files = files
         self._notes = notes
         self._calls = CallLog()
-        self._datasets = Datasets()
+        self._datasets: Datasets = {}
         self._untied = 0
         self._unknown_types: set[str] = set()
 
@@ -203,7 +203,7 @@ class _Run:
             notes.append(f"logs of {missing} ranks below {max(self._files)} are missing")
         if self._untied:
             notes.append(f"{self._untied} reads and writes are of datasets that no line opened")
-        guessed = [d.name for d in self._datasets.found.values() if d.guessed]
+        guessed = [d.name for d in self._datasets.values() if d.guessed]
         if guessed:
             notes.append(
                 f"extents of {len(guessed)} datasets are not in the logs: those of all selections"

@@ -123,11 +123,12 @@ class Directory:
         """Yield the calls of one rank; what is damaged is left out and said in `notes`."""
         try:
             calls, grammar = self._parts(rank)
-            times = np.frombuffer(_whole_pairs(_bytes(self.directory / f"{rank}.ts")), "<u4")
+            data = _bytes(self.directory / f"{rank}.ts")
         except TraceError as error:
             notes.append(str(error))
             return
-        n_calls = len(times) // 2
+        n_calls = len(data) // 8
+        times = np.frombuffer(data, "<u4", 2 * n_calls).reshape(-1, 2).tolist()
         n_expected = _n_calls(grammar)
         terminals = _expand(grammar, n_calls, notes)
         if n_expected != n_calls:
@@ -135,9 +136,7 @@ class Directory:
             notes.append(f"rank {rank}: {n_calls} times for {told} calls: damaged")
         unknown = 0
         unit, origin = self.metadata.resolution, 0
-        for terminal, (begin, end) in zip(
-            terminals.tolist(), times.reshape(-1, 2).tolist(), strict=False
-        ):
+        for terminal, (begin, end) in zip(terminals.tolist(), times, strict=False):
             call = calls.get(terminal)
             if call is None:
                 unknown += 1
@@ -164,10 +163,6 @@ def _bytes(path: Path) -> bytes:
         return read_input(path, RECORDER_FILE)
     except OSError as error:
         raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
-
-
-def _whole_pairs(data: bytes) -> bytes:
-    return data[: len(data) // 8 * 8]
 
 
 def _grammar_numbers(path: Path, n_ranks: int) -> NDArray[np.int32]:
