@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from stripewise.errors import ConfigurationError
 from stripewise.inputs import CONFIGURATION
-from stripewise.model import Configuration, FileRule, Value
+from stripewise.model import Configuration, Value
 from stripewise.tunables import Layer, check_configuration, configuration_warnings, find
 
 
@@ -108,38 +108,29 @@ def value_from_text(layer: Layer, key: str, text: str) -> Value:
         return text
 
 
-def lost_beside_hints(configuration: Configuration) -> list[str]:
-    """Say what a format for hints alone cannot hold."""
+def lost_parts(configuration: Configuration, *held: str) -> list[str]:
+    """Say what of a configuration is lost in a format, a line each.
+
+    Args:
+        configuration: What is written.
+        held: Layers beside MPI-IO, and "mca" of the job, if the format has a place for them.
+    """
     lost = []
     for rule in configuration.files:
-        if rule.hdf5 or any(dataset.hdf5 for dataset in rule.datasets):
+        of_datasets = any(dataset.hdf5 for dataset in rule.datasets)
+        if "hdf5" not in held and (rule.hdf5 or of_datasets):
             lost.append(f"HDF5 properties for {rule.match}")
-        lost += lost_libraries(rule)
-    return lost + lost_job(configuration)
-
-
-def lost_libraries(rule: FileRule) -> list[str]:
-    """Say what a format that knows MPI-IO and HDF5 alone loses of a rule."""
-    return [
-        f"{Layer(name).settings} for {rule.match}: {', '.join(settings)}"
-        for name, settings in rule.layers.items()
-        if settings and name not in ("mpiio", "hdf5")
-    ]
-
-
-def lost_job(configuration: Configuration) -> list[str]:
-    """Say what a format for files alone cannot hold."""
-    lost = []
-    if configuration.job.mca:
-        lost.append("MCA parameters " + ", ".join(configuration.job.mca))
-    if configuration.job.environment:
-        lost.append("environment variables " + ", ".join(configuration.job.environment))
-    return lost + lost_resources(configuration)
-
-
-def lost_resources(configuration: Configuration) -> list[str]:
-    """Say which ranks and threads a format loses that does not hold the job's resources."""
-    resources = configuration.job.resources
-    if not resources:
-        return []
-    return ["the job's " + ", ".join(f"{name}={value}" for name, value in resources.items())]
+        lost += [
+            f"{Layer(layer).settings} for {rule.match}: {', '.join(settings)}"
+            for layer, settings in rule.layers.items()
+            if settings and layer not in ("mpiio", "hdf5", *held)
+        ]
+    job = configuration.job
+    if "mca" not in held and job.mca:
+        lost.append("MCA parameters " + ", ".join(job.mca))
+    if job.environment:
+        lost.append("environment variables " + ", ".join(job.environment))
+    if job.resources:
+        resources = (f"{name}={value}" for name, value in job.resources.items())
+        lost.append("the job's " + ", ".join(resources))
+    return lost

@@ -14,7 +14,7 @@ from stripewise.formats._base import (
     Format,
     LoadedConfiguration,
     Written,
-    lost_job,
+    lost_parts,
     value_from_text,
 )
 from stripewise.formats._canonical import canonical
@@ -54,7 +54,7 @@ class FlatFormat(Format):
             for dataset in rule.datasets:
                 lines.append(f"dataset\t{_encode(dataset.match)}")
                 lines += [_line("hdf5", k, _text("hdf5", v)) for k, v in dataset.hdf5.items()]
-        return Written("\n".join(lines) + "\n", tuple(lost_job(configuration)))
+        return Written("\n".join(lines) + "\n", tuple(lost_parts(configuration, *FILE_LAYERS)))
 
 
 def compile_flat(configuration: Configuration) -> str:

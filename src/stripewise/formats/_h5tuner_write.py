@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape, quoteattr
 
-from stripewise.formats._base import Written, lost_job, lost_libraries
+from stripewise.formats._base import Written, lost_parts
 from stripewise.formats._canonical import canonical
 from stripewise.formats._match import literal_name
 from stripewise.model import Configuration, FileRule, Value
@@ -85,7 +85,7 @@ def _meet(one: str | None, other: str | None) -> bool:
 
 def write_h5tuner(configuration: Configuration) -> Written:
     """Write XML; what H5Tuner's matching cannot express is lost."""
-    sheet = _Sheet(lost=lost_job(configuration))
+    sheet = _Sheet(lost=lost_parts(configuration, "hdf5"))
     for rule in canonical(configuration).files:
         _add_rule(rule, sheet)
     beyond = sorted({e.key for e in sheet.entries} - H5TUNER_ITSELF)
@@ -96,7 +96,6 @@ def write_h5tuner(configuration: Configuration) -> Written:
 
 
 def _add_rule(rule: FileRule, sheet: _Sheet) -> None:
-    sheet.lost += lost_libraries(rule)
     if not rule.override and (rule.mpiio or rule.hdf5 or rule.datasets):
         sheet.lost.append(f"override = false for {rule.match}: H5Tuner always overrides")
     for key, value in rule.mpiio.items():

@@ -12,11 +12,11 @@ from stripewise.formats._base import (
     Format,
     LoadedConfiguration,
     Written,
-    lost_resources,
+    lost_parts,
     value_from_text,
 )
 from stripewise.formats._canonical import canonical
-from stripewise.model import Configuration, JobSettings, Value
+from stripewise.model import FILE_LAYERS, Configuration, JobSettings, Value
 from stripewise.tunables import Layer, hint_text
 
 PREFIX = "OMPI_MCA_"
@@ -48,9 +48,7 @@ class McaFormat(Format):
         """Write `key = value` lines."""
         job = canonical(configuration).job
         lost = [f"settings for {rule.match}" for rule in configuration.files if not rule.is_empty]
-        if job.environment:
-            lost.append("environment variables " + ", ".join(job.environment))
-        lost += lost_resources(configuration)
+        lost += lost_parts(configuration, "mca", *FILE_LAYERS)
         lines = []
         for key, value in job.mca.items():
             text = hint_text(value)

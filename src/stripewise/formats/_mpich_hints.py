@@ -15,7 +15,7 @@ from stripewise.formats._base import (
     Format,
     LoadedConfiguration,
     Written,
-    lost_beside_hints,
+    lost_parts,
     value_from_text,
 )
 from stripewise.formats._canonical import canonical
@@ -44,7 +44,7 @@ class MpichHintsFormat(Format):
 
     def write(self, configuration: Configuration) -> Written:
         """Write `export MPICH_MPIIO_HINTS=...`."""
-        lost = lost_beside_hints(configuration)
+        lost = lost_parts(configuration)
         entries = []
         for rule in canonical(configuration).files:
             if not rule.mpiio:

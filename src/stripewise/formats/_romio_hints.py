@@ -11,7 +11,7 @@ from stripewise.formats._base import (
     Format,
     LoadedConfiguration,
     Written,
-    lost_beside_hints,
+    lost_parts,
     value_from_text,
 )
 from stripewise.formats._canonical import canonical
@@ -50,7 +50,7 @@ class RomioHintsFormat(Format):
 
     def write(self, configuration: Configuration) -> Written:
         """Write `key value` lines."""
-        lost = lost_beside_hints(configuration)
+        lost = lost_parts(configuration)
         hints: dict[str, str] = {}
         for rule in canonical(configuration).files:
             if not rule.mpiio:
