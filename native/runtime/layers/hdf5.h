@@ -148,4 +148,43 @@ struct sw_h5_creation {
 enum sw_h5_outcome sw_h5_set_creation(struct sw_h5_creation *creation,
                                       const struct sw_setting *setting);
 
+/* ---- how the exported calls are written down ------------------------------------ */
+
+#define SW_H5_CALLER sw_h5_of(__builtin_return_address(0))
+
+/* What asynchronous calls have in front. */
+#define SW_H5_WHERE const char *in_file, const char *in_function, unsigned line
+#define SW_H5_HERE in_file, in_function, line
+
+/* A call that moves none of the program's data; `ended` knows call, h5 and result. */
+#define SW_H5_CALL(type, name, begun, ended, parameters, arguments)                               \
+    SW_EXPORT type name parameters;                                                               \
+    SW_EXPORT type name parameters                                                                \
+    {                                                                                             \
+        const struct sw_h5 *h5 = SW_H5_CALLER;                                                    \
+        struct sw_call call;                                                                      \
+        if (h5->name == NULL)                                                                     \
+            return -1;                                                                            \
+        if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))                                       \
+            return h5->name arguments;                                                            \
+        begun;                                                                                    \
+        type result = h5->name arguments;                                                         \
+        ended;                                                                                    \
+        return result;                                                                            \
+    }
+
+/* `found`: its file, as it is before the call. */
+#define SW_H5_META(type, name, op, flags, found, parameters, arguments)                           \
+    SW_H5_CALL(type, name, call.event_flags = (flags); struct sw_file *file = (found),            \
+                                                       sw_h5_leave(&call, file, op, result),      \
+                                                       parameters, arguments)
+
+/* A file or dataset that the table knows ends. */
+#define SW_H5_CLOSE(name, op, object, parameters, arguments)                                      \
+    SW_H5_CALL(int, name, struct sw_handle_entry entry = sw_h5_closing(h5, object, &call),        \
+               sw_h5_closed(h5, object, &entry, &call, op, result), parameters, arguments)
+struct sw_handle_entry sw_h5_closing(const struct sw_h5 *h5, sw_hid object, struct sw_call *call);
+void sw_h5_closed(const struct sw_h5 *h5, sw_hid object, const struct sw_handle_entry *entry,
+                  struct sw_call *call, enum sw_op op, int status);
+
 #endif

@@ -232,14 +232,12 @@ static void end_write(struct moving *moving, int status)
 
 /* ---- wrappers ------------------------------------------------------------------ */
 
-#define CALLER sw_h5_of(__builtin_return_address(0))
-
 SW_EXPORT int H5Dwrite(sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file, sw_hid list,
                        const void *data);
 SW_EXPORT int H5Dwrite(sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file, sw_hid list,
                        const void *data)
 {
-    const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5 *h5 = SW_H5_CALLER;
     const struct sw_h5_part part = {dataset, type, memory, in_file};
     struct moving moving;
     if (h5->H5Dwrite == NULL)
@@ -256,7 +254,7 @@ SW_EXPORT int H5Dread(sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file
 SW_EXPORT int H5Dread(sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file, sw_hid list,
                       void *data)
 {
-    const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5 *h5 = SW_H5_CALLER;
     const struct sw_h5_part part = {dataset, type, memory, in_file};
     struct moving moving;
     if (h5->H5Dread == NULL)
@@ -275,7 +273,7 @@ SW_EXPORT int H5Dwrite_async(const char *source, const char *function, unsigned 
                              sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file,
                              sw_hid list, const void *data, sw_hid events)
 {
-    const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5 *h5 = SW_H5_CALLER;
     const struct sw_h5_part part = {dataset, type, memory, in_file};
     struct moving moving;
     if (h5->H5Dwrite_async == NULL)
@@ -296,7 +294,7 @@ SW_EXPORT int H5Dread_async(const char *source, const char *function, unsigned l
                             sw_hid dataset, sw_hid type, sw_hid memory, sw_hid in_file,
                             sw_hid list, void *data, sw_hid events)
 {
-    const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5 *h5 = SW_H5_CALLER;
     const struct sw_h5_part part = {dataset, type, memory, in_file};
     struct moving moving;
     if (h5->H5Dread_async == NULL)
@@ -315,7 +313,7 @@ SW_EXPORT int H5Dwrite_multi(size_t count, sw_hid *datasets, sw_hid *types, sw_h
 SW_EXPORT int H5Dwrite_multi(size_t count, sw_hid *datasets, sw_hid *types, sw_hid *memory,
                              sw_hid *in_file, sw_hid list, const void **data)
 {
-    const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5 *h5 = SW_H5_CALLER;
     struct moving moving;
     if (h5->H5Dwrite_multi == NULL)
         return -1;
@@ -331,7 +329,7 @@ SW_EXPORT int H5Dread_multi(size_t count, sw_hid *datasets, sw_hid *types, sw_hi
 SW_EXPORT int H5Dread_multi(size_t count, sw_hid *datasets, sw_hid *types, sw_hid *memory,
                             sw_hid *in_file, sw_hid list, void **data)
 {
-    const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5 *h5 = SW_H5_CALLER;
     struct moving moving;
     if (h5->H5Dread_multi == NULL)
         return -1;
@@ -339,39 +337,5 @@ SW_EXPORT int H5Dread_multi(size_t count, sw_hid *datasets, sw_hid *types, sw_hi
         return h5->H5Dread_multi(count, datasets, types, memory, in_file, list, data);
     int status = h5->H5Dread_multi(count, datasets, types, memory, in_file, moving.list, data);
     end_read(&moving, status);
-    return status;
-}
-
-/* ---- attributes: metadata, not the program's data ---------------------------------- */
-
-SW_EXPORT int H5Awrite(sw_hid attribute, sw_hid type, const void *data);
-SW_EXPORT int H5Awrite(sw_hid attribute, sw_hid type, const void *data)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    if (h5->H5Awrite == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Awrite(attribute, type, data);
-    call.event_flags = SW_EVENT_ATTRIBUTE;
-    struct sw_file *file = sw_h5_counted_file(h5, attribute);
-    int status = h5->H5Awrite(attribute, type, data);
-    sw_h5_leave(&call, file, SW_OP_META, status);
-    return status;
-}
-
-SW_EXPORT int H5Aread(sw_hid attribute, sw_hid type, void *data);
-SW_EXPORT int H5Aread(sw_hid attribute, sw_hid type, void *data)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    if (h5->H5Aread == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Aread(attribute, type, data);
-    call.event_flags = SW_EVENT_ATTRIBUTE;
-    struct sw_file *file = sw_h5_counted_file(h5, attribute);
-    int status = h5->H5Aread(attribute, type, data);
-    sw_h5_leave(&call, file, SW_OP_META, status);
     return status;
 }

@@ -170,86 +170,44 @@ static void end(struct making *making, sw_hid dataset)
 
 /* ---- creation ------------------------------------------------------------------ */
 
-#define CALLER sw_h5_of(__builtin_return_address(0))
+#define CREATE(function, name, is_later, parameters, arguments)                                   \
+    SW_EXPORT sw_hid function parameters;                                                         \
+    SW_EXPORT sw_hid function parameters                                                          \
+    {                                                                                             \
+        const struct sw_h5 *h5 = SW_H5_CALLER;                                                    \
+        struct making making;                                                                     \
+        if (h5->function == NULL)                                                                 \
+            return -1;                                                                            \
+        if (!begin(&making, __func__, h5, location, name, space, creation))                       \
+            return h5->function arguments;                                                        \
+        making.later = (is_later);                                                                \
+        creation = making.list;                                                                   \
+        sw_hid dataset = h5->function arguments;                                                  \
+        if (retry(&making, dataset)) {                                                            \
+            creation = making.program_list;                                                       \
+            dataset = h5->function arguments;                                                     \
+        }                                                                                         \
+        end(&making, dataset);                                                                    \
+        return dataset;                                                                           \
+    }
 
-SW_EXPORT sw_hid H5Dcreate1(sw_hid location, const char *name, sw_hid type, sw_hid space,
-                            sw_hid creation);
-SW_EXPORT sw_hid H5Dcreate1(sw_hid location, const char *name, sw_hid type, sw_hid space,
-                            sw_hid creation)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct making making;
-    if (h5->H5Dcreate1 == NULL)
-        return -1;
-    if (!begin(&making, __func__, h5, location, name, space, creation))
-        return h5->H5Dcreate1(location, name, type, space, creation);
-    sw_hid dataset = h5->H5Dcreate1(location, name, type, space, making.list);
-    if (retry(&making, dataset))
-        dataset = h5->H5Dcreate1(location, name, type, space, creation);
-    end(&making, dataset);
-    return dataset;
-}
-
-SW_EXPORT sw_hid H5Dcreate2(sw_hid location, const char *name, sw_hid type, sw_hid space,
-                            sw_hid link, sw_hid creation, sw_hid access);
-SW_EXPORT sw_hid H5Dcreate2(sw_hid location, const char *name, sw_hid type, sw_hid space,
-                            sw_hid link, sw_hid creation, sw_hid access)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct making making;
-    if (h5->H5Dcreate2 == NULL)
-        return -1;
-    if (!begin(&making, __func__, h5, location, name, space, creation))
-        return h5->H5Dcreate2(location, name, type, space, link, creation, access);
-    sw_hid dataset = h5->H5Dcreate2(location, name, type, space, link, making.list, access);
-    if (retry(&making, dataset))
-        dataset = h5->H5Dcreate2(location, name, type, space, link, creation, access);
-    end(&making, dataset);
-    return dataset;
-}
-
-SW_EXPORT sw_hid H5Dcreate_async(const char *in_file, const char *in_function, unsigned line,
-                                 sw_hid location, const char *name, sw_hid type, sw_hid space,
-                                 sw_hid link, sw_hid creation, sw_hid access, sw_hid events);
-SW_EXPORT sw_hid H5Dcreate_async(const char *in_file, const char *in_function, unsigned line,
-                                 sw_hid location, const char *name, sw_hid type, sw_hid space,
-                                 sw_hid link, sw_hid creation, sw_hid access, sw_hid events)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct making making;
-    if (h5->H5Dcreate_async == NULL)
-        return -1;
-    if (!begin(&making, __func__, h5, location, name, space, creation))
-        return h5->H5Dcreate_async(in_file, in_function, line, location, name, type, space, link,
-                                   creation, access, events);
-    making.later = true;
-    sw_hid dataset = h5->H5Dcreate_async(in_file, in_function, line, location, name, type, space,
-                                         link, making.list, access, events);
-    if (retry(&making, dataset))
-        dataset = h5->H5Dcreate_async(in_file, in_function, line, location, name, type, space,
-                                      link, creation, access, events);
-    end(&making, dataset);
-    return dataset;
-}
-
+/* clang-format off */
+CREATE(H5Dcreate1, name, false,
+       (sw_hid location, const char *name, sw_hid type, sw_hid space, sw_hid creation),
+       (location, name, type, space, creation))
+CREATE(H5Dcreate2, name, false,
+       (sw_hid location, const char *name, sw_hid type, sw_hid space, sw_hid link,
+        sw_hid creation, sw_hid access),
+       (location, name, type, space, link, creation, access))
+CREATE(H5Dcreate_async, name, true,
+       (SW_H5_WHERE, sw_hid location, const char *name, sw_hid type, sw_hid space, sw_hid link,
+        sw_hid creation, sw_hid access, sw_hid events),
+       (SW_H5_HERE, location, name, type, space, link, creation, access, events))
 /* Only settings for all datasets of the file can apply: there is no name to match. */
-SW_EXPORT sw_hid H5Dcreate_anon(sw_hid location, sw_hid type, sw_hid space, sw_hid creation,
-                                sw_hid access);
-SW_EXPORT sw_hid H5Dcreate_anon(sw_hid location, sw_hid type, sw_hid space, sw_hid creation,
-                                sw_hid access)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct making making;
-    if (h5->H5Dcreate_anon == NULL)
-        return -1;
-    if (!begin(&making, __func__, h5, location, "", space, creation))
-        return h5->H5Dcreate_anon(location, type, space, creation, access);
-    sw_hid dataset = h5->H5Dcreate_anon(location, type, space, making.list, access);
-    if (retry(&making, dataset))
-        dataset = h5->H5Dcreate_anon(location, type, space, creation, access);
-    end(&making, dataset);
-    return dataset;
-}
+CREATE(H5Dcreate_anon, "", false,
+       (sw_hid location, sw_hid type, sw_hid space, sw_hid creation, sw_hid access),
+       (location, type, space, creation, access))
+/* clang-format on */
 
 /* ---- opening ------------------------------------------------------------------- */
 
@@ -268,113 +226,25 @@ static void opened(struct sw_call *call, const struct sw_h5 *h5, sw_hid dataset,
     sw_h5_leave(call, entry.file, SW_OP_META, dataset);
 }
 
-SW_EXPORT sw_hid H5Dopen1(sw_hid location, const char *name);
-SW_EXPORT sw_hid H5Dopen1(sw_hid location, const char *name)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    if (h5->H5Dopen1 == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Dopen1(location, name);
-    sw_hid dataset = h5->H5Dopen1(location, name);
-    opened(&call, h5, dataset, false);
-    return dataset;
-}
+#define OPEN(name, later, parameters, arguments)                                                  \
+    SW_H5_CALL(sw_hid, name, (void)0, opened(&call, h5, result, later), parameters, arguments)
 
-SW_EXPORT sw_hid H5Dopen2(sw_hid location, const char *name, sw_hid access);
-SW_EXPORT sw_hid H5Dopen2(sw_hid location, const char *name, sw_hid access)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    if (h5->H5Dopen2 == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Dopen2(location, name, access);
-    sw_hid dataset = h5->H5Dopen2(location, name, access);
-    opened(&call, h5, dataset, false);
-    return dataset;
-}
+OPEN(H5Dopen1, false, (sw_hid location, const char *name), (location, name))
+OPEN(H5Dopen2, false, (sw_hid location, const char *name, sw_hid access), (location, name, access))
+OPEN(H5Dopen_async, true,
+     (SW_H5_WHERE, sw_hid location, const char *name, sw_hid access, sw_hid events),
+     (SW_H5_HERE, location, name, access, events))
 
-SW_EXPORT sw_hid H5Dopen_async(const char *in_file, const char *in_function, unsigned line,
-                               sw_hid location, const char *name, sw_hid access, sw_hid events);
-SW_EXPORT sw_hid H5Dopen_async(const char *in_file, const char *in_function, unsigned line,
-                               sw_hid location, const char *name, sw_hid access, sw_hid events)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    if (h5->H5Dopen_async == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Dopen_async(in_file, in_function, line, location, name, access, events);
-    sw_hid dataset = h5->H5Dopen_async(in_file, in_function, line, location, name, access, events);
-    opened(&call, h5, dataset, true);
-    return dataset;
-}
+/* ---- closing ------------------------------------------------------------------- */
 
-/* ---- closing, groups ----------------------------------------------------------- */
-
-SW_EXPORT int H5Dclose(sw_hid dataset);
-SW_EXPORT int H5Dclose(sw_hid dataset)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    struct sw_handle_entry entry;
-    if (h5->H5Dclose == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Dclose(dataset);
-    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, dataset), &entry);
-    call.object = entry.object;
-    int status = h5->H5Dclose(dataset);
-    if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, dataset));
-    sw_h5_leave(&call, entry.file, SW_OP_META, status);
-    return status;
-}
-
-SW_EXPORT int H5Dclose_async(const char *in_file, const char *in_function, unsigned line,
-                             sw_hid dataset, sw_hid events);
-SW_EXPORT int H5Dclose_async(const char *in_file, const char *in_function, unsigned line,
-                             sw_hid dataset, sw_hid events)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    struct sw_handle_entry entry;
-    if (h5->H5Dclose_async == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Dclose_async(in_file, in_function, line, dataset, events);
-    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, dataset), &entry);
-    call.object = entry.object;
-    int status = h5->H5Dclose_async(in_file, in_function, line, dataset, events);
-    if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, dataset));
-    sw_h5_leave(&call, entry.file, SW_OP_META, status);
-    return status;
-}
-
-SW_EXPORT sw_hid H5Gcreate2(sw_hid location, const char *name, sw_hid link, sw_hid creation,
-                            sw_hid access);
-SW_EXPORT sw_hid H5Gcreate2(sw_hid location, const char *name, sw_hid link, sw_hid creation,
-                            sw_hid access)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    if (h5->H5Gcreate2 == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Gcreate2(location, name, link, creation, access);
-    struct sw_file *file = sw_h5_counted_file(h5, location);
-    sw_hid group = h5->H5Gcreate2(location, name, link, creation, access);
-    sw_h5_leave(&call, file, SW_OP_META, group);
-    return group;
-}
+SW_H5_CLOSE(H5Dclose, SW_OP_META, dataset, (sw_hid dataset), (dataset))
+SW_H5_CLOSE(H5Dclose_async, SW_OP_META, dataset, (SW_H5_WHERE, sw_hid dataset, sw_hid events),
+            (SW_H5_HERE, dataset, events))
 
 SW_EXPORT int H5Gclose(sw_hid group);
 SW_EXPORT int H5Gclose(sw_hid group)
 {
-    const struct sw_h5 *h5 = CALLER;
+    const struct sw_h5 *h5 = SW_H5_CALLER;
     struct sw_call call;
     if (h5->H5Gclose == NULL)
         return -1;

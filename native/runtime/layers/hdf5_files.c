@@ -156,138 +156,35 @@ static void end(struct opening *opening, sw_hid handle)
 
 /* ---- wrappers ------------------------------------------------------------------ */
 
-#define CALLER sw_h5_of(__builtin_return_address(0))
+#define OPEN(name, creation, creates, parameters, arguments)                                      \
+    SW_EXPORT sw_hid name parameters;                                                             \
+    SW_EXPORT sw_hid name parameters                                                              \
+    {                                                                                             \
+        const struct sw_h5 *h5 = SW_H5_CALLER;                                                    \
+        struct opening opening;                                                                   \
+        if (h5->name == NULL)                                                                     \
+            return -1;                                                                            \
+        if (!begin(&opening, __func__, h5, path, flags, creation, access, creates))               \
+            return h5->name arguments;                                                            \
+        access = opening.list;                                                                    \
+        sw_hid handle = h5->name arguments;                                                       \
+        end(&opening, handle);                                                                    \
+        return handle;                                                                            \
+    }
 
-SW_EXPORT sw_hid H5Fcreate(const char *path, unsigned flags, sw_hid creation, sw_hid access);
-SW_EXPORT sw_hid H5Fcreate(const char *path, unsigned flags, sw_hid creation, sw_hid access)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct opening opening;
-    if (h5->H5Fcreate == NULL)
-        return -1;
-    if (!begin(&opening, __func__, h5, path, flags, creation, access, true))
-        return h5->H5Fcreate(path, flags, creation, access);
-    sw_hid handle = h5->H5Fcreate(path, flags, creation, opening.list);
-    end(&opening, handle);
-    return handle;
-}
-
-SW_EXPORT sw_hid H5Fcreate_async(const char *in_file, const char *in_function, unsigned line,
-                                 const char *path, unsigned flags, sw_hid creation, sw_hid access,
-                                 sw_hid events);
-SW_EXPORT sw_hid H5Fcreate_async(const char *in_file, const char *in_function, unsigned line,
-                                 const char *path, unsigned flags, sw_hid creation, sw_hid access,
-                                 sw_hid events)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct opening opening;
-    if (h5->H5Fcreate_async == NULL)
-        return -1;
-    if (!begin(&opening, __func__, h5, path, flags, creation, access, true))
-        return h5->H5Fcreate_async(in_file, in_function, line, path, flags, creation, access,
-                                   events);
-    sw_hid handle = h5->H5Fcreate_async(in_file, in_function, line, path, flags, creation,
-                                        opening.list, events);
-    end(&opening, handle);
-    return handle;
-}
-
-SW_EXPORT sw_hid H5Fopen(const char *path, unsigned flags, sw_hid access);
-SW_EXPORT sw_hid H5Fopen(const char *path, unsigned flags, sw_hid access)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct opening opening;
-    if (h5->H5Fopen == NULL)
-        return -1;
-    if (!begin(&opening, __func__, h5, path, flags, 0, access, false))
-        return h5->H5Fopen(path, flags, access);
-    sw_hid handle = h5->H5Fopen(path, flags, opening.list);
-    end(&opening, handle);
-    return handle;
-}
-
-SW_EXPORT sw_hid H5Fopen_async(const char *in_file, const char *in_function, unsigned line,
-                               const char *path, unsigned flags, sw_hid access, sw_hid events);
-SW_EXPORT sw_hid H5Fopen_async(const char *in_file, const char *in_function, unsigned line,
-                               const char *path, unsigned flags, sw_hid access, sw_hid events)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct opening opening;
-    if (h5->H5Fopen_async == NULL)
-        return -1;
-    if (!begin(&opening, __func__, h5, path, flags, 0, access, false))
-        return h5->H5Fopen_async(in_file, in_function, line, path, flags, access, events);
-    sw_hid handle =
-        h5->H5Fopen_async(in_file, in_function, line, path, flags, opening.list, events);
-    end(&opening, handle);
-    return handle;
-}
-
-SW_EXPORT int H5Fclose(sw_hid file);
-SW_EXPORT int H5Fclose(sw_hid file)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    struct sw_handle_entry entry;
-    if (h5->H5Fclose == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Fclose(file);
-    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, file), &entry);
-    int status = h5->H5Fclose(file);
-    if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, file));
-    sw_h5_leave(&call, entry.file, SW_OP_CLOSE, status);
-    return status;
-}
-
-SW_EXPORT int H5Fclose_async(const char *in_file, const char *in_function, unsigned line,
-                             sw_hid file, sw_hid events);
-SW_EXPORT int H5Fclose_async(const char *in_file, const char *in_function, unsigned line,
-                             sw_hid file, sw_hid events)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    struct sw_handle_entry entry;
-    if (h5->H5Fclose_async == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Fclose_async(in_file, in_function, line, file, events);
-    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, file), &entry);
-    int status = h5->H5Fclose_async(in_file, in_function, line, file, events);
-    if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, file));
-    sw_h5_leave(&call, entry.file, SW_OP_CLOSE, status);
-    return status;
-}
-
-SW_EXPORT int H5Fflush(sw_hid object, int scope);
-SW_EXPORT int H5Fflush(sw_hid object, int scope)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    if (h5->H5Fflush == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Fflush(object, scope);
-    struct sw_file *file = sw_h5_counted_file(h5, object);
-    int status = h5->H5Fflush(object, scope);
-    sw_h5_leave(&call, file, SW_OP_SYNC, status);
-    return status;
-}
-
-/* What was posted asynchronously is done in here. */
-SW_EXPORT int H5ESwait(sw_hid events, uint64_t timeout, size_t *in_progress, bool *failed);
-SW_EXPORT int H5ESwait(sw_hid events, uint64_t timeout, size_t *in_progress, bool *failed)
-{
-    const struct sw_h5 *h5 = CALLER;
-    struct sw_call call;
-    if (h5->H5ESwait == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5ESwait(events, timeout, in_progress, failed);
-    call.event_flags = SW_EVENT_WAIT;
-    int status = h5->H5ESwait(events, timeout, in_progress, failed);
-    sw_h5_leave(&call, NULL, SW_OP_META, status);
-    return status;
-}
+/* clang-format off */
+OPEN(H5Fcreate, creation, true,
+     (const char *path, unsigned flags, sw_hid creation, sw_hid access),
+     (path, flags, creation, access))
+OPEN(H5Fcreate_async, creation, true,
+     (SW_H5_WHERE, const char *path, unsigned flags, sw_hid creation, sw_hid access,
+      sw_hid events),
+     (SW_H5_HERE, path, flags, creation, access, events))
+OPEN(H5Fopen, 0, false, (const char *path, unsigned flags, sw_hid access), (path, flags, access))
+OPEN(H5Fopen_async, 0, false,
+     (SW_H5_WHERE, const char *path, unsigned flags, sw_hid access, sw_hid events),
+     (SW_H5_HERE, path, flags, access, events))
+SW_H5_CLOSE(H5Fclose, SW_OP_CLOSE, file, (sw_hid file), (file))
+SW_H5_CLOSE(H5Fclose_async, SW_OP_CLOSE, file, (SW_H5_WHERE, sw_hid file, sw_hid events),
+            (SW_H5_HERE, file, events))
+/* clang-format on */

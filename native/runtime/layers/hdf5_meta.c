@@ -3,34 +3,18 @@
 /* Groups, attributes, links and extents of HDF5: what a program's metadata costs. */
 #include "layers/hdf5.h"
 
-#define CALLER sw_h5_of(__builtin_return_address(0))
-
-/* `object`: the argument whose file it is. */
-#define META(type, name, op, flags, object, parameters, arguments)                                \
-    SW_EXPORT type name parameters;                                                               \
-    SW_EXPORT type name parameters                                                                \
-    {                                                                                             \
-        const struct sw_h5 *h5 = CALLER;                                                          \
-        struct sw_call call;                                                                      \
-        if (h5->name == NULL)                                                                     \
-            return -1;                                                                            \
-        if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))                                       \
-            return h5->name arguments;                                                            \
-        call.event_flags = (flags);                                                               \
-        struct sw_file *file = sw_h5_counted_file(h5, object);                                    \
-        type result = h5->name arguments;                                                         \
-        sw_h5_leave(&call, file, op, result);                                                     \
-        return result;                                                                            \
-    }
-
 #define GROUP(type, name, parameters, arguments)                                                  \
-    META(type, name, SW_OP_META, 0, location, parameters, arguments)
+    SW_H5_META(type, name, SW_OP_META, 0, sw_h5_counted_file(h5, location), parameters, arguments)
 #define ATTRIBUTE(type, name, parameters, arguments)                                              \
-    META(type, name, SW_OP_META, SW_EVENT_ATTRIBUTE, location, parameters, arguments)
+    SW_H5_META(type, name, SW_OP_META, SW_EVENT_ATTRIBUTE, sw_h5_counted_file(h5, location),      \
+               parameters, arguments)
 
 /* clang-format off */
 GROUP(sw_hid, H5Gcreate1, (sw_hid location, const char *name, size_t hint),
       (location, name, hint))
+GROUP(sw_hid, H5Gcreate2,
+      (sw_hid location, const char *name, sw_hid link, sw_hid creation, sw_hid access),
+      (location, name, link, creation, access))
 GROUP(sw_hid, H5Gcreate_anon, (sw_hid location, sw_hid creation, sw_hid access),
       (location, creation, access))
 GROUP(sw_hid, H5Gopen1, (sw_hid location, const char *name), (location, name))
@@ -69,7 +53,18 @@ ATTRIBUTE(int, H5Aclose, (sw_hid location), (location))
 ATTRIBUTE(int, H5Adelete, (sw_hid location, const char *name), (location, name))
 ATTRIBUTE(int, H5Aexists, (sw_hid location, const char *name), (location, name))
 
-META(int, H5Dflush, SW_OP_SYNC, 0, dataset, (sw_hid dataset), (dataset))
+ATTRIBUTE(int, H5Awrite, (sw_hid location, sw_hid type, const void *data), (location, type, data))
+ATTRIBUTE(int, H5Aread, (sw_hid location, sw_hid type, void *data), (location, type, data))
+
+#define FLUSH(name, parameters, arguments)                                                        \
+    SW_H5_META(int, name, SW_OP_SYNC, 0, sw_h5_counted_file(h5, object), parameters, arguments)
+FLUSH(H5Dflush, (sw_hid object), (object))
+FLUSH(H5Fflush, (sw_hid object, int scope), (object, scope))
+
+/* What was posted asynchronously is done in here. */
+SW_H5_META(int, H5ESwait, SW_OP_META, SW_EVENT_WAIT, NULL,
+           (sw_hid events, uint64_t timeout, size_t *in_progress, bool *failed),
+           (events, timeout, in_progress, failed))
 /* clang-format on */
 
 /* ---- extents ------------------------------------------------------------------------ */
@@ -96,21 +91,9 @@ static void resized(const struct sw_h5 *h5, sw_hid dataset, struct sw_handle_ent
 }
 
 #define RESIZE(name, parameters, arguments)                                                       \
-    SW_EXPORT int name parameters;                                                                \
-    SW_EXPORT int name parameters                                                                 \
-    {                                                                                             \
-        const struct sw_h5 *h5 = CALLER;                                                          \
-        struct sw_call call;                                                                      \
-        struct sw_handle_entry entry;                                                             \
-        if (h5->name == NULL)                                                                     \
-            return -1;                                                                            \
-        if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))                                       \
-            return h5->name arguments;                                                            \
-        find(h5, dataset, &entry);                                                                \
-        int status = h5->name arguments;                                                          \
-        resized(h5, dataset, &entry, &call, status);                                              \
-        return status;                                                                            \
-    }
+    SW_H5_CALL(int, name, struct sw_handle_entry entry;                                           \
+               find(h5, dataset, &entry), resized(h5, dataset, &entry, &call, result),            \
+               parameters, arguments)
 
 RESIZE(H5Dset_extent, (sw_hid dataset, const uint64_t *extents), (dataset, extents))
 RESIZE(H5Dextend, (sw_hid dataset, const uint64_t *extents), (dataset, extents))

@@ -112,40 +112,28 @@ SW_EXPORT int H5Idec_ref(sw_hid object)
     return references;
 }
 
-SW_EXPORT int H5Oclose_async(const char *in_file, const char *in_function, unsigned line,
-                             sw_hid object, sw_hid events);
-SW_EXPORT int H5Oclose_async(const char *in_file, const char *in_function, unsigned line,
-                             sw_hid object, sw_hid events)
+#define GIVE_UP(name, parameters, arguments)                                                      \
+    SW_H5_CALL(int, name, struct sw_handle_entry entry;                                           \
+               enum sw_op op = giving_up(h5, object, &entry),                                     \
+               sw_h5_closed(h5, object, &entry, &call, op, result), parameters, arguments)
+
+GIVE_UP(H5Oclose, (sw_hid object), (object))
+GIVE_UP(H5Oclose_async, (SW_H5_WHERE, sw_hid object, sw_hid events), (SW_H5_HERE, object, events))
+
+/* ---- the end of what the table knows -------------------------------------------- */
+
+struct sw_handle_entry sw_h5_closing(const struct sw_h5 *h5, sw_hid object, struct sw_call *call)
 {
-    const struct sw_h5 *h5 = sw_h5_of(__builtin_return_address(0));
-    struct sw_call call;
     struct sw_handle_entry entry;
-    if (h5->H5Oclose_async == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Oclose_async(in_file, in_function, line, object, events);
-    enum sw_op op = giving_up(h5, object, &entry);
-    int status = h5->H5Oclose_async(in_file, in_function, line, object, events);
-    if (status >= 0)
-        sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
-    sw_h5_leave(&call, entry.file, op, status);
-    return status;
+    sw_handle_find(&sw_h5_handles, sw_h5_key(h5, object), &entry);
+    call->object = entry.object;
+    return entry;
 }
 
-SW_EXPORT int H5Oclose(sw_hid object);
-SW_EXPORT int H5Oclose(sw_hid object)
+void sw_h5_closed(const struct sw_h5 *h5, sw_hid object, const struct sw_handle_entry *entry,
+                  struct sw_call *call, enum sw_op op, int status)
 {
-    const struct sw_h5 *h5 = sw_h5_of(__builtin_return_address(0));
-    struct sw_call call;
-    struct sw_handle_entry entry;
-    if (h5->H5Oclose == NULL)
-        return -1;
-    if (!h5->usable || !sw_enter(&call, SW_LAYER_HDF5))
-        return h5->H5Oclose(object);
-    enum sw_op op = giving_up(h5, object, &entry);
-    int status = h5->H5Oclose(object);
     if (status >= 0)
         sw_handle_drop(&sw_h5_handles, sw_h5_key(h5, object));
-    sw_h5_leave(&call, entry.file, op, status);
-    return status;
+    sw_h5_leave(call, entry->file, op, status);
 }

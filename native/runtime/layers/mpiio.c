@@ -265,21 +265,9 @@ static int synced(sync_function *real, const char *name, sw_handle handle)
 
 /* ---- the names ------------------------------------------------------------------- */
 
-/* One exported function: finds the real one and hands over.  A missing real function means
- * that nothing behind us is an MPI (a weak reference made the program believe it). */
-#define EXPORTED(name, parameters, types, handed_over)                                            \
-    SW_EXPORT int name parameters;                                                                \
-    SW_EXPORT int name parameters                                                                 \
-    {                                                                                             \
-        SW_REAL(int, name, types);                                                                \
-        if (real == NULL)                                                                         \
-            return SW_MPI_FAILURE;                                                                \
-        return handed_over;                                                                       \
-    }
-
 #define BOTH(name, parameters, types, handed_over)                                                \
-    EXPORTED(MPI_File_##name, parameters, types, handed_over)                                     \
-    EXPORTED(PMPI_File_##name, parameters, types, handed_over)
+    SW_MPI_EXPORTED(MPI_File_##name, parameters, types, handed_over)                              \
+    SW_MPI_EXPORTED(PMPI_File_##name, parameters, types, handed_over)
 
 /* clang-format off */
 BOTH(open,

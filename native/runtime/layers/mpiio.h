@@ -80,4 +80,16 @@ void sw_mpi_info_record(int layer, struct sw_file *file, enum sw_settings_kind k
 /* Records what the program passed, what was applied and what the MPI reports. */
 void sw_mpi_hints_record(const struct sw_mpi_hints *hints, struct sw_file *file, sw_handle handle);
 
+/* One exported function: finds the real one and hands over.  A missing real function means
+ * that nothing behind us is an MPI (a weak reference made the program believe it). */
+#define SW_MPI_EXPORTED(name, parameters, types, handed_over)                                     \
+    SW_EXPORT int name parameters;                                                                \
+    SW_EXPORT int name parameters                                                                 \
+    {                                                                                             \
+        SW_REAL(int, name, types);                                                                \
+        if (real == NULL)                                                                         \
+            return SW_MPI_FAILURE;                                                                \
+        return handed_over;                                                                       \
+    }
+
 #endif

@@ -50,19 +50,9 @@ static int session_init(session_function *real, sw_handle info, sw_handle errhan
     return result;
 }
 
-#define EXPORTED(name, parameters, types, handed_over)                                            \
-    SW_EXPORT int name parameters;                                                                \
-    SW_EXPORT int name parameters                                                                 \
-    {                                                                                             \
-        SW_REAL(int, name, types);                                                                \
-        if (real == NULL)                                                                         \
-            return SW_MPI_FAILURE;                                                                \
-        return handed_over;                                                                       \
-    }
-
 #define BOTH(name, parameters, types, handed_over)                                                \
-    EXPORTED(MPI_##name, parameters, types, handed_over)                                          \
-    EXPORTED(PMPI_##name, parameters, types, handed_over)
+    SW_MPI_EXPORTED(MPI_##name, parameters, types, handed_over)                                   \
+    SW_MPI_EXPORTED(PMPI_##name, parameters, types, handed_over)
 
 /* clang-format off */
 BOTH(Init, (int *argc, char ***argv), (int *, char ***),

@@ -139,8 +139,8 @@ static inline void sw_pn_leave(struct sw_call *call, struct sw_file *file, enum 
 #define SW_PN_CAPTURE_vard sw_pn_capture_variable(&call, ncid, varid)
 #define SW_PN_CAPTURE_NOTHING (void)0
 
-/* One exported function: finds the real one, times it and counts `bytes`. */
-#define SW_PN_CALL(name, op, flags, bytes, capture, parameters, types, arguments)                 \
+/* One exported function: finds the real one and times it; `ended` knows call and result. */
+#define SW_PN_EXPORTED(name, ended, parameters, types, arguments)                                 \
     SW_EXPORT int name parameters;                                                                \
     SW_EXPORT int name parameters                                                                 \
     {                                                                                             \
@@ -151,12 +151,15 @@ static inline void sw_pn_leave(struct sw_call *call, struct sw_file *file, enum 
         if (!sw_enter(&call, SW_LAYER_PNETCDF))                                                   \
             return real arguments;                                                                \
         int result = real arguments;                                                              \
-        sw_call_ended(&call);                                                                     \
-        call.event_flags = (flags);                                                               \
-        if (sw_capturing() && sw_pn_moved(result))                                                \
-            capture;                                                                              \
-        sw_pn_data_done(&call, ncid, op, result, sw_pn_moved(result) ? (bytes) : -1);             \
+        ended;                                                                                    \
         return result;                                                                            \
     }
+
+/* The same of a data call: counts `bytes`. */
+#define SW_PN_CALL(name, op, flags, bytes, capture, parameters, types, arguments)                 \
+    SW_PN_EXPORTED(name, sw_call_ended(&call); call.event_flags = (flags);                        \
+                   if (sw_capturing() && sw_pn_moved(result)) capture;                            \
+                   sw_pn_data_done(&call, ncid, op, result, sw_pn_moved(result) ? (bytes) : -1),  \
+                   parameters, types, arguments)
 
 #endif

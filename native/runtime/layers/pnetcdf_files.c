@@ -184,8 +184,6 @@ SW_EXPORT int ncmpi_delete(const char *path, sw_handle info)
 
 /* ---- the end of the definitions -------------------------------------------------------- */
 
-typedef int define_function(int);
-
 static int defined(int ncid, struct sw_call *call, int result)
 {
     struct sw_file *file = sw_pn_file(ncid);
@@ -196,48 +194,20 @@ static int defined(int ncid, struct sw_call *call, int result)
     return result;
 }
 
-SW_EXPORT int ncmpi_enddef(int ncid);
-SW_EXPORT int ncmpi_enddef(int ncid)
-{
-    SW_REAL(int, ncmpi_enddef, (int));
-    struct sw_call call;
-    if (real == NULL)
-        return SW_PN_FAILURE;
-    if (!sw_enter(&call, SW_LAYER_PNETCDF))
-        return real(ncid);
-    return defined(ncid, &call, real(ncid));
-}
-
-SW_EXPORT int ncmpi__enddef(int ncid, sw_mpi_offset header_free, sw_mpi_offset data_align,
-                            sw_mpi_offset data_free, sw_mpi_offset record_align);
-SW_EXPORT int ncmpi__enddef(int ncid, sw_mpi_offset header_free, sw_mpi_offset data_align,
-                            sw_mpi_offset data_free, sw_mpi_offset record_align)
-{
-    SW_REAL(int, ncmpi__enddef, (int, sw_mpi_offset, sw_mpi_offset, sw_mpi_offset, sw_mpi_offset));
-    struct sw_call call;
-    if (real == NULL)
-        return SW_PN_FAILURE;
-    if (!sw_enter(&call, SW_LAYER_PNETCDF))
-        return real(ncid, header_free, data_align, data_free, record_align);
-    return defined(ncid, &call, real(ncid, header_free, data_align, data_free, record_align));
-}
+/* clang-format off */
+SW_PN_EXPORTED(ncmpi_enddef, result = defined(ncid, &call, result), (int ncid), (int), (ncid))
+SW_PN_EXPORTED(ncmpi__enddef, result = defined(ncid, &call, result),
+               (int ncid, sw_mpi_offset header_free, sw_mpi_offset data_align,
+                sw_mpi_offset data_free, sw_mpi_offset record_align),
+               (int, sw_mpi_offset, sw_mpi_offset, sw_mpi_offset, sw_mpi_offset),
+               (ncid, header_free, data_align, data_free, record_align))
+/* clang-format on */
 
 /* ---- everything else that may touch the file -------------------------------------------- */
 
 #define TIMED(name, op, parameters, types, arguments)                                             \
-    SW_EXPORT int name parameters;                                                                \
-    SW_EXPORT int name parameters                                                                 \
-    {                                                                                             \
-        SW_REAL(int, name, types);                                                                \
-        struct sw_call call;                                                                      \
-        if (real == NULL)                                                                         \
-            return SW_PN_FAILURE;                                                                 \
-        if (!sw_enter(&call, SW_LAYER_PNETCDF))                                                   \
-            return real arguments;                                                                \
-        int result = real arguments;                                                              \
-        sw_pn_leave(&call, sw_pn_file(ncid), op, result);                                         \
-        return result;                                                                            \
-    }
+    SW_PN_EXPORTED(name, sw_pn_leave(&call, sw_pn_file(ncid), op, result), parameters, types,     \
+                   arguments)
 
 /* clang-format off */
 TIMED(ncmpi_redef, SW_OP_META, (int ncid), (int), (ncid))
