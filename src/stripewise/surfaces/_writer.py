@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 
 from stripewise.errors import StorageError
 from stripewise.owned import append_durably
@@ -14,7 +14,7 @@ from stripewise.surfaces._lines import SurfaceRun, run_to_line
 from stripewise.surfaces._surface import Surface
 
 
-class SurfaceWriter:
+class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
     """A context manager around the open file."""
 
     def __init__(self, path: Path, surface: Surface) -> None:
@@ -33,16 +33,7 @@ class SurfaceWriter:
         except OSError as error:
             raise self._failed(error) from error
 
-    def __enter__(self) -> SurfaceWriter:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close the file."""
         os.close(self._descriptor)
 
