@@ -37,7 +37,7 @@ def place_of_record(data: bytes) -> int:
 def test_a_sound_container_has_no_note(tmp_path: Path) -> None:
     raw = parse_container(SOUND)
     assert raw.problems == []
-    assert len(raw.records) == len(FILES)
+    assert len(raw.files) == len(FILES)
 
 
 @pytest.mark.parametrize("size", [c.PAGE, c.PAGE + 100, 3 * c.PAGE - 8])

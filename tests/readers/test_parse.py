@@ -24,10 +24,10 @@ def test_processes_and_records() -> None:
     raw = parse_container(GOLDEN)
     assert (raw.host, raw.run_id) == ("node1", "run")
     assert [int(p["pid"][0]) for p in raw.processes] == [7, 8]
-    assert raw.owners == [0, 1]
-    assert raw.paths == [b"/data/a.dat", b"/data/a.dat"]
+    assert [file.process for file in raw.files] == [0, 1]
+    assert [file.path for file in raw.files] == [b"/data/a.dat", b"/data/a.dat"]
     assert [note.text for note in raw.notes] == ["hm"]
-    assert int(raw.records[1]["ops"][0, Op.WRITE]["bytes"]) == 300
+    assert int(raw.files[1].record["ops"][0, Op.WRITE]["bytes"]) == 300
 
 
 def test_settings_find_their_file() -> None:
@@ -74,7 +74,7 @@ def test_an_uncommitted_record_ends_the_block() -> None:
     place = two.index(b"/data/a.dat")
     size = (place + 11 + 7) // 8 * 8
     torn = two[:size] + bytes(4) + two[size + 4 :]
-    assert parse_container(torn).paths == [b"/data/a.dat"]
+    assert [file.path for file in parse_container(torn).files] == [b"/data/a.dat"]
 
 
 @settings(max_examples=60, deadline=None)
@@ -83,7 +83,8 @@ def test_any_unfinished_tail_is_read(length: int) -> None:
     whole = parse_container(GOLDEN)
     part = parse_container(GOLDEN[:length])
     assert len(part.processes) <= len(whole.processes)
-    assert part.paths == whole.paths[: len(part.paths)]
+    paths = [file.path for file in part.files]
+    assert paths == [file.path for file in whole.files][: len(paths)]
 
 
 @settings(max_examples=100, deadline=None)

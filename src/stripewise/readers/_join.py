@@ -110,21 +110,17 @@ def join_containers(raws: Sequence[RawContainer]) -> RunProfile:
     """Join the counters of parsed containers."""
     names: dict[bytes, int] = {}
     processes, place = _processes(raws)
-    records: list[NDArray[np.void]] = []
-    owners: list[int] = []
-    files: list[int] = []
+    files: list[tuple[int, int, NDArray[np.void]]] = []
     issued: list[tuple[int, int, NDArray[np.void]]] = []
     used: list[tuple[int, int, NDArray[np.void]]] = []
     directories: dict[bytes, int] = {}
     settings: list[Settings] = []
     first = 0
     for raw in raws:
-        found = [names.setdefault(normal_path(path), len(names)) for path in raw.paths]
-        ids = {int(r["file_id"][0]): row for r, row in zip(raw.records, found, strict=True)}
-        records += raw.records
-        owners += [int(place[first + owner]) for owner in raw.owners]
-        files += found
         own_place = place[first : first + len(raw.processes)]
+        found = _placed(raw.files, own_place, names)
+        ids = {int(record["file_id"][0]): path for _, path, record in found}
+        files += found
         issued += _placed(raw.issued, own_place, names)
         used += _placed(raw.metadata, own_place, directories)
         settings += [
@@ -132,8 +128,7 @@ def join_containers(raws: Sequence[RawContainer]) -> RunProfile:
         ]
         first += len(raw.processes)
     paths = tuple(os.fsdecode(name) for name in names)
-    own = np.concatenate([*records, np.zeros(0, FILE_RECORD)])
-    rows = _counters(own, np.array(owners, np.int64), np.array(files, np.int64), processes)
+    rows = _counter_rows(files, processes)
     take_back_doubles(processes, rows, paths)
     program = processes["is_program"][rows["process"]]
     profile = RunProfile(
@@ -146,7 +141,7 @@ def join_containers(raws: Sequence[RawContainer]) -> RunProfile:
         counters=rows[program],
         helpers=rows[~program],
         processes=processes,
-        issued=_of_program(_issued_rows(issued, processes), processes),
+        issued=_of_program(_counter_rows(issued, processes), processes),
         names=_of_program(_names_rows(used, processes), processes),
         directories=tuple(os.fsdecode(name) for name in directories),
         settings=tuple(settings),
@@ -227,7 +222,7 @@ def _placed(
     ]
 
 
-def _issued_rows(
+def _counter_rows(
     found: Sequence[tuple[int, int, NDArray[np.void]]], processes: NDArray[Any]
 ) -> NDArray[Any]:
     records = np.concatenate([*(row[2] for row in found), np.zeros(0, FILE_RECORD)])

@@ -55,10 +55,9 @@ class RawContainer:
     Attributes:
         host / run_id: Of its header.
         processes: One `PROCESS` scalar each.
-        records: One `FILE_RECORD` scalar each; `owners` gives the process's index and
-            `paths` the path of each.
+        files: Counters of files, one `FILE_RECORD` scalar each.
         settings / notes: In the order of the file.
-        issued: Of the system calls that libc made for streams, as `records`.
+        issued: Of the system calls that libc made for streams, as `files`.
         metadata: Calls on names, by directory: one `METADATA_RECORD` scalar each.
         trace: The events; empty if they were not asked for.
         problems: What of it cannot be read, in words.
@@ -67,9 +66,7 @@ class RawContainer:
     host: str
     run_id: str
     processes: list[NDArray[np.void]] = field(default_factory=list)
-    records: list[NDArray[np.void]] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    paths: list[bytes] = field(default_factory=list)
+    files: list[RawNamed] = field(default_factory=list)
     settings: list[RawSettings] = field(default_factory=list)
     notes: list[RawSettings] = field(default_factory=list)
     issued: list[RawNamed] = field(default_factory=list)
@@ -254,9 +251,7 @@ def _add_file(data: bytes, start: int, size: int, owner: int, raw: RawContainer)
     length = int(record["path_bytes"][0])
     if length > size - fixed or not _is_possible(record[0]):
         return "that make no sense, and are left out"
-    raw.records.append(record)
-    raw.owners.append(owner)
-    raw.paths.append(data[start + fixed : start + fixed + length])
+    raw.files.append(RawNamed(owner, record, data[start + fixed : start + fixed + length]))
     return "" if _is_sound(record[0]) else "that contradict themselves"
 
 

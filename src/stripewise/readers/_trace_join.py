@@ -70,9 +70,9 @@ def _places(raws: Sequence[RawContainer], profile: RunProfile) -> list[list[int]
 def _file_index(raws: Sequence[RawContainer], profile: RunProfile) -> dict[int, int]:
     index = {os.fsencode(path): row for row, path in enumerate(profile.paths)}
     return {
-        int(record["file_id"][0]): index[normal_path(path)]
+        int(entry.record["file_id"][0]): index[normal_path(entry.path)]
         for raw in raws
-        for record, path in zip(raw.records, raw.paths, strict=True)
+        for entry in raw.files
     }
 
 
