@@ -11,6 +11,7 @@ from typing import Any
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories that act on a terminal or a page instead of standing in it."""
+_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -56,6 +57,14 @@ def format_ratio(value: float) -> str:
     if value >= 9.95:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 1.995 else f"{value:.2f}"
+
+
+def size_text(size_bytes: int) -> str:
+    """Return a size in its unit: 767 B, 1.5 MiB."""
+    for unit, name in _UNITS:
+        if size_bytes >= unit:
+            return f"{size_bytes / unit:.3g} {name}"
+    return f"{size_bytes} B"
 
 
 def csv_cell(value: Any) -> Any:

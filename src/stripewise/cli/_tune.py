@@ -170,6 +170,11 @@ if TYPE_CHECKING:
     help="Neither use what earlier studies found nor keep what this one finds.",
 )
 @click.option(
+    "--no-per-file",
+    is_flag=True,
+    help="Find one setting for all files, also where classes of files behave differently.",
+)
+@click.option(
     "--keep", is_flag=True, help="Keep the outputs and the recorded evidence of all runs."
 )
 @click.option(
@@ -193,7 +198,12 @@ if TYPE_CHECKING:
 @json_option
 @program_argument
 def command(
-    as_json: bool, no_sync: bool, no_memory: bool, timeout: float | None, **given: Any
+    as_json: bool,
+    no_sync: bool,
+    no_memory: bool,
+    no_per_file: bool,
+    timeout: float | None,
+    **given: Any,
 ) -> None:
     """Find settings that make the I/O of COMMAND faster, and prove it.
 
@@ -225,6 +235,7 @@ def command(
         cases=find_cases(program, given.pop("case_values"), cases_file),
         sync=not no_sync,
         memory=not no_memory,
+        per_file=not no_per_file,
         timeout_seconds=timeout,
         strategy_options=strategy_options(given.pop("strategy_words")),
         vary=parse_vary(given.pop("vary")),

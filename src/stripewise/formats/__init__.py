@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stripewise.formats._flat import compile_flat as compile_flat
     from stripewise.formats._match import Effective as Effective
     from stripewise.formats._match import effective as effective
+    from stripewise.formats._match import literal_glob as literal_glob
     from stripewise.formats._match import matches as matches
     from stripewise.formats._mca import job_environment as job_environment
     from stripewise.formats._registry import format_names as format_names

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from math import isfinite
 
 import stripewise
@@ -22,12 +23,20 @@ from stripewise.model import (
     is_settled,
     joint_cause,
 )
+from stripewise.tunables import scopes
 
 
 def learn(result: StudyResult, case: Case, study_id: str) -> Lesson | None:
-    """Return what a study learned; None if it tried nothing."""
-    if not result.trials:
+    """Return what a study learned; None if it tried nothing.
+
+    Settings for some files only are left out: the names of one program's files say nothing of
+    another's.
+    """
+    trials = [trial for trial in result.trials if not scopes(trial.settings)]
+    if not trials:
         return None
+    if result.winner is not None and scopes(result.winner.settings):
+        result = replace(result, winner=None, speedup=None, elapsed_speedup=None, improved=False)
     winner = result.winner
     return Lesson(
         study_id=study_id,
@@ -40,7 +49,7 @@ def learn(result: StudyResult, case: Case, study_id: str) -> Lesson | None:
         resolution=one_line(result.resolution),
         tried=tuple(
             _tried(trial, _failed_pair(result, trial))
-            for trial in result.trials
+            for trial in trials
             if trial.state is not TrialState.LOST
         ),
         n_runs=len(result.runs),

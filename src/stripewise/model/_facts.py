@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stripewise.model._file_class import FileClass
+
 
 @dataclass(frozen=True)
 class PatternSummary:
@@ -72,6 +74,8 @@ class ProgramFacts:
             empty if it is none.
         block_bytes: Bytes of that block.
         patterns: All patterns that were recognised, the one that moved most first.
+        file_classes: Classes of files with different behaviour, the one with most I/O time
+            first; empty where all files that matter behave alike.
     """
 
     n_ranks: int = 1
@@ -105,3 +109,4 @@ class ProgramFacts:
     block: tuple[int, ...] = ()
     block_bytes: int = 0
     patterns: tuple[PatternSummary, ...] = ()
+    file_classes: tuple[FileClass, ...] = ()

@@ -77,6 +77,8 @@ class Trial:
         message: One line of explanation.
         details: What it did, for people.
         case_ratios: Case to its I/O-time ratio, of those that ran; empty with one case.
+        class_ratios: Glob of a class of files to the ratio of the I/O time on these; empty
+            where the files of a program are of one class.
     """
 
     number: int
@@ -90,3 +92,4 @@ class Trial:
 
     details: Mapping[str, str] = field(default_factory=dict)
     case_ratios: Mapping[str, float] = field(default_factory=dict)
+    class_ratios: Mapping[str, float] = field(default_factory=dict)

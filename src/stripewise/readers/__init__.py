@@ -8,6 +8,7 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.readers._accesses import accesses as accesses
+    from stripewise.readers._class_phrase import class_phrase as class_phrase
     from stripewise.readers._collect import collect_containers as collect_containers
     from stripewise.readers._container import MpiFamily as MpiFamily
     from stripewise.readers._effective import cannot_act as cannot_act
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from stripewise.readers._expand import expand as expand
     from stripewise.readers._expand import unfolded as unfolded
     from stripewise.readers._facts import program_facts as program_facts
+    from stripewise.readers._file_classes import file_classes as file_classes
     from stripewise.readers._files import OpenedFiles as OpenedFiles
     from stripewise.readers._files import observed_files as observed_files
     from stripewise.readers._files import opened_files as opened_files

@@ -152,7 +152,7 @@ def _data_calls(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _observe(profile: RunProfile, name: str, rows: NDArray[Any], hints: FileHints) -> ObservedFile:
-    system = _system_rows(profile, rows)
+    system = system_rows(profile, rows)
     writes = system["count"][:, Op.WRITE]
     writing = system[writes > 0]
     return ObservedFile(
@@ -175,7 +175,7 @@ def _observe(profile: RunProfile, name: str, rows: NDArray[Any], hints: FileHint
     )
 
 
-def _system_rows(profile: RunProfile, rows: NDArray[Any]) -> NDArray[Any]:
+def system_rows(profile: RunProfile, rows: NDArray[Any]) -> NDArray[Any]:
     """Rows of the system calls: what libc made of a stream's calls stands in for these."""
     system = rows[np.isin(rows["layer"], SYSTEM_LAYERS)]
     issued = profile.issued[np.isin(profile.issued["file"], rows["file"])]

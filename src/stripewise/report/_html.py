@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from stripewise.model import StudyResult, TrialState
+from stripewise.readers import class_phrase
 from stripewise.report import _text
 from stripewise.report._apply import recipes
 from stripewise.report._cases import (
@@ -28,8 +29,9 @@ from stripewise.report._digest import (
 from stripewise.report._evidence import evidence_chart, timeline_chart
 from stripewise.report._files import files_section
 from stripewise.report._page import page_environment, template_source
-from stripewise.report._phrases import facts_phrase
-from stripewise.report._summary import price_phrase
+from stripewise.report._phrases import facts_phrase, part_ratios
+from stripewise.report._summary import classes_with_settings, price_phrase
+from stripewise.report._text import setting_name
 from stripewise.report._tunables import effects_chart, tunable_effects
 from stripewise.report._verdict import faster, rejection, traffic, trials_phrase, verdict, wide
 from stripewise.text import printable
@@ -74,6 +76,8 @@ def render_html(result: StudyResult) -> str:
         effects=effects,
         sections=_sections(result),
         facts=facts_phrase(result.facts),
+        classes=[class_phrase(one) for one in result.facts.file_classes],
+        own_classes=classes_with_settings(result),
         all_facts=_facts(result),
         states=_STATES,
         most_rows=MOST_ROWS,
@@ -109,7 +113,7 @@ def _facts(result: StudyResult) -> dict[str, str]:
     known = {
         k: v
         for k, v in asdict(result.facts).items()
-        if k != "patterns" and v not in ("", (), 0, False)
+        if k not in ("patterns", "file_classes") and v not in ("", (), 0, False)
     }
     return {name.replace("_", " "): _fact(value) for name, value in known.items()}
 
@@ -130,7 +134,9 @@ def _fact(value: object) -> str:
 def _template() -> Any:
     environment = page_environment()
     environment.filters.update(
-        name=lambda name: name.partition(".")[2] or name,
+        name=lambda name: setting_name(name).partition(".")[2] or name,
+        setting_name=setting_name,
+        part_ratios=part_ratios,
         ratio=_ratio,
         speedup=_speedup,
         digest=digest,

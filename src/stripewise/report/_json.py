@@ -152,6 +152,9 @@ def _trial(trial: Trial) -> dict[str, Any]:
         "message": trial.message,
         "runs": len(trial.measurements),
         "case_speedups": {name: _times_faster(ratio) for name, ratio in trial.case_ratios.items()},
+        "class_speedups": {
+            name: _times_faster(ratio) for name, ratio in trial.class_ratios.items()
+        },
     }
 
 

@@ -64,16 +64,17 @@ def _outcome(trial: Trial) -> str:
     text = f"I/O {format_seconds(figures.io_seconds)}" if not trial.case_ratios else "I/O"
     if math.isfinite(trial.io_ratio) and trial.io_ratio > 0:
         text += f"   {format_ratio(1 / trial.io_ratio)}x"
-    if trial.case_ratios:
-        text += f" ({_case_ratios(trial)})"
+    if ratios := part_ratios(trial):
+        text += f" ({ratios})"
     runs = plural(figures.n_runs, "run")
     return f"{text}   {runs}{', stopped early' if trial.state is TrialState.HOPELESS else ''}"
 
 
-def _case_ratios(trial: Trial) -> str:
+def part_ratios(trial: Trial) -> str:
+    """Say the speed-ups of the cases, or of the classes of files: "plt*.h5 3.1x, chk*.h5 0.4x"."""
     return ", ".join(
         f"{printable(name)} {format_ratio(1 / ratio)}x"
-        for name, ratio in trial.case_ratios.items()
+        for name, ratio in (trial.case_ratios or trial.class_ratios).items()
         if ratio > 0
     )
 

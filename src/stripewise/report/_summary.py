@@ -10,6 +10,7 @@ from math import isfinite
 from pathlib import PurePath
 
 from stripewise.model import Price, StudyResult, VerificationStatus
+from stripewise.readers import class_phrase
 from stripewise.report._cases import (
     baseline_figures,
     best_figures,
@@ -36,6 +37,7 @@ from stripewise.report._verdict import (
     wide,
 )
 from stripewise.text import printable
+from stripewise.tunables import scopes
 
 _LABEL = 16
 MOST_COMMANDS = 3
@@ -131,6 +133,7 @@ def _conclusion(result: StudyResult) -> list[str]:
         lines = [line("result", f"{text}    {whole}" if whole else text)]
         if result.winner is not None:
             lines.append(line("settings", format_settings(result.winner.settings)))
+            lines += [line("files", text) for text in classes_with_settings(result)]
         remarks = (traffic(result), wide(result.speedup) if result.speedup else "")
         lines += [line("note", remark) for remark in remarks if remark]
     if conclusion.limits:
@@ -141,6 +144,12 @@ def _conclusion(result: StudyResult) -> list[str]:
         text = f"I/O {before} → {after} (one run each, for the record)"
         lines.append(line("without sync", text))
     return lines
+
+
+def classes_with_settings(result: StudyResult) -> list[str]:
+    """Describe the classes of files to which the winner gives settings of their own."""
+    own = scopes(result.winner.settings) if result.winner is not None else ()
+    return [class_phrase(one) for one in result.facts.file_classes if one.match in own]
 
 
 def _cases(result: StudyResult) -> list[str]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from stripewise.text import format_ratio as format_ratio
 from stripewise.text import plural as plural
 from stripewise.text import printable
+from stripewise.tunables import said_of_files, split_scope
 
 if TYPE_CHECKING:
     from stripewise.model import Speedup, Value
@@ -125,11 +126,17 @@ def format_value(value: Value) -> str:
 
 
 def format_settings(settings: Mapping[str, Value]) -> str:
-    """Format settings for one line, without their layer: "cb_nodes=4 alignment=1 MiB,1 MiB"."""
-    return " ".join(
-        f"{name.partition('.')[2] or name}={format_value(value)}"
-        for name, value in settings.items()
-    )
+    """Format settings for one line, without their layer: "cb_nodes=4 alignment=1 MiB,1 MiB".
+
+    Those for some files only come last: "io=romio321 for plt*.h5: cb_nodes=4".
+    """
+    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={format_value(v)}")
+
+
+def setting_name(name: str) -> str:
+    """Return the name of a setting: of a tunable, or "mpiio.cb_nodes for plt*.h5"."""
+    tunable, match = split_scope(name)
+    return f"{tunable} for {printable(match)}" if match else tunable
 
 
 def command_line(command: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from stripewise.model import StudyResult, Trial, TrialState, Value
 from stripewise.report import _chart as chart
 from stripewise.report._chart import Chart, Spec
-from stripewise.report._text import format_ratio, format_value, plural
+from stripewise.report._text import format_ratio, format_value, plural, setting_name
 
 DEFAULT = "not set"
 MOST_CHARTS = 16
@@ -60,7 +60,7 @@ def tunable_effects(result: StudyResult) -> tuple[TunableEffect, ...]:
     names = list(result.searched)
     names += [n for trial in result.trials for n in trial.settings if n not in names]
     tried = [n for n in dict.fromkeys(names) if any(n in t.settings for t in result.trials)]
-    return tuple(TunableEffect(name, _values(result, name)) for name in tried)
+    return tuple(TunableEffect(setting_name(name), _values(result, name)) for name in tried)
 
 
 def _values(result: StudyResult, name: str) -> tuple[ValueEffect, ...]:

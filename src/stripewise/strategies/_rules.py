@@ -8,8 +8,9 @@ from collections.abc import Generator, Mapping, Sequence
 from math import inf
 
 from stripewise.model import Proposal, Trial, Value
+from stripewise.strategies._per_class import PerClass
 from stripewise.strategies._stepwise import Batch, Steps, StepwiseStrategy
-from stripewise.tunables import Dimension, PointKey, is_valid, key_of, settings_text
+from stripewise.tunables import Dimension, PointKey, is_valid, key_of, settings_text, split_scope
 
 Settings = dict[str, Value]
 Climb = Generator[Batch, list[Trial], None]
@@ -21,7 +22,8 @@ class RulesStrategy(StepwiseStrategy):
 
     An improvement counts when it is larger than the noise.  A rung that changes nothing is
     followed by one more rung, a rung that is worse by twice the noise ends the ladder (one
-    unlucky run must not); the values of an enumeration have no order and are all tried.  At
+    unlucky run must not); the values of an enumeration have no order and are all tried.  After
+    each tunable, where classes of files did best at different points, these are put together.  At
     the end the whole time is checked: while the best point makes it worse, the tunable that was
     kept last is given up.
     """
@@ -46,10 +48,12 @@ class RulesStrategy(StepwiseStrategy):
         """Climb all ladders, then check the whole time."""
         self._seen: dict[PointKey, tuple[float, float]] = {key_of({}): (1.0, 1.0)}
         self._best: Settings = {}
+        self._classes, self._serves_a_class = PerClass(self.facts.file_classes), False
         self._begin_with_primed()
         yield from self.start()
         for dimension in self.dimensions():
             yield from self._climb(dimension)
+            yield from self._compose()
         yield from self._check_whole_time()
         kept = settings_text(self._best)
         return "every tunable was tried; " + (
@@ -75,6 +79,7 @@ class RulesStrategy(StepwiseStrategy):
                 return inf
             (trial,) = yield [Proposal(dict(settings), reason)]
             self._seen[key] = (trial.io_ratio, trial.elapsed_ratio)
+            self._serves_a_class = self._classes.learn(trial, self.noise)
         ratio = self._seen[key][0]
         if ratio < self.best_ratio * (1 - self.noise):
             self._best = dict(settings)
@@ -92,6 +97,7 @@ class RulesStrategy(StepwiseStrategy):
         for trial in self.primed:
             key = key_of(trial.settings)
             self._seen[key] = (trial.io_ratio, trial.elapsed_ratio)
+            self._classes.learn(trial, self.noise)
             if trial.io_ratio < self.best_ratio * (1 - self.noise):
                 self._best = dict(trial.settings)
 
@@ -113,13 +119,19 @@ class RulesStrategy(StepwiseStrategy):
     def _ladder(self, name: str, values: Sequence[Value], reason: str) -> Climb:
         patience = 1
         for value in values:
-            before = self.best_ratio
+            before, self._serves_a_class = self.best_ratio, False
             ratio = yield from self.try_point(self._with(name, value), reason)
-            if ratio < before * (1 - self.noise):
+            if ratio < before * (1 - self.noise) or self._serves_a_class:
                 continue
             if ratio > before * (1 + 2 * self.noise) or not patience:
                 return
             patience -= 1
+
+    def _compose(self) -> Climb:
+        """Try what was best for each class of files, where that promises a gain."""
+        point = self._classes.compose(self._best, self.noise)
+        if point is not None:
+            yield from self.try_point(point, "what was best for each class of files")
 
     def _with(self, name: str, value: Value) -> Settings:
         """Return the best point with one more setting, and with what that one needs.
@@ -134,7 +146,8 @@ class RulesStrategy(StepwiseStrategy):
         known = self._seen.get(key_of(base)) if missing else None
         if known is not None and known[0] > self.best_ratio * (1 + 2 * self.noise):
             base = self._best
-        point = {**base, name: value}
+        kept = {n: v for n, v in base.items() if n == name or split_scope(n)[0] != name}
+        point = {**kept, name: value}
         return point if is_valid(point, self.facts) else {**needed, name: value}
 
     def _reason(self, name: str) -> str:

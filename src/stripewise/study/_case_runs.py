@@ -14,6 +14,7 @@ from math import exp, inf, log
 from statistics import median
 from typing import Any
 
+from stripewise.formats import matches
 from stripewise.model import Measurement, RunRole
 from stripewise.strategies import Proposal
 from stripewise.study._baseline import Baseline
@@ -81,6 +82,16 @@ class CaseRuns:
                 for c, b in self._pairs()
             ]
         )
+
+    @property
+    def class_ratios(self) -> dict[str, float]:
+        """The same of the I/O time on each class of files, by its glob; empty after a failure."""
+        found: dict[str, float] = {}
+        for match in (one.match for one in self.baseline.facts.file_classes if one.match):
+            times = [(_seconds_on(c, match), _seconds_on(b, match)) for c, b in self._pairs()]
+            if self.ok and times and all(min(pair) > TINY_SECONDS for pair in times):
+                found[match] = self._middle([after / before for after, before in times])
+        return found
 
     @property
     def asks_the_same(self) -> bool:
@@ -179,3 +190,8 @@ class CaseRuns:
         if not self.candidates or not self.ok:
             return inf
         return exp(median(map(log, ratios)))
+
+
+def _seconds_on(run: Measurement, match: str) -> float:
+    """Return the I/O time of a run on the files of a glob, summed over these."""
+    return sum(file.io_seconds for file in run.files if matches(match, file.path))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from stripewise.model import Measurement, RunStatus, Value
 from stripewise.study._baseline import Baseline
-from stripewise.tunables import SafetyClass, get
+from stripewise.tunables import SafetyClass, tunable_of
 
 HANG_FACTOR = 3.0
 HANG_FLOOR_SECONDS = 5.0
@@ -16,7 +16,7 @@ HANG_FLOOR_SECONDS = 5.0
 
 def is_contract(settings: Mapping[str, Value]) -> bool:
     """Whether settings are right only if the program keeps a contract."""
-    return any(get(name).safety is SafetyClass.CONTRACT for name in settings)
+    return any(tunable_of(name).safety is SafetyClass.CONTRACT for name in settings)
 
 
 def trial_timeout(baseline: Baseline, settings: Mapping[str, Value]) -> float:

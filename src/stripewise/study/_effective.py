@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from stripewise.formats import matches
 from stripewise.model import Measurement, ObservedFile, ProgramFacts, Trial, Value
 from stripewise.readers import cannot_act
-from stripewise.tunables import hint_text
-
-_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+from stripewise.text import size_text
+from stripewise.tunables import hint_text, said_of_files, scopes, split_scope
 
 
 def effective_settings(
@@ -23,7 +23,10 @@ def effective_settings(
     if not files:
         return {}
     before = _files(baselines)
-    lines = {name: _line(name, value, files) for name, value in settings.items()}
+    lines = {
+        name: _line(name, value, _matching(split_scope(name)[1], files))
+        for name, value in settings.items()
+    }
     lines["observed"] = observed_line(files)
     lines["observed without"] = observed_line(before)
     return lines
@@ -40,10 +43,14 @@ def without_effect(
     if not files:
         return
     yield from cannot_act(trial.configuration, files, facts)
-    if observed_line(files) == observed_line(_files(baselines)):
-        names = ", ".join(trial.settings)
+    before, matches_of = _files(baselines), scopes(trial.settings) or ("",)
+    if all(
+        observed_line(_matching(match, files)) == observed_line(_matching(match, before))
+        for match in matches_of
+    ):
         yield (
-            f"what reaches the storage looks the same with and without {names}: the gain lies in "
+            f"what reaches the storage looks the same with and without "
+            f"{said_of_files(trial.settings, lambda name, _: name)}: the gain lies in "
             "what happens before (copying, communication, locks)"
         )
 
@@ -69,13 +76,13 @@ def observed_line(files: Sequence[ObservedFile]) -> str:
     aligned = largest.aligned_fraction.get(1 << 20, 0.0)
     return (
         f"{largest.writers} writer(s), {sum(f.system_writes for f in written)} system writes, "
-        f"median {_size(largest.median_write_bytes)}, "
-        f"largest {_size(largest.largest_write_bytes)}, {aligned:.0%} aligned to 1 MiB"
+        f"median {size_text(largest.median_write_bytes)}, "
+        f"largest {size_text(largest.largest_write_bytes)}, {aligned:.0%} aligned to 1 MiB"
     )
 
 
 def _line(name: str, value: Value, files: Sequence[ObservedFile]) -> str:
-    key = name.partition(".")[2]
+    key = split_scope(name)[0].partition(".")[2]
     reported = sorted({f.reported[key] for f in files if key in f.reported})
     applied = any(key in _keys(f.applied) for f in files)
     line = f"requested {hint_text(value)}"
@@ -88,16 +95,14 @@ def _line(name: str, value: Value, files: Sequence[ObservedFile]) -> str:
     return f"{line}, reported {', '.join(reported)}" if reported else line
 
 
+def _matching(match: str, files: Sequence[ObservedFile]) -> list[ObservedFile]:
+    """Return the files that settings are for; all for the glob ""."""
+    return [file for file in files if not match or matches(match, file.path)]
+
+
 def _files(measurements: Sequence[Measurement]) -> tuple[ObservedFile, ...]:
     return measurements[0].files if measurements else ()
 
 
 def _keys(settings: Mapping[str, str]) -> set[str]:
     return {key.rpartition(".")[2] for key in settings}
-
-
-def _size(size_bytes: int) -> str:
-    for unit, name in _UNITS:
-        if size_bytes >= unit:
-            return f"{size_bytes / unit:.3g} {name}"
-    return f"{size_bytes} B"

@@ -18,8 +18,8 @@ from stripewise.model import (
 from stripewise.tunables import Dimension, Layer, SafetyClass, Space, Tunable
 
 _LARGEST = ("n_ranks", "n_hosts")
-_SAME = ("pattern", "block", "block_bytes")
-"""Facts of one dataset: what differs between the cases is not known of all."""
+_SAME = ("pattern", "block", "block_bytes", "file_classes")
+"""Facts of one dataset or name: what differs between the cases is not known of all."""
 _PROOFS = {"matched_calls": "data calls", "matched_metadata": "calls on objects"}
 """Facts that prove what contract settings need, and of which calls; every case must."""
 _WORST_FIRST = (

@@ -15,6 +15,7 @@ from stripewise.study._pairs import Pair, PairRunner
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import LOOKS
 from stripewise.study._verdict import Verdict, conclude
+from stripewise.tunables import said_of_files
 
 MOST_PROOFS = 2
 WORTH_PAIRS = 0.1
@@ -96,7 +97,7 @@ def _record_proof(context: Context, baselines: Sequence[Baseline], verdict: Verd
 
 
 def _announce(context: Context, trial: Trial) -> None:
-    shown = " ".join(f"{name}={value}" for name, value in trial.settings.items())
+    shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
     context.decide(
         f"candidate/{trial.number}",
         f"trial {trial.number} ({shown}) is the candidate, {1 / trial.io_ratio:.2f}x so far; "

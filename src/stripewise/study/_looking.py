@@ -17,6 +17,7 @@ from stripewise.machines import find_mount
 from stripewise.model import FailureCause, Measurement, ObservedFile, RunProfile, RunStatus
 from stripewise.readers import (
     HandshakeState,
+    file_classes,
     handshake,
     observed_files,
     opened_files,
@@ -89,7 +90,11 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
     run_id = measurement.run_id
     facts = with_pattern(program_facts(profile, measurement.elapsed_seconds), evidence)
     return FirstLook(
-        facts=replace(facts, filesystem=find_mount(place.directory).kind),
+        facts=replace(
+            facts,
+            filesystem=find_mount(place.directory).kind,
+            file_classes=file_classes(profile, place.directory),
+        ),
         problem=problem,
         no_plugin=seen.state in (HandshakeState.PLUGIN_MISSING, HandshakeState.PLUGIN_WRONG),
         written_inputs=tuple(sorted(str(p) for p in opened.written if str(p) in inputs)),

@@ -19,6 +19,7 @@ from stripewise.study._context import Context, Parts, with_cases
 from stripewise.study._directory import JOURNAL, claim
 from stripewise.study._ensemble import merge_facts, merge_spaces
 from stripewise.study._executor import Executor
+from stripewise.study._file_classes import with_classes
 from stripewise.study._final import judge_winner
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._journal import VERSION, Journal, Record
@@ -197,7 +198,7 @@ def _study_record(options: StudyOptions, tools: Tools, identity: str) -> dict[st
 
 
 def _procedure(context: Context) -> StudyResult:
-    facts = _warm_up_all(context)
+    facts = with_classes(context, _warm_up_all(context))
     names = [case.name for case in context.cases]
     spaces = [c.tools.find_space(f) for c, f in zip(context.cases, facts, strict=True)]
     by_name = dict(zip(names, facts, strict=True))

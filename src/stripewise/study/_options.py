@@ -53,6 +53,7 @@ class StudyOptions:
         patience: So many trials without improvement end the search.
         launcher: Name of what runs the command.
         in_flight: Runs at a time; None: as many as the launcher has places.
+        per_file: Whether classes of files may get settings of their own.
         memory: Whether to begin with what studies found before, and to keep what this one finds.
         resume: Go on with the study in the directory.
         force: Begin anew although the directory holds a study.
@@ -86,6 +87,7 @@ class StudyOptions:
     patience: int = 10
     launcher: str = DEFAULT_LAUNCHER
     in_flight: int | None = None
+    per_file: bool = True
     memory: bool = True
     resume: bool = False
     force: bool = False
@@ -170,7 +172,7 @@ _NOT_RECORDED = ("directory", "resume", "force", "part", "sharing")
 _FIXED = (
     "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
     "timeout_seconds", "keep", "keep_removed", "patience", "launcher", "in_flight",
-    "strategy_options", "memory",
+    "strategy_options", "memory", "per_file",
     "only", "exclude", "vary", "inputs", *_RESOURCES,
 )  # fmt: skip
 """What a study keeps from its beginning."""

@@ -11,7 +11,7 @@ from typing import Any
 from stripewise.errors import StudyError, UsageError
 from stripewise.model import Trial, Value, from_json
 from stripewise.strategies import Proposal, Strategy
-from stripewise.tunables import get, key_of
+from stripewise.tunables import key_of, tunable_of
 
 
 class Proposals:
@@ -81,7 +81,7 @@ class Proposals:
 def _known(number: int, settings: Mapping[str, Value]) -> Mapping[str, Value]:
     try:
         for name, value in settings.items():
-            get(name).check(value)
+            tunable_of(name).check(value)
     except UsageError as error:
         raise StudyError(
             f"trial {number} of the journal cannot be followed ({error}); end the study with the "

@@ -35,7 +35,7 @@ from stripewise.study._search_result import SearchResult
 from stripewise.study._slot import Steps
 from stripewise.study._trial_runs import TrialRuns, slower_limit
 from stripewise.text import finite
-from stripewise.tunables import SafetyClass, settings_class
+from stripewise.tunables import SafetyClass, said_of_files, settings_class
 
 SURPRISING = 2.0
 """A lead of so many times the noise counts, whatever reached the storage."""
@@ -164,7 +164,7 @@ class Search:
         if told != number - 1:
             data["told"] = told
         self._context.ledger.remember(f"proposal/{number}", lambda: data)
-        text = " ".join(f"{name}={value}" for name, value in proposal.settings.items())
+        text = said_of_files(proposal.settings, lambda name, value: f"{name}={value}")
         self._context.observer.trial_started(
             number, self._context.budget.trials, text, proposal.reason
         )
@@ -195,6 +195,7 @@ class Search:
             message=message,
             details=_details(runs),
             case_ratios=runs.case_ratios,
+            class_ratios={} if runs.failure or runs.asks_the_same else runs.class_ratios,
         )
 
     def _verify(self, runs: TrialRuns, trial: Trial) -> Steps[Trial]:
@@ -227,7 +228,7 @@ class Search:
     def _rejected(self, case: CaseRuns, trial: Trial, verification: Verification) -> Trial:
         file, what = next(iter(verification.differences.items()))
         text = f"its output differs from the baseline's: {file}: {what}"
-        shown = " ".join(f"{name}={value}" for name, value in trial.settings.items())
+        shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
         case.context.decide(f"rejected/{trial.number}", f"trial {trial.number} REJECTED: {text}")
         case.context.warn(f"REJECTED {shown}: {text}; do not use these settings")
         return replace(
@@ -236,6 +237,7 @@ class Search:
             io_ratio=inf,
             elapsed_ratio=inf,
             message=case.context.said(text),
+            class_ratios={},
         )
 
     def _compared(

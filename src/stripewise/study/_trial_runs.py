@@ -105,6 +105,11 @@ class TrialRuns:
         return {case.context.name: case.io_ratio for case in self.cases if case.rounds}
 
     @property
+    def class_ratios(self) -> dict[str, float]:
+        """Glob of a class of files to its I/O-time ratio; empty with several cases."""
+        return self.cases[0].class_ratios if len(self.cases) == 1 else {}
+
+    @property
     def asks_the_same(self) -> bool:
         """Whether nothing that reaches the storage changed, in any case."""
         return all(case.asks_the_same for case in self.cases)

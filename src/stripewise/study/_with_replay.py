@@ -51,6 +51,7 @@ def replay_options(options: StudyOptions, trace: Path) -> StudyOptions:
         directory=place / "study.stripewise",
         origin=place,
         inputs=(),
+        per_file=False,
     )
 
 

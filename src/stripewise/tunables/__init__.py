@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from stripewise.tunables._registry import find as find
     from stripewise.tunables._registry import get as get
     from stripewise.tunables._registry import suggest as suggest
+    from stripewise.tunables._scopes import acts_per_file as acts_per_file
+    from stripewise.tunables._scopes import said_of_files as said_of_files
+    from stripewise.tunables._scopes import scoped as scoped
+    from stripewise.tunables._scopes import scopes as scopes
+    from stripewise.tunables._scopes import settings_on as settings_on
+    from stripewise.tunables._scopes import split_scope as split_scope
+    from stripewise.tunables._scopes import tunable_of as tunable_of
     from stripewise.tunables._sizes import size_bytes as size_bytes
     from stripewise.tunables._space import find_space as find_space
     from stripewise.tunables._space import point_problem as point_problem

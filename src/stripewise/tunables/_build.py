@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from stripewise.errors import ConfigurationError
-from stripewise.model import FILE_LAYERS, Configuration, FileRule, JobSettings, ProgramFacts, Value
+from stripewise.model import Configuration, FileRule, JobSettings, ProgramFacts, Value
 from stripewise.tunables._base import Layer, SafetyClass
 from stripewise.tunables._points import hint_text
 from stripewise.tunables._registry import find, get
+from stripewise.tunables._scopes import scoped, scopes, settings_on, split_scope, tunable_of
 from stripewise.tunables._space import point_problem
 
 _DANGER = (SafetyClass.SAFE, SafetyClass.LAYOUT, SafetyClass.CONTRACT)
@@ -20,44 +20,72 @@ _DANGER = (SafetyClass.SAFE, SafetyClass.LAYOUT, SafetyClass.CONTRACT)
 def build_configuration(
     settings: Mapping[str, Value], facts: ProgramFacts | None = None
 ) -> Configuration:
-    """Make the Configuration that applies these settings to every file.
+    """Make the Configuration that applies these settings: to every file, or to those named.
 
     Implied settings are added unless given; the settings also act where the program set a
     value itself.
 
     Args:
-        settings: Tunable name to value.
+        settings: Tunable name to value; with a glob behind `@` for the files that it matches.
         facts: Of the program; without them one host is assumed.
 
     Raises:
         UsageError: A tunable does not exist.
         ConfigurationError: A value is not one of that tunable.
     """
-    complete: dict[str, Value] = {}
-    for name, value in settings.items():
-        knob = get(name)
-        complete[knob.name] = knob.check(value)
-    for name, value in list(complete.items()):
-        for other, implied in get(name).implies(value, facts).items():
-            # Beside an implementation that ignores it, an implied hint is only noise.
-            if facts is None or not point_problem({**complete, other: implied}, facts):
-                complete.setdefault(other, implied)
-    layers: dict[Layer, dict[str, Value]] = {layer: {} for layer in Layer}
-    for name, value in complete.items():
-        knob = get(name)
-        layers[knob.layer][knob.key] = value
-    of_files: dict[str, Any] = {name: layers[Layer(name)] for name in FILE_LAYERS}
-    rule = FileRule("*", override=True, **of_files)
-    files = () if rule.is_empty else (rule,)
+    checked = {_canonical_name(name): tunable_of(name).check(v) for name, v in settings.items()}
+    of_all = _with_implied(settings_on(checked, ""), facts)
+    rules = [_rule("*", of_all)]
+    for match in scopes(checked):
+        given = settings_on(checked, match)
+        complete = _with_implied({**of_all, **given}, facts)
+        own = {name for name in checked if split_scope(name)[1] == match}
+        kept = {n: v for n, v in complete.items() if n not in of_all or scoped(n, match) in own}
+        rules.append(_rule(match, kept))
+    layers = _by_layer(of_all)
     job = layers[Layer.JOB]
     return Configuration(
-        files,
+        tuple(rule for rule in rules if not rule.is_empty),
         JobSettings(
             mca=layers[Layer.MCA],
             ranks=_number(job.get("ranks")),
             ranks_per_node=_number(job.get("ranks_per_node")),
             threads=_number(job.get("threads")),
         ),
+    )
+
+
+def _canonical_name(name: str) -> str:
+    return scoped(tunable_of(name).name, split_scope(name)[1])
+
+
+def _with_implied(settings: Mapping[str, Value], facts: ProgramFacts | None) -> dict[str, Value]:
+    complete = dict(settings)
+    for name, value in settings.items():
+        for other, implied in get(name).implies(value, facts).items():
+            # Beside an implementation that ignores it, an implied hint is only noise.
+            if facts is None or not point_problem({**complete, other: implied}, facts):
+                complete.setdefault(other, implied)
+    return complete
+
+
+def _by_layer(settings: Mapping[str, Value]) -> dict[Layer, dict[str, Value]]:
+    layers: dict[Layer, dict[str, Value]] = {layer: {} for layer in Layer}
+    for name, value in settings.items():
+        knob = get(name)
+        layers[knob.layer][knob.key] = value
+    return layers
+
+
+def _rule(match: str, settings: Mapping[str, Value]) -> FileRule:
+    layers = _by_layer(settings)
+    return FileRule(
+        match,
+        mpiio=layers[Layer.MPIIO],
+        hdf5=layers[Layer.HDF5],
+        pnetcdf=layers[Layer.PNETCDF],
+        adios2=layers[Layer.ADIOS2],
+        override=True,
     )
 
 

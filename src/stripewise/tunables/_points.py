@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from stripewise.model import ProgramFacts, Value
 from stripewise.tunables._base import Space
+from stripewise.tunables._scopes import said_of_files
 from stripewise.tunables._space import point_problem
 
 PointKey = frozenset[tuple[str, str]]
@@ -34,8 +35,11 @@ def point_at(space: Space, index: int) -> dict[str, Value]:
 
 
 def settings_text(settings: Mapping[str, Value]) -> str:
-    """Return the settings as people write them: `cb_nodes=4 alignment=0,1048576`."""
-    return " ".join(f"{name.partition('.')[2]}={hint_text(v)}" for name, v in settings.items())
+    """Return the settings as people write them: `cb_nodes=4 alignment=0,1048576`.
+
+    Those for some files come last: `io=romio321 for plt*.h5: cb_nodes=4`.
+    """
+    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={hint_text(v)}")
 
 
 def hint_text(value: Value) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from stripewise.model import ProgramFacts, Value
 from stripewise.tunables._base import Dimension, Layer, SafetyClass, Space, Tunable
 from stripewise.tunables._registry import all_tunables, get
+from stripewise.tunables._scopes import acts_per_file, scopes, settings_on, split_scope
 
 SEARCHED_CLASSES = frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT})
 
@@ -127,7 +128,15 @@ def _current(name: str, facts: ProgramFacts) -> Value | None:
 
 
 def point_problem(settings: Mapping[str, Value], facts: ProgramFacts) -> str:
-    """Return why these settings cannot act together; "" if they can."""
+    """Return why these settings cannot act together, on any class of files; "" if they can."""
+    for name in settings:
+        if split_scope(name)[1] and not acts_per_file(name):
+            return f"{split_scope(name)[0]} acts on the whole job, not on some files"
+    on_classes = (settings_on(settings, match) for match in ("", *scopes(settings)))
+    return next((why for on in on_classes if (why := _problem_on_files(on, facts))), "")
+
+
+def _problem_on_files(settings: Mapping[str, Value], facts: ProgramFacts) -> str:
     for name, value in settings.items():
         knob = get(name)
         for other, needed in knob.requires(facts).items():

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings for some files only: a tunable's name, `@`, and the glob of the files' names.
+
+`mpiio.cb_nodes@plt*.h5` is `mpiio.cb_nodes` for the files that `plt*.h5` matches; there it acts in
+place of what is set for all files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from stripewise.model import Value
+from stripewise.text import printable
+from stripewise.tunables._base import Layer, Tunable
+from stripewise.tunables._registry import get
+
+_SIGN = "@"
+_OF_JOB = (Layer.MCA, Layer.JOB)
+
+
+def scoped(name: str, match: str) -> str:
+    """Return the name of a tunable's setting for some files; "" stands for all files."""
+    return f"{name}{_SIGN}{match}" if match else name
+
+
+def split_scope(name: str) -> tuple[str, str]:
+    """Return the tunable's name and the glob of a setting's name; "" for all files."""
+    tunable, _, match = name.partition(_SIGN)
+    return tunable, match
+
+
+def tunable_of(name: str) -> Tunable:
+    """Return the tunable that a setting sets.
+
+    Raises:
+        UsageError: There is none of that name.
+    """
+    return get(split_scope(name)[0])
+
+
+def acts_per_file(name: str) -> bool:
+    """Whether a setting acts on files; the others act on the whole job."""
+    return tunable_of(name).layer not in _OF_JOB
+
+
+def scopes(settings: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return the globs of the settings for some files, each once, in order."""
+    globs = dict.fromkeys(split_scope(name)[1] for name in settings)
+    return tuple(glob for glob in globs if glob)
+
+
+def settings_on(settings: Mapping[str, Value], match: str) -> dict[str, Value]:
+    """Return the settings that act on the files of one glob, by the tunables' names.
+
+    Args:
+        settings: Of a point.
+        match: One of its globs; "" or one that it does not name: what acts on all other files.
+    """
+    of_all = {name: v for name, v in settings.items() if _SIGN not in name}
+    own = {name: v for name, v in settings.items() if match and split_scope(name)[1] == match}
+    return of_all | {split_scope(name)[0]: value for name, value in own.items()}
+
+
+def said_of_files(settings: Mapping[str, Value], say: Callable[[str, Value], str]) -> str:
+    """Say the settings for all files, then those for some: "a=1 for plt*.h5: a=2 b=3"."""
+    texts: list[str] = []
+    for match in ("", *scopes(settings)):
+        own = [(split_scope(name), value) for name, value in settings.items()]
+        texts += [f"for {printable(match)}:"] if match else []
+        texts += [say(tunable, value) for (tunable, glob), value in own if glob == match]
+    return " ".join(texts)
