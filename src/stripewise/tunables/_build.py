@@ -79,14 +79,8 @@ def _by_layer(settings: Mapping[str, Value]) -> dict[Layer, dict[str, Value]]:
 
 def _rule(match: str, settings: Mapping[str, Value]) -> FileRule:
     layers = _by_layer(settings)
-    return FileRule(
-        match,
-        mpiio=layers[Layer.MPIIO],
-        hdf5=layers[Layer.HDF5],
-        pnetcdf=layers[Layer.PNETCDF],
-        adios2=layers[Layer.ADIOS2],
-        override=True,
-    )
+    of_files: dict[str, Any] = {name: layers[Layer(name)] for name in FILE_LAYERS}
+    return FileRule(match, override=True, **of_files)
 
 
 def _number(value: Value | None) -> int | None:
