@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from stripewise.errors import ConfigurationError
-from stripewise.model import Configuration, FileRule, JobSettings, ProgramFacts, Value
+from stripewise.model import FILE_LAYERS, Configuration, FileRule, JobSettings, ProgramFacts, Value
 from stripewise.tunables._base import Layer, SafetyClass
 from stripewise.tunables._points import hint_text
 from stripewise.tunables._registry import find, get
