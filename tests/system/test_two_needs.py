@@ -13,7 +13,7 @@ pytestmark = pytest.mark.mpi
 
 KNOB = "mpiio.romio_ds_write"
 PLOT = "plt*.dat"
-SHORT = ("--only", KNOB, "--trials", "3", "--runs", "24", "--no-memory")
+SHORT = ("--only", KNOB, "--trials", "3", "--no-memory")
 
 
 def test_one_kind_of_files_gets_a_setting_of_its_own(compiled, mpich, work):
