@@ -10,6 +10,7 @@ process, timestamps on; per block of bursts the difference of medians, then the 
 the blocks with its 95 % interval by order statistics.  (The speed of a shared machine
 changes while we look; within a block it is the same for both.)  With counters only, and with
 every call recorded: equal ones folded, and each for itself (STRIPEWISE_CAPTURE).
+`--before NATIVE` builds the library of another checkout too; the two take turns.
 
 Share of run time: 64 KiB writes, each synced, in processes with and without the library
 that take turns.  Memory (proportional set size) and time at exit: the same, with a number
@@ -34,24 +35,29 @@ from figures import SEED, Figure, blockwise, difference, options_of, show
 BENCH = Path(__file__).resolve().parent
 NATIVE = BENCH.parent
 
+TURNS = 10
+BLOCKS = 4
+
 T = TypeVar("T")
 
 
 class Bench:
     """Builds the library and the program, and runs the program with and without it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, native: Path = NATIVE, label: str = "") -> None:
         self.directory = directory
+        self.native = native
+        self.label = label
         self.library = directory / "build" / "libstripewise.so"
         self.program = directory / "cost_per_call"
         self.containers = directory / "containers"
-        self.containers.mkdir()
+        self.containers.mkdir(parents=True)
 
     def build(self) -> None:
         """Build what is measured, as it is released."""
         build = self.directory / "build"
         for command in (
-            ["cmake", "-S", NATIVE, "-B", build, "-DSW_PART=core"],
+            ["cmake", "-S", self.native, "-B", build, "-DSW_PART=core"],
             ["cmake", "--build", build],
             ["cc", "-O2", "-o", self.program, BENCH / "cost_per_call.c", "-ldl", "-pthread"],
         ):
@@ -79,19 +85,14 @@ class Bench:
         )
         return done.stdout.splitlines(), time.monotonic_ns()
 
-    def calls(self, blocks: int, bursts: int, threaded: bool, capture: str = "") -> Figure:
-        """Cost of one 4 KiB write: with counters only, or with its event (`capture`) too."""
+    def calls(
+        self, blocks: int, bursts: int, threaded: bool, capture: str
+    ) -> list[tuple[float, float]]:
+        """Return nanoseconds of one 4 KiB write through the library and past it, by burst."""
         lines, _ = self.run(
             "calls", "data", 4096, blocks * bursts, 40, int(threaded), capture=capture
         )
-        pairs = [(float(w), float(o)) for w, o in (line.split() for line in lines)]
-        value, low, high = blockwise(pairs, bursts)
-        name = "cost per 4 KiB write" + (", threads" if threaded else "")
-        if capture:
-            name += f", capture {capture}"
-        without = statistics.median(o for _, o in pairs)
-        goal = 250 if capture else 100
-        return Figure(name, "ns", value, low, high, without, "ns", blocks, goal)
+        return [(float(w), float(o)) for w, o in (line.split() for line in lines)]
 
     def synced(self, runs: int, calls: int) -> Figure:
         """Share of run time at 64 KiB writes that are synced one by one."""
@@ -161,25 +162,54 @@ class Bench:
         return pairs
 
 
+def cost_of_calls(
+    benches: Sequence[Bench], bursts: int, threaded: bool, capture: str = ""
+) -> list[Figure]:
+    """Cost of one 4 KiB write: with counters only, or with its event (`capture`) too.
+
+    The libraries take turns, four blocks of bursts each.
+    """
+    pairs: list[list[tuple[float, float]]] = [[] for _ in benches]
+    for _ in range(TURNS):
+        for bench, own in zip(benches, pairs, strict=True):
+            own += bench.calls(BLOCKS, bursts, threaded, capture)
+    name = "cost per 4 KiB write" + (", threads" if threaded else "")
+    if capture:
+        name += f", capture {capture}"
+    goal = 250 if capture else 100
+    return [
+        Figure(
+            name + bench.label, "ns", *blockwise(own, bursts),
+            statistics.median(o for _, o in own), "ns", TURNS * BLOCKS, goal,
+        )
+        for bench, own in zip(benches, pairs, strict=True)
+    ]  # fmt: skip
+
+
 def main() -> None:
     """Measure, and print the table or JSON."""
-    options = options_of(__doc__ or "")
+    options = options_of(
+        __doc__ or "", before=("native folder of another checkout, measured in turns", Path)
+    )
     scale = 10 if options.quick else 1
     with tempfile.TemporaryDirectory(dir=options.directory) as place:
-        bench = Bench(Path(place))
-        bench.build()
-        single = bench.calls(40, 100 // scale, threaded=False)
-        threaded = bench.calls(40, 100 // scale, threaded=True)
-        captured = [
-            bench.calls(40, 100 // scale, threaded, capture)
-            for capture in ("fold", "all")
+        bench = Bench(Path(place) / "now")
+        benches = [bench]
+        if options.before:
+            benches.append(Bench(Path(place) / "before", options.before.resolve(), ", before"))
+        for one in benches:
+            one.build()
+        costs = [
+            figure
+            for capture in ("", "fold", "all")
             for threaded in (False, True)
+            for figure in cost_of_calls(benches, 100 // scale, threaded, capture)
         ]
         calls = 100
         synced = bench.synced(40 // scale, calls)
-        share = bench.derived_share(single, synced, calls)
+        share = bench.derived_share(costs[0], synced, calls)
         memory, leaving = bench.idle(60 // scale, 20)
-    figures = [single, threaded, *captured, synced, share, memory, leaving]
+    figures = [*costs, synced, share, memory, leaving]
     show(figures, options.json)
 
 

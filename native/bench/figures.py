@@ -38,12 +38,16 @@ class Figure:
     goal: float | None = None
 
 
-def options_of(description: str) -> argparse.Namespace:
-    """What the command line asks for: `json`, `directory` and `quick`."""
+def options_of(
+    description: str, **more: tuple[str, Callable[[str], object]]
+) -> argparse.Namespace:
+    """What the command line asks for: `json`, `directory`, `quick`, and `more` (help, type)."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print JSON instead of the table")
     parser.add_argument("--directory", type=Path, help="file system to write to (default: temp)")
     parser.add_argument("--quick", action="store_true", help="fewer samples, for a first look")
+    for name, (text, kind) in more.items():
+        parser.add_argument(f"--{name}", type=kind, help=text)
     return parser.parse_args()
 
 
