@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from stripewise.text import format_ratio as format_ratio
 from stripewise.text import plural as plural
 from stripewise.text import printable
-from stripewise.tunables import said_of_files, split_scope
 
 if TYPE_CHECKING:
     from stripewise.model import Speedup, Value
@@ -130,11 +129,15 @@ def format_settings(settings: Mapping[str, Value]) -> str:
 
     Those for some files only come last: "io=romio321 for plt*.h5: cb_nodes=4".
     """
+    from stripewise.tunables import said_of_files
+
     return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={format_value(v)}")
 
 
 def setting_name(name: str) -> str:
     """Return the name of a setting: of a tunable, or "mpiio.cb_nodes for plt*.h5"."""
+    from stripewise.tunables import split_scope
+
     tunable, match = split_scope(name)
     return f"{tunable} for {printable(match)}" if match else tunable
 
