@@ -264,10 +264,11 @@ static bool has_trace(const struct sw_call *call)
     return true;
 }
 
-/* What the trace says of a call whose counters have been added; lets the record go. */
-static inline void leave_captured(const struct sw_call *call, struct sw_file *file, enum sw_op op,
-                                  int64_t bytes, int64_t offset, uint64_t now, bool alone,
-                                  bool held)
+/* What the trace says of a call whose counters have been added; lets the record go.  In full in
+ * its callers: the part that GCC splits off otherwise costs 20 ns a call. */
+static inline __attribute__((always_inline)) void
+leave_captured(const struct sw_call *call, struct sw_file *file, enum sw_op op, int64_t bytes,
+               int64_t offset, uint64_t now, bool alone, bool held)
 {
     bool captured = SW_UNLIKELY(sw_options.capture != SW_CAPTURE_OFF);
     if (captured && SW_UNLIKELY(sw_thread.doubtful != NULL) && !has_trace(call)) {
