@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.readers import _container as c
+from stripewise.readers._blocks import blocks, store_of
+from stripewise.readers._checksums import checksum
 from support.traces import FakeTrace
 
 
@@ -80,6 +83,21 @@ def build_container(
         for kind, payload in process.trace.payloads(file_id) if process.trace else ():
             data += _block(kind, own, number, payload)
     return data
+
+
+def sealed(container: bytes) -> bytes:
+    """The same with the checksums that processes leave which end in order."""
+    data = bytearray(container)
+    found = list(blocks(store_of(container, "")))
+    counts = Counter(block.process_id for block in found)
+    for block in found:
+        header = np.frombuffer(data, c.BLOCK_HEADER, 1, block.offset)
+        if block.kind == c.BlockKind.PROCESS:
+            header["sealed"] = counts[block.process_id]
+        payload = container[block.offset + c.BLOCK_HEADER.itemsize : block.end]
+        header["sum"] = checksum(block.head[: c.SUMMED_BLOCK_BYTES], payload)
+    np.frombuffer(data, c.CONTAINER_HEADER, 1)["sum"] = checksum(data[: c.SUMMED_HEADER_BYTES])
+    return bytes(data)
 
 
 def file_id(path: str | bytes) -> int:

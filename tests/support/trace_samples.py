@@ -11,7 +11,7 @@ from stripewise.model import Evidence, IoLayer, Op, Trace
 from stripewise.readers import parse_container
 from stripewise.readers._container import ContainerLayer, MpiFamily, PluginState, ProcessFlag
 from stripewise.readers._join import evidence_of
-from support.containers import FakeFile, FakeProcess, build_container
+from support.containers import FakeFile, FakeProcess, build_container, sealed
 from support.traces import (
     FakeBins,
     FakeCall,
@@ -67,7 +67,7 @@ def trace_of(*processes: FakeProcess) -> Trace:
 
 
 def mixed_container(n_ranks: int = 2) -> bytes:
-    """A container with everything in it that a trace can hold."""
+    """A container with everything in it that a trace can hold, and with its checksums."""
     processes = []
     for number in range(n_ranks):
         objects = [FakeObject(OUT, "/a", (8, 6)), FakeObject(OUT, "/b", (5,), chunk=(2,))]
@@ -123,7 +123,7 @@ def mixed_container(n_ranks: int = 2) -> bytes:
         bins = [FakeBins(OUT, MPI, [(0, 24, 3, 0, 96, 5000), (1 << 24, 25, 1, 32, 0, 7)])]
         thread = FakeThread(1, calls[2:3], calls[:2], [calls[3:]])
         processes.append(rank(number, n_ranks, FakeTrace([thread], objects, shapes, bins)))
-    return build_container(processes)
+    return sealed(build_container(processes))
 
 
 def write_container(directory: Path, name: str, data: bytes) -> Path:

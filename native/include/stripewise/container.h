@@ -15,6 +15,12 @@
  * the first record whose `bytes` is 0.  All integers are updated in place while the
  * program runs, so the file is complete to the last finished call whenever the process
  * dies.  Readers compute every summary; nothing is reduced or communicated at exit.
+ *
+ * A process that ends in order, alone, seals its blocks: each gets a checksum, and last of all its
+ * PROCESS block says how many there are.  The first call after that takes this number back
+ * before it changes anything.  A checksum is the sum, modulo 2^64, of (x ^ x >> 32) x w over the
+ * words x of 8 bytes that it covers; word i has the weight w = (i x SW_SUM_STEP) | 1, with i
+ * counted from 0.  Where that is 0, 1 stands for it; a 0 is no checksum.
  * src/stripewise/readers/_container.py mirrors these structs.
  */
 #ifndef STRIPEWISE_CONTAINER_H
@@ -26,6 +32,7 @@
 #define SW_CONTAINER_VERSION 1
 #define SW_PAGE 4096
 #define SW_BLOCK_MAGIC UINT32_C(0x4b4c4253) /* "SBLK" */
+#define SW_SUM_STEP UINT64_C(0x9e3779b97f4a7c15)
 
 enum sw_block_kind { SW_BLOCK_PROCESS = 1, SW_BLOCK_RECORDS = 2 };
 
@@ -94,6 +101,7 @@ struct sw_container_header {
     char host[256];
     char run_id[64];
     uint64_t lost_processes; /* that found no room: STRIPEWISE_RUN_BYTES */
+    uint64_t sum;            /* of what stands before lost_processes, 0: none */
 };
 
 struct sw_block_header {
@@ -104,7 +112,10 @@ struct sw_block_header {
     uint64_t process_id; /* unique in the file: offset of the PROCESS block */
     uint32_t pid;
     uint32_t reserved;
-    uint64_t padding[4];
+    uint64_t previous; /* offset of the block that this process made before, 0: none */
+    uint64_t sum;      /* of what stands before it here, and of the whole payload, 0: none */
+    uint64_t sealed;   /* PROCESS block: number of this process's blocks, if all sums are valid */
+    uint64_t padding;
 };
 
 enum sw_mpi_family { SW_MPI_NONE = 0, SW_MPI_MPICH = 1, SW_MPI_OPENMPI = 2, SW_MPI_OTHER = 3 };

@@ -29,6 +29,7 @@ static struct {
     bool attempted;
     bool mapped;
     uint64_t process_id;
+    uint64_t last_block; /* its offset */
     struct region counters;
     struct region trace;  /* what threads share: names, shapes, time bins */
     struct region events; /* THREAD and EVENTS blocks; their owners keep the room */
@@ -69,6 +70,7 @@ static uint64_t add_block(struct region *region, int kind, uint64_t bytes, char 
         .bytes = bytes,
         .process_id = container.process_id,
         .pid = (uint32_t)sw_options.pid,
+        .previous = container.last_block,
     };
     uint64_t offset = sw_file_append(&header, mapped, &trouble);
     if (offset == 0) {
@@ -76,6 +78,7 @@ static uint64_t add_block(struct region *region, int kind, uint64_t bytes, char 
         return 0;
     }
     container.process_id = header.process_id;
+    container.last_block = offset;
     region->total_bytes += bytes;
     return offset;
 }
@@ -126,6 +129,31 @@ const char *sw_container_trouble(void)
             return regions[i]->trouble;
     }
     return NULL;
+}
+
+/* ---- seal -------------------------------------------------------------------------- */
+
+/* Reading back what a process recorded must not hold up its end. */
+#define MOST_SEALED_BYTES (UINT64_C(256) << 20)
+
+static uint64_t *seal_word(void)
+{
+    return &((struct sw_block_header *)(void *)sw_process_live - 1)->sealed;
+}
+
+bool sw_container_seal(void)
+{
+    uint64_t bytes = container.counters.total_bytes + container.trace.total_bytes +
+                     container.events.total_bytes;
+    uint64_t blocks = bytes > MOST_SEALED_BYTES ? 0 : sw_file_seal(container.last_block);
+    if (blocks != 0)
+        __atomic_store_n(seal_word(), blocks, __ATOMIC_SEQ_CST);
+    return blocks != 0;
+}
+
+void sw_container_unseal(void)
+{
+    __atomic_store_n(seal_word(), 0, __ATOMIC_SEQ_CST);
 }
 
 /* The parent's mapping stays: its paths are read when a descriptor is inherited. */

@@ -132,6 +132,9 @@ static bool write_file_header(int fd)
     if (uname(&system) == 0)
         snprintf(header.host, sizeof header.host, "%s", system.nodename);
     snprintf(header.run_id, sizeof header.run_id, "%s", run_id);
+    struct sw_sum sum = {0};
+    sw_sum_add(&sum, &header, offsetof(struct sw_container_header, lost_processes));
+    header.sum = sw_sum_value(&sum);
     return allocate(fd, 0, SW_PAGE) &&
            sw_sys_pwrite(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
 }
@@ -250,12 +253,29 @@ static bool put_records(int fd, off_t offset, const char *records, size_t bytes)
            give_up("the container cannot be written");
 }
 
-bool sw_file_put_records(uint64_t offset, const void *records, size_t bytes,
-                         struct sw_trouble *why)
+int sw_file_open(struct sw_trouble *why)
 {
     trouble = (struct sw_trouble){.text = NULL};
     int fd = open_file(0);
-    bool done = fd >= 0 && has_our_blocks(fd) && is_allowed((off_t)(offset + bytes)) &&
+    if (fd >= 0 && !has_our_blocks(fd)) {
+        sw_sys_close(fd);
+        fd = -1;
+    }
+    *why = trouble;
+    return fd;
+}
+
+bool sw_file_put_number(int fd, uint64_t offset, uint64_t number)
+{
+    return is_allowed((off_t)(offset + sizeof number)) &&
+           sw_sys_pwrite(fd, &number, sizeof number, (off_t)offset) == (ssize_t)sizeof number;
+}
+
+bool sw_file_put_records(uint64_t offset, const void *records, size_t bytes,
+                         struct sw_trouble *why)
+{
+    int fd = sw_file_open(why);
+    bool done = fd >= 0 && is_allowed((off_t)(offset + bytes)) &&
                 put_records(fd, (off_t)offset, records, bytes);
     if (fd >= 0)
         sw_sys_close(fd);

@@ -11,6 +11,15 @@ struct sw_trouble {
     bool passing;     /* it may work later */
 };
 
+/* A checksum as container.h has it, of one piece after the other; begins as {0}. */
+struct sw_sum {
+    uint64_t sum;
+    uint64_t weight;
+};
+/* `bytes` is a multiple of 8. */
+void sw_sum_add(struct sw_sum *sum, const void *data, size_t bytes);
+uint64_t sw_sum_value(const struct sw_sum *sum);
+
 /* The run has a directory for containers. */
 bool sw_file_wanted(void);
 /* Appends a block and maps it, unless `mapped` is NULL; its offset, or 0.  A PROCESS block's
@@ -20,5 +29,12 @@ uint64_t sw_file_append(struct sw_block_header *header, char **mapped, struct sw
  * them or none. */
 bool sw_file_put_records(uint64_t offset, const void *records, size_t bytes,
                          struct sw_trouble *why);
+/* Opens the file that has our blocks; negative if it is not there any more. */
+int sw_file_open(struct sw_trouble *why);
+/* Stores a number into a block of ours. */
+bool sw_file_put_number(int fd, uint64_t offset, uint64_t number);
+/* Stores the checksums of a process's blocks, from its last one back; how many, 0 if that
+ * fails (seal.c). */
+uint64_t sw_file_seal(uint64_t last_block);
 
 #endif

@@ -22,6 +22,7 @@ enum sw_state {
     SW_STATE_STARTING = 1,
     SW_STATE_ON = 2,
     SW_STATE_OFF = 3,
+    SW_STATE_SEALED = 4, /* ended, and checksums tell so: the next call takes them back */
 };
 
 /* Lives in a page of its own that fork() wipes (MADV_WIPEONFORK): one load per call
@@ -46,7 +47,7 @@ struct sw_options {
 };
 extern struct sw_options sw_options;
 
-/* Moves FRESH to ON or OFF; true if ON now.  Keeps errno. */
+/* Moves FRESH to ON or OFF, SEALED to ON; true if ON now.  Keeps errno. */
 bool sw_start(void);
 /* For good, in children too: from here on no call of ours.  From signal handlers too. */
 void sw_switch_off(void);
@@ -146,6 +147,11 @@ void sw_container_load(void);
 bool sw_container_open(void);
 bool sw_container_mapped(void);
 void sw_container_forget(void); /* in a new child */
+/* Stores the checksums of this process's blocks; false if there are none.  Under the lock, with
+ * nobody else who could change the blocks, of a container that is mapped. */
+bool sw_container_seal(void);
+/* Takes them back: the blocks will change.  One store. */
+void sw_container_unseal(void);
 /* Room for a record of `bytes` (multiple of 8), zeroed; NULL if there is none. Under the lock. */
 void *sw_container_reserve(uint32_t bytes);
 /* Publishes a record: stores `bytes` last. */

@@ -92,9 +92,12 @@ static void share_position(int fd)
     sw_fd_add_flags(sw_fd_entry(fd), SW_FD_ASK);
 }
 
+static bool forked_amid_a_call; /* whose end, in the child, changes our blocks */
+
 /* The child has the same open files: either may move their positions from now on. */
 static void after_fork_in_parent(void)
 {
+    forked_amid_a_call |= sw_thread.active != 0;
     sw_fd_each(0, INT_MAX, share_position);
 }
 
@@ -157,10 +160,22 @@ static void start_child(void)
     sw_metadata_forget();
     sw_thread.vforked = 0;
     sw_memory_is_shared = false;
+    forked_amid_a_call = false;
     mark_clock();
     sw_options.generation++;
     sw_options.forked = true;
     __atomic_store_n(sw_state, SW_STATE_ON, __ATOMIC_RELEASE);
+}
+
+/* A call after the end.  Others wait for nobody: they find the checksums taken back, or do so
+ * themselves. */
+static bool unseal(uint32_t *word)
+{
+    uint32_t state = SW_STATE_SEALED;
+    sw_container_unseal();
+    return __atomic_compare_exchange_n(word, &state, SW_STATE_ON, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_ACQUIRE) ||
+           state == SW_STATE_ON;
 }
 
 bool sw_start(void)
@@ -169,7 +184,7 @@ bool sw_start(void)
     uint32_t state = SW_STATE_FRESH;
     if (!__atomic_compare_exchange_n(word, &state, SW_STATE_STARTING, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
-        return state == SW_STATE_ON;
+        return state == SW_STATE_ON || (state == SW_STATE_SEALED && unseal(word));
     if (is_off_for_good) {
         __atomic_store_n(word, SW_STATE_OFF, __ATOMIC_RELEASE);
         return false;
@@ -229,6 +244,44 @@ static void mark_end(uint32_t flags)
     __atomic_fetch_or(&sw_process_live->flags, flags, __ATOMIC_RELAXED);
 }
 
+/* A thread that was joined a moment ago may still be listed. */
+#define LEAVING_CHECKS 20
+#define LEAVING_PAUSE_NS 50000
+
+static bool is_only_thread(void)
+{
+    const struct timespec pause = {.tv_nsec = LEAVING_PAUSE_NS};
+    struct statx task;
+    for (int i = 0; i < LEAVING_CHECKS; i++) {
+        if (sw_sys_statx(AT_FDCWD, "/proc/self/task", 0, STATX_NLINK, &task) != 0)
+            return false;
+        if (task.stx_nlink == 3) /* two of any directory, and one for each thread */
+            return true;
+        syscall(SYS_nanosleep, &pause, NULL);
+    }
+    return false;
+}
+
+/* A call that is on its way, in another thread or below this one, would change the blocks
+ * without asking for the state. */
+static bool may_seal(void)
+{
+    const struct sw_thread *thread = &sw_thread;
+    return sw_container_mapped() && thread->active == 0 && thread->busy == NULL &&
+           thread->inside == 0 && !forked_amid_a_call && !sw_memory_is_shared && is_only_thread();
+}
+
+/* The lock keeps signal handlers out until the state says that it is done. */
+static void seal(void)
+{
+    struct sw_guarded guarded;
+    if (!may_seal() || !sw_lock(&guarded))
+        return;
+    if (sw_container_seal())
+        __atomic_store_n(sw_state, SW_STATE_SEALED, __ATOMIC_SEQ_CST);
+    sw_unlock(&guarded);
+}
+
 void sw_finish(enum sw_ending ending)
 {
     if (!sw_running() || !sw_own_process())
@@ -239,6 +292,7 @@ void sw_finish(enum sw_ending ending)
     mark_end(ending == SW_ENDING_EXEC ? SW_PROCESS_EXECED : SW_PROCESS_EXITED);
     if (ending != SW_ENDING_EXEC)
         report();
+    seal();
     errno = saved_errno;
 }
 

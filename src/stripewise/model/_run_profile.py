@@ -203,6 +203,7 @@ class RunProfile:
         partial: Some of it is missing; why is in `notes`.
         notes: What is missing or doubtful, in words.
         troubles: Of the notes, what the runtime library wrote down itself.
+        unchecked: Processes that were recorded without a valid checksum; None: not of this kind.
     """
 
     source: str
@@ -233,6 +234,7 @@ class RunProfile:
     partial: bool = False
     notes: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
+    unchecked: int | None = None
 
     @property
     def is_mpi(self) -> bool:

@@ -39,15 +39,19 @@ class Store:
 
 @dataclass(frozen=True)
 class Block:
-    """Header of one block; `end` is where it should end, also where the file is cut off."""
+    """One block; `end` is where it should end, also where the file is cut off.
+
+    `head` are the bytes of its header.
+    """
 
     offset: int
     end: int
     kind: int
     process_id: int
+    head: bytes
 
 
-_NO_BLOCK = Block(0, 0, 0, 0)
+_NO_BLOCK = Block(0, 0, 0, 0, b"")
 """In the place of pages that hold something, and belong to no block."""
 
 
@@ -102,7 +106,7 @@ def blocks(store: Store) -> Iterator[Block]:
                 yield _NO_BLOCK
             offset += c.PAGE
             continue
-        yield Block(offset, offset + size, int(header["kind"]), int(header["process_id"]))
+        yield Block(offset, offset + size, int(header["kind"]), int(header["process_id"]), data)
         offset += size
 
 

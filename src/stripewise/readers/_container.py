@@ -24,6 +24,9 @@ CONTAINER_MAGIC = 0x314E4F435754530A
 CONTAINER_VERSION = 1
 PAGE = 4096
 BLOCK_MAGIC = 0x4B4C4253
+SUM_STEP = 0x9E3779B97F4A7C15
+SUMMED_HEADER_BYTES = 344
+SUMMED_BLOCK_BYTES = 40
 SIZE_BINS = 10
 
 
@@ -65,6 +68,7 @@ CONTAINER_HEADER = np.dtype(
         ("host", "S256"),
         ("run_id", "S64"),
         ("lost_processes", "<u8"),
+        ("sum", "<u8"),
     ],
     align=True,
 )
@@ -75,7 +79,7 @@ BLOCK_HEADER = np.dtype(
         "u2 kind version",
         "u8 bytes process_id",
         "u4 pid reserved",
-        ("padding", "<u8", (4,)),
+        "u8 previous sum sealed padding",
     ),
     align=True,
 )

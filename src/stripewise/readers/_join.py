@@ -133,6 +133,7 @@ def join_containers(raws: Sequence[RawContainer]) -> RunProfile:
     program = processes["is_program"][rows["process"]]
     profile = RunProfile(
         source="stripewise counters",
+        unchecked=sum(raw.unchecked for raw in raws),
         n_ranks=_n_ranks(processes),
         n_processes=int(processes["is_program"].sum()),
         hosts=tuple(raw.host for raw in raws),

@@ -17,6 +17,7 @@ from stripewise.errors import ContainerError
 from stripewise.model import IoLayer
 from stripewise.readers import _container as c
 from stripewise.readers._blocks import Store, blocks, open_store, scan_records, store_of
+from stripewise.readers._checksums import Seals, checksum, does_not_match
 from stripewise.readers._trace_layout import TraceBlockKind, TraceRecordKind
 from stripewise.readers._trace_parse import RawTrace, add_events, add_shared_records
 
@@ -60,6 +61,8 @@ class RawContainer:
         issued: Of the system calls that libc made for streams, as `files`.
         metadata: Calls on names, by directory: one `METADATA_RECORD` scalar each.
         trace: The events; empty if they were not asked for.
+        unchecked: Processes whose blocks have no checksums: they were killed, had threads at
+            their end or went on after it, or their library is an earlier one.
         problems: What of it cannot be read, in words.
     """
 
@@ -72,6 +75,7 @@ class RawContainer:
     issued: list[RawNamed] = field(default_factory=list)
     metadata: list[RawNamed] = field(default_factory=list)
     trace: RawTrace = field(default_factory=RawTrace)
+    unchecked: int = 0
     problems: list[str] = field(default_factory=list)
 
 
@@ -84,7 +88,8 @@ def parse_container(data: bytes, name: str = "container", *, events: bool = Fals
         events: Parse the trace too.
 
     Raises:
-        ContainerError: `data` is not a container, or is one of another version.
+        ContainerError: `data` is not a container, is one of another version, or does not match
+            its checksums.
     """
     return _parse(store_of(data, name), events=events)
 
@@ -98,7 +103,8 @@ def read_container(path: Path, *, events: bool = False, room: int | None = None)
         room: Most rows of it that are read, if not `MOST_ROWS`.
 
     Raises:
-        ContainerError: It cannot be read, or is not a container of this version.
+        ContainerError: It cannot be read, is not a container of this version, or does not match
+            its checksums.
     """
     store, close = open_store(path)
     try:
@@ -126,17 +132,20 @@ def _parse(store: Store, *, events: bool, room: int | None = None) -> RawContain
         raw.trace.room = room
     process_of: dict[int, int] = {}
     strange: Counter[str] = Counter()
+    seals = Seals(store)
     end = 2 * c.PAGE
     for block in blocks(store):
         end = max(end, block.end)
         if block.kind not in _KINDS:
             strange["pages that belong to no block"] += 1
             continue
+        seals.meet(block)
         in_trace = block.kind in _TRACE_BLOCKS
         if in_trace and not events:
             continue
         start = block.offset + c.BLOCK_HEADER.itemsize
         payload = store.fetch(start, min(block.end, store.size) - start)
+        seals.check(block, payload)
         first = 0
         if block.kind == c.BlockKind.PROCESS:
             if len(payload) < c.PROCESS.itemsize or not _is_process(payload):
@@ -152,6 +161,9 @@ def _parse(store: Store, *, events: bool, room: int | None = None) -> RawContain
             add_events(payload, owner, raw.trace, begins=block.kind == TraceBlockKind.THREAD)
         else:
             _parse_records(payload, first, owner, raw, strange, events=events)
+    raw.unchecked = len(process_of.keys() - seals.blocks.keys())
+    if end <= store.size and (missing := seals.missing()):
+        strange["blocks that are missing"] += missing
     found = [f"{number} {what}" for what, number in strange.items()]
     if end > store.size:
         found.insert(0, f"cut off, {store.size} of at least {end} bytes")
@@ -180,6 +192,8 @@ def _parse_header(store: Store) -> RawContainer:
             f"{name}: container version {int(header['version'])}, this Stripewise reads "
             f"{c.CONTAINER_VERSION}; rebuild the library with `stripewise runtime build`"
         )
+    if header["sum"] and checksum(data[: c.SUMMED_HEADER_BYTES]) != header["sum"]:
+        raise does_not_match(name)
     raw = RawContainer(_text(header["host"]), _text(header["run_id"]))
     if lost := int(header["lost_processes"]):
         raw.problems.append(

@@ -32,6 +32,8 @@ def trace_info(evidence: Evidence, size_bytes: int = 0) -> dict[str, Any]:
         "start": profile.start,
         "elapsed_seconds": profile.elapsed_seconds,
         "size_bytes": size_bytes,
+        "recorded_processes": len(profile.processes),
+        "unchecked_processes": profile.unchecked,
         "has_trace": trace is not None,
         "notes": list(profile.notes),
     }
@@ -95,7 +97,17 @@ def info_lines(info: dict[str, Any], *, everything: bool = False) -> list[str]:
         lines += [_file_line(entry) for entry in shown]
         if len(shown) < len(info["files"]):
             lines.append(f"   and {plural(len(info['files']) - len(shown), 'file')} more (--all)")
+    if info["unchecked_processes"] is not None:
+        lines.append(_checked(info["unchecked_processes"], info["recorded_processes"]))
     return [*lines, *(f"note: {printable(text)}" for text in info["notes"])]
+
+
+def _checked(unchecked: int, recorded: int) -> str:
+    if not unchecked:
+        return "checksum: matches"
+    if unchecked == recorded:
+        return "checksum: not checked"
+    return f"checksum: not checked for {unchecked} of {plural(recorded, 'process', 'processes')}"
 
 
 def _counts(info: dict[str, Any]) -> str:
