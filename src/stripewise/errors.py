@@ -57,7 +57,7 @@ class StorageError(StripewiseError, OSError):
 
 
 class ContainerError(StripewiseError, ValueError):
-    """A container file is not one, or is of another version."""
+    """A container file is not one, is damaged, or is of another version."""
 
     exit_code = 9
 
