@@ -15,6 +15,8 @@ from support.trace_fuzz import run_inputs
 
 PART = 1_000
 N_INPUTS = PART * share_of(100, 2)
+MOST_ACCEPTED = 0.02
+"""Of the inputs; damaged where nothing is read, or where a count of checksums became 0."""
 
 
 @pytest.mark.long
@@ -27,4 +29,5 @@ def test_mutated_containers() -> None:
         for found in pool.map(run_inputs, range(0, N_INPUTS, PART), [PART] * (N_INPUTS // PART)):
             outcomes.update(found)
     assert sum(outcomes.values()) == N_INPUTS
-    assert set(outcomes) == {"error", "partial", "read"}
+    assert set(outcomes) == {"error", "partial", "read", "same"}
+    assert outcomes["read"] <= MOST_ACCEPTED * N_INPUTS
