@@ -13,7 +13,7 @@ from stripewise.diagnosis._phases import phases
 from stripewise.diagnosis._records import Diagnosis, Figures, Finding
 from stripewise.diagnosis._requests import request_rows
 from stripewise.diagnosis._rows import file_rows, layer_rows, variance_rows
-from stripewise.diagnosis._single import single_calls
+from stripewise.diagnosis._sides import sides
 from stripewise.diagnosis._summary import headline, summary
 from stripewise.diagnosis._usage import usage, whole_run
 from stripewise.diagnosis.findings import Run, judge
@@ -34,7 +34,7 @@ def diagnose(
     profile = evidence.profile
     whole = whole_run(profile, evidence.trace)
     files = usage(profile, whole)
-    single = single_calls(evidence.trace)
+    traced = sides(evidence.trace)
     numbers = figures(profile, whole, files)
     findings = judge(Run(evidence, numbers, files, patterns, storage or StorageCosts()))
     return Diagnosis(
@@ -47,8 +47,8 @@ def diagnose(
         variance=variance_rows(files),
         heat=heat_maps(profile),
         phases=phases(profile),
-        requests=request_rows(files, single),
-        mpiio_stats=evidence.mpiio_stats or mpiio_stats(files, single),
+        requests=request_rows(files, traced),
+        mpiio_stats=evidence.mpiio_stats or mpiio_stats(files, traced),
         findings=findings,
         headline=headline(numbers, findings),
         summary=summary(numbers, findings),

@@ -227,7 +227,7 @@ class RequestRow:
 
     Attributes:
         path: Of the file; `writing`: direction.
-        exact: From single calls; otherwise from counters, where some fields are None.
+        exact: From a trace, all its calls; otherwise from counters, where more fields are None.
         program_calls: MPI-IO calls; `collective_calls` of these; `program_ranks`: that made them.
         program_bytes: Asked of MPI-IO; `program_mean_bytes`: of one call.
         system_calls: Beneath MPI-IO; `system_ranks`: processes that made them (aggregators).

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.diagnosis._boxes import count_aligned
 from stripewise.diagnosis._records import RequestRow, share
-from stripewise.diagnosis._single import FileCalls, Side
-from stripewise.diagnosis._usage import COLLECTIVE, READS, SYSTEM, WRITES, FileUse
+from stripewise.diagnosis._sides import Side, Sides, total
+from stripewise.diagnosis._usage import READS, SYSTEM, WRITES, FileUse
 from stripewise.model import IoLayer
 
 UNIT_BYTES = 1 << 20
@@ -24,52 +25,50 @@ def unit_of(use: FileUse) -> int:
     return use.layout.stripe_bytes or UNIT_BYTES
 
 
-def request_rows(files: Sequence[FileUse], single: dict[int, FileCalls]) -> tuple[RequestRow, ...]:
+def request_rows(files: Sequence[FileUse], traced: dict[int, Sides]) -> tuple[RequestRow, ...]:
     """Rows of the files that were used through MPI-IO, one for each direction.
 
     Args:
         files: Counters by file.
-        single: Single calls by file, where there is a trace.
+        traced: Calls by file, where there is a trace.
     """
     rows = []
     for use in files:
         if IoLayer.MPIIO not in use.seen:
             continue
         for writing in (True, False):
-            calls = single.get(use.index)
-            row = _exact(use, calls, writing) if calls is not None else _coarse(use, writing)
+            both = traced.get(use.index)
+            row = _exact(use, both[writing], writing) if both else _coarse(use, writing)
             if row is not None:
                 rows.append(row)
     return tuple(sorted(rows, key=lambda row: (-row.system_seconds, row.path, not row.writing)))
 
 
-def _exact(use: FileUse, calls: FileCalls, writing: bool) -> RequestRow | None:
-    side = calls.side(writing)
-    asked = side.program
-    if not len(asked):
+def _exact(use: FileUse, side: Side, writing: bool) -> RequestRow | None:
+    if not len(side.program):
         return None
     unit = unit_of(use)
-    gaps = side.gaps
-    below = side.system
+    asked, below, modify = (total(rows) for rows in (side.program, side.system, side.modify))
+    aligned = count_aligned(side.system, unit, side.budget)
     return RequestRow(
         path=use.path,
         writing=writing,
-        exact=side.complete,
-        program_calls=len(asked),
-        collective_calls=int(np.isin(asked["op"], COLLECTIVE).sum()),
-        program_ranks=len(np.unique(asked["process"])),
-        program_bytes=int(asked["bytes"].sum()),
-        program_mean_bytes=share(float(asked["bytes"].sum()), len(asked)),
-        system_calls=len(below),
-        system_ranks=len(np.unique(below["process"])),
-        system_bytes=int(below["bytes"].sum()),
-        system_mean_bytes=share(float(below["bytes"].sum()), len(below)),
-        modify_reads=len(side.modify) if writing else 0,
-        modify_bytes=int(side.modify["bytes"].sum()) if writing else 0,
-        gaps=len(gaps),
-        mean_gap_bytes=float(gaps.mean()) if len(gaps) else None,
-        aligned=share(float((below["offset"] % unit == 0).sum()), len(below)),
-        unit_sized=share(float((below["bytes"] == unit).sum()), len(below)),
+        exact=True,
+        program_calls=asked.calls,
+        collective_calls=total(side.together).calls,
+        program_ranks=asked.processes,
+        program_bytes=asked.bytes,
+        program_mean_bytes=share(asked.bytes, asked.calls),
+        system_calls=below.calls,
+        system_ranks=below.processes,
+        system_bytes=below.bytes,
+        system_mean_bytes=share(below.bytes, below.calls),
+        modify_reads=modify.calls,
+        modify_bytes=modify.bytes,
+        gaps=side.gaps.count,
+        mean_gap_bytes=side.gaps.mean_bytes,
+        aligned=None if aligned is None else share(aligned, below.calls),
+        unit_sized=share(total(side.system, of_bytes=unit).calls, below.calls),
         unit_bytes=unit,
         system_seconds=_slowest_seconds(side),
     )
@@ -80,7 +79,7 @@ def _slowest_seconds(side: Side) -> float:
     if not len(rows):
         return 0.0
     _, inverse = np.unique(rows["process"], return_inverse=True)
-    return float(np.bincount(inverse, weights=rows["duration_ns"] * 1e-9).max())
+    return float(np.bincount(inverse, weights=rows["busy_ns"] * 1e-9).max())
 
 
 def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
