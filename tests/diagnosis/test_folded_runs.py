@@ -124,6 +124,8 @@ def test_what_would_need_too_many_calls_is_not_known():
     assert find_gaps(rows, Budget(119)) == Gaps(None, None)
     rows["inner"] = (4, 5)
     assert count_aligned(rows, 8, NO_CALLS) is None
+    rows["count"] = 2**62  # of a damaged trace
+    assert find_gaps(rows, Budget()) == Gaps(None, None)
 
 
 def program(seed):

@@ -21,13 +21,14 @@ _Ints = NDArray[np.int64]
 class Budget:
     """Calls that may still be expanded, where no other way leads to a figure."""
 
-    left: int = MOST_CALLS
+    left: float = MOST_CALLS
 
-    def take(self, n_calls: int) -> bool:
-        """Whether there is room for these calls, which then is gone."""
-        if n_calls > self.left:
+    def take(self, n_calls: _Ints) -> bool:
+        """Whether there is room for the sum of these (n,) numbers, which then is gone."""
+        total = float(n_calls.sum(dtype=np.float64))  # int64 is too short for damaged counts
+        if total > self.left:
             return False
-        self.left -= n_calls
+        self.left -= total
         return True
 
 
@@ -102,7 +103,7 @@ def count_aligned(rows: NDArray[Any], unit: int, budget: Budget) -> int | None:
     order = np.argsort(boxes.n, axis=1, kind="stable")
     n, stride = (np.take_along_axis(part, order, axis=1) for part in (boxes.n, boxes.stride))
     walked = n[:, 0] * n[:, 1]
-    if not budget.take(int((walked - 1).sum())):
+    if not budget.take(walked - 1):
         return None
     box, k = expanded_index(walked)
     levels = levels_of(k, n[box, :2])

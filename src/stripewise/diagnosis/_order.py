@@ -43,7 +43,7 @@ def find_gaps(rows: NDArray[Any], budget: Budget) -> Gaps:
     last = np.append(first[1:], len(group)) - 1
     even = _even(boxes, first, last)
     loose = ~even[group]
-    if not budget.take(int(boxes.calls[loose].sum())):
+    if not budget.take(boxes.calls[loose]):
         return Gaps()
     begin = boxes.offset[first]
     end = (boxes.offset + boxes.bytes + ((boxes.n - 1) * boxes.stride).sum(axis=1))[last]
@@ -74,7 +74,7 @@ def _overlapping(boxes: Boxes) -> _Ints:
     low = boxes.sequence + np.minimum(far, 0).sum(axis=1)
     high = boxes.sequence + np.maximum(far, 0).sum(axis=1)
     new = (np.diff(boxes.process, prepend=-1) != 0) | (np.diff(boxes.thread, prepend=-1) != 0)
-    lift = np.cumsum(new) * int(high.max() - low.min() + 1)
+    lift = np.cumsum(new) * (high.max(keepdims=True) - low.min() + 1)
     new[1:] |= (low + lift)[1:] > np.maximum.accumulate(high + lift)[:-1]
     return np.asarray(np.cumsum(new) - 1)
 
@@ -121,7 +121,7 @@ def calls_served(
     numbered from 0 in each process; `system` are those beneath them.
     """
     boxes = boxes_of(np.concatenate([asked, system]))
-    if not budget.take(int(boxes.calls.sum())):
+    if not budget.take(boxes.calls):
         return None
     box, _, sequence = boxes.expanded(np.ones(len(boxes.row), np.bool_))
     box = box[np.lexsort((sequence, boxes.thread[box], boxes.process[box]))]
