@@ -4,6 +4,7 @@
 
     python benchmarks/price_of_studies.py               # table
     python benchmarks/price_of_studies.py --seeds 200
+    python benchmarks/price_of_studies.py --before-storage   # no setting changes what reaches it
 
 Each row is a program of which one tunable of seven makes the I/O faster by the given factor
 (1: none does), and whose runs vary by the given coefficient of variation; "heavy" adds runs that
@@ -21,12 +22,21 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from stripewise.model import StudyResult
+from stripewise.launch import Outcome
+from stripewise.model import Measurement, ObservedFile, StudyResult
 from stripewise.study import Observer, Study, StudyOptions
+from stripewise.workspace import Place
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from stripewise.testing.strategy_suite import romio_facts
-from support.study_fakes import FakeLauncher, Noise, fake_tools, heavy_tailed, lognormal
+from support.study_fakes import (
+    FakeLauncher,
+    Noise,
+    fake_tools,
+    heavy_tailed,
+    lognormal,
+    look,
+)
 
 FACTS = replace(romio_facts(), independent_bytes=0, collective_bytes=1 << 26)
 TUNABLE, VALUE = "mpiio.romio_cb_write", "disable"
@@ -40,7 +50,13 @@ NOISES: dict[str, Noise] = {
 }
 
 
-def study(factor: float, noise: Noise, seed: int) -> StudyResult:
+def look_of_the_same(run_id: str, place: Place, outcome: Outcome) -> Measurement:
+    """Look at a run: the storage was asked for the same in every one."""
+    seen = ObservedFile("out.dat", writers=2, system_writes=8, system_write_bytes=1 << 26)
+    return replace(look(run_id, place, outcome), files=(seen,))
+
+
+def study(factor: float, noise: Noise, seed: int, before_storage: bool) -> StudyResult:
     """Return the result of one study."""
     launcher = FakeLauncher(
         lambda settings: 4.0 / factor if settings.get(TUNABLE) == VALUE else 4.0,
@@ -48,7 +64,8 @@ def study(factor: float, noise: Noise, seed: int) -> StudyResult:
         seed=seed,
         other_seconds=0.5,
     )
-    tools = fake_tools(launcher, facts=FACTS)
+    seen = look_of_the_same if before_storage else look
+    tools = fake_tools(launcher, facts=FACTS, look=seen)
     folder = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=folder) as place:
         options = StudyOptions(
@@ -57,13 +74,13 @@ def study(factor: float, noise: Noise, seed: int) -> StudyResult:
         return Study(options, Observer(), lambda _options, _ledger: tools).run()
 
 
-def rows(seeds: int) -> Iterator[str]:
+def rows(seeds: int, before_storage: bool) -> Iterator[str]:
     """Yield the lines of the table."""
     yield "| gain | CV | improved | right setting | runs, median | most | price, median |"
     yield "|--:|--:|--:|--:|--:|--:|--:|"
     for factor in FACTORS:
         for name, noise in NOISES.items():
-            found = [study(factor, noise, seed) for seed in range(seeds)]
+            found = [study(factor, noise, seed, before_storage) for seed in range(seeds)]
             better = [result for result in found if result.improved]
             right = [r for r in better if r.winner and r.winner.settings.get(TUNABLE) == VALUE]
             runs = [len(result.runs) for result in found]
@@ -78,9 +95,10 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=100, help="studies of each row")
+    parser.add_argument("--before-storage", action="store_true", help="gains do not reach it")
     given = parser.parse_args()
     os.fsync = lambda descriptor: None  # simulated runs need no durable journal
-    for line in rows(given.seeds):
+    for line in rows(given.seeds, given.before_storage):
         print(line, flush=True)
 
 
