@@ -12,8 +12,7 @@ from lessons import KNOB, case
 
 from stripewise.elf import library_versions
 from stripewise.knowledge import TriedState, describe_case, describe_machine, learn
-from stripewise.knowledge._describe import digest_of, version_of
-from stripewise.knowledge._machine import cpu_model, memory_bytes
+from stripewise.knowledge._describe import cpu_model, digest_of, memory_bytes, version_of
 from stripewise.model import (
     Configuration,
     FailureCause,

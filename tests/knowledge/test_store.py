@@ -12,7 +12,7 @@ import pytest
 from lessons import KNOB, case, lesson
 
 from stripewise.errors import ConfigurationError, StorageError
-from stripewise.knowledge import Store, Tried, TriedState, own_path, own_store, site_stores
+from stripewise.knowledge import Store, Tried, TriedState, own_store, site_stores
 from stripewise.knowledge._schema import MIGRATIONS
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import all_tunables
@@ -179,13 +179,13 @@ def test_the_sites_store_is_read_only(tmp_path, monkeypatch):
 
 def test_where_it_is(monkeypatch, tmp_path):
     monkeypatch.setenv("STRIPEWISE_KNOWLEDGE", "/a/b")
-    assert str(own_path()) == "/a/b"
+    assert str(own_store().path) == "/a/b"
     monkeypatch.delenv("STRIPEWISE_KNOWLEDGE")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert own_path() == tmp_path / "stripewise/knowledge.sqlite"
+    assert own_store().path == tmp_path / "stripewise/knowledge.sqlite"
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert own_path() == tmp_path / ".local/share/stripewise/knowledge.sqlite"
+    assert own_store().path == tmp_path / ".local/share/stripewise/knowledge.sqlite"
 
 
 def test_a_user_without_a_home_keeps_nothing(monkeypatch):

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from stripewise.knowledge import Memory, Store
-from stripewise.knowledge._machine import describe_machine
+from stripewise.knowledge._describe import describe_machine
 from stripewise.launch import Handle, Outcome, RunRequest
 from stripewise.model import FileClass, Measurement, ObservedFile, ProgramFacts, TrialState
 from stripewise.report import render_html, result_to_json, summary_lines, write_outputs

@@ -7,20 +7,16 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.knowledge._codec import export_lines as export_lines
+    from stripewise.knowledge._codec import import_lines as import_lines
     from stripewise.knowledge._codec import lesson_to_json as lesson_to_json
     from stripewise.knowledge._describe import describe_case as describe_case
-    from stripewise.knowledge._exchange import export_lines as export_lines
-    from stripewise.knowledge._exchange import import_lines as import_lines
+    from stripewise.knowledge._describe import describe_machine as describe_machine
     from stripewise.knowledge._learn import learn as learn
-    from stripewise.knowledge._locate import own_path as own_path
-    from stripewise.knowledge._locate import own_store as own_store
-    from stripewise.knowledge._locate import site_paths as site_paths
-    from stripewise.knowledge._locate import site_stores as site_stores
-    from stripewise.knowledge._machine import describe_machine as describe_machine
     from stripewise.knowledge._memory import Memory as Memory
-    from stripewise.knowledge._phrases import effect_phrase as effect_phrase
     from stripewise.knowledge._recall import Avoided as Avoided
     from stripewise.knowledge._recall import Recollection as Recollection
+    from stripewise.knowledge._recall import effect_phrase as effect_phrase
     from stripewise.knowledge._recall import recall as recall
     from stripewise.knowledge._records import Case as Case
     from stripewise.knowledge._records import Effect as Effect
@@ -30,10 +26,10 @@ if TYPE_CHECKING:
     from stripewise.knowledge._records import Stack as Stack
     from stripewise.knowledge._records import Tried as Tried
     from stripewise.knowledge._records import TriedState as TriedState
-    from stripewise.knowledge._similarity import NEAR as NEAR
-    from stripewise.knowledge._similarity import SAME as SAME
     from stripewise.knowledge._similarity import Likeness as Likeness
     from stripewise.knowledge._similarity import compare as compare
     from stripewise.knowledge._store import Store as Store
+    from stripewise.knowledge._store import own_store as own_store
+    from stripewise.knowledge._store import site_stores as site_stores
 else:
     __getattr__, __all__ = lazy_exports(__name__)

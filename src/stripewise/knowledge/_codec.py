@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lessons to and from one line of JSON, and the check of what comes from outside."""
+"""Lessons to and from lines of JSON, and the check of what comes from outside."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 from stripewise.errors import ConfigurationError
 from stripewise.knowledge._records import Effect, Lesson
 from stripewise.model import Value, to_json
-from stripewise.tunables import get
+from stripewise.tunables import all_tunables, get
 
 FORMAT_VERSION = 2
 READABLE = (1, 2)
 """Version 1 has no patterns in its fingerprint: they are not known, and do not count."""
 LARGEST_LINE_BYTES = 4 << 20
+MOST_LINES = 100_000
 
 _LESSON = TypeAdapter(Lesson)
 
@@ -64,19 +65,51 @@ def decode(text: str) -> Lesson:
         raise ConfigurationError(_first(error)) from error
 
 
-def check_settings(lesson: Lesson) -> Lesson:
+def export_lines(lessons: Iterable[Lesson]) -> Iterator[str]:
+    """Yield one line a study, without line ends."""
+    return map(encode, lessons)
+
+
+def import_lines(lines: Iterable[str], name: str) -> list[Lesson]:
+    """Read and check lines; nothing of a file with a bad one is taken.
+
+    Tunables have to exist and values have to be possible, so that what comes from outside can
+    only be a point that a study might have tried anyway.
+
+    Args:
+        lines: With or without line ends; empty ones are passed over.
+        name: Of the file, for messages.
+
+    Raises:
+        ConfigurationError: A line is malformed; the message says which and why.
+    """
+    found: list[Lesson] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if number > MOST_LINES:
+            raise ConfigurationError(f"{name}: more than {MOST_LINES} lines: split the file")
+        try:
+            found.append(_checked(decode(line)))
+        except ValueError as error:
+            raise ConfigurationError(f"{name}: line {number}: {error}") from error
+    return found
+
+
+def _checked(lesson: Lesson) -> Lesson:
     """Return the lesson with canonical values; trials with unknown tunables are left out.
 
     Raises:
-        ConfigurationError: Its candidate names an unknown tunable, a value is impossible, or an
-            effect is of no pair or of an interval whose ends are the wrong way round.
+        ValueError: Its candidate names an unknown tunable, a value is impossible, or an effect
+            is of no pair or of an interval whose ends are the wrong way round.
     """
     for name in ("effect", "elapsed_effect"):
         _check_effect(name, getattr(lesson, name))
+    known = {tunable.name for tunable in all_tunables()}
     tried = tuple(
         replace(trial, settings=_canonical(trial.settings))
         for trial in lesson.tried
-        if all(_is_known(name) for name in trial.settings)
+        if trial.settings.keys() <= known
     )
     return replace(lesson, candidate=_canonical(lesson.candidate), tried=tried)
 
@@ -92,14 +125,6 @@ def _check_effect(name: str, effect: Effect | None) -> None:
 
 def _canonical(settings: Mapping[str, Value]) -> dict[str, Value]:
     return {name: get(name).check(value) for name, value in settings.items()}
-
-
-def _is_known(name: str) -> bool:
-    try:
-        get(name)
-    except ValueError:
-        return False
-    return True
 
 
 def _first(error: Exception) -> str:

@@ -1,21 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""From what a first run showed to the case that studies are compared by."""
+"""The case that studies are compared by: this machine without its name, the stack, the program."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import platform
 import re
 from math import log2
 from pathlib import Path
 
 from stripewise.elf import library_versions
-from stripewise.knowledge._machine import one_line
-from stripewise.knowledge._records import Case, Fingerprint, Machine, Stack
+from stripewise.knowledge._records import LIBRARIES, Case, Fingerprint, Machine, Stack
+from stripewise.machines import find_mount
 from stripewise.model import ProgramFacts
+from stripewise.text import text_of
 
 _LARGEST_BYTES = 256 << 20
-_BLOCK_BYTES = 1 << 20
+_MOST_CHARACTERS = 300
+_SAME_IN_FACTS = ("n_ranks", "n_hosts", "noncontiguous", "shared_files", "patterns")
 
 
 def describe_case(
@@ -35,8 +39,33 @@ def describe_case(
         executable: Its file, None if that is not known.
         synced: Whether runs wait for the storage.
     """
-    return Case(
-        machine, _stack(facts, executable), _fingerprint(facts, program, executable), synced
+    stack = Stack(
+        mpi_family=facts.mpi_family,
+        mpi_version=version_of(facts.mpi_version),
+        mpiio=facts.mpiio_implementation,
+        **(library_versions(executable) if executable else {}),
+    )
+    return Case(machine, stack, _fingerprint(facts, program, executable), synced)
+
+
+def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:
+    """Describe the machine and the storage that a directory is on.
+
+    Args:
+        directory: Of the study.
+        root: Where `proc` and `sys` are (for tests).
+    """
+    mount = find_mount(directory, root)
+    source = mount.source.encode("utf-8", "surrogateescape")
+    return Machine(
+        architecture=platform.machine(),
+        cpu=cpu_model(text_of(root / "proc/cpuinfo")),
+        processors=os.cpu_count() or 0,
+        memory_bytes=memory_bytes(text_of(root / "proc/meminfo")),
+        kernel=one_line(platform.release()),
+        filesystem=one_line(mount.kind),
+        device=mount.medium,
+        storage=hashlib.sha256(source).hexdigest()[:16] if mount.is_network else "",
     )
 
 
@@ -53,22 +82,31 @@ def digest_of(executable: Path | None) -> str:
             return ""
         if executable.stat().st_size > _LARGEST_BYTES:
             return ""
-        digest = hashlib.sha256()
         with executable.open("rb") as stream:
-            while block := stream.read(_BLOCK_BYTES):
-                digest.update(block)
+            return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
         return ""
-    return digest.hexdigest()
 
 
-def _stack(facts: ProgramFacts, executable: Path | None) -> Stack:
-    return Stack(
-        mpi_family=facts.mpi_family,
-        mpi_version=version_of(facts.mpi_version),
-        mpiio=facts.mpiio_implementation,
-        **(library_versions(executable) if executable else {}),
-    )
+def cpu_model(text: str) -> str:
+    """Return the processor's model in /proc/cpuinfo; some architectures name parts only."""
+    for name in ("model name", "cpu", "CPU part"):
+        found = re.search(rf"^{name}\s*:\s*(.+)$", text, flags=re.M)
+        if found:
+            return one_line(" ".join(found.group(1).split()))
+    return ""
+
+
+def memory_bytes(text: str) -> int:
+    """Return the memory in /proc/meminfo; 0 if it is not told."""
+    found = re.search(r"^MemTotal:\s*(\d+) kB", text, flags=re.M)
+    return int(found.group(1)) * 1024 if found else 0
+
+
+def one_line(text: str) -> str:
+    """Return a text without what a terminal cannot show, shortened."""
+    shown = "".join(c if c.isprintable() else "?" for c in text)
+    return shown[:_MOST_CHARACTERS]
 
 
 def _fingerprint(facts: ProgramFacts, program: str, executable: Path | None) -> Fingerprint:
@@ -78,22 +116,13 @@ def _fingerprint(facts: ProgramFacts, program: str, executable: Path | None) -> 
     return Fingerprint(
         program=one_line(program),
         executable_sha256=digest_of(executable),
-        n_ranks=facts.n_ranks,
-        n_hosts=facts.n_hosts,
         collective_share=_share(facts.collective_bytes, by_interface),
         independent_share=_share(facts.independent_bytes, by_interface),
         posix_share=_share(facts.posix_bytes, by_interface),
         read_share=_share(facts.read_bytes, moved),
-        noncontiguous=facts.noncontiguous,
         bytes_per_call_log2=_logarithm(moved, calls),
         calls_per_rank_log2=_logarithm(calls, facts.n_ranks),
-        shared_files=facts.shared_files,
-        uses_hdf5=facts.uses_hdf5,
-        uses_parallel_hdf5=facts.uses_parallel_hdf5,
-        uses_pnetcdf=facts.uses_pnetcdf,
-        uses_netcdf4=facts.uses_netcdf4,
-        uses_adios2=facts.uses_adios2,
-        patterns=facts.patterns,
+        **{name: getattr(facts, name) for name in (*_SAME_IN_FACTS, *LIBRARIES)},
     )
 
 

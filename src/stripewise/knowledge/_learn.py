@@ -9,7 +9,7 @@ from dataclasses import replace
 from math import isfinite
 
 import stripewise
-from stripewise.knowledge._machine import one_line
+from stripewise.knowledge._describe import one_line
 from stripewise.knowledge._records import Case, Effect, Lesson, Tried, TriedState
 from stripewise.model import (
     FailureCause,

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from stripewise.errors import StripewiseError
-from stripewise.knowledge._describe import describe_case
 from stripewise.knowledge._learn import learn
 from stripewise.knowledge._recall import Recollection, recall
 from stripewise.knowledge._records import Case, Lesson, Machine
@@ -31,27 +29,8 @@ class Memory:
         self._sites = tuple(sites)
         self.machine = machine
 
-    def recall(
-        self,
-        facts: ProgramFacts,
-        space: Space,
-        *,
-        program: str,
-        executable: Path | None,
-        synced: bool,
-    ) -> Recollection:
-        """Return what earlier studies say.
-
-        Args:
-            facts: Of the first run.
-            space: What may be tried.
-            program: Its name.
-            executable: Its file, None if that is not known.
-            synced: Whether runs wait for the storage.
-        """
-        case = describe_case(
-            self.machine, facts, program=program, executable=executable, synced=synced
-        )
+    def recall(self, case: Case, space: Space, facts: ProgramFacts) -> Recollection:
+        """Return what earlier studies say to the one at hand; see `recall`."""
         lessons, warnings = self._lessons(case)
         found = recall(case, lessons, space, facts)
         return replace(found, warnings=(*warnings, *found.warnings))

@@ -5,15 +5,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
+from math import log2
 
-from stripewise.knowledge._fit import fit
-from stripewise.knowledge._phrases import effect_phrase, failure_phrase, summary
-from stripewise.knowledge._records import Case, Lesson
+from stripewise.knowledge._records import Case, Lesson, TriedState
 from stripewise.knowledge._similarity import NEAR, behaviour_distance, compare
-from stripewise.knowledge._support import Support, choose
+from stripewise.knowledge._support import Alike, Fit, Support, choose
 from stripewise.model import ProgramFacts, Proposal, Value
-from stripewise.tunables import PointKey, Space, key_of, settings_text
+from stripewise.text import format_ratio, plural
+from stripewise.tunables import Dimension, PointKey, Space, key_of, point_problem, settings_text
+
+_FAILURES = {
+    TriedState.REJECTED: "changed the output of this program",
+    TriedState.HUNG: "made this program run into its time limit",
+    TriedState.FAILED: "made this program fail",
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Recollection:
     seeds: tuple[Proposal, ...] = ()
     avoided: tuple[Avoided, ...] = ()
     text: str = ""
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
 def recall(
@@ -62,34 +69,72 @@ def recall(
         if likeness.is_near
     ]
     alike.sort(key=lambda pair: (pair[1].distance, -pair[0].recorded_unix_seconds))
-    avoided = _avoided(case, lessons, space, facts)
+    fits = partial(_fit, space=space, facts=facts)
+    avoided = _avoided(case, lessons, fits)
     chosen = choose(
         alike,
-        lambda settings: fit(settings, space, facts),
+        fits,
         lambda point: not any(a.settings.items() <= point.items() for a in avoided),
     )
-    seeds = tuple(Proposal(e.settings, _reason(e)) for e in chosen)
-    shown = chosen[0].shown if chosen else None
     return Recollection(
         case,
-        seeds,
+        tuple(Proposal(support.settings, _reason(support)) for support in chosen),
         avoided,
-        summary(alike, len(lessons), [settings_text(s.settings) for s in seeds], shown),
+        _summary(alike, len(lessons), chosen),
         tuple(f"{settings_text(a.settings)} {a.why}; it is tried last" for a in avoided),
     )
 
 
-def _avoided(
-    case: Case, lessons: Sequence[Lesson], space: Space, facts: ProgramFacts
-) -> tuple[Avoided, ...]:
+def effect_phrase(lesson: Lesson) -> str:
+    """Say what a study's candidate gave: "4.8x [4.1-5.6], 2026-11-03"."""
+    effect = lesson.effect
+    if effect is None:
+        return f"no effect shown, {lesson.date}"
+    if effect.low is None or effect.high is None:
+        return f"{format_ratio(effect.median)}x, {lesson.date}"
+    bounds = f"{format_ratio(effect.low)}-{format_ratio(effect.high)}"
+    return f"{format_ratio(effect.median)}x [{bounds}], {lesson.date}"
+
+
+def _fit(settings: Mapping[str, Value], space: Space, facts: ProgramFacts) -> dict[str, Value]:
+    """Return what of the settings can be tried here; empty if nothing can.
+
+    The space holds what the program, the stack, the policy, the class and the user allow.
+    Tunables outside of it are left out, numbers go to the nearest rung of the ladder.
+    """
+    dimensions = {d.tunable.name: d for d in space.dimensions}
+    point: dict[str, Value] = {}
+    for name, value in settings.items():
+        rung = _rung(dimensions[name], value) if name in dimensions else None
+        if rung is not None:
+            point[name] = rung
+    for name in tuple(point):
+        if point_problem(point, facts) and point_problem({name: point[name]}, facts):
+            del point[name]
+    return {} if point_problem(point, facts) else point
+
+
+def _rung(dimension: Dimension, value: Value) -> Value | None:
+    for rung in dimension.values:
+        if rung == value and isinstance(rung, bool) == isinstance(value, bool):
+            return rung
+    if dimension.tunable.kind != "int" or isinstance(value, bool) or not isinstance(value, int):
+        return None
+    rungs = [r for r in dimension.values if isinstance(r, int) and r > 0]
+    if value <= 0 or not rungs:
+        return None
+    return min(rungs, key=lambda rung: abs(log2(rung) - log2(value)))
+
+
+def _avoided(case: Case, lessons: Sequence[Lesson], fits: Fit) -> tuple[Avoided, ...]:
     """Return what failed for the program of this name under this MPI, whatever the machine."""
     found: dict[PointKey, Avoided] = {}
     for lesson in lessons:
         if not _is_same_work(case, lesson.case):
             continue
         for tried in lesson.bad:
-            if tried.settings and fit(tried.settings, space, facts) == dict(tried.settings):
-                why = failure_phrase(tried.state, lesson)
+            if tried.settings and fits(tried.settings) == dict(tried.settings):
+                why = f"{_FAILURES[tried.state]} in a study of {lesson.date}"
                 found.setdefault(key_of(tried.settings), Avoided(dict(tried.settings), why))
     return tuple(found.values())
 
@@ -109,3 +154,27 @@ def _reason(support: Support) -> str:
         return "memory: a part of these may do"
     lesson, likeness = support.shown
     return f"memory: {effect_phrase(lesson)}, {likeness.words}"
+
+
+def _summary(alike: Alike, known: int, chosen: Sequence[Support]) -> str:
+    """Say in one line what is remembered, and what follows from it.
+
+    Args:
+        alike: Studies like the one at hand, the nearest first.
+        known: Studies that are kept in all.
+        chosen: What is tried first.
+    """
+    if not known:
+        return ""
+    if not alike:
+        return f"{plural(known, 'study', 'studies')} kept, none like this one"
+    shown = chosen[0].shown if chosen else None
+    _, likeness = shown or alike[0]
+    text = f"{plural(len(alike), 'study', 'studies')} like this one ({likeness.words}): "
+    if shown is None:
+        improved = any(lesson.improved for lesson, _ in alike)
+        found = "nothing that can be tried here" if improved else "none found an improvement"
+        return f"{text}{found}"
+    first, *others = (settings_text(support.settings) for support in chosen)
+    more = f", then {'; '.join(others)}" if others else ""
+    return f"{text}starts with {first} ({effect_phrase(shown[0])}){more}"

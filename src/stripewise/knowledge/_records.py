@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Annotated
 
@@ -109,6 +109,10 @@ class Fingerprint:
     uses_netcdf4: bool = False
     uses_adios2: bool = False
     patterns: Annotated[tuple[PatternSummary, ...], Field(max_length=64)] = ()
+
+
+LIBRARIES = tuple(part.name for part in fields(Fingerprint) if part.name.startswith("uses_"))
+"""Members of a fingerprint that tell which libraries were seen at work."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2, prod
 
-from stripewise.knowledge._records import Case, Fingerprint, Machine, Stack
+from stripewise.knowledge._records import LIBRARIES, Case, Fingerprint, Machine, Stack
 from stripewise.model import PatternSummary
 
 SAME = 0.05
@@ -86,17 +86,12 @@ def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
     counted = _counted_distance(a, b)
     if not a.patterns or not b.patterns:
         return counted
-    return (1 - PATTERN_WEIGHT) * counted + PATTERN_WEIGHT * patterns_distance(
-        a.patterns, b.patterns
-    )
+    divided = (_divided(a.patterns, b.patterns) + _divided(b.patterns, a.patterns)) / 2
+    return (1 - PATTERN_WEIGHT) * counted + PATTERN_WEIGHT * divided
 
 
-def patterns_distance(first: Sequence[PatternSummary], second: Sequence[PatternSummary]) -> float:
+def _divided(first: Sequence[PatternSummary], second: Sequence[PatternSummary]) -> float:
     """Return how differently datasets are divided: each to the nearest one, by its bytes."""
-    return (_one_way(first, second) + _one_way(second, first)) / 2
-
-
-def _one_way(first: Sequence[PatternSummary], second: Sequence[PatternSummary]) -> float:
     whole = sum(one.share for one in first)
     nearest = (one.share * min(_unlike(one, other) for other in second) for one in first)
     return sum(nearest) / whole if whole > 0 else 0.0
@@ -108,9 +103,9 @@ def _unlike(a: PatternSummary, b: PatternSummary) -> float:
     return (
         0.40 * (a.distributions != b.distributions)
         + 0.20 * min(1.0, abs(a.collective - b.collective))
-        + 0.15 * _scaled(_log(_block_bytes(a)), _log(_block_bytes(b)), 10)
+        + 0.15 * _octaves(_block_bytes(a), _block_bytes(b), 10)
         + 0.10 * (a.grid != b.grid)
-        + 0.10 * _scaled(_log(a.steps), _log(b.steps), 5)
+        + 0.10 * _octaves(a.steps, b.steps, 5)
         + 0.05 * (a.element_bytes != b.element_bytes)
     )
 
@@ -132,9 +127,9 @@ def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
         + 0.15 * _scaled(a.bytes_per_call_log2, b.bytes_per_call_log2, 10)
         + 0.05 * _scaled(a.calls_per_rank_log2, b.calls_per_rank_log2, 10)
         + 0.05 * (bool(a.shared_files) != bool(b.shared_files))
-        + 0.10 * (_libraries(a) != _libraries(b))
-        + 0.05 * _scaled(_log(a.n_ranks), _log(b.n_ranks), 5)
-        + 0.05 * _scaled(_log(a.n_hosts), _log(b.n_hosts), 5)
+        + 0.10 * any(getattr(a, name) != getattr(b, name) for name in LIBRARIES)
+        + 0.05 * _octaves(a.n_ranks, b.n_ranks, 5)
+        + 0.05 * _octaves(a.n_hosts, b.n_hosts, 5)
     )
 
 
@@ -161,25 +156,15 @@ def machine_distance(a: Machine, b: Machine) -> float:
         + 0.15 * (bool(a.storage and b.storage) and a.storage != b.storage)
         + 0.05 * (a.architecture != b.architecture)
         + 0.10 * (a.cpu != b.cpu)
-        + 0.05 * _scaled(_log(a.processors), _log(b.processors), 4)
-        + 0.05 * _scaled(_log(a.memory_bytes), _log(b.memory_bytes), 4)
-        + 0.05 * (_release(a.kernel) != _release(b.kernel))
+        + 0.05 * _octaves(a.processors, b.processors, 4)
+        + 0.05 * _octaves(a.memory_bytes, b.memory_bytes, 4)
+        + 0.05 * (a.kernel.split(".")[:2] != b.kernel.split(".")[:2])
     )
 
 
 def _same_executable(a: Fingerprint, b: Fingerprint) -> bool:
     known = bool(a.executable_sha256) and a.executable_sha256 == b.executable_sha256
     return known and (a.n_ranks, a.n_hosts) == (b.n_ranks, b.n_hosts)
-
-
-def _libraries(print_: Fingerprint) -> tuple[bool, ...]:
-    return (
-        print_.uses_hdf5,
-        print_.uses_parallel_hdf5,
-        print_.uses_pnetcdf,
-        print_.uses_netcdf4,
-        print_.uses_adios2,
-    )
 
 
 def _versions(a: str, b: str) -> float:
@@ -192,13 +177,10 @@ def _versions(a: str, b: str) -> float:
     return 0.1 if mine[1:2] != other[1:2] else 0.02
 
 
-def _release(kernel: str) -> list[str]:
-    return kernel.split(".")[:2]
-
-
 def _scaled(a: float, b: float, whole: float) -> float:
     return min(1.0, abs(a - b) / whole)
 
 
-def _log(number: int) -> float:
-    return log2(max(1, number))
+def _octaves(a: int, b: int, whole: float) -> float:
+    """Return how many factors of two lie between two numbers, as a share of so many."""
+    return _scaled(log2(max(1, a)), log2(max(1, b)), whole)

@@ -24,6 +24,8 @@ WAIT_SECONDS = 10.0
 """How long another writer is waited for."""
 MOST_LESSONS = 5000
 """The newest so many are looked at."""
+OWN_VARIABLE = "STRIPEWISE_KNOWLEDGE"
+SITE_VARIABLE = "STRIPEWISE_SITE_KNOWLEDGE"
 
 
 class Store:
@@ -156,6 +158,23 @@ class Store:
             f"what earlier studies found cannot be used, {self.path}: {reason}; repair or "
             "remove the file, or name another one in STRIPEWISE_KNOWLEDGE"
         )
+
+
+def own_store() -> Store:
+    """Return the user's own store."""
+    if given := os.environ.get(OWN_VARIABLE):
+        return Store(Path(given))
+    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    if not os.path.isabs(base):  # a user without a home: nothing can be kept, and that is said
+        base = os.devnull
+    return Store(Path(base) / "stripewise" / "knowledge.sqlite")
+
+
+def site_stores(policy_paths: Sequence[str]) -> tuple[Store, ...]:
+    """Return the site's stores, never written to: what policies name, then the environment's."""
+    named = [*policy_paths, os.environ.get(SITE_VARIABLE, "")]
+    paths = dict.fromkeys(Path(path) for path in named if path)
+    return tuple(Store(path, read_only=True) for path in paths)
 
 
 def _row(lesson: Lesson, origin: str) -> tuple[object, ...]:

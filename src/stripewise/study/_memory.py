@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from stripewise.knowledge import Memory, Recollection
+from stripewise.knowledge import Memory, Recollection, describe_case
 from stripewise.model import ProgramFacts, StudyResult
 from stripewise.runtime import is_wrapper, program_name, program_word
 from stripewise.strategies import SeededStrategy, Strategy
@@ -66,13 +66,14 @@ def keep_in_memory(context: Context, result: StudyResult) -> StudyResult:
 def _take(
     options: StudyOptions, memory: Memory, facts: ProgramFacts, space: Space
 ) -> dict[str, Any]:
-    found = memory.recall(
+    case = describe_case(
+        memory.machine,
         facts,
-        space,
         program=program_name(options.all_cases[0].command),
         executable=find_executable(options),
         synced=options.sync,
     )
+    found = memory.recall(case, space, facts)
     return {"study": uuid.uuid4().hex, "found": _RECOLLECTION.dump_python(found, mode="json")}
 
 
