@@ -45,8 +45,9 @@ class TestLocal(LauncherSuite):
         )
 
 
-def test_output_directory_and_environment(runs):
-    request = runs.shell("pwd; echo $X $PWD; echo oops >&2", environment={"X": "1 2"})
+def test_output_directory_and_environment(runs, monkeypatch):
+    monkeypatch.setenv("X", "1 2")
+    request = runs.shell("pwd; echo $X $PWD; echo oops >&2")
     _, outcome = runs.run(request)
     assert outcome.status is RunStatus.OK
     here = str(request.directory)
@@ -55,14 +56,14 @@ def test_output_directory_and_environment(runs):
     assert stat.S_IMODE((request.record_directory / "request.json").stat().st_mode) == 0o600
 
 
-def test_nothing_is_a_shell_line_and_any_bytes_survive(runs):
+def test_nothing_is_a_shell_line_and_any_bytes_survive(runs, monkeypatch):
     words = ["$HOME", "a b", "'", '"', "*", "", "ü", os.fsdecode(b"caf\xe9"), "-x", "\n", "\\"]
     script = "import os,sys; sys.stdout.buffer.write(b'\\0'.join(map(os.fsencode, sys.argv[1:])))"
-    value = os.fsdecode(b"\xff\xfe")
-    request = runs.request(sys.executable, "-c", script, *words, environment={"ODD": value})
+    monkeypatch.setenv("ODD", os.fsdecode(b"\xff\xfe"))
+    request = runs.request(sys.executable, "-c", script, *words)
     runs.run(request)
     assert stdout(request) == b"\0".join(map(os.fsencode, words))
-    odd = runs.shell('printf %s "$ODD"', environment={"ODD": value})
+    odd = runs.shell('printf %s "$ODD"')
     runs.run(odd)
     assert stdout(odd) == b"\xff\xfe"
 

@@ -181,5 +181,5 @@ def test_all_that_ended_is_in_the_journal(kills):
     assert kills.tuner().wait(timeout=300) == 0
     known = {record["run_id"] for record in kills.finished()}
     for path in (kills.study / "runs").glob("*/result.json"):
-        if not json.loads(path.read_text())["cancelled"]:
+        if not json.loads(path.read_text())["reason"]:
             assert path.parent.name in known

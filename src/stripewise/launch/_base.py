@@ -47,7 +47,6 @@ class RunRequest:
         sync: fsync at close, so that data is on the storage when the clock stops.
         writable: Directories in which existing files may be opened for writing.
         keep_removed: Keep the files in `directory` that the program removes, in a folder there.
-        environment: Added to the caller's environment.
         capture: Record single calls: "fold", "all", or "" for counters only.
         resources: For a batch system.
     """
@@ -62,7 +61,6 @@ class RunRequest:
     sync: bool = True
     writable: tuple[Path, ...] = ()
     keep_removed: bool = False
-    environment: Mapping[str, str] = field(default_factory=dict)
     capture: str = ""
     resources: Resources = field(default_factory=Resources)
 
@@ -113,7 +111,7 @@ class Outcome:
     @property
     def cause(self) -> FailureCause:
         """Why it did not end well."""
-        return failure_cause(self.status, self.exit_code, self.said, place_lost=self.place_lost)
+        return failure_cause(self)
 
 
 class Launcher(ABC):

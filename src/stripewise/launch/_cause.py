@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import re
 import signal
+from typing import TYPE_CHECKING
 
 from stripewise.model import FailureCause, RunStatus
+
+if TYPE_CHECKING:
+    from stripewise.launch._base import Outcome
 
 _FROM_OUTSIDE = {
     signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGKILL, signal.SIGTERM,
@@ -39,28 +43,20 @@ _RANK_FAILED = re.compile(
 """A rank had come up: MPICH's banner, and Open MPI's texts."""
 
 
-def failure_cause(
-    status: RunStatus, exit_code: int | None, said: str, *, place_lost: bool
-) -> FailureCause:
-    """Return why a run ended as it did.
-
-    Args:
-        status: How it ended.
-        exit_code: Negative: minus the signal; None: it was never executed.
-        said: The last of its standard output and error.
-        place_lost: Its working directory was gone when it ended.
-    """
-    if status is RunStatus.OK:
+def failure_cause(run: Outcome) -> FailureCause:
+    """Return why a run ended as it did."""
+    said = run.said
+    if run.status is RunStatus.OK:
         return FailureCause.NONE
-    if status is RunStatus.CANCELLED:
+    if run.status is RunStatus.CANCELLED:
         return FailureCause.SIGNAL
-    if place_lost or _NO_ROOM.search(said):
+    if run.place_lost or _NO_ROOM.search(said):
         return FailureCause.STORAGE
-    if status is RunStatus.TIMEOUT:
+    if run.status is RunStatus.TIMEOUT:
         return FailureCause.HANG
-    if _signal(exit_code, said) in _FROM_OUTSIDE:
+    if _signal(run.exit_code, said) in _FROM_OUTSIDE:
         return FailureCause.SIGNAL
-    if exit_code is None and status is RunStatus.FAILED:
+    if run.exit_code is None and run.status is RunStatus.FAILED:
         return FailureCause.LAUNCH
     if _NOT_UP.search(said) and not _RANK_FAILED.search(said):
         return FailureCause.LAUNCH

@@ -74,11 +74,7 @@ class LocalLauncher(Launcher):
         _records.write_request(request)
         supervisor = self.start(_job(request, program, environment), request.record_directory)
         _SUPERVISORS[request.run_id] = supervisor
-        process = _processes.read_process(supervisor.pid)
-        ticks = process.start_ticks if process else 0
-        return self._handle(
-            request.run_id, request.record_directory, supervisor.pid, ticks, _processes.boot_id()
-        )
+        return self._handle(request.run_id, request.record_directory, supervisor.pid)
 
     def start(self, job: dict[str, Any], records: Path) -> subprocess.Popen[bytes]:
         """Start the process that carries a run out, and hand it the job."""
@@ -86,24 +82,18 @@ class LocalLauncher(Launcher):
 
     def find_again(self, run_id: str, record_directory: Path) -> Handle | None:
         """Return the handle of a run by what its supervisor recorded."""
-        known = _records.read_json(record_directory / _records.SUPERVISOR) or {}
-        if not known and not (record_directory / _records.RESULT).is_file():
+        pid = _recorded_pid(record_directory)
+        if not pid and not (record_directory / _records.RESULT).is_file():
             return None
-        pid, ticks, boot = (known.get(name, 0) for name in ("pid", "start_ticks", "boot_id"))
-        return self._handle(run_id, record_directory, int(pid), int(ticks), str(boot))
+        return self._handle(run_id, record_directory, pid)
 
-    def _handle(self, run_id: str, records: Path, pid: int, ticks: int, boot: str) -> Handle:
-        data: dict[str, str | int | float] = {
-            "record_directory": str(records.absolute()),
-            "supervisor_pid": pid,
-            "supervisor_start_ticks": ticks,
-            "boot_id": boot,
-        }
-        return Handle(self.name, run_id, data)
+    def _handle(self, run_id: str, records: Path, pid: int) -> Handle:
+        where = str(records.absolute())
+        return Handle(self.name, run_id, {"record_directory": where, "supervisor_pid": pid})
 
     def environment(self, request: RunRequest) -> dict[str, str]:
         """Return the complete environment of a run."""
-        base = {**os.environ, "PWD": str(request.directory), **request.environment}
+        base = {**os.environ, "PWD": str(request.directory)}
         if self.runtime is not None:
             base = preload_environment(
                 self.runtime,
@@ -125,7 +115,7 @@ class LocalLauncher(Launcher):
         if (directory / _records.RESULT).is_file():
             _release(handle)
             return True
-        if _supervisor_runs(handle):
+        if _processes.is_supervisor(_pid(handle), handle.run_id):
             return False
         if not (directory / _records.RESULT).is_file():  # not stored at its very end either
             self._recover(handle, directory)
@@ -133,7 +123,7 @@ class LocalLauncher(Launcher):
 
     def pause(self, handles: Sequence[Handle], seconds: float) -> bool:
         """Sleep until a supervisor ends, so that short runs are not rounded up."""
-        return _sleep_until_end([int(h.data["supervisor_pid"]) for h in handles], seconds)
+        return _sleep_until_end([_pid(handle) for handle in handles], seconds)
 
     def collect(self, handle: Handle) -> Outcome:
         """Outcome of an ended run.
@@ -164,13 +154,9 @@ class LocalLauncher(Launcher):
 
     def cancel(self, handle: Handle) -> None:
         """End the run and every process of it; returns when nothing of it is left."""
-        if self.poll(handle):
-            return
-        supervisor = _supervisor(handle)
-        _processes.send_to_supervisor(*supervisor, signal.SIGTERM)
-        if not self.wait(handle, _CANCEL_SECONDS):
-            _processes.send_to_supervisor(*supervisor, signal.SIGKILL)
-            self.wait(handle, _CANCEL_SECONDS)
+        if not self.poll(handle):
+            _end_supervisor(_pid(handle), handle.run_id)
+            self.poll(handle)
 
     def _recover(self, handle: Handle, directory: Path) -> None:
         """The supervisor is gone without a result: end the run's processes, say so."""
@@ -196,9 +182,9 @@ def sweep(record_root: Path) -> tuple[str, ...]:
     Returns:
         Ids of the runs that were unfinished.
     """
-    unfinished = list(_unfinished(record_root))
+    unfinished = _unfinished(record_root)
     for directory, run_id in unfinished:
-        _end_supervisor(directory, run_id)
+        _end_supervisor(_recorded_pid(directory), run_id)
     lost = [entry for entry in unfinished if not (entry[0] / _records.RESULT).is_file()]
     _end_strays([run_id for _, run_id in lost])
     for directory, run_id in lost:
@@ -206,7 +192,8 @@ def sweep(record_root: Path) -> tuple[str, ...]:
             _records.write_result(directory, _cancelled(run_id, "the tuner ended"))
         except OSError as error:
             raise _records.storage_error(error, directory / _records.RESULT) from error
-        _end_supervisor(directory, run_id)  # one that began only now, and saw no result
+        # one that began only now, and saw no result
+        _end_supervisor(_recorded_pid(directory), run_id)
     return tuple(run_id for _, run_id in unfinished)
 
 
@@ -262,16 +249,14 @@ def _directory(handle: Handle) -> Path:
     return Path(str(handle.data["record_directory"]))
 
 
-def _supervisor_runs(handle: Handle) -> bool:
-    if handle.data.get("boot_id") != _processes.boot_id():
-        return False
-    return _processes.is_supervisor(*_supervisor(handle))
+def _pid(handle: Handle) -> int:
+    return int(handle.data["supervisor_pid"])
 
 
-def _supervisor(handle: Handle) -> tuple[int, int, str]:
-    """Return what tells a run's supervisor from all other processes."""
-    data = handle.data
-    return int(data["supervisor_pid"]), int(data["supervisor_start_ticks"]), handle.run_id
+def _recorded_pid(directory: Path) -> int:
+    """Return the pid that a supervisor left in its run's record; 0 if it left none."""
+    known = _records.read_json(directory / _records.SUPERVISOR) or {}
+    return int(known.get("pid", 0))
 
 
 def _release(handle: Handle) -> int | None:
@@ -312,7 +297,7 @@ def _end_strays(run_ids: list[str]) -> None:
 
 
 def _cancelled(run_id: str, reason: str) -> dict[str, Any]:
-    return result_of(run_id, cancelled=True, started=time.time(), reason=reason)
+    return result_of(run_id, started=time.time(), reason=reason)
 
 
 def _unfinished(root: Path) -> list[tuple[Path, str]]:
@@ -327,14 +312,10 @@ def _unfinished(root: Path) -> list[tuple[Path, str]]:
     return found
 
 
-def _end_supervisor(directory: Path, run_id: str) -> None:
+def _end_supervisor(pid: int, run_id: str) -> None:
     """Ask a supervisor that still runs to cancel; kill it if it does not."""
-    known = _records.read_json(directory / _records.SUPERVISOR)
-    if known is None or known.get("boot_id") != _processes.boot_id():
-        return
-    supervisor = int(known["pid"]), int(known["start_ticks"]), run_id
     for number, seconds in ((signal.SIGTERM, _CANCEL_SECONDS), (signal.SIGKILL, 5.0)):
         deadline = time.monotonic() + seconds
-        _processes.send_to_supervisor(*supervisor, number)
-        while _processes.is_supervisor(*supervisor) and time.monotonic() < deadline:
-            _sleep_until_end([supervisor[0]], 0.1)
+        _processes.send_to_supervisor(pid, run_id, number)
+        while _processes.is_supervisor(pid, run_id) and time.monotonic() < deadline:
+            _sleep_until_end([pid], 0.1)

@@ -27,7 +27,7 @@ _SHARED_MEMORY = "/dev/shm/"
 class Process:
     """One line of the process table."""
 
-    __slots__ = ("parent", "pid", "session", "start_ticks", "state")
+    __slots__ = ("parent", "pid", "session", "state")
 
     def __init__(self, pid: int, stat: str) -> None:
         fields = stat[stat.rindex(")") + 2 :].split()
@@ -35,7 +35,6 @@ class Process:
         self.state = fields[0]
         self.parent = int(fields[1])
         self.session = int(fields[3])
-        self.start_ticks = int(fields[19])
 
     @property
     def running(self) -> bool:
@@ -58,20 +57,13 @@ def process_table() -> dict[int, Process]:
     return {process.pid: process for pid in pids if (process := read_process(pid))}
 
 
-def is_running(pid: int, start_ticks: int) -> bool:
-    """Whether the very process that started at `start_ticks` still runs (not a successor)."""
-    process = read_process(pid)
-    return process is not None and process.running and process.start_ticks == start_ticks
+def is_supervisor(pid: int, run_id: str) -> bool:
+    """Whether a process is the supervisor of a run and runs, by what it was started with.
 
-
-def is_supervisor(pid: int, start_ticks: int, run_id: str) -> bool:
-    """Whether a process is the supervisor of a run, by what it was started with.
-
-    Files name it by pid and start, which anyone can read of any process; who wrote them may
-    have meant another one.
+    Files name it by its pid, which may be another process's by now, or by intent.
     """
     deadline = time.monotonic() + _EXEC_SECONDS
-    while is_running(pid, start_ticks):
+    while (process := read_process(pid)) is not None and process.running:
         environment = _environment(pid)
         if environment != {b""} or time.monotonic() > deadline:
             return f"{SUPERVISOR_VARIABLE}={run_id}".encode() in environment
@@ -79,30 +71,21 @@ def is_supervisor(pid: int, start_ticks: int, run_id: str) -> bool:
     return False
 
 
-def send_to_supervisor(pid: int, start_ticks: int, run_id: str, number: int) -> None:
+def send_to_supervisor(pid: int, run_id: str, number: int) -> None:
     """Signal the supervisor of a run; whatever else has that pid is left alone."""
     try:
         descriptor = os.pidfd_open(pid)
     except OSError:  # gone, or a kernel before 5.3
-        if is_supervisor(pid, start_ticks, run_id):
+        if is_supervisor(pid, run_id):
             send(pid, number)
         return
     try:
-        if is_supervisor(pid, start_ticks, run_id):
+        if is_supervisor(pid, run_id):
             signal.pidfd_send_signal(descriptor, number)
     except (ProcessLookupError, PermissionError):
         pass
     finally:
         os.close(descriptor)
-
-
-def boot_id() -> str:
-    """Identity of this boot of the machine; pids mean nothing across boots."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as stream:
-            return stream.read().strip()
-    except OSError:
-        return ""
 
 
 def descendants(root: int, table: dict[int, Process]) -> list[int]:
@@ -203,7 +186,7 @@ def end_all(
         for pid in left:
             send(pid, signal.SIGTERM)
             send(pid, signal.SIGCONT)
-        left = _wait_gone(find, grace_seconds, pause)
+        left = wait_gone(find, grace_seconds, pause)
     deadline = time.monotonic() + KILL_DEADLINE_SECONDS
     confirmed = 0
     while confirmed < 2 and time.monotonic() < deadline:
@@ -215,9 +198,10 @@ def end_all(
     return left
 
 
-def _wait_gone(
+def wait_gone(
     find: Callable[[], list[int]], seconds: float, pause: Callable[[float], None]
 ) -> list[int]:
+    """Look again and again until nothing is found; return what is left after so long."""
     deadline = time.monotonic() + seconds
     step = 0.005
     while (left := find()) and time.monotonic() < deadline:

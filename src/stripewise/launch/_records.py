@@ -12,6 +12,7 @@ from typing import Any
 
 from stripewise.errors import StorageError, StudyError
 from stripewise.launch._base import Outcome, RunRequest
+from stripewise.launch._supervise import TIMEOUT
 from stripewise.model import RunStatus
 from stripewise.owned import replace_file
 
@@ -19,7 +20,6 @@ REQUEST = "request.json"
 RESULT = "result.json"
 SUPERVISOR = "supervisor.json"
 CONTAINERS = "containers"
-CONTAINER_SUFFIX = ".sw"
 
 _OWNER_ONLY = 0o600
 _TAIL_BYTES = 4096
@@ -45,7 +45,6 @@ def write_request(request: RunRequest) -> None:
             "settings": dict(request.settings),
             "timeout_seconds": request.timeout_seconds,
             "sync": request.sync,
-            "environment": {portable(k): portable(v) for k, v in request.environment.items()},
         }
     )
     path = request.record_directory / REQUEST
@@ -97,15 +96,16 @@ def storage_error(error: OSError, path: Path) -> StorageError:
 def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
     """Build the outcome from result.json."""
     status = _status(result)
+    containers = sorted((directory / CONTAINERS).glob("*.sw"))
     return Outcome(
         status=status,
         exit_code=result["exit_code"],
         elapsed_seconds=float(result["elapsed"]),
         started_unix_seconds=float(result["started"]),
-        containers=container_files(directory),
+        containers=tuple(containers),
         message=_message(directory, status, result),
         said="" if status is RunStatus.OK else _last_said(directory),
-        place_lost=bool(result.get("place_lost")),
+        place_lost=result.get("place_lost", False),
     )
 
 
@@ -113,49 +113,39 @@ def _last_said(directory: Path) -> str:
     return "\n".join(_tail(directory / name) for name in ("stdout", "stderr"))
 
 
-def container_files(directory: Path) -> tuple[Path, ...]:
-    """List the container files of a run."""
-    folder = directory / CONTAINERS
-    if not folder.is_dir():
-        return ()
-    return tuple(sorted(path for path in folder.glob(f"*{CONTAINER_SUFFIX}") if path.is_file()))
-
-
 def _status(result: dict[str, Any]) -> RunStatus:
-    if result["cancelled"]:
-        return RunStatus.CANCELLED
-    if result["timed_out"]:
-        return RunStatus.TIMEOUT
+    if result["reason"]:
+        return RunStatus.TIMEOUT if result["reason"] == TIMEOUT else RunStatus.CANCELLED
     return RunStatus.OK if result["exit_code"] == 0 else RunStatus.FAILED
 
 
 def _message(directory: Path, status: RunStatus, result: dict[str, Any]) -> str:
-    stuck = result.get("unkillable") or []
+    stuck = result["unkillable"]
     suffix = f"; processes {stuck} are stuck in the kernel and could not be ended" if stuck else ""
     if status is RunStatus.CANCELLED:
-        return f"stopped: {result.get('reason', '')}{suffix}"
+        return f"stopped: {result['reason']}{suffix}"
     if status is RunStatus.TIMEOUT:
         return f"stopped after {float(result['elapsed']):.1f} s (its time limit){suffix}"
     if status is RunStatus.FAILED:
         return _failure(directory, result) + suffix
-    left = int(result.get("leftovers", 0))
+    left = result["leftovers"]
     return f"{left} of its processes outlived the command and were ended{suffix}" if left else ""
 
 
 def _failure(directory: Path, result: dict[str, Any]) -> str:
-    if result.get("error"):
+    if result["error"]:
         return f"the command could not be executed: {result['error']}"
     last = last_line(directory / "stderr") or last_line(directory / "stdout")
-    number = result.get("signal")
-    if number:
-        try:
-            name = signal.Signals(number).name
-        except ValueError:
-            name = f"signal {number}"
-        ended = f"ended by {name}"
-    else:
-        ended = f"exit code {result['exit_code']}"
+    code = int(result["exit_code"])
+    ended = f"exit code {code}" if code >= 0 else f"ended by {_signal_name(-code)}"
     return f"{ended}: {last}" if last else ended
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def last_line(path: Path) -> str:

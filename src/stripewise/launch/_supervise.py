@@ -29,6 +29,7 @@ else:  # on its own: no package, no site-packages
 
 OUTPUT_CAP_BYTES = 64 << 20
 RESULT_BYTES = 4096
+TIMEOUT = "timeout"
 STORAGE_EXIT_CODE = 75
 """Of the supervisor itself: the result could not be stored."""
 
@@ -82,6 +83,7 @@ class Supervisor:
         self.exit_status: int | None = None
         self.ended_at = 0.0
         self.cancel_requested = False
+        self.tuner_died = False
         self.outputs: dict[int, BoundedFile] = {}
         self.poller = select.poll()
         self.wakeup = -1
@@ -99,15 +101,8 @@ class Supervisor:
         self.poller.register(self.wakeup, select.POLLIN)
         self.poller.register(self.life, 0)  # POLLHUP comes unasked
         with open(self._path("supervisor.json"), "w", encoding="ascii") as stream:
-            json.dump(self.identity(), stream)
+            json.dump({"pid": os.getpid()}, stream)
         self._reserve_result()
-
-    @staticmethod
-    def identity() -> dict[str, Any]:
-        """What finds this very process again."""
-        own = _processes.read_process(os.getpid())
-        start = own.start_ticks if own else 0
-        return {"pid": os.getpid(), "start_ticks": start, "boot_id": _processes.boot_id()}
 
     def _on_cancel(self, _number: int, _frame: object) -> None:
         self.cancel_requested = True
@@ -160,10 +155,9 @@ class Supervisor:
                 signal.signal(number, signal.SIG_DFL)
             job = self.job
             os.execve(job["program"], job["command"], job["environment"])
-        except OSError as problem:
-            os.write(error, (problem.strerror or str(problem)).encode("utf-8", "replace"))
         except BaseException as problem:
-            os.write(error, repr(problem).encode("utf-8", "replace"))
+            why = getattr(problem, "strerror", None) or repr(problem)
+            os.write(error, why.encode("utf-8", "replace"))
         os._exit(127)
 
     # -- watching ----------------------------------------------------------------------------
@@ -171,27 +165,28 @@ class Supervisor:
     def watch(self, deadline: float | None) -> str:
         """Wait for what comes first: "" (the command ended), or why it must be stopped."""
         while True:
-            tuner_died = self.step(None if deadline is None else deadline - time.monotonic())
+            self.step(None if deadline is None else deadline - time.monotonic())
             if self.exit_status is not None:
                 return ""
-            if tuner_died:
+            if self.tuner_died:
                 return "the tuner ended"
             if self.cancel_requested:
                 return "cancelled"
             if deadline is not None and time.monotonic() >= deadline:
-                return "timeout"
+                return TIMEOUT
 
-    def step(self, seconds: float | None) -> bool:
-        """Wait up to `seconds` for an event; drain output, reap; whether the tuner died."""
+    def step(self, seconds: float | None) -> None:
+        """Wait up to `seconds` for an event; drain output, reap, notice the tuner's death."""
         timeout = None if seconds is None else max(0, int(seconds * 1000) + 1)
-        events = self.poller.poll(timeout)
-        for file, _ in events:
+        for file, _ in self.poller.poll(timeout):
             if file == self.wakeup:
                 os.read(self.wakeup, 4096)
-            elif file in self.outputs:
+            elif file == self.life:
+                self.poller.unregister(file)  # it would wake every step from now on
+                self.tuner_died = True
+            else:
                 self._drain(file)
         self.reap()
-        return any(file == self.life for file, _ in events)
 
     def _drain(self, file: int) -> None:
         try:
@@ -229,7 +224,7 @@ class Supervisor:
                 os.killpg(self.child, signal.SIGTERM)
             except OSError:
                 pass
-            self._pause_while_running(_processes.TERM_GRACE_SECONDS)
+            _processes.wait_gone(self.left, _processes.TERM_GRACE_SECONDS, self._pause)
         first = self.left()
         grace = 0.0 if whole_run else _processes.TERM_GRACE_SECONDS
         stuck = _processes.end_all(self.left, grace_seconds=grace, pause=self._pause)
@@ -245,19 +240,8 @@ class Supervisor:
 
     def _pause(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
-        self._ignore_life()
         while (rest := deadline - time.monotonic()) > 0:
             self.step(rest)
-
-    def _pause_while_running(self, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while self.left() and time.monotonic() < deadline:
-            self._pause(0.01)
-
-    def _ignore_life(self) -> None:
-        if self.life >= 0:
-            self.poller.unregister(self.life)
-            self.life = -1
 
     def drain_rest(self) -> None:
         """Take what the ended processes left in the pipes."""
@@ -283,8 +267,9 @@ class Supervisor:
     def run(self) -> dict[str, Any]:
         """Run the command and return its result."""
         result = result_of(str(self.job["run_id"]), started=self.started)
-        if self.step(0) or self.cancel_requested:  # the tuner died before anything began
-            return {**result, "cancelled": True, "reason": "the tuner ended"}
+        self.step(0)
+        if self.tuner_died or self.cancel_requested:  # before anything began
+            return {**result, "reason": "the tuner ended"}
         begun = time.monotonic()
         error = self.start()
         timeout = self.job["timeout_seconds"]
@@ -292,12 +277,8 @@ class Supervisor:
         stopped_at = time.monotonic()
         leftovers, stuck = self.end_processes(whole_run=bool(reason))
         self.drain_rest()
-        code = self.exit_status
         result.update(
-            exit_code=None if error else code,
-            signal=-code if code is not None and code < 0 else None,
-            timed_out=reason == "timeout",
-            cancelled=reason not in ("", "timeout"),
+            exit_code=None if error else self.exit_status,
             elapsed=(stopped_at if reason else self.ended_at) - begun,
             error=error,
             reason=reason,
@@ -309,12 +290,12 @@ class Supervisor:
 
 
 def result_of(run_id: str, **known: Any) -> dict[str, Any]:
-    """Return what result.json holds of a run; what is not known of it is that of no run."""
+    """Return what result.json holds of a run; what is not known of it is that of no run.
+
+    `reason` says why it was stopped: TIMEOUT, or why it was cancelled; "" if it ended by itself.
+    """
     unknown: dict[str, Any] = {
         "exit_code": None,
-        "signal": None,
-        "timed_out": False,
-        "cancelled": False,
         "started": 0.0,
         "elapsed": 0.0,
         "error": "",
@@ -325,26 +306,12 @@ def result_of(run_id: str, **known: Any) -> dict[str, Any]:
     return {"run_id": run_id, **unknown, **known}
 
 
-def read_job(life: int) -> dict[str, Any] | None:
-    """Read the job's line; None if the tuner died before it was complete."""
-    data = bytearray()
-    while not data.endswith(b"\n"):
-        block = os.read(life, 1 << 16)
-        if not block:
-            return None
-        data += block
-    job = json.loads(data)
-    return dict(job)
-
-
 def main() -> int:
     """Supervise one run; the exit code says whether its result is stored."""
-    life = os.dup(0)
-    os.set_inheritable(life, False)
-    job = read_job(life)
-    if job is None:
-        return 0
-    supervisor = Supervisor(job, life)
+    line = sys.stdin.buffer.readline()
+    if not line.endswith(b"\n"):
+        return 0  # the tuner died before the job was complete
+    supervisor = Supervisor(json.loads(line), life=0)
     try:
         supervisor.prepare()
         supervisor.store(supervisor.run())
