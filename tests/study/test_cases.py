@@ -8,9 +8,8 @@ import pytest
 
 from stripewise.errors import UsageError
 from stripewise.owned import OwnedDirectory
-from stripewise.study import Case, StudyOptions, expand_cases, read_cases
+from stripewise.study import Case, StudyOptions, expand_cases, open_workspace, read_cases
 from stripewise.study._cases import case_directory
-from stripewise.workspace._sandbox_workspace import SandboxWorkspace
 
 WHOLE = """
 [[case]]
@@ -115,7 +114,7 @@ def test_cases_share_the_copy_of_the_inputs(tmp_path):
     )
     options = StudyOptions((), origin=tmp_path, directory=Path("s.stripewise"), cases=cases)
     OwnedDirectory.take(tmp_path / "s.stripewise", "study")
-    places = [SandboxWorkspace(options.of_case(case)).prepare("run") for case in cases]
+    places = [open_workspace(options.of_case(case)).prepare("run") for case in cases]
     assert len({place.directory for place in places}) == 3
     assert sorted(p.name for p in places[0].directory.iterdir()) == ["in.txt", "own.txt"]
     assert sorted(p.name for p in places[2].directory.iterdir()) == ["own.txt"]

@@ -18,12 +18,12 @@ from stripewise.launch import sweep
 from stripewise.model import Measurement
 from stripewise.study import Observer, Study, StudyOptions
 from stripewise.tunables import Dimension, Space, get
-from stripewise.workspace import Place, Workspace
+from stripewise.workspace import Place
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.fake_queue import FakeQueue
-from support.study_fakes import KNOB, fake_tools, helped, look
+from support.study_fakes import KNOB, NoWorkspace, fake_tools, helped, look
 
 SPACE = Space(
     (
@@ -35,7 +35,7 @@ SPACE = Space(
 SCRIPT = 'mkdir "$0/$STRIPEWISE_RUN_ID.begin.$$"; sleep 0.1; mkdir "$0/$STRIPEWISE_RUN_ID.end"'
 
 
-class Places(Workspace):
+class Places(NoWorkspace):
     """Empty directories."""
 
     def __init__(self, folder: Path) -> None:

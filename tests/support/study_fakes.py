@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -120,6 +120,9 @@ class FakeLauncher(Launcher):
 class NoWorkspace(Workspace):
     """Places that do not exist."""
 
+    def __init__(self) -> None:
+        """There are no inputs."""
+
     def prepare(self, run_id: str) -> Place:
         """Return the place."""
         return self.find(run_id)
@@ -129,6 +132,17 @@ class NoWorkspace(Workspace):
         return Place(Path("/nonexistent", run_id), Path("/nonexistent/runs", run_id))
 
     def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
+        """There is nothing to remove."""
+
+    def check_after_failure(self, run_id: str) -> None:
+        """There is room."""
+
+    def first_run_known(
+        self, written_inputs: Collection[str], output_bytes: int, old_outputs: Collection[str] = ()
+    ) -> None:
+        """Nothing is copied."""
+
+    def sweep(self, kept: Collection[str]) -> None:
         """There is nothing to remove."""
 
 

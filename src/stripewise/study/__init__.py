@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stripewise.study._interrupts import Interrupts as Interrupts
     from stripewise.study._journal import Journal as Journal
     from stripewise.study._ledger import Ledger as Ledger
+    from stripewise.study._local_tools import open_workspace as open_workspace
     from stripewise.study._looking import look as look
     from stripewise.study._looking import look_first as look_first
     from stripewise.study._loop import MakeTools as MakeTools

@@ -15,6 +15,7 @@ from stripewise.knowledge import Memory, describe_machine, own_store, site_store
 from stripewise.launch import create_launcher, sweep
 from stripewise.machines import find_mount
 from stripewise.model import ProgramFacts, Verification
+from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import find_runtime
 from stripewise.study._ledger import Ledger
@@ -24,7 +25,7 @@ from stripewise.study._resources import resource_warnings
 from stripewise.study._tools import Tools
 from stripewise.tunables import Space, Tunable, build_configuration, find_space, get
 from stripewise.verify import Reference, Written, unreadable
-from stripewise.workspace import SandboxWorkspace
+from stripewise.workspace import InputSnapshot, Workspace
 
 
 def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
@@ -40,7 +41,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         ledger.warn(text)
     runtime = find_runtime()
     policy = load_policy()
-    workspace = SandboxWorkspace(options)
+    workspace = open_workspace(options)
     if warning := other_file_system(options):
         ledger.warn(warning)
     return Tools(
@@ -49,7 +50,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         look=look,
         look_first=partial(look_first, workspace),
         compare=_Verifier(workspace),
-        unreadable=lambda run_id: unreadable(workspace.sandbox.outputs(run_id)),
+        unreadable=lambda run_id: unreadable(workspace.outputs(run_id)),
         find_space=partial(search_space, options, policy),
         configure=build_configuration,
         sweep=sweep,
@@ -57,6 +58,26 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         provenance=_provenance(options, policy),
         memory=_memory(options, policy) if options.memory else None,
     )
+
+
+def open_workspace(options: StudyOptions) -> Workspace:
+    """Take the snapshot of the inputs, or find the one again that the study was begun with.
+
+    Where there are several cases, runs and records are in `<study>/cases/<case>`.  They share
+    the snapshot; a case that names inputs of its own has one of its own there.
+
+    Raises:
+        StripewiseError: The inputs cannot be copied, or the study's directory is not its own.
+    """
+    study = OwnedDirectory.find(options.study_directory)
+    part = study.inside(*options.part.parts)
+    home = study if options.sharing else part
+    home.make()
+    snapshot = InputSnapshot.load(home)
+    if snapshot is None:
+        words = [word for each in options.sharing or (options.command,) for word in each]
+        snapshot = InputSnapshot.create(options.origin, home, inputs=options.inputs, command=words)
+    return Workspace(snapshot, part, options.command)
 
 
 def _memory(options: StudyOptions, policy: Policy) -> Memory:
@@ -84,7 +105,7 @@ def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> 
 class _Verifier:
     """Compares the two baselines with one another once, then each candidate with them."""
 
-    def __init__(self, workspace: SandboxWorkspace) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._baselines: tuple[str, ...] = ()
         self._reference: Reference | None = None
@@ -92,7 +113,7 @@ class _Verifier:
     def __call__(
         self, baselines: Sequence[str], candidate: str, layout: bool, traced: str
     ) -> Verification:
-        outputs = self._workspace.sandbox.outputs
+        outputs = self._workspace.outputs
         if self._reference is None or self._baselines != tuple(baselines):
             first, second = map(outputs, baselines)
             self._baselines = tuple(baselines)

@@ -29,7 +29,7 @@ from stripewise.study._pattern_facts import with_pattern
 from stripewise.study._tools import FirstLook
 from stripewise.text import printable
 from stripewise.verify import Written, written_by
-from stripewise.workspace import Place, SandboxWorkspace
+from stripewise.workspace import Place, Workspace
 
 REFUSED = "Stripewise refused to change"
 _REFUSED = re.compile("refused to change (.*): it existed before the run")
@@ -67,7 +67,7 @@ def refusal(profile: RunProfile) -> str:
     return f"{REFUSED} {printable(found[0])}, which existed before the run; {_RELATIVE}"
 
 
-def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measurement) -> FirstLook:
+def look_first(workspace: Workspace, place: Place, measurement: Measurement) -> FirstLook:
     """Return what the program does, or why it cannot be tuned."""
     evidence = read_run(_containers(place))
     profile = evidence.profile
@@ -86,7 +86,7 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
     if temporary:
         names = ", ".join(printable(name) for name in temporary[:3])
         warnings.append(f"the program writes {names}: files there are neither new nor verified")
-    inputs = workspace.sandbox.snapshot.entries
+    inputs = workspace.snapshot.entries
     run_id = measurement.run_id
     facts = with_pattern(program_facts(profile, measurement.elapsed_seconds), evidence)
     return FirstLook(
@@ -105,7 +105,7 @@ def look_first(workspace: SandboxWorkspace, place: Place, measurement: Measureme
                 if name in inputs and inputs[name].kind == "file"
             )
         ),
-        output_bytes=workspace.sandbox.outputs(run_id).size_bytes,
+        output_bytes=workspace.outputs(run_id).size_bytes,
         warnings=tuple(warnings),
     )
 

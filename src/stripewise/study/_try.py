@@ -16,7 +16,7 @@ from uuid import uuid4
 from stripewise.errors import ProgramError, UsageError
 from stripewise.owned import OwnedDirectory
 from stripewise.runtime import find_runtime, preload_environment
-from stripewise.workspace import STUDY_SUFFIX, InputSnapshot, Sandbox
+from stripewise.workspace import STUDY_SUFFIX, InputSnapshot, Workspace
 
 PAIRS = 6
 _APPLIED = ("export ", "printf ")
@@ -93,28 +93,31 @@ def try_lines(
     home = OwnedDirectory.take(source / f"try.{uuid4().hex[:8]}{STUDY_SUFFIX}", "study")
     order = random.Random(seed)
     try:
-        snapshot = InputSnapshot.create(source, home.inside("inputs"), study_directory=home.path)
-        sandbox = Sandbox(snapshot, home.inside("runs"))
+        snapshot = InputSnapshot.create(source, home)
+        places = {
+            after: Workspace(snapshot, home, words)
+            for after, words in ((False, command), (True, changed))
+        }
         found: dict[bool, list[float]] = {False: [], True: []}
         for _ in range(1 + pairs):
             for after in order.sample((False, True), 2):
-                found[after].append(_run(sandbox, changed if after else command))
+                found[after].append(_run(places[after]))
     finally:
         home.discard()
     return Tried(tuple(found[False][1:]), tuple(found[True][1:]))
 
 
-def _run(sandbox: Sandbox, command: Sequence[str]) -> float:
+def _run(workspace: Workspace) -> float:
     name = uuid4().hex[:8]
-    directory = sandbox.prepare(name)
+    place = workspace.prepare(name)
     environment = preload_environment(
-        find_runtime(), directory=directory.parent, writable=(directory.parent,)
+        find_runtime(), directory=place.record_directory, writable=place.writable
     )
     try:
         start = time.perf_counter()
         done = subprocess.run(
-            sandbox.command(command, name),
-            cwd=directory,
+            place.command,
+            cwd=place.directory,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -122,9 +125,9 @@ def _run(sandbox: Sandbox, command: Sequence[str]) -> float:
         )
         seconds = time.perf_counter() - start
     except OSError as error:
-        raise ProgramError(f"{command[0]} cannot be started: {error.strerror}") from error
+        raise ProgramError(f"{place.command[0]} cannot be started: {error.strerror}") from error
     finally:
-        sandbox.remove(name)
+        workspace.forget(name)
     if done.returncode:
         raise ProgramError(
             f"the program ended with code {done.returncode} in a run of the trial; start from the "

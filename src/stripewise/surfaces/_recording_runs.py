@@ -21,11 +21,11 @@ from stripewise.study import (
     StudyOptions,
     look,
     look_first,
+    open_workspace,
 )
 from stripewise.surfaces._lines import SurfaceRun
 from stripewise.surfaces._recording_plan import Settings
 from stripewise.tunables import build_configuration
-from stripewise.workspace import SandboxWorkspace
 
 _CHECKPOINT_SECONDS = 0.2
 
@@ -57,7 +57,7 @@ class SingleRuns:
         if "runs" in self.directory.names():
             sweep(self.directory.path / "runs")
         self.directory.remove("runs")
-        self._workspace = SandboxWorkspace(self.options)
+        self._workspace = open_workspace(self.options)
         self._workspace.sweep(())
 
     def first(self) -> tuple[SurfaceRun, FirstLook]:

@@ -16,11 +16,8 @@ FICLONE = 0x40049409
 _BLOCK_BYTES = 64 << 20
 
 
-def copy_file(source: Path, target: Path) -> bool:
+def copy_file(source: Path, target: Path) -> None:
     """Copy a regular file to a name that does not exist, with mode and times.
-
-    Returns:
-        Whether the copy shares the blocks of its source.
 
     Raises:
         OSError: The source cannot be read or the target not written.
@@ -30,14 +27,12 @@ def copy_file(source: Path, target: Path) -> bool:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         writer = os.open(target, flags, 0o600)
         try:
-            cloned = _clone(reader.fileno(), writer)
-            if not cloned:
+            if not _clone(reader.fileno(), writer):
                 _copy_data(reader.fileno(), writer, status.st_size)
             os.fchmod(writer, stat.S_IMODE(status.st_mode))
             os.utime(writer, ns=(status.st_atime_ns, status.st_mtime_ns))
         finally:
             os.close(writer)
-    return cloned
 
 
 def can_clone(source: Path, directory: Path) -> bool:

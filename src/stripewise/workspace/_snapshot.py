@@ -17,7 +17,8 @@ from stripewise.text import printable
 from stripewise.workspace._copying import can_clone, copy_file
 from stripewise.workspace._disk_space import check_free, format_bytes
 
-DEFAULT_MAX_BYTES = 2 << 30
+MAX_BYTES = 2 << 30
+"""Most that is copied; no limit where blocks are shared."""
 MAX_ENTRIES = 50_000
 STUDY_SUFFIX = ".stripewise"
 COPY = "inputs"
@@ -46,6 +47,13 @@ class Entry:
     mtime_ns: int = 0
     target: str = ""
 
+    def is_same(self, status: os.stat_result) -> bool:
+        """Whether what has this status is of the same kind and, if a file, unchanged."""
+        if _kind(status.st_mode) != self.kind:
+            return False
+        unchanged = (status.st_size, status.st_mtime_ns) == (self.size_bytes, self.mtime_ns)
+        return self.kind != "file" or unchanged
+
 
 @dataclass(frozen=True)
 class InputSnapshot:
@@ -54,19 +62,13 @@ class InputSnapshot:
     Attributes:
         directory: Where the copy lies.
         source: The user's directory.
-        entries: Path relative to the directory to what it is.
-        skipped: Names that could not be taken (sockets, unreadable files) with the reason.
+        entries: Path relative to the directory to what it is; what cannot be taken (sockets,
+            unreadable files) is not among them.
     """
 
     directory: Path
     source: Path
     entries: Mapping[str, Entry]
-    skipped: Mapping[str, str]
-
-    @property
-    def size_bytes(self) -> int:
-        """Bytes of all files."""
-        return sum(entry.size_bytes for entry in self.entries.values())
 
     @classmethod
     def create(
@@ -76,8 +78,6 @@ class InputSnapshot:
         *,
         inputs: Sequence[Path] = (),
         command: Sequence[str] = (),
-        study_directory: Path | None = None,
-        max_bytes: int = DEFAULT_MAX_BYTES,
     ) -> InputSnapshot:
         """Copy (reflink, where it can be) the source into a new directory.
 
@@ -85,30 +85,27 @@ class InputSnapshot:
 
         Args:
             source: The user's working directory.
-            home: Takes the copy; what an interrupted attempt left there is replaced.
+            home: The study's directory, or a folder in it: takes the copy; what an interrupted
+                attempt left there is replaced.
             inputs: Files and directories inside the source to take; none: all of it.
             command: Where inputs are named, files of the source that it names are taken too.
-            study_directory: Left out; default `home`.
-            max_bytes: Refuse to copy more; no limit where blocks are shared.
 
         Raises:
-            StudyError: More than `max_bytes`; the message names the size and the remedy.
+            StudyError: More than MAX_BYTES; the message names the size and the remedy.
             StorageError: No room, or the directory cannot be written.
             UsageError: An input is missing or outside of the source.
         """
         source = source.resolve()
-        study = (study_directory or home.path).resolve()
         directory = home.path / COPY
         if inputs:
             inputs = (*inputs, *_named_by(command, source))
-        names, skipped = _select(source, study, inputs)
+        names = _select(source, home.root.resolve(), inputs)
         try:
             home.remove(MANIFEST)
             home.remove(COPY)
             home.inside(COPY).make()
-            _check_size(source, directory, names, max_bytes)
-            entries = _copy(source, directory, names, skipped)
-            snapshot = cls(directory, source, entries, skipped)
+            _check_size(source, directory, names)
+            snapshot = cls(directory, source, _copy(source, directory, names))
             home.write(MANIFEST, snapshot._manifest())
         except OSError as error:
             if isinstance(error, StorageError):
@@ -125,7 +122,7 @@ class InputSnapshot:
         try:
             data = json.loads(home.read(MANIFEST) or b"")
             entries = {name: Entry(**entry) for name, entry in data["entries"].items()}
-            return cls(home.path / COPY, Path(data["source"]), entries, data["skipped"])
+            return cls(home.path / COPY, Path(data["source"]), entries)
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -140,11 +137,7 @@ class InputSnapshot:
             entry = self.entries.get(name)
             if entry is None:
                 raise self._damaged(name, "was added to")
-            if stat.S_ISREG(status.st_mode) and entry.kind == "file":
-                same = (status.st_size, status.st_mtime_ns) == (entry.size_bytes, entry.mtime_ns)
-            else:
-                same = _kind(status.st_mode) == entry.kind
-            if not same:
+            if not entry.is_same(status):
                 raise self._damaged(name, "was changed in")
             found.add(name)
         for name in self.entries:
@@ -161,7 +154,6 @@ class InputSnapshot:
         data = {
             "source": str(self.source),
             "entries": {name: vars(entry) for name, entry in self.entries.items()},
-            "skipped": dict(self.skipped),
         }
         return json.dumps(data).encode("ascii")
 
@@ -199,10 +191,8 @@ def _is_left_out(entry: os.DirEntry[str], study: Path) -> bool:
     return entry.name.endswith(STUDY_SUFFIX) and entry.is_dir(follow_symlinks=False)
 
 
-def _select(
-    source: Path, study: Path, inputs: Sequence[Path]
-) -> tuple[dict[str, os.stat_result], dict[str, str]]:
-    """Names to take with their status, and names to skip with the reason."""
+def _select(source: Path, study: Path, inputs: Sequence[Path]) -> dict[str, os.stat_result]:
+    """Names to take with their status; what is no file, or cannot be read, is not among them."""
     chosen: dict[str, os.stat_result] = {}
     try:
         for given in inputs or (Path("."),):
@@ -215,15 +205,12 @@ def _select(
                     )
     except OSError as error:
         raise StudyError(f"cannot read the inputs: {error}") from error
-    skipped = {}
-    for name, status in tuple(chosen.items()):
-        if not _kind(status.st_mode):
-            skipped[name] = "neither a file, a directory nor a link"
-        elif stat.S_ISREG(status.st_mode) and not os.access(source / name, os.R_OK):
-            skipped[name] = "cannot be read"
-        if name in skipped:
-            del chosen[name]
-    return chosen, skipped
+    return {
+        name: status
+        for name, status in chosen.items()
+        if (kind := _kind(status.st_mode))
+        and (kind != "file" or os.access(source / name, os.R_OK))
+    }
 
 
 def _named_by(command: Sequence[str], source: Path) -> list[Path]:
@@ -256,29 +243,22 @@ def _chosen(source: Path, study: Path, given: Path) -> Iterator[tuple[str, os.st
             yield str(relative / name), status
 
 
-def _check_size(
-    source: Path, directory: Path, names: Mapping[str, os.stat_result], max_bytes: int
-) -> None:
+def _check_size(source: Path, directory: Path, names: Mapping[str, os.stat_result]) -> None:
     files = {name: status for name, status in names.items() if stat.S_ISREG(status.st_mode)}
     total = sum(min(status.st_size, status.st_blocks * 512) for status in files.values())
     if not files or can_clone(source / max(files, key=lambda n: files[n].st_size), directory):
         return
-    if total > max_bytes:
+    if total > MAX_BYTES:
         largest = sorted(files, key=lambda name: files[name].st_size, reverse=True)[:3]
         sizes = ", ".join(f"{printable(n)} {format_bytes(files[n].st_size)}" for n in largest)
         raise StudyError(
             f"{source} holds {format_bytes(total)} ({sizes}), more than the "
-            f"{format_bytes(max_bytes)} that are copied as inputs; {_REMEDY}"
+            f"{format_bytes(MAX_BYTES)} that are copied as inputs; {_REMEDY}"
         )
     check_free(directory, total, "the copy of the inputs")
 
 
-def _copy(
-    source: Path,
-    directory: Path,
-    names: Mapping[str, os.stat_result],
-    skipped: dict[str, str],
-) -> dict[str, Entry]:
+def _copy(source: Path, directory: Path, names: Mapping[str, os.stat_result]) -> dict[str, Entry]:
     entries: dict[str, Entry] = {}
     for name, status in names.items():
         target = directory / name
@@ -294,8 +274,7 @@ def _copy(
             try:
                 copy_file(source / name, target)
             except FileNotFoundError:
-                skipped[name] = "vanished while it was copied"
-                continue
+                continue  # it vanished
             os.chmod(target, mode & ~0o222)
             copied = os.lstat(target)
             entries[name] = Entry("file", mode, copied.st_size, copied.st_mtime_ns)
