@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-import os
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,32 +20,36 @@ def bytes_differ(first: Path, second: Path) -> str:
     A file that cannot be read differs.
     """
     try:
-        with first.open("rb", buffering=0) as one, second.open("rb", buffering=0) as two:
-            sizes = os.fstat(one.fileno()).st_size, os.fstat(two.fileno()).st_size
-            offset = _first_difference(one.fileno(), two.fileno(), min(sizes))
+        sizes = first.stat().st_size, second.stat().st_size
+        offset = _first_difference(first, second)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
-    if offset is None and sizes[0] == sizes[1]:
+    if offset is None:
         return ""
-    place = f"first at offset {offset}" if offset is not None else "otherwise the same"
+    place = f"first at offset {offset}" if offset < min(sizes) else "otherwise the same"
     if sizes[0] != sizes[1]:
         return f"{sizes[0]} and {sizes[1]} bytes, {place}"
     return f"bytes differ, {place}"
 
 
-def _first_difference(one: int, two: int, size: int) -> int | None:
-    position = 0
-    while position < size:
-        wanted = min(_BLOCK_BYTES, size - position)
-        a, b = _read_fully(one, wanted), _read_fully(two, wanted)
+def _first_difference(first: Path, second: Path) -> int | None:
+    """Offset of the first byte that differs, or that only one of the files has."""
+    for position, a, b in _blocks(first, second):
         if a != b:
             length = min(len(a), len(b))
             unequal = np.frombuffer(a, np.uint8, length) != np.frombuffer(b, np.uint8, length)
             return position + (int(unequal.argmax()) if unequal.any() else length)
-        if not a:
-            return None
-        position += len(a)
     return None
+
+
+def _blocks(first: Path, second: Path) -> Iterator[tuple[int, bytes, bytes]]:
+    """Read two files side by side, to the end of the longer one: offset, bytes of each."""
+    with first.open("rb") as one, second.open("rb") as two:
+        for position in itertools.count(0, _BLOCK_BYTES):
+            a, b = one.read(_BLOCK_BYTES), two.read(_BLOCK_BYTES)
+            if not a and not b:
+                return
+            yield position, a, b
 
 
 def bytes_apart(first: Path, second: Path, ranges: NDArray[np.int64] | None = None) -> int:
@@ -59,31 +64,20 @@ def bytes_apart(first: Path, second: Path, ranges: NDArray[np.int64] | None = No
         OSError: One cannot be read.
         ValueError: They are of different lengths.
     """
-    number = position = 0
-    with first.open("rb", buffering=0) as one, second.open("rb", buffering=0) as two:
-        while True:
-            a, b = (_read_fully(file.fileno(), _BLOCK_BYTES) for file in (one, two))
-            if len(a) != len(b):
-                raise ValueError(f"{first} and {second} are of different lengths")
-            if not a:
-                return number
-            if a != b:
-                apart = np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8)
-                places = position + np.flatnonzero(apart)
-                number += len(places) - (0 if ranges is None else _inside(places, ranges))
-            position += len(a)
+    number = 0
+    for position, a, b in _blocks(first, second):
+        if len(a) != len(b):
+            raise ValueError(f"{first} and {second} are of different lengths")
+        if a != b:
+            apart = np.frombuffer(a, np.uint8) != np.frombuffer(b, np.uint8)
+            places = position + np.flatnonzero(apart)
+            number += len(places) - (0 if ranges is None else _inside(places, ranges))
+    return number
 
 
 def _inside(places: NDArray[np.int64], ranges: NDArray[np.int64]) -> int:
     before = np.searchsorted(ranges[:, 0], places, side="right") - 1
     return int(((before >= 0) & (places < ranges[before, 1])).sum()) if len(ranges) else 0
-
-
-def _read_fully(file: int, wanted: int) -> bytes:
-    data = os.read(file, wanted)
-    while len(data) < wanted and (more := os.read(file, wanted - len(data))):
-        data += more
-    return data
 
 
 def directories_differ(

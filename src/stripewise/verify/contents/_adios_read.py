@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,9 @@ from stripewise.verify.contents._base import (
     Finding,
     boxes,
     element_differs,
+    pairs,
+    reading,
+    told,
 )
 
 _TYPES = {
@@ -55,13 +58,9 @@ def compare(
     first: str, second: str, ignore: Collection[str], most: int = MOST
 ) -> ContentDifferences:
     """See `ContentFormat.differences`."""
-    found = ContentDifferences()
-    try:
-        with ExitStack() as stack:
-            one, two = (_Side(path, stack) for path in (first, second))
-            found.collect(_compare(one, two, frozenset(ignore), found), ignore, most)
-    except FAILURES as error:
-        found.unknown[WHOLE] = f"cannot be read as ADIOS2 BP: {_first_line(error)}"
+    with reading("ADIOS2 BP") as (found, stack):
+        one, two = (_Side(path, stack) for path in (first, second))
+        found.collect(_compare(one, two, set(ignore), found), ignore, most)
     return found
 
 
@@ -146,69 +145,59 @@ def _attribute(attribute: Any, kind: str) -> Any:
     return np.asarray(attribute.data()).tobytes()
 
 
-def _first_line(error: Exception) -> str:
-    """Of what the library says, without its colours."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
-    return (plain or type(error).__name__).splitlines()[0]
-
-
 def _compare(
-    one: _Side, two: _Side, ignore: frozenset[str], found: ContentDifferences
+    one: _Side, two: _Side, done: set[str], found: ContentDifferences
 ) -> Iterator[Finding]:
+    """What is `done` is not looked at again in later steps."""
     step = 0
-    done = set(ignore)
     while True:
         more = one.next_step(), two.next_step()
         if more[0] != more[1]:
             yield WHOLE, f"{'more' if more[1] else 'fewer'} than {step} steps", ""
-        yield from _compare_attributes(one, two, done)
+        for name, first, second, only in pairs(one.attributes(), two.attributes()):
+            item = f"{WHOLE}@{name}"
+            if item not in done and first != second:
+                done.add(item)
+                yield item, only or "value", ""
         if not all(more):
             return
-        yield from _compare_step(step, one, two, done, found)
+        for item, different, why in _compare_step(one, two, done, found):
+            if different or why:
+                done.add(item)
+                yield item, f"step {step}: {different}", why
         for side in (one, two):
             side.engine.end_step()
         step += 1
 
 
 def _compare_step(
-    step: int, one: _Side, two: _Side, done: set[str], found: ContentDifferences
+    one: _Side, two: _Side, done: set[str], found: ContentDifferences
 ) -> Iterator[Finding]:
-    """What is found once is not looked at again in later steps."""
-    types = one.variables(), two.variables()
-    for name in sorted(types[0].keys() | types[1].keys()):
+    for name, first, second, only in pairs(one.variables(), two.variables()):
         item = f"/{name}"
         if item in done:
             with suppress(*FAILURES):
-                _account(name, types[0].get(name, ""), one, found)
-            continue
-        if name not in types[0] or name not in types[1]:
-            different, why = "is missing" if name in types[0] else "is new", ""
+                _account(name, first or "", one, found)
+        elif only:
+            yield item, only, ""
         else:
-            kinds = types[0][name], types[1][name]
-            different, why = _variables_differ(name, kinds, (one, two), found)
-        if different or why:
-            done.add(item)
-            yield item, f"step {step}: {different}", why
+            yield told(item, partial(_variables_differ, name, (first, second), (one, two), found))
 
 
 def _variables_differ(
     name: str, kinds: tuple[str, str], sides: tuple[_Side, _Side], found: ContentDifferences
-) -> tuple[str, str]:
-    """What differs, or why that cannot be told."""
+) -> str:
     if kinds[0] != kinds[1]:
-        return f"type {kinds[0]} and {kinds[1]}", ""
-    try:
-        shapes = sides[0].shape(name), sides[1].shape(name)
-        if shapes[0] != shapes[1]:
-            return f"shape {shapes[0]} and {shapes[1]}", ""
-        _account(name, kinds[0], sides[0], found)
-        if kinds[0] != "string" and kinds[0] not in _TYPES:
-            return "", f"cannot be compared: type {kinds[0]}"
-        if kinds[0] == "string":
-            return "" if sides[0].text(name) == sides[1].text(name) else "the value differs", ""
-        return _elements_differ(name, _TYPES[kinds[0]], shapes[0], sides), ""
-    except FAILURES as error:
-        return "", f"cannot be compared: {_first_line(error)}"
+        return f"type {kinds[0]} and {kinds[1]}"
+    shapes = sides[0].shape(name), sides[1].shape(name)
+    if shapes[0] != shapes[1]:
+        return f"shape {shapes[0]} and {shapes[1]}"
+    _account(name, kinds[0], sides[0], found)
+    if kinds[0] == "string":
+        return "" if sides[0].text(name) == sides[1].text(name) else "the value differs"
+    if kinds[0] not in _TYPES:
+        raise TypeError(f"type {kinds[0]}")
+    return _elements_differ(name, _TYPES[kinds[0]], shapes[0], sides)
 
 
 def _parts(shape: tuple[Any, ...]) -> list[tuple[int, tuple[int, ...]]]:
@@ -234,19 +223,6 @@ def _elements_differ(
             if different := element_differs(one, two, start or (0,)):
                 return different if block < 0 else f"block {block}: {different}"
     return ""
-
-
-def _compare_attributes(one: _Side, two: _Side, done: set[str]) -> Iterator[Finding]:
-    values = one.attributes(), two.attributes()
-    for name in sorted(values[0].keys() | values[1].keys()):
-        item = f"{WHOLE}@{name}"
-        if item in done or values[0].get(name) == values[1].get(name):
-            continue
-        done.add(item)
-        if name in values[0] and name in values[1]:
-            yield item, "value", ""
-        else:
-            yield item, "is missing" if name in values[0] else "is new", ""
 
 
 def main() -> None:

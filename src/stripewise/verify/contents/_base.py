@@ -4,18 +4,21 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stripewise.extras import missing
-from stripewise.verify._written import Written
+from stripewise.verify._written import Box, Written
 
 BLOCK_BYTES = 8 << 20
 WHOLE = "/"
@@ -27,7 +30,11 @@ MOST = 1000
 """So many differences tell enough."""
 
 Finding = tuple[str, str, str]
-"""Item, what differs, or else why it is unknown."""
+"""Item, what differs, or else why it is unknown; neither: it is the same."""
+
+Elements = NDArray[Any]
+Key = TypeVar("Key", str, bytes)
+Value = TypeVar("Value")
 
 
 @dataclass
@@ -57,7 +64,7 @@ class ContentDifferences:
                 continue
             if why:
                 self.unknown[item] = why
-            else:
+            elif what:
                 self.differences[item] = what
             if len(self.differences) >= most:
                 self.cut = True
@@ -122,7 +129,7 @@ class ContentFormat(ABC):
 
 def boxes(
     dims: tuple[int, ...], element_bytes: int, chunk: tuple[int, ...] | None = None
-) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+) -> Iterator[Box]:
     """Cut an array into boxes of at most BLOCK_BYTES (or one element): start, count.
 
     Boxes begin at chunk borders where that is possible.
@@ -138,37 +145,64 @@ def boxes(
         box[axis] = fitting
         if fitting * rest <= BLOCK_BYTES:
             break
-    grid = [range(0, extent, step) for extent, step in zip(dims, box, strict=True)]
-    for number in range(math.prod(map(len, grid))):
-        start = tuple(
-            axis[int(index)]
-            for axis, index in zip(grid, _unravel(number, tuple(map(len, grid))), strict=True)
-        )
-        yield (
-            start,
-            tuple(
-                min(step, extent - begin)
-                for begin, step, extent in zip(start, box, dims, strict=True)
-            ),
-        )
+    grid = (range(0, extent, step) for extent, step in zip(dims, box, strict=True))
+    for start in itertools.product(*grid):
+        ends = zip(start, box, dims, strict=True)
+        yield start, tuple(min(step, extent - begin) for begin, step, extent in ends)
 
 
-def _unravel(number: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    return np.unravel_index(number, shape) if shape else ()
+def pairs(
+    one: Mapping[Key, Value], two: Mapping[Key, Value]
+) -> Iterator[tuple[Key, Any, Any, str]]:
+    """What each side has of a name, in order of the names; and what is wrong if one has none."""
+    for name in sorted(one.keys() | two.keys()):
+        only = "" if name in one and name in two else "is missing" if name in one else "is new"
+        yield name, one.get(name), two.get(name), only
 
 
-def element_differs(
-    one: np.ndarray[Any, Any], two: np.ndarray[Any, Any], start: tuple[int, ...]
-) -> str:
+def told(item: str, differ: Callable[[], str]) -> Finding:
+    """Return what differs in an item, or why that cannot be told."""
+    try:
+        return item, differ(), ""
+    except FAILURES as error:
+        return item, "", f"cannot be compared: {_first_line(error)}"
+
+
+@contextmanager
+def reading(title: str) -> Iterator[tuple[ContentDifferences, ExitStack]]:
+    """Begin a comparison; all of it is unknown if a library cannot read the outputs.
+
+    Yields:
+        What it finds, and a stack that closes the outputs.
+    """
+    found = ContentDifferences()
+    try:
+        with ExitStack() as stack:
+            yield found, stack
+    except FAILURES as error:
+        found.unknown[WHOLE] = f"cannot be read as {title}: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    """First line of what a library says, without its colours."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
+    return (plain or type(error).__name__).splitlines()[0]
+
+
+def element_differs(one: Elements, two: Elements, start: Sequence[int]) -> str:
     """Say which element of two equal boxes differs bit by bit; "" if none does."""
     if one.tobytes() == two.tobytes():
         return ""
     unequal = _bits(one) != _bits(two)
-    element = int(np.flatnonzero(unequal.any(axis=1))[0])
-    inside = _unravel(element, one.shape)
+    return element_named(start, one.shape, int(unequal.any(axis=1).argmax()))
+
+
+def element_named(start: Sequence[int], count: tuple[int, ...], number: int) -> str:
+    """Name the element of a box, counted in C order, that differs."""
+    inside = np.unravel_index(number, count) if count else ()
     return f"element {[b + int(i) for b, i in zip(start, inside, strict=True)]} differs"
 
 
-def _bits(box: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def _bits(box: Elements) -> NDArray[np.uint8]:
     """(n_elements, n_bytes) uint8."""
     return np.frombuffer(box.tobytes(), np.uint8).reshape(-1, box.dtype.itemsize)

@@ -8,13 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from stripewise.verify._written import Written
-from stripewise.verify.contents._base import (
-    FAILURES,
-    MOST,
-    WHOLE,
-    ContentDifferences,
-    ContentFormat,
-)
+from stripewise.verify.contents._base import MOST, ContentDifferences, ContentFormat, reading
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _FIRST_USER_BLOCK = 512
@@ -55,10 +49,9 @@ class Hdf5(ContentFormat):
     ) -> ContentDifferences:
         """See `ContentFormat.differences`."""
         from stripewise.verify.contents._hdf5_compare import compare
+        from stripewise.verify.contents._hdf5_values import Side
 
-        found = ContentDifferences()
-        try:
-            compare(first, second, ignore, most, found, written)
-        except FAILURES as error:
-            found.unknown[WHOLE] = f"cannot be read as HDF5: {error}"
+        with reading(self.title) as (found, stack):
+            one, two = (Side(path, stack) for path in (first, second))
+            found.collect(compare(one, two, ignore, found, written), ignore, most)
         return found

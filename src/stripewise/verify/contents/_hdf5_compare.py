@@ -11,86 +11,44 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
-from h5py import h5a, h5d, h5f, h5g, h5l, h5o, h5t
+from h5py import h5a, h5d, h5l, h5o
 
 from stripewise.verify._written import Slabs, Written
 from stripewise.verify.contents import _hdf5_values as values
-from stripewise.verify.contents._base import FAILURES, ContentDifferences, Finding
-
-_GROUP, _DATASET, _NAMED_TYPE = 0, 1, 2
-
-
-class _Side:
-    """One of the two files: its links by path, and its objects by address."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = h5f.open(os.fsencode(path), h5f.ACC_RDONLY, values.open_properties())
-        self.paths: dict[int, bytes] = {}
-        self.links: dict[bytes, tuple[Any, ...]] = {}
-        self.objects: dict[bytes, int] = {}
-        self._index()
-
-    def _index(self) -> None:
-        self._see(b"/", h5o.get_info(self.file))
-        pending = [b"/"]
-        while pending:
-            folder = pending.pop()
-            group = h5g.open(self.file, folder)
-            for name in sorted(group):
-                path = folder.rstrip(b"/") + b"/" + name
-                if self._link(group, name, path):
-                    pending.append(path)
-
-    def _see(self, path: bytes, info: Any) -> bool:
-        if info.addr in self.paths:
-            return False
-        self.paths[info.addr] = path
-        self.objects[path] = info.type
-        return True
-
-    def _link(self, group: Any, name: bytes, path: bytes) -> bool:
-        """Note one link; whether it leads to a group not seen before."""
-        kind = group.links.get_info(name).type
-        if kind in (h5l.TYPE_SOFT, h5l.TYPE_EXTERNAL):
-            self.links[path] = (kind, group.links.get_val(name))
-            return False
-        if kind != h5l.TYPE_HARD:
-            self.links[path] = (kind,)
-            return False
-        info = h5o.get_info(group, name)
-        new = self._see(path, info)
-        self.links[path] = (kind, info.type, self.paths[info.addr])
-        return new and info.type == _GROUP
+from stripewise.verify.contents._base import FAILURES, ContentDifferences, Finding, pairs, told
+from stripewise.verify.contents._hdf5_values import Side, Sides
 
 
-@dataclass(frozen=True)
-class _Elements:
-    """What comparing elements needs to know, and fills in.
+def compare(
+    one: Side,
+    two: Side,
+    ignore: Collection[str],
+    found: ContentDifferences,
+    written: Written | None,
+) -> Iterator[Finding]:
+    """Find how two files differ; `found` gets bytes and holes of datasets.
 
-    Attributes:
-        found: Gets bytes and holes of datasets.
-        slabs: What the program wrote of each dataset, by its first name; None: not known.
+    Raises:
+        Exception: One of `FAILURES`: a file cannot be read as HDF5.
     """
-
-    found: ContentDifferences
-    slabs: Mapping[str, Slabs] | None
-
-    def undefined(self, item: str, dataset: h5d.DatasetID) -> Slabs | None:
-        """What was written of a dataset whose other elements nothing defines; None: all are."""
-        if self.slabs is None or not values.leaves_holes(dataset):
-            return None
-        n_dims = len(dataset.get_space().get_simple_extent_dims())
-        slabs = self.slabs.get(item, Slabs(np.zeros((0, 4, n_dims), np.int64)))
-        return slabs if slabs.rows.shape[2] == n_dims else None
+    for name, first, second, only in pairs(one.links, two.links):
+        if only or first != second:
+            yield text(name), only or f"links to {first[-1]!r} and {second[-1]!r}", ""
+    slabs = _slabs(one, written)
+    for path, kind in one.objects.items():
+        if two.objects.get(path) == kind:
+            yield from _compare_object(path, kind, (one, two), ignore, found, slabs)
 
 
-def _slabs(side: _Side, written: Written | None) -> dict[str, Slabs] | None:
-    """By the first name of each dataset; None if the trace knows one that is not in the file."""
+def _slabs(side: Side, written: Written | None) -> dict[str, Slabs] | None:
+    """What the program wrote of each dataset, by its first name; None: not known.
+
+    That is so too if the trace knows a dataset that is not in the file.
+    """
     if written is None or not written.datasets:
         return None
     found = {}
@@ -102,54 +60,24 @@ def _slabs(side: _Side, written: Written | None) -> dict[str, Slabs] | None:
     return found
 
 
-def compare(
-    first: Path,
-    second: Path,
-    ignore: Collection[str],
-    most: int,
-    found: ContentDifferences,
-    written: Written | None = None,
-) -> None:
-    """Add to `found` how two files differ.
-
-    Raises:
-        Exception: One of `FAILURES`: a file cannot be read as HDF5.
-    """
-    sides: list[_Side] = []
-    try:
-        for path in (first, second):
-            sides.append(_Side(path))
-        elements = _Elements(found, _slabs(sides[0], written))
-        found.collect(_compare(sides[0], sides[1], frozenset(ignore), elements), ignore, most)
-    finally:
-        for side in sides:
-            side.file.close()
-
-
-def _compare(
-    one: _Side, two: _Side, ignore: frozenset[str], elements: _Elements
-) -> Iterator[Finding]:
-    for path in sorted(one.links.keys() | two.links.keys()):
-        first, second = one.links.get(path), two.links.get(path)
-        if first is None or second is None:
-            yield text(path), "is missing" if second is None else "is new", ""
-        elif first != second:
-            yield text(path), f"links to {_shown(first)} and {_shown(second)}", ""
-    for path, kind in one.objects.items():
-        if two.objects.get(path) == kind:
-            yield from _compare_object(path, kind, (one, two), ignore, elements)
-
-
-def _shown(link: tuple[Any, ...]) -> str:
-    return repr(link[-1])
+def _undefined(
+    slabs: Mapping[str, Slabs] | None, item: str, dataset: h5d.DatasetID
+) -> Slabs | None:
+    """What was written of a dataset whose other elements nothing defines; None: all are."""
+    if slabs is None or not values.leaves_holes(dataset):
+        return None
+    n_dims = len(dataset.get_space().get_simple_extent_dims())
+    mine = slabs.get(item, Slabs(np.zeros((0, 4, n_dims), np.int64)))
+    return mine if mine.rows.shape[2] == n_dims else None
 
 
 def _compare_object(
     path: bytes,
     kind: int,
-    sides: tuple[_Side, _Side],
-    ignore: frozenset[str],
-    elements: _Elements,
+    sides: Sides,
+    ignore: Collection[str],
+    found: ContentDifferences,
+    slabs: Mapping[str, Slabs] | None,
 ) -> Iterator[Finding]:
     item = text(path)
     try:
@@ -157,59 +85,82 @@ def _compare_object(
     except FAILURES as error:
         yield item, "", f"cannot be opened: {error}"
         return
-    paths = sides[0].paths, sides[1].paths
-    if kind == _DATASET and item not in ignore:
-        yield from _compare_datasets(item, first, second, paths, elements)
-    elif kind == _NAMED_TYPE:
-        different = values.types_differ(first, second)
-        if different:
-            yield item, different, ""
-    yield from _compare_attributes(item, first, second, paths)
-
-
-def _compare_datasets(
-    item: str, first: h5d.DatasetID, second: h5d.DatasetID, paths: Any, elements: _Elements
-) -> Iterator[Finding]:
-    try:
-        datatype: h5t.TypeID = first.get_type()
-        elements.found.bytes_of[item] = (
-            datatype.get_size() * first.get_space().get_simple_extent_npoints()
-        )
-        different = values.types_differ(datatype, second.get_type())
-        different = different or values.spaces_differ(first.get_space(), second.get_space())
-        different = different or values.fill_values_differ(first, second)
-        if not different:
-            slabs = elements.undefined(item, first)
-            different, holes = values.datasets_differ(first, second, paths, slabs)
-            if holes:
-                elements.found.holes[item] = holes
-    except FAILURES as error:
-        yield item, "", f"cannot be compared: {error}"
-        return
-    if different:
-        yield item, different, ""
-
-
-def _compare_attributes(item: str, first: Any, second: Any, paths: Any) -> Iterator[Finding]:
-    one, two = _attribute_names(first), _attribute_names(second)
-    for name in sorted(one | two):
+    if kind == values.DATASET and item not in ignore:
+        yield told(item, partial(_datasets_differ, item, first, second, sides, found, slabs))
+    elif kind == values.NAMED_TYPE:
+        yield item, _types_differ(first, second), ""
+    attributes = _attributes(first), _attributes(second)
+    for name, one, two, only in pairs(*attributes):
+        differ = partial(_attributes_differ, one, two, (first, second), sides)
         key = f"{item}@{text(name)}"
-        if name not in one or name not in two:
-            yield key, "is missing" if name in one else "is new", ""
-            continue
-        try:
-            attributes = h5a.open(first, name), h5a.open(second, name)
-            different = values.attributes_differ(*attributes, (first, second), paths)
-        except FAILURES as error:
-            yield key, "", f"cannot be compared: {error}"
-            continue
-        if different:
-            yield key, different, ""
+        yield (key, only, "") if only else told(key, differ)
 
 
-def _attribute_names(located: Any) -> set[bytes]:
-    count = h5a.get_num_attrs(located)
-    return {h5a.open(located, index=index).name for index in range(count)}
+def _attributes(located: Any) -> dict[bytes, Any]:
+    found = (h5a.open(located, index=index) for index in range(h5a.get_num_attrs(located)))
+    return {attribute.name: attribute for attribute in found}
+
+
+def _datasets_differ(
+    item: str,
+    first: h5d.DatasetID,
+    second: h5d.DatasetID,
+    sides: Sides,
+    found: ContentDifferences,
+    slabs: Mapping[str, Slabs] | None,
+) -> str:
+    """Say how two datasets differ; "" if they do not."""
+    size, number = first.get_type().get_size(), first.get_space().get_simple_extent_npoints()
+    found.bytes_of[item] = size * number
+    different = _descriptions_differ(first, second) or _fill_values_differ(first, second)
+    if not different:
+        written = _undefined(slabs, item, first)
+        different, holes = values.elements_differ(first, second, sides, written)
+        if holes:
+            found.holes[item] = holes
+    return different
+
+
+def _attributes_differ(first: Any, second: Any, objects: tuple[Any, Any], sides: Sides) -> str:
+    different = _descriptions_differ(first, second)
+    return different or values.attribute_values_differ(first, second, objects, sides)
+
+
+def _descriptions_differ(first: Any, second: Any) -> str:
+    """Say how the types or shapes of two datasets or attributes differ; "" if they do not."""
+    if different := _types_differ(first.get_type(), second.get_type()):
+        return different
+    one, two = values.extent(first.get_space()), values.extent(second.get_space())
+    return "" if one == two else f"shape {one} and {two}"
+
+
+def _types_differ(first: Any, second: Any) -> str:
+    if bool(first.committed()) != bool(second.committed()):
+        return "a named datatype in one only"
+    return "" if first.equal(second) else f"datatype {_name(first)} and {_name(second)}"
+
+
+def _name(datatype: Any) -> str:
+    try:
+        return str(datatype.dtype)
+    except (TypeError, ValueError):
+        return f"of class {datatype.get_class()}, {datatype.get_size()} bytes"
+
+
+def _fill_values_differ(first: Any, second: Any) -> str:
+    one, two = first.get_create_plist(), second.get_create_plist()
+    defined = one.fill_value_defined()
+    if defined != two.fill_value_defined():
+        return "a fill value is defined in one only"
+    if defined != h5d.FILL_VALUE_USER_DEFINED or values.needs_objects(first.get_type()):
+        return ""
+    return "" if _fill(one, first) == _fill(two, second) else "fill value"
+
+
+def _fill(properties: Any, dataset: Any) -> bytes:
+    value = np.zeros((), dtype=dataset.dtype)
+    properties.get_fill_value(value)
+    return value.tobytes()
 
 
 def text(name: bytes) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ import numpy as np
 
 from stripewise.verify._written import Written
 from stripewise.verify.contents._base import (
-    FAILURES,
     MOST,
     WHOLE,
     ContentDifferences,
@@ -26,6 +26,9 @@ from stripewise.verify.contents._base import (
     Finding,
     boxes,
     element_differs,
+    pairs,
+    reading,
+    told,
 )
 
 _MAGICS = (b"CDF\1", b"CDF\2", b"CDF\5")
@@ -55,13 +58,9 @@ class ClassicNetcdf(ContentFormat):
         written: Written | None = None,
     ) -> ContentDifferences:
         """See `ContentFormat.differences`."""
-        found = ContentDifferences()
-        try:
-            with ExitStack() as stack:
-                one, two = (_open(path, stack) for path in (first, second))
-                found.collect(_compare(one, two, frozenset(ignore), found), ignore, most)
-        except FAILURES as error:
-            found.unknown[WHOLE] = f"cannot be read as NetCDF: {error}"
+        with reading(self.title) as (found, stack):
+            one, two = (_open(path, stack) for path in (first, second))
+            found.collect(_compare(one, two, ignore, found), ignore, most)
         return found
 
 
@@ -78,50 +77,27 @@ def _open(path: Path, stack: ExitStack) -> Any:
 
 
 def _compare(
-    one: Any, two: Any, ignore: frozenset[str], found: ContentDifferences
+    one: Any, two: Any, ignore: Collection[str], found: ContentDifferences
 ) -> Iterator[Finding]:
     if one.data_model != two.data_model:
         yield WHOLE, f"format {one.data_model} and {two.data_model}", ""
-    for name, first, second in _pairs(one.dimensions, two.dimensions):
-        different = _missing(first, second) or _lengths_differ(first, second)
-        if different:
-            yield f"dimension {name}", different, ""
-    yield from _compare_attributes("", one, two)
-    for name, first, second in _pairs(one.variables, two.variables):
+    for name, first, second, only in pairs(one.dimensions, two.dimensions):
+        yield f"dimension {name}", only or _lengths_differ(first, second), ""
+    yield from _compare_attributes(WHOLE, one, two)
+    for name, first, second, only in pairs(one.variables, two.variables):
         item = f"/{name}"
-        if different := _missing(first, second):
-            yield item, different, ""
+        if only:
+            yield item, only, ""
             continue
         if item not in ignore:
             found.bytes_of[item] = first.size * first.dtype.itemsize
-            yield from _compare_variables(item, first, second)
+            yield told(item, partial(_variables_differ, first, second))
         yield from _compare_attributes(item, first, second)
-
-
-def _pairs(one: Any, two: Any) -> Iterator[tuple[str, Any, Any]]:
-    for name in sorted(one.keys() | two.keys()):
-        yield name, one.get(name), two.get(name)
-
-
-def _missing(first: Any, second: Any) -> str:
-    if first is not None and second is not None:
-        return ""
-    return "is missing" if second is None else "is new"
 
 
 def _lengths_differ(first: Any, second: Any) -> str:
     one, two = (f"{d.size}{' (unlimited)' if d.isunlimited() else ''}" for d in (first, second))
     return "" if one == two else f"length {one} and {two}"
-
-
-def _compare_variables(item: str, first: Any, second: Any) -> Iterator[Finding]:
-    try:
-        different = _variables_differ(first, second)
-    except FAILURES as error:
-        yield item, "", f"cannot be compared: {error}"
-        return
-    if different:
-        yield item, different, ""
 
 
 def _variables_differ(first: Any, second: Any) -> str:
@@ -140,19 +116,18 @@ def _variables_differ(first: Any, second: Any) -> str:
 
 
 def _compare_attributes(item: str, one: Any, two: Any) -> Iterator[Finding]:
-    names = set(one.ncattrs()), set(two.ncattrs())
-    for name in sorted(names[0] | names[1]):
-        key = f"{item or WHOLE}@{name}"
-        if name not in names[0] or name not in names[1]:
-            yield key, "is missing" if name in names[0] else "is new", ""
-        elif _value(one, name) != _value(two, name):
-            yield key, "value", ""
+    for name, first, second, only in pairs(_attributes(one), _attributes(two)):
+        yield f"{item}@{name}", only or ("value" if first != second else ""), ""
 
 
-def _value(located: Any, name: str) -> tuple[str, tuple[int, ...], bytes]:
-    """Type, shape and bytes of an attribute; text of any bytes."""
-    value = located.getncattr(name, encoding="latin-1")
-    if isinstance(value, str):
-        return "char", (), value.encode("latin-1")
-    array = np.asarray(value)
-    return str(array.dtype), array.shape, array.tobytes()
+def _attributes(located: Any) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
+    """Name to type, shape and bytes of the attributes; text of any bytes."""
+    found: dict[str, tuple[str, tuple[int, ...], bytes]] = {}
+    for name in located.ncattrs():
+        value = located.getncattr(name, encoding="latin-1")
+        if isinstance(value, str):
+            found[name] = "char", (), value.encode("latin-1")
+        else:
+            array = np.asarray(value)
+            found[name] = str(array.dtype), array.shape, array.tobytes()
+    return found
