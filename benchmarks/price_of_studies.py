@@ -24,7 +24,7 @@ from statistics import median
 
 from stripewise.launch import Outcome
 from stripewise.model import Measurement, ObservedFile, StudyResult
-from stripewise.study import Observer, Study, StudyOptions
+from stripewise.study import Observer, StudyOptions, run_study
 from stripewise.workspace import Place
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -71,7 +71,7 @@ def study(factor: float, noise: Noise, seed: int, before_storage: bool) -> Study
         options = StudyOptions(
             command=("prog",), directory=Path(place, "s"), origin=Path(place), trials=8, seed=seed
         )
-        return Study(options, Observer(), lambda _options, _ledger: tools).run()
+        return run_study(options, Observer(), lambda _options, _ledger: tools)
 
 
 def rows(seeds: int, before_storage: bool) -> Iterator[str]:

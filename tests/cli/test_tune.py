@@ -13,7 +13,7 @@ from stripewise.cli._tune import resume_command
 from stripewise.cli._tune_words import Duration
 from stripewise.formats import Written
 from stripewise.report import _outputs
-from stripewise.study import Study, StudyOptions
+from stripewise.study import StudyOptions, run_study
 from support.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 
 
@@ -25,10 +25,10 @@ def tune(tmp_path, monkeypatch):
     def run(*words, io_seconds=helped, launcher=None):
         tools = fake_tools(launcher or FakeLauncher(io_seconds, lognormal(0.02)))
 
-        def run_study(options, observer=None):
-            return Study(options, observer, lambda o, ledger: tools).run()
+        def run_fake(options, observer=None):
+            return run_study(options, observer, lambda o, ledger: tools)
 
-        monkeypatch.setattr("stripewise.study.run_study", run_study)
+        monkeypatch.setattr("stripewise.study.run_study", run_fake)
         return CliRunner().invoke(main, ["tune", *words])
 
     return run

@@ -46,9 +46,9 @@ def private_owner(module: str, name: str) -> str | None:
 
 
 def test_what_a_private_module_is() -> None:
-    assert private_owner("stripewise.study._loop", "Study") == "stripewise.study"
+    assert private_owner("stripewise.study._loop", "run_study") == "stripewise.study"
     assert private_owner("stripewise.launch", "_local") == "stripewise.launch"
-    assert private_owner("stripewise.study", "Study") is None
+    assert private_owner("stripewise.study", "run_study") is None
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

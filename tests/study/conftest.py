@@ -12,7 +12,7 @@ from ensemble_harness import CASES
 
 from stripewise.launch import Launcher
 from stripewise.model import StudyResult
-from stripewise.study import Observer, Study, StudyOptions
+from stripewise.study import Observer, StudyOptions, run_study
 from support.study_fakes import fake_tools, tools_by_case
 
 Run = Callable[..., StudyResult]
@@ -30,7 +30,7 @@ def run_fake(tmp_path: Path) -> Run:
         given.setdefault("command", ("prog",))
         options = StudyOptions(origin=tmp_path, **given)
         tools = fake_tools(launcher, **for_tools)
-        return Study(options, observer, lambda _options, _ledger: tools).run()
+        return run_study(options, observer, lambda _options, _ledger: tools)
 
     return run
 
@@ -50,7 +50,7 @@ def run_cases(tmp_path: Path, no_fsync: None) -> Run:
         given.setdefault("directory", tmp_path / "study")
         given.setdefault("trials", 4)
         options = StudyOptions(origin=tmp_path, **given)
-        return Study(options, observer, tools_by_case(by_word, **(tools or {}))).run()
+        return run_study(options, observer, tools_by_case(by_word, **(tools or {})))
 
     return run
 

@@ -18,7 +18,7 @@ from stripewise.knowledge._describe import describe_machine
 from stripewise.launch import Handle, Outcome, RunRequest
 from stripewise.model import FileClass, Measurement, ObservedFile, ProgramFacts, TrialState
 from stripewise.report import render_html, result_to_json, summary_lines, write_outputs
-from stripewise.study import Observer, Study, StudyOptions
+from stripewise.study import Observer, StudyOptions, run_study
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import Space, find_space, get, scopes, settings_on
 from stripewise.workspace import Place
@@ -148,10 +148,10 @@ def test_a_study_goes_on_after_a_kill(tmp_path, launcher, no_fsync, n_runs):
 
     command = {"command": ("prog",), "origin": tmp_path, "directory": tmp_path / "study"}
     with pytest.raises(_Killed):
-        Study(StudyOptions(**command, trials=6), _KillAfter(n_runs), make).run()
-    result = Study(StudyOptions(**command, resume=True), None, make).run()
+        run_study(StudyOptions(**command, trials=6), _KillAfter(n_runs), make)
+    result = run_study(StudyOptions(**command, resume=True), None, make)
     assert result.winner.settings == {f"{KNOB}@{PLOT}": "disable"}
-    again = Study(StudyOptions(**command, resume=True), None, make).run()
+    again = run_study(StudyOptions(**command, resume=True), None, make)
     assert [t.settings for t in again.trials] == [t.settings for t in result.trials]
     assert [t.class_ratios for t in again.trials] == [t.class_ratios for t in result.trials]
 

@@ -11,7 +11,7 @@ import pytest
 
 from stripewise.errors import StudyError
 from stripewise.launch import Launcher
-from stripewise.study import Study, StudyOptions
+from stripewise.study import StudyOptions, run_study
 from stripewise.study._journal import encode, parse
 from support.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 
@@ -67,7 +67,7 @@ def resumed(tmp_path, no_fsync):
         options = StudyOptions(
             ("prog",), path.parent, tmp_path, resume=records is not None, **given
         )
-        return Study(options, None, lambda options, ledger: tools).run()
+        return run_study(options, None, lambda options, ledger: tools)
 
     go_on.records = lambda: parse(path.read_bytes(), path)[0]
     return go_on

@@ -20,7 +20,7 @@ from stripewise.model import (
 )
 from stripewise.policy import Policy
 from stripewise.runtime import program_name
-from stripewise.study import FirstLook, Observer, Study, StudyOptions
+from stripewise.study import FirstLook, Observer, StudyOptions, run_study
 from stripewise.study._statistics import LOOKS
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import SafetyClass, Space, find_space, get
@@ -339,7 +339,7 @@ def with_old_outputs(launcher, tmp_path, **more) -> tuple[StudyResult, OldOutput
         look_first=lambda place, run: FirstLook(facts, replaced_inputs=("out.dat",)),
     )
     options = StudyOptions(("prog",), tmp_path / "study", tmp_path, trials=1, **more)
-    return Study(options, None, lambda options, ledger: tools).run(), workspace
+    return run_study(options, None, lambda options, ledger: tools), workspace
 
 
 def test_old_outputs_are_new_in_every_run_but_the_first(tmp_path):

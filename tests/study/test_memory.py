@@ -10,7 +10,7 @@ import pytest
 
 from stripewise.knowledge import Machine, Memory, Store
 from stripewise.model import RunRole, TrialState, Verification, VerificationStatus
-from stripewise.study import Journal, Observer, Study, StudyOptions
+from stripewise.study import Journal, Observer, StudyOptions, run_study
 from stripewise.testing.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, fake_tools, helped, lognormal
 
@@ -51,7 +51,7 @@ def study(tmp_path, store, no_fsync):
         more["facts"] = given.pop("facts", RICH)
         tools = fake_tools(launcher, memory=memory, **more)
         options = StudyOptions(("prog",), origin=tmp_path, **given)
-        return Study(options, observer, lambda o, ledger: tools).run()
+        return run_study(options, observer, lambda o, ledger: tools)
 
     return run
 
@@ -185,11 +185,11 @@ def test_changed_output_is_not_proposed_first_again(study, store):
 
 def test_without_memory_nothing_is_read_or_kept(tmp_path, no_fsync):
     tools = fake_tools(FakeLauncher(helped))
-    result = Study(
+    result = run_study(
         StudyOptions(("p",), tmp_path / "s", origin=tmp_path, trials=3, memory=False),
         None,
         lambda o, ledger: tools,
-    ).run()
+    )
     assert result.trials
     assert not any("memory" in decision.text for decision in result.decisions)
 
@@ -271,7 +271,7 @@ def test_a_study_begun_before_there_was_memory_goes_on_without(
     launcher = FakeLauncher(helped, lognormal(0.03))
     place = {"directory": tmp_path / "old", "trials": 4, "launcher": launcher}
     options = StudyOptions(("prog",), origin=tmp_path, trials=4, directory=tmp_path / "old")
-    Study(options, None, lambda o, ledger: fake_tools(launcher)).run()
+    run_study(options, None, lambda o, ledger: fake_tools(launcher))
     result = study(None, resume=True, **place)
     assert not any("memory" in trial.message for trial in result.trials)
     assert len(store.lessons()) == 1

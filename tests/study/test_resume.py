@@ -14,7 +14,7 @@ import pytest
 
 from stripewise.errors import ProgramError, StudyError, UsageError
 from stripewise.model import Verification, VerificationStatus
-from stripewise.study import Journal, Study, StudyOptions
+from stripewise.study import Journal, StudyOptions, run_study
 from stripewise.study._journal import encode, parse
 from stripewise.surfaces import RecordedTunable, ReplayedLauncher, Surface, SurfaceRun
 from stripewise.testing.strategy_suite import romio_facts
@@ -83,7 +83,7 @@ def session(tmp_path, monkeypatch, no_fsync):
             ("prog",), tmp_path / "study", origin=tmp_path, trials=trials, resume=resume
         )
         tools = fake_tools(launcher)
-        return Study(options, None, lambda o, ledger: tools).run(), launcher
+        return run_study(options, None, lambda o, ledger: tools), launcher
 
     def counted_or_dead(self, kind, **data):
         if count["left"] == -1 and count.get("dead"):
@@ -278,13 +278,13 @@ def test_resume_finds_the_only_unfinished_study(tmp_path, no_fsync):
     tools = fake_tools(launcher)
     options = StudyOptions(("./prog",), origin=tmp_path, trials=2)
     with pytest.raises(KeyboardInterrupt):
-        Study(options, None, lambda o, ledger: tools).run()
+        run_study(options, None, lambda o, ledger: tools)
     resumed = StudyOptions((), origin=tmp_path, resume=True)
-    result = Study(resumed, None, lambda o, ledger: tools).run()
+    result = run_study(resumed, None, lambda o, ledger: tools)
     assert result.command == ("./prog",)
     assert len(result.trials) == 2
     with pytest.raises(UsageError, match=r"no unfinished study.*\(prog\.stripewise\)"):
-        Study(resumed, None, lambda o, ledger: tools).run()
+        run_study(resumed, None, lambda o, ledger: tools)
 
 
 def test_what_was_proven_stays_when_a_further_candidate_fails_the_proof(run_fake):

@@ -14,9 +14,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from stripewise.launch import sweep
 from stripewise.model import Measurement
-from stripewise.study import Observer, Study, StudyOptions
+from stripewise.study import Observer, StudyOptions, run_study
 from stripewise.tunables import Dimension, Space, get
 from stripewise.workspace import Place
 
@@ -72,7 +71,6 @@ def run(folder: Path, trials: int) -> dict:
         fake_tools(FakeQueue(None, folder / "queue"), space=lambda facts: SPACE),
         workspace=Places(folder),
         look=by_settings,
-        sweep=sweep,
     )
     journal = folder / "study" / "journal.jsonl"
     options = StudyOptions(
@@ -85,7 +83,7 @@ def run(folder: Path, trials: int) -> dict:
         seed=4,
         resume=journal.exists() and b'"kind":"study"' in journal.read_bytes(),
     )
-    result = Study(options, Observer(), lambda o, ledger: tools).run()
+    result = run_study(options, Observer(), lambda o, ledger: tools)
     speedup = result.speedup
     return {
         "winner": dict(result.winner.settings),

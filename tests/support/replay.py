@@ -19,7 +19,7 @@ from typing import Any
 from stripewise.errors import ProgramError
 from stripewise.launch import Handle, Outcome, RunRequest
 from stripewise.model import BASELINE_ROLES, Measurement, RunStatus, StudyResult, Trial, Value
-from stripewise.study import Observer, RunSlot, Study, StudyOptions
+from stripewise.study import Observer, RunSlot, StudyOptions, run_study
 from stripewise.study._final import WORTH_PAIRS
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import ratio_noise
@@ -101,7 +101,7 @@ def replay_study(
             unsynced=False,
             **limits,
         )
-        result = Study(options, watcher, lambda _options, _ledger: tools).run()
+        result = run_study(options, watcher, lambda _options, _ledger: tools)
     return _ended(watcher.replay, result, launcher.unknown)
 
 

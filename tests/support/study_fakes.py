@@ -23,7 +23,7 @@ from stripewise.model import (
 from stripewise.policy import Policy
 from stripewise.study import FirstLook, Ledger, StudyOptions, Tools
 from stripewise.testing.strategy_suite import romio_facts
-from stripewise.tunables import Space, build_configuration, find_space
+from stripewise.tunables import Space, find_space
 from stripewise.workspace import Place, Workspace
 
 Settings = Mapping[str, Value]
@@ -208,8 +208,6 @@ def fake_tools(
         look_first=lambda place, measurement: FirstLook(known),
         compare=compare,
         find_space=space,
-        configure=build_configuration,
-        sweep=lambda directory: None,
         policy=policy or Policy(),
         provenance={"host": "fake"},
         memory=memory,

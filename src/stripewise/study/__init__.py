@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from stripewise.study._looking import look as look
     from stripewise.study._looking import look_first as look_first
     from stripewise.study._loop import MakeTools as MakeTools
-    from stripewise.study._loop import Study as Study
     from stripewise.study._loop import run_study as run_study
     from stripewise.study._observer import Observer as Observer
     from stripewise.study._options import StudyOptions as StudyOptions

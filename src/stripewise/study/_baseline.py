@@ -7,13 +7,11 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from dataclasses import dataclass
-from statistics import median
 
 from stripewise.errors import ProgramError, RuntimeMissingError
 from stripewise.model import Measurement, ProgramFacts, RunRole, RunStatus, from_json, to_json
 from stripewise.runtime import program_word
-from stripewise.study._context import CaseContext
+from stripewise.study._context import Baseline, CaseContext
 from stripewise.study._looking import REFUSED
 from stripewise.study._slot import RunSlot
 from stripewise.study._statistics import resolution_text, spread
@@ -29,32 +27,6 @@ LARGE_CV = 0.15
 TIMEOUT_FLOOR_SECONDS = 20.0
 TIMEOUT_FACTOR = 5.0
 """A run that takes so many times as long as the baseline is stopped: a deadlock, or hopeless."""
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """What the stages after it build on, of one case.
-
-    Attributes:
-        context: Of the case.
-        facts: Of the warm-up.
-        measurements: Of the unchanged program, before the search.
-        kept_runs: Ids of two of them, whose outputs are kept.
-        traced: Id of the warm-up, whose trace is kept.
-        timeout_seconds: Time limit of a run.
-    """
-
-    context: CaseContext
-    facts: ProgramFacts
-    measurements: tuple[Measurement, ...]
-    kept_runs: tuple[str, ...]
-    traced: str
-    timeout_seconds: float
-
-    @property
-    def run_seconds(self) -> float:
-        """Median whole time of a run."""
-        return median(m.elapsed_seconds for m in self.measurements)
 
 
 def warm_up(context: CaseContext, write_bytes: int = 0) -> ProgramFacts:
@@ -193,7 +165,7 @@ def _wants_more(context: CaseContext, done: list[Measurement]) -> bool:
     begun = context.measurement(f"baseline/{len(done) + 1}") is not None
     wanted = 1 + _owed_to_other_cases(context) + context.budget.trial_runs
     seconds = done[-1].elapsed_seconds
-    return begun or context.budget.allows(context.ledger, wanted, seconds, final=False)
+    return begun or context.budget.allows(wanted, seconds)
 
 
 def _owed_to_other_cases(context: CaseContext) -> int:

@@ -21,6 +21,7 @@ class Budget:
     """Limits; None: no limit.
 
     Attributes:
+        ledger: Of the study: what was used.
         trials: Configurations.
         runs: Executions, every one counted.
         seconds: Time at work, over all sessions.
@@ -30,6 +31,7 @@ class Budget:
         n_cases: How many cases each trial is run on.
     """
 
+    ledger: Ledger
     trials: int
     runs: int | None
     seconds: float | None
@@ -43,39 +45,22 @@ class Budget:
         """Runs that a trial takes at least, over all cases."""
         return TRIAL_RUNS * self.n_cases
 
-    def why_no_trial(
-        self, ledger: Ledger, trials_done: int, run_seconds: float, begin_now: int = 0
-    ) -> str:
+    def why_no_trial(self, trials_done: int, run_seconds: float, begin_now: int = 0) -> str:
         """Say why no further trial may begin; "" if one may.
 
         Args:
-            ledger: Of the study.
             trials_done: So far, those in flight included.
             run_seconds: What a run of the baseline takes, on average over the cases.
             begin_now: How many of these have no run yet.
         """
-        done = self._used(ledger) + begin_now * self.trial_runs
         if trials_done >= self.trials:
             return f"{trials_done} of {self.trials} trials used{self.why}"
-        if not self._runs_left(done, self.trial_runs + self.reserved_runs):
-            kept = f"; the rest is kept for the winner's {LOOKS[0]} pairs"
-            return f"run budget: {done} of {self.runs} runs used{kept}"
-        ahead = (self.trial_runs + self.reserved_runs) * run_seconds
-        if self.seconds is not None and ledger.active_seconds + ahead > self.seconds:
-            return (
-                f"time budget: {ledger.active_seconds:.0f} of {self.seconds:.0f} s used; "
-                f"the rest is kept for the winner's {LOOKS[0]} pairs"
-            )
-        return self._why_no_bytes(ledger)
+        wanted = self.trial_runs + self.reserved_runs
+        return self._why_not(wanted, run_seconds, begin_now * self.trial_runs)
 
-    def allows(self, ledger: Ledger, runs: int, run_seconds: float, *, final: bool) -> bool:
-        """Whether so many runs more are within the budget."""
-        reserved = 0 if final else self.reserved_runs
-        if not self._runs_left(self._used(ledger), runs + reserved):
-            return False
-        ahead = (runs + reserved) * run_seconds
-        in_time = self.seconds is None or ledger.active_seconds + ahead <= self.seconds
-        return in_time and not self._why_no_bytes(ledger)
+    def allows(self, runs: int, run_seconds: float, *, final: bool = False) -> bool:
+        """Whether so many runs more are within the budget; final: those kept for the pairs too."""
+        return not self._why_not(runs + (0 if final else self.reserved_runs), run_seconds)
 
     def check_smallest(self, write_bytes: int = 0) -> None:
         """Refuse a study that the policy does not even let show one trial.
@@ -100,24 +85,26 @@ class Budget:
                 "case, or ask for a higher max_bytes"
             )
 
-    def _used(self, ledger: Ledger) -> int:
-        """Runs that were made, and those that the units in flight still make."""
-        return len(ledger.entries) + self.trial_runs * len(ledger.open_runs)
+    def _why_not(self, runs: int, run_seconds: float, begin_now: int = 0) -> str:
+        """Say which limit so many runs more would exceed; "" if none.
 
-    def _runs_left(self, done: int, wanted: int) -> bool:
-        return self.runs is None or done + wanted <= self.runs
+        Runs in flight count, and so do `begin_now` that are about to begin.
+        """
+        entries, used_seconds = self.ledger.entries, self.ledger.active_seconds
+        done = len(entries) + self.trial_runs * len(self.ledger.open_runs) + begin_now
+        kept = f"; the rest is kept for the winner's {LOOKS[0]} pairs"
+        if self.runs is not None and done + runs > self.runs:
+            return f"run budget: {done} of {self.runs} runs used{kept}"
+        if self.seconds is not None and used_seconds + runs * run_seconds > self.seconds:
+            return f"time budget: {used_seconds:.0f} of {self.seconds:.0f} s used{kept}"
+        sizes = [entry.measurement.write_bytes for entry in entries]
+        ahead = max(sizes, default=0) * (self.trial_runs + self.reserved_runs)
+        if self.total_bytes is not None and sizes and sum(sizes) + ahead > self.total_bytes:
+            return f"policy: at most {self.total_bytes} bytes may be written by a study"
+        return ""
 
-    def _why_no_bytes(self, ledger: Ledger) -> str:
-        if self.total_bytes is None or not ledger.entries:
-            return ""
-        sizes = [entry.measurement.write_bytes for entry in ledger.entries]
-        ahead = max(sizes) * (self.trial_runs + self.reserved_runs)
-        if sum(sizes) + ahead <= self.total_bytes:
-            return ""
-        return f"policy: at most {self.total_bytes} bytes may be written by a study"
 
-
-def make_budget(options: StudyOptions, policy: Policy) -> Budget:
+def make_budget(options: StudyOptions, policy: Policy, ledger: Ledger) -> Budget:
     """Return what the user asks for, narrowed to what the policy allows."""
     trials = options.trials
     if trials is None:
@@ -125,6 +112,7 @@ def make_budget(options: StudyOptions, policy: Policy) -> Budget:
     capped = policy.max_trials is not None and policy.max_trials < trials
     n_cases = len(options.all_cases)
     return Budget(
+        ledger=ledger,
         trials=min(trials, policy.max_trials) if policy.max_trials is not None else trials,
         runs=_least(options.runs, policy.max_runs),
         seconds=options.time_seconds,

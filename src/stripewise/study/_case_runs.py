@@ -17,12 +17,22 @@ from typing import Any
 from stripewise.formats import matches
 from stripewise.model import Measurement, RunRole
 from stripewise.strategies import Proposal
-from stripewise.study._baseline import Baseline
-from stripewise.study._contract import failure_text, trial_timeout
+from stripewise.study._context import Baseline
+from stripewise.study._contract import failure_text
 from stripewise.study._effective import same_requests
 from stripewise.study._slot import RunSlot, Steps
 
 TINY_SECONDS = 1e-9
+
+
+def io_seconds(run: Measurement) -> float:
+    """Return the I/O time of a run, never 0."""
+    return max(run.io_seconds, TINY_SECONDS)
+
+
+def elapsed_seconds(run: Measurement) -> float:
+    """Return the whole time of a run, never 0."""
+    return max(run.elapsed_seconds, TINY_SECONDS)
 
 
 class CaseRuns:
@@ -62,26 +72,18 @@ class CaseRuns:
 
     @property
     def io_ratios(self) -> list[float]:
-        """I/O time over that of the baseline beside it, of each round; inf after a failure."""
-        return [
-            max(c.io_seconds, TINY_SECONDS) / max(b.io_seconds, TINY_SECONDS) if c.ok else inf
-            for c, b in self._pairs()
-        ]
+        """I/O time over that of the baseline beside it, of each round."""
+        return [io_seconds(c) / io_seconds(b) for c, b in self._pairs()]
 
     @property
     def io_ratio(self) -> float:
-        """Median of these."""
+        """Median of these; inf after a failure."""
         return self._middle(self.io_ratios)
 
     @property
     def elapsed_ratio(self) -> float:
         """The same of the whole time."""
-        return self._middle(
-            [
-                max(c.elapsed_seconds, TINY_SECONDS) / max(b.elapsed_seconds, TINY_SECONDS)
-                for c, b in self._pairs()
-            ]
-        )
+        return self._middle([elapsed_seconds(c) / elapsed_seconds(b) for c, b in self._pairs()])
 
     @property
     def class_ratios(self) -> dict[str, float]:
@@ -112,16 +114,12 @@ class CaseRuns:
         number = str(self.rounds + 1)
         number = self.context.ledger.halves.whole(number, lambda name: self._slots(name, place))
         self._release_torn(number)
-        order = self._order(number, place)
-        if order["reused"]:
-            beside = self.context.ledger.measurement(order["reused"])
+        reused = self._reused(number, place)
+        candidate = yield from self.context.attempts(self._candidate(number))
+        if reused:
+            beside = self.context.ledger.measurement(reused)
             assert beside is not None
-            candidate = yield from self.context.attempts(self._candidate(number))
-        elif order["baseline_first"]:
-            beside = yield from self._baseline(number)
-            candidate = yield from self.context.attempts(self._candidate(number))
         else:
-            candidate = yield from self.context.attempts(self._candidate(number))
             beside = (yield from self._baseline(number)) if candidate.ok else candidate
         self.candidates.append(candidate)
         self.beside.append(beside)
@@ -137,12 +135,10 @@ class CaseRuns:
 
     def _slots(self, number: str, place: int) -> tuple[str, str]:
         """Return the slots of a round in the order in which they run."""
-        order = self._order(number, place)
         candidate = self.context.key(f"trial/{self._number}/candidate/{number}")
-        if order["reused"]:
-            return order["reused"], candidate
-        baseline = self.context.key(f"trial/{self._number}/baseline/{number}")
-        return (baseline, candidate) if order["baseline_first"] else (candidate, baseline)
+        if reused := self._reused(number, place):
+            return reused, candidate
+        return candidate, self.context.key(f"trial/{self._number}/baseline/{number}")
 
     def _release_torn(self, number: str) -> None:
         """Remove what the candidate made where a restart came between it and its baseline."""
@@ -153,18 +149,18 @@ class CaseRuns:
             if torn is not None:
                 self.context.executor.release(torn)
 
-    def _order(self, number: str, place: int) -> dict[str, Any]:
-        order: dict[str, Any] = self.context.remember(
-            f"order/{self._number}/{number}", lambda: self._draw(number, place)
-        )
-        return order
+    def _reused(self, number: str, place: int) -> str:
+        """Return the baseline run that was just made there; "": one follows the candidate."""
 
-    def _draw(self, number: str, place: int) -> dict[str, Any]:
-        ledger = self.context.ledger
-        slot, last = ledger.last_slot(place), ledger.last_entry(place)
-        if slot and last.role is RunRole.BASELINE and last.case == self.context.name:
-            return {"reused": slot, "baseline_first": True}
-        return {"reused": "", "baseline_first": False}
+        def draw() -> dict[str, Any]:
+            ledger = self.context.ledger
+            slot, last = ledger.last_slot(place), ledger.last_entry(place)
+            mine = last.role is RunRole.BASELINE and last.case == self.context.name
+            reused = slot if mine else ""
+            return {"reused": reused, "baseline_first": bool(reused)}
+
+        order = self.context.remember(f"order/{self._number}/{number}", draw)
+        return str(order["reused"])
 
     def _candidate(self, number: str) -> RunSlot:
         return self._slot(
@@ -172,16 +168,14 @@ class CaseRuns:
             RunRole.TRIAL,
             settings=self._proposal.settings,
             keep_output=self.rounds == 0,
-            timeout_seconds=trial_timeout(self.baseline, self._proposal.settings),
         )
 
     def _baseline(self, number: str) -> Steps[Measurement]:
         slot = self._slot(f"trial/{self._number}/baseline/{number}", RunRole.BASELINE)
         return (yield from self.context.baseline(slot))
 
-    def _slot(self, name: str, role: RunRole, **more: object) -> RunSlot:
-        more.setdefault("timeout_seconds", self.baseline.timeout_seconds)
-        return self.context.slot(name, role, trial_number=self._number, **more)
+    def _slot(self, name: str, role: RunRole, **more: Any) -> RunSlot:
+        return self.baseline.slot(name, role, trial_number=self._number, **more)
 
     def _pairs(self) -> list[tuple[Measurement, Measurement]]:
         return list(zip(self.candidates, self.beside, strict=True))

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
+from statistics import median
 from typing import Any, TypeVar
 
 from stripewise.errors import ProgramError
@@ -15,13 +16,15 @@ from stripewise.model import (
     BASELINE_ROLES,
     FAILURES_THAT_COUNT,
     Measurement,
-    RunEntry,
+    ProgramFacts,
     RunRole,
+    Value,
     is_settled,
     joint_cause,
 )
 from stripewise.study._budget import Budget
 from stripewise.study._cases import Case
+from stripewise.study._contract import is_contract
 from stripewise.study._ensemble import mean_spread
 from stripewise.study._executor import Executor
 from stripewise.study._ledger import Ledger
@@ -36,6 +39,8 @@ T = TypeVar("T")
 
 BASELINE_PATIENCE = 10.0
 """The unchanged program does not hang; a storage that stalls is given so many times longer."""
+HANG_FACTOR = 3.0
+HANG_FLOOR_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,24 @@ class Parts:
     def carry_out(self, steps: Steps[T]) -> T:
         """Carry out steps now, nothing beside them."""
         return carry_out(self.executor, steps)
+
+    def key(self, name: str) -> str:
+        """Return a name that is unique in the study."""
+        return name
+
+    def said(self, text: str) -> str:
+        """Return a text as the user reads it."""
+        return text
+
+    def decide(self, name: str, text: str, *, quietly: bool = False) -> None:
+        """Record a decision and show it, once; quietly: the summary will say it."""
+        if self.ledger.decide(self.key(name), self.said(text)) and not quietly:
+            self.observer.decided(self.said(text))
+
+    def warn(self, text: str) -> None:
+        """Record a warning and show it, once."""
+        if self.ledger.warn(self.said(text)):
+            self.observer.warned(self.said(text))
 
 
 @dataclass(frozen=True)
@@ -89,16 +112,6 @@ class CaseContext(Parts):
     def measurement(self, name: str) -> Measurement | None:
         """Return a finished run of this case."""
         return self.ledger.measurement(self.key(name))
-
-    def decide(self, name: str, text: str) -> None:
-        """Record a decision and show it, once."""
-        if self.ledger.decide(self.key(name), self.said(text)):
-            self.observer.decided(self.said(text))
-
-    def warn(self, text: str) -> None:
-        """Record a warning and show it, once."""
-        if self.ledger.warn(self.said(text)):
-            self.observer.warned(self.said(text))
 
     def attempts(self, slot: RunSlot, failures: int = FAILURES_THAT_COUNT) -> Steps[Measurement]:
         """Run, and run anew after a failure, until it is known whether it is the run's own.
@@ -155,7 +168,7 @@ class CaseContext(Parts):
         return tuple(
             entry.measurement
             for entry in self.ledger.entries
-            if self._is_baseline(entry) and entry.measurement.ok
+            if entry.role in BASELINE_ROLES and entry.case == self.name and entry.measurement.ok
         )
 
     def noise(self) -> float:
@@ -166,15 +179,58 @@ class CaseContext(Parts):
         """Return the spread of single runs of the unchanged program, as seen so far."""
         return spread([m.io_seconds for m in self.baselines()])
 
-    def _is_baseline(self, entry: RunEntry) -> bool:
-        return entry.role in BASELINE_ROLES and entry.case == self.name
+
+@dataclass(frozen=True)
+class Baseline:
+    """What the unchanged program showed in one case, before the search.
+
+    Attributes:
+        context: Of the case.
+        facts: Of the warm-up.
+        measurements: The baseline runs.
+        kept_runs: Ids of two of them, whose outputs are kept.
+        traced: Id of the warm-up, whose trace is kept.
+        timeout_seconds: Time limit of a run.
+    """
+
+    context: CaseContext
+    facts: ProgramFacts
+    measurements: tuple[Measurement, ...]
+    kept_runs: tuple[str, ...]
+    traced: str
+    timeout_seconds: float
+
+    @property
+    def run_seconds(self) -> float:
+        """Median whole time of a run."""
+        return median(m.elapsed_seconds for m in self.measurements)
+
+    def slot(
+        self, name: str, role: RunRole, settings: Mapping[str, Value] | None = None, **more: Any
+    ) -> RunSlot:
+        """Return a run of this case with its time limit, shorter where the run may hang.
+
+        Equal numbers of calls on all ranks do not prove that they come in the same order: what
+        takes three times as long as the slowest run of the baseline is taken for a deadlock.
+        """
+        settings, limit = settings or {}, self.timeout_seconds
+        if is_contract(settings):
+            longest = max(run.elapsed_seconds for run in self.measurements)
+            limit = min(limit, max(HANG_FLOOR_SECONDS, HANG_FACTOR * longest))
+        return self.context.slot(name, role, settings=settings, timeout_seconds=limit, **more)
 
 
 @dataclass(frozen=True)
 class Context(Parts):
-    """The parts of a study, handed from stage to stage."""
+    """The parts of a study, handed from stage to stage.
+
+    Attributes:
+        cases: In order.
+        baselines: Of the cases, once they are measured.
+    """
 
     cases: tuple[CaseContext, ...]
+    baselines: tuple[Baseline, ...] = ()
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -186,20 +242,15 @@ class Context(Parts):
         """What is the same for all cases is taken from the first."""
         return self.cases[0].tools
 
+    @property
+    def run_seconds(self) -> float:
+        """What a run of the baseline takes, on average over the cases."""
+        return sum(b.run_seconds for b in self.baselines) / len(self.baselines)
+
     def side_by_side(self) -> Places[Any]:
         """Return the places in which units of runs may be in flight."""
         launcher = self.tools.launcher
         return Places(self.executor, self.options.in_flight or launcher.places)
-
-    def decide(self, name: str, text: str, *, quietly: bool = False) -> None:
-        """Record a decision and show it, once; quietly: the summary will say it."""
-        if self.ledger.decide(name, text) and not quietly:
-            self.observer.decided(text)
-
-    def warn(self, text: str) -> None:
-        """Record a warning and show it, once."""
-        if self.ledger.warn(text):
-            self.observer.warned(text)
 
     def noise(self) -> float:
         """Return the relative difference of two scores that means nothing, as seen so far."""
@@ -226,13 +277,3 @@ class Context(Parts):
 
         order: list[int] = self.ledger.remember(name, draw)
         return order
-
-
-def with_cases(parts: Parts, cases: Sequence[Case], tools: Sequence[Tools]) -> Context:
-    """Return the context of a study with these cases, each with its tools."""
-    rest = parts.ledger, parts.executor, parts.observer, parts.budget
-    members = tuple(
-        CaseContext(parts.options.of_case(case), *rest, case, own)
-        for case, own in zip(cases, tools, strict=True)
-    )
-    return Context(parts.options, *rest, members)

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from stripewise.launch import Handle, Launcher, Resources, RunRequest
+from stripewise.launch import Handle, Launcher, Resources, RunRequest, sweep
 from stripewise.model import Configuration, Measurement, ProgramFacts, RunRole, RunStatus, Value
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._ledger import Ledger, OpenRun
 from stripewise.study._observer import Observer
 from stripewise.study._slot import RunSlot
 from stripewise.study._tools import Tools
+from stripewise.tunables import build_configuration
 from stripewise.workspace import Place
 
 _CHECKPOINT_SECONDS = 0.2
@@ -117,7 +118,7 @@ class Executor:
 
     def configure(self, settings: Mapping[str, Value]) -> Configuration:
         """Return what is applied in every case to set these."""
-        return next(iter(self._tools.values())).configure(settings, self.facts)
+        return build_configuration(settings, self.facts)
 
     def place(self, measurement: Measurement) -> Place:
         """Return where a run took place."""
@@ -214,7 +215,7 @@ class Executor:
         tools = self._tools[run.case]
         if run.handle is not None:
             tools.launcher.cancel(run.handle)
-        tools.sweep(tools.workspace.find(run.run_id).record_directory)
+        sweep(tools.workspace.find(run.run_id).record_directory)
         tools.workspace.release(run.run_id)
         self._ledger.dropped(run.run_id, reason)
 

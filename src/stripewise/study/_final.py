@@ -4,17 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from stripewise.model import Measurement, RunRole, Trial, TrialState, Value
-from stripewise.study._baseline import Baseline
-from stripewise.study._context import Context
-from stripewise.study._contract import trial_timeout
+from stripewise.study._context import Baseline, Context
 from stripewise.study._effective import without_effect
-from stripewise.study._pairs import Pair, PairRunner
+from stripewise.study._pairs import PairRunner
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import LOOKS
-from stripewise.study._verdict import Verdict, conclude
+from stripewise.study._verdict import Pair, Verdict, conclude
 from stripewise.tunables import said_of_files
 
 MOST_PROOFS = 2
@@ -22,7 +20,7 @@ WORTH_PAIRS = 0.1
 """A trial that was faster by so much comes to the pairs whatever the noise: they decide."""
 
 
-def judge_winner(context: Context, baselines: Sequence[Baseline], search: SearchResult) -> Verdict:
+def judge_winner(context: Context, search: SearchResult) -> Verdict:
     """Take the best verified trial and show, by pairs that did not choose it, what it gives.
 
     Of trials that are as fast within the noise it is the one that sets least.
@@ -40,60 +38,54 @@ def judge_winner(context: Context, baselines: Sequence[Baseline], search: Search
         text = "no improvement: no configuration was faster than the baseline"
         verdict.text = f"{text} by {least:.0%} or more"
     for trial in search.finalists(noise):
-        if trial.io_ratio > 1 - least or not PairRunner(context, baselines, trial).may_begin():
+        if trial.io_ratio > 1 - least or not PairRunner(context, trial).may_begin():
             break
         _announce(context, trial)
-        found = _judge(context, baselines, trial)
+        found = _judge(context, trial)
         if found is not None:
             verdict = found if found.improved or not judged else verdict
             judged += 1
         if verdict.improved or judged == MOST_PROOFS:
             break
     if not verdict.improved:
-        verdict = _proven_before(context, baselines, search, verdict) or verdict
+        verdict = _proven_before(context, search, verdict) or verdict
     if verdict.text:
         context.decide("verdict", verdict.text, quietly=True)
     if verdict.improved:
-        _record_proof(context, baselines, verdict)
+        _record_proof(context, verdict)
     return verdict
 
 
-def _judge(context: Context, baselines: Sequence[Baseline], trial: Trial) -> Verdict | None:
+def _judge(context: Context, trial: Trial) -> Verdict | None:
     """Run the pairs of a trial and conclude; None if a run of it fails."""
-    rounds = PairRunner(context, baselines, trial).run()
-    if rounds is None:
-        return None
-    verdict = Verdict(trial, rounds)
-    conclude(context, verdict)
-    return verdict
+    rounds = PairRunner(context, trial).run()
+    return conclude(context, trial, rounds) if rounds is not None else None
 
 
-def _proven_before(
-    context: Context, baselines: Sequence[Baseline], search: SearchResult, now: Verdict
-) -> Verdict | None:
+def _proven_before(context: Context, search: SearchResult, now: Verdict) -> Verdict | None:
     """Return what the study proved last, from its recorded pairs; None if there is nothing."""
     tried = now.winner.number if now.winner else None
     for number in reversed(context.ledger.recall_all("proven/")):
         trial = search.trials[number - 1]
         if number == tried or trial.state in (TrialState.FAILED, TrialState.REJECTED):
             continue
-        verdict = _judge(context, baselines, trial)
+        verdict = _judge(context, trial)
         if verdict is not None and verdict.improved:
             verdict.text += f"; proven before, and no other trial was since ({now.text})"
             return verdict
     return None
 
 
-def _record_proof(context: Context, baselines: Sequence[Baseline], verdict: Verdict) -> None:
+def _record_proof(context: Context, verdict: Verdict) -> None:
     winner, rounds = verdict.winner, verdict.rounds
     assert winner is not None
     assert rounds is not None
     context.ledger.remember(f"proven/{winner.number}", lambda: winner.number)
-    for place, baseline in enumerate(baselines):
+    for place, baseline in enumerate(context.baselines):
         before, winners = zip(*rounds.pairs[place], strict=True)
         for warning in without_effect(winner, winners, before, baseline.facts):
             baseline.context.warn(warning)
-    verdict.unsynced = [_unsynced(baseline, winner) for baseline in baselines]
+    verdict.unsynced = [_unsynced(baseline, winner) for baseline in context.baselines]
 
 
 def _announce(context: Context, trial: Trial) -> None:
@@ -115,17 +107,12 @@ def _unsynced(baseline: Baseline, trial: Trial) -> Pair | None:
         lambda name: (case.key(f"{name}/baseline"), case.key(f"{name}/winner")),
     )
     done, budget = case.measurement(f"{name}/winner") is not None, case.budget
-    if not done and not budget.allows(case.ledger, 2, baseline.run_seconds, final=True):
+    if not done and not budget.allows(2, baseline.run_seconds, final=True):
         return None
 
     def run(what: str, role: RunRole, settings: Mapping[str, Value]) -> Measurement:
-        slot = case.slot(
-            f"{name}/{what}",
-            role,
-            settings=settings,
-            trial_number=trial.number,
-            timeout_seconds=trial_timeout(baseline, settings),
-            sync=False,
+        slot = baseline.slot(
+            f"{name}/{what}", role, settings, trial_number=trial.number, sync=False
         )
         return case.carry_out(case.attempts(slot))
 

@@ -119,9 +119,9 @@ class Ledger:
         """Record what is studied."""
         self._append("study", **data)
 
-    def resumed(self, note: str) -> None:
-        """Record a new session."""
-        self._append("resumed", note=note)
+    def resumed(self) -> None:
+        """Record a new session, and what was repaired at its start."""
+        self._append("resumed", note=self._journal.note)
 
     def extend(self, budgets: Mapping[str, Any]) -> None:
         """Record larger budgets; what was concluded within the old ones is open again."""
@@ -200,10 +200,6 @@ class Ledger:
             return False
         self._append("warning", text=text)
         return True
-
-    def trial(self, data: Record) -> None:
-        """Record a trial's outcome, for people; state is rebuilt from its runs."""
-        self.remember(f"trial/{data['number']}", lambda: data)
 
     def close(self) -> None:
         """Close the journal."""

@@ -12,7 +12,7 @@ from functools import partial
 
 import stripewise
 from stripewise.knowledge import Memory, describe_machine, own_store, site_stores
-from stripewise.launch import create_launcher, sweep
+from stripewise.launch import create_launcher
 from stripewise.machines import find_mount
 from stripewise.model import ProgramFacts, Verification
 from stripewise.owned import OwnedDirectory
@@ -23,7 +23,7 @@ from stripewise.study._looking import look, look_first, what_was_written
 from stripewise.study._options import CLASSES, StudyOptions
 from stripewise.study._resources import resource_warnings
 from stripewise.study._tools import Tools
-from stripewise.tunables import Space, Tunable, build_configuration, find_space, get
+from stripewise.tunables import Space, Tunable, find_space, get
 from stripewise.verify import Reference, Written, unreadable
 from stripewise.workspace import InputSnapshot, Workspace
 
@@ -52,8 +52,6 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         compare=_Verifier(workspace),
         unreadable=lambda run_id: unreadable(workspace.outputs(run_id)),
         find_space=partial(search_space, options, policy),
-        configure=build_configuration,
-        sweep=sweep,
         policy=policy,
         provenance=_provenance(options, policy),
         memory=_memory(options, policy) if options.memory else None,

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,16 +13,16 @@ from stripewise.errors import StudyError
 from stripewise.model import ProgramFacts, StudyResult
 from stripewise.owned import OwnedDirectory
 from stripewise.strategies import create
-from stripewise.study._baseline import Baseline, measure_baseline, warm_up
+from stripewise.study._baseline import measure_baseline, warm_up
 from stripewise.study._budget import make_budget
-from stripewise.study._context import Context, Parts, with_cases
+from stripewise.study._context import CaseContext, Context
 from stripewise.study._directory import JOURNAL, claim
 from stripewise.study._ensemble import merge_facts, merge_spaces
 from stripewise.study._executor import Executor
 from stripewise.study._file_classes import with_classes
 from stripewise.study._final import judge_winner
 from stripewise.study._interrupts import Interrupts
-from stripewise.study._journal import VERSION, Journal, Record
+from stripewise.study._journal import VERSION, Journal
 from stripewise.study._ledger import Ledger
 from stripewise.study._memory import begin_with_memory, keep_in_memory
 from stripewise.study._observer import Observer
@@ -46,104 +46,105 @@ from stripewise.tunables import Space, get
 MakeTools = Callable[[StudyOptions, Ledger], Tools]
 
 
-class Study:
-    """One study in its directory.
+def run_study(
+    options: StudyOptions, observer: Observer | None = None, make_tools: MakeTools | None = None
+) -> StudyResult:
+    """Tune a program: carry a study out, or go on with one; return its result.
 
-    Everything that takes time or chance goes through the ledger, so `run` is the same
-    straight procedure at the first start and after any number of kills.
+    Everything that takes time or chance goes through the ledger, so this is the same straight
+    procedure at the first start and after any number of kills.
+
+    Args:
+        options: What to do.
+        observer: Told what happens.
+        make_tools: Makes what is needed from outside; default: this machine's.
+
+    Raises:
+        StudyError: The directory is in use, holds another study, or is damaged.
+        ProgramError: The program cannot be started, fails, or cannot be seen.
+        StorageError: No room.
+        KeyboardInterrupt: A signal came; `resume` goes on from here.
     """
-
-    def __init__(
-        self,
-        options: StudyOptions,
-        observer: Observer | None = None,
-        make_tools: MakeTools | None = None,
-    ) -> None:
-        """Take the options; nothing is touched before `run`.
-
-        Args:
-            options: What to do.
-            observer: Told what happens.
-            make_tools: Makes what is needed from outside; default: this machine's.
-        """
-        self._options = options
-        self._observer = observer or Observer()
-        self._make_tools = make_tools or _local_tools
-
-    def run(self) -> StudyResult:
-        """Carry the study out, or on; return its result.
-
-        Raises:
-            StudyError: The directory is in use, holds another study, or is damaged.
-            ProgramError: The program cannot be started, fails, or cannot be seen.
-            StorageError: No room.
-            KeyboardInterrupt: A signal came; `resume` goes on from here.
-        """
-        interrupts = Interrupts()
-        with (
-            claim(self._options) as owned,
-            _ledger(owned.path) as (ledger, note),
-            interrupts.caught(),
-            _blamed_on_the_journal(ledger, owned.path / JOURNAL),
-        ):
-            options = self._begin(ledger, note, owned)
-            cases = options.all_cases
-            tools = [self._make_tools(options.of_case(case), ledger) for case in cases]
-            check_in_flight(options, tools[0].launcher)
-            if ledger.study is None:
-                ledger.begin(_study_record(options, tools[0], owned.identity))
-            by_name = {case.name: own for case, own in zip(cases, tools, strict=True)}
-            executor = Executor(
-                ledger,
-                by_name,
-                self._observer,
-                interrupts,
-                keep=options.keep,
-                keep_removed=options.keep_removed,
-            )
-            budget = make_budget(options, tools[0].policy)
-            parts = Parts(options, ledger, executor, self._observer, budget)
-            context = with_cases(parts, cases, tools)
-            executor.recover()
-            self._observer.began(str(owned.path), len(ledger.entries))
-            return keep_in_memory(context, _procedure(context))
-
-    def _begin(self, ledger: Ledger, note: str, owned: OwnedDirectory) -> StudyOptions:
-        """Return the options that hold: the recorded ones when going on."""
-        study = ledger.study
-        if study is None:
-            if self._options.resume and not self._options.command:
-                raise StudyError(f"{owned.path} holds no study to go on with")
-            return self._options
-        _check_record(study, owned)
-        recorded = options_from_json(study["options"], owned.path)
-        self._check_same(recorded)
-        recorded = replace(recorded, **ledger.budgets)
-        ledger.resumed(note)
-        if more := extended_budgets(self._options, recorded):
-            ledger.extend(more)
-            self._observer.decided(ledger.decisions[-1].text)
-            recorded = replace(recorded, **more)
-        for asked in ignored_options(self._options, recorded):
-            text = f"not changed by --resume: {asked}; begin anew with --force for other options"
-            if ledger.warn(text):
-                self._observer.warned(text)
-        return recorded
-
-    def _check_same(self, recorded: StudyOptions) -> None:
-        """Refuse to go on with another command or other cases than the recorded ones."""
-        given = self._options
-        if (given.command or given.cases) and given.all_cases != recorded.all_cases:
-            commands = " and ".join(" ".join(case.command) for case in recorded.all_cases)
-            raise StudyError(
-                f"{recorded.study_directory} is a study of `{commands}`, not of this "
-                "command; leave the command out, or give another --study-dir"
-            )
+    observer, make_tools = observer or Observer(), make_tools or _local_tools
+    interrupts = Interrupts()
+    with (
+        claim(options) as owned,
+        closing(Ledger(Journal(owned.path / JOURNAL))) as ledger,
+        interrupts.caught(),
+        _blamed_on_the_journal(ledger, owned.path / JOURNAL),
+    ):
+        if ledger.study is not None:
+            options = _recorded_options(options, observer, ledger, owned)
+        elif options.resume and not options.command:
+            raise StudyError(f"{owned.path} holds no study to go on with")
+        context = _make_context(options, observer, make_tools, ledger, interrupts, owned.identity)
+        context.executor.recover()
+        observer.began(str(owned.path), len(ledger.entries))
+        return keep_in_memory(context, _procedure(context))
 
 
-def run_study(options: StudyOptions, observer: Observer | None = None) -> StudyResult:
-    """Tune a program; see `Study.run`."""
-    return Study(options, observer).run()
+def _make_context(
+    options: StudyOptions,
+    observer: Observer,
+    make_tools: MakeTools,
+    ledger: Ledger,
+    interrupts: Interrupts,
+    identity: str,
+) -> Context:
+    """Return the parts of the study; a new one is recorded as begun."""
+    cases = options.all_cases
+    tools = {case.name: make_tools(options.of_case(case), ledger) for case in cases}
+    first = tools[cases[0].name]
+    check_in_flight(options, first.launcher)
+    if ledger.study is None:
+        ledger.begin(
+            {
+                "version": VERSION,
+                "identity": identity,
+                "options": options_to_json(options),
+                "provenance": dict(first.provenance),
+            }
+        )
+    keep, keep_removed = options.keep, options.keep_removed
+    executor = Executor(ledger, tools, observer, interrupts, keep, keep_removed)
+    shared = ledger, executor, observer, make_budget(options, first.policy, ledger)
+    members = tuple(
+        CaseContext(options.of_case(case), *shared, case, tools[case.name]) for case in cases
+    )
+    return Context(options, *shared, members)
+
+
+def _recorded_options(
+    given: StudyOptions, observer: Observer, ledger: Ledger, owned: OwnedDirectory
+) -> StudyOptions:
+    """Return the options with which a study goes on: those it was begun with, or more budget.
+
+    Raises:
+        StudyError: It was begun in another directory, or is of another command or other cases.
+    """
+    assert ledger.study is not None
+    if ledger.study.get("identity") != owned.identity:
+        raise StudyError(
+            f"the journal in {owned.path} is that of another directory; begin anew with --force"
+        )
+    recorded = options_from_json(ledger.study["options"], owned.path)
+    if (given.command or given.cases) and given.all_cases != recorded.all_cases:
+        commands = " and ".join(" ".join(case.command) for case in recorded.all_cases)
+        raise StudyError(
+            f"{recorded.study_directory} is a study of `{commands}`, not of this "
+            "command; leave the command out, or give another --study-dir"
+        )
+    recorded = replace(recorded, **ledger.budgets)
+    ledger.resumed()
+    if more := extended_budgets(given, recorded):
+        ledger.extend(more)
+        observer.decided(ledger.decisions[-1].text)
+        recorded = replace(recorded, **more)
+    for asked in ignored_options(given, recorded):
+        text = f"not changed by --resume: {asked}; begin anew with --force for other options"
+        if ledger.warn(text):
+            observer.warned(text)
+    return recorded
 
 
 @contextmanager
@@ -164,37 +165,10 @@ def _blamed_on_the_journal(ledger: Ledger, path: Path) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def _ledger(directory: Path) -> Iterator[tuple[Ledger, str]]:
-    journal = Journal(directory / JOURNAL)
-    ledger = Ledger(journal)
-    try:
-        yield ledger, journal.note
-    finally:
-        ledger.close()
-
-
 def _local_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     from stripewise.study._local_tools import make_tools
 
     return make_tools(options, ledger)
-
-
-def _check_record(study: Record, owned: OwnedDirectory) -> None:
-    """Refuse a journal that was begun in another directory."""
-    if study.get("identity") != owned.identity:
-        raise StudyError(
-            f"the journal in {owned.path} is that of another directory; begin anew with --force"
-        )
-
-
-def _study_record(options: StudyOptions, tools: Tools, identity: str) -> dict[str, object]:
-    return {
-        "version": VERSION,
-        "identity": identity,
-        "options": options_to_json(options),
-        "provenance": dict(tools.provenance),
-    }
 
 
 def _procedure(context: Context) -> StudyResult:
@@ -208,10 +182,11 @@ def _procedure(context: Context) -> StudyResult:
     if not space.dimensions:
         return _nothing_to_try(context, found, _why_nothing_acts(context, space))
     _say_where_knobs_act(context, spaces)
-    baselines = [measure_baseline(c, f) for c, f in zip(context.cases, facts, strict=True)]
-    say_what_is_not_verifiable(baselines)
-    space = verifiable_space(context, baselines, space)
-    found = replace(found, space=space, baselines=baselines)
+    baselines = tuple(measure_baseline(c, f) for c, f in zip(context.cases, facts, strict=True))
+    context = replace(context, baselines=baselines)
+    say_what_is_not_verifiable(context)
+    space = verifiable_space(context, space)
+    found = replace(found, space=space)
     if not space.dimensions:
         return _nothing_to_try(
             context, found, "no tunable is left whose outputs could be verified"
@@ -223,11 +198,11 @@ def _procedure(context: Context) -> StudyResult:
         options.strategy, space, found.merged_facts, options.seed, options.strategy_options
     )
     strategy = begin_with_memory(context, found.merged_facts, space, strategy)
-    search = Search(context, baselines, strategy).run()
+    search = Search(context, strategy).run()
     context.decide("search-end", f"the search ended: {search.stopped_because}")
-    verdict = judge_winner(context, baselines, search)
+    verdict = judge_winner(context, search)
     context.ledger.end(search.stopped_because)
-    _clean_up(context, baselines)
+    _clean_up(context)
     return make_result(context, replace(found, search=search, verdict=verdict))
 
 
@@ -242,16 +217,16 @@ def _why_nothing_acts(context: Context, space: Space) -> str:
 def _nothing_to_try(context: Context, found: Found, why: str) -> StudyResult:
     context.decide("verdict", f"no improvement: {why}", quietly=True)
     context.ledger.end(why)
-    _clean_up(context, found.baselines)
+    _clean_up(context)
     return make_result(context, replace(found, search=SearchResult(stopped_because=why)))
 
 
-def _clean_up(context: Context, baselines: Sequence[Baseline]) -> None:
+def _clean_up(context: Context) -> None:
     """Remove the kept outputs, and what a kill between end and removal of a run left."""
     context.executor.abandon_all("nothing needs it")
     if context.options.keep:
         return
-    for baseline in baselines:
+    for baseline in context.baselines:
         for run_id in (*baseline.kept_runs, baseline.traced):
             baseline.context.tools.workspace.release(run_id)
     context.executor.sweep()

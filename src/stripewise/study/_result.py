@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stripewise.model import (
+    CaseOutcome,
     CaseResult,
     Measurement,
     ProgramFacts,
@@ -15,9 +16,8 @@ from stripewise.model import (
     Verification,
     VerificationStatus,
 )
-from stripewise.study._baseline import Baseline
-from stripewise.study._context import CaseContext, Context
-from stripewise.study._pairs import elapsed_seconds
+from stripewise.study._case_runs import elapsed_seconds
+from stripewise.study._context import Baseline, CaseContext, Context
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import resolution_text
 from stripewise.study._verdict import Verdict
@@ -32,7 +32,6 @@ class Found:
         facts: Of the cases, in their order.
         spaces: Tunables that can act on each.
         merged_facts / space: Those of all cases together.
-        baselines: Of the cases; empty if no tunable acts.
         search / verdict: What came of the search and of the fresh pairs.
     """
 
@@ -40,7 +39,6 @@ class Found:
     spaces: Sequence[Space]
     merged_facts: ProgramFacts
     space: Space
-    baselines: Sequence[Baseline] = ()
     search: SearchResult = field(default_factory=SearchResult)
     verdict: Verdict = field(default_factory=Verdict)
 
@@ -66,7 +64,7 @@ def make_result(context: Context, found: Found) -> StudyResult:
         verification=search.verification(verdict.winner),
         rejected=search.rejected(),
         stopped_because=search.stopped_because,
-        resolution=_resolution(context) if found.baselines else "",
+        resolution=_resolution(context) if context.baselines else "",
         decisions=ledger.decisions,
         warnings=ledger.warnings,
         facts=found.merged_facts,
@@ -90,15 +88,15 @@ def _case(context: Context, found: Found, place: int) -> CaseResult:
         weight=case.case.weight,
         facts=found.facts[place],
         knobs=tuple(d.tunable.name for d in found.space.dimensions if d.tunable.name in acting),
-        baseline=_baseline_or_warm_up(case, found.baselines[place : place + 1]),
-        outcome=verdict.outcome(place),
+        baseline=_baseline_or_warm_up(case, context.baselines[place : place + 1]),
+        outcome=rounds.outcome(place) if rounds else CaseOutcome.UNKNOWN,
         speedup=rounds.of_case(place) if rounds else None,
         elapsed_speedup=rounds.of_case(place, elapsed_seconds) if rounds else None,
         pairs=tuple(rounds.pairs[place]) if rounds else (),
         unsynced=verdict.unsynced[place] if verdict.unsynced else None,
         verification=verifications.get(case.name, Verification(VerificationStatus.NOT_DONE)),
         rejected=found.search.rejected(case.name),
-        resolution=resolution_text(case.spread()) if found.baselines else "",
+        resolution=resolution_text(case.spread()) if context.baselines else "",
     )
 
 

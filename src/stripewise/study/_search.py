@@ -25,7 +25,6 @@ from stripewise.model import (
     to_json,
 )
 from stripewise.strategies import Proposal, Strategy
-from stripewise.study._baseline import Baseline
 from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
 from stripewise.study._effective import effective_settings
@@ -47,13 +46,9 @@ _SAME = "the storage was asked for the same: taken for chance"
 class Search:
     """Runs trials until a budget, the strategy or a lack of progress ends it."""
 
-    def __init__(
-        self, context: Context, baselines: Sequence[Baseline], strategy: Strategy
-    ) -> None:
+    def __init__(self, context: Context, strategy: Strategy) -> None:
         """Take the parts."""
         self._context = context
-        self._baselines = baselines
-        self._run_seconds = sum(b.run_seconds for b in baselines) / len(baselines)
         self._strategy = strategy
         self._proposals = Proposals(strategy, context.ledger.recall)
         self._result = SearchResult()
@@ -139,7 +134,8 @@ class Search:
         recorded = ledger.recall("search-stopped")
         if recorded is not None:
             return str(recorded)
-        why = self._context.budget.why_no_trial(ledger, begun, self._run_seconds, begin_now)
+        run_seconds = self._context.run_seconds
+        why = self._context.budget.why_no_trial(begun, run_seconds, begin_now)
         patience = max(self._context.options.patience, self._strategy.least_patience)
         if not why and begun - self._last_gain >= patience:
             why = f"no improvement in the last {patience:.0f} trials"
@@ -148,7 +144,7 @@ class Search:
         return why
 
     def _try(self, number: int, proposal: Proposal, best: float, place: int) -> Steps[Trial]:
-        trial = TrialRuns(self._context, self._baselines, number, proposal)
+        trial = TrialRuns(self._context, number, proposal)
         yield from trial.bring_to(1, place)
         noise = self._noise(number)
         if _is_unclear(trial, best, noise) and trial.affordable(2):
@@ -157,7 +153,7 @@ class Search:
         if outcome.state is TrialState.COMPLETE and outcome.io_ratio < 1:
             outcome = yield from self._verify(trial, outcome)
         trial.release()
-        self._context.ledger.trial(_trial_record(outcome))
+        self._context.ledger.remember(f"trial/{number}", lambda: _for_people(outcome))
         return outcome
 
     def _propose(self, number: int, proposal: Proposal) -> None:
@@ -263,8 +259,7 @@ class Search:
         """
         context, slot = case.context, case.verification_slot()
         begun = context.ledger.measurement(slot.name) is not None
-        seconds = case.baseline.run_seconds
-        if not begun and not context.budget.allows(context.ledger, 1, seconds, final=False):
+        if not begun and not context.budget.allows(1, case.baseline.run_seconds):
             return None
         return (yield from context.baseline(slot))
 
@@ -307,7 +302,8 @@ def _details(runs: TrialRuns) -> dict[str, str]:
     }
 
 
-def _trial_record(trial: Trial) -> Any:
+def _for_people(trial: Trial) -> Any:
+    """Return what the journal holds of a trial; its state is rebuilt from its runs."""
     names = ("number", "settings", "state", "io_ratio", "elapsed_ratio", "message")
     data = {name: to_json(getattr(trial, name)) for name in names}
     return finite(data | {"runs": [run.run_id for run in trial.measurements]})

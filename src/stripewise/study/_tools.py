@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from stripewise.knowledge import Memory
 from stripewise.launch import Launcher, Outcome
-from stripewise.model import Configuration, Measurement, ProgramFacts, Value, Verification
+from stripewise.model import Measurement, ProgramFacts, Verification
 from stripewise.policy import Policy
 from stripewise.tunables import Space
 from stripewise.workspace import Place, Workspace
@@ -60,8 +59,6 @@ class Tools:
         unreadable: Why the content of a run's outputs, by run_id, cannot be compared here; "" if
             it can.
         find_space: Tunables for a program, by its facts.
-        configure: Settings, with the facts where known, to what is applied.
-        sweep: End whatever is left of the unfinished runs recorded below a directory.
         policy: What the site and the user allow.
         provenance: Versions, host, storage; text to text.
         memory: What earlier studies found; None: nothing is remembered, nor kept.
@@ -73,8 +70,6 @@ class Tools:
     look_first: LookFirst
     compare: Compare
     find_space: Callable[[ProgramFacts], Space]
-    configure: Callable[[Mapping[str, Value], ProgramFacts | None], Configuration]
-    sweep: Callable[[Path], object]
     policy: Policy
     provenance: Mapping[str, str] = field(default_factory=dict)
     memory: Memory | None = None

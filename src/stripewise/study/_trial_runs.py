@@ -9,13 +9,12 @@ given up there and then: no gain elsewhere can make up for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import inf
 from statistics import median_low
 
 from stripewise.model import Measurement
 from stripewise.strategies import Proposal
-from stripewise.study._baseline import Baseline
 from stripewise.study._budget import TRIAL_RUNS
 from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
@@ -34,20 +33,13 @@ class TrialRuns:
             strategy was told.
     """
 
-    def __init__(
-        self,
-        context: Context,
-        baselines: Sequence[Baseline],
-        number: int,
-        proposal: Proposal,
-    ) -> None:
+    def __init__(self, context: Context, number: int, proposal: Proposal) -> None:
         """Take the parts; run nothing yet."""
         self._context = context
         self.number = number
         self.is_closed = context.ledger.recall(f"trial/{number}") is not None
         self.proposal = proposal
-        self.cases = tuple(CaseRuns(baseline, number, proposal) for baseline in baselines)
-        self._run_seconds = sum(b.run_seconds for b in baselines) / len(baselines)
+        self.cases = tuple(CaseRuns(one, number, proposal) for one in context.baselines)
 
     @property
     def ok(self) -> bool:
@@ -153,10 +145,8 @@ class TrialRuns:
         return case.ok and median_low(case.io_ratios) > slower_limit(noise)
 
     def _allows(self, runs: int) -> bool:
-        if self.is_closed:
-            return False
-        ledger, seconds = self._context.ledger, self._run_seconds
-        return self._context.budget.allows(ledger, runs, seconds, final=False)
+        allows = self._context.budget.allows
+        return not self.is_closed and allows(runs, self._context.run_seconds)
 
     def _score(self, ratio: Callable[[CaseRuns], float]) -> float:
         if self.failure:

@@ -1,21 +1,124 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the fresh pairs showed, and what that means."""
+"""What the fresh pairs of a candidate showed, and what that means.
+
+A round has one pair in every case.  Its ratio is the weighted geometric mean of these, so the
+ratios of the rounds are a sample like those of a single case, and their interval holds in the same
+way.  Each case has its own interval from its own pairs; the looks are accounted for in every one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import ceil, isfinite
+from math import ceil, isfinite, log
 
-from stripewise.model import CaseOutcome, Speedup, Trial
+from stripewise.model import CaseOutcome, Measurement, Speedup, Trial
+from stripewise.study._case_runs import elapsed_seconds, io_seconds
 from stripewise.study._context import Context
-from stripewise.study._pairs import Pair, Rounds, elapsed_seconds, io_seconds
-from stripewise.study._statistics import LOOKS, clearly_worse, excludes_one
+from stripewise.study._ensemble import mean_spread, weighted_mean
+from stripewise.study._statistics import (
+    LOOKS,
+    SLOWER_MEDIAN,
+    Noise,
+    clearly_worse,
+    excludes_one,
+    got_slower,
+    is_futile,
+    speedup_of,
+)
+
+Pair = tuple[Measurement, Measurement]
+Seconds = Callable[[Measurement], float]
+TIMES: tuple[Seconds, Seconds] = (io_seconds, elapsed_seconds)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds of pairs.
+
+    Attributes:
+        pairs: A list for each case, in the order of the cases; one pair a round.
+        weights: Of the cases.
+        noises: Of each case's baseline, for each of `TIMES`, before the first pair.
+    """
+
+    pairs: tuple[list[Pair], ...]
+    weights: tuple[float, ...]
+    noises: tuple[Mapping[Seconds, Noise], ...]
+
+    @property
+    def n(self) -> int:
+        """Rounds in which every case has its pair."""
+        return min(len(pairs) for pairs in self.pairs)
+
+    def ratios(self, seconds: Seconds) -> list[float]:
+        """Return baseline / candidate of each round: the weighted mean over the cases."""
+        return [
+            weighted_mean([seconds(b) / seconds(w) for b, w in found], self.weights)
+            for found in zip(*self.pairs, strict=False)
+        ]
+
+    def speedup(self, seconds: Seconds = io_seconds) -> Speedup:
+        """Return the speed-up over all cases."""
+        return speedup_of([(ratio, 1.0) for ratio in self.ratios(seconds)], self.noise(seconds))
+
+    def of_case(self, place: int, seconds: Seconds = io_seconds) -> Speedup:
+        """Return the speed-up of one case."""
+        pairs = [(seconds(b), seconds(w)) for b, w in self.pairs[place]]
+        return speedup_of(pairs, self.noises[place][seconds])
+
+    def noise(self, seconds: Seconds = io_seconds) -> Noise:
+        """Return the noise of a round of baseline runs, over all cases."""
+        own = [noises[seconds] for noises in self.noises]
+        both = mean_spread([noise.spread for noise in own], self.weights)
+        return Noise(both, min(noise.n_runs for noise in own))
+
+    def is_futile(self) -> bool:
+        """Whether more rounds would hardly show an improvement."""
+        return is_futile([log(ratio) for ratio in self.ratios(io_seconds)], self.noise())
+
+    def in_doubt(self, place: int) -> bool:
+        """Whether the I/O of a case may have got slower, and more pairs could tell."""
+        return _is_doubtful(self.of_case(place))
+
+    def is_in_doubt(self) -> bool:
+        """Whether that holds of some case, or of the whole time."""
+        several = len(self.pairs) > 1
+        return _is_doubtful(self.speedup(elapsed_seconds)) or (
+            several and any(self.in_doubt(place) for place in range(len(self.pairs)))
+        )
+
+    def is_lost(self) -> bool:
+        """Whether the I/O of some case has provably got slower."""
+        of_cases = [self.of_case(place) for place in range(len(self.pairs))]
+        return any(s.median < SLOWER_MEDIAN and s.high < 1 for s in of_cases)
+
+    def is_open(self, place: int) -> bool:
+        """Whether one of several cases may have got slower and the pairs ended too early."""
+        return len(self.pairs) > 1 and self.n < LOOKS[-1] and self.in_doubt(place)
+
+    def slower(self, place: int) -> Seconds | None:
+        """Return which of a case's times got slower, I/O first; None if neither did."""
+        for seconds in TIMES:
+            ratios = [seconds(b) / seconds(w) for b, w in self.pairs[place]]
+            if got_slower(self.of_case(place, seconds), ratios):
+                return seconds
+        return None
+
+    def outcome(self, place: int) -> CaseOutcome:
+        """Return what the pairs showed of a case."""
+        if self.slower(place):
+            return CaseOutcome.SLOWER
+        if self.is_open(place):
+            return CaseOutcome.OPEN
+        faster = excludes_one(self.of_case(place))
+        return CaseOutcome.FASTER if faster else CaseOutcome.UNCHANGED
 
 
 @dataclass
 class Verdict:
-    """What the fresh pairs showed, also in words; `unsynced` has an entry for each case."""
+    """What is made of the fresh pairs, also in words; `unsynced` has an entry for each case."""
 
     winner: Trial | None = None
     rounds: Rounds | None = None
@@ -23,39 +126,13 @@ class Verdict:
     text: str = ""
     unsynced: list[Pair | None] = field(default_factory=list)
 
-    def outcome(self, place: int) -> CaseOutcome:
-        """Return what the pairs showed of a case."""
-        if self.rounds is None:
-            return CaseOutcome.UNKNOWN
-        if self.slower_in(place):
-            return CaseOutcome.SLOWER
-        if self.is_open(place):
-            return CaseOutcome.OPEN
-        faster = excludes_one(self.rounds.of_case(place))
-        return CaseOutcome.FASTER if faster else CaseOutcome.UNCHANGED
 
-    def is_open(self, place: int) -> bool:
-        """Whether one of several cases may have got slower and the pairs ended too early."""
-        rounds = self.rounds
-        if rounds is None or len(rounds.pairs) == 1 or rounds.n >= LOOKS[-1]:
-            return False
-        return rounds.in_doubt(place)
-
-    def slower_in(self, place: int) -> str:
-        """Say what of a case got slower: "I/O" or "whole time"; "" if nothing did."""
-        assert self.rounds is not None
-        if self.rounds.is_slower(place, io_seconds):
-            return "I/O"
-        return "whole time" if self.rounds.is_slower(place, elapsed_seconds) else ""
-
-
-def conclude(context: Context, verdict: Verdict) -> None:
-    """Say whether the pairs show an improvement, and why not."""
-    rounds = verdict.rounds
-    assert rounds is not None
+def conclude(context: Context, trial: Trial, rounds: Rounds) -> Verdict:
+    """Say whether the pairs of a trial show an improvement, and why not."""
     io, whole = rounds.speedup(), rounds.speedup(elapsed_seconds)
     shown = _shown(io)
-    losses, left_open = _losses(context, verdict), _left_open(context, verdict)
+    losses, left_open = _losses(context, rounds), _left_open(context, rounds)
+    improved = False
     if io.n_pairs < LOOKS[0]:
         text = f"no improvement: the first fresh pairs speak against it: {shown}"
     elif not excludes_one(io):
@@ -68,9 +145,13 @@ def conclude(context: Context, verdict: Verdict) -> None:
         cases = "; ".join(left_open)
         text = f"no improvement: {cases}, and {_no_more_pairs(context, rounds)}"
     else:
-        verdict.improved = True
+        improved = True
         text = f"I/O {shown} faster; whole time {whole.median:.2f}x"
-    verdict.text = text
+    return Verdict(trial, rounds, improved, text)
+
+
+def _is_doubtful(speedup: Speedup) -> bool:
+    return speedup.median < SLOWER_MEDIAN and speedup.high >= 1
 
 
 def _shown(io: Speedup) -> str:
@@ -79,16 +160,28 @@ def _shown(io: Speedup) -> str:
     return f"{io.median:.2f}x [{interval}{pairs}]"
 
 
-def _left_open(context: Context, verdict: Verdict) -> list[str]:
+def _left_open(context: Context, rounds: Rounds) -> list[str]:
     """Say which of several cases may have got slower, where more pairs could have told."""
-    rounds, said = verdict.rounds, []
-    assert rounds is not None
-    for place, case in enumerate(context.cases):
-        if verdict.is_open(place):
-            io = rounds.of_case(place)
-            shown = f"I/O {io.median:.2f}x [{io.low:.2f}-{io.high:.2f}]"
-            said.append(f"case {case.name} is left open ({shown})")
+    return [
+        f"case {case.name} is left open (I/O {_interval(rounds.of_case(place))})"
+        for place, case in enumerate(context.cases)
+        if rounds.is_open(place)
+    ]
+
+
+def _losses(context: Context, rounds: Rounds) -> list[str]:
+    """Say which of several cases got slower, and by how much."""
+    said: list[str] = []
+    for place, case in enumerate(context.cases if len(context.cases) > 1 else ()):
+        if seconds := rounds.slower(place):
+            what = "I/O" if seconds is io_seconds else "whole time"
+            shown = _interval(rounds.of_case(place, seconds))
+            said.append(f"case {case.name} gets slower: {what} {shown}")
     return said
+
+
+def _interval(speedup: Speedup) -> str:
+    return f"{speedup.median:.2f}x [{speedup.low:.2f}-{speedup.high:.2f}]"
 
 
 def _no_more_pairs(context: Context, rounds: Rounds) -> str:
@@ -105,19 +198,3 @@ def _no_more_pairs(context: Context, rounds: Rounds) -> str:
         seconds = ceil(context.ledger.active_seconds * most / done)
         return f"{text}; go on with --resume --time {seconds}s"
     return f"{text} (the policy's)"
-
-
-def _losses(context: Context, verdict: Verdict) -> list[str]:
-    """Say which of several cases got slower, and by how much."""
-    rounds, said = verdict.rounds, []
-    assert rounds is not None
-    for place, case in enumerate(context.cases):
-        what = verdict.slower_in(place) if len(context.cases) > 1 else ""
-        if what:
-            seconds = io_seconds if what == "I/O" else elapsed_seconds
-            speedup: Speedup = rounds.of_case(place, seconds)
-            said.append(
-                f"case {case.name} gets slower: {what} {speedup.median:.2f}x "
-                f"[{speedup.low:.2f}-{speedup.high:.2f}]"
-            )
-    return said

@@ -4,18 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from stripewise.model import Verification, VerificationStatus, from_json, to_json
-from stripewise.study._baseline import Baseline
-from stripewise.study._context import Context
+from stripewise.study._context import Baseline, Context
 from stripewise.tunables import SafetyClass, Space
 from stripewise.verify import NO_FILE
 
 
-def say_what_is_not_verifiable(baselines: Sequence[Baseline]) -> None:
+def say_what_is_not_verifiable(context: Context) -> None:
     """Warn, with the remedy, where no candidate could be proven: two baselines tell."""
-    for baseline in baselines:
+    for baseline in context.baselines:
         if why := _nothing_to_compare(baseline):
             baseline.context.warn(
                 f"no settings can be verified, since the output cannot be compared: {why}"
@@ -47,9 +44,9 @@ def _nothing_to_compare(baseline: Baseline) -> str:
     )
 
 
-def verifiable_space(context: Context, baselines: Sequence[Baseline], space: Space) -> Space:
+def verifiable_space(context: Context, space: Space) -> Space:
     """Leave out the tunables that may change the layout of an output that cannot be read."""
-    for baseline in baselines:
+    for baseline in context.baselines:
         if why := _recorded_problem(baseline):
             return _without_layout(context, space, baseline.context.said(why))
     return space
