@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from stripewise.cli import main as root
-from stripewise.tunables import reference_markdown
+from stripewise.tunables import Layer, Tunable, all_tunables
 
 REFERENCE = Path(__file__).parent / "reference"
 WIDTH = 92
@@ -53,11 +53,48 @@ def helps(
                 yield from helps(member, (*path, name), context)
 
 
+def tunables_markdown() -> str:
+    """Return the page of all tunables: a table for each layer."""
+    lines = [
+        "# Tunables",
+        "",
+        "Generated from the definitions; `stripewise tunables` prints the same.",
+        "",
+        "Classes: *safe* cannot change what is written; *layout* gives the same content in other",
+        "bytes of the file; *contract* is right only if the program meets a condition, and is",
+        "tried only on request. A tunable that can act on a program is searched only if there is",
+        "a value worth trying.",
+    ]
+    for layer in Layer:
+        lines += ["", f"## {layer.settings} (`{layer}`)", ""]
+        lines += [
+            "| tunable | values | default | class | acts at | stacks | what it does | source |"
+        ]
+        lines += ["|---|---|---|---|---|---|---|---|"]
+        lines += [row(knob) for knob in all_tunables() if knob.layer is layer]
+    return "\n".join(lines) + "\n"
+
+
+def row(knob: Tunable) -> str:
+    """Return a tunable's row of its table."""
+    cells = (
+        f"`{knob.key}`",
+        knob.domain.words,
+        knob.domain.default,
+        knob.safety.value,
+        knob.acts_at.value,
+        ", ".join(knob.stacks),
+        knob.summary,
+        knob.source,
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
+
+
 def pages() -> dict[Path, str]:
     """Return every generated page."""
     return {
         REFERENCE / "cli.md": cli_markdown(),
-        REFERENCE / "tunables.md": reference_markdown(),
+        REFERENCE / "tunables.md": tunables_markdown(),
     }
 
 

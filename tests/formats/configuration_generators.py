@@ -24,15 +24,15 @@ names = st.one_of(
 
 def values(knob: Tunable) -> st.SearchStrategy[Value]:
     domain: Any = knob.domain
-    if knob.kind == "bool":
+    if knob.domain.kind == "bool":
         return st.booleans()
-    if knob.kind == "int":
+    if knob.domain.kind == "int":
         return st.integers(domain.minimum, min(domain.maximum, 2**63 - 1))
-    if knob.kind == "float":
+    if knob.domain.kind == "float":
         return st.floats(domain.low, domain.high).map(lambda number: round(number, 3))
-    if knob.kind == "enum":
-        return st.sampled_from(knob.choices)
-    if knob.kind == "ints":
+    if knob.domain.kind == "enum":
+        return st.sampled_from(knob.domain.choices)
+    if knob.domain.kind == "ints":
         if knob.key == "chunk":
             return st.lists(st.integers(1, 100), min_size=1, max_size=4).map(tuple)
         element = domain.element

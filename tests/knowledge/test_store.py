@@ -200,6 +200,6 @@ def test_a_user_without_a_home_keeps_nothing(monkeypatch):
 
 def test_every_knob_can_be_kept(store):
     for knob in all_tunables():
-        values = [*knob.choices[:1], *knob.ladder(romio_facts())[:1]]
+        values = [*knob.domain.choices[:1], *knob.search.ladder(romio_facts())[:1]]
         for value in values:
             assert store.add([lesson({knob.name: knob.check(value)})]) == 1

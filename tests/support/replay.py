@@ -62,7 +62,7 @@ def surface_space(surface: Surface) -> Space:
         Dimension(get(name), tuple(v for v in knob.values if v != knob.default))
         for name, knob in surface.tunables.items()
     ]
-    return Space(tuple(sorted(dimensions, key=lambda d: d.tunable.effect_order)), {})
+    return Space(tuple(sorted(dimensions, key=lambda d: d.tunable.search.effect_order)), {})
 
 
 def replay_study(

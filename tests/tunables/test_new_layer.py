@@ -13,6 +13,7 @@ from pathlib import Path
 import stripewise
 
 PACKAGE = Path(stripewise.__file__).parent
+DOCS = Path(__file__).parents[2] / "docs"
 GUIDE = Path(__file__).parents[2] / "CONTRIBUTING.md"
 EDITS = {
     "tunables/_registry.py": ("_cray, ", "_cray, _dummy, "),
@@ -48,9 +49,9 @@ from stripewise.cli import main
 from stripewise.formats import compile_flat, effective, get
 from stripewise.model import Configuration, FileRule, ProgramFacts
 from stripewise.tunables import (
-    build_configuration, check_configuration, configuration_warnings, find_space,
-    reference_markdown, settings_class,
+    build_configuration, check_configuration, configuration_warnings, find_space, settings_class,
 )
+from generate import tunables_markdown
 
 built = build_configuration({"dummy.Width": 4})
 assert dict(built.files[0].dummy) == {"Width": 4}
@@ -64,7 +65,7 @@ assert check_configuration(Configuration((FileRule("*", dummy={"Width": 99}),)))
 typo = Configuration((FileRule("*", dummy={"Wdth": 9}),))
 assert "did you mean Width" in configuration_warnings(typo)[0]
 assert find_space(ProgramFacts()).dimensions[0].tunable.name == "dummy.Width"
-assert "## Dummy parameters (`dummy`)" in reference_markdown()
+assert "## Dummy parameters (`dummy`)" in tunables_markdown()
 main(["tunables", "--layer", "dummy"])
 """
 
@@ -79,7 +80,11 @@ def test_a_layer_takes_its_file_and_three_lines(tmp_path: Path):
         (package / name).write_text(text.replace(before, after))
     (package / "tunables/_dummy.py").write_text(MEMBER)
     done = subprocess.run(
-        [sys.executable, "-c", USE], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", f"import sys; sys.path.append({str(DOCS)!r}){USE}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert "dummy.Width" in done.stdout

@@ -60,34 +60,32 @@ def _data(knob: Tunable, forbidden: str) -> dict[str, Any]:
         "name": knob.name,
         "layer": knob.layer.value,
         "key": knob.key,
-        "kind": knob.kind,
-        "choices": list(knob.choices),
-        "default": knob.default,
+        "kind": knob.domain.kind,
+        "choices": list(knob.domain.choices),
+        "default": knob.domain.default,
         "class": knob.safety.value,
         "acts_at": knob.acts_at.value,
         "stacks": list(knob.stacks),
-        "effect_order": knob.effect_order,
+        "effect_order": knob.search.effect_order,
         "summary": knob.summary,
         "also": knob.also or None,
-        "only_by_name": knob.by_name or None,
+        "only_by_name": knob.search.by_name or None,
         "source": knob.source,
         "forbidden": forbidden or None,
     }
 
 
 def _details(knob: Tunable, forbidden: str) -> Iterator[str]:
-    from stripewise.tunables import describe_values
-
     yield knob.name
     rows = [
         ("what it does", knob.summary),
-        ("values", describe_values(knob)),
-        ("default", knob.default),
+        ("values", knob.domain.words),
+        ("default", knob.domain.default),
         ("class", f"{knob.safety.value}"),
         ("acts at", knob.acts_at.value),
         ("honoured by", ", ".join(knob.stacks)),
         ("also known as", knob.also),
-        ("searched", f"only if named: {knob.by_name}" if knob.by_name else ""),
+        ("searched", f"only if named: {knob.search.by_name}" if knob.search.by_name else ""),
         ("source", knob.source),
     ]
     rows = [(title, text) for title, text in rows if text]

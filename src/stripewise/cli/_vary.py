@@ -91,10 +91,10 @@ def _from_toml(knob: Tunable, value: object) -> Value:
 
 def _value(tunable: Tunable, text: str) -> Value:
     word = text.strip()
-    if tunable.kind not in ("int", "ints"):
+    if tunable.domain.kind not in ("int", "ints"):
         return tunable.parse(word)
     parts = tuple(_number(part.strip()) for part in re.split("[:,]", word))
-    if tunable.kind == "int" and len(parts) == 1:
+    if tunable.domain.kind == "int" and len(parts) == 1:
         return tunable.check(parts[0])
     return tunable.check(parts)
 

@@ -109,7 +109,7 @@ def _word(text: str, layer: Layer, key: str, where: str, warnings: list[str]) ->
     """Return the first word; lists may have blanks inside (H5Tuner itself breaks on them)."""
     words = text.split()
     knob = find(layer, key)
-    if knob is not None and knob.kind == "ints":
+    if knob is not None and knob.domain.kind == "ints":
         return "".join(words)
     if len(words) > 1:
         warnings.append(f"{where}: only the first word of {text.strip()!r} counts")

@@ -14,7 +14,7 @@ from stripewise.knowledge._similarity import NEAR, behaviour_distance, compare
 from stripewise.knowledge._support import Alike, Fit, Support, choose
 from stripewise.model import ProgramFacts, Proposal, Value
 from stripewise.text import format_ratio, plural
-from stripewise.tunables import Dimension, PointKey, Space, key_of, point_problem, settings_text
+from stripewise.tunables import Dimension, PointKey, Space, is_valid, key_of, settings_text
 
 _FAILURES = {
     TriedState.REJECTED: "changed the output of this program",
@@ -109,16 +109,17 @@ def _fit(settings: Mapping[str, Value], space: Space, facts: ProgramFacts) -> di
         if rung is not None:
             point[name] = rung
     for name in tuple(point):
-        if point_problem(point, facts) and point_problem({name: point[name]}, facts):
+        if not is_valid(point, facts) and not is_valid({name: point[name]}, facts):
             del point[name]
-    return {} if point_problem(point, facts) else point
+    return point if is_valid(point, facts) else {}
 
 
 def _rung(dimension: Dimension, value: Value) -> Value | None:
     for rung in dimension.values:
         if rung == value and isinstance(rung, bool) == isinstance(value, bool):
             return rung
-    if dimension.tunable.kind != "int" or isinstance(value, bool) or not isinstance(value, int):
+    kind = dimension.tunable.domain.kind
+    if kind != "int" or isinstance(value, bool) or not isinstance(value, int):
         return None
     rungs = [r for r in dimension.values if isinstance(r, int) and r > 0]
     if value <= 0 or not rungs:

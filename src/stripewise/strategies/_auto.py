@@ -56,8 +56,9 @@ class AutoStrategy(RulesStrategy):
             yield from self.try_point(combined, "start: " + "; ".join(reasons))
 
     def _preferred_first(self, dimension: Dimension) -> Dimension:
+        kind = dimension.tunable.domain.kind
         value = self._hints[dimension.tunable.name].value
-        if value not in dimension.values or dimension.tunable.kind in ("int", "float", "ints"):
+        if value not in dimension.values or kind in ("int", "float", "ints"):
             return dimension
         others = tuple(other for other in dimension.values if other != value)
         return Dimension(dimension.tunable, (value, *others))

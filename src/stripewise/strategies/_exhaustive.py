@@ -13,7 +13,7 @@ from stripewise.errors import UsageError
 from stripewise.model import Proposal, Trial, Value
 from stripewise.strategies._base import Strategy
 from stripewise.strategies._options import StrategyOption
-from stripewise.tunables import is_valid, key_of, point_at, settings_text
+from stripewise.tunables import is_valid, key_of, settings_text
 
 Settings = dict[str, Value]
 MOST_SHUFFLED = 2_000_000
@@ -97,4 +97,4 @@ class ExhaustiveStrategy(Strategy):
             )
         order = list(range(1, self.space.size))
         Random(f"exhaustive:{self.seed}").shuffle(order)
-        return (point_at(self.space, index) for index in order)
+        return (self.space.point(index) for index in order)

@@ -8,7 +8,7 @@ from random import Random
 
 from stripewise.model import Proposal, Trial
 from stripewise.strategies._base import Strategy
-from stripewise.tunables import is_valid, point_at
+from stripewise.tunables import is_valid
 
 ENUMERATED_POINTS = 4096
 """Up to this many points are listed and shuffled; above it they are drawn and looked up."""
@@ -36,7 +36,7 @@ class RandomStrategy(Strategy):
         """Propose up to `n` new points."""
         proposals: list[Proposal] = []
         while self._next is not None and len(proposals) < n:
-            proposals.append(Proposal(point_at(self.space, self._next), "drawn at random"))
+            proposals.append(Proposal(self.space.point(self._next), "drawn at random"))
             self._next = self._draw()
         return proposals
 
@@ -55,13 +55,13 @@ class RandomStrategy(Strategy):
             index = self._random.randrange(1, self.space.size)
             if index not in self._drawn:
                 self._drawn.add(index)
-                if is_valid(point_at(self.space, index), self.facts):
+                if is_valid(self.space.point(index), self.facts):
                     return index
         return None
 
     def _draw_listed(self, order: list[int]) -> int | None:
         while order:
             index = order.pop()
-            if is_valid(point_at(self.space, index), self.facts):
+            if is_valid(self.space.point(index), self.facts):
                 return index
         return None

@@ -105,7 +105,7 @@ class RulesStrategy(StepwiseStrategy):
         name, values = dimension.tunable.name, dimension.values
         reason = self._reason(name)
         current = self._best.get(name)
-        if dimension.tunable.kind in _UNORDERED_KINDS:
+        if dimension.tunable.domain.kind in _UNORDERED_KINDS:
             for value in values:
                 yield from self.try_point(self._with(name, value), reason)
         elif current in values:

@@ -14,7 +14,7 @@ from stripewise.extras import missing, require
 from stripewise.model import Proposal, Trial, Value
 from stripewise.strategies._base import Strategy
 from stripewise.strategies._options import StrategyOption
-from stripewise.tunables import PointKey, is_valid, key_of, point_at
+from stripewise.tunables import PointKey, is_valid, key_of
 
 _SAMPLES = 6
 """So many samples in a row that were tried or make no sense, and a random point is taken."""
@@ -137,7 +137,7 @@ class TpeStrategy(Strategy):
 
     def _drawn(self) -> Proposal | None:
         for number in self._numbers():
-            settings = point_at(self.space, number)
+            settings = self.space.point(number)
             if key_of(settings) not in self._tried and is_valid(settings, self.facts):
                 return Proposal(settings, "drawn at random")
         return None

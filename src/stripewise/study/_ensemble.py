@@ -110,7 +110,7 @@ def merge_spaces(spaces: Mapping[str, Space], facts: Mapping[str, ProgramFacts])
         if name not in found:
             reasons = {c: s.left_out[name] for c, s in spaces.items() if name in s.left_out}
             left_out[name] = _one_reason(reasons)
-    merged.sort(key=lambda dimension: dimension.tunable.effect_order)
+    merged.sort(key=lambda dimension: dimension.tunable.search.effect_order)
     return Space(tuple(merged), left_out)
 
 
@@ -144,7 +144,7 @@ def _common_values(
 
 
 def _has_no_value(knob: Tunable, facts: ProgramFacts) -> bool:
-    return not knob.why_not(facts) and not knob.ladder(facts)
+    return not knob.why_not(facts) and not knob.search.ladder(facts)
 
 
 def _values(dimensions: Sequence[Dimension]) -> tuple[Value, ...]:

@@ -13,7 +13,7 @@ from random import Random
 from stripewise.errors import UsageError
 from stripewise.model import ProgramFacts, Value
 from stripewise.surfaces._lines import RecordedTunable, SurfaceRole
-from stripewise.tunables import get, point_problem
+from stripewise.tunables import get, is_valid
 
 REPEATS = 5
 CONTROL_EVERY = 20
@@ -105,7 +105,7 @@ def possible_points(
     points = [
         {name: value for name, value in point if value is not None} for point in product(*ladders)
     ]
-    possible = [point for point in points if not point_problem(point, facts)]
+    possible = [point for point in points if is_valid(point, facts)]
     return list(possible), total - len(possible)
 
 

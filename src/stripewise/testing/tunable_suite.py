@@ -54,14 +54,14 @@ class TunableSuite:
         knob = self.tunable
         assert knob.name == f"{knob.layer.value}.{knob.key}"
         assert knob.summary
-        assert knob.default
+        assert knob.domain.default
         assert knob.stacks
         assert knob.source.startswith(("measured", "documented", "assumed"))
 
     def test_rungs_are_values(self) -> None:
         """Every rung passes the tunable's own check, once, and survives being text."""
         for facts in self.facts():
-            rungs = self.tunable.ladder(facts)
+            rungs = self.tunable.search.ladder(facts)
             assert len(set(rungs)) == len(rungs)
             for value in rungs:
                 assert self.tunable.check(value) == value
@@ -70,7 +70,7 @@ class TunableSuite:
     def test_implied_settings_are_values(self) -> None:
         """What a rung implies is a value of the other tunable."""
         for facts in self.facts():
-            for value in self.tunable.ladder(facts):
+            for value in self.tunable.search.ladder(facts):
                 for name, implied in self.tunable.implies(value, facts).items():
                     assert get(name).check(implied) == implied
 
@@ -85,7 +85,7 @@ class TunableSuite:
             "float": "many",
         }
         try:
-            self.tunable.check(wrong[self.tunable.kind])
+            self.tunable.check(wrong[self.tunable.domain.kind])
         except ConfigurationError as error:
             message = str(error)
         else:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The contract of a tunable, and the space that tunables span."""
+"""The contract of a tunable."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ from stripewise.tunables._domains import Domain
 
 
 class SafetyClass(StrEnum):
-    """What a tunable can do to the output."""
+    """What a tunable can do to the output, the most dangerous last."""
 
     SAFE = "safe"
     """Cannot change what is written."""
@@ -84,16 +84,6 @@ class Search:
 NOT_SEARCHED = Search(100)
 
 
-def _nothing_implied(value: Value, facts: ProgramFacts | None) -> Mapping[str, Value]:
-    del value, facts
-    return {}
-
-
-def _nothing_required(facts: ProgramFacts) -> Mapping[str, Value]:
-    del facts
-    return {}
-
-
 @dataclass(eq=False)
 class Tunable:
     """One tunable: the tables of the layers hold these.
@@ -128,45 +118,12 @@ class Tunable:
     search: Search = NOT_SEARCHED
     also: str = ""
     applies: tuple[Condition, ...] = ()
-    implies: Callable[[Value, ProgramFacts | None], Mapping[str, Value]] = _nothing_implied
-    requires: Callable[[ProgramFacts], Mapping[str, Value]] = _nothing_required
+    implies: Callable[[Value, ProgramFacts | None], Mapping[str, Value]] = lambda *_: {}
+    requires: Callable[[ProgramFacts], Mapping[str, Value]] = lambda _: {}
     name: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Derive the name."""
         self.name = f"{self.layer.value}.{self.key}"
-
-    @property
-    def kind(self) -> str:
-        """Return "bool", "int" (bytes or a count), "float", "enum", "text" or "ints"."""
-        return self.domain.kind
-
-    @property
-    def default(self) -> str:
-        """Return what the stack does unasked, as text for people."""
-        return self.domain.default
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """Return the allowed values of an enum; nothing otherwise."""
-        return self.domain.choices
-
-    @property
-    def effect_order(self) -> int:
-        """Return the position in the order of likely effect; smaller is tried earlier."""
-        return self.search.effect_order
-
-    @property
-    def by_name(self) -> str:
-        """Return why it is searched only if the user names it; "" where it is so unasked."""
-        return self.search.by_name
-
-    def ladder(self, facts: ProgramFacts) -> tuple[Value, ...]:
-        """Return the values worth trying for such a program, in the order to try them.
-
-        Empty if the tunable is not searched (it can still be set by hand).
-        """
-        return self.search.ladder(facts)
 
     def why_not(self, facts: ProgramFacts) -> str:
         """Return the first reason why the tunable cannot act on this program; "" if it can."""
@@ -196,50 +153,3 @@ class Tunable:
 
     def _wrong(self, value: object) -> ConfigurationError:
         return ConfigurationError(f"{self.name} = {value!r}: give {self.domain.expected}")
-
-
-@dataclass(frozen=True)
-class Dimension:
-    """One searched tunable: its tunable and the ladder for this program."""
-
-    tunable: Tunable
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True)
-class Space:
-    """What a study searches.
-
-    Attributes:
-        dimensions: In order of likely effect.
-        left_out: Tunable name to the reason why it is not searched.
-    """
-
-    dimensions: tuple[Dimension, ...]
-    left_out: Mapping[str, str]
-
-    @property
-    def size(self) -> int:
-        """Number of configurations, the default value of each tunable included."""
-        product = 1
-        for dimension in self.dimensions:
-            product *= len(dimension.values) + 1
-        return product
-
-    def places(self, settings: Mapping[str, Value]) -> tuple[int, ...] | None:
-        """Return the place of each tunable's value on its ladder, 0 for the default.
-
-        None where the settings lie outside of the space.
-        """
-        ladders = {d.tunable.name: d.values for d in self.dimensions}
-        if any(value not in ladders.get(name, ()) for name, value in settings.items()):
-            return None
-        return tuple(
-            ladder.index(settings[name]) + 1 if name in settings else 0
-            for name, ladder in ladders.items()
-        )
-
-    def at(self, places: Iterable[int]) -> dict[str, Value]:
-        """Return the settings whose values stand at such places."""
-        pairs = zip(self.dimensions, places, strict=True)
-        return {d.tunable.name: d.values[place - 1] for d, place in pairs if place}

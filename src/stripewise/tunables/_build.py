@@ -10,12 +10,16 @@ from typing import Any
 from stripewise.errors import ConfigurationError
 from stripewise.model import FILE_LAYERS, Configuration, FileRule, JobSettings, ProgramFacts, Value
 from stripewise.tunables._base import Layer, SafetyClass
-from stripewise.tunables._points import hint_text
 from stripewise.tunables._registry import find, get
-from stripewise.tunables._scopes import scoped, scopes, settings_on, split_scope, tunable_of
-from stripewise.tunables._space import point_problem
-
-_DANGER = (SafetyClass.SAFE, SafetyClass.LAYOUT, SafetyClass.CONTRACT)
+from stripewise.tunables._settings import (
+    hint_text,
+    scoped,
+    scopes,
+    settings_on,
+    split_scope,
+    tunable_of,
+)
+from stripewise.tunables._space import is_valid
 
 
 def build_configuration(
@@ -34,7 +38,10 @@ def build_configuration(
         UsageError: A tunable does not exist.
         ConfigurationError: A value is not one of that tunable.
     """
-    checked = {_canonical_name(name): tunable_of(name).check(v) for name, v in settings.items()}
+    checked: dict[str, Value] = {}
+    for name, value in settings.items():
+        knob = tunable_of(name)
+        checked[scoped(knob.name, split_scope(name)[1])] = knob.check(value)
     of_all = _with_implied(settings_on(checked, ""), facts)
     rules = [_rule("*", of_all)]
     for match in scopes(checked):
@@ -44,20 +51,8 @@ def build_configuration(
         kept = {n: v for n, v in complete.items() if n not in of_all or scoped(n, match) in own}
         rules.append(_rule(match, kept))
     layers = _by_layer(of_all)
-    job = layers[Layer.JOB]
-    return Configuration(
-        tuple(rule for rule in rules if not rule.is_empty),
-        JobSettings(
-            mca=layers[Layer.MCA],
-            ranks=_number(job.get("ranks")),
-            ranks_per_node=_number(job.get("ranks_per_node")),
-            threads=_number(job.get("threads")),
-        ),
-    )
-
-
-def _canonical_name(name: str) -> str:
-    return scoped(tunable_of(name).name, split_scope(name)[1])
+    job = JobSettings(mca=layers[Layer.MCA], **layers[Layer.JOB])
+    return Configuration(tuple(rule for rule in rules if not rule.is_empty), job)
 
 
 def _with_implied(settings: Mapping[str, Value], facts: ProgramFacts | None) -> dict[str, Value]:
@@ -65,13 +60,13 @@ def _with_implied(settings: Mapping[str, Value], facts: ProgramFacts | None) -> 
     for name, value in settings.items():
         for other, implied in get(name).implies(value, facts).items():
             # Beside an implementation that ignores it, an implied hint is only noise.
-            if facts is None or not point_problem({**complete, other: implied}, facts):
+            if facts is None or is_valid({**complete, other: implied}, facts):
                 complete.setdefault(other, implied)
     return complete
 
 
-def _by_layer(settings: Mapping[str, Value]) -> dict[Layer, dict[str, Value]]:
-    layers: dict[Layer, dict[str, Value]] = {layer: {} for layer in Layer}
+def _by_layer(settings: Mapping[str, Value]) -> dict[str, dict[str, Any]]:
+    layers: dict[str, dict[str, Any]] = {layer: {} for layer in Layer}
     for name, value in settings.items():
         knob = get(name)
         layers[knob.layer][knob.key] = value
@@ -80,12 +75,8 @@ def _by_layer(settings: Mapping[str, Value]) -> dict[Layer, dict[str, Value]]:
 
 def _rule(match: str, settings: Mapping[str, Value]) -> FileRule:
     layers = _by_layer(settings)
-    of_files: dict[str, Any] = {name: layers[Layer(name)] for name in FILE_LAYERS}
+    of_files: dict[str, Any] = {name: layers[name] for name in FILE_LAYERS}
     return FileRule(match, override=True, **of_files)
-
-
-def _number(value: Value | None) -> int | None:
-    return value if isinstance(value, int) else None
 
 
 def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str, Value]]:
@@ -110,11 +101,11 @@ def settings_class(configuration: Configuration) -> SafetyClass:
     Tunables that are not known, and environment variables, count as contract: nobody has
     looked at what they can do.
     """
-    worst = 2 if configuration.job.environment else 0
-    for _, layer, key, _ in all_settings(configuration):
-        knob = find(layer, key)
-        worst = max(worst, _DANGER.index(knob.safety) if knob else 2)
-    return _DANGER[worst]
+    knobs = [find(layer, key) for _, layer, key, _ in all_settings(configuration)]
+    classes = {knob.safety if knob else SafetyClass.CONTRACT for knob in knobs}
+    if configuration.job.environment:
+        classes.add(SafetyClass.CONTRACT)
+    return max(classes, key=list(SafetyClass).index, default=SafetyClass.SAFE)
 
 
 def canonical_value(layer: Layer, key: str, value: Value) -> Value:

@@ -15,7 +15,7 @@ _hint = partial(
     layer=Layer.MPIIO,
     acts_at=ActsAt.OPEN,
     stacks=("cray",),
-    applies=(when.cray, when.collective),
+    applies=(when.mpiio, when.cray, when.collective),
     source="documented: Cray MPICH, intro_mpi(3) and MPICH_MPIIO_HINTS_DISPLAY=1",
 )
 
@@ -25,14 +25,14 @@ TUNABLES = (
         Integer("1", 1, 1024),
         "Aggregators per stripe",
         search=Search(31, 2, 4),
-        applies=(when.cray, when.collective, when.lustre),
+        applies=(when.mpiio, when.cray, when.collective, when.lustre),
     ),
     _hint(
         "cray_cb_write_lock_mode",
         Integer("0", 0, 2),
         "0 extent locks; 1 one lock for all writers (collective only); 2 lock ahead",
         search=Search(32, 2),
-        applies=(when.cray, when.collective, when.lustre, when.written),
+        applies=(when.mpiio, when.cray, when.collective, when.lustre, when.written),
     ),
     _hint(
         "aggregator_placement_stride",

@@ -11,7 +11,7 @@ from functools import partial
 
 from stripewise.model import ProgramFacts, Value
 from stripewise.tunables import _conditions as when
-from stripewise.tunables._base import ActsAt, Layer, SafetyClass, Search, Tunable
+from stripewise.tunables._base import ActsAt, Condition, Layer, SafetyClass, Search, Tunable
 from stripewise.tunables._conditions import KIB, MIB
 from stripewise.tunables._domains import Flag, Integer, Integers, OneOf, Text
 
@@ -23,6 +23,7 @@ DATASET_KEYS = frozenset({"chunk", "fill_time", "alloc_time", "transfer"})
 
 _VERSIONS = "(earliest|v18|v110|v112|v114|v200|latest)"
 
+_shared = (when.hdf5, when.parallel_hdf5, when.several_ranks)
 _property = partial(
     Tunable,
     layer=Layer.HDF5,
@@ -35,6 +36,11 @@ _layout = partial(_property, safety=SafetyClass.LAYOUT)
 _written = partial(_layout, applies=(when.hdf5, when.written))
 _dataset = partial(_written, acts_at=ActsAt.DATASET)
 _contract = partial(_property, safety=SafetyClass.CONTRACT)
+
+
+def _not_netcdf4(why: str) -> Condition:
+    """HDF5 is not used by netCDF-4, which `why`."""
+    return when.needs(lambda facts: not facts.uses_netcdf4, f"netCDF-4 {why}")
 
 
 def _alignments(facts: ProgramFacts) -> tuple[Value, ...]:
@@ -58,7 +64,7 @@ TUNABLES = (
         "Metadata is flushed by one collective write",
         search=Search(51, True),
         also="netCDF-4: set by the library itself for parallel files (4.6.2 and later)",
-        applies=(when.parallel_hdf5, when.several_ranks, when.written),
+        applies=(*_shared, when.written),
         source=f"{_MANUAL}, H5Pset_coll_metadata_write",
     ),
     _written(
@@ -80,7 +86,7 @@ TUNABLES = (
         "Buffer for partial access to contiguous datasets; serial files only",
         search=Search(43, 1 * MIB, 16 * MIB),
         also="netCDF-4: no call of its own",
-        applies=(when.serial_hdf5,),
+        applies=(when.hdf5, when.serial_hdf5),
         source=f"{_GET}; the MPI-IO driver has no such buffer (measured)",
     ),
     _layout(
@@ -92,7 +98,7 @@ TUNABLES = (
         applies=(
             when.hdf5,
             when.written,
-            when.not_netcdf4("keeps its files readable by older versions"),
+            _not_netcdf4("keeps its files readable by older versions"),
         ),
     ),
     _layout(
@@ -108,14 +114,14 @@ TUNABLES = (
         "Slots and bytes of the cache for chunks of a dataset",
         search=Search(55, (12421, 16 * MIB), (99991, 128 * MIB)),
         also="netCDF-4: nc_set_chunk_cache, nc_set_var_chunk_cache",
-        applies=(when.serial_hdf5, when.not_netcdf4("sets the chunk cache itself")),
+        applies=(when.hdf5, when.serial_hdf5, _not_netcdf4("sets the chunk cache itself")),
         source=f"{_GET}; not used by parallel writes; layout class: chunks in another order",
     ),
     _contract(
         "page_buffer_size",
         Integer("0, off", 0, 2**40),
         "Page buffer, bytes; files without paged file space fail to open with it",
-        applies=(when.serial_hdf5,),
+        applies=(when.hdf5, when.serial_hdf5),
     ),
     _dataset(
         "chunk",
@@ -138,7 +144,7 @@ TUNABLES = (
         "Metadata is read by one rank; hangs where ranks call unevenly",
         search=Search(53, True),
         also="netCDF-4: set by the library itself for parallel files (4.6.2 and later)",
-        applies=(when.parallel_hdf5, when.several_ranks, when.matched_metadata),
+        applies=(*_shared, when.matched_metadata),
         source=f"{_MANUAL}, H5Pset_all_coll_metadata_ops",
     ),
     _contract(
@@ -148,7 +154,7 @@ TUNABLES = (
         search=Search(15, "collective"),
         also="netCDF-4: nc_var_par_access(NC_COLLECTIVE)",
         acts_at=ActsAt.TRANSFER,
-        applies=(when.parallel_hdf5, when.several_ranks, when.matched, when.moves_independently),
+        applies=(*_shared, when.matched, when.moves_independently),
         source=f"{_MANUAL}, H5Pset_dxpl_mpio",
     ),
     _contract(

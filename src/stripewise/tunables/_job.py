@@ -6,15 +6,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from stripewise.model import ProgramFacts
+from stripewise.tunables import _conditions as when
 from stripewise.tunables._base import ActsAt, Layer, SafetyClass, Search, Tunable
 from stripewise.tunables._domains import INT_MAX, Integer
 
-
-def _launched(facts: ProgramFacts) -> str:
-    return "" if facts.mpi_family else "the program uses no MPI"
-
-
+_launched = when.needs(lambda facts: facts.mpi_family, "the program uses no MPI")
 _resource = partial(
     Tunable,
     layer=Layer.JOB,

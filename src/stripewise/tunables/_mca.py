@@ -45,9 +45,10 @@ def _algorithms(facts: ProgramFacts) -> tuple[Value, ...]:
     return ("individual", "dynamic_gen2", "dynamic", *older)
 
 
-def _has_choice(facts: ProgramFacts) -> str:
-    return "" if _other_implementations(facts) else "this Open MPI has no other implementation"
-
+_has_choice = when.needs(_other_implementations, "this Open MPI has no other implementation")
+_independent = when.needs(
+    lambda facts: facts.independent_bytes, "no independent MPI-IO data calls"
+)
 
 TUNABLES = (
     _parameter(
@@ -108,11 +109,7 @@ TUNABLES = (
         Integer("512 MiB", 4 * KIB, INT_MAX),
         "Most bytes that one independent call moves at once",
         search=Search(61, by=when.buffer_sizes(16 * MIB, (), (16 * MIB,))),
-        applies=(
-            when.open_mpi,
-            when.ompio,
-            lambda facts: "" if facts.independent_bytes else "no independent MPI-IO data calls",
-        ),
+        applies=(when.open_mpi, when.ompio, _independent),
     ),
     _parameter(
         "io_ompio_overwrite_amode",

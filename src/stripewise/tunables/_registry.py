@@ -8,14 +8,14 @@ import difflib
 from collections.abc import Iterable
 
 from stripewise.errors import UsageError
-from stripewise.tunables import _adios2, _cray, _hdf5, _job, _lustre, _mca, _pnetcdf, _romio
+from stripewise.tunables import _adios2, _cray, _hdf5, _job, _mca, _pnetcdf, _romio
 from stripewise.tunables._base import Layer, Tunable
 
-_FILES = (_job, _romio, _lustre, _cray, _mca, _hdf5, _pnetcdf, _adios2)
+_FILES = (_job, _romio, _cray, _mca, _hdf5, _pnetcdf, _adios2)
 _ALL: tuple[Tunable, ...] = tuple(
     sorted(
         (tunable for file in _FILES for tunable in file.TUNABLES),
-        key=lambda tunable: tunable.effect_order,
+        key=lambda tunable: tunable.search.effect_order,
     )
 )
 _BY_NAME: dict[str, Tunable] = {knob.name: knob for knob in _ALL}

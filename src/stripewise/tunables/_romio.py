@@ -31,6 +31,13 @@ _hint = partial(
 )
 _created = partial(_hint, safety=SafetyClass.LAYOUT, acts_at=ActsAt.CREATE)
 _collective = partial(_hint, applies=(when.romio, when.several_ranks, when.collective))
+_lustre = partial(
+    _hint,
+    stacks=("romio",),
+    applies=(when.romio, when.lustre, when.collective),
+    source="documented: ROMIO sources, adio/ad_lustre/ad_lustre_hints.c",
+)
+_ibm = partial(_hint, stacks=("ibm",), source="documented: H5Tuner sets it; assumed otherwise")
 
 
 def _spread(value: Value, facts: ProgramFacts | None) -> Mapping[str, Value]:
@@ -222,20 +229,57 @@ TUNABLES = (
         requires=when.requires_ompio,
         source="documented: MPI standard, reserved hints; Open MPI sources, common/ompio",
     ),
-    _hint(
+    _ibm(
         "IBM_largeblock_io",
         Flag("false"),
         "GPFS: accesses are large, tokens are taken by block",
-        stacks=("ibm",),
         applies=(lambda facts: "only IBM's MPI knows it",),
-        source="documented: H5Tuner sets it; assumed otherwise",
     ),
-    _hint(
+    _ibm(
         "bgl_nodes_pset",
         Integer("chosen by the machine", 1),
         "Blue Gene: aggregators per pset",
-        stacks=("ibm",),
         applies=(lambda facts: "only Blue Gene's MPI knows it",),
-        source="documented: H5Tuner sets it; assumed otherwise",
+    ),
+    _lustre(
+        "romio_lustre_co_ratio",
+        Integer("1", 1, 1024),
+        "Most aggregators per target in collective writes",
+        search=Search(35, 2, 4),
+    ),
+    _lustre(
+        "romio_lustre_coll_threshold",
+        Integer("0, off"),
+        "Requests of at least so many bytes skip collective buffering",
+        search=Search(72),
+    ),
+    _lustre(
+        "romio_lustre_ds_in_coll",
+        OneOf("enable", "enable", "disable"),
+        "Data sieving for the holes of collective writes",
+        search=Search(36, "disable"),
+    ),
+    _lustre(
+        "romio_lustre_start_iodevice",
+        Integer("-1, chosen by the file system", -1),
+        "Index of the first target of a new file",
+        safety=SafetyClass.LAYOUT,
+        acts_at=ActsAt.CREATE,
+    ),
+    _lustre(
+        "romio_lustre_cb_lock_ahead_write",
+        Integer("0", 0, 1),
+        "Take extent locks ahead; builds with lock-ahead only",
+    ),
+    _lustre(
+        "romio_lustre_cb_lock_ahead_read",
+        Integer("0", 0, 1),
+        "Take extent locks ahead for reads; builds with lock-ahead only",
+    ),
+    _lustre(
+        "romio_lustre_cb_lock_ahead_num_extents", Integer("500", 1), "Extents locked ahead at once"
+    ),
+    _lustre(
+        "romio_lustre_cb_lock_ahead_flags", Integer("0"), "Flags of the requests that lock ahead"
     ),
 )

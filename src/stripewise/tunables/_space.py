@@ -1,24 +1,77 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tunables are searched for a program, and which points make no sense."""
+"""The space that a study searches: which tunables, and which of its points make no sense."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from stripewise.model import ProgramFacts, Value
-from stripewise.tunables._base import Dimension, Layer, SafetyClass, Space, Tunable
+from stripewise.tunables._base import Layer, SafetyClass, Tunable
+from stripewise.tunables._conditions import romio_name
 from stripewise.tunables._registry import all_tunables, get
-from stripewise.tunables._scopes import acts_per_file, scopes, settings_on, split_scope
+from stripewise.tunables._settings import acts_per_file, scopes, settings_on, split_scope
 
-SEARCHED_CLASSES = frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT})
+
+@dataclass(frozen=True)
+class Dimension:
+    """One searched tunable: its tunable and the ladder for this program."""
+
+    tunable: Tunable
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Space:
+    """What a study searches.
+
+    Attributes:
+        dimensions: In order of likely effect.
+        left_out: Tunable name to the reason why it is not searched.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    left_out: Mapping[str, str]
+
+    @property
+    def size(self) -> int:
+        """Number of configurations, the default value of each tunable included."""
+        return math.prod(len(dimension.values) + 1 for dimension in self.dimensions)
+
+    def places(self, settings: Mapping[str, Value]) -> tuple[int, ...] | None:
+        """Return the place of each tunable's value on its ladder, 0 for the default.
+
+        None where the settings lie outside of the space.
+        """
+        ladders = {d.tunable.name: d.values for d in self.dimensions}
+        if any(value not in ladders.get(name, ()) for name, value in settings.items()):
+            return None
+        return tuple(
+            ladder.index(settings[name]) + 1 if name in settings else 0
+            for name, ladder in ladders.items()
+        )
+
+    def at(self, places: Iterable[int]) -> dict[str, Value]:
+        """Return the settings whose values stand at such places."""
+        pairs = zip(self.dimensions, places, strict=True)
+        return {d.tunable.name: d.values[place - 1] for d, place in pairs if place}
+
+    def point(self, number: int) -> dict[str, Value]:
+        """Return the point with a number in [0, size); 0 is the default everywhere."""
+        places = []
+        for dimension in self.dimensions:
+            number, place = divmod(number, len(dimension.values) + 1)
+            places.append(place)
+        return self.at(places)
 
 
 def find_space(
     facts: ProgramFacts,
-    allowed: Callable[[Tunable], str] | None = None,
+    allowed: Callable[[Tunable], str] = lambda tunable: "",
     *,
-    classes: frozenset[SafetyClass] = SEARCHED_CLASSES,
+    classes: Container[SafetyClass] = (SafetyClass.SAFE, SafetyClass.LAYOUT),
     only: Sequence[str] = (),
     ladders: Mapping[str, Sequence[Value]] | None = None,
 ) -> Space:
@@ -37,62 +90,49 @@ def find_space(
         ConfigurationError: A value of `ladders` is not one of that tunable.
     """
     wanted = {get(name).name for name in only}
-    given = _given(ladders or {})
+    given = _given(ladders or {}, facts)
+
+    def reasons(knob: Tunable, rungs: Sequence[Value]) -> Iterator[str]:
+        """Yield why it is not searched, what counts most first; "" where that is no reason."""
+        asked, of_job = knob.name in given, knob.layer is Layer.JOB
+        if not asked and wanted and knob.name not in wanted:
+            yield "not asked for"
+        if not asked and of_job:
+            yield f"only on request: --{knob.key.replace('_', '-')}"
+        yield knob.why_not(facts)
+        if knob.safety not in classes and not of_job:
+            yield f"class {knob.safety}: only on request"
+        yield allowed(knob)
+        if not rungs and asked:
+            yield "only what the command says is to be tried"
+        if not rungs:
+            yield "no value worth trying for this program"
+        if knob.search.by_name and not asked and knob.name not in wanted:
+            yield f"{knob.search.by_name}: tried only if named, with --only {knob.name}"
+
     dimensions: list[Dimension] = []
     left_out: dict[str, str] = {}
     for knob in all_tunables():
-        if knob.name in given:
-            rungs = tuple(v for v in given[knob.name] if v != _current(knob.name, facts))
-            reason = _why_not(knob, facts, allowed, classes)
-            reason = reason or ("" if rungs else "only what the command says is to be tried")
-        else:
-            reason, rungs = _judge(knob, facts, allowed, classes, wanted)
-        if reason:
+        rungs = given.get(knob.name, knob.search.ladder(facts))
+        if reason := next(filter(None, reasons(knob, rungs)), ""):
             left_out[knob.name] = reason
         else:
             dimensions.append(Dimension(knob, rungs))
     return _drop_unreachable(dimensions, left_out, facts)
 
 
-def _given(ladders: Mapping[str, Sequence[Value]]) -> dict[str, tuple[Value, ...]]:
-    """Return the user's ladders with checked values, each value once."""
+def _given(
+    ladders: Mapping[str, Sequence[Value]], facts: ProgramFacts
+) -> dict[str, tuple[Value, ...]]:
+    """Return the user's ladders: checked values, each once, without what acts already."""
     checked: dict[str, tuple[Value, ...]] = {}
     for name, values in ladders.items():
         knob = get(name)
-        checked[knob.name] = tuple(dict.fromkeys(knob.check(value) for value in values))
-    return {name: values for name, values in checked.items() if values}
-
-
-def _judge(
-    knob: Tunable,
-    facts: ProgramFacts,
-    allowed: Callable[[Tunable], str] | None,
-    classes: frozenset[SafetyClass],
-    wanted: set[str],
-) -> tuple[str, tuple[Value, ...]]:
-    if wanted and knob.name not in wanted:
-        return "not asked for", ()
-    if knob.layer is Layer.JOB:
-        return f"only on request: --{knob.key.replace('_', '-')}", ()
-    if why := _why_not(knob, facts, allowed, classes):
-        return why, ()
-    rungs = knob.ladder(facts)
-    if rungs and knob.by_name and knob.name not in wanted:
-        return f"{knob.by_name}: tried only if named, with --only {knob.name}", ()
-    return ("" if rungs else "no value worth trying for this program"), rungs
-
-
-def _why_not(
-    knob: Tunable,
-    facts: ProgramFacts,
-    allowed: Callable[[Tunable], str] | None,
-    classes: frozenset[SafetyClass],
-) -> str:
-    if why := knob.why_not(facts):
-        return why
-    if knob.safety not in classes and knob.layer is not Layer.JOB:
-        return f"class {knob.safety}: only on request"
-    return allowed(knob) if allowed else ""
+        distinct = dict.fromkeys(knob.check(value) for value in values)
+        current = _current(knob.name, facts)
+        if distinct:
+            checked[knob.name] = tuple(value for value in distinct if value != current)
+    return checked
 
 
 def _drop_unreachable(
@@ -122,41 +162,28 @@ def _current(name: str, facts: ProgramFacts) -> Value | None:
         return facts.n_ranks
     if name != "mca.io" or not facts.mpiio_implementation:
         return None
-    if facts.mpiio_implementation == "romio":
-        return next((a for a in facts.mpiio_alternatives if a.startswith("romio")), "romio321")
-    return facts.mpiio_implementation
+    romio = facts.mpiio_implementation == "romio"
+    return romio_name(facts) if romio else facts.mpiio_implementation
 
 
-def point_problem(settings: Mapping[str, Value], facts: ProgramFacts) -> str:
-    """Return why these settings cannot act together, on any class of files; "" if they can."""
-    for name in settings:
-        if split_scope(name)[1] and not acts_per_file(name):
-            return f"{split_scope(name)[0]} acts on the whole job, not on some files"
+def is_valid(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
+    """Whether the settings can act together on such a program, on every class of files."""
+    if any(split_scope(name)[1] and not acts_per_file(name) for name in settings):
+        return False
     on_classes = (settings_on(settings, match) for match in ("", *scopes(settings)))
-    return next((why for on in on_classes if (why := _problem_on_files(on, facts))), "")
+    return all(_act_together(on, facts) for on in on_classes)
 
 
-def _problem_on_files(settings: Mapping[str, Value], facts: ProgramFacts) -> str:
-    for name, value in settings.items():
-        knob = get(name)
-        for other, needed in knob.requires(facts).items():
-            has = settings.get(other, _current(other, facts))
-            if has != needed:
-                return f"{name} acts only with {other}={needed}"
-        if name == "mpiio.romio_no_indep_rw" and value is True:
-            for other in ("mpiio.romio_cb_write", "mpiio.romio_cb_read"):
-                if settings.get(other) == "disable":
-                    return f"{name} forces collective buffering; {other}=disable forbids it"
-    if settings.get("mpiio.romio_cb_write") == "disable" and _only_writes(facts):
-        for name in ("mpiio.cb_nodes", "mpiio.cb_buffer_size"):
-            if name in settings:
-                return f"{name} has no effect with mpiio.romio_cb_write=disable"
-    if settings.get("mca.fcoll") == "individual":
-        for name in ("mpiio.cb_nodes", "mpiio.cb_buffer_size"):
-            if name in settings:
-                return f"{name} has no effect with mca.fcoll=individual"
-    return ""
-
-
-def _only_writes(facts: ProgramFacts) -> bool:
-    return facts.read_bytes == 0
+def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
+    for name in settings:
+        for other, needed in get(name).requires(facts).items():
+            if settings.get(other, _current(other, facts)) != needed:
+                return False
+    direct_writes = settings.get("mpiio.romio_cb_write") == "disable"
+    direct_reads = settings.get("mpiio.romio_cb_read") == "disable"
+    if settings.get("mpiio.romio_no_indep_rw") is True and (direct_writes or direct_reads):
+        return False  # it forces collective buffering
+    unbuffered = direct_writes and not facts.read_bytes
+    if unbuffered or settings.get("mca.fcoll") == "individual":
+        return not settings.keys() & {"mpiio.cb_nodes", "mpiio.cb_buffer_size"}
+    return True

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Settings for some files only: a tunable's name, `@`, and the glob of the files' names.
+"""Settings: the values of tunables by name, for all files or for some.
 
+A setting for some files only has `@` and the glob of their names behind the tunable's name:
 `mpiio.cb_nodes@plt*.h5` is `mpiio.cb_nodes` for the files that `plt*.h5` matches; there it acts in
 place of what is set for all files.
 """
@@ -17,6 +18,12 @@ from stripewise.tunables._registry import get
 
 _SIGN = "@"
 _OF_JOB = (Layer.MCA, Layer.JOB)
+PointKey = frozenset[tuple[str, str]]
+
+
+def key_of(settings: Mapping[str, Value]) -> PointKey:
+    """Return the identity of a point; 1, 1.0 and True are different values."""
+    return frozenset((name, repr(value)) for name, value in settings.items())
 
 
 def scoped(name: str, match: str) -> str:
@@ -70,3 +77,20 @@ def said_of_files(settings: Mapping[str, Value], say: Callable[[str, Value], str
         texts += [f"for {printable(match)}:"] if match else []
         texts += [say(tunable, value) for (tunable, glob), value in own if glob == match]
     return " ".join(texts)
+
+
+def settings_text(settings: Mapping[str, Value]) -> str:
+    """Return the settings as people write them: `cb_nodes=4 alignment=0,1048576`.
+
+    Those for some files come last: `io=romio321 for plt*.h5: cb_nodes=4`.
+    """
+    return said_of_files(settings, lambda n, v: f"{n.partition('.')[2] or n}={hint_text(v)}")
+
+
+def hint_text(value: Value) -> str:
+    """Return a value as MPI_Info, MCA and environment hold it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ",".join(str(element) for element in value)
+    return str(value)
