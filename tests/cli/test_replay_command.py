@@ -44,7 +44,7 @@ def test_the_number_of_ranks_is_the_traces() -> None:
 
 def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").touch()
-    replayed = replay_run.Replay(PLAN, tmp_path, Path("true"), cast(Any, None))
+    replayed = replay_run.Replay(PLAN, tmp_path, Path("true"), ())
     with pytest.raises(StudyError, match="mine lies in it"):
         replayed.prepare()
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -17,6 +17,7 @@ from stripewise.diagnosis._boxes import Budget, boxes_of, count_aligned
 from stripewise.diagnosis._order import Gaps, find_gaps
 from stripewise.model import TRACE_ROW, IoLayer, Op, Trace
 from stripewise.readers import expand
+from stripewise.replay._columns import CALL
 from stripewise.replay._fold import fold
 
 FILE, OTHER = "/scratch/out.h5", "/scratch/other.h5"
@@ -172,22 +173,25 @@ def run_of(seed):
     for process in range(3):
         calls = list(calls_of(loops, idle=process == seed % 4))
         keys = {call: number for number, call in enumerate(dict.fromkeys(c for c, _ in calls))}
-        key = np.array([keys[call] for call, _ in calls], np.int64)
-        runs = fold(key, np.array([offset for _, offset in calls], np.int64))
+        made = np.zeros(len(calls), CALL)
+        made["key"] = [keys[call] for call, _ in calls]
+        made["offset"] = [offset for _, offset in calls]
+        runs, _ = fold(made)
         for path in {call[0] for call in keys}:
             run.add(path, IoLayer.MPIIO, process, {Op.WRITE: (1, 1, 1.0)})
-        for i, first in enumerate(runs.first.tolist()):
+        for folded in runs:
+            first = int(folded["place"])
             (path, layer, op, name, parent, depth, size), offset = calls[first]
             row = run.call(
                 path, layer, op, name, process, first, offset, size, parent=parent, depth=depth
             )
             row["count"], row["inner"], row["stride"] = (
-                runs.count[i],
-                runs.inner[i],
-                runs.stride[i],
+                folded["count"],
+                folded["inner"],
+                folded["stride"],
             )
-            row["sequence_stride"] = runs.place_stride[i]
-            row["busy_ns"] = 1000 * runs.count[i]
+            row["sequence_stride"] = folded["place_stride"]
+            row["busy_ns"] = 1000 * folded["count"]
     return run
 
 

@@ -18,8 +18,9 @@ from runtime_harness import NATIVE, checked, launch, run, run_plain, scratch
 
 from stripewise.model import Trace
 from stripewise.readers import read_evidence
-from stripewise.replay import Differences, Plan, build_plan, compare, write_plan
+from stripewise.replay import Plan, build_plan, write_plan
 from stripewise.runtime import describe_mpi
+from support.same_requests import Differences, compare
 
 WARNINGS = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
 
@@ -82,7 +83,7 @@ def replayed(
     (directory,) = set(where.glob("containers-*")) - before
     again = read_evidence(directory).trace
     assert again is not None
-    differences = compare(trace, again, plan.names)
+    differences = compare(trace, again, {file.path: file.name for file in plan.files})
     result = json.loads(ran.out[ran.out.index("{") : ran.out.rindex("}") + 1])
     return Replayed(trace, plan, again, differences, result, where / "files")
 

@@ -15,7 +15,7 @@ from kernel_builds import Kernel
 from replay_harness import prepare, replay_program, replayed
 from runtime_harness import FAMILIES, program, require, run_plain
 
-from stripewise.replay import InputKind, build_plan, plan_text
+from stripewise.replay import build_plan, plan_text
 
 pytestmark = pytest.mark.mpi
 
@@ -83,7 +83,7 @@ def test_ranks_alone_and_in_groups(family: str, tmp_path: Path) -> None:
     assert found.result["failures"] == 0
     assert found.plan.groups == ((1, 2),)
     needed = {found.plan.files[one.file].name: one for one in found.plan.inputs}
-    assert {name: one.kind for name, one in needed.items()} == {"input": InputKind.BYTES}
+    assert {name: one.kind for name, one in needed.items()} == {"input": "bytes"}
     assert needed["input"].size_bytes == 9 * 4096 + 1000
     left = {path.name for path in found.directory.iterdir()}
     assert left == {"input", "all.dat", "own.0", "own.1", "own.2", "most.dat", "first.dat"}

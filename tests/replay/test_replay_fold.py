@@ -8,19 +8,26 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stripewise.replay._fold import Runs, fold
+from stripewise.replay._columns import CALL
+from stripewise.replay._fold import fold
 from stripewise.replay._text import number_list
 
 
-def unfolded(runs: Runs, key: np.ndarray) -> list[tuple[int, int, int]]:
+def calls_of(key: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    calls = np.zeros(len(key), CALL)
+    calls["key"], calls["offset"] = key, offset
+    return calls
+
+
+def unfolded(runs: np.ndarray, key: np.ndarray) -> list[tuple[int, int, int]]:
     """(place, key, offset) of every call; offsets count from the first of their run."""
     found = []
-    for i, count in enumerate(runs.count):
-        first, second = (int(n) or 2**62 for n in runs.inner[i])
-        for k in range(int(count)):
+    for run in runs:
+        first, second = (int(n) or 2**62 for n in run["inner"])
+        for k in range(int(run["count"])):
             turn = (k % first, k // first % second, k // first // second)
-            place = runs.first[i] + np.dot(turn, runs.place_stride[i])
-            found.append((int(place), int(key[runs.first[i]]), int(np.dot(turn, runs.stride[i]))))
+            place = run["place"] + np.dot(turn, run["place_stride"])
+            found.append((int(place), int(key[run["place"]]), int(np.dot(turn, run["stride"]))))
     return sorted(found)
 
 
@@ -28,28 +35,28 @@ def unfolded(runs: Runs, key: np.ndarray) -> list[tuple[int, int, int]]:
 def test_every_call_comes_back(calls: list[tuple[int, int]]) -> None:
     key = np.array([call[0] for call in calls], np.int64)
     offset = np.array([call[1] for call in calls], np.int64)
-    runs = fold(key, offset)
+    runs, of_call = fold(calls_of(key, offset))
     found = unfolded(runs, key)
     assert [place for place, *_ in found] == list(range(len(calls)))
     assert [one for _, one, _ in found] == key.tolist()
     for place, _, distance in found:
-        assert offset[runs.first[runs.of_call[place]]] + distance == offset[place]
+        assert offset[runs["place"][of_call[place]]] + distance == offset[place]
 
 
 def test_three_loops_are_one_run() -> None:
     i, j, k = np.meshgrid(np.arange(5), np.arange(4), np.arange(3), indexing="ij")
     offset = (1000 * i + 50 * j + 7 * k).reshape(-1)
-    runs = fold(np.zeros(60, np.int64), offset)
-    assert runs.count.tolist() == [60]
-    assert runs.inner.tolist() == [[3, 4]]
-    assert runs.stride.tolist() == [[7, 50, 1000]]
+    runs, _ = fold(calls_of(np.zeros(60), offset))
+    assert runs["count"].tolist() == [60]
+    assert runs["inner"].tolist() == [[3, 4]]
+    assert runs["stride"].tolist() == [[7, 50, 1000]]
 
 
 def test_calls_of_a_loop_body_are_a_run_each() -> None:
     key = np.tile(np.arange(3), 100)
-    runs = fold(key, np.zeros(300, np.int64))
-    assert runs.count.tolist() == [100, 100, 100]
-    assert runs.place_stride[:, 0].tolist() == [3, 3, 3]
+    runs, _ = fold(calls_of(key, np.zeros(300)))
+    assert runs["count"].tolist() == [100, 100, 100]
+    assert runs["place_stride"][:, 0].tolist() == [3, 3, 3]
 
 
 def read_back(words: str) -> list[int]:

@@ -132,8 +132,8 @@ def _replay(
 ) -> NoReturn:
     """Run the I/O of a trace and exit with the replay program's code."""
     from stripewise.cli._replay import replay_directory, replay_options
-    from stripewise.replay import Replay, check_ranks, read_plan, replay_program, traced_family
-    from stripewise.runtime import find_launcher
+    from stripewise.replay import Replay, check_ranks, read_plan, replay_program
+    from stripewise.runtime import find_launcher, mpiexec_words
 
     options = replay_options(arguments)
     plan = read_plan(trace)
@@ -141,10 +141,10 @@ def _replay(
         note(text, kind="note")
     check_ranks(plan, options.ranks)
     check_ranks(plan, ranks)
-    chosen, program = replay_program(runtime, family or traced_family(trace))
+    chosen, program = replay_program(runtime, family or plan.mpi)
     with replay_directory(options) as directory:
-        launcher = find_launcher(chosen)
-        replay = Replay(plan, directory, program, launcher, launcher_options, options.compute)
+        launcher = mpiexec_words(find_launcher(chosen), plan.n_ranks, launcher_options)
+        replay = Replay(plan, directory, program, launcher, options.compute)
         replay.prepare()
         _warn_of_sharing(plan.n_ranks)
         code = _call(replay.command(*(("--json", "-") if as_json else ())))

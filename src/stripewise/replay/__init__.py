@@ -7,22 +7,14 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.replay._build import MOST_LOST_SHARE as MOST_LOST_SHARE
     from stripewise.replay._build import build_plan as build_plan
-    from stripewise.replay._compare import Differences as Differences
-    from stripewise.replay._compare import compare as compare
-    from stripewise.replay._records import InputKind as InputKind
     from stripewise.replay._records import Plan as Plan
-    from stripewise.replay._records import PlanFile as PlanFile
-    from stripewise.replay._records import PlanInput as PlanInput
     from stripewise.replay._run import REPLAY_MARK as REPLAY_MARK
     from stripewise.replay._run import Replay as Replay
     from stripewise.replay._run import check_compute as check_compute
     from stripewise.replay._run import check_ranks as check_ranks
     from stripewise.replay._run import read_plan as read_plan
     from stripewise.replay._run import replay_program as replay_program
-    from stripewise.replay._run import traced_family as traced_family
-    from stripewise.replay._text import PLAN_VERSION as PLAN_VERSION
     from stripewise.replay._text import plan_text as plan_text
     from stripewise.replay._text import write_plan as write_plan
 else:

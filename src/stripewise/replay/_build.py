@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,14 +15,13 @@ from numpy.typing import NDArray
 from stripewise._interned import Interned
 from stripewise.errors import UsageError
 from stripewise.model import RunProfile, Trace
-from stripewise.replay._calls import MOST_CALLS, RankCalls, rank_calls, top_level
-from stripewise.replay._columns import Columns, call_columns, row_columns
+from stripewise.replay._calls import MOST_CALLS, RankCalls, one_clock, rank_calls, top_level
+from stripewise.replay._columns import call_columns, row_columns
 from stripewise.replay._fold import fold
-from stripewise.replay._gaps import gaps_of
-from stripewise.replay._growth import Growth
+from stripewise.replay._growth import set_extents
 from stripewise.replay._inputs import find_inputs
 from stripewise.replay._kinds import RowKinds, row_kinds
-from stripewise.replay._meetings import Timed, find_meetings
+from stripewise.replay._meetings import find_meetings
 from stripewise.replay._opens import (
     SELF,
     WORLD,
@@ -30,8 +30,8 @@ from stripewise.replay._opens import (
     find_openings,
     group_openings,
 )
-from stripewise.replay._order import Removal, find_waits
-from stripewise.replay._records import CALL_ROW, COLUMNS, Plan, PlanRank
+from stripewise.replay._order import find_waits
+from stripewise.replay._records import COLUMNS, Plan, PlanRank
 from stripewise.replay._tables import Tables
 from stripewise.replay._waiting import SYNC_VERBS, with_waits
 
@@ -54,38 +54,29 @@ def build_plan(trace: Trace, profile: RunProfile | None = None) -> Plan:
     kinds = row_kinds(trace, chosen)
     _check_lost(trace, kinds)
     tables = Tables(trace, _hints(profile))
-    ranks = list(rank_calls(trace, kinds.verb >= 0))
-    timed = _timed(trace, kinds, ranks)
-    openings = [one for rank in timed for one in find_openings(rank.calls, rank.kinds)]
-    groups, doubts = group_openings(openings, one_clock=_one_clock(trace), paths=trace.paths)
-    sections, members, communicators = _fold_ranks(trace, kinds, tables, timed, openings, groups)
+    ranks = rank_calls(trace, kinds.verb >= 0)
+    set_extents(trace, kinds, ranks)
+    openings = [one for calls in ranks for one in find_openings(calls, kinds.rows)]
+    groups, doubts = group_openings(openings, one_clock=one_clock(trace), paths=trace.paths)
+    communicators = _Communicators(len(ranks), Interned())
+    sections, members = _fold_ranks(trace, kinds, tables, ranks, openings, groups, communicators)
     inputs = find_inputs(trace, kinds, openings, tables, ranks)
     return Plan(
-        max(trace.n_ranks, 1),
+        len(ranks),
         (*kinds.verbs, *SYNC_VERBS),
-        tables.files,
-        tables.objects,
-        tables.shapes,
-        tables.views,
-        communicators,
+        tuple(tables.files()),
+        tables.objects.values,
+        tables.shapes.values,
+        tables.views.values,
+        communicators.others.values,
         inputs,
         sections,
         members,
         kinds.read_bytes,
         kinds.write_bytes,
-        kinds.lost_bytes,
         (*_notes(trace, kinds), *doubts),
+        profile.mpi if profile and profile.mpi in ("mpich", "openmpi") else None,
     )
-
-
-def _one_clock(trace: Trace) -> bool:
-    return len(trace.hosts) <= 1
-
-
-def _timed(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> list[Timed]:
-    starts = [int(calls.start[0]) for calls in ranks if len(calls)]
-    begin = min(starts, default=0) if _one_clock(trace) else None
-    return [Timed(one, kinds.rows[one.row], gaps_of(one, begin)) for one in ranks]
 
 
 def _hints(profile: RunProfile | None) -> dict[str, Mapping[str, str]]:
@@ -127,16 +118,6 @@ def _notes(trace: Trace, kinds: RowKinds) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _removals(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> list[Removal]:
-    found = []
-    for calls in ranks:
-        for place in map(int, np.flatnonzero(kinds.rows["removes"][calls.row])):
-            file = int(trace.rows["file"][calls.row[place]])
-            start, end = int(calls.start[place]), int(calls.end[place])
-            found.append(Removal(file, calls.rank, place, start, end))
-    return found
-
-
 @dataclass(frozen=True)
 class _Communicators:
     """Numbers of the communicators of a plan."""
@@ -156,49 +137,36 @@ def _fold_ranks(
     trace: Trace,
     kinds: RowKinds,
     tables: Tables,
-    timed: list[Timed],
+    ranks: Sequence[RankCalls],
     openings: Sequence[Opening],
     groups: Groups,
-) -> tuple[tuple[NDArray[Any], ...], tuple[PlanRank, ...], tuple[tuple[int, ...], ...]]:
-    """Return sections, what each rank does, and the communicators."""
-    communicators = _Communicators(max(trace.n_ranks, 1), Interned())
-    ranks = [one.calls for one in timed]
-    waits = find_waits(openings, groups, _removals(trace, kinds, ranks))
-    met = find_meetings(timed, openings, groups) if _one_clock(trace) else []
-    fixed = row_columns(trace, kinds, tables)
-    growth = Growth(trace, kinds, ranks)
-    opened: dict[int, list[Opening]] = {}
-    for opening in openings:
-        opened.setdefault(opening.rank, []).append(opening)
+    communicators: _Communicators,
+) -> tuple[tuple[NDArray[Any], ...], tuple[PlanRank, ...]]:
+    """Return sections, and what each rank does."""
+    waits = find_waits(openings, groups)
+    met = find_meetings(ranks, kinds.rows, openings, groups) if one_clock(trace) else []
+    opened: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for (rank, place), together in sorted(groups.items()):
+        opened[rank].append((place, communicators.number(together)))
+    meetings = [(communicators.number(meeting.ranks), meeting) for meeting in met]
+    common = row_columns(trace, kinds, tables)
     sections: dict[bytes, tuple[int, NDArray[Any]]] = {}
     members = []
-    for one in timed:
-        calls = one.calls
-        group = np.full(len(calls), -1, np.int64)
-        for opening in opened.get(calls.rank, ()):
-            if together := groups.get((opening.rank, opening.place)):
-                group[opening.place] = communicators.number(together)
-        columns = call_columns(trace, tables, kinds, calls, fixed, group, one.gaps, growth)
-        meetings = [(communicators.number(meeting.ranks), meeting) for meeting in met]
-        columns = with_waits(columns, calls.rank, tables, waits, meetings, len(kinds.verbs))
-        table, own = _fold_rank(columns)
+    for one in ranks:
+        calls = call_columns(trace, tables, kinds, one, common, opened[one.rank])
+        calls = with_waits(calls, one.rank, tables, waits, meetings, len(kinds.verbs))
+        table, of_call = fold(calls)
         number, _ = sections.setdefault(table.tobytes(), (len(sections), table))
-        members.append(PlanRank(calls.rank, number, own))
-    tables_in_order = tuple(table for _, table in sections.values())
-    return tables_in_order, tuple(members), communicators.others.values
+        members.append(PlanRank(one.rank, number, _own(calls, table, of_call)))
+    return tuple(table for _, table in sections.values()), tuple(members)
 
 
-def _fold_rank(columns: Columns) -> tuple[NDArray[Any], dict[str, NDArray[np.int64]]]:
-    runs = fold(columns.key, columns["offset"])
-    table = np.zeros(len(runs.first), CALL_ROW)
-    for name in ("verb", "op", "flags", "bytes"):
-        table[name] = columns[name][runs.first]
-    table["count"], table["inner"], table["stride"] = runs.count, runs.inner, runs.stride
-    table["place"], table["place_stride"] = runs.first, runs.place_stride
-    gap = columns["gap"].astype(np.float64)
-    total = np.bincount(runs.of_call, gap, len(runs.first))
-    own = {name: columns[name][runs.first] for name in COLUMNS if name != "rest"}
-    others = np.maximum(runs.count - 1, 1)
-    own["rest"] = np.rint((total - own["gap"]) / others).astype(np.int64)
-    own["rest"][runs.count == 1] = 0
-    return table, own
+def _own(
+    calls: NDArray[Any], table: NDArray[Any], of_call: NDArray[np.int64]
+) -> dict[str, NDArray[np.int64]]:
+    """Return `COLUMNS` of a rank, of the first call of each folded run."""
+    first = calls[table["place"]]
+    total = np.bincount(of_call, calls["gap"], len(table))
+    rest = (total - first["gap"]) / np.maximum(table["count"] - 1, 1)
+    own = {name: first[name] for name in COLUMNS if name != "rest"}
+    return {**own, "rest": np.rint(rest).astype(np.int64)}

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The calls that a program made itself, one after the other, of each rank."""
+"""The calls that a program made itself, one after the other, of each rank, and when."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,8 @@ from stripewise.model import EventFlag, Trace
 
 MOST_CALLS = 50_000_000
 """Of one rank; each takes about 100 bytes while a plan is made."""
+STARTUP_NS = 10_000_000
+"""So far apart ranks leave MPI_Init by chance: they begin together in the replay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,29 +26,22 @@ class RankCalls:
     Attributes:
         rank: In the run; 0 of a program without MPI.
         row: (n,) int64, row of `Trace.rows`.
-        offset: (n,) int64, as in `TRACE_ROW`.
+        offset: (n,) int64, as in `TRACE_ROW`; -1: not known.
         start: (n,) int64, ns; of calls inside of a folded run evenly spread.
-        duration: (n,) int64, ns; of a folded run's last call its own, of the others the mean.
-        longest: (n,) int64, ns, that it may have taken.
+        end: (n,) int64, ns; of a folded run's last call its own, of the others by the mean.
+        latest: (n,) int64, ns, when it ended at the latest.
         known: (n,) bool, whether `start` is what was measured.
+        gap: (n,) int64, ns before it.
     """
 
     rank: int
     row: NDArray[np.int64]
     offset: NDArray[np.int64]
     start: NDArray[np.int64]
-    duration: NDArray[np.int64]
-    longest: NDArray[np.int64]
+    end: NDArray[np.int64]
+    latest: NDArray[np.int64]
     known: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        """Return the number of calls."""
-        return len(self.row)
-
-    @property
-    def end(self) -> NDArray[np.int64]:
-        """(n,) int64, ns."""
-        return self.start + self.duration
+    gap: NDArray[np.int64]
 
 
 def top_level(trace: Trace) -> NDArray[np.bool_]:
@@ -60,23 +54,38 @@ def top_level(trace: Trace) -> NDArray[np.bool_]:
     return np.asarray(chosen, dtype=bool)
 
 
-def rank_calls(trace: Trace, chosen: NDArray[np.bool_] | None = None) -> Iterator[RankCalls]:
-    """Yield the calls of each rank, also of those that made none.
+def rank_calls(trace: Trace, chosen: NDArray[np.bool_]) -> list[RankCalls]:
+    """Return the calls of each rank, also of those that made none.
 
     Threads and processes of a rank are put into one order by their times.
 
     Args:
         trace: Of the run.
-        chosen: (n_rows,) bool, rows to take; those of the program itself if not given.
+        chosen: (n_rows,) bool, rows to take.
     """
-    chosen = top_level(trace) if chosen is None else chosen
     index = np.flatnonzero(chosen)
     ranks = trace.rows["rank"][index] if trace.n_ranks else np.zeros(len(index), np.int64)
     order = np.argsort(ranks, kind="stable")
-    index, ranks = index[order], ranks[order]
-    for rank in range(max(trace.n_ranks, 1)):
-        low, high = np.searchsorted(ranks, (rank, rank + 1))
-        yield _calls_of(rank, trace.rows, index[low:high])
+    borders = np.searchsorted(ranks[order], np.arange(1, trace.n_ranks))
+    parts = np.split(index[order], borders)
+    found = [_calls_of(rank, trace.rows, part) for rank, part in enumerate(parts)]
+    if one_clock(trace):
+        _begin_late(found)
+    return found
+
+
+def one_clock(trace: Trace) -> bool:
+    """Whether times of different ranks can be compared."""
+    return len(trace.hosts) <= 1
+
+
+def _begin_late(ranks: list[RankCalls]) -> None:
+    """Give first calls the time since the first one of all, where that is more than chance."""
+    begun = [calls for calls in ranks if len(calls.row)]
+    begin = min((int(calls.start[0]) for calls in begun), default=0)
+    for calls in begun:
+        late = int(calls.start[0]) - begin
+        calls.gap[0] = late if late > STARTUP_NS else 0
 
 
 def _calls_of(rank: int, rows: NDArray[Any], index: NDArray[np.int64]) -> RankCalls:
@@ -85,6 +94,7 @@ def _calls_of(rank: int, rows: NDArray[Any], index: NDArray[np.int64]) -> RankCa
     each, k = expanded_index(count)
     levels = levels_of(k, mine["inner"][each])
     offset = mine["offset"][each] + moved(levels, mine["stride"][each])
+    offset[((mine["flags"] & EventFlag.NO_OFFSET) != 0)[each]] = -1
     sequence = mine["sequence"][each] + moved(levels, mine["sequence_stride"][each])
     last = np.maximum(count - 1, 1)[each]
     span = (mine["last_start_ns"] - mine["start_ns"])[each]
@@ -97,14 +107,11 @@ def _calls_of(rank: int, rows: NDArray[Any], index: NDArray[np.int64]) -> RankCa
     longest = np.where(ends | (count[each] == 2), duration, mine["max_ns"][each])
     known = (k == 0) | ends
     order = _one_order(mine["process"][each], mine["thread"][each], sequence, start)
+    row, start, known = index[each][order], start[order], known[order]
+    end = start + duration[order]
+    latest = np.maximum(end, start + longest[order])
     return RankCalls(
-        rank,
-        index[each][order],
-        offset[order],
-        start[order],
-        duration[order],
-        np.maximum(longest, duration)[order],
-        known[order],
+        rank, row, offset[order], start, end, latest, known, _gaps(row, start, end, known)
     )
 
 
@@ -122,3 +129,44 @@ def _one_order(
         return order
     times = [np.maximum.accumulate(part) for part in np.split(start[order], borders)]
     return order[np.argsort(np.concatenate(times), kind="stable")]
+
+
+def _gaps(
+    row: NDArray[np.int64],
+    start: NDArray[np.int64],
+    end: NDArray[np.int64],
+    known: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Return how long a rank did something else before each call, (n,) int64, ns.
+
+    Between two calls whose times were measured it is exact.  Where folding kept only the first
+    and the last call of a run, the time that was left over between such calls is dealt out to
+    those in between, in proportion to what was seen before calls of the same run.
+    """
+    n = len(row)
+    if n == 0:
+        return np.zeros(0, np.int64)
+    anchors = np.flatnonzero(known)
+    segment = np.searchsorted(anchors, np.arange(n))  # the anchor at or behind a call
+    left = np.zeros(len(anchors))
+    left[1:] = start[anchors[1:]] - end[anchors[:-1]]
+    inside = np.where(known, 0, end - start)
+    left -= np.bincount(np.minimum(segment, len(anchors) - 1), inside, len(anchors))
+    left = np.maximum(left, 0)
+    weight = _weights(row, np.maximum(start[1:] - end[:-1], 0), known)
+    total = np.bincount(segment, weight, len(anchors))
+    gaps = weight * (left / np.where(total > 0, total, 1.0))[segment]
+    gaps[0] = 0
+    return np.rint(gaps).astype(np.int64)
+
+
+def _weights(
+    row: NDArray[np.int64], seen: NDArray[np.int64], known: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the least gap that was seen before calls of the same run, at least 1 ns."""
+    exact = 1 + np.flatnonzero(known[1:] & known[:-1])
+    rows, of_row = np.unique(row, return_inverse=True)
+    least = np.full(len(rows), np.inf)
+    np.minimum.at(least, of_row[exact], seen[exact - 1])
+    least[np.isinf(least)] = 0
+    return np.asarray(least[of_row] + 1.0)

@@ -1,53 +1,43 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What each call of a rank is, column by column, before it is folded."""
+"""What each call of a rank is before it is folded."""
 
 from __future__ import annotations
 
-import posixpath
-from dataclasses import dataclass
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._members import members
 from stripewise.model import EventFlag, Trace
 from stripewise.replay._calls import RankCalls
-from stripewise.replay._growth import Growth
 from stripewise.replay._kinds import RowKinds
 from stripewise.replay._tables import Tables
 
-_FIXED = ("verb", "op", "flags", "bytes", "file", "object", "detail")
 _KEPT_FLAGS = int(EventFlag.NO_OFFSET | EventFlag.POINTER | EventFlag.SHARED)
+CALL = np.dtype(
+    members(
+        "i8 verb op flags bytes",  # as in `CALL_ROW`
+        "i8 file object detail group offset gap",  # as in `COLUMNS`
+        "i8 key",  # equal for calls that differ in offset, place and gap alone
+    )
+)
 
 
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """Columns of the calls of one rank by name, (n,) int64 each.
-
-    Attributes:
-        key: Equal for calls that differ in offset, place and gap alone.
-    """
-
-    values: dict[str, NDArray[np.int64]]
-    key: NDArray[np.int64]
-
-    def __getitem__(self, name: str) -> NDArray[np.int64]:
-        """Return a column."""
-        return self.values[name]
-
-
-def row_columns(trace: Trace, kinds: RowKinds, tables: Tables) -> NDArray[np.int64]:
-    """Return (n_rows, 8) int64: the columns of `_FIXED`, and a number for equal ones."""
+def row_columns(trace: Trace, kinds: RowKinds, tables: Tables) -> NDArray[Any]:
+    """Return what the calls of each row have in common, (n_rows,) `CALL`; the rest is -1."""
     rows = trace.rows
-    found = np.full((len(rows), len(_FIXED) + 1), -1, np.int64)
-    found[:, 0] = kinds.verb
-    found[:, 1] = rows["op"]
-    found[:, 2] = rows["flags"] & _KEPT_FLAGS
-    found[:, 3] = rows["bytes"]
+    found = np.full(len(rows), -1, CALL)
+    found["verb"], found["op"], found["bytes"] = kinds.verb, rows["op"], rows["bytes"]
+    found["flags"] = rows["flags"] & _KEPT_FLAGS
     known: dict[bytes, int] = {}
-    for index in np.flatnonzero(kinds.verb >= 0):
-        found[index, 4:7] = _referred(trace, kinds, tables, int(index))
-        found[index, 7] = known.setdefault(found[index, :7].tobytes(), len(known))
+    for index in np.flatnonzero(kinds.verb >= 0).tolist():
+        one = found[index]
+        one["file"], one["object"], one["detail"] = _referred(trace, kinds, tables, index)
+        one["key"] = known.setdefault(one.tobytes(), len(known))
     return found
 
 
@@ -71,20 +61,26 @@ def call_columns(
     tables: Tables,
     kinds: RowKinds,
     calls: RankCalls,
-    fixed: NDArray[np.int64],
-    group: NDArray[np.int64],
-    gaps: NDArray[np.int64],
-    growth: Growth,
-) -> Columns:
-    """Return the columns of one rank."""
-    values = {name: fixed[calls.row, i] for i, name in enumerate(_FIXED)}
-    values["offset"] = np.where(values["flags"] & int(EventFlag.NO_OFFSET), -1, calls.offset)
-    growth.offsets(kinds, calls, values["offset"])
-    values["gap"] = gaps.copy()
-    values["group"] = group
-    _name_groups(trace, kinds, calls, tables, values)
-    key = combined(fixed[calls.row, -1], group, values["object"])
-    return Columns(values, key)
+    common: NDArray[Any],
+    groups: Iterable[tuple[int, int]],
+) -> NDArray[Any]:
+    """Return the calls of one rank, (n,) `CALL`.
+
+    Args:
+        trace: Of the run.
+        tables: For the numbers of groups of HDF5.
+        kinds: What the rows are.
+        calls: Of the rank.
+        common: Of `row_columns`.
+        groups: (place of an open, number of its communicator).
+    """
+    found = common[calls.row]
+    found["offset"], found["gap"] = calls.offset, calls.gap
+    for place, number in groups:
+        found["group"][place] = number
+    _name_groups(trace, kinds, calls, tables, found)
+    found["key"] = combined(found["key"], found["group"], found["object"])
+    return found
 
 
 def combined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -97,38 +93,25 @@ def combined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _name_groups(
-    trace: Trace,
-    kinds: RowKinds,
-    calls: RankCalls,
-    tables: Tables,
-    values: dict[str, NDArray[np.int64]],
+    trace: Trace, kinds: RowKinds, calls: RankCalls, tables: Tables, found: NDArray[Any]
 ) -> None:
     """Name groups, which a trace does not, after the datasets that are created next."""
     making, creating = kinds.number("hdf5.gcreate"), kinds.number("hdf5.dcreate")
-    verb = values["verb"]
+    verb = found["verb"]
     waiting: dict[int, list[int]] = {}
     made: set[tuple[int, str]] = set()
     for place in map(int, np.flatnonzero((verb == making) | (verb == creating))):
-        file = int(values["file"][place])
+        file = int(found["file"][place])
         if verb[place] == making:
             waiting.setdefault(file, []).append(place)
             continue
         index = int(trace.rows["object"][calls.row[place]])
         name = trace.objects[index].name if index >= 0 else ""
-        for parent in _parents(name):
+        above = [str(parent) for parent in PurePosixPath(name).parents]
+        for parent in above[-2::-1]:  # the outermost group first, without the root
             if (file, parent) not in made and waiting.get(file):
-                values["object"][waiting[file].pop(0)] = tables.group(parent)
+                found["object"][waiting[file].pop(0)] = tables.group(parent)
             made.add((file, parent))
     nameless = [place for places in waiting.values() for place in places]
     for number, place in enumerate(sorted(nameless)):
-        values["object"][place] = tables.group(f"/group-{number}")
-
-
-def _parents(name: str) -> list[str]:
-    """Return the groups above a dataset, the outermost first."""
-    found: list[str] = []
-    parent = posixpath.dirname(name)
-    while parent not in ("", "/"):
-        found.append(parent)
-        parent = posixpath.dirname(parent)
-    return found[::-1]
+        found["object"][place] = tables.group(f"/group-{number}")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
@@ -14,91 +15,62 @@ from stripewise.replay._calls import RankCalls
 from stripewise.replay._kinds import RowKinds
 
 _DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
-Key = tuple[int, str]
-"""A dataset: file and name inside of it."""
 
 
-def span(shape: TraceShape) -> int:
-    """Return how many elements of the slowest dimension a selection reaches over."""
+def _end(trace: Trace, row: int, offset: int) -> int:
+    """Return where a selection ends in the slowest dimension, from the offset of its corner."""
+    shape: TraceShape = trace.shapes[trace.rows["shape"][row]]
+    first = offset // max(prod(shape.extents[1:]), 1)
     if shape.kind == ShapeKind.REGULAR and shape.count:
-        return (shape.count[0] - 1) * shape.stride[0] + shape.block[0]
+        return first + (shape.count[0] - 1) * shape.stride[0] + shape.block[0]
     if shape.boxes is not None and shape.boxes.size and shape.extents:
-        return int(shape.boxes[:, 1, 0].max()) + 1
-    return 0
+        return first + int(shape.boxes[:, 1, 0].max()) + 1
+    return first
 
 
-def row_of_elements(shape: TraceShape) -> int:
-    """Return the number of elements with one index of the slowest dimension."""
-    return max(prod(shape.extents[1:]), 1)
-
-
-def needed_extent(trace: Trace, rows: NDArray[np.int64], calls: list[RankCalls]) -> int:
+def needed_extent(trace: Trace, rows: NDArray[np.int64], ranks: Sequence[RankCalls]) -> int:
     """Return the end of what calls of some rows reached in the slowest dimension."""
-    end = 0
-    wanted = set(map(int, rows))
-    for one in calls:
-        for row in wanted.intersection(np.unique(one.row).tolist()):
-            index = int(trace.rows["shape"][row])
-            if index < 0:
-                continue
-            shape = trace.shapes[index]
-            last = int(one.offset[one.row == row].max())
-            end = max(end, last // row_of_elements(shape) + span(shape))
-    return end
+    wanted = rows[trace.rows["shape"][rows] >= 0]
+    furthest = (
+        _end(trace, row, int(calls.offset[calls.row == row].max()))
+        for calls in ranks
+        for row in np.intersect1d(wanted, calls.row).tolist()
+    )
+    return max(furthest, default=0)
 
 
-class Growth:
-    """The extent that each H5Dset_extent gives a dataset: what is used until the next one.
+def set_extents(trace: Trace, kinds: RowKinds, ranks: Sequence[RankCalls]) -> None:
+    """Make the extent that each H5Dset_extent gives its dataset the offset of the call.
 
-    It has to be the same on all ranks, so it is found from all of them.
+    It is what any rank uses until the next one, as it has to be the same on all; no dataset
+    shrinks.  Where nothing is used it is -1.
     """
-
-    def __init__(self, trace: Trace, kinds: RowKinds, ranks: list[RankCalls]) -> None:
-        """Look at the calls of all ranks."""
-        self._trace = trace
-        self._extents: dict[tuple[Key, int], int] = {}
-        self._verb = kinds.number("hdf5.dset_extent")
-        if self._verb >= 0:
-            for calls in ranks:
-                self._look(kinds, calls)
-            self._never_shrink()
-
-    def _key(self, row: int) -> Key:
-        index = int(self._trace.rows["object"][row])
-        name = self._trace.objects[index].name if index >= 0 else ""
-        return int(self._trace.rows["file"][row]), name
-
-    def _look(self, kinds: RowKinds, calls: RankCalls) -> None:
-        resizes = kinds.verb[calls.row] == self._verb
-        moves = np.isin(self._trace.rows["op"][calls.row], _DATA)
-        moves &= self._trace.rows["shape"][calls.row] >= 0
-        keys = {row: self._key(row) for row in np.unique(calls.row[resizes | moves]).tolist()}
-        turn = {keys[row]: -1 for row in np.unique(calls.row[resizes]).tolist()}
-        for place in map(int, np.flatnonzero(resizes | moves)):
-            row = int(calls.row[place])
+    resizes = kinds.verb == kinds.number("hdf5.dset_extent")
+    moves = np.isin(trace.rows["op"], _DATA) & (trace.rows["shape"] >= 0)
+    extents: dict[tuple[int, str, int], int] = {}
+    resized = []
+    for calls in ranks if resizes.any() else ():
+        turns: dict[tuple[int, str], int] = {}
+        places = np.flatnonzero((resizes | moves)[calls.row])
+        keys = {row: _dataset(trace, row) for row in np.unique(calls.row[places]).tolist()}
+        for place, row in zip(places.tolist(), calls.row[places].tolist(), strict=True):
             key = keys[row]
-            if key not in turn:
-                continue
-            if resizes[place]:
-                turn[key] += 1
-            elif turn[key] >= 0:
-                shape = self._trace.shapes[self._trace.rows["shape"][row]]
-                end = int(calls.offset[place]) // row_of_elements(shape) + span(shape)
-                at = key, turn[key]
-                self._extents[at] = max(self._extents.get(at, 0), end)
+            if resizes[row]:
+                turns[key] = turns.get(key, -1) + 1
+                resized.append((calls, place, (*key, turns[key])))
+            elif key in turns:
+                slot = (*key, turns[key])
+                end = _end(trace, row, int(calls.offset[place]))
+                extents[slot] = max(extents.get(slot, 0), end)
+    largest: dict[tuple[int, str], int] = {}
+    for file, name, turn in sorted(extents):
+        most = max(largest.get((file, name), 0), extents[file, name, turn])
+        extents[file, name, turn] = largest[file, name] = most
+    for calls, place, wanted in resized:
+        calls.offset[place] = extents.get(wanted, -1)
 
-    def _never_shrink(self) -> None:
-        largest: dict[Key, int] = {}
-        for key, turn in sorted(self._extents):
-            most = max(largest.get(key, 0), self._extents[key, turn])
-            self._extents[key, turn] = largest[key] = most
 
-    def offsets(self, kinds: RowKinds, calls: RankCalls, offset: NDArray[np.int64]) -> None:
-        """Put the extents into the offsets of the calls that set them, in place."""
-        if self._verb < 0:
-            return
-        turn: dict[Key, int] = {}
-        for place in map(int, np.flatnonzero(kinds.verb[calls.row] == self._verb)):
-            key = self._key(int(calls.row[place]))
-            turn[key] = turn.get(key, -1) + 1
-            offset[place] = self._extents.get((key, turn[key]), -1)
+def _dataset(trace: Trace, row: int) -> tuple[int, str]:
+    """Return file and name of the dataset that a row is about."""
+    index = int(trace.rows["object"][row])
+    return int(trace.rows["file"][row]), trace.objects[index].name if index >= 0 else ""

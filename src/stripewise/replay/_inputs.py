@@ -16,12 +16,12 @@ from stripewise.replay._calls import RankCalls
 from stripewise.replay._growth import needed_extent
 from stripewise.replay._kinds import RowKinds
 from stripewise.replay._opens import Opening
-from stripewise.replay._records import InputKind, PlanInput
+from stripewise.replay._records import PlanInput
 from stripewise.replay._tables import Tables
 
 _READS = (Op.READ, Op.READ_COLLECTIVE)
 _WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
-_KINDS = {IoLayer.HDF5: InputKind.HDF5, IoLayer.PNETCDF: InputKind.PNETCDF}
+_KINDS = {IoLayer.HDF5: "hdf5", IoLayer.PNETCDF: "pnetcdf"}
 
 
 def find_inputs(
@@ -29,19 +29,20 @@ def find_inputs(
     kinds: RowKinds,
     openings: Sequence[Opening],
     tables: Tables,
-    ranks: list[RankCalls],
+    ranks: Sequence[RankCalls],
 ) -> tuple[PlanInput, ...]:
     """Return files that were opened, or read, before the program had made them."""
     by_file: dict[int, list[Opening]] = defaultdict(list)
     for opening in openings:
-        by_file[opening.key[1]].append(opening)
+        if not opening.removes:
+            by_file[opening.key[1]].append(opening)
     found = []
     for file, members in sorted(by_file.items()):
         first = min(members, key=lambda opening: opening.start)
         if first.creates and not _read_first(trace, file):
             continue
-        kind = _KINDS.get(IoLayer(first.key[0]), InputKind.BYTES)
-        objects = _needed(trace, kinds, file, tables, ranks) if kind != InputKind.BYTES else ()
+        kind = _KINDS.get(IoLayer(first.key[0]), "bytes")
+        objects = _needed(trace, kinds, file, tables, ranks) if kind != "bytes" else ()
         size = _size(trace.rows[trace.rows["file"] == file])
         found.append(PlanInput(tables.file(file), kind, size, objects))
     return tuple(found)
@@ -73,7 +74,7 @@ def _size(rows: NDArray[Any]) -> int:
 
 
 def _needed(
-    trace: Trace, kinds: RowKinds, file: int, tables: Tables, ranks: list[RankCalls]
+    trace: Trace, kinds: RowKinds, file: int, tables: Tables, ranks: Sequence[RankCalls]
 ) -> tuple[int, ...]:
     """Return the datasets of an input that the program did not create itself."""
     rows = trace.rows

@@ -44,19 +44,20 @@ class Meeting:
         return self.places[self.ranks.index(rank)] if rank in self.ranks else self.places[0, :0]
 
 
-@dataclass(frozen=True, eq=False)
-class Timed:
-    """The calls of one rank, (n,) `KIND_ROW` of them, and (n,) int64, ns before each."""
-
-    calls: RankCalls
-    kinds: NDArray[Any]
-    gaps: NDArray[np.int64]
-
-
 def find_meetings(
-    ranks: Sequence[Timed], openings: Sequence[Opening], groups: Groups
+    ranks: Sequence[RankCalls],
+    row_kinds: NDArray[Any],
+    openings: Sequence[Opening],
+    groups: Groups,
 ) -> list[Meeting]:
-    """Return where ranks met, judged by times of one clock."""
+    """Return where ranks met, judged by times of one clock.
+
+    Args:
+        ranks: Calls of each.
+        row_kinds: (n_rows,) `KIND_ROW`.
+        openings: Of all ranks.
+        groups: Which were made together.
+    """
     together: dict[tuple[tuple[int, int], tuple[int, ...]], dict[int, list[Opening]]]
     together = defaultdict(lambda: defaultdict(list))
     for opening in sorted(openings, key=lambda one: (one.rank, one.place)):
@@ -65,66 +66,60 @@ def find_meetings(
             together[opening.key, members][opening.rank].append(opening)
     found = []
     for (_, members), of_rank in together.items():
+        of = [ranks[rank] for rank in members]
         for turn in zip(*(of_rank[rank] for rank in members), strict=False):
-            meeting = _meetings_of(ranks, members, turn)
-            if len(meeting.gap):
-                found.append(meeting)
+            places = _together(of, row_kinds, turn)
+            met, gap = _met(of, places)
+            if len(gap):
+                found.append(Meeting(members, places[:, met], gap))
     return found
 
 
-def _meetings_of(
-    ranks: Sequence[Timed], members: tuple[int, ...], turn: Sequence[Opening]
-) -> Meeting:
-    """Look at the calls of one opening that its ranks made together."""
-    of = [ranks[rank] for rank in members]
-    places = _together([one.kinds for one in of], turn)
-    exact = np.stack([_exact(one.calls, at) for one, at in zip(of, places, strict=True)])
-    start = np.stack([one.calls.start[at] for one, at in zip(of, places, strict=True)])
-    gap = np.stack([one.gaps[at] for one, at in zip(of, places, strict=True)])
-    known = np.asarray(exact.all(axis=0), dtype=bool)
-    met = _met(start, gap, known, of[0].calls.row[places[0]])
-    # The last one to come is the one that the others waited for.
-    return Meeting(members, np.stack(places)[:, met], gap.min(axis=0)[met])
-
-
-def _together(kinds: Sequence[NDArray[Any]], turn: Sequence[Opening]) -> list[NDArray[np.int64]]:
-    """Return the places of calls that correspond, (n,) of each rank.
+def _together(
+    of: Sequence[RankCalls], row_kinds: NDArray[Any], turn: Sequence[Opening]
+) -> NDArray[np.int64]:
+    """Return the places of calls that correspond, (n_ranks, n), while a file was open.
 
     What need not be made together counts only if all ranks made the same of it, in the same order.
     """
+    spans = [
+        (one.place, row_kinds[calls.row[one.place : one.close + 1]])
+        for calls, one in zip(of, turn, strict=True)
+    ]
     for joint in (True, False):
-        places = [_places(one, at, joint) for one, at in zip(kinds, turn, strict=True)]
-        order = {one["joint"][at].tobytes() for one, at in zip(kinds, places, strict=True)}
+        chosen = [_chosen(kinds, joint) for _, kinds in spans]
+        order = {
+            kinds["joint"][at].tobytes() for (_, kinds), at in zip(spans, chosen, strict=True)
+        }
         if len(order) == 1:
-            return places
-    return [np.zeros(0, np.int64) for _ in turn]
+            return np.stack([place + at for (place, _), at in zip(spans, chosen, strict=True)])
+    return np.zeros((len(of), 0), np.int64)
 
 
-def _places(kinds: NDArray[Any], opening: Opening, joint: bool) -> NDArray[np.int64]:
-    chosen = kinds["collective"] | kinds["opens"] | (kinds["joint"] & joint)
-    mine = np.flatnonzero(chosen & (kinds["key"] == kinds["key"][opening.place]))
-    low, high = np.searchsorted(mine, (opening.place, opening.close + 1))
-    return mine[low:high]
-
-
-def _exact(calls: RankCalls, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return whether the times before calls were measured."""
-    before = np.maximum(places - 1, 0)
-    return np.asarray(calls.known[places] & calls.known[before])
+def _chosen(kinds: NDArray[Any], joint: bool) -> NDArray[np.int64]:
+    """Return which calls the ranks make together, of those from an open on."""
+    collective = kinds["collective"] | kinds["opens"] | (kinds["joint"] & joint)
+    return np.flatnonzero(collective & (kinds["key"] == kinds["key"][0]))
 
 
 def _met(
-    start: NDArray[np.int64],
-    gap: NDArray[np.int64],
-    exact: NDArray[np.bool_],
-    row: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """Return (n,) bool; calls whose times are not known do as those of the same row."""
+    of: Sequence[RankCalls], places: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return before which calls the ranks met, (n,) bool, and ns that passed before each of those.
+
+    Calls whose times are not known do as those of the same row.
+    """
+    pairs = list(zip(of, places, strict=True))
+    start = np.stack([calls.start[at] for calls, at in pairs])
+    gap = np.stack([calls.gap[at] for calls, at in pairs])
+    known = np.stack([calls.known[at] & calls.known[np.maximum(at - 1, 0)] for calls, at in pairs])
     apart = start.max(axis=0) - start.min(axis=0)
     waited = gap.max(axis=0) - gap.min(axis=0)
     left = (start - gap).max(axis=0)  # when the last one left its call before
-    tells = exact & (waited >= LEAST_WAIT_NS)
+    tells = known.all(axis=0) & (waited >= LEAST_WAIT_NS)
     met = tells & (apart * CLOSER <= waited) & (left <= start.min(axis=0) + LEAST_WAIT_NS)
-    _, of_row = np.unique(row, return_inverse=True)
+    _, of_row = np.unique(of[0].row[places[0]], return_inverse=True)
     votes = np.bincount(of_row, np.where(tells, np.where(met, 1, -1), 0))
-    return np.asarray(met | (~tells & (votes[of_row] > 0)), dtype=bool)
+    met |= ~tells & (votes[of_row] > 0)
+    # The last one to come is the one that the others waited for.
+    return met, gap.min(axis=0)[met]

@@ -19,16 +19,17 @@ WORLD, SELF = 0, 1
 
 @dataclass(frozen=True)
 class Opening:
-    """One open of a file by one rank.
+    """One open of a file by one rank, or a call that removes or renames the file.
 
     Attributes:
         key: (layer, file).
         rank / place: Whose, and which of its calls.
-        close: Place of the close; the number of calls if there is none.
-        start / end: Of the open, ns; `latest`: its end at the latest; `closed`: of the close.
+        close: Place of the close, or of the removal; the number of calls if there is none.
+        start: Of the call, ns; `latest`: its end at the latest; `closed`: end of the close.
         exact: The times are measured, not spread over a folded run.
         parallel: It may be collective.
         creates: It makes the file if there is none.
+        removes: It is a removal.
         together: Number of collective calls until the close.
     """
 
@@ -37,23 +38,24 @@ class Opening:
     place: int
     close: int
     start: int
-    end: int
     latest: int
     closed: int
     exact: bool
     parallel: bool
     creates: bool
+    removes: bool
     together: int
 
 
-def find_openings(made: RankCalls, kinds: NDArray[Any]) -> list[Opening]:
-    """Return the openings of one rank; a close ends the latest open one of its file.
+def find_openings(made: RankCalls, row_kinds: NDArray[Any]) -> list[Opening]:
+    """Return the openings and removals of one rank; a close ends the latest open of its file.
 
     Args:
         made: Its calls.
-        kinds: (n_calls,) `KIND_ROW` of them.
+        row_kinds: (n_rows,) `KIND_ROW`.
     """
-    start, end, key_of = made.start, made.end, kinds["key"]
+    kinds = row_kinds[made.row]
+    key_of = kinds["key"]
     open_now: dict[int, list[int]] = defaultdict(list)
     closed_at: dict[int, int] = {}
     for place in map(int, np.flatnonzero(kinds["opens"] | kinds["closes"])):
@@ -63,24 +65,25 @@ def find_openings(made: RankCalls, kinds: NDArray[Any]) -> list[Opening]:
         elif open_now[key]:
             closed_at[open_now[key].pop()] = place
     together = {key: np.flatnonzero(kinds["collective"] & (key_of == key)) for key in open_now}
-    n = len(start)
+    n = len(kinds)
     found = []
-    for place in map(int, np.flatnonzero(kinds["opens"])):
-        close = closed_at.get(place, n)
+    for place in map(int, np.flatnonzero(kinds["opens"] | kinds["removes"])):
+        removes = bool(kinds["removes"][place])
+        close = place if removes else closed_at.get(place, n)
         key = int(key_of[place])
-        first, behind = np.searchsorted(together[key], (place, close + 1))
+        first, behind = np.searchsorted(together.get(key, ()), (place, close + 1))
         opening = Opening(
             key=(key >> 32, key & 0xFFFFFFFF),
             rank=made.rank,
             place=place,
             close=close,
-            start=int(start[place]),
-            end=int(end[place]),
-            latest=int(start[place] + made.longest[place]),
-            closed=int(end[min(close, n - 1)]),
+            start=int(made.start[place]),
+            latest=int(made.latest[place]),
+            closed=int(made.end[min(close, n - 1)]),
             exact=bool(made.known[place]),
             parallel=bool(kinds["parallel"][place]),
             creates=bool(kinds["creates"][place]),
+            removes=removes,
             together=int(behind - first),
         )
         found.append(opening)

@@ -28,63 +28,39 @@ class Wait:
     file: int
 
 
-@dataclass(frozen=True)
-class Removal:
-    """A call that removes or renames a file."""
-
-    file: int
-    rank: int
-    place: int
-    start: int
-    end: int
-
-
-def find_waits(
-    openings: Sequence[Opening], groups: Groups, removals: Sequence[Removal]
-) -> list[Wait]:
+def find_waits(openings: Sequence[Opening], groups: Groups) -> list[Wait]:
     """Return what has to wait, by the times of the trace.
 
-    An open that needs the file to exist waits for those that had closed it by then, unless it
-    closed it together with them; a removal waits for them too.
+    An open that needs the file to exist waits for those that had closed or removed it by then,
+    unless it closed it together with them; a removal waits for those that had closed it.
+
+    Args:
+        openings: Of all ranks, and removals.
+        groups: Which were made together.
     """
     by_file: dict[int, list[Opening]] = defaultdict(list)
     for opening in openings:
         by_file[opening.key[1]].append(opening)
     waits: list[Wait] = []
-    for file, members in by_file.items():
-        ranks = {opening.rank for opening in members}
-        gone = [removal for removal in removals if removal.file == file]
-        if len(ranks | {removal.rank for removal in gone}) < 2:
-            continue
-        for opening in members:
-            if not opening.creates:
-                waits += _waits_of(
-                    opening.rank, opening.place, opening.start, members, groups, gone
-                )
-        for removal in gone:
-            waits += _waits_of(removal.rank, removal.place, removal.start, members, groups, ())
-    return sorted(set(waits), key=lambda wait: (wait.waiter, wait.before, wait.maker))
+    for members in by_file.values():
+        opens = [one for one in members if not one.removes]
+        for waiter in members if opens else ():
+            if not waiter.creates:
+                waits += _waits_of(waiter, opens if waiter.removes else members, groups)
+    return sorted(waits, key=lambda wait: (wait.waiter, wait.before, wait.maker))
 
 
-def _waits_of(
-    rank: int,
-    place: int,
-    start: int,
-    members: Sequence[Opening],
-    groups: Groups,
-    gone: Sequence[Removal],
-) -> list[Wait]:
+def _waits_of(waiter: Opening, makers: Sequence[Opening], groups: Groups) -> list[Wait]:
     last: dict[int, tuple[int, int]] = {}
-    for maker in members:
-        if maker.rank == rank or maker.closed > start:
+    for maker in makers:
+        if maker.rank == waiter.rank or maker.closed > waiter.start:
             continue
-        if rank in groups.get((maker.rank, maker.place), ()):
+        if waiter.rank in groups.get((maker.rank, maker.place), ()):
             continue
         last[maker.rank] = max(last.get(maker.rank, (0, 0)), (maker.closed, maker.close))
-    for removal in gone:
-        if removal.rank != rank and removal.end <= start:
-            known = last.get(removal.rank, (0, 0))
-            last[removal.rank] = max(known, (removal.end, removal.place))
     latest = sorted(((end, after, maker) for maker, (end, after) in last.items()), reverse=True)
-    file = members[0].key[1]
-    return [Wait(maker, after, rank, place, file) for _, after, maker in latest[:MOST_WAITS]]
+    file = waiter.key[1]
+    return [
+        Wait(maker, after, waiter.rank, waiter.place, file)
+        for _, after, maker in latest[:MOST_WAITS]
+    ]

@@ -5,26 +5,17 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stripewise.errors import (
-    ContainerError,
-    ProgramError,
-    UsageError,
-)
+from stripewise.errors import ProgramError, UsageError
 from stripewise.owned import OwnedDirectory
-from stripewise.readers import read_containers, read_evidence
+from stripewise.readers import read_evidence
 from stripewise.replay._build import build_plan
 from stripewise.replay._records import Plan
 from stripewise.replay._text import write_plan
-from stripewise.runtime import (
-    MpiInstallation,
-    Runtime,
-    built_program,
-    launch_environment,
-    mpiexec_words,
-)
+from stripewise.runtime import Runtime, built_program, launch_environment
 
 REPLAY_MARK = ".stripewise-replay"
 """Directory inside of a replay's directory: it holds the plan, and says whose files these are."""
@@ -60,16 +51,6 @@ def read_plan(trace: Path) -> Plan:
     return build_plan(evidence.trace, evidence.profile)
 
 
-def traced_family(trace: Path) -> str | None:
-    """Return the MPI that the traced program ran on; None if there is no telling."""
-    paths = sorted(trace.glob("*.sw")) if trace.is_dir() else [trace]
-    try:
-        family = read_containers(paths).mpi
-    except (ContainerError, OSError):
-        return None
-    return family if family in ("mpich", "openmpi") else None
-
-
 def replay_program(runtime: Runtime, family: str | None) -> tuple[str, Path]:
     """Return the family and the program that replays; the first one without a family.
 
@@ -87,24 +68,19 @@ class Replay:
         plan: What is done.
         directory: Absolute; it holds the inputs, and REPLAY_MARK.
         program: That replays.
-        mpi: Whose mpiexec starts it.
-        launcher_options: Words for mpiexec.
+        launcher: Words that start as many ranks as the plan has.
         compute: "keep", "none" or a factor, of the time between calls.
-        line: Words that start it in the place of mpiexec and its options; None: none.
     """
 
     plan: Plan
     directory: Path
     program: Path
-    mpi: MpiInstallation
-    launcher_options: tuple[str, ...] = ()
+    launcher: Sequence[str]
     compute: str = "keep"
-    line: tuple[str, ...] | None = None
 
     def command(self, *more: str, directory: str = "") -> list[str]:
         """Return the words that replay; `directory`: where, of its own if not given."""
-        line = self.line or mpiexec_words(self.mpi, self.plan.n_ranks, self.launcher_options)
-        words = [*line, str(self.program)]
+        words = [*self.launcher, str(self.program)]
         words += ["--plan", str(self.directory / REPLAY_MARK / "plan")]
         where = directory or str(self.directory)
         return [*words, "--directory", where, "--compute", self.compute, *more]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stripewise.errors import StorageError
-from stripewise.replay._records import (
-    COLUMNS,
-    Plan,
-    PlanFile,
-    PlanInput,
-    PlanObject,
-    PlanRank,
-    PlanShape,
-    PlanView,
-)
+from stripewise.replay._records import COLUMNS, Plan, PlanFile, PlanRank
 
 PLAN_VERSION = 1
 _PLAIN = frozenset(b"!#$&'()+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`"
@@ -52,24 +43,24 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield f"stripewise-replay {PLAN_VERSION}"
     yield f"ranks {plan.n_ranks}"
     yield f"bytes {plan.read_bytes} {plan.write_bytes}"
-    tables: tuple[tuple[str, Sequence[Any], Callable[[Any], str]], ...] = (
-        ("verb", plan.verbs, str),
-        ("file", plan.files, lambda file: escaped(file.name)),
-        ("object", plan.objects, _object),
-        ("shape", plan.shapes, _shape),
-        ("view", plan.views, _view),
-        ("group", plan.groups, lambda ranks: _words(f"{len(ranks)}", number_list(ranks))),
-    )
-    for name, values, _ in tables:
+    tables: dict[str, Sequence[str]] = {
+        "verb": plan.verbs,
+        "file": [escaped(file.name) for file in plan.files],
+        "object": plan.objects,
+        "shape": plan.shapes,
+        "view": plan.views,
+        "group": [words(len(ranks), number_list(ranks)) for ranks in plan.groups],
+    }
+    for name, values in tables.items():
         yield f"{name}s {len(values)}"
     yield f"inputs {len(plan.inputs)}"
-    for name, values, words in tables:
+    for name, values in tables.items():
         for index, value in enumerate(values):
-            yield f"{name} {index} {words(value)}"
-            if isinstance(value, PlanFile):
-                yield from _of_file(index, value)
-    for needed in plan.inputs:
-        yield _input(needed)
+            yield f"{name} {index} {value}"
+            if name == "file":
+                yield from _of_file(index, plan.files[index])
+    for one in plan.inputs:
+        yield words("input", one.file, one.kind, one.size_bytes, len(one.objects), *one.objects)
     for index, table in enumerate(plan.sections):
         yield f"section {index} {len(table)}"
         yield from _calls(table)
@@ -81,7 +72,7 @@ def _of_file(index: int, file: PlanFile) -> Iterator[str]:
     for key, value in file.hints.items():
         yield f"hint {index} {escaped(key)} {escaped(value)}"
     if file.variables:
-        yield f"variables {index} {len(file.variables)} {_numbers(file.variables)}"
+        yield f"variables {index} {len(file.variables)} {words(*file.variables)}"
 
 
 def escaped(text: str) -> str:
@@ -94,7 +85,7 @@ def escaped(text: str) -> str:
 def number_list(numbers: ArrayLike) -> str:
     """Return numbers as words: A, A*N for N equal ones, A+D*N for N at distance D."""
     values = np.asarray(numbers, np.int64)
-    words = []
+    found = []
     at, n = 0, len(values)
     steps = np.diff(values)
     change = np.append(np.flatnonzero(steps[1:] != steps[:-1]) + 1, n - 1) if n > 1 else [0]
@@ -108,48 +99,22 @@ def number_list(numbers: ArrayLike) -> str:
             length = 1
         first = int(values[at])
         distance = f"+{step}" if length > 1 and step else ""
-        words.append(f"{first}{distance}*{length}" if length > 1 else f"{first}")
+        found.append(f"{first}{distance}*{length}" if length > 1 else f"{first}")
         at += length
-    return " ".join(words)
+    return " ".join(found)
 
 
-def _numbers(*parts: Sequence[int]) -> str:
-    return " ".join(str(number) for part in parts for number in part)
-
-
-def _words(*parts: str) -> str:
-    return " ".join(part for part in parts if part)
-
-
-def _object(one: PlanObject) -> str:
-    n_dims = len(one.extents)
-    maximum = one.maximum or one.extents
-    chunk = one.chunk or (0,) * n_dims
-    head = f"{one.kind} {one.type_class} {one.storage} {one.element_bytes} {n_dims}"
-    return _words(head, _numbers(one.extents, maximum, chunk), escaped(one.name))
-
-
-def _shape(one: PlanShape) -> str:
-    head = f"{one.kind} {len(one.extents)} {one.elements} {one.boxes} {one.memory}"
-    return _words(head, _numbers(one.extents, one.numbers))
-
-
-def _view(one: PlanView) -> str:
-    head = (one.displacement, one.etype_bytes, one.filetype_bytes, one.lower, one.extent)
-    return _words(_numbers(head, (len(one.pieces),), *one.pieces))
-
-
-def _input(one: PlanInput) -> str:
-    head = f"input {one.file} {one.kind} {one.size_bytes} {len(one.objects)}"
-    return _words(head, _numbers(one.objects))
+def words(*values: object) -> str:
+    """Return values as words of a line."""
+    return " ".join(map(str, values))
 
 
 def _calls(table: NDArray[Any]) -> Iterator[str]:
     """A line for each row: all members of `CALL_ROW` are whole numbers of 64 bits."""
-    numbers = np.ascontiguousarray(table).view(np.int64).reshape(len(table), -1)
-    return (_numbers(row) for row in numbers.tolist())
+    rows = np.ascontiguousarray(table).view(np.int64).reshape(len(table), -1)
+    return (words(*row) for row in rows.tolist())
 
 
 def _rank(one: PlanRank) -> str:
     lists = (number_list(one.columns[name]) for name in COLUMNS)
-    return _words(f"rank {one.rank} {one.section}", *lists)
+    return words("rank", one.rank, one.section, *filter(None, lists))

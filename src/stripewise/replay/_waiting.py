@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import Op
-from stripewise.replay._columns import Columns, combined
+from stripewise.replay._columns import CALL, combined
 from stripewise.replay._meetings import Meeting
 from stripewise.replay._order import Wait
 from stripewise.replay._tables import Tables
@@ -25,17 +25,17 @@ _ADDED = np.dtype([(name, "<i8") for name in ("at", "verb", "offset", "bytes", "
 
 
 def with_waits(
-    columns: Columns,
+    calls: NDArray[Any],
     rank: int,
     tables: Tables,
     waits: Sequence[Wait],
     meetings: Sequence[tuple[int, Meeting]],
     n_verbs: int,
-) -> Columns:
+) -> NDArray[Any]:
     """Put signals, barriers and waits between the calls of a rank.
 
     Args:
-        columns: Of the rank's own calls.
+        calls: (n,) `CALL`, the rank's own.
         rank: Whose.
         tables: For the numbers of files.
         waits: Of all ranks.
@@ -45,24 +45,17 @@ def with_waits(
     barriers = (_barriers(rank, number, one, n_verbs + 1) for number, one in meetings)
     added = np.concatenate([_messages(rank, tables, waits, n_verbs), *barriers])
     if not len(added):
-        return columns
+        return calls
     added = added[np.lexsort([added[name] for name in ("bytes", "offset", "verb", "at")])]
     met = added["verb"] == n_verbs + 1
-    columns.values["gap"][added["at"][met]] = 0  # it passes before the barrier
-    return _inserted(columns, added)
-
-
-def _inserted(columns: Columns, added: NDArray[Any]) -> Columns:
-    places = np.minimum(added["at"], len(columns.key))
-    told: dict[str, Any] = {name: added[name] for name in added.dtype.names or ()}
-    told |= {"op": int(Op.META), "flags": 0}
-    base = int(columns.key.max(initial=-1)) + 1
-    keys = base + combined(added["verb"], added["bytes"], added["group"])
-    merged = {
-        name: np.insert(values, places, told.get(name, -1))
-        for name, values in columns.values.items()
-    }
-    return Columns(merged, np.insert(columns.key, places, keys))
+    calls["gap"][added["at"][met]] = 0  # it passes before the barrier
+    made = np.full(len(added), -1, CALL)
+    for name in ("verb", "offset", "bytes", "group", "gap"):
+        made[name] = added[name]
+    made["op"], made["flags"] = Op.META, 0
+    made["key"] = combined(added["verb"], added["bytes"], added["group"])
+    made["key"] += calls["key"].max(initial=-1) + 1
+    return np.insert(calls, np.minimum(added["at"], len(calls)), made)
 
 
 def _messages(rank: int, tables: Tables, waits: Sequence[Wait], signal: int) -> NDArray[Any]:

@@ -10,8 +10,14 @@ from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.model import StudyResult
-from stripewise.replay import REPLAY_MARK, Replay, read_plan, replay_program, traced_family
-from stripewise.runtime import find_launcher, find_runtime, launcher_line, mpi_of_command
+from stripewise.replay import REPLAY_MARK, Replay, read_plan, replay_program
+from stripewise.runtime import (
+    find_launcher,
+    find_runtime,
+    launcher_line,
+    mpi_of_command,
+    mpiexec_words,
+)
 from stripewise.study._options import StudyOptions
 
 RunStudy = Callable[[StudyOptions], StudyResult]
@@ -38,11 +44,12 @@ def replay_options(options: StudyOptions, trace: Path) -> StudyOptions:
     study = options.study_directory
     place = study.with_name(f"{study.name.removesuffix('.stripewise')}-replay.stripewise")
     plan = read_plan(trace)
-    family, program = replay_program(find_runtime(), traced_family(trace))
+    family, program = replay_program(find_runtime(), plan.mpi)
     mpi = mpi_of_command(options.command)
     same = mpi is None or mpi.family == family
     line = launcher_line(options.command, plan.n_ranks) if same else None
-    replayed = Replay(plan, place, program, find_launcher(family), line=line)
+    launcher = line or mpiexec_words(find_launcher(family), plan.n_ranks)
+    replayed = Replay(plan, place, program, launcher)
     if not (options.resume and (place / REPLAY_MARK / "plan").is_file()):
         replayed.prepare()
     return replace(

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,8 @@ class Differences:
         return self.n_different > 0
 
 
-Request = tuple[Any, ...]
+Request = tuple[int, int, int | None, str, str, str, str]
+"""Kind of operation, bytes, offset; dataset, selection, view and buffer in words."""
 
 
 def compare(first: Trace, second: Trace, names: Mapping[str, str] | None = None) -> Differences:
@@ -83,24 +83,14 @@ def compare(first: Trace, second: Trace, names: Mapping[str, str] | None = None)
 
 def _same(a: Request, b: Request) -> bool:
     if a[2] is None or b[2] is None:
-        a, b = (*a[:2], None, *a[3:]), (*b[:2], None, *b[3:])
+        return a[:2] == b[:2] and a[3:] == b[3:]
     return a == b
 
 
 def _told(request: Request) -> str:
-    op, size, offset, name, shape, view, memory = request
-    said = f"{Op(op).name.lower()} of {size} bytes"
-    if offset is not None:
-        said += f" at {offset}"
-    if name:
-        said += f" in {name}"
-    if shape is not None:
-        said += f", {shape.kind} {shape.numbers[:12]} of {shape.extents}"
-    if view is not None:
-        said += f", view at {view.displacement} with {len(view.pieces)} pieces"
-    if memory is not None:
-        said += f", a buffer of {len(memory.pieces)} pieces in {memory.extent} bytes"
-    return said
+    op, size, offset, *others = request
+    place = "" if offset is None else f" at {offset}"
+    return ", ".join((f"{Op(op).name.lower()} of {size} bytes{place}", *filter(None, others)))
 
 
 def _requests(trace: Trace, names: Mapping[str, str]) -> dict[tuple[int, str, int], list[Request]]:
@@ -109,31 +99,25 @@ def _requests(trace: Trace, names: Mapping[str, str]) -> dict[tuple[int, str, in
     chosen &= (rows["flags"] & EventFlag.ATTRIBUTE) == 0
     tables = Tables(trace, {})
     told = {int(i): _of_row(trace, tables, int(i)) for i in np.flatnonzero(chosen)}
-    shapes, views = tables.shapes, tables.views
     found: dict[tuple[int, str, int], list[Request]] = {}
     for calls in rank_calls(trace, chosen):
         for index, offset in zip(calls.row.tolist(), calls.offset.tolist(), strict=True):
-            op, size, known, name, shape, view, memory = told[index]
-            request = (
-                op,
-                size,
-                offset if known else None,
-                name,
-                shapes[shape] if shape >= 0 else None,
-                views[view] if view >= 0 else None,
-                views[memory] if memory >= 0 else None,
-            )
             row = rows[index]
             key = (calls.rank, names[trace.paths[row["file"]]], int(row["layer"]))
+            known = offset if offset >= 0 else None
+            request = (int(row["op"]), int(row["bytes"]), known, *told[index])
             found.setdefault(key, []).append(request)
     return found
 
 
-def _of_row(trace: Trace, tables: Tables, index: int) -> Request:
+def _of_row(trace: Trace, tables: Tables, index: int) -> tuple[str, str, str, str]:
     row = trace.rows[index]
     name = trace.objects[row["object"]].name if row["object"] >= 0 else ""
-    known = not row["flags"] & EventFlag.NO_OFFSET and row["offset"] >= 0
-    op = int(row["op"])
     shape, view = tables.shape(int(row["shape"])), tables.view(int(row["view"]))
     memory = tables.buffer(int(row["memory"]))
-    return op, int(row["bytes"]), bool(known), name, shape, view, memory
+    return (
+        name,
+        tables.shapes[shape] if shape >= 0 else "",
+        tables.views[view] if view >= 0 else "",
+        tables.views[memory] if memory >= 0 else "",
+    )
