@@ -246,6 +246,14 @@ def test_failed_calls_and_a_selection_that_is_cut_are_left_out() -> None:
     assert layers(plan) == {"mpiio"}
 
 
+def test_a_rank_may_make_no_calls() -> None:
+    script = Script(2)
+    script.call(0, P, Op.OPEN, "open", "/f", offset=6)
+    text = plan_text(build_plan(script.trace()))
+    assert "\nsection 1 0\n" in text
+    assert "\nrank 1 1\n" in text
+
+
 def test_a_plan_is_its_owners_alone(tmp_path: Path) -> None:
     plan = build_plan(collective_writes().trace())
     write_plan(plan, tmp_path / "plan")

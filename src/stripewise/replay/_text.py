@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stripewise.errors import StorageError
-from stripewise.replay._records import COLUMNS, Plan, PlanFile, PlanRank
+from stripewise.replay._records import CALL_ROW, COLUMNS, Plan, PlanFile, PlanRank
 
 PLAN_VERSION = 1
 _PLAIN = frozenset(b"!#$&'()+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`"
@@ -111,7 +111,7 @@ def words(*values: object) -> str:
 
 def _calls(table: NDArray[Any]) -> Iterator[str]:
     """A line for each row: all members of `CALL_ROW` are whole numbers of 64 bits."""
-    rows = np.ascontiguousarray(table).view(np.int64).reshape(len(table), -1)
+    rows = np.ascontiguousarray(table).view((np.int64, CALL_ROW.itemsize // 8))
     return (words(*row) for row in rows.tolist())
 
 
