@@ -22,9 +22,8 @@ import pytest
 from abis import family_of, hdf5_2_flags, is_openmpi, major_of, tool
 from kernel_builds import hdf5_flags
 
-from stripewise.model import RunProfile
+from stripewise.model import IoLayer, Op, RunProfile, SettingsKind
 from stripewise.readers import read_containers
-from stripewise.readers._container import ContainerLayer, Op, SettingsKind
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
 PROGRAMS = Path(__file__).parent / "programs"
@@ -115,7 +114,7 @@ class Ran:
         processes = self.profile.processes
         return {int(row[field]) for row in processes if row["mpi_family"] != 0}
 
-    def records(self, layer: ContainerLayer, name: str) -> list[Any]:
+    def records(self, layer: IoLayer, name: str) -> list[Any]:
         """Records of a layer for the files of that name, one per process."""
         return [
             record
@@ -125,7 +124,7 @@ class Ran:
             and self.profile.processes["mpi_family"][record["process"]] != 0
         ]
 
-    def bytes(self, layer: ContainerLayer, name: str, *ops: Op) -> int:
+    def bytes(self, layer: IoLayer, name: str, *ops: Op) -> int:
         """Bytes of these operations, over all processes."""
         return sum(int(r["bytes"][list(ops)].sum()) for r in self.records(layer, name))
 
@@ -133,20 +132,20 @@ class Ran:
         """Ranks that issued system writes."""
         return {
             int(self.profile.processes["rank"][record["process"]])
-            for record in self.records(ContainerLayer.POSIX, name)
+            for record in self.records(IoLayer.POSIX, name)
             if record["bytes"][Op.WRITE] > 0
         }
 
     def largest_write(self, name: str) -> int:
         """Largest system write."""
-        return max(int(r["write_max"]) for r in self.records(ContainerLayer.POSIX, name))
+        return max(int(r["write_max"]) for r in self.records(IoLayer.POSIX, name))
 
     def aligned_writes(self, name: str, bits: int) -> int:
         """System writes whose offset and size are multiples of 2**bits."""
-        records = self.records(ContainerLayer.POSIX, name)
+        records = self.records(IoLayer.POSIX, name)
         return int(np.sum([record["write_alignment"][bits:].sum() for record in records]))
 
-    def settings(self, kind: SettingsKind, layer: ContainerLayer) -> dict[str, set[str]]:
+    def settings(self, kind: SettingsKind, layer: IoLayer) -> dict[str, set[str]]:
         """Key to the values that were recorded by any process."""
         found: dict[str, set[str]] = {}
         for settings in self.profile.settings:
@@ -155,7 +154,7 @@ class Ran:
                     found.setdefault(key, set()).add(value)
         return found
 
-    def applied(self, layer: ContainerLayer = ContainerLayer.MPIIO) -> dict[str, set[str]]:
+    def applied(self, layer: IoLayer = IoLayer.MPIIO) -> dict[str, set[str]]:
         """What was applied."""
         return self.settings(SettingsKind.APPLIED, layer)
 

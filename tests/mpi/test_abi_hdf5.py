@@ -15,12 +15,12 @@ import pytest
 from abis import HDF5_2, hdf5_2_flags
 from runtime_harness import Ran, flat, program, require, run, run_plain
 
-from stripewise.readers._container import ContainerLayer, Op
+from stripewise.model import IoLayer, Op
 from stripewise.runtime._hdf5 import find_hdf5
 
 pytestmark = pytest.mark.mpi
 
-HDF5 = ContainerLayer.HDF5
+HDF5 = IoLayer.HDF5
 DATASET = 64 * 512 * 8
 READS = (Op.READ, Op.READ_COLLECTIVE)
 WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
@@ -54,9 +54,7 @@ def test_calls_and_bytes_are_counted(mode: str, collective: bool, tmp_path: Path
 def test_no_lower_call_is_outermost(tmp_path: Path) -> None:
     """Every call with an event set is wrapped: what it does below is inside of it."""
     ran = events(tmp_path, "async")
-    lower = [
-        ran.records(layer, "out.h5") for layer in (ContainerLayer.MPIIO, ContainerLayer.POSIX)
-    ]
+    lower = [ran.records(layer, "out.h5") for layer in (IoLayer.MPIIO, IoLayer.POSIX)]
     assert all(lower)
     assert {float(record["outermost_seconds"]) for records in lower for record in records} == {0}
 

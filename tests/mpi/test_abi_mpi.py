@@ -11,21 +11,22 @@ import pytest
 from abis import MPIS, family_of, is_openmpi, major_of, tool
 from runtime_harness import Ran, flat, plugins, program, require, run, run_plain
 
-from stripewise.model import Configuration, FileRule
-from stripewise.readers import cannot_act, observed_files, program_facts
-from stripewise.readers._container import (
-    ContainerLayer,
+from stripewise.model import (
+    Configuration,
+    FileRule,
+    IoLayer,
     MpiFamily,
     Op,
     PluginState,
     ProcessFlag,
     SettingsKind,
 )
+from stripewise.readers import cannot_act, observed_files, program_facts
 from stripewise.runtime import describe_mpi
 
 pytestmark = pytest.mark.mpi
 
-MPIIO = ContainerLayer.MPIIO
+MPIIO = IoLayer.MPIIO
 BLOCK, BLOCKS = 4096, 64
 SHARE = BLOCK * BLOCKS
 READS = (Op.READ, Op.READ_COLLECTIVE)
@@ -97,7 +98,7 @@ def test_calls_and_bytes_are_counted(mpi: str, mode: str, write: Op, tmp_path: P
         assert record["bytes"][write] == SHARE
         assert record["count"][[Op.OPEN, Op.CLOSE, Op.SYNC]].tolist() == [1, 1, 1]
     assert ran.bytes(MPIIO, "out.dat", *READS) == 2 * SHARE
-    assert ran.bytes(ContainerLayer.POSIX, "out.dat", Op.WRITE) >= 2 * SHARE
+    assert ran.bytes(IoLayer.POSIX, "out.dat", Op.WRITE) >= 2 * SHARE
     assert (ran.profile.write_bytes, ran.profile.read_bytes) == (2 * SHARE, 2 * SHARE)
     assert ran.profile.io_seconds > 0
 

@@ -10,13 +10,12 @@ import pytest
 from io_libraries import FAMILY, library_program
 from runtime_harness import Ran, flat, run, run_plain
 
-from stripewise.model import Configuration, FileRule
-from stripewise.readers import cannot_act, observed_files, opened_files, program_facts
-from stripewise.readers._container import ContainerLayer, Op, SettingsKind
+from stripewise.model import Configuration, FileRule, IoLayer, Op, SettingsKind
+from stripewise.readers import cannot_act, observed_files, program_facts, written_files
 
 pytestmark = pytest.mark.mpi
 
-ADIOS2 = ContainerLayer.ADIOS2
+ADIOS2 = IoLayer.ADIOS2
 ARRAY = 8192 * 8
 
 
@@ -53,9 +52,9 @@ def test_the_directory_counts_as_one_file(tmp_path: Path) -> None:
     assert set(files) == {"out.bp", "other-out.bp"}
     assert files["out.bp"].interface == "adios2"
     assert files["out.bp"].system_write_bytes >= files["out.bp"].write_bytes == 3 * 2 * ARRAY
-    opened = opened_files(profile, tmp_path)
-    assert Path("out.bp") not in opened.written
-    assert Path("out.bp/data.0") in opened.created
+    found = written_files(profile, tmp_path)
+    assert Path("out.bp") not in found.written
+    assert Path("out.bp/data.0") in found.written
 
 
 def test_bytes_that_a_thread_writes_count_once(tmp_path: Path) -> None:
@@ -149,5 +148,5 @@ def test_cxx_and_exceptions(tmp_path: Path) -> None:
     for record in ran.records(ADIOS2, "out.bp"):
         assert record["count"][[Op.OPEN, Op.CLOSE, Op.META]].tolist() == [2, 2, 5]
     for rank in range(2):  # calls after an exception are outermost again
-        (after,) = ran.records(ContainerLayer.POSIX, f"after-{rank}.txt")
+        (after,) = ran.records(IoLayer.POSIX, f"after-{rank}.txt")
         assert after["outermost_write_bytes"] == len("after\n")

@@ -12,11 +12,11 @@ import pytest
 from abis import HDF5_2, tool
 from runtime_harness import FAMILIES, Ran, flat, program, require, run, run_plain
 
-from stripewise.readers._container import ContainerLayer, Op, ProcessFlag
+from stripewise.model import IoLayer, Op, ProcessFlag
 
 pytestmark = pytest.mark.mpi
 
-HDF5 = ContainerLayer.HDF5
+HDF5 = IoLayer.HDF5
 DATASET = 64 * 512 * 8
 WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
 READS = (Op.READ, Op.READ_COLLECTIVE)
@@ -193,7 +193,7 @@ def test_collective_transfer(stack: str, tmp_path: Path) -> None:
     ran = write(stack, tmp_path, configuration=configuration)
     assert ran.bytes(HDF5, "out.h5", Op.WRITE_COLLECTIVE) == DATASET
     assert ran.bytes(HDF5, "out.h5", Op.WRITE) == DATASET
-    assert ran.bytes(ContainerLayer.MPIIO, "out.h5", Op.WRITE_COLLECTIVE) == DATASET
+    assert ran.bytes(IoLayer.MPIIO, "out.h5", Op.WRITE_COLLECTIVE) == DATASET
     assert ran.applied(HDF5) == {"transfer": {"collective"}}
 
 

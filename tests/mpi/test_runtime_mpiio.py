@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from runtime_harness import FAMILIES, Ran, flat, plugins, program, require, run, run_plain
 
-from stripewise.readers._container import ContainerLayer, FileFlag, Op, SettingsKind
+from stripewise.model import FileFlag, IoLayer, Op, SettingsKind
 
 pytestmark = pytest.mark.mpi
 
-MPIIO = ContainerLayer.MPIIO
+MPIIO = IoLayer.MPIIO
 BLOCK, BLOCKS = 4096, 64
 SHARE = BLOCK * BLOCKS
 READS = (Op.READ, Op.READ_COLLECTIVE)
@@ -77,7 +77,7 @@ def test_calls_and_bytes_are_counted(
         assert record["outermost_write_bytes"] == SHARE
         assert record["outermost_read_bytes"] == SHARE
     assert ran.bytes(MPIIO, "out.dat", *READS) == n_ranks * SHARE
-    assert ran.bytes(ContainerLayer.POSIX, "out.dat", Op.WRITE) >= n_ranks * SHARE
+    assert ran.bytes(IoLayer.POSIX, "out.dat", Op.WRITE) >= n_ranks * SHARE
     assert ran.profile.write_bytes == n_ranks * SHARE
     assert ran.profile.io_seconds > 0
 
@@ -151,7 +151,7 @@ def test_striping_unit_aligns_the_file_domains(tmp_path: Path) -> None:
     require("mpicc.mpich", "mpiexec.mpich", "cmake")
     lines = (*AGGREGATORS[:2], "mpiio romio_cb_write enable", "mpiio striping_unit 393216")
     ran = strided("mpich", tmp_path, "collective", configuration=flat("file *.dat 0", *lines))
-    sizes = {int(r["write_max"]) for r in ran.records(ContainerLayer.POSIX, "out.dat")}
+    sizes = {int(r["write_max"]) for r in ran.records(IoLayer.POSIX, "out.dat")}
     assert sizes == {393216, 2 * SHARE - 393216}
 
 

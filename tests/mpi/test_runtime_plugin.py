@@ -21,7 +21,7 @@ from runtime_harness import (
     scratch,
 )
 
-from stripewise.readers._container import ContainerLayer, Op, PluginState, ProcessFlag
+from stripewise.model import IoLayer, Op, PluginState, ProcessFlag
 
 pytestmark = pytest.mark.mpi
 
@@ -55,7 +55,7 @@ def check_without(ran: object, family: str) -> None:
     assert ran.code == 0, ran.err  # type: ignore[attr-defined]
     assert ran.ranks() == []  # type: ignore[attr-defined]
     assert ran.applied() == {}  # type: ignore[attr-defined]
-    records = ran.records(ContainerLayer.MPIIO, "out.dat")  # type: ignore[attr-defined]
+    records = ran.records(IoLayer.MPIIO, "out.dat")  # type: ignore[attr-defined]
     assert [int(r["count"][Op.WRITE_COLLECTIVE]) for r in records] == [1, 1]
     assert [int(r["bytes"].sum()) for r in records] == [0, 0]
     assert all(r["outermost_seconds"] > 0 for r in records)
@@ -112,7 +112,7 @@ def test_fork_in_an_mpi_program(family: str, tmp_path: Path) -> None:
     ran = run(family, 2, forker, tmp_path, configuration=HINTS)
     assert (ran.code, ran.out) == (plain.returncode, plain.stdout) == (0, "")
     assert ran.ranks() == [0, 1]
-    assert ran.bytes(ContainerLayer.MPIIO, "out.dat", Op.WRITE) == 2 * 4096
+    assert ran.bytes(IoLayer.MPIIO, "out.dat", Op.WRITE) == 2 * 4096
     assert (tmp_path / "out.dat.child2").read_text() == "child 2\n"
     children = [p for p in ran.profile.processes if p["flags"] & ProcessFlag.FORKED]
     assert all(int(child["rank"]) == -1 for child in children)

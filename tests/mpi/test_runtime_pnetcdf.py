@@ -11,13 +11,12 @@ import pytest
 from io_libraries import FAMILY, library_program
 from runtime_harness import Ran, flat, run, run_plain
 
-from stripewise.model import Configuration, FileRule, IoLayer
+from stripewise.model import Configuration, FileRule, IoLayer, Op, SettingsKind
 from stripewise.readers import cannot_act, observed_files, program_facts, read_evidence
-from stripewise.readers._container import ContainerLayer, Op, SettingsKind
 
 pytestmark = pytest.mark.mpi
 
-PNETCDF = ContainerLayer.PNETCDF
+PNETCDF = IoLayer.PNETCDF
 VARIABLE = 64 * 128 * 8
 WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
 READS = (Op.READ, Op.READ_COLLECTIVE)
@@ -48,7 +47,7 @@ def test_calls_bytes_and_time_are_counted(n_ranks: int, tmp_path: Path) -> None:
         assert record["count"][[Op.OPEN, Op.CLOSE, Op.SYNC]].tolist() == [1, 1, 1]
         assert record["count"][Op.WRITE] == 64 // n_ranks
         assert record["outermost_seconds"] == pytest.approx(record["seconds"].sum())
-    assert all(r["outermost_seconds"] == 0 for r in ran.records(ContainerLayer.MPIIO, "out.nc"))
+    assert all(r["outermost_seconds"] == 0 for r in ran.records(IoLayer.MPIIO, "out.nc"))
 
 
 def test_posted_calls_count_their_bytes_and_the_wait_their_time(tmp_path: Path) -> None:
@@ -150,5 +149,5 @@ def test_netcdf_4_is_seen_as_hdf5(tmp_path: Path) -> None:
         True,
         False,
     )
-    assert ran.applied(ContainerLayer.HDF5) == {"alignment": {"0,4096"}}
+    assert ran.applied(IoLayer.HDF5) == {"alignment": {"0,4096"}}
     assert ran.profile.write_bytes == 2 * 1024 * 8

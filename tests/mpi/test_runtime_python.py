@@ -13,8 +13,8 @@ import h5py
 import pytest
 from runtime_harness import PROGRAMS, PYTHON, checked, core, flat, require, run, run_plain
 
+from stripewise.model import IoLayer, Op
 from stripewise.readers import read_containers
-from stripewise.readers._container import ContainerLayer, Op
 
 pytestmark = pytest.mark.mpi
 
@@ -41,7 +41,7 @@ def test_mpi4py(n_ranks: int, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.ranks() == list(range(n_ranks))
     share = 4096 * 64
-    assert ran.bytes(ContainerLayer.MPIIO, "out.dat", Op.WRITE_COLLECTIVE) == n_ranks * share
+    assert ran.bytes(IoLayer.MPIIO, "out.dat", Op.WRITE_COLLECTIVE) == n_ranks * share
     assert ran.writers("out.dat") == {*range(min(n_ranks, 2))}  # cb_nodes
     assert ran.largest_write("out.dat") == 65536
     expected = b"".join(bytes([rank + 1]) * 4096 for rank in range(n_ranks)) * 64
@@ -56,9 +56,9 @@ def test_h5py(n_ranks: int, tmp_path: Path) -> None:
     ran = run("openmpi", n_ranks, command, tmp_path, configuration=configuration)
     assert (ran.code, ran.err) == (plain.returncode, plain.stderr)
     assert ran.ranks() == list(range(n_ranks))
-    assert ran.bytes(ContainerLayer.HDF5, "out.h5", Op.WRITE) == 64 * 512 * 8
+    assert ran.bytes(IoLayer.HDF5, "out.h5", Op.WRITE) == 64 * 512 * 8
     assert ran.profile.write_bytes == 64 * 512 * 8
-    assert ran.applied(ContainerLayer.HDF5)["alignment"] == {"65536,1048576"}
+    assert ran.applied(IoLayer.HDF5)["alignment"] == {"65536,1048576"}
     with h5py.File(tmp_path / "out.h5") as file:
         assert file["steps/a"].chunks == (32, 512)
         assert file["steps/a"][0, 0] == 1.0
@@ -125,7 +125,7 @@ def test_two_hdf5_in_one_process(tmp_path: Path) -> None:
         written = [
             int(record["bytes"][Op.WRITE])
             for record in profile.counters
-            if record["layer"] == ContainerLayer.HDF5
+            if record["layer"] == IoLayer.HDF5
             and Path(profile.paths[int(record["file"])]).name == name
         ]
         assert written == [800]

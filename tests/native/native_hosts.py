@@ -16,9 +16,8 @@ import numpy as np
 import pytest
 from filelock import FileLock
 
-from stripewise.model import RunProfile
+from stripewise.model import FileFlag, IoLayer, Op, ProcessFlag, RunProfile
 from stripewise.readers import read_containers
-from stripewise.readers._container import ContainerLayer, FileFlag, Op, ProcessFlag
 
 QUICK = "-DCMAKE_BUILD_TYPE=Debug"
 """For a further build: a third of the time."""
@@ -125,7 +124,7 @@ class Host:
         """What was recorded until now."""
         return read_containers(sorted(self.containers.glob("*.sw")))
 
-    def records(self, name: str, layer: ContainerLayer = ContainerLayer.POSIX) -> list[Any]:
+    def records(self, name: str, layer: IoLayer = IoLayer.POSIX) -> list[Any]:
         """Records of the files with this base name in a layer."""
         profile = self.profile
         return [
@@ -135,7 +134,7 @@ class Host:
             and os.path.basename(profile.paths[int(record["file"])]) == name
         ]
 
-    def record(self, name: str, layer: ContainerLayer = ContainerLayer.POSIX) -> Any:
+    def record(self, name: str, layer: IoLayer = IoLayer.POSIX) -> Any:
         """The one record of a file in a layer."""
         found = self.records(name, layer)
         assert len(found) == 1, f"{len(found)} records of {name}: {self.profile.paths}"

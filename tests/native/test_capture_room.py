@@ -11,8 +11,7 @@ import pytest
 from capture_hosts import Call, calls_of, play, rows_named, trace_of, write_script
 from native_hosts import Host, Programs, operations
 
-from stripewise.model import Trace
-from stripewise.readers._container import Op
+from stripewise.model import Op, Trace
 
 CALLS = 20_000
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from native_hosts import PROGRAMS, QUICK, Host, Programs, build_core, has, moved, operations
 
-from stripewise.readers._container import ContainerLayer, Op, ProcessFlag
+from stripewise.model import IoLayer, Op, ProcessFlag
 
 NOWHERE = "/nowhere-at-all/data"
 
@@ -128,7 +128,7 @@ def test_held_requests_take_their_time(host: Host) -> None:
 def test_what_libc_writes_for_a_stream_is_held(host: Host, programs: Programs) -> None:
     program = programs.executable("streamed")
     host.check(program, "equal", "200", STRIPEWISE_HOLD="write=20000000")
-    record = host.record("out", ContainerLayer.STDIO)
+    record = host.record("out", IoLayer.STDIO)
     assert record["seconds"][Op.WRITE] >= 4 * 0.02  # four full buffers of 4 KiB
     assert (host.directory / "out").stat().st_size == 20000
 

@@ -9,7 +9,7 @@ import shutil
 import pytest
 from native_hosts import PROGRAMS, Host, Programs, operations, run_checked
 
-from stripewise.readers._container import ContainerLayer, Op
+from stripewise.model import IoLayer, Op
 
 OPENED = "opened out.bp 1 with 1\n"
 FLAT = "stripewise-flat 1\nfile\t{match}\t1\nadios2\tNumAggregators\t2\nadios2\tengine\tBP4\n"
@@ -34,12 +34,12 @@ def test_objects_are_not_looked_into_without_a_setting(
 ) -> None:
     configuration = FLAT.format(match=match) if match else ""
     assert host.check(program, STRIPEWISE_CONFIGURATION=configuration) == OPENED.encode()
-    assert operations(host.record("out.bp", ContainerLayer.ADIOS2), Op.OPEN) == 1
+    assert operations(host.record("out.bp", IoLayer.ADIOS2), Op.OPEN) == 1
 
 
 def test_settings_are_refused_where_objects_differ(host: Host, program: str) -> None:
     out = host.check(program, STRIPEWISE_CONFIGURATION=FLAT.format(match="*"))
     assert out.decode().splitlines() == ["looked into", OPENED.strip()]
-    assert operations(host.record("out.bp", ContainerLayer.ADIOS2), Op.OPEN) == 1
+    assert operations(host.record("out.bp", IoLayer.ADIOS2), Op.OPEN) == 1
     notes = set(host.profile.notes)
     assert any("keeps its objects differently" in note for note in notes), notes

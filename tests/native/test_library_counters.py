@@ -9,7 +9,7 @@ import os
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
 
-from stripewise.readers._container import ContainerLayer, FileFlag, Op, ProcessFlag
+from stripewise.model import FileFlag, IoLayer, Op, ProcessFlag
 
 
 def test_every_kind_of_transfer(host: Host, programs: Programs) -> None:
@@ -57,7 +57,7 @@ def test_copies_count_on_both_files(host: Host, programs: Programs) -> None:
 
 def test_streams(host: Host, programs: Programs) -> None:
     host.check(programs.executable("streams"))
-    record = host.record("stream", ContainerLayer.STDIO)
+    record = host.record("stream", IoLayer.STDIO)
     assert operations(record, Op.OPEN) == 1
     assert operations(record, Op.WRITE) == 3
     assert moved(record, Op.WRITE) == 10 + 7 + 5
@@ -66,7 +66,7 @@ def test_streams(host: Host, programs: Programs) -> None:
     assert operations(record, Op.SYNC) == 1
     assert operations(record, Op.CLOSE) == 1
     assert record["consecutive_writes"] == 3
-    assert not host.records("stream", ContainerLayer.POSIX)
+    assert not host.records("stream", IoLayer.POSIX)
 
 
 def test_copies_and_bulk_closes_of_descriptors(host: Host, programs: Programs) -> None:
@@ -145,6 +145,6 @@ def test_files_whose_old_content_goes_are_marked(host: Host, programs: Programs)
     for name in ("by_stream", "by_size", "cut"):
         (host.directory / name).write_text("old\n")
     host.check(programs.executable("emptied"))
-    assert has(host.record("by_stream", ContainerLayer.STDIO), FileFlag.TRUNCATED)
+    assert has(host.record("by_stream", IoLayer.STDIO), FileFlag.TRUNCATED)
     assert has(host.record("by_size"), FileFlag.TRUNCATED)
     assert not has(host.record("cut"), FileFlag.TRUNCATED)

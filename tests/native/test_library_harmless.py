@@ -10,7 +10,7 @@ import signal
 import pytest
 from native_hosts import Host, Programs, operations
 
-from stripewise.readers._container import Op
+from stripewise.model import Op
 
 
 @pytest.mark.parametrize("capture", ["", "all"])

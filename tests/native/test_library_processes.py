@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from native_hosts import Host, Programs, has, moved, operations
 
-from stripewise.readers._container import Op, ProcessFlag
+from stripewise.model import Op, ProcessFlag
 
 SCRIPT = """
 set -u

@@ -16,8 +16,9 @@ from native_hosts import Host, Programs
 from stripewise.errors import ContainerError
 from stripewise.model import RunProfile
 from stripewise.readers import read_evidence
-from stripewise.readers._blocks import blocks, store_of
+from stripewise.readers._blocks import blocks
 from stripewise.readers._trace_layout import TraceBlockKind
+from support.containers import store_of
 
 
 def read(host: Host) -> RunProfile:

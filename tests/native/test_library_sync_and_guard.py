@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from native_hosts import Host, Programs, has, operations
 
-from stripewise.readers._container import ContainerLayer, Op, ProcessFlag
+from stripewise.model import IoLayer, Op, ProcessFlag
 
 
 def system_calls(host: Host, *command: str | Path, **variables: str) -> list[str]:
@@ -68,7 +68,7 @@ def test_sync_is_part_of_the_close(host: Host, programs: Programs) -> None:
     record = host.record("written")
     assert operations(record, Op.CLOSE) == 2
     assert operations(record, Op.SYNC) == 0
-    stream = host.record("stream", ContainerLayer.STDIO)
+    stream = host.record("stream", IoLayer.STDIO)
     assert operations(stream, Op.CLOSE) == 1
 
 

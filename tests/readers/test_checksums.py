@@ -11,13 +11,12 @@ import pytest
 
 from stripewise.errors import ContainerError
 from stripewise.readers import _container as c
-from stripewise.readers import parse_container
-from stripewise.readers._blocks import Store, blocks, store_of
+from stripewise.readers import _parse
+from stripewise.readers._blocks import Store, blocks
 from stripewise.readers._checksums import checksum
-from stripewise.readers._parse import _parse
 from stripewise.readers._trace_layout import TraceBlockKind
 from stripewise.report import info_lines, trace_info
-from support.containers import sealed
+from support.containers import parse_container, sealed, store_of
 from support.trace_samples import evidence, mixed_container, one_thread, rank
 
 WHOLE = mixed_container()
@@ -103,7 +102,7 @@ def test_a_process_that_goes_on_while_it_is_read(sealed_again: bool) -> None:
             now[:] = changed
         return bytes(now[offset : offset + size])
 
-    assert _parse(Store("vm.sw", len(WHOLE), fetch), events=True).problems == []
+    assert _parse.parse_container(Store("vm.sw", len(WHOLE), fetch), events=True).problems == []
 
 
 def test_trace_info_says_so() -> None:

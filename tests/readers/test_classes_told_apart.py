@@ -9,9 +9,15 @@ from pathlib import Path
 import pytest
 
 from stripewise.model import FileClass, FileFlag, IoLayer, Op, RunProfile
-from stripewise.readers import class_phrase, file_classes, join_containers, parse_container
+from stripewise.readers import class_phrase, file_classes
 from stripewise.readers._file_globs import glob_of
-from support.containers import FakeFile, FakeProcess, build_container
+from support.containers import (
+    FakeFile,
+    FakeProcess,
+    build_container,
+    join_containers,
+    parse_container,
+)
 
 ROOT = Path("/d")
 KIB, MIB = 1 << 10, 1 << 20

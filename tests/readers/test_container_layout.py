@@ -12,11 +12,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.model import N_ACTIONS, Action, EventFlag, OpenBit
+from stripewise.model import (
+    N_ACTIONS,
+    Action,
+    EventFlag,
+    FileFlag,
+    IoLayer,
+    MpiFamily,
+    Op,
+    OpenBit,
+    PluginState,
+    ProcessFlag,
+    SettingsKind,
+)
 from stripewise.readers import _container as c
 from stripewise.readers import _trace_layout as t
+from support.containers import structs
+from support.traces import BINS_PER_RECORD, RUN_BRIEF
 
-STRUCTS = {**c.STRUCTS, **t.TRACE_STRUCTS}
+STRUCTS = structs(c) | structs(t)
 FLEXIBLE = ("path[]", "text[]", "numbers[]", "pieces[]", "bins[]")
 INCLUDE = Path(__file__).parents[2] / "native" / "include"
 CONSTANTS = {
@@ -26,30 +40,27 @@ CONSTANTS = {
     "SW_BLOCK_MAGIC": c.BLOCK_MAGIC,
     "SW_SIZE_BINS": c.SIZE_BINS,
     "SW_ALIGN_BINS": c.ALIGN_BINS,
-    "SW_LAYER_COUNT": len(c.ContainerLayer),
-    "SW_OP_COUNT": len(c.Op),
+    "SW_LAYER_COUNT": len(IoLayer),
+    "SW_OP_COUNT": len(Op),
     **{f"SW_BLOCK_{e.name}": e for e in c.BlockKind},
     **{f"SW_RECORD_{e.name}": e for e in c.RecordKind},
-    **{f"SW_LAYER_{e.name}": e for e in c.ContainerLayer},
-    **{f"SW_OP_{e.name}": e for e in c.Op},
-    **{f"SW_MPI_{e.name}": e for e in c.MpiFamily},
-    **{f"SW_PLUGIN_{e.name}": e for e in c.PluginState},
-    **{f"SW_PROCESS_{e.name}": e for e in c.ProcessFlag},
-    **{f"SW_FILE_{e.name}": e for e in c.FileFlag},
-    **{f"SW_SETTINGS_{e.name}": e for e in c.SettingsKind},
+    **{f"SW_LAYER_{e.name}": e for e in IoLayer},
+    **{f"SW_OP_{e.name}": e for e in Op},
+    **{f"SW_MPI_{e.name}": e for e in MpiFamily},
+    **{f"SW_PLUGIN_{e.name}": e for e in PluginState},
+    **{f"SW_PROCESS_{e.name}": e for e in ProcessFlag},
+    **{f"SW_FILE_{e.name}": e for e in FileFlag},
+    **{f"SW_SETTINGS_{e.name}": e for e in SettingsKind},
     **{f"SW_DO_{e.name}": e for e in Action},
     "SW_DO_FIRST_DATA": N_ACTIONS,
     **{f"SW_CAPTURE_{e.name}": e for e in c.CaptureMode},
     "SW_TRACE_VERSION": t.TRACE_VERSION,
     "SW_RUN_LEVELS": t.RUN_LEVELS,
     "SW_DURATION_BINS": t.DURATION_BINS,
-    "SW_RUN_BRIEF": t.RUN_BRIEF,
-    "SW_SHAPE_MOST_BOXES": t.SHAPE_MOST_BOXES,
+    "SW_RUN_BRIEF": RUN_BRIEF,
     "SW_SHAPE_TRUNCATED": t.SHAPE_TRUNCATED,
     "SW_VIEW_TRUNCATED": t.VIEW_TRUNCATED,
-    "SW_VIEW_MOST_PIECES": t.VIEW_MOST_PIECES,
-    "SW_BIN_LEAST_LOG2": t.BIN_LEAST_LOG2,
-    "SW_BINS_PER_RECORD": t.BINS_PER_RECORD,
+    "SW_BINS_PER_RECORD": BINS_PER_RECORD,
     **{f"SW_BLOCK_{e.name}": e for e in t.TraceBlockKind},
     **{f"SW_RECORD_{e.name}": e for e in t.TraceRecordKind},
     **{f"SW_TYPE_CLASS_{e.name}": e for e in t.TypeClass},
@@ -108,7 +119,7 @@ def test_constants(compiled: dict[str, int], name: str) -> None:
 
 @pytest.mark.parametrize("struct", STRUCTS)
 def test_every_member_is_mirrored(struct: str) -> None:
-    header = "trace.h" if struct in t.TRACE_STRUCTS else "container.h"
+    header = "container.h" if struct in structs(c) else "trace.h"
     text = (INCLUDE / "stripewise" / header).read_text()
     found = re.search(rf"struct {struct} {{(.*?)\n}};", text, re.DOTALL)
     assert found

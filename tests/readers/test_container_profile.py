@@ -6,27 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import RunProfile
-from stripewise.readers import (
-    join_containers,
-    observed_files,
-    opened_files,
-    parse_container,
-    program_facts,
-)
-from stripewise.readers._container import (
-    ContainerLayer,
+from stripewise.model import (
     FileFlag,
+    IoLayer,
     MpiFamily,
     Op,
     PluginState,
     ProcessFlag,
+    RunProfile,
     SettingsKind,
 )
-from support.containers import FakeFile, FakeProcess, build_container
+from stripewise.readers import observed_files, program_facts, written_files
+from support.containers import (
+    FakeFile,
+    FakeProcess,
+    build_container,
+    join_containers,
+    parse_container,
+)
 
 MIB = 1 << 20
-POSIX, MPIIO, HDF5 = ContainerLayer.POSIX, ContainerLayer.MPIIO, ContainerLayer.HDF5
+POSIX, MPIIO, HDF5 = IoLayer.POSIX, IoLayer.MPIIO, IoLayer.HDF5
 
 
 def rank(number: int, size: int, files: list[FakeFile], seconds: float, **more: object):
@@ -122,7 +122,7 @@ def test_empty_profile() -> None:
     assert (empty.io_seconds, empty.read_bytes, empty.n_ranks) == (0.0, 0, 0)
     assert observed_files(empty, Path("/run")) == ()
     assert program_facts(empty, 1.0).mpi_family == ""
-    assert not opened_files(empty, Path("/run")).read
+    assert not written_files(empty, Path("/run")).written
 
 
 def test_observed_file(shared: RunProfile) -> None:
@@ -139,10 +139,10 @@ def test_observed_file(shared: RunProfile) -> None:
     assert file.reported["cb_nodes"] == "1"
 
 
-def test_opened_knows_relative_paths_and_created(shared: RunProfile, tmp_path: Path) -> None:
-    opened = opened_files(shared, Path("/run"))
-    assert opened.created == opened.written == {Path("out.dat")}
-    assert opened_files(shared, tmp_path).created == {Path("/run/out.dat")}
+def test_written_files_are_told_by_relative_paths(shared: RunProfile, tmp_path: Path) -> None:
+    found = written_files(shared, Path("/run"))
+    assert found.written == {Path("out.dat")}
+    assert written_files(shared, tmp_path).written == {Path("/run/out.dat")}
 
 
 WRITE = {Op.WRITE: (2, 10, 5)}
@@ -159,17 +159,17 @@ READ = {Op.READ: (1, 5, 5)}
         pytest.param([(POSIX, 0, {Op.WRITE: (1, 9, 5)}, 0)], False, id="appended to"),
         pytest.param([(POSIX, 0, READ, 5)], False, id="read"),
         pytest.param(
-            [(POSIX, FileFlag.CREATED, WRITE | READ, 0), (ContainerLayer.MPIIO, 0, WRITE, 0)],
+            [(POSIX, FileFlag.CREATED, WRITE | READ, 0), (IoLayer.MPIIO, 0, WRITE, 0)],
             True,
             id="read inside a write",
         ),
         pytest.param(
-            [(POSIX, FileFlag.TRUNCATED, WRITE | READ, 0), (ContainerLayer.HDF5, 0, WRITE, 0)],
+            [(POSIX, FileFlag.TRUNCATED, WRITE | READ, 0), (IoLayer.HDF5, 0, WRITE, 0)],
             False,
             id="its metadata read",
         ),
         pytest.param(
-            [(POSIX, FileFlag.CREATED, WRITE | READ, 0), (ContainerLayer.HDF5, 0, WRITE, 0)],
+            [(POSIX, FileFlag.CREATED, WRITE | READ, 0), (IoLayer.HDF5, 0, WRITE, 0)],
             True,
             id="removed, then its metadata read",
         ),
@@ -182,16 +182,16 @@ def test_old_outputs_are_told_from_inputs(tmp_path: Path, files: list, replaced:
     records = [
         FakeFile(str(path), layer, flags, ops, (1, read, 0)) for layer, flags, ops, read in files
     ]
-    opened = opened_files(profile_of(FakeProcess({}, records)), tmp_path)
-    assert opened.replaced == ({Path("x")} if replaced else set())
+    found = written_files(profile_of(FakeProcess({}, records)), tmp_path)
+    assert found.replaced == ({Path("x")} if replaced else set())
 
 
 def test_a_symbolic_link_to_the_root(tmp_path: Path) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
     link.symlink_to(real)
-    inside = FakeFile(str(link / "x"), POSIX, FileFlag.READ, {Op.READ: (1, 5, 5)})
-    assert opened_files(profile_of(FakeProcess({}, [inside])), real).read == {Path("x")}
+    inside = FakeFile(str(link / "x"), POSIX, FileFlag.WRITTEN, {Op.WRITE: (1, 5, 5)})
+    assert written_files(profile_of(FakeProcess({}, [inside])), real).written == {Path("x")}
 
 
 def test_facts(shared: RunProfile) -> None:

@@ -15,8 +15,8 @@ from stripewise.diagnosis import diagnose
 from stripewise.errors import ContainerError, StripewiseError
 from stripewise.model import IoLayer, Op
 from stripewise.readers import _container as c
-from stripewise.readers import parse_container, read_evidence, read_run
-from support.containers import FakeFile, FakeProcess, build_container
+from stripewise.readers import read_evidence, read_run
+from support.containers import FakeFile, FakeProcess, build_container, parse_container
 
 FILES = [
     FakeFile(f"/d/{n}", IoLayer.POSIX, 0, {Op.WRITE: (2, 20, 5)}, (5, 0, 20), extremes=(10, 10))
@@ -37,7 +37,7 @@ def place_of_record(data: bytes) -> int:
 def test_a_sound_container_has_no_note(tmp_path: Path) -> None:
     raw = parse_container(SOUND)
     assert raw.problems == []
-    assert len(raw.files) == len(FILES)
+    assert len(raw.records[c.RecordKind.FILE]) == len(FILES)
 
 
 @pytest.mark.parametrize("size", [c.PAGE, c.PAGE + 100, 3 * c.PAGE - 8])

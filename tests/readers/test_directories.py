@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.model import RunProfile
-from stripewise.readers import (
+from stripewise.model import FileFlag, IoLayer, Op, ProcessFlag, RunProfile
+from stripewise.readers import observed_files, program_facts, written_files
+from support.containers import (
+    FakeFile,
+    FakeProcess,
+    build_container,
     join_containers,
-    observed_files,
-    opened_files,
     parse_container,
-    program_facts,
 )
-from stripewise.readers._container import ContainerLayer, FileFlag, Op, ProcessFlag
-from support.containers import FakeFile, FakeProcess, build_container
 
 MIB = 1 << 20
 
@@ -25,14 +24,14 @@ MIB = 1 << 20
 def put(path: str) -> FakeFile:
     """A MiB put into an ADIOS2 file."""
     operations = {Op.WRITE: (1, MIB, 10)}
-    return FakeFile(path, ContainerLayer.ADIOS2, FileFlag.WRITTEN, operations, (50, 0, MIB))
+    return FakeFile(path, IoLayer.ADIOS2, FileFlag.WRITTEN, operations, (50, 0, MIB))
 
 
 def written(path: str, outermost: int = 0) -> FakeFile:
     """A MiB written to the system; by a thread of the library if outermost."""
     flags = FileFlag.WRITTEN | FileFlag.CREATED
     operations = {Op.WRITE: (1, MIB, 10)}
-    return FakeFile(path, ContainerLayer.POSIX, flags, operations, (10, 0, outermost))
+    return FakeFile(path, IoLayer.POSIX, flags, operations, (10, 0, outermost))
 
 
 def profile(*files: FakeFile) -> RunProfile:
@@ -68,5 +67,5 @@ def test_files_beside_it_are_files_of_their_own() -> None:
 
 
 def test_what_the_system_sees_is_what_was_opened() -> None:
-    opened = opened_files(profile(put("/run/out.bp"), written("/run/out.bp/data.0")), Path("/run"))
-    assert opened.written == {Path("out.bp/data.0")}
+    found = written_files(profile(put("/run/out.bp"), written("/run/out.bp/data.0")), Path("/run"))
+    assert found.written == {Path("out.bp/data.0")}

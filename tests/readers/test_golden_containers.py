@@ -14,14 +14,8 @@ from pathlib import Path
 import pytest
 
 from stripewise.model import RunProfile
-from stripewise.readers import (
-    handshake,
-    join_containers,
-    observed_files,
-    opened_files,
-    parse_container,
-    program_facts,
-)
+from stripewise.readers import handshake, observed_files, program_facts, written_files
+from support.containers import join_containers, parse_container
 
 DATA = Path(__file__).parent / "data"
 MIB = 1 << 20
@@ -66,4 +60,4 @@ def test_facts(golden: RunProfile) -> None:
 
 def test_handshake_and_opened(golden: RunProfile) -> None:
     assert handshake(golden, ["mpiexec", "-n", "2", "./shared"]).ok
-    assert Path("shared.dat") in opened_files(golden, Path("/scratch/demo")).created
+    assert Path("shared.dat") in written_files(golden, Path("/scratch/demo")).written

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from stripewise.model import Evidence, IoLayer, Op, Pieces, Selections
-from stripewise.readers import expand, parse_container
+from stripewise.readers import expand
 from stripewise.readers._join import evidence_of
+from support.containers import parse_container
 
 DATA = Path(__file__).parent / "data"
 H5, COMB = "/scratch/demo/golden.h5", "/scratch/demo/comb.dat"

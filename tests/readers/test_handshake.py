@@ -13,16 +13,9 @@ import numpy as np
 import pytest
 
 from stripewise.elf import is_static, is_static_elf
-from stripewise.model import NAMES_ROW, Action, RunProfile
-from stripewise.readers import (
-    Handshake,
-    HandshakeState,
-    handshake,
-    join_containers,
-    parse_container,
-)
-from stripewise.readers._container import MpiFamily, PluginState, ProcessFlag
-from support.containers import FakeProcess, build_container
+from stripewise.model import NAMES_ROW, Action, MpiFamily, PluginState, ProcessFlag, RunProfile
+from stripewise.readers import Handshake, HandshakeState, handshake
+from support.containers import FakeProcess, build_container, join_containers, parse_container
 
 MPI = ProcessFlag.MPI_INITIALIZED
 

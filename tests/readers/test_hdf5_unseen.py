@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 
 from stripewise.model import ProcessFlag, RunProfile
-from stripewise.readers import handshake, join_containers, parse_container
-from support.containers import FakeFile, FakeProcess, build_container
+from stripewise.readers import handshake
+from support.containers import (
+    FakeFile,
+    FakeProcess,
+    build_container,
+    join_containers,
+    parse_container,
+)
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LINKED = b"\x7fELF...HDF5 library version: 1.14.3..."

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from stripewise.model import EventFlag, IoLayer, Op, ShapeKind
-from stripewise.readers import parse_container
 from stripewise.readers._blocks import scan_records
 from stripewise.readers._join import evidence_of
 from stripewise.readers._trace_layout import RawShapeKind, Storage, TypeClass
-from support.containers import FakeFile, FakeProcess, build_container
+from support.containers import FakeFile, FakeProcess, build_container, parse_container
 from support.trace_samples import (
     H5,
     MPI,

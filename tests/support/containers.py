@@ -8,15 +8,26 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.model import IoLayer, Op, ProcessFlag, RunProfile, SettingsKind
 from stripewise.readers import _container as c
-from stripewise.readers._blocks import blocks, store_of
+from stripewise.readers import _join, _parse
+from stripewise.readers._blocks import Store, blocks
 from stripewise.readers._checksums import checksum
 from support.traces import FakeTrace
+
+
+def structs(module: ModuleType) -> dict[str, np.dtype[np.void]]:
+    """Name of each C struct whose dtype a module has; of a run, the whole one."""
+    whole = {
+        name: value for name, value in vars(module).items() if name != "RUN_WITHOUT_DURATIONS"
+    }
+    return {f"sw_{name.lower()}": d for name, d in whole.items() if isinstance(d, np.dtype)}
 
 
 @dataclass
@@ -34,9 +45,9 @@ class FakeFile:
     """
 
     path: str | bytes
-    layer: c.ContainerLayer = c.ContainerLayer.POSIX
+    layer: IoLayer = IoLayer.POSIX
     flags: int = 0
-    ops: Mapping[c.Op, tuple[int, int, int]] = field(default_factory=dict)
+    ops: Mapping[Op, tuple[int, int, int]] = field(default_factory=dict)
     outermost: tuple[int, int, int] = (0, 0, 0)
     write_sizes: Mapping[int, int] = field(default_factory=dict)
     write_alignment: Mapping[int, int] = field(default_factory=dict)
@@ -57,7 +68,7 @@ class FakeProcess:
 
     fields: Mapping[str, Any] = field(default_factory=dict)
     files: Sequence[FakeFile] = ()
-    settings: Sequence[tuple[str | bytes, c.ContainerLayer, c.SettingsKind, str]] = ()
+    settings: Sequence[tuple[str | bytes, IoLayer, SettingsKind, str]] = ()
     notes: Sequence[str] = ()
     split: bool = False
     trace: FakeTrace | None = None
@@ -85,6 +96,23 @@ def build_container(
     return data
 
 
+def store_of(data: bytes, name: str = "container") -> Store:
+    """A container that is in memory."""
+    return Store(name, len(data), lambda offset, size: data[offset : offset + size])
+
+
+def parse_container(
+    data: bytes, name: str = "container", *, events: bool = False
+) -> _parse.RawContainer:
+    """A container that is in memory, parsed."""
+    return _parse.parse_container(store_of(data, name), events=events)
+
+
+def join_containers(raws: Sequence[_parse.RawContainer]) -> RunProfile:
+    """The counters of parsed containers."""
+    return _join.join_containers(raws).profile
+
+
 def sealed(container: bytes) -> bytes:
     """The same with the checksums that processes leave which end in order."""
     data = bytearray(container)
@@ -110,7 +138,7 @@ def file_id(path: str | bytes) -> int:
 
 def _process(process: FakeProcess, number: int) -> bytes:
     row = np.zeros(1, c.PROCESS)
-    defaults = {"pid": 100 + number, "rank": -1, "start_ns": number, "flags": c.ProcessFlag.EXITED}
+    defaults = {"pid": 100 + number, "rank": -1, "start_ns": number, "flags": ProcessFlag.EXITED}
     defaults["capture"] = c.CaptureMode.FOLD if process.trace else c.CaptureMode.OFF
     for name, value in {**defaults, **process.fields}.items():
         row[name] = value.encode() if isinstance(value, str) else value
@@ -130,7 +158,7 @@ def _records(process: FakeProcess) -> bytes:
     for path, layer, kind, text in process.settings:
         data += _settings(c.RecordKind.SETTINGS, path, layer, kind, text)
     for text in process.notes:
-        data += _settings(c.RecordKind.NOTE, b"", c.ContainerLayer.POSIX, 0, text)
+        data += _settings(c.RecordKind.NOTE, b"", IoLayer.POSIX, 0, text)
     return data
 
 
@@ -150,7 +178,7 @@ def _file(file: FakeFile) -> bytes:
 
 
 def _settings(
-    record: c.RecordKind, path: str | bytes, layer: c.ContainerLayer, kind: int, text: str
+    record: c.RecordKind, path: str | bytes, layer: IoLayer, kind: int, text: str
 ) -> bytes:
     row = np.zeros(1, c.SETTINGS_RECORD)
     row["file_id"] = file_id(path) if path else 0

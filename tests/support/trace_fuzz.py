@@ -14,9 +14,10 @@ from typing import Any
 
 from stripewise.errors import StripewiseError
 from stripewise.readers import _container as c
-from stripewise.readers import expand, parse_container
-from stripewise.readers._blocks import blocks, scan_records, store_of
+from stripewise.readers import expand
+from stripewise.readers._blocks import blocks, scan_records
 from stripewise.readers._join import evidence_of
+from support.containers import parse_container, store_of
 from support.trace_samples import mixed_container
 
 SECONDS_PER_INPUT = 20

@@ -7,11 +7,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stripewise.model import Evidence, IoLayer, Op, Trace
-from stripewise.readers import parse_container
-from stripewise.readers._container import ContainerLayer, MpiFamily, PluginState, ProcessFlag
+from stripewise.model import Evidence, IoLayer, MpiFamily, Op, PluginState, ProcessFlag, Trace
 from stripewise.readers._join import evidence_of
-from support.containers import FakeFile, FakeProcess, build_container, sealed
+from support.containers import FakeFile, FakeProcess, build_container, parse_container, sealed
 from support.traces import (
     FakeBins,
     FakeCall,
@@ -43,7 +41,7 @@ def rank(number: int, size: int, trace: FakeTrace | None, **more: Any) -> FakePr
     }
     return FakeProcess(
         fields,
-        [FakeFile(OUT, ContainerLayer(layer)) for layer in (IoLayer.POSIX, MPI)],
+        [FakeFile(OUT, IoLayer(layer)) for layer in (IoLayer.POSIX, MPI)],
         trace=trace,
     )
 

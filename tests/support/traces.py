@@ -15,6 +15,10 @@ from stripewise.model import IoLayer, Op
 from stripewise.readers import _trace_layout as t
 
 UNLIMITED = 2**64 - 1
+RUN_BRIEF = 8
+"""Calls from which on a run is written with its histogram, as in trace.h."""
+BINS_PER_RECORD = 15
+"""As in trace.h."""
 
 
 @dataclass
@@ -159,7 +163,7 @@ class FakeTrace:
             if call.count == 1:
                 size, kind = t.EVENT.itemsize, t.TraceRecordKind.EVENT
             else:
-                brief = call.count < t.RUN_BRIEF
+                brief = call.count < RUN_BRIEF
                 size = (t.RUN_WITHOUT_DURATIONS if brief else t.RUN).itemsize
                 kind = t.TraceRecordKind.RUN
             parts.append(_headed(data[:size], kind))
@@ -249,7 +253,7 @@ def _view(entry: FakeView, number: int, file_id: Any) -> bytes:
 def _bins(entry: FakeBins, file_id: Any) -> bytes:
     row = np.zeros(1, t.BINS_RECORD)
     row["file_id"], row["layer"] = file_id(entry.file), entry.layer
-    bins = np.zeros(t.BINS_PER_RECORD, t.BIN)
+    bins = np.zeros(BINS_PER_RECORD, t.BIN)
     row["n_bins"] = len(entry.bins)
     bins[: len(entry.bins)] = np.array(list(entry.bins), t.BIN)
     return packed(row, t.TraceRecordKind.BINS, bins.tobytes())

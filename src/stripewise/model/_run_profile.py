@@ -37,12 +37,11 @@ PROCESS_ROW = np.dtype(
         "i4 rank",  # in MPI_COMM_WORLD; -1: no rank
         "i4 world_size",
         ("is_program", "?"),  # its I/O is the program's; not a launcher, or a shell beside ranks
-        "i8 number",  # its place in what was read
         "u4 mpi_family",  # `MpiFamily`
         "u4 plugin_state",  # `PluginState`
         "u4 flags",  # `ProcessFlag`
         "u8 start_ns end_ns",  # since 1970; the end is 0 where it is not known
-        "u8 clock_ns",  # of the node's monotonic clock, at its start
+        "i8 shift_ns",  # what is added to its own times: since `RunProfile.start`
         "u8 outermost_ns outermost_read_bytes outermost_write_bytes lost_records lost_calls",
         "u4 capture",
         "u8 lost_events",
@@ -112,28 +111,26 @@ class Action(IntEnum):
 
 
 NAMES_ROW = np.dtype(
-    [
-        ("directory", "<i4"),  # index into `RunProfile.directories`
-        ("rank", "<i4"),  # -1: no MPI
-        ("process", "<i4"),  # row of `RunProfile.processes`
+    members(
+        "i4 directory",  # index into `RunProfile.directories`
+        "i4 rank",  # -1: no MPI
+        "i4 process",  # row of `RunProfile.processes`
         ("count", "<i8", (N_ACTIONS,)),  # by `Action`, failed ones too
         ("failed", "<i8", (N_ACTIONS,)),
         ("seconds", "<f8", (N_ACTIONS,)),
-    ]
+    ),
 )
 """Calls on the names in one directory by one process; those on a file that was opened stand in
 its counters as well."""
 
 HEAT_ROW = np.dtype(
-    [
-        ("rank", "<i4"),
-        ("file", "<i4"),  # -1: all files together
-        ("layer", "u1"),
-        ("bin", "<i4"),
-        ("read_bytes", "<f8"),
-        ("write_bytes", "<f8"),
-        ("busy_seconds", "<f8"),
-    ]
+    members(
+        "i4 rank",
+        "i4 file",  # -1: all files together
+        "u1 layer",
+        "i4 bin",
+        "f8 read_bytes write_bytes busy_seconds",
+    ),
 )
 
 
@@ -253,14 +250,6 @@ class RunProfile:
         return uses_mpi(self.processes)
 
     @cached_property
-    def parents(self) -> NDArray[np.int64]:
-        """(p,) int64: row of the process that started each one, -1 if it was not seen."""
-        rows = self.processes
-        of = {(host, pid): row for row, (host, pid) in enumerate(rows[["host", "pid"]].tolist())}
-        keys = rows[["host", "ppid"]].tolist()
-        return np.array([of.get(key, -1) for key in keys], np.int64)
-
-    @cached_property
     def actors(self) -> NDArray[np.int64]:
         """(n,) int64: who made the calls of each counter row: a rank, or without MPI a process.
 
@@ -269,23 +258,6 @@ class RunProfile:
         rows = self.counters
         without = rows["rank"] == -1
         return np.where(without, rows["process"], rows["rank"]).astype(np.int64)
-
-    def sharers(self, direction: str = "") -> NDArray[np.int64]:
-        """Count, for each file, who used it: (n_paths,) int64.
-
-        Args:
-            direction: "read" or "write": only who moved data that way; "": who opened it too.
-        """
-        rows, actors = self.counters, self.actors
-        if direction:
-            used = rows["bytes"][:, [int(op) for op in _WAYS[direction]]].any(axis=1)
-        else:
-            used = rows["count"].any(axis=1)
-        together = used & (actors == ALL_RANKS)
-        pairs = np.unique(np.stack([rows["file"], actors])[:, used & ~together], axis=1)
-        found = np.bincount(pairs[0], minlength=len(self.paths)).astype(np.int64)
-        found[rows["file"][together]] = max(self.n_ranks, 1)
-        return found
 
     @property
     def io_seconds(self) -> float:
@@ -332,9 +304,6 @@ class RunProfile:
 
     def _moved(self, name: str) -> int:
         return int((self.program if len(self.processes) else self.counters)[name].sum())
-
-
-_WAYS = {"read": (Op.READ, Op.READ_COLLECTIVE), "write": (Op.WRITE, Op.WRITE_COLLECTIVE)}
 
 
 def uses_mpi(processes: NDArray[Any]) -> NDArray[np.bool_]:

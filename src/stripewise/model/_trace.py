@@ -123,13 +123,12 @@ BIN_ROW = np.dtype(
 """What one file saw in one layer, from one process, in a span of time."""
 
 PIECE_ROW = np.dtype(
-    [
-        ("offset", "<i8"),  # bytes from the start of the filetype
-        ("bytes", "<i8"),
-        ("count", "<i8"),
+    members(
+        "i8 offset",  # bytes from the start of the filetype
+        "i8 bytes count",
         ("inner", "<i8", (2,)),
         ("stride", "<i8", (3,)),
-    ]
+    ),
 )
 """Pieces of a flattened datatype, folded as calls are in `TRACE_ROW`."""
 

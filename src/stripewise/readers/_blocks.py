@@ -7,7 +7,9 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -55,34 +57,27 @@ _NO_BLOCK = Block(0, 0, 0, 0, b"")
 """In the place of pages that hold something, and belong to no block."""
 
 
-def store_of(data: bytes, name: str) -> Store:
-    """Wrap a container that is in memory."""
-    return Store(name, len(data), lambda offset, size: data[offset : offset + size])
-
-
-def open_store(path: Path) -> tuple[Store, Callable[[], None]]:
-    """Open a container; the second value closes it.
+@contextmanager
+def open_store(path: Path) -> Iterator[Store]:
+    """Open a container.
 
     Raises:
         ContainerError: It cannot be read.
     """
     try:
-        file = open_input(path)
+        with open_input(path) as file:
+            descriptor = file.fileno()
+            yield Store(str(path), os.fstat(descriptor).st_size, partial(_fetch, descriptor))
     except OSError as error:
         raise ContainerError(f"cannot read container {path}: {error.strerror}") from error
-    descriptor = file.fileno()
 
-    def fetch(offset: int, size: int) -> bytes:
-        parts = []
-        try:
-            while size > 0 and (part := os.pread(descriptor, min(size, _LARGEST_READ), offset)):
-                parts.append(part)
-                offset, size = offset + len(part), size - len(part)
-        except OSError as error:
-            raise ContainerError(f"cannot read container {path}: {error.strerror}") from error
-        return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    return Store(str(path), os.fstat(descriptor).st_size, fetch), file.close
+def _fetch(descriptor: int, offset: int, size: int) -> bytes:
+    parts = []
+    while size > 0 and (part := os.pread(descriptor, min(size, _LARGEST_READ), offset)):
+        parts.append(part)
+        offset, size = offset + len(part), size - len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def blocks(store: Store) -> Iterator[Block]:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from stripewise.errors import StorageError, TraceError
 from stripewise.readers import _container as c
-from stripewise.readers._parse import read_container_header
+from stripewise.readers._blocks import open_store
+from stripewise.readers._parse import parse_header
 from stripewise.readers.sources import begins_with
 
 _MAGIC = c.CONTAINER_MAGIC.to_bytes(8, "little")
@@ -68,7 +69,10 @@ def collect_containers(sources: Sequence[Path], destination: Path) -> list[Path]
 
 
 def _same_run(files: Sequence[Path]) -> None:
-    runs = {read_container_header(file).run_id for file in files}
+    runs = set()
+    for file in files:
+        with open_store(file) as store:
+            runs.add(parse_header(store).run_id)
     if len(runs) > 1:
         raise TraceError(
             f"containers of {len(runs)} runs ({', '.join(sorted(runs)[:3])}): "

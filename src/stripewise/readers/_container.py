@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structs of a container, field by field as in native/include/stripewise/container.h.
 
-A test compiles that header and compares every size and offset.
+Each dtype is named as its struct is, without a flexible member at its end.  A test compiles that
+header and compares every size and offset.
 """
 
 from __future__ import annotations
@@ -12,13 +13,7 @@ from enum import IntEnum
 import numpy as np
 
 from stripewise._members import members
-from stripewise.model import ALIGN_BINS, N_ACTIONS, IoLayer
-from stripewise.model import FileFlag as FileFlag
-from stripewise.model import MpiFamily as MpiFamily
-from stripewise.model import Op as Op
-from stripewise.model import PluginState as PluginState
-from stripewise.model import ProcessFlag as ProcessFlag
-from stripewise.model import SettingsKind as SettingsKind
+from stripewise.model import ALIGN_BINS, N_ACTIONS, Op
 
 CONTAINER_MAGIC = 0x314E4F435754530A
 CONTAINER_VERSION = 1
@@ -47,10 +42,6 @@ class RecordKind(IntEnum):
     ISSUED = 5
 
 
-ContainerLayer = IoLayer
-"""The layer that counted; a larger number is closer to the program."""
-
-
 class CaptureMode(IntEnum):
     """Whether a process recorded events."""
 
@@ -60,16 +51,14 @@ class CaptureMode(IntEnum):
 
 
 CONTAINER_HEADER = np.dtype(
-    [
-        ("magic", "<u8"),
-        ("version", "<u4"),
-        ("header_bytes", "<u4"),
-        ("created_ns", "<u8"),
+    members(
+        "u8 magic",
+        "u4 version header_bytes",
+        "u8 created_ns",
         ("host", "S256"),
         ("run_id", "S64"),
-        ("lost_processes", "<u8"),
-        ("sum", "<u8"),
-    ],
+        "u8 lost_processes sum",
+    ),
     align=True,
 )
 
@@ -101,13 +90,13 @@ PROCESS = np.dtype(
     align=True,
 )
 
-RECORD_HEADER = np.dtype([("bytes", "<u4"), ("kind", "<u2"), ("version", "<u2")], align=True)
+RECORD = np.dtype(members("u4 bytes", "u2 kind version"), align=True)
 
-OP_COUNTERS = np.dtype([("count", "<u8"), ("bytes", "<u8"), ("ns", "<u8")], align=True)
+OP_COUNTERS = np.dtype(members("u8 count bytes ns"), align=True)
 
 FILE_RECORD = np.dtype(
     members(
-        ("header", RECORD_HEADER),
+        ("header", RECORD),
         "u8 file_id",
         "u4 layer flags",
         ("ops", OP_COUNTERS, (len(Op),)),
@@ -124,34 +113,20 @@ FILE_RECORD = np.dtype(
 
 SETTINGS_RECORD = np.dtype(
     members(
-        ("header", RECORD_HEADER),
+        ("header", RECORD),
         "u8 file_id",
         "u4 layer kind text_bytes reserved",
     ),
     align=True,
 )
 
-METADATA_COUNTERS = np.dtype([("count", "<u8"), ("failed", "<u8"), ("ns", "<u8")], align=True)
+METADATA_COUNTERS = np.dtype(members("u8 count failed ns"), align=True)
 
 METADATA_RECORD = np.dtype(
-    [
-        ("header", RECORD_HEADER),
+    members(
+        ("header", RECORD),
         ("actions", METADATA_COUNTERS, (N_ACTIONS,)),
-        ("path_bytes", "<u4"),
-        ("reserved", "<u4"),
-    ],
+        "u4 path_bytes reserved",
+    ),
     align=True,
 )
-
-STRUCTS: dict[str, np.dtype[np.void]] = {
-    "sw_container_header": CONTAINER_HEADER,
-    "sw_block_header": BLOCK_HEADER,
-    "sw_process": PROCESS,
-    "sw_record": RECORD_HEADER,
-    "sw_op_counters": OP_COUNTERS,
-    "sw_file_record": FILE_RECORD,
-    "sw_settings_record": SETTINGS_RECORD,
-    "sw_metadata_counters": METADATA_COUNTERS,
-    "sw_metadata_record": METADATA_RECORD,
-}
-"""Name of the C struct to its dtype (without a flexible member at its end)."""

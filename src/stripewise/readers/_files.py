@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -21,24 +21,21 @@ from stripewise.readers._directories import SYSTEM_LAYERS, owners
 _DATA_FILE = re.compile(r"data\.\d+")
 _DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 _ALIGNMENTS = {4096: 12, 65536: 16, 1 << 20: 20}
+_WRITTEN = FileFlag.WRITTEN | FileFlag.OPENED_WRITE | FileFlag.CREATED
 
 
 @dataclass(frozen=True)
-class OpenedFiles:
-    """Files that a run opened below a directory, as relative or absolute paths.
+class WrittenFiles:
+    """Files that a run wrote, as paths relative to a directory, or absolute ones.
 
     Attributes:
-        read: Opened for reading, or read.
         written: Opened for writing, or written.
-        created: Did not exist before the run made them.
         replaced: Written without a look at what they held before, all of it: emptied or made
             anew at open, or written from end to end.
     """
 
-    read: frozenset[Path]
     written: frozenset[Path]
-    created: frozenset[Path]
-    replaced: frozenset[Path] = frozenset()
+    replaced: frozenset[Path]
 
 
 def relative_path(path: str, root: Path) -> Path:
@@ -74,8 +71,8 @@ def observed_files(profile: RunProfile, root: Path) -> tuple[ObservedFile, ...]:
     return tuple(found)
 
 
-def opened_files(profile: RunProfile, root: Path) -> OpenedFiles:
-    """Tell files by how any process opened them, the launcher and the shells too.
+def written_files(profile: RunProfile, root: Path) -> WrittenFiles:
+    """Tell which files any process wrote, the launcher and the shells too.
 
     Args:
         profile: Of the run.
@@ -85,20 +82,12 @@ def opened_files(profile: RunProfile, root: Path) -> OpenedFiles:
     flags = np.zeros(len(profile.paths), dtype=np.uint32)
     rows = everyone[everyone["layer"] != IoLayer.ADIOS2]
     np.bitwise_or.at(flags, rows["file"], rows["flags"])
+    written = np.flatnonzero(flags & np.uint32(_WRITTEN))
 
-    def having(bits: FileFlag) -> frozenset[Path]:
-        files = np.flatnonzero(flags & np.uint32(bits))
+    def named(files: Iterable[int]) -> frozenset[Path]:
         return frozenset(relative_path(profile.paths[file], root) for file in files)
 
-    return OpenedFiles(
-        read=having(FileFlag.READ | FileFlag.OPENED_READ),
-        written=having(FileFlag.WRITTEN | FileFlag.OPENED_WRITE | FileFlag.CREATED),
-        created=having(FileFlag.CREATED),
-        replaced=frozenset(
-            relative_path(profile.paths[file], root)
-            for file in _replaced(profile.paths, everyone, flags)
-        ),
-    )
+    return WrittenFiles(named(written), named(_replaced(profile.paths, everyone, flags)))
 
 
 def _replaced(

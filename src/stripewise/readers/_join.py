@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._interned import Interned
 from stripewise.errors import ContainerError, TraceError
 from stripewise.model import (
     NAMES_ROW,
@@ -22,25 +23,37 @@ from stripewise.model import (
     Settings,
     uses_mpi,
 )
-from stripewise.readers._container import FILE_RECORD, PROCESS
+from stripewise.readers._blocks import open_store
+from stripewise.readers._container import FILE_RECORD, METADATA_RECORD, PROCESS, RecordKind
 from stripewise.readers._directories import take_back_doubles
 from stripewise.readers._launchers import starts_ranks
-from stripewise.readers._parse import (
-    RawContainer,
-    RawNamed,
-    RawSettings,
-    normal_path,
-    read_container,
-)
+from stripewise.readers._parse import RawContainer, RawRecord, parse_container, text_of
 from stripewise.readers._rows import unknown_counters
 from stripewise.readers._run_profile import described, settings_by_file
-from stripewise.readers._timeline import timeline
+from stripewise.readers._trace_parse import MOST_ROWS
 
 _KEPT_BY_NAME = (
     *("outermost_read_bytes", "outermost_write_bytes", "sequential_reads", "sequential_writes"),
     *("consecutive_reads", "consecutive_writes", "read_sizes", "write_sizes", "flags"),
     *("read_min", "read_max", "write_min", "write_max", "write_alignment"),
 )
+_Placed = tuple[int, int, NDArray[np.void]]
+"""Row of the process, index of the path, record."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The counters of a run, and where the parts of its containers are in them.
+
+    Attributes:
+        profile: Of the run.
+        places: For each container: row in `profile.processes` of each of its processes.
+        files: File id to index in `profile.paths`.
+    """
+
+    profile: RunProfile
+    places: Sequence[Sequence[int]]
+    files: Mapping[int, int]
 
 
 def read_containers(paths: Sequence[Path]) -> RunProfile:
@@ -53,7 +66,7 @@ def read_containers(paths: Sequence[Path]) -> RunProfile:
         ContainerError: A file is not a container, or is one of another version.
         TraceError: They are of several runs.
     """
-    return join_containers(_of_one_run([read_container(path) for path in sorted(paths)]))
+    return join_containers(_read(paths)).profile
 
 
 def read_run(paths: Sequence[Path]) -> Evidence:
@@ -63,14 +76,15 @@ def read_run(paths: Sequence[Path]) -> Evidence:
         ContainerError: A file is not a container, or is one of another version.
         TraceError: They are of several runs.
     """
+    return evidence_of(_read(paths, events=True))
+
+
+def _read(paths: Sequence[Path], *, events: bool = False) -> list[RawContainer]:
     raws: list[RawContainer] = []
     for path in sorted(set(paths)):
-        room = raws[-1].trace.room if raws else None
-        raws.append(read_container(path, events=True, room=room))
-    return evidence_of(_of_one_run(raws))
-
-
-def _of_one_run(raws: list[RawContainer]) -> list[RawContainer]:
+        room = raws[-1].trace.room if raws else MOST_ROWS
+        with open_store(path) as store:
+            raws.append(parse_container(store, events=events, room=room))
     runs = sorted({raw.run_id for raw in raws})
     if len(runs) > 1:
         named = ", ".join(runs[:3]) + (", ..." if len(runs) > 3 else "")
@@ -88,8 +102,8 @@ def evidence_of(raws: Sequence[RawContainer]) -> Evidence:
     from stripewise.readers._heat import heat_of
     from stripewise.readers._trace_join import SOURCE, join_traces
 
-    profile = join_containers(raws)
-    trace = join_traces(raws, profile)
+    joined = join_containers(raws)
+    profile, trace = joined.profile, join_traces(raws, joined)
     if trace is None:
         return Evidence(profile)
     add_common_sizes(profile.counters, trace.rows)
@@ -106,65 +120,66 @@ def evidence_of(raws: Sequence[RawContainer]) -> Evidence:
     return Evidence(profile, trace, accesses(trace))
 
 
-def join_containers(raws: Sequence[RawContainer]) -> RunProfile:
+def join_containers(raws: Sequence[RawContainer]) -> Joined:
     """Join the counters of parsed containers."""
-    names: dict[bytes, int] = {}
-    processes, place = _processes(raws)
-    files: list[tuple[int, int, NDArray[np.void]]] = []
-    issued: list[tuple[int, int, NDArray[np.void]]] = []
-    used: list[tuple[int, int, NDArray[np.void]]] = []
-    directories: dict[bytes, int] = {}
-    settings: list[Settings] = []
-    first = 0
-    for raw in raws:
-        own_place = place[first : first + len(raw.processes)]
-        found = _placed(raw.files, own_place, names)
-        ids = {int(record["file_id"][0]): path for _, path, record in found}
-        files += found
-        issued += _placed(raw.issued, own_place, names)
-        used += _placed(raw.metadata, own_place, directories)
-        settings += [
-            _settings(entry, int(place[first + entry.process]), ids) for entry in raw.settings
-        ]
-        first += len(raw.processes)
-    paths = tuple(os.fsdecode(name) for name in names)
+    processes, places, start = _processes(raws)
+    paths: Interned[bytes] = Interned()
+    directories: Interned[bytes] = Interned()
+    files = _placed(raws, places, RecordKind.FILE, paths)
+    issued = _placed(raws, places, RecordKind.ISSUED, paths)
+    used = _placed(raws, places, RecordKind.METADATA, directories)
+    ids = {int(record["file_id"][0]): path for _, path, record in files}
+    settings = tuple(
+        _settings(entry, place[entry.process], ids)
+        for raw, place in zip(raws, places, strict=True)
+        for entry in raw.records[RecordKind.SETTINGS]
+    )
+    names = tuple(map(os.fsdecode, paths.values))
     rows = _counter_rows(files, processes)
-    take_back_doubles(processes, rows, paths)
-    program = processes["is_program"][rows["process"]]
+    take_back_doubles(processes, rows, names)
+    program = processes["is_program"]
+    of_system, on_names = _counter_rows(issued, processes), _names_rows(used, processes)
     profile = RunProfile(
         source="stripewise counters",
         unchecked=sum(raw.unchecked for raw in raws),
         n_ranks=_n_ranks(processes),
-        n_processes=int(processes["is_program"].sum()),
+        n_processes=int(program.sum()),
         hosts=tuple(raw.host for raw in raws),
-        start=timeline(processes).start,
-        paths=paths,
-        counters=rows[program],
-        helpers=rows[~program],
+        start=start,
+        paths=names,
+        counters=rows[program[rows["process"]]],
+        helpers=rows[~program[rows["process"]]],
         processes=processes,
-        issued=_of_program(_counter_rows(issued, processes), processes),
-        names=_of_program(_names_rows(used, processes), processes),
-        directories=tuple(os.fsdecode(name) for name in directories),
-        settings=tuple(settings),
+        issued=of_system[program[of_system["process"]]],
+        names=on_names[program[on_names["process"]]],
+        directories=tuple(map(os.fsdecode, directories.values)),
+        settings=settings,
         hints=settings_by_file(settings, rows, processes),
     )
-    return described(profile, raws)
+    return Joined(described(profile, raws), places, ids)
 
 
-def _processes(raws: Sequence[RawContainer]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Make the table, the program's first, and say where each of the containers' is in it."""
+def _processes(raws: Sequence[RawContainer]) -> tuple[NDArray[Any], list[list[int]], float]:
+    """Make the table, the program's first.
+
+    Returns:
+        (p,) `PROCESS_ROW`; where in it those of each container are; when the run began, seconds
+        since 1970.
+    """
     found = np.concatenate([*(p for raw in raws for p in raw.processes), np.zeros(0, PROCESS)])
+    sizes = [len(raw.processes) for raw in raws]
     rows = np.zeros(len(found), PROCESS_ROW)
     for name in PROCESS_ROW.names or ():
         if name in (PROCESS.names or ()):
             rows[name] = found[name]
-    rows["host"] = np.repeat(np.arange(len(raws)), [len(raw.processes) for raw in raws])
-    rows["number"] = np.arange(len(rows))
+    rows["host"] = np.repeat(np.arange(len(raws)), sizes)
     rows["is_program"] = _is_program(rows)
+    start = _join_clocks(rows, found["clock_ns"].astype(np.int64))
     order = np.argsort(~rows["is_program"], kind="stable")
-    place = np.empty(len(rows), np.int64)
-    place[order] = np.arange(len(rows))
-    return rows[order], place
+    place = np.argsort(order).tolist()
+    ends = np.cumsum(sizes).tolist()
+    places = [place[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+    return rows[order], places, start
 
 
 def _is_program(rows: NDArray[Any]) -> NDArray[np.bool_]:
@@ -180,18 +195,60 @@ def _is_program(rows: NDArray[Any]) -> NDArray[np.bool_]:
     return np.ones(len(rows), dtype=bool) if found is None else np.asarray(found)
 
 
+def _join_clocks(rows: NDArray[Any], clock_ns: NDArray[np.int64]) -> float:
+    """Set `shift_ns` of processes; return the load of the first one, seconds since 1970.
+
+    The monotonic clock is common to the processes of a node, so it orders them exactly; the
+    nodes are joined by the time of day, whose offset is the median over a node's processes.
+    """
+    if not len(rows):
+        return 0.0
+    loaded = np.empty(len(rows), np.int64)
+    offsets = rows["start_ns"].astype(np.int64) - clock_ns
+    for host in np.unique(rows["host"]):
+        mine = rows["host"] == host
+        middle = np.sort(offsets[mine])[mine.sum() // 2]
+        loaded[mine] = clock_ns[mine] + middle
+    origin = loaded.min()
+    rows["shift_ns"] = loaded - origin
+    return float(origin * 1e-9)
+
+
 def _n_ranks(processes: NDArray[Any]) -> int:
     """Ranks in MPI_COMM_WORLD (the largest world seen); 0 without MPI."""
     ranks = processes[processes["rank"] >= 0]
     return max(int(ranks["rank"].max(initial=-1)) + 1, int(ranks["world_size"].max(initial=0)))
 
 
-def _counters(
-    records: NDArray[Any],
-    process: NDArray[np.int64],
-    file: NDArray[np.int64],
-    processes: NDArray[Any],
-) -> NDArray[Any]:
+def _placed(
+    raws: Sequence[RawContainer],
+    places: Sequence[Sequence[int]],
+    kind: RecordKind,
+    paths: Interned[bytes],
+) -> list[_Placed]:
+    """Records of a kind; their paths, without `..` and doubled slashes, are numbered."""
+    return [
+        (
+            place[entry.process],
+            paths.number(entry.tail and os.path.normpath(entry.tail)),
+            entry.record,
+        )
+        for raw, place in zip(raws, places, strict=True)
+        for entry in raw.records[kind]
+    ]
+
+
+def _stacked(
+    found: Sequence[_Placed], dtype: np.dtype[np.void]
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
+    """(n,) records of a dtype, (n,) rows of their processes, (n,) indices of their paths."""
+    records = np.concatenate([*(record for _, _, record in found), np.zeros(0, dtype)])
+    process, path = np.array([row[:2] for row in found], np.int64).reshape(-1, 2).T
+    return records, process, path
+
+
+def _counter_rows(found: Sequence[_Placed], processes: NDArray[Any]) -> NDArray[Any]:
+    records, process, file = _stacked(found, FILE_RECORD)
     rows = unknown_counters(len(records))
     rows["process"], rows["file"], rows["layer"] = process, file, records["layer"]
     rows["rank"] = processes["rank"][process]
@@ -200,7 +257,7 @@ def _counters(
     rows["outermost_seconds"] = records["outermost_ns"] * 1e-9
     for name in _KEPT_BY_NAME:
         rows[name] = records[name]
-    shift = timeline(processes).shift_ns[process]
+    shift = processes["shift_ns"][process]
     moved = (records["first_ns"] != 0) | (records["last_ns"] != 0)
     for name in ("first", "last"):
         rows[name] = np.where(moved, (records[f"{name}_ns"] + shift) * 1e-9, np.nan)
@@ -209,52 +266,24 @@ def _counters(
     return rows
 
 
-def _placed(
-    found: Sequence[RawNamed], place: NDArray[np.int64], names: dict[bytes, int]
-) -> list[tuple[int, int, NDArray[np.void]]]:
-    """Process, index of the path, record."""
-    return [
-        (
-            int(place[entry.process]),
-            names.setdefault(normal_path(entry.path), len(names)),
-            entry.record,
-        )
-        for entry in found
-    ]
-
-
-def _counter_rows(
-    found: Sequence[tuple[int, int, NDArray[np.void]]], processes: NDArray[Any]
-) -> NDArray[Any]:
-    records = np.concatenate([*(row[2] for row in found), np.zeros(0, FILE_RECORD)])
-    places = np.array([row[:2] for row in found], np.int64).reshape(-1, 2)
-    return _counters(records, places[:, 0], places[:, 1], processes)
-
-
-def _names_rows(
-    found: Sequence[tuple[int, int, NDArray[np.void]]], processes: NDArray[Any]
-) -> NDArray[Any]:
-    rows = np.zeros(len(found), NAMES_ROW)
-    for row, (process, directory, record) in zip(rows, found, strict=True):
-        actions = record["actions"][0]
-        row["process"], row["directory"] = process, directory
-        row["count"], row["failed"] = actions["count"], actions["failed"]
-        row["seconds"] = actions["ns"] * 1e-9
-    rows["rank"] = processes["rank"][rows["process"]]
+def _names_rows(found: Sequence[_Placed], processes: NDArray[Any]) -> NDArray[Any]:
+    records, process, directory = _stacked(found, METADATA_RECORD)
+    rows = np.zeros(len(records), NAMES_ROW)
+    rows["process"], rows["directory"] = process, directory
+    rows["rank"] = processes["rank"][process]
+    actions = records["actions"]
+    rows["count"], rows["failed"] = actions["count"], actions["failed"]
+    rows["seconds"] = actions["ns"] * 1e-9
     return rows
 
 
-def _of_program(rows: NDArray[Any], processes: NDArray[Any]) -> NDArray[Any]:
-    kept: NDArray[Any] = rows[processes["is_program"][rows["process"]]]
-    return kept
-
-
-def _settings(entry: RawSettings, process: int, ids: dict[int, int]) -> Settings:
-    pairs = (line.partition("=") for line in entry.text.splitlines() if "=" in line)
+def _settings(entry: RawRecord, process: int, files: Mapping[int, int]) -> Settings:
+    record = entry.record[0]
+    pairs = (line.partition("=") for line in text_of(entry.tail).splitlines() if "=" in line)
     return Settings(
         process=process,
-        path=ids.get(entry.file_id, -1),
-        layer=entry.layer,
-        kind=entry.kind,
+        path=files.get(int(record["file_id"]), -1),
+        layer=int(record["layer"]),
+        kind=int(record["kind"]),
         values={key: value for key, _, value in pairs},
     )

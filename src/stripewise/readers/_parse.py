@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,39 +13,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import ContainerError
-from stripewise.model import IoLayer
+from stripewise.model import IoLayer, MpiFamily, Op, PluginState
 from stripewise.readers import _container as c
-from stripewise.readers._blocks import Store, blocks, open_store, scan_records, store_of
+from stripewise.readers._blocks import Store, blocks, scan_records
 from stripewise.readers._checksums import Seals, checksum, does_not_match
 from stripewise.readers._trace_layout import TraceBlockKind, TraceRecordKind
-from stripewise.readers._trace_parse import RawTrace, add_events, add_shared_records
+from stripewise.readers._trace_parse import MOST_ROWS, RawTrace, add_events, add_shared_records
 
 _TRACE_BLOCKS = tuple(TraceBlockKind)
 _KINDS = (*c.BlockKind, *_TRACE_BLOCKS)
-_RECORD_KINDS = (*c.RecordKind, *TraceRecordKind)
+_TRACE_RECORDS = tuple(TraceRecordKind)
+_RECORDS: dict[int, tuple[np.dtype[np.void], str]] = {
+    c.RecordKind.FILE: (c.FILE_RECORD, "path_bytes"),
+    c.RecordKind.SETTINGS: (c.SETTINGS_RECORD, "text_bytes"),
+    c.RecordKind.NOTE: (c.SETTINGS_RECORD, "text_bytes"),
+    c.RecordKind.METADATA: (c.METADATA_RECORD, "path_bytes"),
+    c.RecordKind.ISSUED: (c.FILE_RECORD, "path_bytes"),
+}
+"""What a record begins with, and its member that tells how long its tail is."""
 _MOST_RANKS = 1 << 24
 _MOST_BYTES = 1 << 62
 _LATEST_NS = 1 << 62
 
 
 @dataclass(frozen=True)
-class RawSettings:
-    """A settings record or a note, as found."""
+class RawRecord:
+    """A record of a process.
 
-    process: int
-    file_id: int
-    layer: int
-    kind: int
-    text: str
-
-
-@dataclass(frozen=True)
-class RawNamed:
-    """A record of a process with the path that it is for."""
+    Attributes:
+        process: Index in `RawContainer.processes`.
+        record: (1,) of the dtype of its kind.
+        tail: The path or the text behind it.
+    """
 
     process: int
     record: NDArray[np.void]
-    path: bytes
+    tail: bytes
 
 
 @dataclass
@@ -55,11 +57,8 @@ class RawContainer:
 
     Attributes:
         host / run_id: Of its header.
-        processes: One `PROCESS` scalar each.
-        files: Counters of files, one `FILE_RECORD` scalar each.
-        settings / notes: In the order of the file.
-        issued: Of the system calls that libc made for streams, as `files`.
-        metadata: Calls on names, by directory: one `METADATA_RECORD` scalar each.
+        processes: (1,) `PROCESS` each.
+        records: By `RecordKind`, in the order of the file.
         trace: The events; empty if they were not asked for.
         unchecked: Processes whose blocks have no checksums: they were killed, had threads at
             their end or went on after it, or their library is an earlier one.
@@ -69,67 +68,26 @@ class RawContainer:
     host: str
     run_id: str
     processes: list[NDArray[np.void]] = field(default_factory=list)
-    files: list[RawNamed] = field(default_factory=list)
-    settings: list[RawSettings] = field(default_factory=list)
-    notes: list[RawSettings] = field(default_factory=list)
-    issued: list[RawNamed] = field(default_factory=list)
-    metadata: list[RawNamed] = field(default_factory=list)
+    records: dict[int, list[RawRecord]] = field(default_factory=lambda: {k: [] for k in _RECORDS})
     trace: RawTrace = field(default_factory=RawTrace)
     unchecked: int = 0
     problems: list[str] = field(default_factory=list)
 
 
-def parse_container(data: bytes, name: str = "container", *, events: bool = False) -> RawContainer:
-    """Parse a container; what lies behind the last committed record is ignored.
+def parse_container(store: Store, *, events: bool = False, room: int = MOST_ROWS) -> RawContainer:
+    """Parse a container, block by block; what lies behind the last committed record is ignored.
 
     Args:
-        data: The whole file.
-        name: For messages.
+        store: Its bytes.
         events: Parse the trace too.
-
-    Raises:
-        ContainerError: `data` is not a container, is one of another version, or does not match
-            its checksums.
-    """
-    return _parse(store_of(data, name), events=events)
-
-
-def read_container(path: Path, *, events: bool = False, room: int | None = None) -> RawContainer:
-    """Read and parse one container file, block by block.
-
-    Args:
-        path: Of the file.
-        events: Parse the trace too.
-        room: Most rows of it that are read, if not `MOST_ROWS`.
+        room: Most rows of it that are read.
 
     Raises:
         ContainerError: It cannot be read, is not a container of this version, or does not match
             its checksums.
     """
-    store, close = open_store(path)
-    try:
-        return _parse(store, events=events, room=room)
-    finally:
-        close()
-
-
-def read_container_header(path: Path) -> RawContainer:
-    """Read only the host and the run of a container.
-
-    Raises:
-        ContainerError: It cannot be read, or is not a container of this version.
-    """
-    store, close = open_store(path)
-    try:
-        return _parse_header(store)
-    finally:
-        close()
-
-
-def _parse(store: Store, *, events: bool, room: int | None = None) -> RawContainer:
-    raw = _parse_header(store)
-    if room is not None:
-        raw.trace.room = room
+    raw = parse_header(store)
+    raw.trace.room = room
     process_of: dict[int, int] = {}
     strange: Counter[str] = Counter()
     seals = Seals(store)
@@ -172,7 +130,12 @@ def _parse(store: Store, *, events: bool, room: int | None = None) -> RawContain
     return raw
 
 
-def _parse_header(store: Store) -> RawContainer:
+def parse_header(store: Store) -> RawContainer:
+    """Parse only the host and the run of a container.
+
+    Raises:
+        ContainerError: It cannot be read, or is not a container of this version.
+    """
     name = store.name
     if not store.size:
         raise ContainerError(
@@ -194,7 +157,7 @@ def _parse_header(store: Store) -> RawContainer:
         )
     if header["sum"] and checksum(data[: c.SUMMED_HEADER_BYTES]) != header["sum"]:
         raise does_not_match(name)
-    raw = RawContainer(_text(header["host"]), _text(header["run_id"]))
+    raw = RawContainer(text_of(header["host"]), text_of(header["run_id"]))
     if lost := int(header["lost_processes"]):
         raw.problems.append(
             f"{lost} processes were not recorded: the container reached STRIPEWISE_RUN_BYTES"
@@ -216,30 +179,26 @@ def _parse_records(
         add_shared_records(payload, offsets, heads, owner, raw.trace)
     for start, head in zip(offsets.tolist(), heads.tolist(), strict=True):
         size, kind = head & 0xFFFFFFFF, head >> 32 & 0xFFFF
-        if kind == c.RecordKind.FILE:
-            trouble = _add_file(payload, start, size, owner, raw)
+        if kind in _RECORDS:
+            trouble = _add_record(payload[start : start + size], kind, owner, raw)
             if trouble:
                 strange[f"records of files {trouble}"] += 1
-        elif kind == c.RecordKind.ISSUED:
-            raw.issued += _named(c.FILE_RECORD, payload, start, size, owner)
-        elif kind == c.RecordKind.METADATA:
-            raw.metadata += _named(c.METADATA_RECORD, payload, start, size, owner)
-        elif kind not in _RECORD_KINDS:
+        elif kind not in _TRACE_RECORDS:
             strange["records of an unknown kind"] += 1
-        elif kind in (c.RecordKind.SETTINGS, c.RecordKind.NOTE):
-            _add_settings(payload, start, size, owner, raw, note=kind == c.RecordKind.NOTE)
 
 
-def _named(
-    dtype: np.dtype[np.void], data: bytes, start: int, size: int, owner: int
-) -> list[RawNamed]:
-    """The record at `start`, if it is a whole one."""
-    fixed = dtype.itemsize
-    if size < fixed:
-        return []
-    record = np.frombuffer(data, dtype, 1, start).copy()
-    length = min(int(record["path_bytes"][0]), size - fixed)
-    return [RawNamed(owner, record, data[start + fixed : start + fixed + length])]
+def _add_record(data: bytes, kind: int, owner: int, raw: RawContainer) -> str:
+    """Add a record, but no impossible counters of a file; say what is wrong with such."""
+    dtype, length = _RECORDS[kind]
+    counts = kind == c.RecordKind.FILE
+    if len(data) < dtype.itemsize:
+        return "that are cut off" if counts else ""
+    record = np.frombuffer(data, dtype, 1).copy()
+    tail = data[dtype.itemsize :][: int(record[length][0])]
+    if counts and (len(tail) < record[length][0] or not _is_possible(record[0])):
+        return "that make no sense, and are left out"
+    raw.records[kind].append(RawRecord(owner, record, tail))
+    return "that contradict themselves" if counts and not _is_sound(record[0]) else ""
 
 
 def _is_process(payload: bytes) -> bool:
@@ -249,24 +208,11 @@ def _is_process(payload: bytes) -> bool:
         -1 <= row["rank"] < _MOST_RANKS
         and 0 <= row["world_size"] <= _MOST_RANKS
         and (row["rank"] < 0 or row["rank"] < max(row["world_size"], 1))
-        and row["mpi_family"] < len(c.MpiFamily)
-        and row["plugin_state"] < len(c.PluginState)
+        and row["mpi_family"] < len(MpiFamily)
+        and row["plugin_state"] < len(PluginState)
         and row["capture"] < len(c.CaptureMode)
         and max(row["start_ns"], row["end_ns"], row["clock_ns"]) < _LATEST_NS
     )
-
-
-def _add_file(data: bytes, start: int, size: int, owner: int, raw: RawContainer) -> str:
-    """Add the counters of a file, unless they are impossible; say what is wrong with them."""
-    fixed = c.FILE_RECORD.itemsize
-    if size < fixed:
-        return "that are cut off"
-    record = np.frombuffer(data, c.FILE_RECORD, 1, start).copy()
-    length = int(record["path_bytes"][0])
-    if length > size - fixed or not _is_possible(record[0]):
-        return "that make no sense, and are left out"
-    raw.files.append(RawNamed(owner, record, data[start + fixed : start + fixed + length]))
-    return "" if _is_sound(record[0]) else "that contradict themselves"
 
 
 def _is_possible(row: Any) -> bool:
@@ -282,8 +228,8 @@ def _is_sound(row: Any) -> bool:
     """Whether the counters of a file agree with each other."""
     ops = row["ops"]
     for kind, one, all_ in (
-        ("read", c.Op.READ, c.Op.READ_COLLECTIVE),
-        ("write", c.Op.WRITE, c.Op.WRITE_COLLECTIVE),
+        ("read", Op.READ, Op.READ_COLLECTIVE),
+        ("write", Op.WRITE, Op.WRITE_COLLECTIVE),
     ):
         count = int(ops["count"][one]) + int(ops["count"][all_])
         moved = int(ops["bytes"][one]) + int(ops["bytes"][all_])
@@ -293,28 +239,6 @@ def _is_sound(row: Any) -> bool:
     return True
 
 
-def _add_settings(
-    data: bytes, start: int, size: int, owner: int, raw: RawContainer, *, note: bool
-) -> None:
-    fixed = c.SETTINGS_RECORD.itemsize
-    if size < fixed:
-        return
-    record: Any = np.frombuffer(data, c.SETTINGS_RECORD, 1, start)[0]
-    length = min(int(record["text_bytes"]), size - fixed)
-    settings = RawSettings(
-        owner,
-        int(record["file_id"]),
-        int(record["layer"]),
-        int(record["kind"]),
-        _text(data[start + fixed : start + fixed + length]),
-    )
-    (raw.notes if note else raw.settings).append(settings)
-
-
-def _text(data: bytes) -> str:
+def text_of(data: bytes) -> str:
+    """A text of a container; bytes that are not UTF-8 are replaced."""
     return bytes(data).rstrip(b"\0").decode(errors="replace")
-
-
-def normal_path(path: bytes) -> bytes:
-    """Take `..` and doubled slashes out of a path."""
-    return os.path.normpath(path) if path else path

@@ -25,9 +25,10 @@ from stripewise.model import (
     SettingsKind,
 )
 from stripewise.model import ProcessFlag as Flag
+from stripewise.readers._container import RecordKind
 from stripewise.readers._handshake import handshake
 from stripewise.readers._hdf5_unseen import hdf5_unseen
-from stripewise.readers._parse import RawContainer
+from stripewise.readers._parse import RawContainer, text_of
 
 PAGE_BYTES = 4096
 _SYSTEM = (IoLayer.POSIX, IoLayer.STDIO)
@@ -48,7 +49,11 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     _set_alignment(profile.counters, layouts)
     _set_single_sizes(profile.counters)
     family, version = _mpi(profile)
-    texts = dict.fromkeys(f"{raw.host}: {note.text.strip()}" for raw in raws for note in raw.notes)
+    texts = dict.fromkeys(
+        f"{raw.host}: {text_of(note.tail).strip()}"
+        for raw in raws
+        for note in raw.records[RecordKind.NOTE]
+    )
     profile = replace(
         profile,
         command=_command(profile),

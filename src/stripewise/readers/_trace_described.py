@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ class Described(Interned[T]):
     def find(self, process: int, number: int) -> int:
         """Index of what was described before; -1 if it was not."""
         return self.index.get(process << 32 | number, -1) if number else -1
+
+    @cached_property
+    def table(self) -> Lookup:
+        """Places of the keys of `index`, once all is described."""
+        return Lookup(self.index)
 
 
 @dataclass

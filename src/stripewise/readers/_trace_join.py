@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,38 +13,37 @@ from numpy.typing import NDArray
 
 from stripewise.model import BIN_ROW, TRACE_ROW, EventFlag, IoLayer, RunProfile, Trace
 from stripewise.readers._expand import call_order
-from stripewise.readers._parse import RawContainer, normal_path
+from stripewise.readers._join import Joined
+from stripewise.readers._parse import RawContainer
 from stripewise.readers._rows import join_in_order, join_rows, take_rows
-from stripewise.readers._timeline import Timeline, timeline
-from stripewise.readers._trace_described import Descriptions, Lookup
+from stripewise.readers._trace_described import Described, Descriptions, Lookup
 
 SOURCE = "stripewise trace"
 
 
-def join_traces(raws: Sequence[RawContainer], profile: RunProfile) -> Trace | None:
+def join_traces(raws: Sequence[RawContainer], joined: Joined) -> Trace | None:
     """Join what the containers of one run hold; None if none of its processes had capture on.
 
     Args:
-        raws: In the order in which `profile` was joined from them.
-        profile: Of the same containers; only the processes that it counts are kept.
+        raws: Their rows are given up.
+        joined: Their counters; only the processes that are the program's are kept.
     """
+    profile, places = joined.profile, joined.places
     if not any(raw.trace.tracing for raw in raws) and not profile.processes["capture"].any():
         return None
-    clock = timeline(profile.processes)
-    places = _places(raws, profile)
-    files = _file_index(raws, profile)
-    known = Descriptions(files)
+    known = Descriptions(joined.files)
     for place, raw in zip(places, raws, strict=True):
         for owner, kind, record in raw.trace.described:
             known.add(place[owner], kind, record)
-    unknown: dict[int, int] = {}
-    rows, left_out = _rows(raws, places, profile, known, clock, unknown)
-    bins = _bins(raws, places, profile, files, clock, unknown)
+    files = _FileTable(joined.files, len(profile.paths))
+    rows, left_out = _rows(raws, joined, known, files)
+    bins = _bins(raws, joined, files)
+    lost_calls = _lost_calls(raws, profile)
     return Trace(
         source=SOURCE,
         rows=rows,
         names=known.names.values,
-        paths=(*profile.paths, *(f"(file {number:016x})" for number in unknown)),
+        paths=(*profile.paths, *(f"(file {number:016x})" for number in files.unknown)),
         objects=known.objects.values,
         shapes=known.shapes.values,
         views=known.views.values,
@@ -54,49 +52,29 @@ def join_traces(raws: Sequence[RawContainer], profile: RunProfile) -> Trace | No
         process_host=profile.program["host"].astype(np.int64),
         hosts=profile.hosts,
         n_ranks=profile.n_ranks,
-        start=clock.start,
-        lost_calls=_lost_calls(raws, profile),
-        notes=_notes(raws, places, profile, known, left_out, len(unknown)),
+        start=profile.start,
+        lost_calls=lost_calls,
+        notes=tuple(_notes(raws, joined, lost_calls, known.damaged, len(files.unknown), left_out)),
     )
 
 
-def _places(raws: Sequence[RawContainer], profile: RunProfile) -> list[list[int]]:
-    """Row in the profile's table of each container's processes."""
-    place = np.argsort(profile.processes["number"]).tolist()
-    ends = np.cumsum([len(raw.processes) for raw in raws]).tolist()
-    return [place[end - len(raw.processes) : end] for end, raw in zip(ends, raws, strict=True)]
-
-
-def _file_index(raws: Sequence[RawContainer], profile: RunProfile) -> dict[int, int]:
-    index = {os.fsencode(path): row for row, path in enumerate(profile.paths)}
-    return {
-        int(entry.record["file_id"][0]): index[normal_path(entry.path)]
-        for raw in raws
-        for entry in raw.files
-    }
-
-
 def _rows(
-    raws: Sequence[RawContainer],
-    places: Sequence[Sequence[int]],
-    profile: RunProfile,
-    known: Descriptions,
-    clock: Timeline,
-    unknown: dict[int, int],
+    raws: Sequence[RawContainer], joined: Joined, known: Descriptions, files: _FileTable
 ) -> tuple[NDArray[Any], int]:
     """All rows with the run's own indices, in order, and how many are of other processes."""
-    meanings = _Meanings(known, _FileTable(known.files, len(profile.paths), unknown))
+    processes = joined.profile.processes
     parts, left_out = [], 0
-    for place, raw in zip(places, raws, strict=True):
+    for place, raw in zip(joined.places, raws, strict=True):
         for owner, found, ids in raw.trace.rows:
             process = place[owner]
-            if process >= profile.n_processes:
+            if not processes["is_program"][process]:
                 left_out += len(found)
                 continue
-            meanings.give(found, ids, process)
+            _give_meaning(found, process, known)
+            found["process"], found["file"] = process, files.of(ids)
             for name in ("start_ns", "last_start_ns", "end_ns"):
-                found[name] += clock.shift_ns[process]
-            found["rank"] = profile.processes["rank"][process]
+                found[name] += processes["shift_ns"][process]
+            found["rank"] = processes["rank"][process]
             parts.append(found)
         raw.trace.rows = []
     if not parts:
@@ -107,9 +85,9 @@ def _rows(
 class _FileTable:
     """Index of the path of each file id; -1 for 0; ids without a record get a new index."""
 
-    def __init__(self, known: Mapping[int, int], n_paths: int, unknown: dict[int, int]) -> None:
-        self.known = Lookup(known)
-        self.n_paths, self.unknown = n_paths, unknown
+    def __init__(self, known: Mapping[int, int], n_paths: int) -> None:
+        self.known, self.n_paths = Lookup(known), n_paths
+        self.unknown: dict[int, int] = {}
 
     def of(self, ids: NDArray[np.uint64]) -> NDArray[np.int64]:
         """(n,) int64 indices of ids."""
@@ -125,35 +103,25 @@ class _FileTable:
         return found
 
 
-class _Meanings:
-    """Puts the run's indices in the place of the numbers of one process."""
+def _give_meaning(rows: NDArray[Any], process: int, known: Descriptions) -> None:
+    """Put the run's indices in the place of the numbers of one process, in place."""
 
-    def __init__(self, known: Descriptions, files: _FileTable) -> None:
-        self.files = files
-        self.names, self.objects = Lookup(known.names.index), Lookup(known.objects.index)
-        self.shapes, self.views = Lookup(known.shapes.index), Lookup(known.views.index)
+    def indices(name: str, of: Described[Any]) -> NDArray[np.int64]:
+        number = rows[name].astype(np.uint32).astype(np.uint64)
+        if not number.any():
+            return np.full(len(number), -1)
+        return np.where(number, of.table.of(number | np.uint64(process << 32)), -1)
 
-    def give(self, rows: NDArray[Any], ids: NDArray[np.uint64], process: int) -> None:
-        """Change rows of one process, in place."""
-
-        def indices(name: str, table: Lookup) -> NDArray[np.int64]:
-            number = rows[name].astype(np.uint32).astype(np.uint64)
-            if not number.any():
-                return np.full(len(number), -1)
-            return np.where(number, table.of(number | np.uint64(process << 32)), -1)
-
-        rows["process"] = process
-        rows["file"] = self.files.of(ids)
-        through = rows["layer"] == IoLayer.MPIIO
-        rows["memory"] = np.where(through, indices("object", self.views), -1)
-        rows["object"][through] = 0
-        for name in ("name", "parent"):
-            rows[name] = indices(name, self.names)
-        rows["object"] = indices("object", self.objects)
-        described = rows["shape"] != 0
-        rows["view"], rows["shape"] = indices("shape", self.views), indices("shape", self.shapes)
-        lost = described & (rows["shape"] < 0) & (rows["view"] < 0)
-        rows["flags"][lost] |= np.uint16(EventFlag.NO_OFFSET)
+    through = rows["layer"] == IoLayer.MPIIO
+    rows["memory"] = np.where(through, indices("object", known.views), -1)
+    rows["object"][through] = 0
+    for name in ("name", "parent"):
+        rows[name] = indices(name, known.names)
+    rows["object"] = indices("object", known.objects)
+    described = rows["shape"] != 0
+    rows["view"], rows["shape"] = indices("shape", known.views), indices("shape", known.shapes)
+    lost = described & (rows["shape"] < 0) & (rows["view"] < 0)
+    rows["flags"][lost] |= np.uint16(EventFlag.NO_OFFSET)
 
 
 def _longest(rows: NDArray[Any]) -> NDArray[Any]:
@@ -168,28 +136,21 @@ def _longest(rows: NDArray[Any]) -> NDArray[Any]:
     return take_rows(rows, order[np.searchsorted(place, np.arange(place[-1] + 1))])
 
 
-def _bins(
-    raws: Sequence[RawContainer],
-    places: Sequence[Sequence[int]],
-    profile: RunProfile,
-    known: Mapping[int, int],
-    clock: Timeline,
-    unknown: dict[int, int],
-) -> NDArray[Any]:
-    files = _FileTable(known, len(profile.paths), unknown)
+def _bins(raws: Sequence[RawContainer], joined: Joined, files: _FileTable) -> NDArray[Any]:
+    processes = joined.profile.processes
     parts = []
-    for places_of, raw in zip(places, raws, strict=True):
+    for place, raw in zip(joined.places, raws, strict=True):
         for owner, ids, layers, bins in raw.trace.bins:
-            process = places_of[owner]
-            if process >= profile.n_processes:
+            process = place[owner]
+            if not processes["is_program"][process]:
                 continue
-            record, place = np.nonzero(bins["width_log2"])
-            used = bins[record, place]
+            record, number = np.nonzero(bins["width_log2"])
+            used = bins[record, number]
             part = np.zeros(len(used), BIN_ROW)
-            part["process"], part["rank"] = process, profile.processes["rank"][process]
+            part["process"], part["rank"] = process, processes["rank"][process]
             part["file"] = files.of(ids)[record]
             part["layer"] = layers[record]
-            part["start_ns"] = used["start_ns"].astype(np.int64) + clock.shift_ns[process]
+            part["start_ns"] = used["start_ns"].astype(np.int64) + processes["shift_ns"][process]
             part["width_ns"] = np.int64(1) << used["width_log2"].astype(np.int64)
             for name in ("calls", "read_bytes", "write_bytes", "busy_ns"):
                 part[name] = np.minimum(used[name], np.uint64(1 << 62)).astype(np.int64)
@@ -205,33 +166,29 @@ def _lost_calls(raws: Sequence[RawContainer], profile: RunProfile) -> int:
 
 def _notes(
     raws: Sequence[RawContainer],
-    places: Sequence[Sequence[int]],
-    profile: RunProfile,
-    known: Descriptions,
-    left_out: int,
-    n_unknown: int,
-) -> tuple[str, ...]:
-    notes = []
-    lost = _lost_calls(raws, profile)
+    joined: Joined,
+    lost: int,
+    damaged: int,
+    unknown: int,
+    helpers: int,
+) -> Iterator[str]:
+    """Yield what is missing: calls, descriptions, names of files, and records of helpers."""
     if lost:
-        notes.append(
+        yield (
             f"{lost} calls found no room in the trace (the counters have them): "
             "raise STRIPEWISE_CAPTURE_BYTES"
         )
-    damaged: Counter[str] = Counter()
-    for raw in raws:
-        damaged.update({key: number for key, number in raw.trace.damaged.items() if number})
-    notes += [f"{number} {what} were left out" for what, number in damaged.items()]
-    if known.damaged:
-        notes.append(f"{known.damaged} damaged descriptions (names, datasets, views) left out")
-    if n_unknown:
-        notes.append(f"the names of {n_unknown} files found no room in the container")
-    traced = {p[o] for p, raw in zip(places, raws, strict=True) for o in raw.trace.tracing}
-    used = np.flatnonzero(profile.program["outermost_ns"]).tolist()
-    silent = [process for process in used if process not in traced]
+    for what, number in sum((raw.trace.damaged for raw in raws), Counter()).items():
+        yield f"{number} {what} were left out"
+    if damaged:
+        yield f"{damaged} damaged descriptions (names, datasets, views) left out"
+    if unknown:
+        yield f"the names of {unknown} files found no room in the container"
+    traced = {p[o] for p, raw in zip(joined.places, raws, strict=True) for o in raw.trace.tracing}
+    used = np.flatnonzero(joined.profile.program["outermost_ns"]).tolist()
+    silent = len([process for process in used if process not in traced])
     if silent:
-        processes = "1 process" if len(silent) == 1 else f"{len(silent)} processes"
-        notes.append(f"{processes} recorded no single calls, only counters")
-    if left_out:
-        notes.append(f"{left_out} records of launchers and helpers are left out")
-    return tuple(notes)
+        processes = "1 process" if silent == 1 else f"{silent} processes"
+        yield f"{processes} recorded no single calls, only counters"
+    if helpers:
+        yield f"{helpers} records of launchers and helpers are left out"

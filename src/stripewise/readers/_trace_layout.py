@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The structs of a trace, field by field as in native/include/stripewise/trace.h.
 
-A test compiles that header and compares every size and offset.
+Each dtype is named as its struct is, without a flexible member at its end.  A test compiles that
+header and compares every size and offset.
 """
 
 from __future__ import annotations
@@ -12,18 +13,13 @@ from enum import IntEnum
 import numpy as np
 
 from stripewise._members import members
-from stripewise.readers._container import RECORD_HEADER
+from stripewise.model import DURATION_BINS
+from stripewise.readers._container import RECORD
 
 TRACE_VERSION = 1
 RUN_LEVELS = 3
-DURATION_BINS = 16
-RUN_BRIEF = 8
-SHAPE_MOST_BOXES = 64
 SHAPE_TRUNCATED = 0x1
 VIEW_TRUNCATED = 0x1
-VIEW_MOST_PIECES = 256
-BIN_LEAST_LOG2 = 24
-BINS_PER_RECORD = 15
 
 
 class TraceBlockKind(IntEnum):
@@ -77,7 +73,7 @@ class RawShapeKind(IntEnum):
 
 THREAD_RECORD = np.dtype(
     members(
-        ("header", RECORD_HEADER),
+        ("header", RECORD),
         "u4 thread tid n_slots slot_bytes",
         "u8 start_ns lost_calls",
         ("reserved", "<u8", (3,)),
@@ -87,7 +83,7 @@ THREAD_RECORD = np.dtype(
 
 EVENT = np.dtype(
     members(
-        ("header", RECORD_HEADER),
+        ("header", RECORD),
         "u8 sequence start_ns duration_ns file_id",
         "i8 offset",
         "u8 bytes",
@@ -99,27 +95,21 @@ EVENT = np.dtype(
     align=True,
 )
 
-_BRIEF_FIELDS = [
+_BRIEF_FIELDS = members(
     ("first", EVENT),
-    ("count", "<u8"),
-    ("last_start_ns", "<u8"),
-    ("end_ns", "<u8"),
-    ("min_ns", "<u8"),
-    ("max_ns", "<u8"),
+    "u8 count last_start_ns end_ns min_ns max_ns",
     ("inner", "<u8", (RUN_LEVELS - 1,)),
     ("stride", "<i8", (RUN_LEVELS,)),
     ("sequence_stride", "<i8", (RUN_LEVELS,)),
-]
+)
 RUN_WITHOUT_DURATIONS = np.dtype(_BRIEF_FIELDS, align=True)
 RUN = np.dtype([*_BRIEF_FIELDS, ("durations", "<u4", (DURATION_BINS,))], align=True)
 
-NAME_RECORD = np.dtype(
-    [("header", RECORD_HEADER), ("name", "<u4"), ("text_bytes", "<u4")], align=True
-)
+NAME_RECORD = np.dtype(members(("header", RECORD), "u4 name text_bytes"), align=True)
 
 OBJECT_RECORD = np.dtype(
     members(
-        ("header", RECORD_HEADER),
+        ("header", RECORD),
         "u8 file_id",
         "u4 object element_bytes",
         "u1 layer type_class storage n_dims",
@@ -130,7 +120,7 @@ OBJECT_RECORD = np.dtype(
 
 SHAPE_RECORD = np.dtype(
     members(
-        ("header", RECORD_HEADER),
+        ("header", RECORD),
         "u4 shape object",
         "u1 kind n_dims",
         "u2 flags",
@@ -141,19 +131,18 @@ SHAPE_RECORD = np.dtype(
 )
 
 PIECE = np.dtype(
-    [
-        ("offset", "<i8"),
-        ("bytes", "<u8"),
-        ("count", "<u8"),
+    members(
+        "i8 offset",
+        "u8 bytes count",
         ("inner", "<u8", (RUN_LEVELS - 1,)),
         ("stride", "<i8", (RUN_LEVELS,)),
-    ],
+    ),
     align=True,
 )
 
 VIEW_RECORD = np.dtype(
     members(
-        ("header", RECORD_HEADER),
+        ("header", RECORD),
         "u8 file_id",
         "u4 view flags",
         "i8 displacement",
@@ -174,21 +163,4 @@ BIN = np.dtype(
     align=True,
 )
 
-BINS_RECORD = np.dtype(
-    [("header", RECORD_HEADER), ("file_id", "<u8"), ("layer", "<u4"), ("n_bins", "<u4")],
-    align=True,
-)
-
-TRACE_STRUCTS: dict[str, np.dtype[np.void]] = {
-    "sw_thread_record": THREAD_RECORD,
-    "sw_event": EVENT,
-    "sw_run": RUN,
-    "sw_name_record": NAME_RECORD,
-    "sw_object_record": OBJECT_RECORD,
-    "sw_shape_record": SHAPE_RECORD,
-    "sw_piece": PIECE,
-    "sw_view_record": VIEW_RECORD,
-    "sw_bin": BIN,
-    "sw_bins_record": BINS_RECORD,
-}
-"""Name of the C struct to its dtype (without a flexible member at its end)."""
+BINS_RECORD = np.dtype(members(("header", RECORD), "u8 file_id", "u4 layer n_bins"), align=True)

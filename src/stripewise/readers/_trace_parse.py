@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.inputs import TRACE
-from stripewise.model import TRACE_ROW, IoLayer, Op
+from stripewise.model import DURATION_BINS, TRACE_ROW, IoLayer, Op
 from stripewise.readers import _trace_layout as t
 from stripewise.readers._blocks import scan_records
 from stripewise.readers._rows import take_rows
@@ -213,7 +213,7 @@ def _rest_mean(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 def duration_bin(nanoseconds: NDArray[np.int64]) -> NDArray[np.int64]:
     """Bin b holds durations below 4^b x 256 ns and not below 4^(b-1) x 256; the last the rest."""
-    edges = 256 * 4 ** np.arange(t.DURATION_BINS - 1, dtype=np.int64)
+    edges = 256 * 4 ** np.arange(DURATION_BINS - 1, dtype=np.int64)
     return np.asarray(np.searchsorted(edges, nanoseconds, side="right"))
 
 

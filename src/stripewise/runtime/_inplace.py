@@ -158,12 +158,12 @@ def _read(directory: Path, command: Sequence[str]) -> tuple[RunProfile, Handshak
 
     The readers are loaded here, once the program is done.
     """
-    from stripewise.readers import handshake, join_containers, read_containers
+    from stripewise.readers import handshake, read_containers
 
     try:
         profile, problem = read_containers(sorted(directory.glob("*.sw"))), ""
     except ContainerError as error:
-        profile, problem = join_containers([]), str(error)
+        profile, problem = read_containers([]), str(error)
     return profile, handshake(profile, command), problem
 
 

@@ -20,10 +20,10 @@ from stripewise.readers import (
     file_classes,
     handshake,
     observed_files,
-    opened_files,
     program_facts,
     read_containers,
     read_run,
+    written_files,
 )
 from stripewise.study._pattern_facts import with_pattern
 from stripewise.study._tools import FirstLook
@@ -72,7 +72,7 @@ def look_first(workspace: Workspace, place: Place, measurement: Measurement) -> 
     evidence = read_run(_containers(place))
     profile = evidence.profile
     seen = handshake(profile, place.command, place.directory)
-    opened = opened_files(profile, place.directory)
+    changed = written_files(profile, place.directory)
     outside, temporary = _outside(measurement.files, place)
     problem = _as_given(seen.message, place) if not seen.ok else ""
     if seen.state is HandshakeState.RANKS_APART:
@@ -97,11 +97,11 @@ def look_first(workspace: Workspace, place: Place, measurement: Measurement) -> 
         ),
         problem=problem,
         no_plugin=seen.state in (HandshakeState.PLUGIN_MISSING, HandshakeState.PLUGIN_WRONG),
-        written_inputs=tuple(sorted(str(p) for p in opened.written if str(p) in inputs)),
+        written_inputs=tuple(sorted(str(p) for p in changed.written if str(p) in inputs)),
         replaced_inputs=tuple(
             sorted(
                 name
-                for name in map(str, opened.replaced)
+                for name in map(str, changed.replaced)
                 if name in inputs and inputs[name].kind == "file"
             )
         ),
