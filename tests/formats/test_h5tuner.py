@@ -39,7 +39,7 @@ def read(inside: str):
 def test_example():
     loaded = get("h5tuner").read(EXAMPLE)
     found = effective(loaded.configuration, "/scratch/ParaEg2.h5")
-    assert dict(found.mpiio) == {
+    assert dict(found.layers["mpiio"]) == {
         "cb_buffer_size": 4194304,
         "cb_nodes": 32,
         "IBM_largeblock_io": False,
@@ -47,7 +47,7 @@ def test_example():
         "striping_factor": 11,
         "striping_unit": 65536,
     }
-    assert found.hdf5["alignment"] == (524288, 262144)
+    assert found.layers["hdf5"]["alignment"] == (524288, 262144)
     assert found.dataset("/Data2") == {"chunk": (4, 7)}
     assert found.dataset("/Data1") == {}
     assert any("IBM_lockless_io" in line for line in loaded.warnings)
@@ -55,8 +55,8 @@ def test_example():
 
 def test_a_named_file_always_wins():
     configuration = get("h5tuner").read(EXAMPLE).configuration
-    assert effective(configuration, "ParaEg0.h5").mpiio["striping_factor"] == 7
-    assert effective(configuration, "xParaEg0.h5").mpiio["striping_factor"] == 11
+    assert effective(configuration, "ParaEg0.h5").layers["mpiio"]["striping_factor"] == 7
+    assert effective(configuration, "xParaEg0.h5").layers["mpiio"]["striping_factor"] == 11
 
 
 def test_first_of_one_file_last_of_general():
@@ -64,8 +64,8 @@ def test_first_of_one_file_last_of_general():
         '<cb_nodes>1</cb_nodes><cb_nodes FileName="a">2</cb_nodes>'
         '<cb_nodes FileName="a">3</cb_nodes><cb_nodes>4</cb_nodes>'
     )
-    assert effective(loaded.configuration, "x/a").mpiio["cb_nodes"] == 2
-    assert effective(loaded.configuration, "x/b").mpiio["cb_nodes"] == 4
+    assert effective(loaded.configuration, "x/a").layers["mpiio"]["cb_nodes"] == 2
+    assert effective(loaded.configuration, "x/b").layers["mpiio"]["cb_nodes"] == 4
 
 
 def test_precedence_of_chunk():
@@ -86,8 +86,8 @@ def test_precedence_of_chunk():
 
 def test_names_are_no_globs():
     loaded = read('<cb_nodes FileName="a[1]*.h5">2</cb_nodes>')
-    assert effective(loaded.configuration, "a[1]*.h5").mpiio
-    assert not effective(loaded.configuration, "a1x.h5").mpiio
+    assert effective(loaded.configuration, "a[1]*.h5").layers["mpiio"]
+    assert not effective(loaded.configuration, "a1x.h5").layers["mpiio"]
 
 
 @pytest.mark.parametrize("text", [" 1048576, 8388608 ", "1048576,8388608", "\n1048576\n,8388608"])

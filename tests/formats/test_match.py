@@ -77,8 +77,8 @@ def test_later_rules_win_key_by_key():
         )
     )
     found = effective(configuration, "/a/out.h5")
-    assert dict(found.mpiio) == {"cb_nodes": 4, "odd": "x"}
-    assert found.origin["mpiio.cb_nodes"] == "*.h5"
+    assert dict(found.layers["mpiio"]) == {"cb_nodes": 4, "odd": "x"}
+    assert found.origin["mpiio.cb_nodes"].match == "*.h5"
     assert found.override == {
         "mpiio.cb_nodes": True,
         "mpiio.odd": False,

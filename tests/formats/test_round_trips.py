@@ -24,10 +24,10 @@ DATASETS = ["/x", "/g/x", "/Data2", "/*"]
 def acting(configuration: Configuration, path: str) -> object:
     found = effective(configuration, path)
     return (
-        dict(found.mpiio),
+        dict(found.layers["mpiio"]),
         {
             k: v
-            for k, v in found.hdf5.items()
+            for k, v in found.layers["hdf5"].items()
             if k not in ("chunk", "fill_time", "alloc_time", "transfer")
         },
         {d: found.dataset(d) for d in DATASETS},

@@ -60,13 +60,13 @@ def test_settings_for_some_files_are_said_last():
 def test_a_configuration_has_a_rule_for_all_files_and_one_for_each_glob():
     built = build_configuration(POINT, FACTS)
     assert [rule.match for rule in built.files] == ["*", "plt*.h5", "chk@home.nc"]
-    plt = effective(built, "run/plt0001.h5").mpiio
+    plt = effective(built, "run/plt0001.h5").layers["mpiio"]
     assert plt["cb_nodes"] == 2
     assert plt["cb_config_list"] == "*:*", "what a setting needs goes with it"
     assert plt["cb_buffer_size"] == 1 << 22
-    other = effective(built, "log.txt").mpiio
+    other = effective(built, "log.txt").layers["mpiio"]
     assert dict(other) == {"cb_buffer_size": 1 << 22}
-    assert effective(built, "chk@home.nc").mpiio["cb_buffer_size"] == 1 << 20
+    assert effective(built, "chk@home.nc").layers["mpiio"]["cb_buffer_size"] == 1 << 20
     written = get("toml").write(built)
     assert not written.lost
     assert get("toml").read(written.text).configuration == built

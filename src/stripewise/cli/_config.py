@@ -144,7 +144,7 @@ def check(path: Path, source: str | None, as_json: bool) -> None:
     The exit code is 0 if the configuration can be applied here, even with warnings, and 3 if
     it cannot or if the name of a hint looks misspelt.
     """
-    from stripewise.formats import parse_configuration
+    from stripewise.formats import load_configuration
     from stripewise.report import plural
     from stripewise.tunables import (
         check_configuration,
@@ -154,7 +154,7 @@ def check(path: Path, source: str | None, as_json: bool) -> None:
         settings_class,
     )
 
-    loaded = parse_configuration(path, source or "")
+    loaded = load_configuration(path, source or "", check=False)
     problems = [
         *check_configuration(loaded.configuration),
         *misspelt_settings(loaded.configuration),

@@ -32,8 +32,8 @@ def effective_data(configuration: Configuration, name: str) -> dict[str, Any]:
         return {
             key: {
                 "value": value,
-                "from": found.origin[f"{layer}.{key}"],
-                "override": found.override[f"{layer}.{key}"],
+                "from": found.origin[f"{layer}.{key}"].match,
+                "override": found.origin[f"{layer}.{key}"].override,
             }
             for key, value in settings.items()
         }
@@ -76,9 +76,9 @@ def effective_lines(configuration: Configuration, name: str) -> list[str]:
     rows = [("SETTING", "VALUE", "FROM", "WHERE THE PROGRAM SETS IT")]
     for layer, settings in found.layers.items():
         for key, value in settings.items():
-            setting = f"{layer}.{key}"
-            kept = "overrides" if found.override[setting] else "gives way"
-            rows.append((setting, hint_text(value), found.origin[setting], kept))
+            rule = found.origin[f"{layer}.{key}"]
+            kept = "overrides" if rule.override else "gives way"
+            rows.append((f"{layer}.{key}", hint_text(value), rule.match, kept))
     for dataset in found.datasets:
         for key, value in dataset.hdf5.items():
             rows.append((f"hdf5.{key}", hint_text(value), f"dataset {dataset.match}", ""))

@@ -10,11 +10,9 @@ if TYPE_CHECKING:
     from stripewise.formats._base import Format as Format
     from stripewise.formats._base import LoadedConfiguration as LoadedConfiguration
     from stripewise.formats._base import Written as Written
-    from stripewise.formats._canonical import canonical as canonical
+    from stripewise.formats._base import canonical as canonical
     from stripewise.formats._file import detect as detect
     from stripewise.formats._file import load_configuration as load_configuration
-    from stripewise.formats._file import parse_configuration as parse_configuration
-    from stripewise.formats._file import read_text as read_text
     from stripewise.formats._flat import compile_flat as compile_flat
     from stripewise.formats._match import Effective as Effective
     from stripewise.formats._match import effective as effective

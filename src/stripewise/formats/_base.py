@@ -5,12 +5,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
 
 from stripewise.errors import ConfigurationError
 from stripewise.inputs import CONFIGURATION
-from stripewise.model import Configuration, Value
-from stripewise.tunables import Layer, check_configuration, configuration_warnings, find
+from stripewise.model import Configuration, DatasetRule, Value
+from stripewise.tunables import (
+    Layer,
+    all_settings,
+    canonical_value,
+    check_configuration,
+    configuration_warnings,
+    find,
+)
 
 
 @dataclass(frozen=True)
@@ -90,22 +100,40 @@ class Format(ABC):
 
 def _n_entries(configuration: Configuration) -> int:
     """Rules and settings in all."""
-    job, number = configuration.job, 0
-    for rule in configuration.files:
-        parts = (*rule.layers.values(), *(dataset.hdf5 for dataset in rule.datasets))
-        number += 1 + len(rule.datasets) + sum(map(len, parts))
-    return number + len(job.mca) + len(job.environment)
+    rules = sum(1 + len(rule.datasets) for rule in configuration.files)
+    settings = len(list(all_settings(configuration)))
+    return rules + settings + len(configuration.job.environment)
 
 
 def value_from_text(layer: Layer, key: str, text: str) -> Value:
     """Return a setting's value from text; what cannot be read stays text for the check."""
-    knob = find(layer, key)
-    if knob is None:
-        return text
-    try:
-        return knob.parse(text)
-    except ConfigurationError:
-        return text
+    with suppress(ConfigurationError):
+        if knob := find(layer, key):
+            return knob.parse(text)
+    return text
+
+
+def canonical(configuration: Configuration) -> Configuration:
+    """Return the configuration with every value in its canonical type.
+
+    Lists become tuples; wrong values stay for the check to find.
+    """
+    rules = []
+    for rule in configuration.files:
+        layers: dict[str, Any] = {name: _canonical(name, on) for name, on in rule.layers.items()}
+        datasets = tuple(DatasetRule(d.match, _canonical("hdf5", d.hdf5)) for d in rule.datasets)
+        rules.append(replace(rule, datasets=datasets, **layers))
+    job = configuration.job
+    return Configuration(tuple(rules), replace(job, mca=_canonical("mca", job.mca)))
+
+
+def _canonical(layer: str, settings: Mapping[str, Value]) -> dict[str, Value]:
+    checked: dict[str, Value] = {}
+    for key, value in settings.items():
+        checked[key] = tuple(value) if isinstance(value, list) else value
+        with suppress(ConfigurationError):
+            checked[key] = canonical_value(Layer(layer), key, checked[key])
+    return checked
 
 
 def lost_parts(configuration: Configuration, *held: str) -> list[str]:

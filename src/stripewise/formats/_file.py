@@ -27,32 +27,23 @@ _LINES = (
 )
 
 
-def load_configuration(path: Path, format_name: str = "") -> LoadedConfiguration:
-    """Read and check a configuration file.
+def load_configuration(
+    path: Path, format_name: str = "", *, check: bool = True
+) -> LoadedConfiguration:
+    """Read a configuration file.
 
     Args:
         path: File.
         format_name: Its format; found by suffix, then content, if not given.
+        check: Judge its values; without, wrong ones stay as they are.
 
     Raises:
-        ConfigurationError: It cannot be read, is in no known format, or is wrong.
+        ConfigurationError: It cannot be read, is in no known format, or is found wrong.
     """
-    text = read_text(path)
-    return _format_of(path, text, format_name).read(text, str(path))
-
-
-def parse_configuration(path: Path, format_name: str = "") -> LoadedConfiguration:
-    """Read a configuration file without judging its values.
-
-    Raises:
-        ConfigurationError: It cannot be read, or is in no known format.
-    """
-    text = read_text(path)
-    return _format_of(path, text, format_name).parse(text, str(path))
-
-
-def _format_of(path: Path, text: str, format_name: str) -> Format:
-    return get(format_name) if format_name else detect(text, path.suffix.lower(), str(path))
+    text = _read_text(path)
+    name = str(path)
+    found = get(format_name) if format_name else detect(text, path.suffix.lower(), name)
+    return found.read(text, name) if check else found.parse(text, name)
 
 
 def detect(text: str, suffix: str = "", name: str = "configuration") -> Format:
@@ -79,12 +70,7 @@ def detect(text: str, suffix: str = "", name: str = "configuration") -> Format:
     )
 
 
-def read_text(path: Path) -> str:
-    """Return a configuration file's text.
-
-    Raises:
-        ConfigurationError: It cannot be read, is empty, too large or not UTF-8.
-    """
+def _read_text(path: Path) -> str:
     try:
         data = read_input(path, CONFIGURATION)
     except OSError as error:

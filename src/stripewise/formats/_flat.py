@@ -14,10 +14,10 @@ from stripewise.formats._base import (
     Format,
     LoadedConfiguration,
     Written,
+    canonical,
     lost_parts,
     value_from_text,
 )
-from stripewise.formats._canonical import canonical
 from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, FileRule, Value
 from stripewise.tunables import Layer, hint_text
 
@@ -34,7 +34,6 @@ class FlatFormat(Format):
     summary = "what the runtime library reads; files and datasets only"
 
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
-        """Read the flat form."""
         lines = text.split("\n")
         if lines[0] != HEADER:
             raise ConfigurationError(f"{name}: does not begin with {HEADER!r}")
@@ -45,7 +44,6 @@ class FlatFormat(Format):
         return LoadedConfiguration(Configuration(tuple(rules)))
 
     def write(self, configuration: Configuration) -> Written:
-        """Write the flat form."""
         lines = [HEADER]
         for rule in canonical(configuration).files:
             lines.append(f"file\t{_encode(rule.match)}\t{int(rule.override)}")

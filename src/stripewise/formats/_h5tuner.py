@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""H5Tuner's XML, read with the matching and precedence of its 2016-07 line.
+"""H5Tuner's XML, read and written with the matching and precedence of its 2016-07 line.
 
 A parameter's name decides; the sections around it are decoration.  `FileName` is compared
 with the basename, for properties of datasets with the end of the path; `VariableName` names
@@ -11,33 +11,68 @@ datasets, one with both names wins, first of all, otherwise the last that fits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, ParseError
+from xml.sax.saxutils import escape, quoteattr
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from stripewise.errors import ConfigurationError
-from stripewise.formats._base import Format, LoadedConfiguration, Written, value_from_text
-from stripewise.formats._h5tuner_write import SECTIONS, write_h5tuner
-from stripewise.formats._match import literal_glob
+from stripewise.formats._base import (
+    Format,
+    LoadedConfiguration,
+    Written,
+    canonical,
+    lost_parts,
+    value_from_text,
+)
+from stripewise.formats._match import literal_glob, literal_name
 from stripewise.inputs import CONFIGURATION
 from stripewise.model import Configuration, DatasetRule, FileRule, Value
-from stripewise.tunables import DATASET_KEYS, Layer, all_tunables, find, suggest
+from stripewise.tunables import DATASET_KEYS, Layer, all_tunables, find, hint_text, suggest
 
 _LAYERS = (Layer.HDF5, Layer.MPIIO)
-_ATTRIBUTES = ("FileName", "VariableName")
+_SECTIONS = ("High_Level_IO_Library", "Middleware_Layer", "Parallel_File_System")
 _LOCKLESS = "IBM_lockless_io"
+_NOT_XML = re.compile(r"[^\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_H5TUNER_ITSELF = frozenset(
+    {
+        "IBM_largeblock_io",
+        "bgl_nodes_pset",
+        "cb_buffer_size",
+        "cb_nodes",
+        "striping_factor",
+        "striping_unit",
+        "sieve_buf_size",
+        "alignment",
+        "chunk",
+    }
+)
+"""Parameters that H5Tuner acts on; it passes over others silently."""
 
 
 @dataclass(frozen=True)
 class _Parameter:
+    """One element: file and variable None where it holds for all."""
+
     layer: Layer
     key: str
-    value: Value
-    file: str | None
-    variable: str | None
+    text: str
+    file: str | None = None
+    variable: str | None = None
+
+    @property
+    def names_both(self) -> bool:
+        return self.file is not None and self.variable is not None
+
+    @property
+    def section(self) -> str:
+        if self.layer is Layer.HDF5:
+            return _SECTIONS[0]
+        return _SECTIONS[2] if self.key.startswith(("striping_", "IBM_")) else _SECTIONS[1]
 
 
 class H5TunerFormat(Format):
@@ -48,7 +83,6 @@ class H5TunerFormat(Format):
     summary = "H5Tuner's XML; hints and HDF5 properties for all files or for one by name"
 
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
-        """Read XML."""
         warnings: list[str] = []
         root = _root(text, name)
         parameters = list(_parameters(root, name, warnings))
@@ -56,8 +90,22 @@ class H5TunerFormat(Format):
         return LoadedConfiguration(Configuration(tuple(_rules(parameters))), tuple(warnings))
 
     def write(self, configuration: Configuration) -> Written:
-        """Write XML."""
-        return write_h5tuner(configuration)
+        sheet = _Sheet(lost=lost_parts(configuration, "hdf5"))
+        for rule in canonical(configuration).files:
+            sheet.add_rule(rule)
+        lost = tuple(dict.fromkeys(sheet.lost))
+        if not sheet.parameters:
+            return Written("", lost)
+        beyond = sorted({p.key for p in sheet.parameters} - _H5TUNER_ITSELF)
+        notes = (f"H5Tuner itself passes over {', '.join(beyond)}",) if beyond else ()
+        return Written(_document(sheet.parameters), lost, notes)
+
+
+def _turned(parameters: list[_Parameter]) -> list[_Parameter]:
+    """Turn round those with both names, of which the first counts; of others the last does."""
+    return [p for p in parameters if not p.names_both] + [
+        p for p in reversed(parameters) if p.names_both
+    ]
 
 
 def _root(text: str, name: str) -> Element:
@@ -81,7 +129,7 @@ def _parameters(root: Element, name: str, warnings: list[str]) -> Iterator[_Para
                 warnings.append(f"<{key}> is ignored: prefix the file name bglockless:")
         elif layer is not None:
             yield _parameter(element, layer, key, name, warnings)
-        elif len(element) == 0 and element is not root and key not in SECTIONS:
+        elif len(element) == 0 and element is not root and key not in _SECTIONS:
             known = [t.key for t in all_tunables() if t.layer in _LAYERS]
             warnings.append(f"<{key}> is ignored: not known{suggest(key, known)}")
 
@@ -89,31 +137,26 @@ def _parameters(root: Element, name: str, warnings: list[str]) -> Iterator[_Para
 def _parameter(
     element: Element, layer: Layer, key: str, name: str, warnings: list[str]
 ) -> _Parameter:
-    file, variable = (element.get(attribute) for attribute in _ATTRIBUTES)
+    file, variable = element.get("FileName"), element.get("VariableName")
     where = f"<{key}{f' FileName={file!r}' if file is not None else ''}>"
     for attribute in element.keys():
-        if attribute not in _ATTRIBUTES:
+        if attribute not in ("FileName", "VariableName"):
             warnings.append(f"{where}: attribute {attribute} is ignored: not known")
     if variable is not None and key not in DATASET_KEYS:
         warnings.append(f"{where}: VariableName is ignored: it is for chunk and the like")
         variable = None
     if file is not None and "/" in file and key not in DATASET_KEYS:
         warnings.append(f"{where}: never matches: the name is compared without directories")
-    if not (element.text or "").strip():
+    words = (element.text or "").split()
+    if not words:
         raise ConfigurationError(f"{name}: {where} is empty: give a value or take it out")
-    text = _word(element.text or "", layer, key, where, warnings)
-    return _Parameter(layer, key, value_from_text(layer, key, text), file, variable)
-
-
-def _word(text: str, layer: Layer, key: str, where: str, warnings: list[str]) -> str:
-    """Return the first word; lists may have blanks inside (H5Tuner itself breaks on them)."""
-    words = text.split()
     knob = find(layer, key)
     if knob is not None and knob.domain.kind == "ints":
-        return "".join(words)
+        # Lists may have blanks inside (H5Tuner itself breaks on them).
+        return _Parameter(layer, key, "".join(words), file, variable)
     if len(words) > 1:
-        warnings.append(f"{where}: only the first word of {text.strip()!r} counts")
-    return words[0]
+        warnings.append(f"{where}: only the first word of {(element.text or '').strip()!r} counts")
+    return _Parameter(layer, key, words[0], file, variable)
 
 
 def _rules(parameters: list[_Parameter]) -> Iterator[FileRule]:
@@ -123,23 +166,118 @@ def _rules(parameters: list[_Parameter]) -> Iterator[FileRule]:
     for file in dict.fromkeys(p.file for p in plain if p.file is not None):
         first_wins = [p for p in reversed(plain) if p.file == file]
         yield from _rule(literal_glob(file), first_wins)
-    of_datasets = [p for p in parameters if p.key in DATASET_KEYS]
-    full = [p for p in of_datasets if p.file is not None and p.variable is not None]
-    for parameter in [p for p in of_datasets if p not in full] + full[::-1]:
+    for parameter in _turned([p for p in parameters if p.key in DATASET_KEYS]):
         yield _dataset_rule(parameter)
 
 
 def _rule(match: str, parameters: list[_Parameter]) -> Iterator[FileRule]:
-    mpiio = {p.key: p.value for p in parameters if p.layer is Layer.MPIIO}
-    hdf5 = {p.key: p.value for p in parameters if p.layer is Layer.HDF5}
-    if mpiio or hdf5:
-        yield FileRule(match, mpiio, hdf5, override=True)
+    layers: dict[Layer, dict[str, Value]] = {layer: {} for layer in _LAYERS}
+    for p in parameters:
+        layers[p.layer][p.key] = value_from_text(p.layer, p.key, p.text)
+    if parameters:
+        yield FileRule(match, layers[Layer.MPIIO], layers[Layer.HDF5], override=True)
 
 
 def _dataset_rule(parameter: _Parameter) -> FileRule:
     match = "*" if parameter.file is None else "*" + literal_glob(parameter.file)
-    settings = {parameter.key: parameter.value}
+    value = value_from_text(parameter.layer, parameter.key, parameter.text)
+    settings = {parameter.key: value}
     if parameter.variable is None:
         return FileRule(match, hdf5=settings, override=True)
     dataset = DatasetRule(literal_glob(parameter.variable), settings)
     return FileRule(match, override=True, datasets=(dataset,))
+
+
+@dataclass
+class _Sheet:
+    """What is written, in order, with H5Tuner's precedence kept in mind."""
+
+    parameters: list[_Parameter] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+
+    def add_rule(self, rule: FileRule) -> None:
+        """Add a rule's settings; they must win over all before."""
+        if not rule.override and (rule.mpiio or rule.hdf5 or rule.datasets):
+            self.lost.append(f"override = false for {rule.match}: H5Tuner always overrides")
+        for key, value in rule.mpiio.items():
+            self._add_plain(rule.match, Layer.MPIIO, key, value)
+        for key, value in rule.hdf5.items():
+            if key in DATASET_KEYS:
+                self._add_of_dataset(rule.match, "*", key, value)
+            else:
+                self._add_plain(rule.match, Layer.HDF5, key, value)
+        for dataset in rule.datasets:
+            for key, value in dataset.hdf5.items():
+                self._add_of_dataset(rule.match, dataset.match, key, value)
+
+    def _add_plain(self, match: str, layer: Layer, key: str, value: Value) -> None:
+        file = None if match == "*" else literal_name(match)
+        text = hint_text(value)
+        if match != "*" and (file is None or "/" in file):
+            self.lost.append(f"{key} for {match}: FileName is one name without directories")
+        elif find(layer, key) is None:
+            self.lost.append(f"{key}: not among the names of H5Tuner's XML")
+        elif _NOT_XML.search((file or "") + text) or text.split() != [text]:
+            self.lost.append(f"{key}={text!r} for {match!r}: XML cannot hold it")
+        else:
+            self._add(_Parameter(layer, key, text, file))
+
+    def _add_of_dataset(self, match: str, dataset: str, key: str, value: Value) -> None:
+        file = None if match == "*" else literal_name(match.removeprefix("*"))
+        variable = None if dataset == "*" else literal_name(dataset)
+        if (file is None and match != "*") or (variable is None and dataset != "*"):
+            self.lost.append(f"{key} for {match}, dataset {dataset}: only names can be given")
+            return
+        if file == "" or _NOT_XML.search((file or "") + (variable or "")):
+            self.lost.append(f"{key} for {match!r}, dataset {dataset!r}: XML cannot hold it")
+            return
+        if file is not None and (not match.startswith("*") or "/" in file):
+            self.lost.append(f"{key} for {match}: it also acts on paths that only end so")
+        self._add(_Parameter(Layer.HDF5, key, hint_text(value), file, variable))
+
+    def _add(self, new: _Parameter) -> None:
+        """Add a parameter that must win over all before it, so drop those it covers."""
+        self.parameters = [p for p in self.parameters if not _covers(new, p)]
+        if any(_stronger(p, new) for p in self.parameters):
+            self.lost.append(f"order of {new.key}: the value for a named dataset always wins")
+        self.parameters.append(new)
+
+
+def _covers(new: _Parameter, old: _Parameter) -> bool:
+    return (
+        new.key == old.key
+        and new.file in (None, old.file)
+        and new.variable in (None, old.variable)
+    )
+
+
+def _stronger(old: _Parameter, new: _Parameter) -> bool:
+    """Whether the older one would win where both act, against the order given."""
+    if old.key != new.key or not old.names_both or new.names_both:
+        return False  # of those with both names the later one is written first
+    return _meet(old.file, new.file) and _meet(old.variable, new.variable)
+
+
+def _meet(one: str | None, other: str | None) -> bool:
+    """Whether a file or dataset can be meant by both names."""
+    if one is None or other is None:
+        return True
+    return one.endswith(other) or other.endswith(one)
+
+
+def _document(parameters: list[_Parameter]) -> str:
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', "<Parameters>"]
+    for section in _SECTIONS:
+        lines.append(f"  <{section}>")
+        lines += [f"    {_element(p)}" for p in _turned(parameters) if p.section == section]
+        lines.append(f"  </{section}>")
+    return "\n".join([*lines, "</Parameters>"]) + "\n"
+
+
+def _element(parameter: _Parameter) -> str:
+    attributes = ""
+    if parameter.file is not None:
+        attributes += f" FileName={quoteattr(parameter.file)}"
+    if parameter.variable is not None:
+        attributes += f" VariableName={quoteattr(parameter.variable)}"
+    return f"<{parameter.key}{attributes}>{escape(parameter.text)}</{parameter.key}>"

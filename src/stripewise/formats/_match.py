@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, Value
+from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, FileRule, Value
 from stripewise.tunables import DATASET_KEYS
 
 _PREFIX = re.compile(r"[A-Za-z0-9_]{2,}:")
@@ -20,23 +20,15 @@ class Effective:
     """What acts on one file.
 
     Attributes:
-        layers: Layer to what acts there on the file itself, later rules having won key by key;
-            each layer is an attribute too (`mpiio`, `hdf5`, ...).
-        origin: "mpiio.key" and the like to the match of the rule that it comes from.
-        override: The same keys: whether it acts where the program set the value itself.
+        layers: Layer to what acts there on the file itself, later rules having won key by key.
+        origin: "mpiio.key" and the like to the rule that it comes from.
         datasets: Rules for datasets, in order; properties of datasets that stand at the file
             are a rule for all of them.
     """
 
     layers: Mapping[str, Mapping[str, Value]]
-    origin: Mapping[str, str]
-    override: Mapping[str, bool]
+    origin: Mapping[str, FileRule]
     datasets: tuple[DatasetRule, ...]
-
-    def __getattr__(self, layer: str) -> Mapping[str, Value]:
-        if layer in FILE_LAYERS:
-            return self.layers[layer]
-        raise AttributeError(layer)
 
     def dataset(self, path: str) -> dict[str, Value]:
         """Return what acts on a dataset, given by its absolute path in the file."""
@@ -50,22 +42,18 @@ class Effective:
 def effective(configuration: Configuration, path: str) -> Effective:
     """Return what acts on a file."""
     layers: dict[str, dict[str, Value]] = {name: {} for name in FILE_LAYERS}
-    origin: dict[str, str] = {}
-    override: dict[str, bool] = {}
+    origin: dict[str, FileRule] = {}
     datasets: list[DatasetRule] = []
     for rule in configuration.files:
         if not matches(rule.match, path):
             continue
-        names = []
         for layer, settings in rule.layers.items():
             layers[layer].update(settings)
-            names += [f"{layer}.{key}" for key in settings]
-        origin.update(dict.fromkeys(names, rule.match))
-        override.update(dict.fromkeys(names, rule.override))
+            origin |= {f"{layer}.{key}": rule for key in settings}
         for_all = {k: v for k, v in rule.hdf5.items() if k in DATASET_KEYS}
         datasets += [DatasetRule("*", for_all)] if for_all else []
         datasets += rule.datasets
-    return Effective(layers, origin, override, tuple(datasets))
+    return Effective(layers, origin, tuple(datasets))
 
 
 def matches(pattern: str, path: str) -> bool:

@@ -12,10 +12,10 @@ from stripewise.formats._base import (
     Format,
     LoadedConfiguration,
     Written,
+    canonical,
     lost_parts,
     value_from_text,
 )
-from stripewise.formats._canonical import canonical
 from stripewise.model import FILE_LAYERS, Configuration, JobSettings, Value
 from stripewise.tunables import Layer, hint_text
 
@@ -45,7 +45,6 @@ class McaFormat(Format):
         return LoadedConfiguration(Configuration(job=JobSettings(mca=mca)))
 
     def write(self, configuration: Configuration) -> Written:
-        """Write `key = value` lines."""
         job = canonical(configuration).job
         lost = [f"settings for {rule.match}" for rule in configuration.files if not rule.is_empty]
         lost += lost_parts(configuration, "mca", *FILE_LAYERS)

@@ -15,10 +15,10 @@ from stripewise.formats._base import (
     Format,
     LoadedConfiguration,
     Written,
+    canonical,
     lost_parts,
     value_from_text,
 )
-from stripewise.formats._canonical import canonical
 from stripewise.model import Configuration, FileRule, Value
 from stripewise.tunables import Layer, hint_text
 

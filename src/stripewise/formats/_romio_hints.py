@@ -11,10 +11,10 @@ from stripewise.formats._base import (
     Format,
     LoadedConfiguration,
     Written,
+    canonical,
     lost_parts,
     value_from_text,
 )
-from stripewise.formats._canonical import canonical
 from stripewise.model import Configuration, FileRule, Value
 from stripewise.tunables import Layer, hint_text
 
@@ -28,7 +28,6 @@ class RomioHintsFormat(Format):
     summary = "a ROMIO_HINTS file; MPI-IO hints for all files, which give way to the program's"
 
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
-        """Read `key value` lines."""
         mpiio: dict[str, Value] = {}
         warnings = []
         for number, line in enumerate(text.splitlines(), 1):
@@ -49,7 +48,6 @@ class RomioHintsFormat(Format):
         return LoadedConfiguration(Configuration(rules), tuple(warnings))
 
     def write(self, configuration: Configuration) -> Written:
-        """Write `key value` lines."""
         lost = lost_parts(configuration)
         hints: dict[str, str] = {}
         for rule in canonical(configuration).files:

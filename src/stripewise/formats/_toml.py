@@ -1,22 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The canonical form: TOML, read."""
+"""The canonical form: TOML."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from stripewise.errors import ConfigurationError
-from stripewise.formats._base import Format, LoadedConfiguration, Written
-from stripewise.formats._canonical import canonical_layers, canonical_settings
-from stripewise.formats._toml_write import write_toml
+from stripewise.formats._base import Format, LoadedConfiguration, Written, canonical
 from stripewise.inputs import parse_toml
-from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, FileRule, JobSettings
-from stripewise.tunables import Layer, first_problem
+from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, FileRule, JobSettings, Value
+from stripewise.tunables import first_problem
 
 VERSION = 1
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 class _Strict(BaseModel):
@@ -67,7 +70,6 @@ class TomlFormat(Format):
     summary = "the canonical form; holds everything"
 
     def parse(self, text: str, name: str = "configuration") -> LoadedConfiguration:
-        """Read TOML."""
         try:
             document = _Document.model_validate(parse_toml(text))
         except ValidationError as error:
@@ -79,33 +81,94 @@ class TomlFormat(Format):
                 f"{name}: version = {document.version} is not known: this Stripewise reads"
                 f" version = {VERSION}"
             )
-        return LoadedConfiguration(_configuration(document))
+        rules = tuple(_file_rule(table) for table in document.file)
+        job = JobSettings(**document.job.model_dump())
+        return LoadedConfiguration(canonical(Configuration(rules, job)))
 
     def write(self, configuration: Configuration) -> Written:
-        """Write TOML."""
-        return write_toml(configuration)
-
-
-def _configuration(document: _Document) -> Configuration:
-    return Configuration(
-        tuple(_file_rule(table) for table in document.file),
-        JobSettings(
-            canonical_settings(Layer.MCA, document.job.mca),
-            dict(document.job.environment),
-            ranks=document.job.ranks,
-            ranks_per_node=document.job.ranks_per_node,
-            threads=document.job.threads,
-        ),
-    )
+        """Write TOML; only what is not Unicode can be lost."""
+        configuration = canonical(configuration)
+        lost: list[str] = []
+        lines = ["version = 1"]
+        for rule in configuration.files:
+            if not _SURROGATE.search(rule.match):
+                lines += _file_lines(rule, lost)
+            else:
+                lost.append(
+                    f"settings for {rule.match!r}: TOML cannot hold a name that is not UTF-8"
+                )
+        job = configuration.job
+        if job.mca or job.environment or job.resources:
+            lines += ["", "[job]"]
+            lines += [f"{name} = {value}" for name, value in job.resources.items()]
+            lines += _inline("mca", job.mca, lost) + _inline("environment", job.environment, lost)
+        return Written("\n".join(lines) + "\n", tuple(lost))
 
 
 def _file_rule(table: _Rule) -> FileRule:
-    return FileRule(
-        table.match,
-        override=table.override,
-        datasets=tuple(
-            DatasetRule(d.match, canonical_settings(Layer.HDF5, d.model_extra or {}))
-            for d in table.dataset
-        ),
-        **canonical_layers({name: getattr(table, name) for name in FILE_LAYERS}),
-    )
+    layers: dict[str, Any] = {name: getattr(table, name) for name in FILE_LAYERS}
+    datasets = tuple(DatasetRule(d.match, d.model_extra or {}) for d in table.dataset)
+    return FileRule(table.match, override=table.override, datasets=datasets, **layers)
+
+
+def _file_lines(rule: FileRule, lost: list[str]) -> list[str]:
+    lines = ["", "[[file]]", f"match = {_string(rule.match)}"]
+    for layer, settings in rule.layers.items():
+        lines += _inline(layer, settings, lost)
+    lines.append(f"override = {'true' if rule.override else 'false'}")
+    for dataset in rule.datasets:
+        if _SURROGATE.search(dataset.match):
+            lost.append(f"settings for dataset {dataset.match!r}: the name is not UTF-8")
+        else:
+            lines += _dataset_lines(dataset, lost)
+    return lines
+
+
+def _dataset_lines(dataset: DatasetRule, lost: list[str]) -> list[str]:
+    lines = ["[[file.dataset]]", f"match = {_string(dataset.match)}"]
+    lines += [f"{_key(k)} = {_value(v)}" for k, v in _unicode_only(dataset.hdf5, lost).items()]
+    return lines
+
+
+def _inline(name: str, settings: Mapping[str, Value], lost: list[str]) -> list[str]:
+    kept = _unicode_only(settings, lost)
+    if not kept:
+        return []
+    inside = ", ".join(f"{_key(key)} = {_value(value)}" for key, value in kept.items())
+    return [f"{name} = {{ {inside} }}"]
+
+
+def _unicode_only(settings: Mapping[str, Value], lost: list[str]) -> dict[str, Value]:
+    kept = {}
+    for key, value in settings.items():
+        if _SURROGATE.search(key) or (isinstance(value, str) and _SURROGATE.search(value)):
+            lost.append(f"{key!r}: TOML cannot hold text that is not UTF-8")
+        else:
+            kept[key] = value
+    return kept
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else _string(key)
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _string(value)
+    if isinstance(value, tuple):
+        return "[" + ", ".join(str(element) for element in value) + "]"
+    return repr(value)
+
+
+def _string(text: str) -> str:
+    return '"' + "".join(_escaped(character) for character in text) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if ord(character) < 0x20 or character == "\x7f":
+        return f"\\u{ord(character):04x}"
+    return character

@@ -55,7 +55,7 @@ class FormatSuite:
                 assert again.job == sample.job
                 for path in _PATHS:
                     one, other = effective(again, path), effective(sample, path)
-                    assert dict(one.mpiio) == dict(other.mpiio)
+                    assert one.layers["mpiio"] == other.layers["mpiio"]
                     assert one.dataset("/x") == other.dataset("/x")
 
     def test_holds_something(self) -> None:
