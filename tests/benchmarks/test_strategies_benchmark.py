@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.study_fakes import lognormal
-from support.surfaces import synthetic_surface
+from support.surfaces import save_surface, synthetic_surface
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 DS, BUFFER = "mpiio.romio_ds_write", "mpiio.ind_wr_buffer_size"
@@ -33,7 +33,7 @@ def call(words) -> str:
 def compared(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("compared")
     vary = {DS: ("enable", "disable"), BUFFER: (1 << 20, 4 << 20, 16 << 20)}
-    synthetic_surface(truth, vary, noise=lognormal(0.03)).save(folder / "small.jsonl")
+    save_surface(synthetic_surface(truth, vary, noise=lognormal(0.03)), folder / "small.jsonl")
     (folder / "results.md").write_text("# Results\n\nText.\n")
     page = ("--results", folder, "--into", folder / "results.md")
     words = [sys.executable, BENCHMARKS / "strategies.py", folder / "small.jsonl", *page]

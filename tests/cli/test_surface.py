@@ -12,7 +12,7 @@ from stripewise.cli import main
 from stripewise.cli._vary import parse_spec, parse_vary
 from stripewise.errors import UsageError
 from support.study_fakes import lognormal
-from support.surfaces import synthetic_surface
+from support.surfaces import save_surface, synthetic_surface
 
 VARY = {"mpiio.romio_ds_write": ("disable",), "mpiio.ind_wr_buffer_size": (1 << 20, 4 << 20)}
 
@@ -24,7 +24,7 @@ def truth(settings) -> float:
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
     path = tmp_path / "small.jsonl"
-    synthetic_surface(truth, VARY, noise=lognormal(0.03)).save(path)
+    save_surface(synthetic_surface(truth, VARY, noise=lognormal(0.03)), path)
     return path
 
 

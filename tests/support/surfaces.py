@@ -5,13 +5,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 from stripewise.model import ProgramFacts, Value
-from stripewise.surfaces import RecordedTunable, Surface, SurfaceRun
+from stripewise.surfaces import RecordedTunable, Surface, SurfaceRun, SurfaceWriter
 from stripewise.surfaces._recording_plan import plan_runs, possible_points
 from stripewise.testing.strategy_suite import romio_facts
 from support.study_fakes import Noise, no_noise
+
+
+def save_surface(surface: Surface, path: Path) -> None:
+    """Write a surface as a recording does."""
+    with SurfaceWriter(path, surface) as writer:
+        for run in surface.runs:
+            writer.append(run)
 
 
 def synthetic_surface(
@@ -41,12 +50,14 @@ def synthetic_surface(
     for planned in plan_runs(points, repeats, seed, 20):
         seconds = io_seconds(planned.settings) * noise(random)
         runs.append(
-            SurfaceRun(
-                planned.settings, seconds + 0.3, seconds, 0, 1 << 24,
-                role=planned.role, round=planned.round, sequence=planned.sequence,
+            replace(
+                planned,
+                elapsed_seconds=seconds + 0.3,
+                io_seconds=seconds,
+                write_bytes=1 << 24,
                 started_unix_seconds=float(len(runs)),
             )
-        )  # fmt: skip
+        )
     return Surface(
         command=("mpiexec", "-n", "8", "./synthetic"),
         facts=known,

@@ -11,16 +11,15 @@ import pytest
 
 from stripewise.errors import ProgramError, StudyError
 from stripewise.model import Measurement, RunStatus
-from stripewise.surfaces import RecordingOptions, Surface, SurfaceRole, SurfaceWriter
+from stripewise.surfaces import RecordingOptions, Surface, SurfaceRun, SurfaceWriter
 from stripewise.surfaces._recording import RecordingObserver, _carry_out
-from stripewise.surfaces._recording_plan import PlannedRun
 from stripewise.surfaces._recording_resume import (
     check_same,
     ignored_options,
     known_surface,
     options_of,
 )
-from support.surfaces import synthetic_surface
+from support.surfaces import save_surface, synthetic_surface
 
 VARY = {"mpiio.cb_nodes": (2, 4)}
 ABOUT = {
@@ -36,7 +35,10 @@ SURFACE = replace(
     provenance=ABOUT,
     plan={"repeats": 5, "seed": 0, "control_every": 20, "configurations": 3, "impossible": 0},
 )
-PLAN = [PlannedRun(n, SurfaceRole.POINT, 1, {"mpiio.cb_nodes": 2}) for n in range(1, 31)]
+PLAN = [
+    SurfaceRun({"mpiio.cb_nodes": 2}, 0.0, 0.0, round=1, sequence=number)
+    for number in range(1, 31)
+]
 
 
 @dataclass
@@ -140,7 +142,7 @@ def test_what_may_differ():
 
 def test_a_recording_goes_on_with_the_options_it_was_begun_with(tmp_path):
     path = tmp_path / "a.jsonl"
-    SURFACE.save(path)
+    save_surface(SURFACE, path)
     given = RecordingOptions((), path, repeats=7, sync=False, timeout_seconds=5.0, resume=True)
     known = known_surface(given)
     assert known is not None

@@ -14,6 +14,7 @@ from stripewise.launch import RunRequest
 from stripewise.model import ProgramFacts, RunStatus
 from stripewise.surfaces import RecordedTunable, ReplayedLauncher, Surface, SurfaceRun
 from stripewise.testing.launcher_suite import LauncherSuite
+from support.surfaces import save_surface
 
 SURFACE = Surface(
     command=("mpiexec", "./a.out"),
@@ -55,7 +56,7 @@ class TestReplayed(LauncherSuite):
 
 
 def test_a_surface_survives_the_file(tmp_path):
-    SURFACE.save(tmp_path / "surface.jsonl")
+    save_surface(SURFACE, tmp_path / "surface.jsonl")
     assert Surface.load(tmp_path / "surface.jsonl") == SURFACE
 
 
@@ -117,4 +118,4 @@ def test_files_that_cannot_be_used(tmp_path):
     with pytest.raises(UsageError, match="cannot read"):
         Surface.load(tmp_path / "none")
     with pytest.raises(StorageError, match="cannot write"):
-        SURFACE.save(tmp_path / "none" / "x")
+        save_surface(SURFACE, tmp_path / "none" / "x")

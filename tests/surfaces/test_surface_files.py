@@ -18,7 +18,7 @@ from stripewise.surfaces import (
     SurfaceWriter,
 )
 from support.study_fakes import lognormal
-from support.surfaces import synthetic_surface
+from support.surfaces import save_surface, synthetic_surface
 
 KNOB = "mpiio.romio_ds_write"
 VARY = {KNOB: ("disable",), "hdf5.alignment": ((1, 1), (4096, 4096))}
@@ -73,7 +73,7 @@ def test_every_run_is_in_the_file_at_once(tmp_path):
 
 def test_lines_are_compact(tmp_path):
     path = tmp_path / "a.jsonl"
-    SURFACE.save(path)
+    save_surface(SURFACE, path)
     lines = path.read_text().splitlines()[1:]
     assert max(len(line) for line in lines) < 250
     assert "status" not in lines[0]
@@ -112,6 +112,6 @@ def test_values_that_look_alike_stay_apart():
 
 def test_what_a_failed_run_said_is_kept(tmp_path):
     failed = SurfaceRun({}, 1.1, 0.0, status=RunStatus.FAILED, message="exit code 1: no room")
-    Surface(("a",), runs=(failed, SurfaceRun({}, 1.0, 1.0))).save(tmp_path / "a.jsonl")
+    save_surface(Surface(("a",), runs=(failed, SurfaceRun({}, 1.0, 1.0))), tmp_path / "a.jsonl")
     restored = Surface.load(tmp_path / "a.jsonl")
     assert [run.message for run in restored.runs] == ["exit code 1: no room", ""]

@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.study._baseline import TIMEOUT_FACTOR as TIMEOUT_FACTOR
-    from stripewise.study._baseline import TIMEOUT_FLOOR_SECONDS as TIMEOUT_FLOOR_SECONDS
     from stripewise.study._cases import Case as Case
     from stripewise.study._cases import expand_cases as expand_cases
     from stripewise.study._cases_file import read_cases as read_cases
     from stripewise.study._interrupts import Interrupts as Interrupts
     from stripewise.study._journal import Journal as Journal
     from stripewise.study._ledger import Ledger as Ledger
-    from stripewise.study._local_tools import open_workspace as open_workspace
-    from stripewise.study._looking import look as look
-    from stripewise.study._looking import look_first as look_first
     from stripewise.study._loop import MakeTools as MakeTools
     from stripewise.study._loop import run_study as run_study
     from stripewise.study._observer import Observer as Observer
     from stripewise.study._options import StudyOptions as StudyOptions
+    from stripewise.study._single_runs import SingleRuns as SingleRuns
     from stripewise.study._slot import RunSlot as RunSlot
     from stripewise.study._statistics import speedup_of as speedup_of
     from stripewise.study._tools import FirstLook as FirstLook

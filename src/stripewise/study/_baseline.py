@@ -180,8 +180,12 @@ def run_timeout(context: CaseContext, runs: list[Measurement]) -> float:
     """Return the time limit of a run: the user's, or several times what runs took."""
     if context.options.timeout_seconds is not None:
         return context.options.timeout_seconds
-    longest = max((run.elapsed_seconds for run in runs), default=0.0)
-    return max(TIMEOUT_FLOOR_SECONDS, TIMEOUT_FACTOR * longest)
+    return usual_timeout(max((run.elapsed_seconds for run in runs), default=0.0))
+
+
+def usual_timeout(longest_seconds: float) -> float:
+    """Return the time limit of a run where the longest one of the program took so long."""
+    return max(TIMEOUT_FLOOR_SECONDS, TIMEOUT_FACTOR * longest_seconds)
 
 
 def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:

@@ -6,17 +6,16 @@ from __future__ import annotations
 
 import random
 import statistics
-import subprocess
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
 from stripewise.errors import ProgramError, UsageError
 from stripewise.owned import OwnedDirectory
-from stripewise.runtime import find_runtime, preload_environment
-from stripewise.workspace import STUDY_SUFFIX, InputSnapshot, Workspace
+from stripewise.study._options import StudyOptions
+from stripewise.study._single_runs import SingleRuns
+from stripewise.workspace import STUDY_SUFFIX
 
 PAIRS = 6
 _APPLIED = ("export ", "printf ")
@@ -93,44 +92,21 @@ def try_lines(
     home = OwnedDirectory.take(source / f"try.{uuid4().hex[:8]}{STUDY_SUFFIX}", "study")
     order = random.Random(seed)
     try:
-        snapshot = InputSnapshot.create(source, home)
-        places = {
-            after: Workspace(snapshot, home, words)
-            for after, words in ((False, command), (True, changed))
+        options = StudyOptions(tuple(command), home.path, origin=source, sync=False)
+        runs = {
+            after: SingleRuns(home, replace(options, command=words))
+            for after, words in ((False, options.command), (True, changed))
         }
         found: dict[bool, list[float]] = {False: [], True: []}
         for _ in range(1 + pairs):
             for after in order.sample((False, True), 2):
-                found[after].append(_run(places[after]))
+                run = runs[after].one({})
+                if run.exit_code:
+                    raise ProgramError(
+                        f"the program ended with code {run.exit_code} in a run of the trial; "
+                        "start from the directory in which it was traced"
+                    )
+                found[after].append(run.elapsed_seconds)
     finally:
         home.discard()
     return Tried(tuple(found[False][1:]), tuple(found[True][1:]))
-
-
-def _run(workspace: Workspace) -> float:
-    name = uuid4().hex[:8]
-    place = workspace.prepare(name)
-    environment = preload_environment(
-        find_runtime(), directory=place.record_directory, writable=place.writable
-    )
-    try:
-        start = time.perf_counter()
-        done = subprocess.run(
-            place.command,
-            cwd=place.directory,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            check=False,
-        )
-        seconds = time.perf_counter() - start
-    except OSError as error:
-        raise ProgramError(f"{place.command[0]} cannot be started: {error.strerror}") from error
-    finally:
-        workspace.forget(name)
-    if done.returncode:
-        raise ProgramError(
-            f"the program ended with code {done.returncode} in a run of the trial; start from the "
-            "directory in which it was traced"
-        )
-    return seconds

@@ -19,6 +19,6 @@ if TYPE_CHECKING:
     from stripewise.surfaces._recording_plan import RecordingOptions as RecordingOptions
     from stripewise.surfaces._replayed import ReplayedLauncher as ReplayedLauncher
     from stripewise.surfaces._surface import Surface as Surface
-    from stripewise.surfaces._writer import SurfaceWriter as SurfaceWriter
+    from stripewise.surfaces._surface import SurfaceWriter as SurfaceWriter
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -10,35 +10,34 @@ from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import PolicyError, ProgramError, StripewiseError, StudyError
-from stripewise.launch import LocalLauncher
-from stripewise.model import ProgramFacts
+from stripewise.model import Measurement, ProgramFacts
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
-from stripewise.runtime import find_runtime
-from stripewise.study import Interrupts, StudyOptions
+from stripewise.study import Interrupts, SingleRuns, StudyOptions
 from stripewise.surfaces._lines import SurfaceRole, SurfaceRun
 from stripewise.surfaces._recording_plan import (
-    PlannedRun,
     RecordingOptions,
     plan_runs,
     possible_points,
     recorded_tunables,
 )
-from stripewise.surfaces._recording_provenance import recording_provenance
 from stripewise.surfaces._recording_resume import (
-    TIMEOUT_KEY,
     check_same,
     ignored_options,
     known_surface,
     options_of,
+    provenance_of,
 )
-from stripewise.surfaces._recording_runs import SingleRuns, as_surface_run
-from stripewise.surfaces._surface import Surface
-from stripewise.surfaces._writer import SurfaceWriter
+from stripewise.surfaces._surface import Surface, SurfaceWriter
 from stripewise.tunables import get
 from stripewise.workspace import STUDY_SUFFIX
 
 _FAILURES_IN_A_ROW = 10
+_FIGURES = (
+    "elapsed_seconds", "io_seconds", "read_bytes", "write_bytes", "status",
+    "started_unix_seconds", "message",
+)  # fmt: skip
+"""What a surface keeps of a run's measurement."""
 
 
 class RecordingObserver:
@@ -79,25 +78,23 @@ def record_surface(
     interrupts = Interrupts()
     with _work_directory(options) as owned, interrupts.caught():
         directory = owned.path
-        runs = SingleRuns(
-            owned,
-            StudyOptions(options.command, directory, options.origin, inputs=options.inputs),
-            LocalLauncher(find_runtime()),
-            interrupts,
-            options.sync,
-            options.timeout_seconds,
-            _runs_left(policy, known),
+        how = StudyOptions(
+            options.command,
+            directory,
+            options.origin,
+            inputs=options.inputs,
+            sync=options.sync,
+            timeout_seconds=options.timeout_seconds,
         )
-        warm, seen = runs.first()
-        about = recording_provenance(options.command, seen.facts, directory, options.sync)
+        runs = SingleRuns(owned, how, interrupts, _runs_left(policy, known))
+        measurement, seen = runs.first()
+        warm = _made(SurfaceRun({}, 0.0, 0.0, role=SurfaceRole.WARM_UP), measurement)
+        about = provenance_of(options, seen.facts, directory, runs.timeout_seconds)
         if known is None:
-            known = _begin(
-                options, seen.facts, {**about, TIMEOUT_KEY: f"{runs.timeout_seconds:g}"}
-            )
+            known = _begin(options, seen.facts, about)
         else:
             check_same(known, seen.facts, about, options.output)
-        _check_caps(policy, known, warm)
-        _record(options.output, known, warm, runs, observer)
+        _record(options.output, policy, known, warm, runs, observer)
     return Surface.load(options.output)
 
 
@@ -113,16 +110,12 @@ def _runs_left(policy: Policy, known: Surface | None) -> int | None:
     return None if policy.max_runs is None else policy.max_runs - done
 
 
-def _check_caps(policy: Policy, surface: Surface, warm: SurfaceRun) -> None:
+def _check_caps(policy: Policy, surface: Surface, n_planned: int, warm: SurfaceRun) -> None:
     """Refuse a recording that takes more than the policy lets a study take."""
-    configurations = surface.plan["configurations"]
-    points, _ = possible_points(surface.tunables, surface.facts)
-    how = surface.plan
-    planned = plan_runs(points, how["repeats"], how["seed"], how["control_every"])
     warm_ups = 1 + sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
-    runs = len(planned) + warm_ups
+    runs = n_planned + warm_ups
     for what, needed, cap in (
-        ("configurations", configurations, policy.max_trials),
+        ("configurations", surface.plan["configurations"], policy.max_trials),
         ("runs", runs, policy.max_runs),
         ("bytes written", runs * warm.write_bytes, policy.max_bytes),
     ):
@@ -155,28 +148,34 @@ def _begin(
 
 
 def _record(
-    output: Path, surface: Surface, warm: SurfaceRun, runs: SingleRuns, observer: RecordingObserver
+    output: Path,
+    policy: Policy,
+    surface: Surface,
+    warm: SurfaceRun,
+    runs: SingleRuns,
+    observer: RecordingObserver,
 ) -> None:
+    how = surface.plan
+    points, _ = possible_points(surface.tunables, surface.facts)
+    plan = plan_runs(points, how["repeats"], how["seed"], how["control_every"])
+    _check_caps(policy, surface, len(plan), warm)
     for name in surface.tunables:
         if why := get(name).why_not(surface.facts):
             observer.noted(f"{name} cannot act on this program ({why}); it is varied all the same")
-    points, _ = possible_points(surface.tunables, surface.facts)
     if len(points) != surface.plan["configurations"]:
         raise StudyError(
             f"this Stripewise knows {len(points)} possible configurations, and {output} was begun "
             f"with {surface.plan['configurations']}; begin anew with another -o"
         )
-    how = surface.plan
-    plan = plan_runs(points, how["repeats"], how["seed"], how["control_every"])
     done = {run.sequence for run in surface.runs}
     with SurfaceWriter(output, surface) as writer:
-        writer.append(replace(warm, role=SurfaceRole.WARM_UP))
+        writer.append(warm)
         observer.planned(surface, len(plan), sum(run.sequence in done for run in plan))
         _carry_out([run for run in plan if run.sequence not in done], writer, runs, observer)
 
 
 def _carry_out(
-    plan: list[PlannedRun], writer: SurfaceWriter, runs: SingleRuns, observer: RecordingObserver
+    plan: list[SurfaceRun], writer: SurfaceWriter, runs: SingleRuns, observer: RecordingObserver
 ) -> None:
     """Make the runs; those that fail are written when the command is seen to work still.
 
@@ -187,14 +186,7 @@ def _carry_out(
     try:
         for planned in plan:
             measurement = runs.one(planned.settings)
-            held.append(
-                replace(
-                    as_surface_run(planned.settings, measurement),
-                    role=planned.role,
-                    round=planned.round,
-                    sequence=planned.sequence,
-                )
-            )
+            held.append(_made(planned, measurement))
             if not measurement.ok and len(held) >= _FAILURES_IN_A_ROW:
                 _check_still_works(len(held), measurement.message, runs, observer)
             elif not measurement.ok:
@@ -204,6 +196,11 @@ def _carry_out(
         _write(held, writer, observer)
         raise
     _write(held, writer, observer)
+
+
+def _made(planned: SurfaceRun, measurement: Measurement) -> SurfaceRun:
+    """Return a planned run with what it gave."""
+    return replace(planned, **{name: getattr(measurement, name) for name in _FIGURES})
 
 
 def _write(held: list[SurfaceRun], writer: SurfaceWriter, observer: RecordingObserver) -> None:

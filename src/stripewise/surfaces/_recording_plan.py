@@ -12,7 +12,7 @@ from random import Random
 
 from stripewise.errors import UsageError
 from stripewise.model import ProgramFacts, Value
-from stripewise.surfaces._lines import RecordedTunable, SurfaceRole
+from stripewise.surfaces._lines import RecordedTunable, SurfaceRole, SurfaceRun
 from stripewise.tunables import get, is_valid
 
 REPEATS = 5
@@ -66,16 +66,6 @@ class RecordingOptions:
             raise UsageError(f"--repeats must be at least 1, not {self.repeats}")
 
 
-@dataclass(frozen=True)
-class PlannedRun:
-    """One run of the plan."""
-
-    sequence: int
-    role: SurfaceRole
-    round: int
-    settings: Settings
-
-
 def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, RecordedTunable]:
     """Check tunables and values; their default is to leave them alone.
 
@@ -111,17 +101,22 @@ def possible_points(
 
 def plan_runs(
     points: Sequence[Settings], repeats: int, seed: int, control_every: int
-) -> list[PlannedRun]:
+) -> list[SurfaceRun]:
     """Order the runs: rounds, each a fresh permutation, with the default in between.
 
     Whatever the machine does over the hours, it does to all configurations alike.
     """
-    runs: list[PlannedRun] = []
+    runs: list[SurfaceRun] = []
+
+    def plan(settings: Settings, role: SurfaceRole) -> None:
+        sequence = len(runs) + 1
+        runs.append(SurfaceRun(settings, 0.0, 0.0, role=role, round=number, sequence=sequence))
+
     for number in range(1, repeats + 1):
         order = list(points)
         Random(f"{seed}:round:{number}").shuffle(order)
         for settings in order:
             if control_every and len(runs) % (control_every + 1) == control_every:
-                runs.append(PlannedRun(len(runs) + 1, SurfaceRole.CONTROL, number, {}))
-            runs.append(PlannedRun(len(runs) + 1, SurfaceRole.POINT, number, settings))
+                plan({}, SurfaceRole.CONTROL)
+            plan(settings, SurfaceRole.POINT)
     return runs

@@ -1,14 +1,22 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Going on with a recording: of the same command and tunables, under the same circumstances."""
+"""Under which circumstances a surface is recorded, and going on under the same ones."""
 
 from __future__ import annotations
 
+import os
+import platform
+import re
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
+import stripewise
 from stripewise.errors import StudyError
+from stripewise.machines import find_mount
 from stripewise.model import ProgramFacts
+from stripewise.runtime import mpi_of_command
 from stripewise.surfaces._recording_plan import (
     CONTROL_EVERY,
     REPEATS,
@@ -16,8 +24,9 @@ from stripewise.surfaces._recording_plan import (
     recorded_tunables,
 )
 from stripewise.surfaces._surface import Surface
+from stripewise.text import text_of
 
-TIMEOUT_KEY = "timeout_seconds"
+_TIMEOUT = "timeout_seconds"
 _COMPARED = {
     "mpi": "MPI",
     "mpiio": "MPI-IO",
@@ -83,6 +92,37 @@ def ignored_options(surface: Surface, options: RecordingOptions) -> Iterator[str
         yield f"--timeout {wanted:g}s is ignored: the recording was begun with {timeout:g}s"
 
 
+def provenance_of(
+    options: RecordingOptions, facts: ProgramFacts, directory: Path, timeout_seconds: float | None
+) -> dict[str, str]:
+    """Return versions, machine and storage, without names of hosts or directories.
+
+    Args:
+        options: Of the recording.
+        facts: What the first run showed.
+        directory: Of the runs.
+        timeout_seconds: Time limit of a run.
+    """
+    mpi = mpi_of_command(options.command)
+    version = " ".join(facts.mpi_version.partition(", package")[0].split())
+    found = {
+        "stripewise": stripewise.__version__,
+        "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
+        "system": f"{platform.system()} {platform.release()}",
+        "cpu": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        "cores": str(len(os.sched_getaffinity(0))),
+        "memory": _field(Path("/proc/meminfo"), "MemTotal"),
+        "filesystem": facts.filesystem,
+        "storage": find_mount(directory).medium,
+        "mpi": version or (mpi.label if mpi else ""),
+        "mpiio": facts.mpiio_implementation,
+        "hdf5": mpi.hdf5.version if facts.uses_hdf5 and mpi and mpi.hdf5 else "",
+        "synced": "yes" if options.sync else "no",
+        _TIMEOUT: f"{timeout_seconds:g}",
+    }
+    return {name: text for name, text in found.items() if text}
+
+
 def check_same(
     surface: Surface, facts: ProgramFacts, provenance: Mapping[str, str], path: object
 ) -> None:
@@ -111,10 +151,16 @@ def _synced(surface: Surface) -> bool:
 
 def _timeout(surface: Surface, options: RecordingOptions) -> float | None:
     """Return the time limit in the header; None in one of an older Stripewise."""
-    text = surface.provenance.get(TIMEOUT_KEY)
+    text = surface.provenance.get(_TIMEOUT)
     try:
         return None if text is None else float(text)
     except ValueError:
         raise StudyError(
-            f"the surface {options.output} is damaged: {TIMEOUT_KEY} is {text!r}"
+            f"the surface {options.output} is damaged: {_TIMEOUT} is {text!r}"
         ) from None
+
+
+def _field(path: Path, name: str) -> str:
+    """Return the first value of a `name: value` file; "" if it has none."""
+    found = re.search(rf"^{name}[ \t]*:(.*)", text_of(path), re.MULTILINE)
+    return " ".join(found[1].split()) if found else ""

@@ -11,7 +11,9 @@ started_unix_seconds, message}.  A last line without its end, which a kill tore,
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from typing import Any
 from stripewise.errors import StorageError, UsageError
 from stripewise.inputs import SURFACE, parse_json, read_input
 from stripewise.model import ProgramFacts, Value, from_json, to_json
+from stripewise.owned import append_durably
 from stripewise.surfaces._lines import (
     RecordedTunable,
     SurfaceRole,
@@ -81,18 +84,6 @@ class Surface:
         except ValueError as error:
             raise UsageError(f"the surface {path} is damaged: {error}") from error
 
-    def save(self, path: Path) -> None:
-        """Write the surface.
-
-        Raises:
-            StorageError: The file cannot be written.
-        """
-        lines = [self.header_line(), *(run_to_line(run) for run in self.runs)]
-        try:
-            path.write_text("".join(lines), encoding="utf-8")
-        except OSError as error:
-            raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
-
     def header_line(self) -> str:
         """Return the first line of the file."""
         data = to_json(replace(self, runs=()))
@@ -125,6 +116,49 @@ class Surface:
             key=lambda known: len(wanted ^ set(self.key(known))),
             default={},
         )
+
+
+class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
+    """Appends runs to a surface's file, each on the disk before the next begins."""
+
+    def __init__(self, path: Path, surface: Surface) -> None:
+        """Begin a file with the surface's header, or go on after the runs of an existing one.
+
+        Raises:
+            StorageError: It cannot be opened or written.
+        """
+        self._path = path
+        try:
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+            self._descriptor = os.open(path, flags, 0o644)
+            self._drop_torn_line()
+            if not os.fstat(self._descriptor).st_size:
+                append_durably(self._descriptor, surface.header_line().encode())
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def __exit__(self, *error: object) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+    def append(self, run: SurfaceRun) -> None:
+        """Write one run; it is on the disk when this returns.
+
+        Raises:
+            StorageError: The disk is full, or refuses.
+        """
+        try:
+            append_durably(self._descriptor, run_to_line(run).encode())
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _drop_torn_line(self) -> None:
+        content = self._path.read_bytes()
+        os.ftruncate(self._descriptor, content.rfind(b"\n") + 1)
+
+    def _failed(self, error: OSError) -> StorageError:
+        why = error.strerror or error
+        return StorageError(f"cannot write {self._path}: {why}; make room, go on with --resume")
 
 
 def _entries(text: str) -> list[Any]:

@@ -1,30 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs that leave nothing but their figures: what a recording is made of."""
+"""Runs that leave nothing but their figures: no study, no journal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from stripewise.errors import PolicyError, ProgramError
-from stripewise.launch import Handle, Launcher, RunRequest, sweep
-from stripewise.model import Measurement, RunStatus
+from stripewise.launch import Handle, LocalLauncher, RunRequest, sweep
+from stripewise.model import Measurement, RunStatus, Value
 from stripewise.owned import OwnedDirectory
-from stripewise.study import (
-    TIMEOUT_FACTOR,
-    TIMEOUT_FLOOR_SECONDS,
-    FirstLook,
-    Interrupts,
-    StudyOptions,
-    look,
-    look_first,
-    open_workspace,
-)
-from stripewise.surfaces._lines import SurfaceRun
-from stripewise.surfaces._recording_plan import Settings
+from stripewise.runtime import find_runtime
+from stripewise.study._baseline import usual_timeout
+from stripewise.study._interrupts import Interrupts
+from stripewise.study._local_tools import open_workspace
+from stripewise.study._looking import look, look_first
+from stripewise.study._options import StudyOptions
+from stripewise.study._tools import FirstLook
 from stripewise.tunables import build_configuration
 
 _CHECKPOINT_SECONDS = 0.2
@@ -32,35 +27,32 @@ _CHECKPOINT_SECONDS = 0.2
 
 @dataclass
 class SingleRuns:
-    """Runs the command once at a time, in fresh places of a directory.
+    """Runs a command on this machine once at a time, in fresh places of a directory.
 
     Attributes:
-        directory: The recording's own.
-        options: Command, its origin and its inputs.
-        launcher: Runs it.
+        home: The directory.
+        options: Command, its origin and inputs, `sync` and time limit.
         interrupts: Signals.
-        sync: Whether data is on the storage when the clock stops.
         runs_left: That the policy allows; None: any number.
         timeout_seconds: Of a run; None until the first one has shown how long it takes.
     """
 
-    directory: OwnedDirectory
+    home: OwnedDirectory
     options: StudyOptions
-    launcher: Launcher
-    interrupts: Interrupts
-    sync: bool = True
-    timeout_seconds: float | None = None
+    interrupts: Interrupts = field(default_factory=Interrupts)
     runs_left: int | None = None
 
     def __post_init__(self) -> None:
         """Remove what a killed session left; take the snapshot, or find it again."""
-        if "runs" in self.directory.names():
-            sweep(self.directory.path / "runs")
-        self.directory.remove("runs")
+        if "runs" in self.home.names():
+            sweep(self.home.path / "runs")
+        self.home.remove("runs")
+        self.timeout_seconds = self.options.timeout_seconds
+        self._launcher = LocalLauncher(find_runtime())
         self._workspace = open_workspace(self.options)
         self._workspace.sweep(())
 
-    def first(self) -> tuple[SurfaceRun, FirstLook]:
+    def first(self) -> tuple[Measurement, FirstLook]:
         """Run the program unchanged and see what it does.
 
         Raises:
@@ -78,11 +70,10 @@ class SingleRuns:
             seen.written_inputs, seen.output_bytes, seen.replaced_inputs
         )
         if self.timeout_seconds is None:
-            longest = TIMEOUT_FACTOR * measurement.elapsed_seconds
-            self.timeout_seconds = max(TIMEOUT_FLOOR_SECONDS, longest)
-        return as_surface_run({}, measurement), seen
+            self.timeout_seconds = usual_timeout(measurement.elapsed_seconds)
+        return measurement, seen
 
-    def one(self, settings: Settings) -> Measurement:
+    def one(self, settings: Mapping[str, Value]) -> Measurement:
         """Run the program under settings.
 
         Raises:
@@ -96,14 +87,14 @@ class SingleRuns:
                 self._workspace.check_after_failure(run_id)
         return measurement
 
-    def _measure(self, run_id: str, settings: Settings) -> Measurement:
+    def _measure(self, run_id: str, settings: Mapping[str, Value]) -> Measurement:
         self.interrupts.checkpoint()
         if self.runs_left is not None:
             if self.runs_left <= 0:
                 raise PolicyError("the policy's max_runs is used up; ask for a higher one")
             self.runs_left -= 1
         place = self._workspace.prepare(run_id)
-        handle = self.launcher.submit(
+        handle = self._launcher.submit(
             RunRequest(
                 run_id=run_id,
                 command=place.command,
@@ -112,19 +103,19 @@ class SingleRuns:
                 configuration=build_configuration(settings),
                 settings=settings,
                 timeout_seconds=self.timeout_seconds,
-                sync=self.sync,
+                sync=self.options.sync,
                 writable=place.writable,
             )
         )
         self._wait(handle)
-        return look(run_id, place, self.launcher.collect(handle))
+        return look(run_id, place, self._launcher.collect(handle))
 
     def _wait(self, handle: Handle) -> None:
         try:
-            while not self.launcher.wait(handle, _CHECKPOINT_SECONDS):
+            while not self._launcher.wait(handle, _CHECKPOINT_SECONDS):
                 self.interrupts.checkpoint()
         except BaseException:
-            self.launcher.cancel(handle)
+            self._launcher.cancel(handle)
             raise
 
     @contextmanager
@@ -134,17 +125,3 @@ class SingleRuns:
             yield
         finally:
             self._workspace.forget(run_id)
-
-
-def as_surface_run(settings: Settings, measurement: Measurement) -> SurfaceRun:
-    """Return what a surface keeps of a run."""
-    return SurfaceRun(
-        settings=settings,
-        elapsed_seconds=measurement.elapsed_seconds,
-        io_seconds=measurement.io_seconds,
-        read_bytes=measurement.read_bytes,
-        write_bytes=measurement.write_bytes,
-        status=measurement.status,
-        started_unix_seconds=measurement.started_unix_seconds,
-        message=measurement.message,
-    )
