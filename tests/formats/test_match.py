@@ -79,7 +79,7 @@ def test_later_rules_win_key_by_key():
     found = effective(configuration, "/a/out.h5")
     assert dict(found.layers["mpiio"]) == {"cb_nodes": 4, "odd": "x"}
     assert found.origin["mpiio.cb_nodes"].match == "*.h5"
-    assert found.override == {
+    assert {name: rule.override for name, rule in found.origin.items()} == {
         "mpiio.cb_nodes": True,
         "mpiio.odd": False,
         "hdf5.alignment": False,
