@@ -5,7 +5,6 @@
 from stripewise.owned._directory import MARK, OwnedDirectory
 from stripewise.owned._files import (
     append_durably,
-    check_private,
     open_private,
     replace_file,
     sync_directory,
@@ -15,7 +14,6 @@ __all__ = [
     "MARK",
     "OwnedDirectory",
     "append_durably",
-    "check_private",
     "open_private",
     "replace_file",
     "sync_directory",

@@ -55,14 +55,12 @@ class OwnedDirectory:
             StorageError: It cannot be made.
         """
         path = path.absolute()
-        try:
+        with _refused("make", path, kind):
             path.parent.mkdir(parents=True, exist_ok=True)
             made = _make(path)
             with _opened(path) as folder:
                 if MARK not in os.listdir(folder):
                     _mark(folder, path, kind, made)
-        except OSError as error:
-            raise _cannot("make", path, kind, error) from error
         return cls.find(path, kind)
 
     @classmethod
@@ -153,13 +151,11 @@ class OwnedDirectory:
         Raises:
             StorageError: It cannot be made.
         """
-        for place, part in enumerate(self.parts):
-            above = replace(self, parts=self.parts[:place])
-            try:
+        with _refused("make", self.path, self.kind):
+            for place, part in enumerate(self.parts):
+                above = replace(self, parts=self.parts[:place])
                 with above.opened() as folder, suppress(FileExistsError):
                     os.mkdir(part, 0o700, dir_fd=folder)
-            except OSError as error:
-                raise _cannot("make", self.path, self.kind, error) from error
         with self.opened():
             return self.path
 
@@ -194,11 +190,8 @@ class OwnedDirectory:
         Raises:
             StorageError: It cannot be written.
         """
-        try:
-            with self.opened() as folder:
-                _files.replace_file(folder, name, data)
-        except OSError as error:
-            raise _cannot("write", self.path / name, self.kind, error) from error
+        with _refused("write", self.path / name, self.kind), self.opened() as folder:
+            _files.replace_file(folder, name, data)
 
     def remove(self, name: str) -> None:
         """Remove a name in it and all that is below; no error if it is gone.
@@ -207,25 +200,19 @@ class OwnedDirectory:
             StudyError: The directory is not the one that was made, or a link lies in the way.
             StorageError: It cannot be removed.
         """
-        try:
+        with _refused("remove", self.path / name, self.kind), suppress(FileNotFoundError):
             with self.opened() as folder:
                 _files.remove_tree(folder, name)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise _cannot("remove", self.path / name, self.kind, error) from error
 
     def discard(self) -> None:
         """Remove all that is in it, and itself if Stripewise made it."""
-        try:
+        with _refused("remove", self.root, self.kind):
             with self.opened() as folder:
                 names = [name for name in os.listdir(folder) if name != MARK]
                 for name in (*names, MARK):
                     _files.remove_tree(folder, name)
             if self.made:
                 self.root.rmdir()
-        except OSError as error:
-            raise _cannot("remove", self.root, self.kind, error) from error
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -235,12 +222,8 @@ class OwnedDirectory:
             StudyError: One is in; its pid is named.
             StorageError: It cannot be locked.
         """
-        try:
-            with self.opened() as folder:
-                flags = os.O_RDWR | os.O_CREAT
-                descriptor = _files.open_private(Path(LOCK), flags, folder)
-        except OSError as error:
-            raise _cannot("lock", self.path, self.kind, error) from error
+        with _refused("lock", self.path, self.kind), self.opened() as folder:
+            descriptor = _files.open_private(Path(LOCK), os.O_RDWR | os.O_CREAT, folder)
         try:
             self._lock(descriptor)
             yield
@@ -248,17 +231,16 @@ class OwnedDirectory:
             os.close(descriptor)
 
     def _lock(self, descriptor: int) -> None:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with _refused("write in", self.path, self.kind):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pid = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
+                raise StudyError(
+                    f"{self.path} is in use by pid {pid}; wait for it, or give {_other(self.kind)}"
+                ) from None
             os.truncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-        except BlockingIOError:
-            pid = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip() or "unknown"
-            raise StudyError(
-                f"{self.path} is in use by pid {pid}; wait for it, or give {_other(self.kind)}"
-            ) from None
-        except OSError as error:
-            raise _cannot("write in", self.path, self.kind, error) from error
 
 
 @contextmanager
@@ -331,7 +313,13 @@ def _other(kind: str) -> str:
     return f"another {_OPTIONS.get(kind, 'directory')}"
 
 
-def _cannot(what: str, path: Path, kind: str, error: OSError) -> StorageError:
-    return StorageError(
-        f"cannot {what} {path}: {error.strerror or error}; make room there, or give {_other(kind)}"
-    )
+@contextmanager
+def _refused(what: str, path: Path, kind: str) -> Iterator[None]:
+    """Say what the file system refuses, and the remedy."""
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or error
+        raise StorageError(
+            f"cannot {what} {path}: {why}; make room there, or give {_other(kind)}"
+        ) from error
