@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.cli._kernel import _call
-from stripewise.runtime import MpiInstallation, kernel_command
+from stripewise.runtime import MpiInstallation, mpiexec_words
 
 KERNEL = [sys.executable, "-c", "from stripewise.cli import main; main()", "kernel"]
 STAND_IN = """#!/bin/sh
@@ -106,11 +106,9 @@ def test_the_exit_code_is_the_kernels(stand_in: Path, code: int) -> None:
 def test_open_mpi_is_told_of_more_ranks_than_processors() -> None:
     mpi = MpiInstallation("openmpi", "4.1.4", Path("/m/mpicc"), Path("/m/mpiexec"))
     many = len(os.sched_getaffinity(0)) + 1
-    words = kernel_command(mpi, many, Path("/k"), ["--steps", "2"], ["--bind-to", "none"])
-    start = ["/m/mpiexec", "-n", str(many), "--oversubscribe", "--bind-to", "none", "/k"]
-    assert words == [*start, "--steps", "2"]
-    few = kernel_command(mpi, 1, Path("/k"), [], as_json=True)
-    assert few == ["/m/mpiexec", "-n", "1", "/k", "--json", "-"]
+    words = mpiexec_words(mpi, many, ["--bind-to", "none"])
+    assert words == ["/m/mpiexec", "-n", str(many), "--oversubscribe", "--bind-to", "none"]
+    assert mpiexec_words(mpi, 1) == ["/m/mpiexec", "-n", "1"]
 
 
 @pytest.mark.parametrize("bad", [["-n", "0"], ["-n", "x"]])

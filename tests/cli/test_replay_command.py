@@ -63,8 +63,11 @@ def test_a_directory_that_nobody_named_is_removed(
 
 
 def test_a_replay_program_that_is_not_built_names_the_remedy(tmp_path: Path) -> None:
-    runtime = Runtime(tmp_path, tmp_path / "x", (), {}, {"mpich": tmp_path / "r"})
-    assert replay_run.replay_program(runtime, None) == ("mpich", tmp_path / "r")
+    program = tmp_path / "bin" / "stripewise-replay-mpich"
+    program.parent.mkdir()
+    program.touch()
+    runtime = Runtime(tmp_path)
+    assert replay_run.replay_program(runtime, None) == ("mpich", program)
     with pytest.raises(RuntimeMissingError, match=r"no replay program for openmpi.*runtime build"):
         replay_run.replay_program(runtime, "openmpi")
 

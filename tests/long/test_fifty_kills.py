@@ -94,7 +94,7 @@ class Victim:
         return kept | {
             "LD_PRELOAD": str(runtime.core),
             "STRIPEWISE_DIRECTORY": str(self.containers),
-            "STRIPEWISE_PLUGIN_PATH": ":".join(map(str, runtime.plugin_directories)),
+            "STRIPEWISE_PLUGIN_PATH": str(runtime.plugin_directory),
             "STRIPEWISE_CAPTURE": self.case.capture,
             "STRIPEWISE_CAPTURE_BYTES": str(1 << 30),
             "STRIPEWISE_INCLUDE": str(self.work),

@@ -37,9 +37,10 @@ def test_not_built_fails_with_the_remedy(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_library_that_does_not_load(tmp_path: Path) -> None:
-    core = tmp_path / "libstripewise.so"
-    core.write_bytes(b"not a library")
-    found = check_preload(Runtime(tmp_path, core))
+    runtime = Runtime(tmp_path)
+    runtime.core.parent.mkdir()
+    runtime.core.write_bytes(b"not a library")
+    found = check_preload(runtime)
     assert found.status is CheckStatus.FAIL
     assert "cannot be preloaded" in found.detail
 

@@ -109,8 +109,10 @@ def test_a_wrapper_that_drops_the_preload(runtime: Runtime, comb: Path) -> None:
 
 @pytest.mark.mpi
 @both
-def test_no_plugin(runtime: Runtime, comb: Path) -> None:
-    bare = Runtime(runtime.directory, runtime.core)
+def test_no_plugin(runtime: Runtime, comb: Path, tmp_path: Path) -> None:
+    bare = Runtime(tmp_path / "bare")
+    bare.core.parent.mkdir(parents=True)
+    bare.core.symlink_to(runtime.core)
     done = run(bare, two_ranks(comb), Configuration())
     assert done.handshake.state is HandshakeState.PLUGIN_MISSING
     assert "stripewise runtime build --mpicc" in done.handshake.message

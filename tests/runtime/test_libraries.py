@@ -11,7 +11,6 @@ import pytest
 
 from stripewise.elf import hdf5_names_in_file, mpi_family_of_file
 from stripewise.runtime import _doctor, describe_mpi
-from stripewise.runtime._hdf5 import Hdf5Installation
 from stripewise.runtime._libraries import IoLibrary, cache_directory, find_libraries
 
 HEADERS = {
@@ -45,7 +44,7 @@ def install(prefix: Path, needed: str = "libmpi.so.40") -> Path:
     return prefix
 
 
-def find(family: str = "openmpi", hdf5: Hdf5Installation | None = None) -> dict[str, IoLibrary]:
+def find(family: str = "openmpi", hdf5: IoLibrary | None = None) -> dict[str, IoLibrary]:
     found = find_libraries(Path("no-mpicc"), family, "4.1.4", hdf5)
     return {library.name: library for library in found}
 
@@ -101,7 +100,7 @@ def test_a_netcdf_with_another_hdf5_is_passed_over(
     for name in ("libhdf5_openmpi.so.103", "libhdf5.so.310"):
         path = tmp_path / name
         path.write_bytes(b"\x7fELF\0" + name.encode() + b"\0")
-        kernels[name] = find(hdf5=Hdf5Installation("1", tmp_path, (path,)))
+        kernels[name] = find(hdf5=IoLibrary("HDF5", "HDF5", "1", tmp_path, (path,)))
     assert list(kernels["libhdf5_openmpi.so.103"]) == ["NETCDF4"]
     assert kernels["libhdf5.so.310"] == {}
 

@@ -24,7 +24,7 @@ from system_cli import (
     wait_until,
 )
 
-from stripewise.runtime import find_runtime, kernel_path
+from stripewise.runtime import find_runtime
 from support.journal_checks import check_runs
 
 pytestmark = pytest.mark.mpi
@@ -35,7 +35,7 @@ KNOB = "mpiio.romio_cb_write"
 @pytest.fixture
 def kernel(mpich) -> list[str]:
     """The benchmark program with a size in place of {case}."""
-    _, program = kernel_path(find_runtime(), mpich)
+    program = find_runtime().kernels[mpich]
     words = ["--pattern", "array3d", "--mode", "collective", "--size", "{case}", "--keep"]
     return as_words(mpiexec(mpich), program, words, "--file", "out.dat")
 

@@ -89,11 +89,11 @@ def command(
     same distances in time.  Its files go to a new directory, which is removed afterwards.
     """
     from stripewise.runtime import (
+        built_program,
         find_launcher,
         find_runtime,
-        kernel_command,
         kernel_of_mpiexec,
-        kernel_path,
+        mpiexec_words,
     )
 
     runtime = find_runtime()
@@ -101,12 +101,13 @@ def command(
         _replay(runtime, trace, family, ranks, launcher_options, arguments, as_json=as_json)
     ranks = ranks or 2
     if only_path:
-        click.echo(os.fsencode(kernel_path(runtime, family or kernel_of_mpiexec(runtime))[1]))
+        family = family or kernel_of_mpiexec(runtime)
+    chosen, program = built_program(runtime, runtime.kernels, "kernel", family)
+    if only_path:
+        click.echo(os.fsencode(program))
         return
-    chosen, program = kernel_path(runtime, family)
-    words = kernel_command(
-        find_launcher(chosen), ranks, program, arguments, launcher_options, as_json=as_json
-    )
+    words = mpiexec_words(find_launcher(chosen), ranks, launcher_options)
+    words += [str(program), *arguments, *(("--json", "-") if as_json else ())]
     _warn_of_sharing(ranks)
     click.get_current_context().exit(_call(words))
 

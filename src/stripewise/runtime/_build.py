@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -21,17 +23,17 @@ from stripewise.runtime._locate import (
     REPLAY_PREFIX,
     Runtime,
     build_directory,
-    find_runtime,
     native_sources,
-    runtime_in,
 )
 from stripewise.runtime._mpi import MpiInstallation, describe_mpi, detect_mpis
 from stripewise.runtime._process import ask
-from stripewise.runtime._stamp import is_current, source_digest, stamp_of, write_stamp
+from stripewise.text import text_of
 
 Progress = Callable[[str], None]
 _TAIL_LINES = 12
 _BUILD_SECONDS = 900.0
+_STAMP = "stripewise-stamp"
+"""File in a build tree that was finished: the stamp of its part."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def build_runtime(
     built: list[str] = []
     current: list[str] = []
     with _locked(target):
-        digest = source_digest(sources)
+        digest = _digest(sources)
         for part in [_core_part(), *map(_mpi_part, mpis)]:
             try:
                 fresh = _build_part(part, sources, target, digest, force, say)
@@ -110,7 +112,7 @@ def build_runtime(
                 if part.identity == "core" or mpicc:
                     raise
                 failed[part.label] = str(error)
-    return BuildResult(runtime_in(target) or find_runtime(), tuple(built), tuple(current), failed)
+    return BuildResult(Runtime(target), tuple(built), tuple(current), failed)
 
 
 def _wanted(mpicc: Sequence[str]) -> tuple[list[MpiInstallation], dict[str, str]]:
@@ -160,15 +162,12 @@ def _mpi_part(mpi: MpiInstallation) -> Part:
         "SW_MPI_MAJOR": mpi.major,
         "SW_KERNEL_NAME": kernel,
     }
-    label = mpi.label
-    if mpi.hdf5:
-        options["SW_HDF5_INCLUDE"] = str(mpi.hdf5.include)
-        options["SW_HDF5_LIBRARIES"] = ";".join(str(path) for path in mpi.hdf5.libraries)
-        label += f" with HDF5 {mpi.hdf5.version}"
-    for library in mpi.libraries:
+    found = [library for library in (mpi.hdf5, *mpi.libraries) if library]
+    for library in found:
         options[f"SW_{library.name}_INCLUDE"] = str(library.include)
         options[f"SW_{library.name}_LIBRARIES"] = ";".join(map(str, library.libraries))
-        label += f", {library.title} {library.version}"
+    titles = ", ".join(f"{library.title} {library.version}" for library in found)
+    label = f"{mpi.label} with {titles}" if titles else mpi.label
     outputs = (
         f"lib/plugins/{PLUGIN_PREFIX}{mpi.family}-{mpi.major}.so",
         f"bin/{KERNEL_PREFIX}{kernel}",
@@ -183,21 +182,41 @@ def _build_part(
 ) -> bool:
     """Build one part; return False if it was up to date."""
     tree = target / "build" / part.identity
-    stamp = stamp_of(digest, part.compiler, part.options)
-    if not force and is_current(tree, stamp, [target / name for name in part.outputs]):
+    stamp = _stamp(part, digest)
+    missing = [name for name in part.outputs if not (target / name).exists()]
+    if not force and not missing and text_of(tree / _STAMP) == stamp:
         say(f"{part.label}: up to date")
         return False
     say(f"{part.label}: building with {part.compiler}")
     shutil.rmtree(tree, ignore_errors=True)
     for step in _steps(part, sources, target, tree):
         answer = ask(step, timeout_seconds=_BUILD_SECONDS)
-        if not answer.ok:
-            raise BuildError(_failure(part, answer.out + answer.err, step))
+        if answer.returncode:
+            raise BuildError(_failure(part, answer.stdout + answer.stderr, step))
     missing = [name for name in part.outputs if not (target / name).exists()]
     if missing:
         raise BuildError(f"{part.label}: the build installed no {', '.join(missing)}")
-    write_stamp(tree, stamp)
+    (tree / _STAMP).write_text(stamp)
     return True
+
+
+def _digest(sources: Path) -> str:
+    """SHA-256 over the names and contents of all sources."""
+    digest = hashlib.sha256()
+    for path in sorted(sources.rglob("*")):
+        if path.is_file():
+            digest.update(str(path.relative_to(sources)).encode() + b"\0")
+            digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _stamp(part: Part, digest: str) -> str:
+    """SHA-256 over all that a part comes from: sources, the compiler's identity, options."""
+    compiler = str(part.compiler)
+    version = ask([compiler, "--version"]).stdout.partition("\n")[0]
+    shown = ask([compiler, "-show"]).stdout.strip()
+    text = json.dumps([digest, [compiler, version, shown], sorted(part.options.items())])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _steps(part: Part, sources: Path, target: Path, tree: Path) -> list[list[str]]:
@@ -236,12 +255,11 @@ def _locked(target: Path) -> Iterator[None]:
         lock = filelock.FileLock(target / "build" / ".lock", timeout=_BUILD_SECONDS)
         lock.acquire()
     except (OSError, filelock.Timeout) as error:
-        raise StorageError(_not_writable(target, error)) from error
+        raise StorageError(
+            f"cannot build in {target}: {error}; "
+            "set STRIPEWISE_RUNTIME_DIR to a directory of yours"
+        ) from error
     try:
         yield
     finally:
         lock.release()
-
-
-def _not_writable(target: Path, error: Exception) -> str:
-    return f"cannot build in {target}: {error}; set STRIPEWISE_RUNTIME_DIR to a directory of yours"

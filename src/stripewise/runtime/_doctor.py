@@ -13,19 +13,21 @@ from pathlib import Path
 from stripewise.errors import RuntimeMissingError
 from stripewise.machines import find_mount
 from stripewise.readers import is_launcher
-from stripewise.runtime._check import Check, CheckStatus, fail, ok, warn
 from stripewise.runtime._libraries import REMEDIES
 from stripewise.runtime._locate import Runtime, find_runtime
 from stripewise.runtime._mpi import MpiInstallation, detect_mpis
-from stripewise.runtime._probe import check_mpi_run, check_preload
-from stripewise.runtime._process import ask
-from stripewise.runtime._processors import (
-    cgroup_processors,
-    usable_processors,
+from stripewise.runtime._probe import (
+    Check,
+    CheckStatus,
+    check_mpi_run,
+    check_preload,
+    fail,
+    ok,
+    warn,
 )
+from stripewise.runtime._process import ask
+from stripewise.runtime._processors import cgroup_processors, usable_processors
 from stripewise.runtime._words import program_word
-
-__all__ = ["Check", "CheckStatus", "ranks_of_command", "run_doctor"]
 
 _LEAST_SHM_BYTES = 64 << 20
 _LEAST_DISK_BYTES = 1 << 30
@@ -95,7 +97,7 @@ def _compilers() -> list[Check]:
     for tool, package in (("cc", "gcc"), ("cmake", "cmake")):
         located = shutil.which(tool)
         if located:
-            version = ask([located, "--version"]).out.partition("\n")[0]
+            version = ask([located, "--version"]).stdout.partition("\n")[0]
             checks.append(ok(tool, f"{located}: {version}"))
         else:
             remedy = f"install it (Debian package {package}); needed for `runtime build` only"
@@ -208,7 +210,7 @@ def _slurm() -> Check:
     located = shutil.which("srun")
     if not located:
         return ok("Slurm", "not here (local runs only)")
-    return ok("Slurm", f"{located}: {ask([located, '--version']).out.strip()}")
+    return ok("Slurm", f"{located}: {ask([located, '--version']).stdout.strip()}")
 
 
 def _mebibytes(size_bytes: int) -> str:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Environment of a run under the library.
 
-The names are those of native/include/stripewise/environment.h; a test compares them.
+The names are some of native/include/stripewise/environment.h; a test compares them.
 """
 
 from __future__ import annotations
@@ -22,35 +22,16 @@ ENV_CONFIGURATION = "STRIPEWISE_CONFIGURATION"
 ENV_CONFIGURATION_FILE = "STRIPEWISE_CONFIGURATION_FILE"
 ENV_PLUGIN_PATH = "STRIPEWISE_PLUGIN_PATH"
 ENV_SYNC = "STRIPEWISE_SYNC"
-ENV_EXCLUDE = "STRIPEWISE_EXCLUDE"
 ENV_INCLUDE = "STRIPEWISE_INCLUDE"
 ENV_WRITABLE = "STRIPEWISE_WRITABLE"
 ENV_KEEP_REMOVED = "STRIPEWISE_KEEP_REMOVED"
-ENV_REDIRECT = "STRIPEWISE_REDIRECT"
-ENV_HOLD = "STRIPEWISE_HOLD"
-ENV_DISABLE = "STRIPEWISE_DISABLE"
-ENV_VERBOSE = "STRIPEWISE_VERBOSE"
-ENV_MAX_BYTES = "STRIPEWISE_MAX_BYTES"
-ENV_RUN_BYTES = "STRIPEWISE_RUN_BYTES"
 ENV_CAPTURE = "STRIPEWISE_CAPTURE"
-ENV_CAPTURE_BYTES = "STRIPEWISE_CAPTURE_BYTES"
 
 CAPTURE_MODES = ("fold", "all")
 
 INLINE_BYTES = 16 * 1024
 """A flat configuration up to this size travels in the environment itself."""
 
-_PER_RUN = (
-    ENV_DIRECTORY,
-    ENV_RUN_ID,
-    ENV_CONFIGURATION,
-    ENV_CONFIGURATION_FILE,
-    ENV_PLUGIN_PATH,
-    ENV_SYNC,
-    ENV_WRITABLE,
-    ENV_KEEP_REMOVED,
-    ENV_CAPTURE,
-)
 AS_ROOT = (
     "OMPI_ALLOW_RUN_AS_ROOT",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
@@ -101,24 +82,26 @@ def preload_environment(
         StorageError: A long configuration could not be written to `directory`.
     """
     check_carried(configuration, allowed)
+    if capture not in ("", *CAPTURE_MODES):
+        raise UsageError(f"capture {capture!r}: use one of {', '.join(CAPTURE_MODES)}")
     environment = dict(os.environ if base is None else base)
-    for name in _PER_RUN:
+    own = {
+        "LD_PRELOAD": _preload(runtime.core, environment.get("LD_PRELOAD", "")),
+        ENV_DIRECTORY: str(directory),
+        ENV_RUN_ID: run_id or str(uuid.uuid4()),
+        ENV_CONFIGURATION: "",
+        ENV_CONFIGURATION_FILE: "",
+        ENV_PLUGIN_PATH: _path_list([runtime.plugin_directory]),
+        ENV_SYNC: "1" if sync else "",
+        ENV_WRITABLE: _path_list(writable),
+        ENV_KEEP_REMOVED: str(keep_removed or ""),
+        ENV_INCLUDE: _path_list(include, environment.get(ENV_INCLUDE, "")),
+        ENV_CAPTURE: capture,
+    }
+    for name, text in own.items():  # nothing is left of an outer run
         environment.pop(name, None)
-    environment["LD_PRELOAD"] = _preload(runtime.core, environment.get("LD_PRELOAD", ""))
-    environment[ENV_DIRECTORY] = str(directory)
-    environment[ENV_RUN_ID] = run_id or str(uuid.uuid4())
-    if runtime.plugin_directories:
-        environment[ENV_PLUGIN_PATH] = _path_list(runtime.plugin_directories)
-    if sync:
-        environment[ENV_SYNC] = "1"
-    if writable:
-        environment[ENV_WRITABLE] = _path_list(writable)
-    if keep_removed is not None:
-        environment[ENV_KEEP_REMOVED] = str(keep_removed)
-    if include:
-        environment[ENV_INCLUDE] = _path_list(include, environment.get(ENV_INCLUDE, ""))
-    if capture:
-        environment[ENV_CAPTURE] = _capture(capture)
+        if text:
+            environment[name] = text
     environment.update(_configured(configuration, directory))
     return launch_environment(environment)
 
@@ -152,12 +135,6 @@ def check_carried(configuration: Configuration, allowed: Collection[str] = ()) -
             f"the configuration sets {', '.join(refused)}, which can run code of its author; take "
             f"it out, or, if you trust where it comes from, give {options} to stripewise run"
         )
-
-
-def _capture(mode: str) -> str:
-    if mode not in CAPTURE_MODES:
-        raise UsageError(f"capture {mode!r}: use one of {', '.join(CAPTURE_MODES)}")
-    return mode
 
 
 def _preload(core: Path, present: str) -> str:

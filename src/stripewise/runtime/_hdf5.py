@@ -9,31 +9,16 @@ import re
 import shlex
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from stripewise.runtime._libraries import IoLibrary, library_directories
 from stripewise.runtime._process import ask
 from stripewise.text import text_of
 
 _VERSION = re.compile(r"^#\s*define\s+H5_VERS_(?:MAJOR|MINOR|RELEASE)\s+(\d+)", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Hdf5Installation:
-    """One parallel HDF5.
-
-    Attributes:
-        version: E.g. "1.10.8".
-        include: Directory of hdf5.h.
-        libraries: What to link (absolute paths).
-    """
-
-    version: str
-    include: Path
-    libraries: tuple[Path, ...]
-
-
-def find_hdf5(mpicc: Path, family: str) -> Hdf5Installation | None:
+def find_hdf5(mpicc: Path, family: str) -> IoLibrary | None:
     """Look for the HDF5 of an MPI: HDF5_DIR and its kin, pkg-config, then h5pcc.
 
     Args:
@@ -56,16 +41,11 @@ def parse_flags(words: Sequence[str]) -> tuple[list[Path], list[Path]]:
     return includes, libraries
 
 
-def library_directories(root: Path) -> list[Path]:
-    """Directories below a prefix in which libraries may be."""
-    return [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu"))]
-
-
-def _by_pkg_config(mpicc: Path, family: str) -> Hdf5Installation | None:
+def _by_pkg_config(mpicc: Path, family: str) -> IoLibrary | None:
     answer = ask(["pkg-config", "--cflags", "--libs", f"hdf5-{family}"])
-    if not answer.ok:
+    if answer.returncode:
         return None
-    words = shlex.split(answer.out)
+    words = shlex.split(answer.stdout)
     ours = {word for word in _shown(mpicc) if word.startswith("-I")}
     theirs = {word for word in words if word.startswith("-I")}
     if ours and not ours & theirs:
@@ -73,7 +53,7 @@ def _by_pkg_config(mpicc: Path, family: str) -> Hdf5Installation | None:
     return _installation(*parse_flags(words))
 
 
-def _by_h5pcc(mpicc: Path) -> Hdf5Installation | None:
+def _by_h5pcc(mpicc: Path) -> IoLibrary | None:
     suffix = mpicc.name.partition(".")[2]
     name = f"h5pcc.{suffix}" if suffix else "h5pcc"
     beside = mpicc.with_name(name)
@@ -90,10 +70,10 @@ def _by_h5pcc(mpicc: Path) -> Hdf5Installation | None:
 def _shown(wrapper: Path) -> list[str]:
     """What a compiler wrapper would run."""
     answer = ask([str(wrapper), "-show"])
-    return shlex.split(answer.out) if answer.ok else []
+    return [] if answer.returncode else shlex.split(answer.stdout)
 
 
-def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> Hdf5Installation | None:
+def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> IoLibrary | None:
     """The installation if its header is there, is a parallel one, and a library too."""
     include = next((path for path in includes if (path / "hdf5.h").is_file()), None)
     library = next(
@@ -105,4 +85,4 @@ def _installation(includes: Sequence[Path], libraries: Sequence[Path]) -> Hdf5In
     if not re.search(r"define\s+H5_HAVE_PARALLEL\s+1", settings):
         return None
     version = ".".join(_VERSION.findall(text_of(include / "H5public.h")))
-    return Hdf5Installation(version, include, (library,))
+    return IoLibrary("HDF5", "HDF5", version, include, (library,))

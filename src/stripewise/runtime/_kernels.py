@@ -1,25 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmark kernels: which are built, and the words that start one."""
+"""The benchmark kernels: which are built, and the words that start them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stripewise.errors import ProgramError, RuntimeMissingError
-from stripewise.runtime._locate import Runtime
+from stripewise.machines import Stack
+from stripewise.runtime._environment import launch_environment
+from stripewise.runtime._locate import Runtime, find_runtime
 from stripewise.runtime._mpi import MpiInstallation, detect_mpis, mpi_of_command
 
+WITHOUT_OMPIO = {"OMPI_MCA_io": "^ompio"}
+"""Makes Open MPI use its ROMIO, whatever its version calls it."""
 
-def kernel_path(runtime: Runtime, family: str | None) -> tuple[str, Path]:
-    """Return the family and the program of a built kernel; the first one without a family.
-
-    Raises:
-        RuntimeMissingError: No kernel is built, or none for this family.
-    """
-    return built_program(runtime, runtime.kernels, "kernel", family)
+_STACK_RANKS = (2, 4)
 
 
 def built_program(
@@ -71,15 +69,27 @@ def mpiexec_words(mpi: MpiInstallation, ranks: int, options: Sequence[str] = ())
     return [*words, *options]
 
 
-def kernel_command(
-    mpi: MpiInstallation,
-    ranks: int,
-    program: Path,
-    arguments: Sequence[str],
-    launcher_options: Sequence[str] = (),
-    *,
-    as_json: bool = False,
-) -> list[str]:
-    """Return the words that start a kernel."""
-    words = [*mpiexec_words(mpi, ranks, launcher_options), str(program), *arguments]
-    return [*words, "--json", "-"] if as_json else words
+def collective_stacks() -> list[Stack]:
+    """Return the stacks of MPI-IO that are measured: each MPI whose kernel is built.
+
+    Open MPI's ROMIO stands beside its own MPI-IO; its independent transfers are a remedy too.
+    """
+    try:
+        kernels = find_runtime().kernels
+    except RuntimeMissingError:
+        return []
+    found: dict[str, list[Stack]] = {}
+    for mpi in detect_mpis():
+        kernel = kernels.get(mpi.family)
+        if kernel is not None and mpi.mpiexec and mpi.family not in found:
+            found[mpi.family] = list(_stacks_of(mpi, kernel))
+    return [stack for stacks in found.values() for stack in stacks]
+
+
+def _stacks_of(mpi: MpiInstallation, kernel: Path) -> Iterator[Stack]:
+    for ranks in _STACK_RANKS:
+        words = (*mpiexec_words(mpi, ranks), str(kernel))
+        yield Stack(mpi.family, words, ranks, True, launch_environment({}))
+        for collective in (True, False) if mpi.family == "openmpi" else ():
+            environment = launch_environment(WITHOUT_OMPIO)
+            yield Stack("openmpi-romio", words, ranks, collective, environment)

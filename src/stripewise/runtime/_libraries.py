@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.elf import hdf5_names_in_file, mpi_family_of_file
-from stripewise.runtime._hdf5 import Hdf5Installation, library_directories
 from stripewise.runtime._process import ask
 from stripewise.text import text_of
 
@@ -24,7 +23,7 @@ class IoLibrary:
     """A parallel I/O library of one MPI.
 
     Attributes:
-        name: As in CMake's variables: "NETCDF4", "PNETCDF" or "ADIOS2".
+        name: As in CMake's variables: "HDF5", "NETCDF4", "PNETCDF" or "ADIOS2".
         title: For people.
         version: E.g. "4.9.0"; "" if its header does not tell.
         include: Directory of its header.
@@ -112,7 +111,7 @@ REMEDIES = {kind.title: kind.remedy for kind in _KINDS}
 
 
 def find_libraries(
-    mpicc: Path, family: str, version: str, hdf5: Hdf5Installation | None
+    mpicc: Path, family: str, version: str, hdf5: IoLibrary | None
 ) -> tuple[IoLibrary, ...]:
     """Look for the libraries of an MPI: variables that name them, the cache, their own tools.
 
@@ -132,6 +131,11 @@ def find_libraries(
     return tuple(found)
 
 
+def library_directories(root: Path) -> list[Path]:
+    """Directories below a prefix in which libraries may be."""
+    return [root / "lib", root / "lib64", *sorted(root.glob("lib/*-linux-gnu"))]
+
+
 def cache_directory() -> Path:
     """Where set-up puts libraries that outlive a checkout (tools/adios2.sh)."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -148,14 +152,12 @@ def _roots(kind: _Kind, family: str, version: str) -> Iterator[Path]:
         if located := shutil.which("adios2-config"):
             yield Path(located).resolve().parents[1]
     for command in kind.prefix_commands:
-        answer = ask(list(command))
-        if answer.ok and answer.out.strip():
-            yield Path(answer.out.strip())
+        answer = ask(command)
+        if not answer.returncode and answer.stdout.strip():
+            yield Path(answer.stdout.strip())
 
 
-def _installed(
-    root: Path, kind: _Kind, family: str, hdf5: Hdf5Installation | None
-) -> IoLibrary | None:
+def _installed(root: Path, kind: _Kind, family: str, hdf5: IoLibrary | None) -> IoLibrary | None:
     """The library under a prefix if all of it is there, parallel, and of this MPI."""
     include = root / "include"
     if not all((include / name).is_file() for name in kind.headers):
@@ -176,9 +178,9 @@ def _installed(
 
 def _same_mpi(library: IoLibrary, mpicc: Path) -> bool:
     """Whether a library would load the MPI of this wrapper; true if that cannot be told."""
-    loads = _LOADED_MPI.findall(ask(["ldd", str(library.libraries[0])]).out)
-    shown = ask([str(mpicc), "-show"])
-    places = [Path(word[2:]) for word in shown.out.split() if word.startswith("-L")]
+    loads = _LOADED_MPI.findall(ask(["ldd", str(library.libraries[0])]).stdout)
+    shown = ask([str(mpicc), "-show"]).stdout
+    places = [Path(word[2:]) for word in shown.split() if word.startswith("-L")]
     own = {path.resolve() for place in places for path in place.glob("libmpi*.so*")}
     return not loads or not own or any(Path(path).resolve() in own for path in loads)
 
@@ -187,7 +189,7 @@ def _first(place: Path, names: tuple[str, ...]) -> Path | None:
     return next((place / name for name in names if (place / name).exists()), None)
 
 
-def _same_hdf5(library: Path, hdf5: Hdf5Installation | None) -> bool:
+def _same_hdf5(library: Path, hdf5: IoLibrary | None) -> bool:
     """Whether a library needs no HDF5, or the one that the kernel links."""
     needed = hdf5_names_in_file(library)
     if not needed or hdf5 is None:

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.errors import RuntimeMissingError
@@ -25,25 +24,40 @@ class Runtime:
 
     Attributes:
         directory: Root of its layout (`lib`, `lib/plugins`, `bin`, `build`).
-        core: The library that is preloaded.
-        plugin_directories: Where MPI plug-ins are looked for.
-        kernels: MPI family to its benchmark kernel.
-        replays: MPI family to the program that replays traces.
     """
 
     directory: Path
-    core: Path
-    plugin_directories: tuple[Path, ...] = ()
-    kernels: Mapping[str, Path] = field(default_factory=dict)
-    replays: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def core(self) -> Path:
+        """The library that is preloaded."""
+        return self.directory / "lib" / CORE_NAME
+
+    @property
+    def plugin_directory(self) -> Path:
+        """Where MPI plug-ins are looked for."""
+        return self.directory / "lib" / "plugins"
 
     @property
     def plugins(self) -> dict[str, Path]:
         """`<family>-<major>` to the plug-in."""
-        found = (
-            p for d in self.plugin_directories for p in sorted(d.glob(PLUGIN_PREFIX + "*.so"))
-        )
-        return {path.stem.removeprefix(PLUGIN_PREFIX): path for path in found}
+        return _built(self.plugin_directory, PLUGIN_PREFIX)
+
+    @property
+    def kernels(self) -> dict[str, Path]:
+        """MPI family to its benchmark kernel."""
+        return _built(self.directory / "bin", KERNEL_PREFIX)
+
+    @property
+    def replays(self) -> dict[str, Path]:
+        """MPI family to the program that replays traces."""
+        return _built(self.directory / "bin", REPLAY_PREFIX)
+
+
+def _built(folder: Path, prefix: str) -> dict[str, Path]:
+    """What stands behind the prefix to the file."""
+    found = sorted(folder.glob(prefix + "*"))
+    return {path.name.removeprefix(prefix).removesuffix(".so"): path for path in found}
 
 
 def candidate_directories() -> list[Path]:
@@ -67,22 +81,6 @@ def build_directory() -> Path:
     return candidates[-1]
 
 
-def runtime_in(directory: Path) -> Runtime | None:
-    """The runtime that is built in a directory, if there is one."""
-    core = directory / "lib" / CORE_NAME
-    if not core.is_file():
-        return None
-    plugins = directory / "lib" / "plugins"
-    kernels, replays = (_programs(directory, prefix) for prefix in (KERNEL_PREFIX, REPLAY_PREFIX))
-    return Runtime(directory, core, (plugins,) if plugins.is_dir() else (), kernels, replays)
-
-
-def _programs(directory: Path, prefix: str) -> dict[str, Path]:
-    """What stands behind the prefix to the program."""
-    found = sorted((directory / "bin").glob(prefix + "*"))
-    return {path.name.removeprefix(prefix): path for path in found}
-
-
 def find_runtime() -> Runtime:
     """Find the built runtime.
 
@@ -91,7 +89,7 @@ def find_runtime() -> Runtime:
     """
     candidates = candidate_directories()
     for directory in candidates:
-        if runtime := runtime_in(directory):
+        if (runtime := Runtime(directory)).core.is_file():
             return runtime
     looked = ", ".join(str(path) for path in candidates)
     raise RuntimeMissingError(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stripewise.elf import mpi_family_of_file
 from stripewise.readers import is_launcher, mpiio_components
-from stripewise.runtime._hdf5 import Hdf5Installation, find_hdf5
+from stripewise.runtime._hdf5 import find_hdf5
 from stripewise.runtime._libraries import IoLibrary, find_libraries
 from stripewise.runtime._process import ask
 
@@ -53,7 +53,7 @@ class MpiInstallation:
     version: str
     mpicc: Path
     mpiexec: Path | None = None
-    hdf5: Hdf5Installation | None = None
+    hdf5: IoLibrary | None = None
     mpiio: tuple[str, ...] = ()
     problem: str = ""
     libraries: tuple[IoLibrary, ...] = ()
@@ -99,8 +99,8 @@ def mpi_of_command(command: Sequence[str]) -> MpiInstallation | None:
         if family:
             return next((mpi for mpi in mpis if mpi.family == family), None)
     for word in command:
-        family = _family_of_program(shutil.which(word)) if not word.startswith("-") else ""
-        if family:
+        program = None if word.startswith("-") else shutil.which(word)
+        if program and (family := mpi_family_of_file(Path(program))):
             return next((mpi for mpi in mpis if mpi.family == family), None)
     return None
 
@@ -128,15 +128,15 @@ def parse_probe(text: str) -> tuple[str, str]:
 
 def _describe(mpicc: Path) -> MpiInstallation:
     answer = ask([str(mpicc), "-E", "-x", "c", "-"], text=_HEADER_PROBE)
-    family, version = parse_probe(answer.out)
-    if not answer.ok or not family:
-        lines = (answer.err or "its mpi.h names no known MPI").strip().splitlines()
+    family, version = parse_probe(answer.stdout)
+    if answer.returncode or not family:
+        lines = (answer.stderr or "its mpi.h names no known MPI").strip().splitlines()
         reason = next((line for line in lines if "error" in line), lines[0])
         return MpiInstallation("", "", mpicc, problem=f"{mpicc} does not compile: {reason}")
     if family == "other":
         problem = f"{mpicc}: its mpi.h is neither MPICH's, Open MPI's nor MPI 5's: no plug-in fits"
         return MpiInstallation(family, version, mpicc, problem=problem)
-    mpiexec = _sibling(mpicc, ("mpiexec", "mpirun"))
+    mpiexec = _launcher_beside(mpicc)
     near = [mpiexec] if mpiexec else []
     mpiio = mpiio_components(f"v{version},", near) if family == "openmpi" else ()
     hdf5 = find_hdf5(mpicc, family)
@@ -144,14 +144,11 @@ def _describe(mpicc: Path) -> MpiInstallation:
     return MpiInstallation(family, version, mpicc, mpiexec, hdf5, mpiio, libraries=libraries)
 
 
-def _sibling(mpicc: Path, names: Sequence[str]) -> Path | None:
+def _launcher_beside(mpicc: Path) -> Path | None:
     """Launcher beside a wrapper, with the same suffix (`mpicc.mpich` -> `mpiexec.mpich`)."""
-    suffix = mpicc.name.partition(".")[2]
-    for name in names:
-        path = mpicc.with_name(f"{name}.{suffix}" if suffix else name)
-        if os.access(path, os.X_OK):
-            return path
-    return None
+    suffix = "".join(mpicc.name.partition(".")[1:])
+    paths = [mpicc.with_name(name + suffix) for name in ("mpiexec", "mpirun")]
+    return next((path for path in paths if os.access(path, os.X_OK)), None)
 
 
 def launcher_family(launcher: Path) -> str:
@@ -164,12 +161,7 @@ def launcher_family(launcher: Path) -> str:
     if name.startswith(("srun", "aprun", "jsrun")):
         return ""
     said = ask([str(launcher), "--version"], timeout_seconds=10)
-    text = said.out + said.err
+    text = said.stdout + said.stderr
     if "OpenRTE" in text or "Open MPI" in text or "prte" in text.lower():
         return "openmpi"
     return "mpich" if "HYDRA" in text or "Intel(R) MPI" in text else ""
-
-
-def _family_of_program(program: str | None) -> str:
-    """Family of the libmpi that an executable names; "" for scripts and without MPI."""
-    return mpi_family_of_file(Path(program)) if program else ""

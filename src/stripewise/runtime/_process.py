@@ -6,21 +6,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Outcome of a short command; `code` is None if it could not be run or took too long."""
-
-    code: int | None
-    out: str = ""
-    err: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Whether it ran and succeeded."""
-        return self.code == 0
 
 
 def ask(
@@ -29,19 +14,21 @@ def ask(
     text: str = "",
     timeout_seconds: float = 30.0,
     environment: Mapping[str, str] | None = None,
-) -> Answer:
-    """Run a short command with `text` as its standard input; never raises."""
+) -> subprocess.CompletedProcess[str]:
+    """Run a short command with `text` as its standard input; never raises.
+
+    If it cannot be run or takes too long, its exit code is 127 and standard error says why.
+    """
     try:
-        done = subprocess.run(
+        return subprocess.run(
             list(command),
             input=text,
             capture_output=True,
             text=True,
             errors="replace",
             timeout=timeout_seconds,
-            env=None if environment is None else dict(environment),
+            env=environment,
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        return Answer(None, err=str(error))
-    return Answer(done.returncode, done.stdout, done.stderr)
+        return subprocess.CompletedProcess(command, 127, "", str(error))

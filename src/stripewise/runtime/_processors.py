@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from pathlib import Path
@@ -12,11 +13,11 @@ from stripewise.text import text_of
 
 
 def parse_cpu_max(text: str) -> float | None:
-    """Processors that cgroup v2's `cpu.max` allows; None if unlimited."""
-    quota, _, period = text.strip().partition(" ")
-    if quota == "max" or not period.strip().isdigit() or not quota.isdigit():
+    """Processors that a quota and a period, as in cgroup v2's `cpu.max`, allow; None: any."""
+    words = text.split()
+    if len(words) != 2 or not all(word.isdigit() for word in words):
         return None
-    return int(quota) / int(period)
+    return int(words[0]) / int(words[1])
 
 
 def cgroup_processors(root: Path = Path("/")) -> float | None:
@@ -25,23 +26,15 @@ def cgroup_processors(root: Path = Path("/")) -> float | None:
     Args:
         root: Where `proc` and `sys` are (for tests).
     """
-    try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        lines = []
+    lines = text_of(root / "proc/self/cgroup").splitlines()
     group = next((line[3:] for line in lines if line.startswith("0::")), "/").strip("/")
-    limits = []
     base = root / "sys/fs/cgroup"
-    for path in (base / group, *(base / group).parents):
-        limit = parse_cpu_max(text_of(path / "cpu.max"))
-        if limit is not None:
-            limits.append(limit)
-        if path == base:
-            break
-    quota, period = text_of(base / "cpu/cpu.cfs_quota_us"), text_of(base / "cpu/cpu.cfs_period_us")
-    if quota.strip().isdigit() and period.strip().isdigit():
-        limits.append(int(quota) / int(period))
-    return min(limits) if limits else None
+    groups = itertools.accumulate(Path(group).parts, Path.joinpath, initial=base)
+    texts = [text_of(path / "cpu.max") for path in groups]
+    first = base / "cpu"  # cgroup v1
+    texts.append(f"{text_of(first / 'cpu.cfs_quota_us')} {text_of(first / 'cpu.cfs_period_us')}")
+    limits = [limit for text in texts if (limit := parse_cpu_max(text)) is not None]
+    return min(limits, default=None)
 
 
 def usable_processors() -> int:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 
 from stripewise.readers import is_launcher
@@ -46,7 +47,4 @@ def _looks_like_program(word: str) -> bool:
         return False
     if os.path.sep in word or word.endswith((".py", ".sh")):
         return True
-    return any(
-        os.access(os.path.join(folder, word), os.X_OK)
-        for folder in os.environ.get("PATH", "").split(os.pathsep)
-    )
+    return shutil.which(word) is not None
