@@ -11,7 +11,8 @@ from io_libraries import FAMILY, library_program
 from runtime_harness import flat, run
 
 from stripewise.model import VerificationStatus
-from stripewise.verify._compare import Reference
+from stripewise.verify import Reference
+from stripewise.workspace import OutputSet
 
 pytestmark = pytest.mark.mpi
 
@@ -38,7 +39,8 @@ def test_layout_settings_keep_the_content(library: str, tmp_path: Path) -> None:
         assert (ran.code, ran.err) == (0, "")
         for containers in directory.glob("containers-*"):
             containers.rename(tmp_path / containers.name)
-    reference = Reference(*directories[:2])
-    assert reference.verify(directories[2], layout=True).status is VerificationStatus.SAME_CONTENT
-    safe = reference.verify(directories[2], layout=False)
+    *baselines, candidate = map(OutputSet.of, directories)
+    reference = Reference(*baselines)
+    assert reference.verify(candidate, layout=True).status is VerificationStatus.SAME_CONTENT
+    safe = reference.verify(candidate, layout=False)
     assert "content is the same" in safe.differences[output]

@@ -14,6 +14,7 @@ from h5py import h5d, h5p, h5s, h5t
 
 from stripewise.model import IoLayer, Op, VerificationStatus
 from stripewise.verify import Reference, Written, written_by
+from stripewise.workspace import OutputSet
 from support.trace_samples import OUT, evidence, one_thread, rank
 from support.traces import FakeCall, FakeObject, FakeShape, FakeView
 
@@ -23,6 +24,10 @@ EXTENT = STEP * NUMBER
 HOLE_BYTES = 8 * (EXTENT - NUMBER * BLOCK)
 NAME = Path(OUT).name
 Runs = tuple[Path, Path, Path]
+
+
+def reference(runs: Runs, written: Callable[[], dict[str, Written]] = dict) -> Reference:
+    return Reference(*map(OutputSet.of, runs[:2]), written)
 
 
 def hdf5_trace(*names: str) -> dict[str, Written]:
@@ -94,8 +99,8 @@ def files(runs: Runs) -> Callable[..., None]:
 @pytest.mark.parametrize("layout", [False, True])
 def test_garbage_in_holes_rejects_nothing(runs, files, layout, garbage, chunk):
     files(*garbage, chunk=chunk)
-    reference = Reference(*runs[:2], lambda: hdf5_trace("/x"))
-    found = reference.verify(runs[2], layout=layout)
+    known = reference(runs, lambda: hdf5_trace("/x"))
+    found = known.verify(OutputSet.of(runs[2]), layout=layout)
     assert found.status is SAME
     assert not found.differences
     (note,) = found.not_verifiable.items()
@@ -107,13 +112,13 @@ def test_garbage_in_holes_rejects_nothing(runs, files, layout, garbage, chunk):
 @pytest.mark.parametrize("garbage", [(0, 0, 0), (0, 7, 9)])
 def test_a_written_element_still_counts(runs, files, layout, garbage):
     files(*garbage, last=3.0)
-    found = Reference(*runs[:2], lambda: hdf5_trace("/x")).verify(runs[2], layout=layout)
+    found = reference(runs, lambda: hdf5_trace("/x")).verify(OutputSet.of(runs[2]), layout=layout)
     assert found.status is DIFFERENT
 
 
 def test_how_many_bytes_are_so_is_said(runs, files):
     files(0, 0, 0x7FEFDFCFBFAF9F8F)
-    found = Reference(*runs[:2], lambda: hdf5_trace("/x")).verify(runs[2], layout=False)
+    found = reference(runs, lambda: hdf5_trace("/x")).verify(OutputSet.of(runs[2]), layout=False)
     with h5py.File(runs[2] / NAME) as file, h5py.File(runs[0] / NAME) as before:
         pair = [np.frombuffer(f["x"][:].tobytes(), np.uint8) for f in (file, before)]
     apart = int((pair[0] != pair[1]).sum())
@@ -125,15 +130,15 @@ def test_how_many_bytes_are_so_is_said(runs, files):
 @pytest.mark.parametrize("fill_time", [h5d.FILL_TIME_IFSET, h5d.FILL_TIME_ALLOC])
 def test_elements_with_a_fill_value_are_output(runs, files, fill_time):
     files(0, 0, 7, fill_time=fill_time)
-    found = Reference(*runs[:2], lambda: hdf5_trace("/x")).verify(runs[2], layout=True)
+    found = reference(runs, lambda: hdf5_trace("/x")).verify(OutputSet.of(runs[2]), layout=True)
     assert found.status is DIFFERENT
 
 
 def test_without_a_whole_trace_every_element_counts(runs, files):
     files(0, 0, 7)
-    assert Reference(*runs[:2]).verify(runs[2], layout=False).status is DIFFERENT
-    other = Reference(*runs[:2], lambda: hdf5_trace("/another name"))
-    assert other.verify(runs[2], layout=True).status is DIFFERENT
+    assert reference(runs).verify(OutputSet.of(runs[2]), layout=False).status is DIFFERENT
+    other = reference(runs, lambda: hdf5_trace("/another name"))
+    assert other.verify(OutputSet.of(runs[2]), layout=True).status is DIFFERENT
 
 
 def test_a_dataset_that_is_never_written_is_one_hole(runs):
@@ -146,7 +151,7 @@ def test_a_dataset_that_is_never_written_is_one_hole(runs):
             space = h5s.create_simple((EXTENT,))
             made = h5d.create(file.id, b"/dimension", h5t.NATIVE_DOUBLE, space, creation)
             made.write(h5s.ALL, h5s.ALL, np.full(EXTENT, float(garbage)))
-    found = Reference(*runs[:2], lambda: hdf5_trace("/x")).verify(runs[2], layout=False)
+    found = reference(runs, lambda: hdf5_trace("/x")).verify(OutputSet.of(runs[2]), layout=False)
     assert found.status is SAME
     assert list(found.not_verifiable) == [f"{NAME} /dimension (holes)"]
 
@@ -167,7 +172,7 @@ def test_holes_of_a_file_view(runs, garbage, value):
         data.reshape(16, 16)[:, :4] = 1
         data[48] = value if run == runs[2] else 1
         (run / NAME).write_bytes(data.tobytes())
-    found = Reference(*runs[:2], mpiio_trace).verify(runs[2], layout=False)
+    found = reference(runs, mpiio_trace).verify(OutputSet.of(runs[2]), layout=False)
     assert found.status is (SAME if value == 1 else DIFFERENT)
     if value == 1:
         assert list(found.not_verifiable) == [f"{NAME} (holes)"]

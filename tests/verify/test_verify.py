@@ -116,6 +116,26 @@ def test_links_are_compared_by_target(runs):
     assert "link" in compare(*runs, layout=False).differences["latest"]
 
 
+def test_a_link_that_changes_from_run_to_run_rejects_nothing(runs):
+    for run, target in zip(runs, ("run.1", "run.2", "run.3"), strict=True):
+        (run / "data").write_bytes(b"x")
+        (run / "latest").symlink_to(target)
+    result = compare(*runs, layout=True)
+    assert result.status is IDENTICAL
+    assert result.not_verifiable == {"latest": "two baselines differ: a link with another target"}
+
+
+@pytest.mark.parametrize("layout", [False, True])
+def test_a_link_is_no_file_of_the_same_content(runs, layout):
+    fill(runs, "x", b"abc", b"abc", b"abc")
+    (runs[2] / "y").write_bytes(b"abc")
+    for run in runs[:2]:
+        (run / "y").write_bytes(b"abc")
+    (runs[2] / "x").unlink()
+    (runs[2] / "x").symlink_to("y")
+    assert compare(*runs, layout=layout).differences == {"x": "a link with another target"}
+
+
 def test_names_that_are_not_utf8(runs):
     name = os.fsdecode(b"caf\xe9.h5")
     for run in runs:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from stripewise.model import Verification, VerificationStatus
 from stripewise.verify._bytes import bytes_apart
-from stripewise.verify._units import Unit, directory_of, unit_bytes_differ, units_of
+from stripewise.verify._units import Unit, format_of_units, unit_bytes_differ, units_of
 from stripewise.verify._written import Written
 from stripewise.verify.contents import WHOLE, ContentFormat, format_of
 from stripewise.workspace import OutputSet
@@ -58,8 +58,8 @@ class Reference:
 
     def __init__(
         self,
-        first: OutputSet | Path,
-        second: OutputSet | Path,
+        first: OutputSet,
+        second: OutputSet,
         written: Callable[[], Mapping[str, Written]] = dict,
     ) -> None:
         """Compare the two baselines.
@@ -71,18 +71,17 @@ class Reference:
                 for only if something differs.
         """
         self._written = cache(written)
-        self._directory = directory_of(first)
         self._files = units_of(first)
         others = units_of(second)
         self._comparable = {
-            path: self._compare_baselines(file, others[path], directory_of(second))
+            path: self._compare_baselines(file, others[path])
             for path, file in self._files.items()
             if path in others
         }
         self._unstable = sorted(self._files.keys() ^ others.keys())
         self._unreadable: dict[str, dict[str, str]] = {}
 
-    def verify(self, candidate: OutputSet | Path, *, layout: bool) -> Verification:
+    def verify(self, candidate: OutputSet, *, layout: bool) -> Verification:
         """Compare a candidate's outputs with the baselines'.
 
         Args:
@@ -97,9 +96,7 @@ class Reference:
             if path not in files:
                 result.differences[shown(path)] = "missing: the baseline wrote it"
             else:
-                self._compare_file(
-                    files[path], comparable, directory_of(candidate), layout, result
-                )
+                self._compare_file(files[path], comparable, layout, result)
         patterns = {_pattern(path) for path in self._unstable}
         for path in files.keys() - self._files.keys() - set(self._unstable):
             if _pattern(path) in patterns:
@@ -108,56 +105,38 @@ class Reference:
                 result.differences[shown(path)] = "extra: the baseline did not write it"
         return result.conclude(self._share_lost(result.bytes_lost))
 
-    def _compare_baselines(self, one: Unit, two: Unit, other: Path) -> _Comparable:
-        if one.is_link or two.is_link:
-            same = one.is_link == two.is_link and self._same_link(one.path, other)
-            reason = "" if same else "two baselines differ: a link with another target"
-            return _Comparable(reason=reason)
-        paths = self._directory / one.path, other / two.path
-        different, holes = self._bytes_differ(one, two, *paths)
+    def _compare_baselines(self, one: Unit, two: Unit) -> _Comparable:
+        different, holes = self._bytes_differ(one, two)
         if not different:
             return _Comparable(holes=holes)
-        kind = format_of(paths[0])
-        if kind is None or not kind.matches(paths[1]):
+        kind = format_of_units(one, two)
+        if kind is None or not kind.matches(two.place):
             reason = f"two baselines differ: {different}"
             return _Comparable(reason=reason, bytes_lost=one.size_bytes)
         if problem := kind.problem():
             return _Comparable(reason=problem, no_reader=True, bytes_lost=one.size_bytes)
-        return _by_content(kind, paths, one.size_bytes, self._written().get(one.path))
+        return _by_content(kind, one, two, self._written().get(one.path))
 
-    def _bytes_differ(
-        self, one: Unit, two: Unit, first: Path, second: Path
-    ) -> tuple[str, dict[str, int]]:
+    def _bytes_differ(self, one: Unit, two: Unit) -> tuple[str, dict[str, int]]:
         """Say how two outputs differ, but for bytes that no rank wrote: those, by item."""
-        different = unit_bytes_differ(one, two, first, second)
-        written = self._written().get(one.path) if different and not one.members else None
-        if written is None or one.size_bytes != two.size_bytes:
+        different = unit_bytes_differ(one, two)
+        written = self._written().get(one.path) if different else None
+        if written is None or not one.is_file or one.size_bytes != two.size_bytes:
             return different, {}
         try:
-            holes = _holes(written, first, second)
-            apart = bytes_apart(first, second)
+            holes = _holes(written, one.place, two.place)
+            apart = bytes_apart(one.place, two.place)
         except (OSError, ValueError):
             return different, {}
         return ("", holes) if sum(holes.values()) == apart else (different, {})
 
-    def _same_link(self, path: str, directory: Path) -> bool:
-        return os.readlink(self._directory / path) == os.readlink(directory / path)
-
     def _compare_file(
-        self,
-        file: Unit,
-        comparable: _Comparable,
-        directory: Path,
-        layout: bool,
-        result: _Result,
+        self, file: Unit, comparable: _Comparable, layout: bool, result: _Result
     ) -> None:
         name = shown(file.path)
         known = self._files[file.path]
         result.note(name, comparable.ignore)
-        if file.is_link or known.is_link:
-            same = file.is_link == known.is_link and self._same_link(file.path, directory)
-            different = "" if same else "a link with another target"
-        elif comparable.no_reader and layout:
+        if comparable.no_reader and layout:
             different = comparable.reason
         elif comparable.reason:
             result.not_verifiable[name] = comparable.reason
@@ -165,51 +144,52 @@ class Reference:
                 result.differences[name] = f"empty: the baseline wrote {known.size_bytes} bytes"
             return
         else:
-            different = self._contents_differ(file, comparable, directory, layout, result)
+            different = self._contents_differ(known, file, comparable, layout, result)
         if different:
             result.differences[name] = different
         else:
             result.compared.append(name)
 
     def _contents_differ(
-        self, file: Unit, comparable: _Comparable, directory: Path, layout: bool, result: _Result
+        self, known: Unit, file: Unit, comparable: _Comparable, layout: bool, result: _Result
     ) -> str:
-        paths = self._directory / file.path, directory / file.path
+        name = shown(file.path)
         different, holes = "by content only", dict[str, int]()
         if comparable.by_bytes:
-            different, holes = self._bytes_differ(self._files[file.path], file, *paths)
+            different, holes = self._bytes_differ(known, file)
         if not different:
-            result.note_holes(shown(file.path), comparable.holes | holes)
+            result.note_holes(name, comparable.holes | holes)
             return ""
-        kind = format_of(paths[0])
+        kind = format_of_units(known, file)
         if kind is None or (comparable.by_bytes and not layout):
-            return different + _content_hint(kind, paths)
-        if not kind.matches(paths[1]):
+            return different + _content_hint(kind, known, file)
+        if not kind.matches(file.place):
             return f"not {kind.noun}, the baseline's is"
         if problem := kind.problem():
             return problem
         result.same_content = True
-        written = self._written().get(file.path)
-        content = kind.differences(*paths, ignore=comparable.ignore, written=written)
-        result.note_holes(shown(file.path), comparable.holes | content.holes)
+        content = kind.differences(
+            known.place,
+            file.place,
+            ignore=comparable.ignore,
+            written=self._written().get(file.path),
+        )
+        result.note_holes(name, comparable.holes | content.holes)
         if WHOLE in content.unknown and not content.differences:
             return content.unknown[WHOLE]
-        notes = {}
-        if content.unknown:
-            never = self._never_readable(file.path, kind)
-            notes = {item: why for item, why in content.unknown.items() if item in never}
-        result.note(shown(file.path), notes)
+        never = self._never_readable(known, kind) if content.unknown else {}
+        notes = {item: why for item, why in content.unknown.items() if item in never}
+        result.note(name, notes)
         lost = sum(content.bytes_of.get(item, 0) for item in notes)
-        result.bytes_lost += min(lost, self._files[file.path].size_bytes - comparable.bytes_lost)
+        result.bytes_lost += min(lost, known.size_bytes - comparable.bytes_lost)
         damaged = {item: why for item, why in content.unknown.items() if item not in notes}
         return _summary(content.differences | damaged)
 
-    def _never_readable(self, path: str, kind: ContentFormat) -> dict[str, str]:
+    def _never_readable(self, known: Unit, kind: ContentFormat) -> dict[str, str]:
         """Items that cannot be read in the baseline either, with why."""
-        if path not in self._unreadable:
-            baseline = self._directory / path
-            self._unreadable[path] = kind.differences(baseline, baseline).unknown
-        return self._unreadable[path]
+        if known.path not in self._unreadable:
+            self._unreadable[known.path] = kind.differences(known.place, known.place).unknown
+        return self._unreadable[known.path]
 
     def _share_lost(self, lost: int) -> float:
         """Share of the output's bytes that cannot be compared, some of this candidate's alone."""
@@ -261,14 +241,11 @@ class _Result:
 
 
 def compare_outputs(
-    baseline_a: OutputSet | Path,
-    baseline_b: OutputSet | Path,
-    candidate: OutputSet | Path,
-    *,
-    layout: bool,
+    baseline_a: Path, baseline_b: Path, candidate: Path, *, layout: bool
 ) -> Verification:
-    """Verify one candidate; use `Reference` for several."""
-    return Reference(baseline_a, baseline_b).verify(candidate, layout=layout)
+    """Verify all that lies in one directory; use `Reference` for several candidates."""
+    first, second, third = map(OutputSet.of, (baseline_a, baseline_b, candidate))
+    return Reference(first, second).verify(third, layout=layout)
 
 
 def _holes(written: Written, first: Path, second: Path) -> dict[str, int]:
@@ -281,10 +258,9 @@ def _holes(written: Written, first: Path, second: Path) -> dict[str, int]:
     return kind.differences(first, second, written=written).holes
 
 
-def _by_content(
-    kind: ContentFormat, paths: tuple[Path, Path], size: int, written: Written | None
-) -> _Comparable:
-    content = kind.differences(*paths, most=_MOST_UNSTABLE, written=written)
+def _by_content(kind: ContentFormat, one: Unit, two: Unit, written: Written | None) -> _Comparable:
+    size = one.size_bytes
+    content = kind.differences(one.place, two.place, most=_MOST_UNSTABLE, written=written)
     reason = ""
     if WHOLE in content.unknown:
         reason = f"two baselines differ, and it {content.unknown[WHOLE]}"
@@ -300,10 +276,10 @@ def _by_content(
     return _Comparable(False, ignore, bytes_lost=min(lost, size), holes=content.holes)
 
 
-def _content_hint(kind: ContentFormat | None, paths: tuple[Path, Path]) -> str:
-    if kind is None or not kind.matches(paths[1]) or kind.problem():
+def _content_hint(kind: ContentFormat | None, known: Unit, file: Unit) -> str:
+    if kind is None or not kind.matches(file.place) or kind.problem():
         return ""
-    content = kind.differences(*paths)
+    content = kind.differences(known.place, file.place)
     if content.differences:
         return f" ({kind.title} content: {_summary(content.differences)})"
     return "" if content.unknown else f" (the {kind.title} content is the same)"
@@ -325,10 +301,10 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def unreadable(outputs: OutputSet | Path) -> str:
+def unreadable(outputs: OutputSet) -> str:
     """Say why one of the outputs cannot be compared by content here; "" if all can."""
-    for path in units_of(outputs):
-        kind = format_of(directory_of(outputs) / path)
+    for path, unit in units_of(outputs).items():
+        kind = format_of(unit.place)
         if kind is not None and (problem := kind.problem()):
             return f"{shown(path)} is {kind.noun}: {problem}"
     return ""

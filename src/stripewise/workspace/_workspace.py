@@ -67,6 +67,20 @@ class OutputSet:
         """Bytes of all files."""
         return sum(file.size_bytes for file in self.files)
 
+    @classmethod
+    def of(cls, directory: Path) -> OutputSet:
+        """Take all files and links in a directory, in order of their paths."""
+        found = []
+        for folder, folders, files in os.walk(directory):
+            links = [entry for entry in folders if os.path.islink(os.path.join(folder, entry))]
+            for path in (os.path.join(folder, entry) for entry in (*files, *links)):
+                status = os.lstat(path)
+                is_link = stat.S_ISLNK(status.st_mode)
+                if is_link or stat.S_ISREG(status.st_mode):
+                    size = 0 if is_link else status.st_size
+                    found.append(OutputFile(os.path.relpath(path, directory), size, is_link))
+        return cls(directory, tuple(sorted(found, key=lambda file: file.path)))
+
 
 class Workspace:
     """Makes the places of runs from a snapshot, finds what runs wrote, removes it again.
@@ -151,16 +165,9 @@ class Workspace:
 
     def outputs(self, run_id: str) -> OutputSet:
         """Find what the run created or changed, against the snapshot."""
-        directory = self._directory(run_id)
-        found = []
-        for folder, folders, files in os.walk(directory):
-            links = [entry for entry in folders if os.path.islink(os.path.join(folder, entry))]
-            for entry in (*files, *links):
-                path = os.path.join(folder, entry)
-                output = self._output(path, os.path.relpath(path, directory))
-                if output is not None:
-                    found.append(output)
-        return OutputSet(directory, tuple(sorted(found, key=lambda file: file.path)))
+        every = OutputSet.of(self._directory(run_id))
+        new = (file for file in every.files if not self._is_input(every.directory, file))
+        return OutputSet(every.directory, tuple(new))
 
     def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
         """Remove a run's files and containers, if not gone yet; what it said stays.
@@ -273,22 +280,16 @@ class Workspace:
         else:
             os.symlink(original, target)
 
-    def _output(self, path: str, relative: str) -> OutputFile | None:
-        status = os.lstat(path)
-        entry = self.snapshot.entries.get(relative)
-        if stat.S_ISLNK(status.st_mode):
-            return self._link_output(path, relative, entry)
-        if not stat.S_ISREG(status.st_mode) or (entry is not None and entry.is_same(status)):
-            return None
-        return OutputFile(relative, status.st_size)
-
-    def _link_output(self, path: str, relative: str, entry: Entry | None) -> OutputFile | None:
-        target = os.readlink(path)
-        if entry is not None and entry.kind == "link" and target == entry.target:
-            return None
-        if entry is not None and target == str(self.snapshot.directory / relative):
-            return None
-        return OutputFile(relative, 0, is_link=True)
+    def _is_input(self, directory: Path, file: OutputFile) -> bool:
+        """Whether a file of a run is as it came from the snapshot."""
+        entry = self.snapshot.entries.get(file.path)
+        if entry is None:
+            return False
+        if not file.is_link:
+            return entry.is_same(os.lstat(directory / file.path))
+        target = os.readlink(directory / file.path)
+        same = entry.kind == "link" and target == entry.target
+        return same or target == str(self.snapshot.directory / file.path)
 
 
 def _leaves(text: str) -> bool:

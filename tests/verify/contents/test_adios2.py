@@ -20,6 +20,7 @@ from stripewise.verify import unreadable
 from stripewise.verify._units import units_of
 from stripewise.verify.contents import FORMATS, AdiosBp, _adios, _base, format_of
 from stripewise.verify.contents._adios_read import compare as read_bp
+from stripewise.workspace import OutputSet
 
 IDENTICAL = VerificationStatus.IDENTICAL
 SAME = VerificationStatus.SAME_CONTENT
@@ -223,7 +224,7 @@ def test_a_directory_is_one_output(engine: str, runs: tuple[Path, Path, Path]) -
         (run / "out").mkdir()
         write_bp(run / "out" / "x.bp", engine)
         (run / "out" / "log").write_text("done\n")
-    units = units_of(runs[0])
+    units = units_of(OutputSet.of(runs[0]))
     assert units.keys() == {"out/x.bp", "out/log"}
     assert "profiling.json" not in units["out/x.bp"].members
     result = compare(*runs, layout=False)
@@ -249,7 +250,7 @@ def test_files_inside_that_are_not_of_adios2(name: str, runs: tuple[Path, Path, 
         own = write_bp(run / "x.bp") / name
         own.parent.mkdir(exist_ok=True)
         own.write_text("the same")
-    assert units_of(runs[0]).keys() == {"x.bp", f"x.bp/{name}"}
+    assert units_of(OutputSet.of(runs[0])).keys() == {"x.bp", f"x.bp/{name}"}
     assert compare(*runs, layout=True).status is IDENTICAL
     (runs[2] / "x.bp" / name).write_text("the sane")
     assert compare(*runs, layout=True).differences.keys() == {f"x.bp/{name}"}
@@ -260,7 +261,7 @@ def test_files_inside_that_are_not_of_adios2(name: str, runs: tuple[Path, Path, 
 def test_an_output_inside_another(runs: tuple[Path, Path, Path]) -> None:
     for run in runs:
         write_bp(write_bp(run / "x.bp") / "y.bp", change=_poke)
-    assert units_of(runs[0]).keys() == {"x.bp", "x.bp/y.bp"}
+    assert units_of(OutputSet.of(runs[0])).keys() == {"x.bp", "x.bp/y.bp"}
     assert compare(*runs, layout=True).compared == ("x.bp", "x.bp/y.bp")
 
 
@@ -277,7 +278,7 @@ def test_a_lost_or_plain_directory(runs: tuple[Path, Path, Path]) -> None:
 
 def test_the_runs_own_directory_is_no_output(tmp_path: Path) -> None:
     (tmp_path / "md.idx").write_text("someone's own file")
-    assert units_of(tmp_path).keys() == {"md.idx"}
+    assert units_of(OutputSet.of(tmp_path)).keys() == {"md.idx"}
 
 
 def test_random_data_in_bp_are_not_verifiable(runs: tuple[Path, Path, Path]) -> None:
@@ -303,7 +304,9 @@ def test_without_the_reader_layout_settings_are_rejected(
     assert result.differences == {
         "x.bp": "not verifiable: adios2 is not installed; run: pip install 'stripewise[adios2]'"
     }
-    assert unreadable(runs[0]).startswith("x.bp is an ADIOS2 BP directory: not verifiable")
+    assert unreadable(OutputSet.of(runs[0])).startswith(
+        "x.bp is an ADIOS2 BP directory: not verifiable"
+    )
     safe = compare(*runs, layout=False)
     assert safe.status is (DIFFERENT if same_baselines else NOT_VERIFIABLE)
 
@@ -312,7 +315,7 @@ def test_readable_outputs(runs: tuple[Path, Path, Path]) -> None:
     write_bp(runs[0] / "x.bp")
     netCDF4.Dataset(runs[0] / "x.nc", "w", format="NETCDF3_CLASSIC").close()
     (runs[0] / "log").write_text("done")
-    assert unreadable(runs[0]) == ""
+    assert unreadable(OutputSet.of(runs[0])) == ""
 
 
 def test_every_format_says_what_it_is(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from stripewise.model import VerificationStatus
 from stripewise.verify import Reference, _compare
 from stripewise.verify import compare_outputs as compare
+from stripewise.workspace import OutputSet
 
 IDENTICAL = VerificationStatus.IDENTICAL
 SAME = VerificationStatus.SAME_CONTENT
@@ -101,9 +102,9 @@ def test_what_the_baseline_cannot_give_either_is_lost(runs, name):
                 values = np.arange(float(n))
                 file.create_dataset(part, data=values, chunks=(chunk,), fletcher32=True)
         _damage(run / "x.h5", name)
-    reference = Reference(runs[0], runs[1])
+    reference = Reference(*map(OutputSet.of, runs[:2]))
     for _ in range(2):
-        result = reference.verify(runs[2], layout=True)
+        result = reference.verify(OutputSet.of(runs[2]), layout=True)
         assert list(result.not_verifiable) == [f"x.h5 /{name}"]
         assert result.status is (SAME if name == "data" else NOT_VERIFIABLE)
 
@@ -141,6 +142,6 @@ def test_hdf5_that_is_none_any_more(runs):
 
 def test_reference_serves_many_candidates(runs):
     write_runs(runs, lambda _file, _index: None)
-    reference = Reference(runs[0], runs[1])
-    assert reference.verify(runs[1], layout=True).status is IDENTICAL
-    assert reference.verify(runs[0], layout=False).status is IDENTICAL
+    reference = Reference(*map(OutputSet.of, runs[:2]))
+    assert reference.verify(OutputSet.of(runs[1]), layout=True).status is IDENTICAL
+    assert reference.verify(OutputSet.of(runs[0]), layout=False).status is IDENTICAL
