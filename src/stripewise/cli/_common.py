@@ -13,6 +13,7 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ input_option = click.option(
     metavar="PATH",
     help="File or directory that the program reads, instead of this whole directory (repeatable).",
 )
+file_option = partial(click.option, metavar="FILE", type=click.Path(path_type=Path))
+directory_option = partial(click.option, metavar="DIR", type=click.Path(path_type=Path))
 program_argument = click.argument(
     "program", nargs=-1, type=click.UNPROCESSED, metavar="-- COMMAND..."
 )

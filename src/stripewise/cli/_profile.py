@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stripewise.cli._common import evidence_argument, examples, json_option, note, print_json
+from stripewise.cli._common import (
+    evidence_argument,
+    examples,
+    file_option,
+    json_option,
+    note,
+    print_json,
+)
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,21 +40,9 @@ if TYPE_CHECKING:
 )
 @json_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table of files as CSV.")
-@click.option(
-    "--html", metavar="FILE", type=click.Path(path_type=Path), help="Write an HTML page to FILE."
-)
-@click.option(
-    "--picture",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Draw the ranks over time into FILE (.svg, .png or .pdf).",
-)
-@click.option(
-    "--drishti-csv",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write the findings as Drishti's codes to FILE.",
-)
+@file_option("--html", help="Write an HTML page to FILE.")
+@file_option("--picture", help="Draw the ranks over time into FILE (.svg, .png or .pdf).")
+@file_option("--drishti-csv", help="Write the findings as Drishti's codes to FILE.")
 @click.option(
     "--files",
     metavar="N",

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from stripewise.cli._common import (
+    directory_option,
     echo,
     examples,
+    file_option,
     json_option,
     note,
     print_json,
@@ -35,11 +37,8 @@ if TYPE_CHECKING:
         "stripewise run --sync --keep-containers evidence -- python3 write.py",
     ),
 )
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Configuration to apply, in any format that `stripewise config` reads.",
+@file_option(
+    "--config", help="Configuration to apply, in any format that `stripewise config` reads."
 )
 @click.option(
     "--allow-environment",
@@ -49,12 +48,7 @@ if TYPE_CHECKING:
     help="Variable that FILE may set although it can run code, such as PATH (repeatable).",
 )
 @sync_option
-@click.option(
-    "--keep-containers",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Keep the recorded containers in DIR.",
-)
+@directory_option("--keep-containers", help="Keep the recorded containers in DIR.")
 @click.option(
     "--capture",
     is_flag=False,

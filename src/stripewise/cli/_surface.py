@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ import click
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
     answer,
+    directory_option,
     examples,
+    file_option,
     input_option,
     json_option,
     no_sync_option,
@@ -24,6 +27,8 @@ from stripewise.cli._tune_words import Duration
 
 if TYPE_CHECKING:
     from stripewise.surfaces import RecordingOptions, Surface
+
+_file_option = partial(file_option, type=click.Path(path_type=Path, dir_okay=False))
 
 
 @click.group(
@@ -51,14 +56,7 @@ def command() -> None:
         "stripewise surface record -o a.jsonl --resume",
     ),
 )
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="File for the surface, with one line per run.",
-)
+@_file_option("-o", "--output", required=True, help="File for the surface, with one line per run.")
 @click.option(
     "--vary",
     multiple=True,
@@ -66,12 +64,7 @@ def command() -> None:
     help="Values of a tunable to measure besides its default (repeatable).  Join the numbers of a "
     "list by `:`, and separate texts that contain a comma by `;`.",
 )
-@click.option(
-    "--spec",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="TOML file with a table [vary]: tunable = [values].",
-)
+@_file_option("--spec", help="TOML file with a table [vary]: tunable = [values].")
 @click.option(
     "--repeats",
     type=int,
@@ -93,10 +86,8 @@ def command() -> None:
     "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, such as 90s."
 )
 @input_option
-@click.option(
+@directory_option(
     "--work-dir",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
     help="Directory for the runs: they write in FILE.stripewise there, which is removed at the "
     "end  [default: the directory of FILE]",
 )
@@ -152,11 +143,8 @@ def _record(options: RecordingOptions, as_json: bool) -> Surface:
     ),
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--picture",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Draw the sorted medians with their spread into FILE (.svg, .png or .pdf).",
+@_file_option(
+    "--picture", help="Draw the sorted medians with their spread into FILE (.svg, .png or .pdf)."
 )
 @json_option
 def show(file: Path, picture: Path | None, as_json: bool) -> None:

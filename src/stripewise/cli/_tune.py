@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ import click
 
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
+    directory_option,
     echo,
     examples,
+    file_option,
     input_option,
     json_option,
     no_sync_option,
@@ -33,6 +36,11 @@ from stripewise.cli._tune_words import (
 if TYPE_CHECKING:
     from stripewise.model import StudyResult
     from stripewise.study import StudyOptions
+
+_tunables_option = partial(
+    click.option, multiple=True, metavar="TUNABLE", shell_complete=complete_knob
+)
+_numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N")
 
 
 @click.command(
@@ -57,11 +65,9 @@ if TYPE_CHECKING:
     metavar="VALUE",
     help="Input that replaces {case} in COMMAND (repeatable); one configuration is found for all.",
 )
-@click.option(
+@file_option(
     "--cases",
     "cases_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
     help="TOML file of commands to tune together: [[case]] tables with name and command.",
 )
 @click.option(
@@ -106,12 +112,7 @@ if TYPE_CHECKING:
     help="Option of the strategy, such as population=15 for genetic (repeatable).",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
-@click.option(
-    "--study-dir",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Directory of the study  [default: PROGRAM.stripewise]",
-)
+@directory_option("--study-dir", help="Directory of the study  [default: PROGRAM.stripewise]")
 @click.option("--resume", is_flag=True, help="Continue a study, with larger limits if given.")
 @click.option("--force", is_flag=True, help="Set an earlier study aside and start a new one.")
 @click.option(
@@ -121,45 +122,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="Highest safety class to try; `stripewise tunables` lists the classes.",
 )
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="TUNABLE",
-    shell_complete=complete_knob,
-    help="Try only this tunable (repeatable).",
-)
-@click.option(
-    "--exclude",
-    multiple=True,
-    metavar="TUNABLE",
-    shell_complete=complete_knob,
-    help="Do not try this tunable (repeatable).",
-)
-@click.option(
+@_tunables_option("--only", help="Try only this tunable (repeatable).")
+@_tunables_option("--exclude", help="Do not try this tunable (repeatable).")
+@_tunables_option(
     "--vary",
-    multiple=True,
     metavar="TUNABLE=V,V",
-    shell_complete=complete_knob,
     help="Values to try for a tunable instead of its usual ones, such as 1MiB,4MiB (repeatable).",
 )
 @input_option
-@click.option(
-    "--ranks", type=Numbers(), default=(), metavar="N,N", help="Numbers of ranks to try as well."
-)
-@click.option(
-    "--ranks-per-node",
-    type=Numbers(),
-    default=(),
-    metavar="N,N",
-    help="Numbers of ranks per node to try as well.",
-)
-@click.option(
-    "--threads",
-    type=Numbers(),
-    default=(),
-    metavar="N,N",
-    help="Values of OMP_NUM_THREADS to try as well.",
-)
+@_numbers_option("--ranks", help="Numbers of ranks to try as well.")
+@_numbers_option("--ranks-per-node", help="Numbers of ranks per node to try as well.")
+@_numbers_option("--threads", help="Values of OMP_NUM_THREADS to try as well.")
 @no_sync_option
 @click.option(
     "--timeout", type=Duration(), metavar="TIME", help="Time limit of one run, such as 10min."
