@@ -16,14 +16,10 @@ if TYPE_CHECKING:
     from stripewise.report._html import render_html as render_html
     from stripewise.report._json import configuration_document as configuration_document
     from stripewise.report._json import result_to_json as result_to_json
-    from stripewise.report._observed import Observation as Observation
     from stripewise.report._observed import headline as headline
     from stripewise.report._observed import observation as observation
     from stripewise.report._observed import observed_lines as observed_lines
     from stripewise.report._outputs import write_outputs as write_outputs
-    from stripewise.report._phrases import best_phrase as best_phrase
-    from stripewise.report._phrases import facts_phrase as facts_phrase
-    from stripewise.report._phrases import trial_line as trial_line
     from stripewise.report._profile_drishti import drishti_csv as drishti_csv
     from stripewise.report._profile_html import render_profile_html as render_profile_html
     from stripewise.report._profile_html import write_profile_html as write_profile_html
@@ -32,9 +28,6 @@ if TYPE_CHECKING:
     from stripewise.report._profile_json import profile_to_json as profile_to_json
     from stripewise.report._profile_mpiio import mpiio_stats_text as mpiio_stats_text
     from stripewise.report._profile_text import print_profile as print_profile
-    from stripewise.report._progress import LineObserver as LineObserver
-    from stripewise.report._progress import PlainObserver as PlainObserver
-    from stripewise.report._progress import ProgressObserver as ProgressObserver
     from stripewise.report._progress import progress_observer as progress_observer
     from stripewise.report._summary import summary_lines as summary_lines
     from stripewise.report._surface import surface_lines as surface_lines

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from stripewise.model import Measurement, ProgramFacts, RunRole, Trial, TrialState
 from stripewise.report._digest import digest
-from stripewise.report._summary import line
 from stripewise.report._text import (
     format_bandwidth,
     format_ratio,
@@ -32,18 +31,9 @@ _ROLE = {
 }
 
 
-def trial_line(trial: Trial, total: int | None = None) -> str:
-    """Say one ended trial: its number, its outcome against the baseline, its settings."""
-    number = f"{trial.number}/{total}" if total else str(trial.number)
-    settings = format_settings(trial.settings) or "defaults"
-    return line(f"trial {number:>5}", f"{_outcome(trial):<42} {settings}")
-
-
-def best_phrase(best_ratio: float) -> str:
-    """Say the best so far from its I/O time relative to the baseline's."""
-    if not 0 < best_ratio < 1:
-        return "no better yet"
-    return f"best so far {format_ratio(1 / best_ratio)}x"
+def trial_phrase(trial: Trial) -> str:
+    """Say one ended trial: its outcome against the baseline, its settings."""
+    return f"{_outcome(trial):<42} {format_settings(trial.settings) or 'defaults'}"
 
 
 def run_line(measurement: Measurement) -> str:
