@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from stripewise.model import Pattern, PatternKind
 from stripewise.report._chart import Chart
-from stripewise.report._profile_pattern import times
-from stripewise.report._profile_pattern_chart import describe, pattern_chart
+from stripewise.report._profile_pattern import describe, pattern_chart, times
 from stripewise.report._text import plural
 
 MOST_PATTERNS = 24

@@ -1,155 +1,112 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which rank owns which block of an array, as cells that can be drawn.
+"""Which rank owns which block of an array: sheets of cells that carry their rank.
 
-At most eight cells a dimension are kept (the first six, an ellipsis, the last) and at most three
+At most eight cells a dimension are drawn (the first six, an ellipsis, the last) and at most three
 dimensions, distributed ones first.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
-from stripewise.model import Distribution, Pattern, PatternKind
+from stripewise.model import Pattern, PatternKind
+from stripewise.report._chart import INK, Chart, Spec
 from stripewise.report._text import format_count
 
 MOST_CELLS = 8
 MOST_DIMENSIONS = 3
 GAP = -1
-"""In `Axis.cells`: cells that are left out."""
+"""In place of a cell: some are left out."""
 NOBODY = -1
 """In place of a rank: the cell is not assigned, or the rank is not known."""
 
-
-@dataclass(frozen=True)
-class Axis:
-    """One drawn dimension.
-
-    Attributes:
-        dimension: Of the array, 0 is the slowest.
-        cells: Place of each cell along the dimension, or `GAP`.
-        label: What it is: "dimension 0: BLOCK, 4 x 60".
-    """
-
-    dimension: int
-    cells: tuple[int, ...]
-    label: str
+_WHOLE_ARRAY = {PatternKind.SINGLE: "one rank", PatternKind.REPLICATED: "every rank"}
+_COLOURS = (
+    *("#8fc3e3", "#f3cd80", "#80ceb6", "#e3b9d1", "#a9d8f2", "#e9ae80", "#dad37f", "#bdbdbd"),
+)
+_WIDE, _HIGH, _WHOLE = 38, 24, 4
+_SMALL: Spec = {"fontSize": 11, "fontWeight": "normal", "anchor": "start"}
+_PLACE: Spec = {"type": "ordinal", "scale": {"padding": 0}, "axis": None}
 
 
-@dataclass(frozen=True)
-class CellMap:
-    """Blocks of an array and their owners.
-
-    Attributes:
-        axes: Drawn dimensions, at least one, in C order.
-        pattern: Whose.
-        sizes: Cells in each dimension, drawn or not.
-    """
-
-    axes: tuple[Axis, ...]
-    pattern: Pattern
-    sizes: tuple[int, ...] = (1,)
-
-    @property
-    def hidden(self) -> tuple[int, ...]:
-        """Dimensions that are not drawn."""
-        drawn = {axis.dimension for axis in self.axes}
-        return tuple(d for d in range(len(self.sizes)) if d not in drawn)
-
-    def owner(self, places: Sequence[int]) -> int:
-        """Rank in the grid's order that owns the block at `places` (one per axis)."""
-        full = [0] * len(self.sizes)
-        for axis, place in zip(self.axes, places, strict=True):
-            full[axis.dimension] = place
-        if self.pattern.kind is PatternKind.MULTIPARTITION:
-            cut = [place for place, size in zip(full, self.sizes, strict=True) if size > 1]
-            return _diagonal_owner(cut, math.isqrt(max(self.pattern.active_ranks, 1)))
-        if self.pattern.rank_order == "other":
-            return NOBODY
-        grid, order = [max(n, 1) for n in self.pattern.grid], self.pattern.rank_order
-        return int(
-            np.ravel_multi_index(full, grid, mode="wrap", order="F" if order == "F" else "C")
-        )
-
-
-def cell_map(pattern: Pattern) -> CellMap | None:
-    """Find the cells of a pattern; None if there is nothing regular to draw."""
-    if pattern.kind in (PatternKind.SINGLE, PatternKind.REPLICATED):
-        return CellMap((Axis(0, (0,), ""),), pattern)
-    if pattern.kind not in (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION):
+def pattern_chart(pattern: Pattern) -> Chart | None:
+    """Draw the owners of the blocks of an array; None for one that has no regular cells."""
+    counts = cell_counts(pattern)
+    if not counts:
         return None
-    sizes = _cells_per_dimension(pattern)
-    axes = tuple(Axis(d, _elide(sizes[d]), _label(pattern, d)) for d in _drawn(sizes))
-    return CellMap(axes, pattern, sizes) if sizes else None
+    drawn = drawn_dimensions(counts)
+    absent = MOST_DIMENSIONS - len(drawn)
+    axes = [(0,)] * absent + [shown_cells(counts[d]) for d in drawn]
+    rows = []
+    for spot in itertools.product(*(range(len(cells)) for cells in axes)):
+        at = [cells[place] for cells, place in zip(axes, spot, strict=True)]
+        cell = _cell(pattern, counts, dict(zip(drawn, at[absent:], strict=True)))
+        rows.append(dict(zip("zyx", spot, strict=True)) | cell)
+    labels = [""] * absent + [_label(pattern, d) for d in drawn]
+    sheet = _sheet(wide=len(axes[2]) > 1, high=len(axes[1]) > 1 or len(drawn) < 2)
+    if labels[0]:
+        header = {"title": None, "labelExpr": f"'dimension {drawn[0]}, block ' + datum.value"}
+        facet: Spec = {"field": "z", "type": "ordinal", "header": header}
+        sheet = {"facet": facet, "columns": 2, "spec": sheet, "spacing": 8}
+    ways = zip(("sheet by sheet", "down", "across"), labels, strict=True)
+    title = {"text": [f"{way}: {label}" for way, label in ways if label][::-1]}
+    data = {"data": {"values": rows}, "config": {"view": {"stroke": None}, "title": _SMALL}}
+    return Chart({**sheet, **data, "title": title}, _described(pattern, len(counts), drawn))
 
 
-def _cells_per_dimension(pattern: Pattern) -> tuple[int, ...]:
-    """Count the cells of each dimension; () where the pattern does not tell."""
-    grid = pattern.grid
+def _sheet(*, wide: bool, high: bool) -> Spec:
+    """Draw two dimensions: a rectangle for each cell, and its text."""
+    return {
+        "width": {"step": _WIDE if wide else _WIDE * _WHOLE},
+        "height": {"step": _HIGH if high else 3 * _HIGH},
+        "encoding": {name: _PLACE | {"field": name} for name in ("x", "y")},
+        "layer": [
+            {
+                "mark": {"type": "rect", "stroke": INK, "strokeWidth": 0.6},
+                "encoding": {
+                    "color": {"field": "colour", "type": "nominal", "scale": None},
+                    "tooltip": {"field": "text", "title": "rank"},
+                },
+            },
+            {"mark": {"type": "text", "fontSize": 11}, "encoding": {"text": {"field": "text"}}},
+        ],
+    }
+
+
+def _cell(pattern: Pattern, counts: Sequence[int], places: Mapping[int, int]) -> dict[str, object]:
+    """Return what a cell shows and in which colour; `places`: of the drawn dimensions."""
+    if pattern.kind in _WHOLE_ARRAY:
+        return {"text": _WHOLE_ARRAY[pattern.kind], "colour": _COLOURS[0]}
+    if GAP in places.values():
+        return {"text": "…", "colour": "#ffffff"}
+    rank = owner(pattern, counts, [places.get(d, 0) for d in range(len(counts))])
+    if rank == NOBODY:
+        return {"text": "", "colour": "#eceff4"}
+    return {"text": str(rank), "colour": _COLOURS[rank % len(_COLOURS)]}
+
+
+def owner(pattern: Pattern, counts: Sequence[int], places: Sequence[int]) -> int:
+    """Return the rank in the grid's order that owns a block.
+
+    Args:
+        pattern: Of the array.
+        counts: Cells of each dimension.
+        places: Of the block in each dimension.
+    """
     if pattern.kind is PatternKind.MULTIPARTITION:
-        side = math.isqrt(max(pattern.active_ranks, 1))
-        n_dims = len(pattern.block) or len(pattern.extents)
-        if n_dims < 2 or side * side != pattern.active_ranks:
-            return grid if len(grid) >= 2 else ()
-        spread = [d for d in range(n_dims) if _is_cut(pattern, d)] or list(range(n_dims))
-        chosen = spread[:MOST_DIMENSIONS] if len(spread) > 1 else list(range(min(n_dims, 3)))
-        return tuple(side if d in chosen else 1 for d in range(n_dims))
-    if len(grid) != len(pattern.distributions):
-        return ()
-    parts = zip(pattern.distributions, range(len(grid)), strict=True)
-    return tuple(_cells_along(pattern, part, d) for part, d in parts)
-
-
-def _is_cut(pattern: Pattern, dimension: int) -> bool:
-    """Whether the blocks are smaller than the array in a dimension (or it is not known)."""
-    if dimension >= len(pattern.extents) or dimension >= len(pattern.block):
-        return True
-    extent = pattern.extents[dimension]
-    return extent == 0 or pattern.block[dimension] < extent
-
-
-def _cells_along(pattern: Pattern, part: Distribution, dimension: int) -> int:
-    """BLOCK has a cell per process; CYCLIC shows as many rounds as fit."""
-    processes = max(pattern.grid[dimension], 1)
-    if part.kind != "CYCLIC":
-        return processes
-    width = max(part.width, 1)
-    extent = pattern.extents[dimension] if dimension < len(pattern.extents) else 0
-    return -(-extent // width) if extent else 2 * processes
-
-
-def _drawn(sizes: tuple[int, ...]) -> list[int]:
-    """Choose the dimensions to draw: those that are cut, then the slowest ones, in order."""
-    cut = [d for d, size in enumerate(sizes) if size > 1]
-    whole = [d for d, size in enumerate(sizes) if size <= 1]
-    wanted = cut[:MOST_DIMENSIONS]
-    room = min(MOST_DIMENSIONS, len(sizes)) - len(wanted)
-    return sorted(wanted + whole[: max(room, 0)])
-
-
-def _elide(n_cells: int) -> tuple[int, ...]:
-    if n_cells <= MOST_CELLS:
-        return tuple(range(n_cells))
-    return (*range(MOST_CELLS - 2), GAP, n_cells - 1)
-
-
-def _label(pattern: Pattern, dimension: int) -> str:
-    if dimension < len(pattern.distributions):
-        kind = str(pattern.distributions[dimension])
-    else:
-        kind = "diagonal blocks"
-    extent = pattern.extents[dimension] if dimension < len(pattern.extents) else 0
-    size = f", {times([extent])} elements" if extent else ""
-    return f"dimension {dimension}: {'whole' if kind == '*' else kind}{size}"
-
-
-def times(numbers: Sequence[int]) -> str:
-    """Sizes of an array: 4 x 16 777 216."""
-    return " x ".join(map(format_count, numbers)) or "?"
+        cut = [place for place, count in zip(places, counts, strict=True) if count > 1]
+        return _diagonal_owner(cut, math.isqrt(max(pattern.active_ranks, 1)))
+    if pattern.rank_order == "other":
+        return NOBODY
+    grid = [max(n, 1) for n in pattern.grid]
+    order: Literal["C", "F"] = "F" if pattern.rank_order == "F" else "C"
+    return int(np.ravel_multi_index(places, grid, mode="wrap", order=order))
 
 
 def _diagonal_owner(cell: Sequence[int], side: int) -> int:
@@ -162,3 +119,103 @@ def _diagonal_owner(cell: Sequence[int], side: int) -> int:
         return NOBODY
     z, y, x = cell[:3]
     return (y + z) % side * side + (x - z) % side
+
+
+def cell_counts(pattern: Pattern) -> tuple[int, ...]:
+    """Count the cells of each dimension; () where there is nothing regular to draw."""
+    if pattern.kind in _WHOLE_ARRAY:
+        return (1,)
+    if pattern.kind is PatternKind.MULTIPARTITION:
+        return _diagonal_counts(pattern)
+    n_dims = len(pattern.grid)
+    if pattern.kind is not PatternKind.DISTRIBUTED or n_dims != len(pattern.distributions):
+        return ()
+    return tuple(_cells_along(pattern, d) for d in range(n_dims))
+
+
+def _diagonal_counts(pattern: Pattern) -> tuple[int, ...]:
+    side = math.isqrt(max(pattern.active_ranks, 1))
+    n_dims = len(pattern.block) or len(pattern.extents)
+    if n_dims < 2 or side * side != pattern.active_ranks:
+        return pattern.grid if len(pattern.grid) >= 2 else ()
+    cut = [d for d in range(n_dims) if _is_cut(pattern, d)]
+    chosen = (cut if len(cut) > 1 else range(n_dims))[:MOST_DIMENSIONS]
+    return tuple(side if d in chosen else 1 for d in range(n_dims))
+
+
+def _is_cut(pattern: Pattern, dimension: int) -> bool:
+    """Whether the blocks are smaller than the array in a dimension (or it is not known)."""
+    extent = _extent(pattern, dimension)
+    unknown = not extent or dimension >= len(pattern.block)
+    return unknown or pattern.block[dimension] < extent
+
+
+def _cells_along(pattern: Pattern, dimension: int) -> int:
+    """BLOCK has a cell per process; CYCLIC shows as many rounds as fit."""
+    processes, part = max(pattern.grid[dimension], 1), pattern.distributions[dimension]
+    if part.kind != "CYCLIC":
+        return processes
+    extent = _extent(pattern, dimension)
+    return -(-extent // max(part.width, 1)) if extent else 2 * processes
+
+
+def _extent(pattern: Pattern, dimension: int) -> int:
+    """Length of the array in a dimension; 0: not known."""
+    return pattern.extents[dimension] if dimension < len(pattern.extents) else 0
+
+
+def drawn_dimensions(counts: Sequence[int]) -> list[int]:
+    """Choose the dimensions to draw: those that are cut, then the slowest ones, in order."""
+    cut_first = sorted(range(len(counts)), key=lambda d: counts[d] <= 1)
+    return sorted(cut_first[:MOST_DIMENSIONS])
+
+
+def shown_cells(n_cells: int) -> tuple[int, ...]:
+    """Choose the cells of a dimension to draw; `GAP` stands for those that are left out."""
+    if n_cells <= MOST_CELLS:
+        return tuple(range(n_cells))
+    return (*range(MOST_CELLS - 2), GAP, n_cells - 1)
+
+
+def _label(pattern: Pattern, dimension: int) -> str:
+    """Say what a drawn dimension is: "dimension 0: BLOCK, 240 elements"."""
+    if pattern.kind in _WHOLE_ARRAY:
+        return ""
+    kind = "diagonal blocks"
+    if dimension < len(pattern.distributions):
+        kind = str(pattern.distributions[dimension])
+    extent = _extent(pattern, dimension)
+    size = f", {times([extent])} elements" if extent else ""
+    return f"dimension {dimension}: {'whole' if kind == '*' else kind}{size}"
+
+
+def times(numbers: Sequence[int]) -> str:
+    """Sizes of an array: 4 x 16 777 216."""
+    return " x ".join(map(format_count, numbers)) or "?"
+
+
+def _described(pattern: Pattern, n_dims: int, drawn: Sequence[int]) -> str:
+    words = [describe(pattern)]
+    if hidden := [str(d) for d in range(n_dims) if d not in drawn]:
+        words.append(f"Not drawn: dimension{'s' if len(hidden) > 1 else ''} {', '.join(hidden)}.")
+    if pattern.kind is PatternKind.MULTIPARTITION and len(drawn) == MOST_DIMENSIONS:
+        words.append("Cells are numbered as the NAS BT benchmark deals them out.")
+    return " ".join(words)
+
+
+def describe(pattern: Pattern) -> str:
+    """Say in a sentence how the array is split."""
+    if pattern.kind is PatternKind.SINGLE:
+        return "One rank moves the whole array."
+    if pattern.kind is PatternKind.REPLICATED:
+        return "Every rank moves the same elements."
+    if pattern.kind is PatternKind.MULTIPARTITION:
+        return (
+            f"Each of {pattern.active_ranks} processes owns several blocks of "
+            f"{times(pattern.block)} elements, one in each diagonal of the array."
+        )
+    return (
+        f"A grid of {times(pattern.grid)} processes; each moves "
+        f"{times(pattern.block)} elements of the array"
+        f"{f' of {times(pattern.extents)}' if pattern.extents and all(pattern.extents) else ''}."
+    )
