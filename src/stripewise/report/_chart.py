@@ -8,13 +8,10 @@ the window); it reads nothing from elsewhere.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +29,7 @@ BASELINE, BEST, TRIAL = "#0072b2", "#c04a00", "#0a8265"
 WARM_UP, TROUBLE, MUTED, INK = "#8a8f99", "#b3225b", "#5b6472", "#1c2330"
 WIDE = 760
 _LABELS = 112
-_VERSION = "6.1"
+VEGA_VERSION = "6.1"
 _CONFIG: Spec = {
     "font": "system-ui, 'DejaVu Sans', sans-serif",
     "view": {"stroke": None},
@@ -126,11 +123,11 @@ def write_picture(spec: Spec, path: Path) -> None:
 
     shown = {**_shown(spec), "background": "white"}
     if path.suffix == ".svg":
-        content: str | bytes = _numbered(vega.vegalite_to_svg(shown, vl_version=_VERSION))
+        content: str | bytes = _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION))
     elif path.suffix == ".png":
-        content = vega.vegalite_to_png(shown, vl_version=_VERSION, scale=2)
+        content = vega.vegalite_to_png(shown, vl_version=VEGA_VERSION, scale=2)
     else:
-        content = vega.vegalite_to_pdf(shown, vl_version=_VERSION)
+        content = vega.vegalite_to_pdf(shown, vl_version=VEGA_VERSION)
     write_file(path, content)
 
 
@@ -142,24 +139,6 @@ def _numbered(svg: str) -> str:
         lambda found: names.setdefault(found[0], f"{found[1]}{len(names)}"),
         svg,
     )
-
-
-@dataclass(frozen=True)
-class Script:
-    """The one script of a page, and the hash by which the page's policy lets no other run."""
-
-    text: Markup
-    digest: str
-
-
-@lru_cache(maxsize=1)
-def page_script(own: str) -> Script:
-    """Join a page's own script with what draws."""
-    import vl_convert as vega
-
-    text = vega.javascript_bundle(own, vl_version=_VERSION).replace("</script", "<\\/script")
-    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-    return Script(Markup(text), f"sha256-{digest}")
 
 
 def _shown(part: Any) -> Any:

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Any
 
 from stripewise.model import StudyResult, TrialState
@@ -19,7 +19,7 @@ from stripewise.report._cases import (
     case_results,
     outcome_word,
 )
-from stripewise.report._chart import Chart, page_script
+from stripewise.report._chart import Chart
 from stripewise.report._digest import (
     baseline_runs,
     describe_verification,
@@ -28,7 +28,7 @@ from stripewise.report._digest import (
 )
 from stripewise.report._evidence import evidence_chart, timeline_chart
 from stripewise.report._files import files_section
-from stripewise.report._page import page_environment, template_source
+from stripewise.report._page import page_template
 from stripewise.report._phrases import facts_phrase, part_ratios
 from stripewise.report._summary import classes_with_settings, price_phrase
 from stripewise.report._text import setting_name
@@ -53,7 +53,7 @@ def render_html(result: StudyResult) -> str:
     its messages are data: they are escaped, and control characters made visible.
     """
     effects = tunable_effects(result)
-    page: str = _template().render(
+    return page_template("report.html.j2", _FILTERS).render(
         result=result,
         verdict=verdict(result),
         program=_program(result),
@@ -81,9 +81,7 @@ def render_html(result: StudyResult) -> str:
         all_facts=_facts(result),
         states=_STATES,
         most_rows=MOST_ROWS,
-        script=page_script(template_source("page.js")),
     )
-    return page
 
 
 def _case_name(view: StudyResult) -> str:
@@ -130,28 +128,20 @@ def _fact(value: object) -> str:
     return " ".join(str(value).split())
 
 
-@lru_cache(maxsize=1)
-def _template() -> Any:
-    environment = page_environment()
-    environment.filters.update(
-        name=lambda name: setting_name(name).partition(".")[2] or name,
-        setting_name=setting_name,
-        part_ratios=part_ratios,
-        ratio=_ratio,
-        speedup=_speedup,
-        digest=digest,
-        outcome=outcome_word,
-        baseline_runs=baseline_runs,
-        faster=lambda speedup: faster(speedup) if speedup else "",
-        compared=describe_verification,
-    )
-    return environment.get_template("report.html.j2")
-
-
-def _ratio(value: float) -> str:
-    return f"{value:.2f}" if math.isfinite(value) else "–"
-
-
 def _speedup(ratio: float) -> str:
     """Format a time relative to the baseline's as everywhere: 3.8x."""
     return f"{_text.format_ratio(1 / ratio)}x" if 0 < ratio < math.inf else "–"
+
+
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "name": lambda name: setting_name(name).partition(".")[2] or name,
+    "setting_name": setting_name,
+    "part_ratios": part_ratios,
+    "ratio": lambda value: f"{value:.2f}" if math.isfinite(value) else "–",
+    "speedup": _speedup,
+    "digest": digest,
+    "outcome": outcome_word,
+    "baseline_runs": baseline_runs,
+    "faster": lambda speedup: faster(speedup) if speedup else "",
+    "compared": describe_verification,
+}

@@ -4,20 +4,34 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+import vl_convert as vega
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from stripewise.report import _text
+from stripewise.report._chart import VEGA_VERSION
 from stripewise.text import printable
 
 
+def page_template(name: str, filters: Mapping[str, Callable[..., Any]]) -> Template:
+    """Return the template of a page, which has filters of its own beside those of all pages."""
+    environment = _environment()
+    environment.filters.update(filters)
+    return environment.get_template(name)
+
+
 @lru_cache(maxsize=1)
-def _base() -> Environment:
+def _environment() -> Environment:
+    loader = PackageLoader("stripewise.report")
     environment = Environment(
-        loader=PackageLoader("stripewise.report"),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -35,21 +49,15 @@ def _base() -> Environment:
         prose=_prose,
         when=_when,
     )
+    environment.globals["script"] = _script(loader.get_source(environment, "page.js")[0])
     return environment
 
 
-def page_environment() -> Environment:
-    """Return an environment of one's own; filters added to it stay in it."""
-    overlay = _base().overlay()
-    overlay.filters = dict(overlay.filters)
-    return overlay
-
-
-def template_source(name: str) -> str:
-    """Return the text of a file among the templates, as it stands."""
-    loader = _base().loader
-    assert loader is not None
-    return loader.get_source(_base(), name)[0]
+def _script(own: str) -> dict[str, object]:
+    """Join the pages' own script with what draws; their policy lets no other run, by its hash."""
+    text = vega.javascript_bundle(own, vl_version=VEGA_VERSION).replace("</script", "<\\/script")
+    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+    return {"text": Markup(text), "digest": f"sha256-{digest}"}
 
 
 def _finalize(value: object) -> object:

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,7 @@ from stripewise.diagnosis.heat_cells import LAYER_NAMES
 from stripewise.model import Evidence, Pattern
 from stripewise.outputs import write_file
 from stripewise.report import _profile_view as view
-from stripewise.report._chart import page_script
-from stripewise.report._page import page_environment, template_source
+from stripewise.report._page import page_template
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
 from stripewise.report._profile_tables import size_tables
 from stripewise.report._profile_timeline import timeline
@@ -55,7 +53,7 @@ def render_profile_html(
     """
     profile = evidence.profile
     figures = diagnosis.figures
-    page: str = _template().render(
+    return page_template("profile.html.j2", _FILTERS).render(
         d=diagnosis,
         f=figures,
         profile=profile,
@@ -72,24 +70,7 @@ def render_profile_html(
         most=_MOST,
         layer_names=LAYER_NAMES,
         trace=evidence.trace,
-        script=page_script(template_source("page.js")),
     )
-    return page
-
-
-@lru_cache(maxsize=1)
-def _template() -> Any:
-    environment = page_environment()
-    environment.filters.update(
-        percent=lambda value: known(value, format_percent, "–"),
-        number=lambda value: known(value, format_count, "–"),
-        maybe_seconds=lambda value: known(value, format_seconds, "–"),
-        mean=lambda value: known(value, format_bytes, "–"),
-        figure=_figure,
-        base=lambda path: path.rstrip("/").rpartition("/")[2] or path,
-        parent=lambda path: path.rstrip("/").rpartition("/")[0],
-    )
-    return environment.get_template("profile.html.j2")
 
 
 def _figure(value: float | int | str, name: str) -> str:
@@ -107,3 +88,14 @@ def _figure(value: float | int | str, name: str) -> str:
     if name.endswith("share"):
         return format_percent(value)
     return format_count(value) if value == int(value) else significant(value)
+
+
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "percent": lambda value: known(value, format_percent, "–"),
+    "number": lambda value: known(value, format_count, "–"),
+    "maybe_seconds": lambda value: known(value, format_seconds, "–"),
+    "mean": lambda value: known(value, format_bytes, "–"),
+    "figure": _figure,
+    "base": lambda path: path.rstrip("/").rpartition("/")[2] or path,
+    "parent": lambda path: path.rstrip("/").rpartition("/")[0],
+}
