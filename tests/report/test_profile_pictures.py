@@ -39,11 +39,11 @@ def charts_of(profile, **more):
 def test_time_runs_to_the_end_of_the_run_and_every_rank_has_its_row():
     profile = profile_of((2, 0, IoLayer.POSIX, 1, 0.0, 5e6, 0.5))
     maps, axis = maps_of(profile)
-    written = maps["ranks", "Written, each rank"]
+    written = maps["rank", "Written, each rank"]
     assert written.values.shape == (4, 10)
     assert written.values[2, 1] == 5e6
     assert written.values.sum() == 5e6
-    assert written.rows.labels == ("rank 0", "rank 1", "rank 2", "rank 3")
+    assert written.labels == ("rank 0", "rank 1", "rank 2", "rank 3")
     assert axis.seconds == 10.0
 
 
@@ -63,8 +63,8 @@ def test_a_byte_that_passes_through_layers_counts_once():
 def test_gathered_writes_are_shown_at_both_levels():
     rows = [(rank, 0, IoLayer.MPIIO, 0, 0.0, 1e6, 0.9) for rank in range(4)]
     maps, _ = maps_of(profile_of(*rows, (0, 0, IoLayer.POSIX, 0, 0.0, 4e6, 0.8)))
-    asked = maps["ranks", "Written, each rank: what the program asked for (MPI-IO)"]
-    reached = maps["ranks", "Written, each rank: what reached the file system (POSIX)"]
+    asked = maps["rank", "Written, each rank: what the program asked for (MPI-IO)"]
+    reached = maps["rank", "Written, each rank: what reached the file system (POSIX)"]
     assert (asked.values[:, 0] == 1e6).all()
     assert reached.values[:, 0].tolist() == [4e6, 0, 0, 0]
 
@@ -76,36 +76,36 @@ def test_reads_for_modify_are_not_the_programs():
     maps, axis = maps_of(profile)
     assert not heat.moved_bytes(profile, axis, "read", "program").value.any()
     title = "Read, each rank: beneath the program's calls (POSIX), which asked for none"
-    assert maps["ranks", title].values[0, 0] == 3e6
+    assert maps["rank", title].values[0, 0] == 3e6
 
 
 def test_equal_levels_are_shown_once():
     rows = [(rank, 0, layer, 0, 0.0, 1e6, 0.9) for rank in range(4)
             for layer in (IoLayer.MPIIO, IoLayer.POSIX)]  # fmt: skip
     maps, _ = maps_of(profile_of(*rows))
-    assert [title for kind, title in maps if kind == "ranks"] == [
+    assert [title for kind, title in maps if kind == "rank"] == [
         "Written, each rank", "Time in I/O calls, each rank",
     ]  # fmt: skip
 
 
 def test_records_of_all_ranks_together_are_spread():
     maps, _ = maps_of(profile_of((-2, 0, IoLayer.POSIX, 3, 0.0, 400.0, 0.0)))
-    assert maps["ranks", "Written, each rank"].values[:, 3].tolist() == [100.0] * 4
+    assert maps["rank", "Written, each rank"].values[:, 3].tolist() == [100.0] * 4
 
 
 def test_a_process_without_mpi_has_a_row():
     maps, _ = maps_of(profile_of((-1, 0, IoLayer.POSIX, 0, 9.0, 0.0, 0.0), n_ranks=0))
-    read = maps["ranks", "Read, each rank"]
-    assert read.rows.labels == ("the program",)
+    read = maps["rank", "Read, each rank"]
+    assert read.labels == ("the program",)
     assert read.values[0, 0] == 9.0
 
 
 def test_many_ranks_share_rows_by_their_mean():
     rows = [(rank, 0, IoLayer.POSIX, 0, 0.0, 8.0, 0.5) for rank in range(1000)]
     maps, _ = maps_of(profile_of(*rows, n_ranks=1000))
-    one = maps["ranks", "Written, each rank (mean of neighbours)"]
+    one = maps["rank", "Written, each rank (mean of neighbours)"]
     assert one.values.shape[0] == 125
-    assert one.rows.labels[1] == "ranks 8–15"
+    assert one.labels[1] == "ranks 8–15"
     assert one.values[:, 0].tolist() == [8.0] * 125
 
 
@@ -113,14 +113,14 @@ def test_files_with_little_are_summed():
     paths = tuple(f"/f{number}" for number in range(100))
     rows = [(0, n, IoLayer.POSIX, 0, 0.0, 1e6 if n < 3 else 1.0, 0.0) for n in range(100)]
     maps, _ = maps_of(profile_of(*rows, paths=paths))
-    one = maps["files", "Written, each file"]
-    assert one.rows.labels == ("/f0", "/f1", "/f2", "97 other files")
+    one = maps["file", "Written, each file"]
+    assert one.labels == ["/f0", "/f1", "/f2", "97 other files"]
     assert one.values[:, 0].tolist() == [1e6, 1e6, 1e6, 97.0]
 
 
 def test_no_picture_by_file_where_bins_have_all_files_together():
     maps, _ = maps_of(profile_of((0, -1, IoLayer.POSIX, 0, 0.0, 5.0, 0.0)))
-    assert {kind for kind, _ in maps} == {"ranks"}
+    assert {kind for kind, _ in maps} == {"rank"}
 
 
 def test_a_cell_with_nothing_is_blank_and_a_wide_range_is_logarithmic():
@@ -164,7 +164,7 @@ def test_ramps_read_without_colour(name):
 
 def test_panel_says_what_it_shows():
     maps, axis = maps_of(profile_of((2, 0, IoLayer.POSIX, 1, 0.0, 5 << 20, 0.5)))
-    assert describe(maps["ranks", "Written, each rank"], axis) == (
+    assert describe(maps["rank", "Written, each rank"], axis) == (
         "Heat map: Written, each rank. 1 of 4 rows and 1 of 10 spans of 1.00 s have any. "
         "Most in rank 2 at 1.00 s: 5.00 MiB/s."
     )

@@ -110,8 +110,8 @@ def moving_rows(profile: RunProfile, level: str = "") -> NDArray[Any]:
     return heat[_of_level(heat, level)]
 
 
-def moved_bytes(profile: RunProfile, axis: TimeAxis, quantity: str, level: str) -> Cells:
-    """Bytes of `quantity` "write" or "read" at `level` "program" or "system"."""
+def moved_bytes(profile: RunProfile, axis: TimeAxis, quantity: str, level: str = "") -> Cells:
+    """Bytes of `quantity` "write" or "read" at a level as in `moving_rows`."""
     heat, name = moving_rows(profile, level), f"{quantity}_bytes"
     heat = heat[heat[name] > 0]
     return _cells(heat, axis, heat[name].astype(np.float64))

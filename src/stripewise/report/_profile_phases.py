@@ -8,12 +8,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stripewise.diagnosis import Periodicity
+from stripewise.diagnosis.heat_cells import Floats
 from stripewise.report._text import format_bytes, format_seconds
-
-Floats = NDArray[np.float64]
 
 
 def phase_marks(
@@ -41,16 +39,11 @@ def _marks(series: Floats, period: float) -> tuple[float, ...]:
     n = len(series)
     if not 2 <= period <= n or n / period > 100:
         return ()
-    best, best_sum = 0, -1.0
     rising = np.maximum(np.diff(series, prepend=0.0), 0)
-    for shift in range(math.ceil(period)):
-        teeth = np.arange(shift, n, period).astype(np.int64)
-        found = float(rising[teeth].sum())
-        if found > best_sum:
-            best, best_sum = shift, found
+    combs = [np.arange(shift, n, period) for shift in range(math.ceil(period))]
+    best = max(combs, key=lambda teeth: float(rising[teeth.astype(np.int64)].sum()))
     active = np.flatnonzero(series)
-    shown = [at for at in np.arange(best, n, period) if active[0] - 1 <= at <= active[-1]]
-    return tuple(float(at) for at in shown)
+    return tuple(float(at) for at in best if active[0] - 1 <= at <= active[-1])
 
 
 def phase_words(phase: Periodicity) -> str:

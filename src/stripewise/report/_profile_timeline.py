@@ -13,8 +13,8 @@ from stripewise.diagnosis import Diagnosis
 from stripewise.diagnosis import heat_cells as heat
 from stripewise.diagnosis.heat_cells import Cells, TimeAxis, time_axis
 from stripewise.model import RunProfile
-from stripewise.report._profile_phases import phase_marks, phase_words
-from stripewise.report._time_charts import rates, time_chart
+from stripewise.report._profile_phases import phase_words
+from stripewise.report._time_charts import time_chart
 
 _MOST_SPANS = 12
 
@@ -24,26 +24,20 @@ def timeline(diagnosis: Diagnosis, profile: RunProfile) -> dict[str, Any] | None
     axis = time_axis(profile)
     if axis is None:
         return None
-    level = "program" if heat.knows_files(profile) else "system"
-    moved = {
-        quantity: heat.moved_bytes(profile, axis, quantity, level)
-        for quantity in ("write", "read")
-    }
-    marks = phase_marks(rates(profile, axis), axis.column_seconds, diagnosis.phases)
+    written, read = (heat.moved_bytes(profile, axis, way) for way in ("write", "read"))
     return {
-        "chart": time_chart(profile, marks),
-        "spans": _spans(moved, heat.busy_seconds(profile, axis), axis),
+        "chart": time_chart(profile, diagnosis.phases),
+        "spans": _spans((written, read, heat.busy_seconds(profile, axis)), axis),
         "phases": [phase_words(phase) for phase in diagnosis.phases],
         "files_known": heat.knows_files(profile),
         "busy_known": bool((profile.heat["busy_seconds"] > 0).any()),
     }
 
 
-def _spans(moved: dict[str, Cells], busy: Cells, axis: TimeAxis) -> list[tuple[float, ...]]:
+def _spans(parts: tuple[Cells, Cells, Cells], axis: TimeAxis) -> list[tuple[float, ...]]:
     """Tell what the pictures show: start, end, bytes written and read, busy time, active ranks."""
     n = axis.n_columns
     edges = np.unique(np.linspace(0, n, min(n, _MOST_SPANS) + 1).round().astype(np.int64))
-    parts = (moved["write"], moved["read"], busy)
     sums = [np.add.reduceat(heat.series(cells, axis), edges[:-1]).tolist() for cells in parts]
     times = (edges * axis.column_seconds).tolist()
     return list(zip(times, times[1:], *sums, _active(parts, edges), strict=False))

@@ -4,20 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from stripewise.diagnosis import Diagnosis
+from stripewise.diagnosis import Diagnosis, Periodicity
 from stripewise.diagnosis import heat_cells as heat
-from stripewise.diagnosis.heat_cells import Cells, Floats, Rows, TimeAxis
+from stripewise.diagnosis.heat_cells import Cells, Floats, TimeAxis
 from stripewise.errors import UsageError
 from stripewise.model import Evidence, RunProfile
 from stripewise.report import _chart as chart
 from stripewise.report._chart import Chart, Spec
 from stripewise.report._evidence import time_unit
+from stripewise.report._profile_phases import phase_marks
 from stripewise.report._text import format_bandwidth, format_seconds, significant
 
 RAMPS = {
@@ -51,11 +52,11 @@ class TimeMap:
     """One matrix over time before it is drawn.
 
     Attributes:
-        kind: "ranks" or "files".
+        kind: What stands in a row: "rank" or "file".
         quantity: "write", "read" or "busy".
         title: In words.
         unit: "rate" (bytes per second), "share" (of the time) or "ranks" (how many).
-        rows: What stands in each row.
+        labels: Of the rows.
         values: (n_rows, n_columns) float64, in `unit`.
     """
 
@@ -63,7 +64,7 @@ class TimeMap:
     quantity: str
     title: str
     unit: str
-    rows: Rows
+    labels: Sequence[str]
     values: Floats
 
 
@@ -74,7 +75,7 @@ def draw_profile(diagnosis: Diagnosis, evidence: Evidence, path: Path) -> None:
         UsageError: The suffix is of no picture, or the source has no time bins.
         StorageError: The file cannot be written.
     """
-    found = time_chart(evidence.profile, kinds=("ranks",))
+    found = time_chart(evidence.profile, files=False)
     if found is None:
         raise UsageError(
             f"{evidence.profile.source} has no time bins, so there is no picture over time; "
@@ -86,16 +87,14 @@ def draw_profile(diagnosis: Diagnosis, evidence: Evidence, path: Path) -> None:
 
 
 def time_chart(
-    profile: RunProfile,
-    marks: Mapping[str, Sequence[float]] | None = None,
-    kinds: Sequence[str] = ("ranks", "files"),
+    profile: RunProfile, phases: Sequence[Periodicity] = (), *, files: bool = True
 ) -> Chart | None:
     """Draw bandwidth and heat maps above each other, under one axis of time.
 
     Args:
         profile: Of the run.
-        marks: Direction to the times at which its phases begin, seconds.
-        kinds: Which heat maps.
+        phases: Of each direction, to be marked where they begin.
+        files: Whether there are maps of files beside those of ranks.
 
     Returns:
         None where the source has no time bins or nothing is in them.
@@ -103,12 +102,13 @@ def time_chart(
     axis = heat.time_axis(profile)
     if axis is None:
         return None
-    maps = [one for one in time_maps(profile, axis) if one.kind in kinds]
-    bands = rates(profile, axis)
+    maps = [one for one in time_maps(profile, axis) if files or one.kind == "rank"]
+    bands = _rates(profile, axis)
     if not maps and not bands:
         return None
     top = max((float(values.max()) for values in bands.values()), default=0.0)
-    parts = [_band(name, bands[name], top, axis, (marks or {}).get(name, ())) for name in bands]
+    marks = phase_marks(bands, axis.column_seconds, phases)
+    parts = [_band(name, bands[name], top, axis, marks.get(name, ())) for name in bands]
     parts += [_heat(one, axis) for one in maps]
     for place, part in enumerate(parts):
         unit = part.get("layer", [part])[0]
@@ -124,12 +124,9 @@ def time_chart(
     return Chart({**chart.column(*parts), "params": [zoom]}, "; ".join(words))
 
 
-def rates(profile: RunProfile, axis: TimeAxis) -> dict[str, Floats]:
+def _rates(profile: RunProfile, axis: TimeAxis) -> dict[str, Floats]:
     """Bandwidth of each direction that moved anything: (n_columns,) float64, bytes per second."""
-    level = "program" if heat.knows_files(profile) else "system"
-    moved = {
-        name: heat.series(heat.moved_bytes(profile, axis, name, level), axis) for name in _VERBS
-    }
+    moved = {name: heat.series(heat.moved_bytes(profile, axis, name), axis) for name in _VERBS}
     return {name: cells / axis.column_seconds for name, cells in moved.items() if cells.any()}
 
 
@@ -153,15 +150,15 @@ def _heat(one: TimeMap, axis: TimeAxis) -> Spec:
     """Draw one map; a cell without I/O is blank."""
     unit, factor, _ = _UNITS[one.unit]
     values = one.values * factor
-    names = one.rows.labels
-    what = "rank" if one.kind == "ranks" else "file"
+    names = one.labels
     name, _, layer = one.title.partition(": ")
     spec = _table(values, axis, {"text": f"{name}, {unit}", "subtitle": layer})
     for line in spec["data"]["values"]:
         line["row"] = names[line["row"]]
     spec["mark"] = {"type": "rect", "clip": True}
-    spec["height"] = 18 * len(names) if what == "file" else min(max(14 * len(names), 28), 220)
-    step = -(-len(names) // _MOST_LABELS) if what == "rank" else 1
+    ranks = one.kind == "rank"
+    spec["height"] = min(max(14 * len(names), 28), 220) if ranks else 18 * len(names)
+    step = -(-len(names) // _MOST_LABELS) if ranks else 1
     base = "slice(datum.label, lastindexof(datum.label, '/') + 1)"
     spec["encoding"] = {
         **_x(axis),
@@ -173,7 +170,7 @@ def _heat(one: TimeMap, axis: TimeAxis) -> Spec:
             axis={"values": list(names[::step]), "labelExpr": base},
         ),
         "color": _colour(one, values[values > 0], unit),
-        "tooltip": _tip([{"field": "row", "title": what}], unit),
+        "tooltip": _tip([{"field": "row", "title": one.kind}], unit),
     }
     return spec
 
@@ -236,28 +233,23 @@ def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:
         title = _TITLES[quantity].format(each) + words
         values = heat.rank_matrix(cells, rows, axis) / axis.column_seconds
         unit = "share" if quantity == "busy" else "rate"
-        yield TimeMap("ranks", quantity, title, unit, rows, values)
+        yield TimeMap("rank", quantity, title, unit, rows.labels, values)
     if not heat.knows_files(profile):
         return
     rows = heat.file_rows(profile, *(cells for _, _, cells in parts))
-    asked = {quantity: cells for quantity, _, cells in reversed(parts)}
-    for quantity, cells in reversed(asked.items()):
+    asked: dict[str, Cells] = {}
+    for quantity, _, cells in parts:
+        asked.setdefault(quantity, cells)
+    for quantity, cells in asked.items():
         values = heat.file_matrix(cells, rows, axis) / axis.column_seconds
         title, unit = _TITLES[quantity].format("each file"), "rate"
         if quantity == "busy":
             several = bool(values.max(initial=0.0) > 1)
             title = "Ranks in I/O calls on each file" if several else title
             unit = "ranks" if several else "share"
-        yield _without_empty(TimeMap("files", quantity, title, unit, rows, values))
-
-
-def _without_empty(one: TimeMap) -> TimeMap:
-    """Leave out rows that have nothing in this map."""
-    kept = np.flatnonzero(one.values.any(axis=1))
-    labels = tuple(one.rows.labels[row] for row in kept)
-    members = tuple(one.rows.members[row] for row in kept)
-    rows = replace(one.rows, labels=labels, members=members)
-    return replace(one, rows=rows, values=one.values[kept])
+        kept = np.flatnonzero(values.any(axis=1))
+        labels = [rows.labels[row] for row in kept]
+        yield TimeMap("file", quantity, title, unit, labels, values[kept])
 
 
 def _parts(profile: RunProfile, axis: TimeAxis) -> Iterator[tuple[str, str, Cells]]:
@@ -299,7 +291,7 @@ def describe(one: TimeMap, axis: TimeAxis) -> str:
     row, column = divmod(int(values.argmax()), values.shape[1])
     active_rows = int((values > 0).any(axis=1).sum())
     active_columns = int((values > 0).any(axis=0).sum())
-    where = one.rows.labels[row]
+    where = one.labels[row]
     return (
         f"Heat map: {one.title}. {active_rows} of {values.shape[0]} rows and {active_columns} of "
         f"{values.shape[1]} spans of {format_seconds(axis.column_seconds)} have any. Most in "
