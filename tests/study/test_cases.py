@@ -8,8 +8,9 @@ import pytest
 
 from stripewise.errors import UsageError
 from stripewise.owned import OwnedDirectory
-from stripewise.study import Case, StudyOptions, expand_cases, open_workspace, read_cases
+from stripewise.study import Case, StudyOptions, expand_cases, read_cases
 from stripewise.study._cases import case_directory
+from stripewise.study._local_tools import open_workspace
 
 WHOLE = """
 [[case]]

@@ -9,7 +9,7 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.study._cases import Case as Case
     from stripewise.study._cases import expand_cases as expand_cases
-    from stripewise.study._cases_file import read_cases as read_cases
+    from stripewise.study._cases import read_cases as read_cases
     from stripewise.study._interrupts import Interrupts as Interrupts
     from stripewise.study._journal import Journal as Journal
     from stripewise.study._ledger import Ledger as Ledger

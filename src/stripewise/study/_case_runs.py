@@ -18,9 +18,8 @@ from stripewise.formats import matches
 from stripewise.model import Measurement, RunRole
 from stripewise.strategies import Proposal
 from stripewise.study._context import Baseline
-from stripewise.study._contract import failure_text
 from stripewise.study._effective import same_requests
-from stripewise.study._slot import RunSlot, Steps
+from stripewise.study._slot import RunSlot, Steps, failure_text
 
 TINY_SECONDS = 1e-9
 

@@ -24,14 +24,13 @@ from stripewise.model import (
 )
 from stripewise.study._budget import Budget
 from stripewise.study._cases import Case
-from stripewise.study._contract import is_contract
 from stripewise.study._ensemble import mean_spread
 from stripewise.study._executor import Executor
 from stripewise.study._ledger import Ledger
 from stripewise.study._observer import Observer
 from stripewise.study._options import StudyOptions
-from stripewise.study._places import Places, carry_out
-from stripewise.study._slot import RunSlot, Steps, attempt_name
+from stripewise.study._places import Places
+from stripewise.study._slot import RunSlot, Steps, attempt_name, is_contract
 from stripewise.study._statistics import ratio_noise, spread
 from stripewise.study._tools import Tools
 
@@ -55,7 +54,9 @@ class Parts:
 
     def carry_out(self, steps: Steps[T]) -> T:
         """Carry out steps now, nothing beside them."""
-        return carry_out(self.executor, steps)
+        places = Places[T](self.executor, 1)
+        places.start(0, lambda place: steps)
+        return places.take()[1]
 
     def key(self, name: str) -> str:
         """Return a name that is unique in the study."""

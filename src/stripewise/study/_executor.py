@@ -31,30 +31,24 @@ class Running:
     handle: Handle
 
 
+@dataclass
 class Executor:
     """Gets the measurements of slots, from the journal or by runs.
 
     Attributes:
+        tools: By the name of their case.
+        keep: What runs made is not removed.
+        keep_removed: What they remove is kept until it is compared.
         facts: Of all cases together, once they are known: one configuration is made for all.
     """
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        tools: Mapping[str, Tools],
-        observer: Observer,
-        interrupts: Interrupts,
-        keep: bool = False,
-        keep_removed: bool = False,
-    ) -> None:
-        """Take the parts, tools by the name of their case; run nothing yet."""
-        self._ledger = ledger
-        self._tools = tools
-        self._observer = observer
-        self._interrupts = interrupts
-        self._keep = keep
-        self._keep_removed = keep_removed
-        self.facts: ProgramFacts | None = None
+    ledger: Ledger
+    tools: Mapping[str, Tools]
+    observer: Observer
+    interrupts: Interrupts
+    keep: bool = False
+    keep_removed: bool = False
+    facts: ProgramFacts | None = None
 
     def begin(self, slot: RunSlot, place: int) -> Measurement | Running:
         """Return the slot's measurement if the journal holds it; otherwise begin its run.
@@ -64,38 +58,34 @@ class Executor:
             StorageError: There is no room.
             KeyboardInterrupt: A signal came.
         """
-        done = self._ledger.measurement(slot.name)
+        done = self.ledger.measurement(slot.name)
         if done is not None:
             return done
-        open_run = self._ledger.open_run(slot.name)
+        open_run = self.ledger.open_run(slot.name)
         if open_run is not None and open_run.handle is not None:
             return Running(slot, open_run.run_id, open_run.handle)
-        self._interrupts.checkpoint()
+        self.interrupts.checkpoint()
         run_id = str(uuid4())
-        self._ledger.plan(slot, run_id, place)
-        tools = self._tools[slot.case]
+        self.ledger.plan(slot, run_id, place)
+        tools = self.tools[slot.case]
         there = tools.workspace.prepare(run_id)
         handle = tools.launcher.submit(self._request(slot, run_id, there))
-        self._ledger.submitted(run_id, handle)
-        self._observer.run_started(slot)
+        self.ledger.submitted(run_id, handle)
+        self.observer.run_started(slot)
         return Running(slot, run_id, handle)
 
     def wait(self, runs: Sequence[Running]) -> list[Running]:
         """Wait until runs have ended; return those.
 
         Raises:
-            KeyboardInterrupt: A signal came; all runs were cancelled.
+            KeyboardInterrupt: A signal came.
         """
-        launcher = self._tools[runs[0].slot.case].launcher
-        try:
-            while True:
-                ended = [run for run in runs if self._launcher(run).poll(run.handle)]
-                if ended:
-                    return ended
-                self._pause(launcher, [run.handle for run in runs])
-        except (KeyboardInterrupt, Exception) as error:
-            self.abandon_all(str(error) or type(error).__name__)
-            raise
+        launcher = self.tools[runs[0].slot.case].launcher
+        while True:
+            ended = [r for r in runs if self.tools[r.slot.case].launcher.poll(r.handle)]
+            if ended:
+                return ended
+            self._pause(launcher, [run.handle for run in runs])
 
     def end(self, run: Running) -> Measurement:
         """Return what a run gave that has ended.
@@ -103,17 +93,15 @@ class Executor:
         Raises:
             StorageError: There is no room; a run that failed for that does not count.
         """
-        tools = self._tools[run.slot.case]
-        try:
-            outcome = tools.launcher.collect(run.handle)
-            measurement = tools.look(run.run_id, tools.workspace.find(run.run_id), outcome)
-            if measurement.status is RunStatus.FAILED:
-                tools.workspace.check_after_failure(run.run_id)
-        except (KeyboardInterrupt, Exception) as error:
-            self.abandon_all(str(error) or type(error).__name__)
-            raise
-        self._finish(run.slot.keep_output, measurement)
-        self._observer.run_finished(run.slot, measurement)
+        tools = self.tools[run.slot.case]
+        outcome = tools.launcher.collect(run.handle)
+        measurement = tools.look(run.run_id, tools.workspace.find(run.run_id), outcome)
+        if measurement.status is RunStatus.FAILED:
+            tools.workspace.check_after_failure(run.run_id)
+        self.ledger.finished(run.run_id, measurement)
+        if not run.slot.keep_output:
+            self.release(measurement)
+        self.observer.run_finished(run.slot, measurement)
         return measurement
 
     def configure(self, settings: Mapping[str, Value]) -> Configuration:
@@ -126,30 +114,30 @@ class Executor:
 
     def release(self, measurement: Measurement, *, evidence: bool = True) -> None:
         """Remove what a run made, when it is needed no longer."""
-        if not self._keep:
+        if not self.keep:
             workspace = self._tools_of(measurement.run_id).workspace
             workspace.release(measurement.run_id, evidence=evidence)
 
     def recover(self) -> None:
         """After a restart: take in runs that have ended, cancel others that do not outlive us."""
-        for run in self._ledger.open_runs:
-            launcher = self._tools[run.case].launcher
+        for run in self.ledger.open_runs:
+            launcher = self.tools[run.case].launcher
             handle = run.handle or self._find_again(run)
             if handle is not None and launcher.poll(handle):
                 self._take_in(run, handle)
             elif handle is None or not launcher.outlives_tuner:
                 self._abandon(run, "the tuner was stopped")
-        kept = [entry.measurement.run_id for entry in self._ledger.entries]
-        self.sweep([*kept, *(run.run_id for run in self._ledger.open_runs)])
+        kept = [entry.measurement.run_id for entry in self.ledger.entries]
+        self.sweep([*kept, *(run.run_id for run in self.ledger.open_runs)])
 
     def sweep(self, kept: Sequence[str] = ()) -> None:
         """Remove the working directories of all other runs."""
-        if not self._keep:
-            for tools in self._tools.values():
+        if not self.keep:
+            for tools in self.tools.values():
                 tools.workspace.sweep(kept)
 
     def _tools_of(self, run_id: str) -> Tools:
-        return self._tools[self._ledger.case_of(run_id)]
+        return self.tools[self.ledger.case_of(run_id)]
 
     def _request(self, slot: RunSlot, run_id: str, place: Place) -> RunRequest:
         return RunRequest(
@@ -163,7 +151,7 @@ class Executor:
             resources=self._resources(slot),
             sync=slot.sync,
             writable=place.writable,
-            keep_removed=self._keep_removed,
+            keep_removed=self.keep_removed,
             capture="fold" if slot.role is RunRole.WARM_UP else "",
         )
 
@@ -172,52 +160,44 @@ class Executor:
         ranks = slot.settings.get("job.ranks", facts.n_ranks)
         return Resources(facts.n_hosts or None, _count(ranks), slot.timeout_seconds)
 
-    def _launcher(self, run: Running) -> Launcher:
-        return self._tools[run.slot.case].launcher
-
     def _pause(self, launcher: Launcher, handles: Sequence[Handle]) -> None:
         """Sleep until runs should be looked at again, awake for signals."""
         look_at = time.monotonic() + launcher.poll_seconds
         while (rest := look_at - time.monotonic()) > 0:
-            self._interrupts.checkpoint()
+            self.interrupts.checkpoint()
             if launcher.pause(handles, min(rest, _CHECKPOINT_SECONDS)):
                 return
 
     def _find_again(self, run: OpenRun) -> Handle | None:
-        tools = self._tools[run.case]
+        tools = self.tools[run.case]
         records = tools.workspace.find(run.run_id).record_directory
         handle = tools.launcher.find_again(run.run_id, records)
         if handle is not None:
-            self._ledger.submitted(run.run_id, handle)
+            self.ledger.submitted(run.run_id, handle)
         return handle
 
     def _take_in(self, run: OpenRun, handle: Handle) -> None:
-        tools = self._tools[run.case]
+        tools = self.tools[run.case]
         outcome = tools.launcher.collect(handle)
         if outcome.status is RunStatus.CANCELLED:
             self._abandon(run, "it was cancelled")
             return
         place = tools.workspace.find(run.run_id)
         measurement = tools.look(run.run_id, place, outcome)
-        self._ledger.finished(run.run_id, measurement, late=True)
-
-    def _finish(self, keep_output: bool, measurement: Measurement) -> None:
-        self._ledger.finished(measurement.run_id, measurement)
-        if not self._keep and not keep_output:
-            self._tools_of(measurement.run_id).workspace.release(measurement.run_id)
+        self.ledger.finished(run.run_id, measurement, late=True)
 
     def abandon_all(self, reason: str) -> None:
         """Cancel every run that has not ended."""
-        for run in self._ledger.open_runs:
+        for run in self.ledger.open_runs:
             self._abandon(run, reason)
 
     def _abandon(self, run: OpenRun, reason: str) -> None:
-        tools = self._tools[run.case]
+        tools = self.tools[run.case]
         if run.handle is not None:
             tools.launcher.cancel(run.handle)
         sweep(tools.workspace.find(run.run_id).record_directory)
         tools.workspace.release(run.run_id)
-        self._ledger.dropped(run.run_id, reason)
+        self.ledger.dropped(run.run_id, reason)
 
 
 def _count(value: Value) -> int | None:

@@ -22,6 +22,7 @@ from typing import Any
 from zlib import crc32
 
 from stripewise.errors import StorageError, StudyError
+from stripewise.model import Proposal, check_json
 from stripewise.owned import append_durably, open_private, sync_directory
 
 Record = dict[str, Any]
@@ -41,6 +42,21 @@ _FIELDS: dict[str, dict[str, Any]] = {
     "end": {"stopped_because": str},
 }
 """Kind of a record to what it must hold."""
+_VALUES: dict[str, Any] = {
+    "case-noise": float,
+    "final-noise": float,
+    "first-look": dict[str, Any],
+    "noise": float,
+    "pair-noise": tuple[tuple[float, ...], ...],
+    "proposal": Proposal,
+    "proven": int,
+    "search-stopped": str,
+    "told": int,
+    "verification": dict[str, Any],
+}
+"""First part of a recorded value's name to its type; the others may be anything."""
+DAMAGE = (LookupError, TypeError, ValueError, AttributeError, AssertionError)
+"""What data that was changed by hand, or by a fault, leads to."""
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
@@ -177,3 +193,31 @@ def _is_complete(record: Record) -> bool:
 def _content(descriptor: int) -> bytes:
     with open(os.dup(descriptor), "rb") as stream:
         return stream.read()
+
+
+def described(error: BaseException) -> str:
+    """Return an error in a few words."""
+    text = str(error) if isinstance(error, ValueError) else repr(error)
+    return " ".join(text.split())[:200]
+
+
+def need(condition: bool, what: str) -> None:
+    """Refuse data that is not as it must be.
+
+    Raises:
+        ValueError: With what is wrong.
+    """
+    if not condition:
+        raise ValueError(what)
+
+
+def check_record(record: Mapping[str, Any]) -> None:
+    """Refuse a recorded value of another type than its name says.
+
+    Raises:
+        ValueError: It is.
+    """
+    if record["kind"] != "value":
+        return
+    name, value = record["name"], record["value"]
+    check_json(_VALUES.get(name.rpartition(":")[2].partition("/")[0], Any), value, name)

@@ -4,27 +4,27 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import time
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import lru_cache, partial
 
 import stripewise
 from stripewise.knowledge import Memory, describe_machine, own_store, site_stores
 from stripewise.launch import create_launcher
 from stripewise.machines import find_mount
-from stripewise.model import ProgramFacts, Verification
+from stripewise.model import JobSettings, ProgramFacts, Verification
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
-from stripewise.runtime import find_runtime
+from stripewise.runtime import command_with_resources, find_runtime, mpi_of_command
 from stripewise.study._ledger import Ledger
 from stripewise.study._looking import look, look_first, what_was_written
 from stripewise.study._options import CLASSES, StudyOptions
-from stripewise.study._resources import resource_warnings
-from stripewise.study._tools import Tools
+from stripewise.study._tools import Compare, Tools
 from stripewise.tunables import Space, Tunable, find_space, get
-from stripewise.verify import Reference, Written, unreadable
+from stripewise.verify import Reference, unreadable
 from stripewise.workspace import InputSnapshot, Workspace
 
 
@@ -49,7 +49,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         workspace=workspace,
         look=look,
         look_first=partial(look_first, workspace),
-        compare=_Verifier(workspace),
+        compare=_comparison(workspace),
         unreadable=lambda run_id: unreadable(workspace.outputs(run_id)),
         find_space=partial(search_space, options, policy),
         policy=policy,
@@ -100,26 +100,21 @@ def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> 
     )
 
 
-class _Verifier:
-    """Compares the two baselines with one another once, then each candidate with them."""
+def _comparison(workspace: Workspace) -> Compare:
+    """Return what compares two baselines with one another once, and candidates with them."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._baselines: tuple[str, ...] = ()
-        self._reference: Reference | None = None
+    @lru_cache(maxsize=1)
+    def reference(baselines: tuple[str, ...], traced: str) -> Reference:
+        first, second = map(workspace.outputs, baselines)
+        return Reference(first, second, lambda: what_was_written(workspace.find(traced)))
 
-    def __call__(
-        self, baselines: Sequence[str], candidate: str, layout: bool, traced: str
+    def compare(
+        baselines: Sequence[str], candidate: str, layout: bool, traced: str
     ) -> Verification:
-        outputs = self._workspace.outputs
-        if self._reference is None or self._baselines != tuple(baselines):
-            first, second = map(outputs, baselines)
-            self._baselines = tuple(baselines)
-            self._reference = Reference(first, second, partial(self._written, traced))
-        return self._reference.verify(outputs(candidate), layout=layout)
+        known = reference(tuple(baselines), traced)
+        return known.verify(workspace.outputs(candidate), layout=layout)
 
-    def _written(self, traced: str) -> dict[str, Written]:
-        return what_was_written(self._workspace.find(traced))
+    return compare
 
 
 def _provenance(options: StudyOptions, policy: Policy) -> dict[str, str]:
@@ -147,3 +142,45 @@ def other_file_system(options: StudyOptions) -> str:
         f"the study's directory {study} lies on another file system than {options.origin}: "
         "that storage is measured; give --study-dir inside the one that your jobs write to"
     )
+
+
+def resource_warnings(options: StudyOptions) -> list[str]:
+    """Try to put every value into the command; return what a user should know.
+
+    Raises:
+        UsageError: The launcher or one of its options is not understood.
+    """
+    if not options.resources:
+        return []
+    for job in _jobs(options):
+        command_with_resources(options.command, job)
+    warnings = [
+        "ranks and threads are tried too: settings whose output differs from that of the command "
+        "as it is are rejected"
+    ]
+    return warnings + _oversubscribed(options)
+
+
+def _jobs(options: StudyOptions) -> Iterator[JobSettings]:
+    for ranks, per_node, threads in itertools.product(
+        (None, *options.ranks), (None, *options.ranks_per_node), (None, *options.threads)
+    ):
+        yield JobSettings(ranks=ranks, ranks_per_node=per_node, threads=threads)
+
+
+def _oversubscribed(options: StudyOptions) -> list[str]:
+    """Warn of more ranks or threads than cores, as far as one host tells."""
+    cores = len(os.sched_getaffinity(0))
+    several_hosts = os.environ.get("SLURM_JOB_NUM_NODES", "1") not in ("", "1")
+    ranks = max(options.ranks, default=1)
+    threads = max(options.threads, default=1)
+    if several_hosts or ranks * threads <= cores:
+        return []
+    what = f"{ranks} ranks" + (f" with {threads} threads each" if threads > 1 else "")
+    mpi = mpi_of_command(options.command)
+    if mpi is not None and mpi.family == "mpich" and ranks > cores:
+        return [
+            f"--ranks: {what} on {cores} cores: MPICH spins while it waits, so that such runs "
+            "are slow whatever the settings; use at most as many ranks as cores"
+        ]
+    return [f"up to {what} on {cores} cores: they wait for one another, and timings mislead"]

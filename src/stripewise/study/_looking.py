@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from stripewise.errors import ContainerError
 from stripewise.launch import Outcome
@@ -39,15 +38,28 @@ _NOT_STORAGE = ("/dev", "/proc", "/sys", "/run")
 
 def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
     """Return what one run gave; its profile is dropped at once."""
-    if outcome.io_seconds is not None or not outcome.containers:
-        return _without_containers(run_id, outcome)
+    measured = Measurement(
+        run_id=run_id,
+        status=outcome.status,
+        exit_code=outcome.exit_code,
+        elapsed_seconds=outcome.elapsed_seconds,
+        io_seconds=outcome.io_seconds or 0.0,
+        read_bytes=outcome.read_bytes or 0,
+        write_bytes=outcome.write_bytes or 0,
+        started_unix_seconds=outcome.started_unix_seconds,
+        message=outcome.message,
+        cause=outcome.cause,
+    )
+    if outcome.io_seconds is not None:
+        return measured
+    if not outcome.containers:
+        return _unseen(measured, "no process left a mark: LD_PRELOAD was dropped")
     try:
         profile = read_containers(outcome.containers)
     except ContainerError as error:
-        return _unseen(_measurement(run_id, outcome), str(error))
-    measured = _measurement(
-        run_id,
-        outcome,
+        return _unseen(measured, str(error))
+    measured = replace(
+        measured,
         io_seconds=profile.io_seconds,
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,
@@ -146,32 +158,6 @@ def _outside(files: Sequence[ObservedFile], place: Place) -> tuple[list[str], li
         named = any(file.path in word for word in place.command) and path.is_file()
         (temporary if in_temporary and not named else outside).append(file.path)
     return outside, temporary
-
-
-def _without_containers(run_id: str, outcome: Outcome) -> Measurement:
-    measured = _measurement(
-        run_id,
-        outcome,
-        io_seconds=outcome.io_seconds or 0.0,
-        read_bytes=outcome.read_bytes or 0,
-        write_bytes=outcome.write_bytes or 0,
-    )
-    if outcome.io_seconds is None:
-        return _unseen(measured, "no process left a mark: LD_PRELOAD was dropped")
-    return measured
-
-
-def _measurement(run_id: str, outcome: Outcome, **seen: Any) -> Measurement:
-    return Measurement(
-        run_id=run_id,
-        status=outcome.status,
-        exit_code=outcome.exit_code,
-        elapsed_seconds=outcome.elapsed_seconds,
-        started_unix_seconds=outcome.started_unix_seconds,
-        message=outcome.message,
-        cause=outcome.cause,
-        **seen,
-    )
 
 
 def _unseen(run: Measurement, message: str) -> Measurement:

@@ -22,7 +22,7 @@ from stripewise.study._executor import Executor
 from stripewise.study._file_classes import with_classes
 from stripewise.study._final import judge_winner
 from stripewise.study._interrupts import Interrupts
-from stripewise.study._journal import VERSION, Journal
+from stripewise.study._journal import DAMAGE, VERSION, Journal, described
 from stripewise.study._ledger import Ledger
 from stripewise.study._memory import begin_with_memory, keep_in_memory
 from stripewise.study._observer import Observer
@@ -37,7 +37,6 @@ from stripewise.study._options import (
 from stripewise.study._result import Found, make_result
 from stripewise.study._search import Search
 from stripewise.study._search_result import SearchResult
-from stripewise.study._shapes import DAMAGE, described
 from stripewise.study._statistics import hopeless_text
 from stripewise.study._tools import Tools
 from stripewise.study._verifiable import say_what_is_not_verifiable, verifiable_space
@@ -80,7 +79,11 @@ def run_study(
         context = _make_context(options, observer, make_tools, ledger, interrupts, owned.identity)
         context.executor.recover()
         observer.began(str(owned.path), len(ledger.entries))
-        return keep_in_memory(context, _procedure(context))
+        try:
+            return keep_in_memory(context, _procedure(context))
+        except (KeyboardInterrupt, Exception) as error:
+            context.executor.abandon_all(str(error) or type(error).__name__)
+            raise
 
 
 def _make_context(

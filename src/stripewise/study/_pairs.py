@@ -11,9 +11,8 @@ from random import Random
 
 from stripewise.model import RunRole, Trial
 from stripewise.study._context import Baseline, CaseContext, Context
-from stripewise.study._contract import failure_text
 from stripewise.study._places import MakeUnit
-from stripewise.study._slot import RunSlot, Steps
+from stripewise.study._slot import RunSlot, Steps, failure_text
 from stripewise.study._statistics import LOOKS, Noise, excludes_one
 from stripewise.study._verdict import TIMES, Pair, Rounds, Seconds
 

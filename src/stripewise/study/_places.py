@@ -101,9 +101,6 @@ class Places(Generic[T]):
                     unit.running = begun
         except StopIteration as stop:
             unit.result = [stop.value]
-        except (KeyboardInterrupt, Exception) as error:
-            self._executor.abandon_all(str(error) or type(error).__name__)
-            raise
 
     def _wait(self) -> None:
         """Wait until at least one run has ended, and let its unit go on."""
@@ -112,10 +109,3 @@ class Places(Generic[T]):
         for unit in list(self._units.values()):
             if unit.running in ended and unit.running is not None:
                 self._advance(unit, self._executor.end(unit.running))
-
-
-def carry_out(executor: Executor, steps: Steps[T]) -> T:
-    """Carry out a unit, alone."""
-    places = Places[T](executor, 1)
-    places.start(0, lambda place: steps)
-    return places.take()[1]

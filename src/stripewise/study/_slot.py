@@ -8,7 +8,8 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-from stripewise.model import Measurement, RunRole, Value
+from stripewise.model import Measurement, RunRole, RunStatus, Value
+from stripewise.tunables import SafetyClass, tunable_of
 
 T = TypeVar("T")
 
@@ -43,6 +44,22 @@ class RunSlot:
 def attempt_name(slot: str, number: int) -> str:
     """Return the name of a further attempt at a run; that of the first, 0, is the slot's own."""
     return f"{slot}/again/{number}" if number else slot
+
+
+def is_contract(settings: Mapping[str, Value]) -> bool:
+    """Whether settings are right only if the program keeps a contract."""
+    return any(tunable_of(name).safety is SafetyClass.CONTRACT for name in settings)
+
+
+def failure_text(run: Measurement, settings: Mapping[str, Value]) -> str:
+    """Say why a run does not count, and what a hang under such settings means."""
+    text = run.message or run.status.value
+    if run.cause.is_outside:
+        return f"runs were ended from outside ({run.cause.value}), which says nothing: {text}"
+    if run.status is not RunStatus.TIMEOUT or not is_contract(settings):
+        return text
+    names = ", ".join(name for name in settings if is_contract({name: settings[name]}))
+    return f"{text}: the ranks wait for one another under {names}, or it is hopelessly slow"
 
 
 Steps: TypeAlias = Generator[RunSlot, Measurement, T]
