@@ -131,6 +131,17 @@ def test_equal_names_of_different_behaviour_are_said_and_have_no_glob():
     assert [one.n_files for one in found] == [2, 2]
 
 
+def test_files_without_data_stand_in_no_globs_way():
+    """Open MPI makes, locks and removes `out.0010.locktest.0` beside each `out.0010`."""
+    probes = [
+        FakeFile(f"{ROOT}/state.00{n}0.locktest.0", IoLayer.POSIX, 0, {Op.OPEN: (1, 0, 10)})
+        for n in range(2)
+    ]
+    files = [mpiio(f"state.00{n}0") for n in range(2)]
+    found = classes_of(*files, mpiio("top.h5", collective=True), probes)
+    assert [one.match for one in found] == ["state.*", "top.h5"]
+
+
 def test_families_of_one_behaviour_have_rules_of_their_own_where_no_one_glob_fits():
     found = classes_of(
         mpiio("plt0.h5"), mpiio("chk0.nc"), mpiio("top.h5", collective=True, ns=200)

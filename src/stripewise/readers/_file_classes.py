@@ -58,7 +58,7 @@ def file_classes(profile: RunProfile, root: Path) -> tuple[FileClass, ...]:
     groups = [g for g in _groups(files) if _seconds(g) >= REAL_SHARE * seconds > 0]
     if len(groups) < 2:
         return ()
-    seen = [str(relative_path(path, root)) for path in profile.paths]
+    seen = [file.name for file in files]
     found = [_class(part, match, seconds) for g in groups for part, match in _named(g, seen)]
     real = [one for one in found if one.io_share >= REAL_SHARE]
     return tuple(sorted(real, key=lambda one: (-one.io_share, one.match)))
