@@ -12,7 +12,6 @@ from stripewise.launch import (
     NullLauncher,
     RunRequest,
     create_launcher,
-    launcher_names,
     register_launcher,
 )
 from stripewise.testing.launcher_suite import LauncherSuite
@@ -29,8 +28,7 @@ class TestNull(LauncherSuite):
 
 
 def test_launchers_by_name():
-    assert {DEFAULT_LAUNCHER, "null"} <= set(launcher_names())
-    for name in launcher_names():
+    for name in (DEFAULT_LAUNCHER, "null"):
         assert create_launcher(name, None).name == name
     with pytest.raises(UsageError, match=r"no launcher 'slrum'; there are local, null"):
         create_launcher("slrum", None)

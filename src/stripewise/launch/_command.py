@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.errors import ProgramError
 
 
-def resolve_program(
-    command: Sequence[str], directory: Path, environment: Mapping[str, str]
-) -> str:
+def resolve_program(command: Sequence[str], directory: Path) -> str:
     """Find what `command[0]` stands for, as a shell in `directory` would.
 
     Returns:
@@ -32,12 +30,12 @@ def resolve_program(
     if "/" in name:
         _check_executable(directory / name, name)
         return name
-    return _search(name, directory, environment)
+    return _search(name, directory)
 
 
-def _search(name: str, directory: Path, environment: Mapping[str, str]) -> str:
+def _search(name: str, directory: Path) -> str:
     blocked = ""
-    for folder in os.get_exec_path(environment):
+    for folder in os.get_exec_path():
         candidate = directory / folder / name
         if candidate.is_file():
             if os.access(candidate, os.X_OK):
@@ -50,7 +48,7 @@ def _search(name: str, directory: Path, environment: Mapping[str, str]) -> str:
         raise ProgramError(
             f"there is no program '{name}' on PATH, but there is one here: write ./{name}"
         )
-    raise ProgramError(f"there is no program '{name}' on PATH{_on_path_like(name, environment)}")
+    raise ProgramError(f"there is no program '{name}' on PATH{_on_path_like(name)}")
 
 
 def _check_executable(path: Path, shown: str) -> None:
@@ -83,10 +81,8 @@ def _check_interpreter(path: Path, shown: str) -> None:
         )
 
 
-def _on_path_like(name: str, environment: Mapping[str, str]) -> str:
-    names: set[str] = set()
-    for folder in os.get_exec_path(environment):
-        names.update(entry.name for entry in _entries(Path(folder)))
+def _on_path_like(name: str) -> str:
+    names = {entry.name for folder in os.get_exec_path() for entry in _entries(Path(folder))}
     return _did_you_mean(difflib.get_close_matches(name, names, n=3))
 
 

@@ -67,10 +67,8 @@ class LocalLauncher(Launcher):
         """
         environment = self.environment(request)
         job = request.configuration.job
-        request = replace(
-            request, command=command_with_resources(request.command, job, environment)
-        )
-        program = resolve_program(request.command, request.directory, environment)
+        request = replace(request, command=command_with_resources(request.command, job))
+        program = resolve_program(request.command, request.directory)
         _records.write_request(request)
         supervisor = self.start(_job(request, program, environment), request.record_directory)
         _SUPERVISORS[request.run_id] = supervisor

@@ -27,13 +27,8 @@ def create_launcher(name: str, runtime: Runtime) -> Launcher:
         UsageError: There is none of this name.
     """
     if name not in _LAUNCHERS:
-        raise UsageError(f"there is no launcher {name!r}; there are {', '.join(launcher_names())}")
+        raise UsageError(f"there is no launcher {name!r}; there are {', '.join(_LAUNCHERS)}")
     return _LAUNCHERS[name](runtime)
-
-
-def launcher_names() -> tuple[str, ...]:
-    """Return the names of the launchers."""
-    return tuple(_LAUNCHERS)
 
 
 def register_launcher(name: str, create: Callable[[Runtime], Launcher]) -> None:

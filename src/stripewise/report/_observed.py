@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,9 +64,7 @@ def observation(
     from stripewise.readers import observed_files, program_facts
 
     files = observed_files(run.profile, Path.cwd())
-    facts = program_facts(
-        run.profile, run.elapsed_seconds, environment=os.environ | run.environment
-    )
+    facts = program_facts(run.profile, run.elapsed_seconds, environment=run.environment)
     warnings = [run.problem] if run.problem else []
     if not run.handshake.ok and not run.problem:
         message = run.handshake.message

@@ -41,24 +41,21 @@ class Dialect:
     withheld: tuple[str, ...] = ()
 
 
-def _one(words: str) -> dict[str, int]:
-    return dict.fromkeys(words.split(), 1)
+def _values(one: str, two: str = "") -> dict[str, int]:
+    return dict.fromkeys(one.split(), 1) | dict.fromkeys(two.split(), 2)
 
 
 HYDRA = Dialect(
     title="MPICH's mpiexec (Hydra)",
     ranks=("n", "np"),
     ranks_per_node=("ppn", "perhost"),
-    values={
-        **_one(
-            "n np ppn perhost genvlist envlist f hostfile machinefile machine machines machinelist"
-            " hosts host hostlist wdir launcher launcher-exec rmk topolib bind-to map-by membind"
-            " demux iface prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes"
-            " localhost usize gpus-per-proc bootstrap bootstrap-exec"
-        ),
-        "genv": 2,
-        "env": 2,
-    },
+    values=_values(
+        "n np ppn perhost genvlist envlist f hostfile machinefile machine machines machinelist"
+        " hosts host hostlist wdir launcher launcher-exec rmk topolib bind-to map-by membind"
+        " demux iface prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes"
+        " localhost usize gpus-per-proc bootstrap bootstrap-exec",
+        two="genv env",
+    ),
     flags=frozenset(
         "genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes"
         " profile prepend-rank l disable-auto-cleanup enable-auto-cleanup"
@@ -75,22 +72,15 @@ OPENMPI = Dialect(
     title="Open MPI's mpirun",
     ranks=("n", "np", "c"),
     ranks_per_node=("map-by", "npernode", "N"),
-    values={
-        **_one(
-            "n np c N npernode npersocket map-by ppr rank-by bind-to am tune cf cartofile"
-            " cpu-list cpu-set cpus-per-proc cpus-per-rank debugger default-hostfile hnp host H"
-            " hostfile machinefile rf rankfile launch-agent max-restarts max-vm-size"
-            " ompi-server output-filename output path personality prefix preload-files"
-            " report-events report-pid report-uri stdin timeout wd wdir xml-file xterm x display"
-            " runtime-options forward-signals with-ft"
-        ),
-        "mca": 2,
-        "gmca": 2,
-        "omca": 2,
-        "gomca": 2,
-        "pmixmca": 2,
-        "prtemca": 2,
-    },
+    values=_values(
+        "n np c N npernode npersocket map-by ppr rank-by bind-to am tune cf cartofile"
+        " cpu-list cpu-set cpus-per-proc cpus-per-rank debugger default-hostfile hnp host H"
+        " hostfile machinefile rf rankfile launch-agent max-restarts max-vm-size"
+        " ompi-server output-filename output path personality prefix preload-files"
+        " report-events report-pid report-uri stdin timeout wd wdir xml-file xterm x display"
+        " runtime-options forward-signals with-ft",
+        two="mca gmca omca gomca pmixmca prtemca",
+    ),
     flags=frozenset(
         "allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous debug d"
         " disable-recovery display-allocation display-devel-allocation display-devel-map"
@@ -109,7 +99,7 @@ SRUN = Dialect(
     ranks=("ntasks", "n"),
     ranks_per_node=("ntasks-per-node",),
     cpus=("cpus-per-task", "c"),
-    values=_one(
+    values=_values(
         "ntasks n ntasks-per-node cpus-per-task c nodes N account A partition p time t mem"
         " mem-per-cpu mpi nodelist w exclude x chdir D constraint C cpu-freq distribution m"
         " dependency d export gpus gpus-per-node gpus-per-task gres hint input i job-name J"

@@ -47,8 +47,7 @@ class InPlaceRun:
         elapsed_seconds: Wall clock of the command.
         profile: What its containers tell.
         handshake: Whether it was seen.
-        environment: The variables that were added or changed.
-        command: What was run.
+        environment: Of the command, complete.
         containers: Directory of its containers, while they are kept.
         problem: Why its containers could not be read; "" if they could.
     """
@@ -59,7 +58,6 @@ class InPlaceRun:
     profile: RunProfile
     handshake: Handshake
     environment: Mapping[str, str]
-    command: tuple[str, ...]
     containers: Path
     problem: str = ""
 
@@ -122,10 +120,7 @@ def run_in_place(
         code = _run(command, environment)
         elapsed = time.monotonic() - start
         profile, seen, problem = _read(directory, command)
-    changed = {k: v for k, v in environment.items() if os.environ.get(k) != v}
-    return InPlaceRun(
-        run_id, code, elapsed, profile, seen, changed, tuple(command), directory, problem
-    )
+    return InPlaceRun(run_id, code, elapsed, profile, seen, environment, directory, problem)
 
 
 @contextmanager

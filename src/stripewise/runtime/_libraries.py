@@ -42,7 +42,6 @@ class _Kind:
     """How to recognise a library.
 
     Attributes:
-        variables: Environment variables that may name its prefix.
         prefix_commands: Commands that print its prefix.
         headers: Files that must be in its include directory.
         shared: Per library to link, the names it may have.
@@ -54,7 +53,6 @@ class _Kind:
 
     name: str
     title: str
-    variables: tuple[str, ...]
     prefix_commands: tuple[tuple[str, ...], ...]
     headers: tuple[str, ...]
     shared: tuple[tuple[str, ...], ...]
@@ -68,7 +66,6 @@ _KINDS = (
     _Kind(
         "NETCDF4",
         "NetCDF",
-        ("NETCDF_DIR", "NETCDF_ROOT"),
         (
             ("pkg-config", "--variable=prefix", "netcdf-mpi"),
             ("pkg-config", "--variable=prefix", "netcdf"),
@@ -83,7 +80,6 @@ _KINDS = (
     _Kind(
         "PNETCDF",
         "PnetCDF",
-        ("PNETCDF_DIR", "PNETCDF_ROOT"),
         (
             ("pnetcdf-config", "--prefix"),
             ("pkg-config", "--variable=prefix", "pnetcdf"),
@@ -97,7 +93,6 @@ _KINDS = (
     _Kind(
         "ADIOS2",
         "ADIOS2",
-        ("ADIOS2_DIR", "ADIOS2_ROOT"),
         (),
         ("adios2_c.h",),
         (("libadios2_c_mpi.so",), ("libadios2_c.so",)),
@@ -144,8 +139,8 @@ def cache_directory() -> Path:
 
 def _roots(kind: _Kind, family: str, version: str) -> Iterator[Path]:
     """Prefixes to look in, the most explicit first; CMake's directories lead to theirs."""
-    for name in kind.variables:
-        if value := os.environ.get(name):
+    for what in ("DIR", "ROOT"):
+        if value := os.environ.get(f"{kind.title.upper()}_{what}"):
             yield from [Path(value), *list(Path(value).parents)[:3]]
     if kind.name == "ADIOS2":
         yield from sorted(cache_directory().glob(f"adios2-*-{family}-{version}-*"), reverse=True)

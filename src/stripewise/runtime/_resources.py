@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.errors import UsageError
@@ -27,15 +27,12 @@ _OTHER_MAPPINGS = ("pernode", "bynode", "byslot", "bycore", "npersocket")
 _PPR = re.compile(r"ppr:\d+:node(.*)")
 
 
-def command_with_resources(
-    command: Sequence[str], job: JobSettings, environment: Mapping[str, str] | None = None
-) -> tuple[str, ...]:
+def command_with_resources(command: Sequence[str], job: JobSettings) -> tuple[str, ...]:
     """Return the command that starts a job with its ranks and threads.
 
     Args:
         command: Arguments; a launcher's line, or a plain program where only threads are set.
         job: Settings; what is None stays as it is.
-        environment: Whose PATH finds the launcher; this process's own if not given.
 
     Raises:
         UsageError: The launcher, or one of its options, is not known, or there are several
@@ -46,10 +43,9 @@ def command_with_resources(
     start = _launcher_at(command)
     if start is None:
         return _without_launcher(command, job)
-    dialect = _dialect(command[start], os.environ if environment is None else environment)
-    line = _Line(command, start, dialect)
+    line = _Line(command, start)
     if job.ranks is not None:
-        line.set(dialect.ranks, str(job.ranks))
+        line.set_ranks(job.ranks)
     if job.ranks_per_node is not None:
         line.set_ranks_per_node(job.ranks_per_node)
     if job.threads is not None:
@@ -57,29 +53,21 @@ def command_with_resources(
     return line.words
 
 
-def launcher_line(
-    command: Sequence[str], ranks: int, environment: Mapping[str, str] | None = None
-) -> tuple[str, ...] | None:
+def launcher_line(command: Sequence[str], ranks: int) -> tuple[str, ...] | None:
     """Return the words of a command that stand before its program, with so many ranks.
-
-    Args:
-        command: Arguments.
-        ranks: Of the program that will follow.
-        environment: Whose PATH finds the launcher; this process's own if not given.
 
     Returns:
         None where the command begins with no launcher whose options are all known.
     """
+    start = _launcher_at(command)
+    if start is None:
+        return None
     try:
-        changed = command_with_resources(command, JobSettings(ranks=ranks), environment)
-        start = _launcher_at(changed)
-        if start is None:
-            return None
-        dialect = _dialect(changed[start], os.environ if environment is None else environment)
-        program = launcher_options(changed, start, dialect)[1]
+        line = _Line(command, start)
     except UsageError:
         return None
-    return changed[: _after_env(changed, program)]
+    line.set_ranks(ranks)
+    return line.head
 
 
 def resource_environment(job: JobSettings) -> dict[str, str]:
@@ -88,65 +76,68 @@ def resource_environment(job: JobSettings) -> dict[str, str]:
 
 
 class _Line:
-    """A launcher's line whose options are understood."""
+    """A launcher's line whose options are understood.
 
-    def __init__(self, command: Sequence[str], start: int, dialect: Dialect) -> None:
+    Raises:
+        UsageError: The launcher, or one of its options, is not known, or there are several
+            programs.
+    """
+
+    def __init__(self, command: Sequence[str], start: int) -> None:
         self._words = list(command)
         self._start = start
-        self._dialect = dialect
-        self._options, self._program = launcher_options(command, start, dialect)
+        self._dialect = _dialect(command[start])
+        self._options, self._program = launcher_options(command, start, self._dialect)
         self._added: list[str] = []
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """The words before the program, with all changes."""
+        first, end = self._start + 1, _after_env(self._words, self._program)
+        return (*self._words[:first], *self._added, *self._words[first:end])
 
     @property
     def words(self) -> tuple[str, ...]:
         """The line with all changes."""
-        head = self._words[: self._start + 1]
-        return (*head, *self._added, *self._words[self._start + 1 :])
+        return (*self.head, *self._words[_after_env(self._words, self._program) :])
 
-    def set(self, names: Sequence[str], value: str) -> None:
-        """Give one of these options a value, in every place where it stands, or add it."""
-        found = [option for option in self._options if option.name in names]
-        for option in found:
-            self._words[option.values[-1]] = option.prefix + value
-        if not found:
-            name = names[0]
-            dash = "-" if len(name) == 1 or self._dialect is HYDRA else "--"
-            self._added += [f"--{name}={value}"] if self._dialect is SRUN else [dash + name, value]
+    def set_ranks(self, number: int) -> None:
+        """Set the number of ranks."""
+        self._set(self._dialect.ranks, number)
 
     def set_ranks_per_node(self, number: int) -> None:
         """Set the ranks of each host; Open MPI has several spellings."""
         if self._dialect is not OPENMPI:
-            self.set(self._dialect.ranks_per_node, str(number))
+            self._set(self._dialect.ranks_per_node, number)
             return
-        mapping = [option for option in self._options if option.name in ("map-by", "ppr")]
-        old = [option for option in self._options if option.name in ("npernode", "N")]
-        if any(option.name in _OTHER_MAPPINGS for option in self._options):
+        if self._named(_OTHER_MAPPINGS):
             raise UsageError(
                 "ranks_per_node: the command says --pernode, --bynode or the like; write "
                 "--map-by ppr:N:node instead"
             )
+        mapping, old = self._named(("map-by", "ppr")), self._named(("npernode", "N"))
         for option in old:
-            self._words[option.values[0]] = option.prefix + str(number)
+            self._put(option, str(number))
         for option in mapping:
-            text = self._words[option.values[0]].removeprefix(option.prefix)
+            text = self._value(option)
             match = _PPR.fullmatch(text)
             if match is None:
                 raise UsageError(
                     f"ranks_per_node: the command maps ranks by {text!r}; write "
                     "--map-by ppr:N:node instead, or leave the mapping out"
                 )
-            self._words[option.values[0]] = f"{option.prefix}ppr:{number}:node{match[1]}"
+            self._put(option, f"ppr:{number}:node{match[1]}")
         if not old and not mapping:
             self._added += ["--map-by", f"ppr:{number}:node"]
 
     def set_threads(self, number: int) -> None:
         """Let the ranks have so many threads: where the line sets the variable, and CPUs."""
         if self._dialect.cpus:
-            self.set(self._dialect.cpus, str(number))
+            self._set(self._dialect.cpus, number)
         said = self._set_variable(number)
         if self._dialect is OPENMPI and not said:
             self._added += ["-x", THREADS_VARIABLE]  # not passed to other hosts otherwise
-        withheld = [option for option in self._options if option.name in self._dialect.withheld]
+        withheld = self._named(self._dialect.withheld)
         if self._dialect is SRUN:
             for option in withheld:
                 self._export(option, number)
@@ -155,22 +146,36 @@ class _Line:
         _set_assignments(self._words, 0, number)
         _set_assignments(self._words, self._program, number)
 
+    def _named(self, names: Sequence[str]) -> list[LauncherOption]:
+        return [option for option in self._options if option.name in names]
+
+    def _value(self, option: LauncherOption) -> str:
+        return self._words[option.values[0]].removeprefix(option.prefix)
+
+    def _put(self, option: LauncherOption, value: str) -> None:
+        self._words[option.values[-1]] = option.prefix + value
+
+    def _set(self, names: Sequence[str], number: int) -> None:
+        """Give one of these options a value, in every place where it stands, or add it."""
+        found = self._named(names)
+        for option in found:
+            self._put(option, str(number))
+        if not found:
+            name, value = names[0], str(number)
+            dash = "-" if len(name) == 1 or self._dialect is HYDRA else "--"
+            self._added += [f"--{name}={value}"] if self._dialect is SRUN else [dash + name, value]
+
     def _set_variable(self, number: int) -> bool:
         """Change the variable where the launcher's options set it; tell whether they do."""
-        said = False
-        for option in self._options:
-            if option.name not in self._dialect.environment:
-                continue
-            first = option.values[0]
-            name = self._words[first].removeprefix(option.prefix).partition("=")[0]
-            if name != THREADS_VARIABLE:
-                continue
-            said = True
-            if len(option.values) == 2:
-                self._words[option.values[1]] = str(number)
-            else:
-                self._words[first] = f"{option.prefix}{THREADS_VARIABLE}={number}"
-        return said
+        assignment = f"{THREADS_VARIABLE}={number}"
+        found = [
+            option
+            for option in self._named(self._dialect.environment)
+            if self._value(option).partition("=")[0] == THREADS_VARIABLE
+        ]
+        for option in found:
+            self._put(option, str(number) if len(option.values) == 2 else assignment)
+        return bool(found)
 
     def _export(self, option: LauncherOption, number: int) -> None:
         """Let srun pass the variable: its --export names what the ranks get.
@@ -178,21 +183,18 @@ class _Line:
         Raises:
             UsageError: They get nothing.
         """
-        place = option.values[0]
-        text = self._words[place].removeprefix(option.prefix)
+        text = self._value(option)
         if text.upper() in ("NONE", "NIL"):
             raise UsageError(
                 f"threads: --export={text} keeps {THREADS_VARIABLE} from the ranks; write "
                 "--export=ALL, or leave the threads out"
             )
-        names = [item.partition("=")[0] for item in text.split(",")]
-        said = [
-            f"{THREADS_VARIABLE}={number}" if item.startswith(f"{THREADS_VARIABLE}=") else item
-            for item in text.split(",")
-        ]
-        if THREADS_VARIABLE not in names and "ALL" not in (name.upper() for name in names):
-            said.append(f"{THREADS_VARIABLE}={number}")
-        self._words[place] = option.prefix + ",".join(said)
+        items = text.split(",")
+        assignment = f"{THREADS_VARIABLE}={number}"
+        said = [assignment if item.startswith(f"{THREADS_VARIABLE}=") else item for item in items]
+        if not any(i.upper() == "ALL" or i.partition("=")[0] == THREADS_VARIABLE for i in items):
+            said.append(assignment)
+        self._put(option, ",".join(said))
 
 
 def _launcher_at(command: Sequence[str]) -> int | None:
@@ -243,11 +245,11 @@ def _without_launcher(command: Sequence[str], job: JobSettings) -> tuple[str, ..
     )
 
 
-def _dialect(word: str, environment: Mapping[str, str]) -> Dialect:
+def _dialect(word: str) -> Dialect:
     name = os.path.basename(word)
     if name.split(".")[0] == "srun":
         return SRUN
-    located = shutil.which(word, path=environment.get("PATH"))
+    located = shutil.which(word)
     family = launcher_family(Path(os.path.realpath(located))) if located else ""
     found = {"mpich": HYDRA, "openmpi": OPENMPI}.get(family)
     if found is None:
