@@ -16,7 +16,7 @@ from abis import HDF5_2, hdf5_2_flags
 from runtime_harness import Ran, flat, program, require, run, run_plain
 
 from stripewise.model import IoLayer, Op
-from stripewise.runtime._hdf5 import find_hdf5
+from stripewise.runtime._libraries import find_hdf5
 
 pytestmark = pytest.mark.mpi
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.runtime import describe_mpi, detect_mpis, mpi_of_command
-from stripewise.runtime._hdf5 import parse_flags
+from stripewise.runtime._libraries import parse_flags
 from stripewise.runtime._mpi import parse_probe
 
 

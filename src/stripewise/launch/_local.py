@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -162,12 +163,9 @@ class LocalLauncher(Launcher):
         _end_strays([handle.run_id])
         if exit_code == STORAGE_EXIT_CODE:
             return  # collect() says that the disk refused
-        try:
-            _records.write_result(
-                directory, _cancelled(handle.run_id, "its supervisor was killed")
-            )
-        except OSError:
-            return
+        with suppress(OSError):
+            result = _cancelled(handle.run_id, "its supervisor was killed")
+            _records.write_result(directory, result)
 
 
 def sweep(record_root: Path) -> tuple[str, ...]:

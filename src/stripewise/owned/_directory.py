@@ -10,7 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
@@ -57,7 +57,11 @@ class OwnedDirectory:
         path = path.absolute()
         with _refused("make", path, kind):
             path.parent.mkdir(parents=True, exist_ok=True)
-            made = _make(path)
+            try:
+                path.mkdir(mode=0o700)
+                made = True
+            except FileExistsError:
+                made = False
             with _opened(path) as folder:
                 if MARK not in os.listdir(folder):
                     _mark(folder, path, kind, made)
@@ -135,15 +139,13 @@ class OwnedDirectory:
             found = _read_mark(root, self.root)
             if found.identity != self.identity:
                 raise StudyError(f"{self.root} was replaced meanwhile; it is left alone")
-            descriptor = os.dup(root)
-            try:
-                for place, part in enumerate(self.parts, start=1):
-                    above = descriptor
-                    descriptor = _inner(above, part, self.root.joinpath(*self.parts[:place]))
-                    os.close(above)
-                yield descriptor
-            finally:
-                os.close(descriptor)
+            folder, path = root, self.root
+            with ExitStack() as opened:
+                for part in self.parts:
+                    path /= part
+                    folder = _inner(folder, part, path)
+                    opened.callback(os.close, folder)
+                yield folder
 
     def make(self) -> Path:
         """Make the folder with those above it, each for the user alone; return its path.
@@ -263,15 +265,6 @@ def _inner(folder: int | None, name: str | Path, path: Path) -> int:
                 f"{path} is a link, or no directory; it is left alone: give a directory itself"
             ) from None
         raise
-
-
-def _make(path: Path) -> bool:
-    """Make a directory for the user alone; False if it is there already."""
-    try:
-        path.mkdir(mode=0o700)
-    except FileExistsError:
-        return False
-    return True
 
 
 def _mark(folder: int, path: Path, kind: str, made: bool) -> None:

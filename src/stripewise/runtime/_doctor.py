@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import os
 import platform
 import shutil
 from collections.abc import Sequence
@@ -26,8 +28,8 @@ from stripewise.runtime._probe import (
     warn,
 )
 from stripewise.runtime._process import ask
-from stripewise.runtime._processors import cgroup_processors, usable_processors
 from stripewise.runtime._words import program_word
+from stripewise.text import text_of
 
 _LEAST_SHM_BYTES = 64 << 20
 _LEAST_DISK_BYTES = 1 << 30
@@ -41,9 +43,10 @@ def run_doctor(command: Sequence[str] = (), *, directory: Path | None = None) ->
         directory: Where the user would run; the current directory if not given.
     """
     mpis = detect_mpis()
-    checks = [_python(), *_compilers(), *map(_mpi, mpis), *map(_hdf5, _usable(mpis))]
-    checks += map(_libraries, _usable(mpis))
-    if not _usable(mpis):
+    usable = [mpi for mpi in mpis if not mpi.problem]
+    checks = [_python(), *_compilers(), *map(_mpi, mpis)]
+    checks += [*map(_hdf5, usable), *map(_libraries, usable)]
+    if not usable:
         checks.append(
             warn(
                 "MPI",
@@ -52,8 +55,7 @@ def run_doctor(command: Sequence[str] = (), *, directory: Path | None = None) ->
                 "load its module",
             )
         )
-    checks += _runtime_checks(_usable(mpis))
-    checks += _program(command)
+    checks += [*_runtime_checks(usable), *_program(command)]
     checks += [_processors(mpis, command), _shared_memory()]
     checks += [*_storage(directory or Path.cwd()), _slurm()]
     return checks
@@ -71,10 +73,6 @@ def ranks_of_command(command: Sequence[str]) -> int | None:
         if name in options and value.isdigit():
             return int(value)
     return None
-
-
-def _usable(mpis: Sequence[MpiInstallation]) -> list[MpiInstallation]:
-    return [mpi for mpi in mpis if not mpi.problem]
 
 
 def _python() -> Check:
@@ -174,6 +172,38 @@ def _processors(mpis: Sequence[MpiInstallation], command: Sequence[str]) -> Chec
     if not ranks and any(mpi.family == "mpich" for mpi in mpis):
         detail += "; with MPICH use no more ranks than that, or timings mislead"
     return ok("processors", detail)
+
+
+def parse_cpu_max(text: str) -> float | None:
+    """Processors that a quota and a period, as in cgroup v2's `cpu.max`, allow; None: any."""
+    words = text.split()
+    if len(words) != 2 or not all(word.isdigit() for word in words):
+        return None
+    return int(words[0]) / int(words[1])
+
+
+def cgroup_processors(root: Path = Path("/")) -> float | None:
+    """Processors that the cgroups of this process allow; None if unlimited.
+
+    Args:
+        root: Where `proc` and `sys` are (for tests).
+    """
+    lines = text_of(root / "proc/self/cgroup").splitlines()
+    group = next((line[3:] for line in lines if line.startswith("0::")), "/").strip("/")
+    base = root / "sys/fs/cgroup"
+    groups = itertools.accumulate(Path(group).parts, Path.joinpath, initial=base)
+    texts = [text_of(path / "cpu.max") for path in groups]
+    first = base / "cpu"  # cgroup v1
+    texts.append(f"{text_of(first / 'cpu.cfs_quota_us')} {text_of(first / 'cpu.cfs_period_us')}")
+    limits = [limit for text in texts if (limit := parse_cpu_max(text)) is not None]
+    return min(limits, default=None)
+
+
+def usable_processors() -> int:
+    """Processors that ranks on this machine can really have, at least 1."""
+    count = len(os.sched_getaffinity(0))
+    limit = cgroup_processors()
+    return max(1, min(count, math.floor(limit) if limit else count))
 
 
 def _shared_memory() -> Check:

@@ -34,6 +34,7 @@ _FORWARDED = (
     signal.SIGUSR2,
 )
 _SI_KERNEL = 0x80
+_UNCHANGED = Configuration()
 _ENV_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "PBS_NUM_NODES")
 
 
@@ -71,7 +72,7 @@ def run_in_place(
     command: Sequence[str],
     runtime: Runtime,
     *,
-    configuration: Configuration | None = None,
+    configuration: Configuration = _UNCHANGED,
     sync: bool = False,
     keep: Path | None = None,
     capture: str = "",
@@ -102,7 +103,7 @@ def run_in_place(
         UsageError: The configuration's ranks or threads cannot be put into the command.
     """
     run_id = str(uuid.uuid4())
-    if configuration is not None and configuration.job.resources:
+    if configuration.job.resources:
         from stripewise.runtime._resources import command_with_resources
 
         command = command_with_resources(command, configuration.job)
@@ -111,7 +112,7 @@ def run_in_place(
             runtime,
             directory=directory,
             run_id=run_id,
-            configuration=configuration or Configuration(),
+            configuration=configuration,
             sync=sync,
             capture=capture,
             allowed=allowed,
@@ -129,22 +130,20 @@ def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> 
     if given is not None:
         yield given.absolute()
         return
-    remedy = "--keep-containers DIR or TMPDIR names another place"
-    if keep is not None:
-        directory = keep.absolute() / run_id
-        try:
-            directory.mkdir(parents=True)
-        except OSError as error:
-            raise StorageError(f"no directory for containers: {error}; {remedy}") from error
-        yield directory
-        return
     shared = any(os.environ.get(name, "1") != "1" for name in _ENV_NODES)
     with ExitStack() as stack:
-        parent = Path.cwd() if shared else None
         try:
-            directory = stack.enter_context(OwnedDirectory.temporary("run", parent))
-        except StorageError as error:
-            raise StorageError(f"no directory for containers: {error}; {remedy}") from error
+            if keep is not None:
+                directory = keep.absolute() / run_id
+                directory.mkdir(parents=True)
+            else:
+                made = OwnedDirectory.temporary("run", Path.cwd() if shared else None)
+                directory = stack.enter_context(made)
+        except OSError as error:
+            raise StorageError(
+                f"no directory for containers: {error}; "
+                "--keep-containers DIR or TMPDIR names another place"
+            ) from error
         yield directory
 
 

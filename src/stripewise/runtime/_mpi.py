@@ -14,8 +14,7 @@ from pathlib import Path
 
 from stripewise.elf import mpi_family_of_file
 from stripewise.readers import is_launcher, mpiio_components
-from stripewise.runtime._hdf5 import find_hdf5
-from stripewise.runtime._libraries import IoLibrary, find_libraries
+from stripewise.runtime._libraries import IoLibrary, find_hdf5, find_libraries
 from stripewise.runtime._process import ask
 
 WRAPPERS = ("mpicc.mpich", "mpicc.openmpi", "mpicc", "mpiicx", "mpiicc", "mpicc_abi")
