@@ -2,16 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables, heat maps, requests and blocks, by runs whose answers are known."""
 
-import math
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from runs import KIB, MIB, RunBuilder
 
 from stripewise.diagnosis import diagnose
-from stripewise.diagnosis._sums import FewRows, add_up, parts_of
+from stripewise.diagnosis._sums import Calls, Sums
 from stripewise.diagnosis._usage import DATA, own_weights
 from stripewise.model import COUNTER_ROW, FileFlag, IoLayer, Op
 from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats
@@ -252,32 +248,38 @@ def test_blocks_in_the_layout_of_mpiio_stats_come_back_from_their_parser():
     ]
 
 
-def random_rows(draw_numbers, n):
-    rows = np.zeros(n, COUNTER_ROW)
-    source = np.random.default_rng(draw_numbers)
-    rows["rank"] = source.choice([-2, 0, 1, 2, 3], n)
-    rows["process"] = np.maximum(rows["rank"], 0)
-    rows["layer"] = source.integers(0, 5, n)
-    rows["count"] = source.integers(0, 5, (n, len(Op)))
-    rows["bytes"] = rows["count"] * 10
-    rows["seconds"] = rows["count"] * 0.25
-    rows["outermost_seconds"] = rows["seconds"].sum(axis=1) * source.choice([0, 0.5, 1], n)
-    reduced = rows["rank"] == -2
-    rows["slowest_rank"] = np.where(reduced, source.integers(0, 4, n), -1)
-    rows["slowest_seconds"] = np.where(reduced, rows["seconds"].sum(axis=1) / 2, 0)
-    rows["fastest_seconds"] = rows["slowest_seconds"] / 4
-    return rows
+def sums(n_ranks, ops, *rows):
+    counters = np.array(list(rows), COUNTER_ROW)
+    weight, keys = own_weights(counters), counters["rank"].astype(np.int64)
+    return Sums(n_ranks, counters, keys, (weight, weight), np.zeros(len(rows), np.int64)).of(
+        0, ops, None, True
+    )
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 2**32), st.integers(1, 8))
-def test_files_of_few_rows_are_summed_as_those_of_many(seed, n):
-    rows = random_rows(seed, n)
-    weight, keys = own_weights(rows), rows["rank"].astype(np.int64)
-    few = add_up(FewRows(rows, keys, weight, weight).parts(DATA, None, True), 4)
-    mine = weight.any(axis=1)
-    many = add_up(parts_of(rows[mine], keys[mine], weight[mine], weight[mine], DATA), 4)
-    for name in ("count", "bytes", "rank", "ranks"):
-        assert getattr(few, name) == getattr(many, name)
-    for name in ("cumulated", "elapsed", "least", "surely"):
-        assert math.isclose(getattr(few, name), getattr(many, name), abs_tol=1e-12)
+def test_the_slowest_rank_is_the_one_with_most_over_all_its_rows():
+    run = RunBuilder(n_ranks=4)
+    for rank, seconds in ((0, 1.0), (1, 0.75), (1, 0.75), (2, 1.5), (3, 0.25)):
+        run.add(FILE, IoLayer.POSIX, rank, {Op.WRITE: (2, 20, seconds)})
+    run.add(FILE, IoLayer.POSIX, 3, {Op.READ: (9, 90, 9.0)})
+    found = sums(4, DATA[2:], *run.rows)
+    assert (found.count, found.bytes, found.rank, found.ranks) == (10, 100, 1, 4)
+    assert (found.cumulated, found.elapsed, found.least) == (4.25, 1.5, 0.25)
+    assert found.surely == found.elapsed
+
+
+def test_a_row_of_all_ranks_counts_its_slowest_by_its_share_at_least_the_mean():
+    run = RunBuilder(n_ranks=4)
+    ends = {"slowest_rank": 3, "slowest_seconds": 4.0, "fastest_seconds": 1.0}
+    run.add(FILE, IoLayer.POSIX, -2, {Op.WRITE: (8, 80, 6.0), Op.READ: (8, 80, 2.0)}, **ends)
+    run.add(FILE, IoLayer.STDIO, -2, {Op.WRITE: (4, 40, 1.0)})
+    found = sums(4, DATA[2:], *run.rows)
+    assert (found.count, found.rank, found.ranks) == (12, 3, 4)
+    assert (found.elapsed, found.least) == (3.0 + 0.25, 0.75 + 0.25)
+    assert (found.cumulated, found.surely) == (7.0, 3.0)
+
+
+def test_without_calls_there_is_no_slowest_rank():
+    assert sums(4, DATA) == Calls()
+    run = RunBuilder(n_ranks=2)
+    run.add(FILE, IoLayer.POSIX, 0, {Op.OPEN: (1, 0, 1.0)})
+    assert sums(4, DATA, *run.rows) == Calls()

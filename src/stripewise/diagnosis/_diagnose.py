@@ -15,7 +15,7 @@ from stripewise.diagnosis._requests import request_rows
 from stripewise.diagnosis._rows import file_rows, layer_rows, variance_rows
 from stripewise.diagnosis._sides import sides
 from stripewise.diagnosis._summary import headline, summary
-from stripewise.diagnosis._usage import usage, whole_run
+from stripewise.diagnosis._usage import usage
 from stripewise.diagnosis.findings import Run, judge
 from stripewise.machines import StorageCosts
 from stripewise.model import Evidence, Pattern
@@ -32,8 +32,7 @@ def diagnose(
         storage: What requests cost where the files lie; None: nothing was measured.
     """
     profile = evidence.profile
-    whole = whole_run(profile, evidence.trace)
-    files = usage(profile, whole)
+    whole, files = usage(profile, evidence.trace)
     traced = sides(evidence.trace)
     numbers = figures(profile, whole, files)
     findings = judge(Run(evidence, numbers, files, patterns, storage or StorageCosts()))

@@ -90,7 +90,7 @@ def _order(use: FileUse, kind: str) -> float:
     """Over both directions, of those that are known."""
     parts = [use.order_share(kind, way) for way in ("read", "write")]
     known = [
-        (forward, int(use.lowest["count"][:, [int(op) for op in ops]].sum()))
+        (forward, int(use.lowest["count"][:, ops].sum()))
         for forward, ops in zip(parts, (READS, WRITES), strict=True)
         if forward == forward
     ]

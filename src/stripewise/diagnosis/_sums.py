@@ -1,20 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sums over the counter rows of one file; a file of few rows is summed without arrays."""
+"""Sums over the calls in counter rows, for all files at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import ALL_RANKS, IoLayer, Op
 
-FEW_ROWS = 8
-_ALL = (1.0,) * len(Op)
+_Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -46,116 +46,112 @@ class Calls:
         return self.bytes / self.count if self.count else 0.0
 
 
-class Part(NamedTuple):
-    """What one row gives: the chosen operations, and what it says of all ranks if it is reduced.
-
-    Attributes:
-        key: Rank (or process); `ALL_RANKS`: all together (a reduced row).
-        calls / moved / seconds: Of the chosen operations, weighted.
-        total: Seconds of all operations of the row.
-        slowest / fastest / slowest_rank: Of a reduced row.
-    """
-
-    key: int
-    calls: float
-    moved: float
-    seconds: float
-    total: float
-    slowest: float
-    fastest: float
-    slowest_rank: int
-
-
-def parts_of(
-    rows: NDArray[Any],
-    keys: NDArray[np.int64],
-    weight: NDArray[np.float64] | None,
-    counted: NDArray[np.float64] | None,
-    ops: Sequence[Op],
-) -> list[Part]:
-    """Parts of rows, summed for each rank; each row of all ranks together is one."""
-    columns = [int(op) for op in ops]
-    scale = 1.0 if weight is None else weight[:, columns]
-    calls_scale = 1.0 if counted is None else counted[:, columns]
-    moved, seconds = (
-        (rows[name][:, columns] * scale).sum(axis=1) for name in ("bytes", "seconds")
-    )
-    count = (rows["count"][:, columns] * calls_scale).sum(axis=1)
-    apart = np.where(keys == ALL_RANKS, ALL_RANKS - np.arange(len(rows)), keys)
-    names, inverse = np.unique(apart, return_inverse=True)
-    told = [rows[name] for name in ("slowest_seconds", "fastest_seconds", "slowest_rank")]
-    values = (count, moved, seconds, rows["seconds"].sum(axis=1), *told)
-    sums = [np.bincount(inverse, weights=value).tolist() for value in values]
-    return [
-        Part(max(name, ALL_RANKS), calls, size, own, total, slowest, fastest, int(rank))
-        for name, calls, size, own, total, slowest, fastest, rank in zip(
-            names.tolist(), *sums, strict=True
-        )
-    ]
-
-
-class FewRows:
-    """Rows of a file that has few, as plain numbers."""
+class Sums:
+    """Sums over groups of rows: those of each file, or all."""
 
     def __init__(
         self,
+        n_ranks: int,
         rows: NDArray[Any],
-        keys: NDArray[np.int64],
-        weight: NDArray[np.float64],
-        counted: NDArray[np.float64],
+        keys: _Ints,
+        weights: tuple[_Floats, _Floats],
+        group: _Ints,
     ) -> None:
-        """Take the rows."""
-        numbers = [rows[name] for name in ("count", "bytes", "seconds")]
-        told = [rows[name] for name in ("slowest_seconds", "fastest_seconds", "slowest_rank")]
-        columns = (keys, rows["layer"], weight, counted, *numbers, *told)
-        self.rows = list(zip(*(values.tolist() for values in columns), strict=True))
+        """Take rows and who made their calls.
 
-    def parts(self, ops: Sequence[Op], layers: Sequence[IoLayer] | None, own: bool) -> list[Part]:
-        """As `parts_of`, but a rank may have several."""
-        found = []
-        for key, layer, weight, counted, count, moved, seconds, *told in self.rows:
-            by, by_count = (weight, counted) if own else (_ALL, _ALL)
-            if any(by) and (layers is None or layer in layers):
-                calls = sum(by_count[op] * count[op] for op in ops)
-                size = sum(by[op] * moved[op] for op in ops)
-                spent = sum(by[op] * seconds[op] for op in ops)
-                found.append(Part(key, calls, size, spent, sum(seconds), *told))
-        return found
+        Args:
+            n_ranks: Of the run.
+            rows: (n,) `COUNTER_ROW`.
+            keys: (n,) rank or process; `ALL_RANKS`: all together (a reduced row).
+            weights: (n, n_ops) shares that are the program's own: of bytes and time, of calls.
+            group: (n,) number of each row's group.
+        """
+        self.rows, self.keys = rows, keys
+        self._n_ranks, self._group = n_ranks, group
+        self._weight, self._counted = weights
+        self.own: NDArray[Any] = np.any(self._weight, axis=1)
+        self._reduced = keys == ALL_RANKS
+        self._n_groups = int(group.max(initial=0)) + 1
+        self._known: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
 
+    def of(
+        self, group: int, ops: Sequence[Op], layers: Sequence[IoLayer] | None, own: bool
+    ) -> Calls:
+        """Sum up the calls of a group; see `Rows.calls`."""
+        key = (tuple(ops), None if layers is None else tuple(layers), own)
+        if key not in self._known:
+            self._known[key] = self._of_all_groups(*key)
+        return Calls(*self._known[key][group])
 
-def add_up(parts: Sequence[Part], n_ranks: int) -> Calls:
-    """Sum parts up.
+    def _of_all_groups(
+        self, ops: tuple[Op, ...], layers: tuple[IoLayer, ...] | None, own: bool
+    ) -> list[tuple[Any, ...]]:
+        """Fields of `Calls` for each group."""
+        pick = self.own if own else np.ones(len(self.rows), np.bool_)
+        if layers is not None:
+            pick = pick & np.isin(self.rows["layer"], layers)
+        place, group = np.flatnonzero(pick), self._group[pick]
+        cells = place[:, None], np.array(ops)
+        weight, counted = (self._weight[cells], self._counted[cells]) if own else (1.0, 1.0)
+        count = (self.rows["count"][cells] * counted).sum(axis=1)
+        moved = (self.rows["bytes"][cells] * weight).sum(axis=1)
+        spent = (self.rows["seconds"][cells] * weight).sum(axis=1)
+        active = (count > 0) | (spent > 0)
+        single = active & ~self._reduced[pick]
+        together = active & self._reduced[pick]
+        alone, least, slowest, ranks = self._of_ranks(place[single], spent[single])
+        high, low, named, surely, n_ranks = self._of_reduced(place[together], spent[together])
+        fields = (
+            np.rint(self._added(group, count)).astype(np.int64),
+            np.rint(self._added(group, moved)).astype(np.int64),
+            self._added(group, spent),
+            alone + high,
+            least + low,
+            np.where(ranks > 0, slowest, named),
+            np.maximum(ranks, n_ranks),
+            np.maximum(alone, surely),
+        )
+        return list(zip(*(field.tolist() for field in fields), strict=True))
 
-    Of a row that holds all ranks together, the slowest rank's time counts in proportion to the
-    time of the chosen operations, at least the mean; the fastest rank's at most the mean.
-    """
-    active = [part for part in parts if part.calls > 0 or part.seconds > 0]
-    by_rank: dict[int, float] = {}
-    highs, means = [0.0], [0.0]
-    low = 0.0
-    named, named_seconds = -1, -1.0
-    for part in active:
-        if part.key != ALL_RANKS:
-            by_rank[part.key] = by_rank.get(part.key, 0.0) + part.seconds
-            continue
-        mean = part.seconds / max(n_ranks, 1)
-        share = part.seconds / part.total if part.total > 0 else 0.0
-        known = part.slowest > 0
-        highs.append(max(part.slowest * share, mean) if known else mean)
-        means.append(mean)
-        low += min(part.fastest * share, mean) if known else mean
-        if part.slowest > named_seconds:
-            named, named_seconds = part.slowest_rank, part.slowest
-    slowest = max(by_rank, key=lambda rank: (by_rank[rank], -rank)) if by_rank else named
-    together = named_seconds >= 0
-    alone = max(by_rank.values(), default=0.0)
-    return Calls(
-        count=round(sum(part.calls for part in parts)),
-        bytes=round(sum(part.moved for part in parts)),
-        cumulated=sum(part.seconds for part in parts),
-        elapsed=alone + sum(highs),
-        least=min(by_rank.values(), default=0.0) + low,
-        rank=slowest,
-        ranks=max(len(by_rank), n_ranks if together else 0),
-        surely=max(alone, *highs, sum(means)),
-    )
+    def _of_ranks(self, place: _Ints, spent: _Floats) -> tuple[NDArray[Any], ...]:
+        """Of rows of single ranks: slowest, fastest, which is the slowest, how many there are."""
+        keys, group = self.keys[place], self._group[place]
+        span = int(keys.max(initial=0)) + 2
+        names, inverse = np.unique(group * span + keys + 1, return_inverse=True)
+        seconds, group = np.bincount(inverse, spent), names // span
+        alone, slowest = self._largest(group, seconds, names % span - 1)
+        least = np.full(self._n_groups, np.inf)
+        np.minimum.at(least, group, seconds)
+        ranks = self._added(group)
+        return alone, np.where(ranks > 0, least, 0.0), slowest, ranks
+
+    def _of_reduced(self, place: _Ints, spent: _Floats) -> tuple[NDArray[Any], ...]:
+        """Of rows of all ranks together: slowest, fastest, who, at least so long, how many ranks.
+
+        The slowest rank's time counts in proportion to the time of the chosen operations, at
+        least the mean; the fastest rank's at most the mean.
+        """
+        rows, group = self.rows[place], self._group[place]
+        mean = spent / max(self._n_ranks, 1)
+        share = np.divide(
+            spent, rows["seconds"].sum(axis=1), out=np.zeros_like(mean), where=spent > 0
+        )
+        known = rows["slowest_seconds"] > 0
+        high = np.where(known, np.maximum(rows["slowest_seconds"] * share, mean), mean)
+        low = np.where(known, np.minimum(rows["fastest_seconds"] * share, mean), mean)
+        named = self._largest(group, rows["slowest_seconds"], rows["slowest_rank"])[1]
+        surely = np.maximum(self._largest(group, high, group)[0], self._added(group, mean))
+        n_ranks = np.where(self._added(group) > 0, self._n_ranks, 0)
+        return self._added(group, high), self._added(group, low), named, surely, n_ranks
+
+    def _added(self, group: _Ints, values: _Floats | None = None) -> NDArray[Any]:
+        """(n_groups,) sums of values, or numbers of rows."""
+        return np.bincount(group, values, self._n_groups)
+
+    def _largest(self, group: _Ints, values: NDArray[Any], names: _Ints) -> tuple[_Floats, _Ints]:
+        """(n_groups,) the largest value, and the first name that has it; 0 and -1: none."""
+        top, first = np.zeros(self._n_groups), np.full(self._n_groups, -1)
+        np.maximum.at(top, group, values)
+        has = np.flatnonzero(values == top[group])[::-1]
+        first[group[has]] = names[has]  # of several the last is kept, which was the first
+        return top, first

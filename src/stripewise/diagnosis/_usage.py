@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.diagnosis._own_calls import count_weights
-from stripewise.diagnosis._sums import FEW_ROWS, Calls, FewRows, add_up, parts_of
+from stripewise.diagnosis._sums import Calls, Sums
 from stripewise.model import (
     ALL_RANKS,
     FileFlag,
@@ -59,14 +59,12 @@ def _mixed_weights(rows: NDArray[Any], whole: NDArray[np.float64]) -> NDArray[np
     weight = np.repeat(whole[:, None], len(Op), axis=1)
     left = rows["outermost_seconds"].astype(np.float64)
     for ops, name in ((READS, "read"), (WRITES, "write")):
-        columns = [int(op) for op in ops]
-        moved = rows["bytes"][:, columns].sum(axis=1)
+        moved = rows["bytes"][:, ops].sum(axis=1)
         own = np.where(moved > 0, _ratio(rows[f"outermost_{name}_bytes"], moved), whole)
-        weight[:, columns] = own[:, None]
-        left = left - own * rows["seconds"][:, columns].sum(axis=1)
-    columns = [int(op) for op in METADATA]
-    spent = rows["seconds"][:, columns].sum(axis=1)
-    weight[:, columns] = np.where(spent > 0, _ratio(left, spent), whole)[:, None]
+        weight[:, ops] = own[:, None]
+        left = left - own * rows["seconds"][:, ops].sum(axis=1)
+    spent = rows["seconds"][:, METADATA].sum(axis=1)
+    weight[:, METADATA] = np.where(spent > 0, _ratio(left, spent), whole)[:, None]
     return weight
 
 
@@ -88,24 +86,13 @@ def _is_highest(rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class Rows:
-    """Counter rows with the program's share of each, and sums over the calls in them."""
+    """Counter rows, which of them the program made, and sums over the calls in them."""
 
-    def __init__(
-        self,
-        n_ranks: int,
-        rows: NDArray[Any],
-        keys: NDArray[np.int64],
-        weight: NDArray[np.float64],
-        counted: NDArray[np.float64],
-    ) -> None:
-        """Take rows, who made their calls, their weights and those by which calls are counted."""
-        self.rows, self.keys = rows, keys
-        self.weight, self.counted = weight, counted
-        self.n_ranks = n_ranks
-        self.own = weight.any(axis=1)
-        self.reduced = keys == ALL_RANKS
-        self._known: dict[tuple[Any, ...], Calls] = {}
-        self._few = FewRows(rows, keys, weight, counted) if len(rows) <= FEW_ROWS else None
+    def __init__(self, sums: Sums, group: int = 0, where: slice = slice(None)) -> None:
+        """Take the rows of one group."""
+        self.rows, self.keys, self.own = sums.rows[where], sums.keys[where], sums.own[where]
+        self.reduced = self.keys == ALL_RANKS
+        self._sums, self._group = sums, group
 
     def calls(
         self,
@@ -121,41 +108,23 @@ class Rows:
             layers: Only of these; None: of all.
             own: Only the program's own calls, not those that another layer made.
         """
-        key = (tuple(ops), None if layers is None else tuple(layers), own)
-        if key not in self._known:
-            self._known[key] = self._calls(*key)
-        return self._known[key]
-
-    def _calls(self, ops: tuple[Op, ...], layers: tuple[IoLayer, ...] | None, own: bool) -> Calls:
-        if self.active.isdisjoint(ops) or (layers is not None and self.seen.isdisjoint(layers)):
-            return Calls()
-        if self._few is not None:
-            return add_up(self._few.parts(ops, layers, own), self.n_ranks)
-        pick = self.own if own else np.ones(len(self.rows), np.bool_)
-        if layers is not None:
-            pick = pick & np.isin(self.rows["layer"], [int(layer) for layer in layers])
-        weight, counted = (self.weight[pick], self.counted[pick]) if own else (None, None)
-        parts = parts_of(self.rows[pick], self.keys[pick], weight, counted, ops)
-        return add_up(parts, self.n_ranks)
+        return self._sums.of(self._group, ops, layers, own)
 
     @functools.cached_property
     def seen(self) -> frozenset[IoLayer]:
         """Layers that saw the file at all."""
-        return frozenset(IoLayer(layer) for layer in set(self.rows["layer"].tolist()))
-
-    @functools.cached_property
-    def active(self) -> frozenset[Op]:
-        """Operations of which there is any call, or any time."""
-        any_ = self.rows["count"].any(axis=0) | (self.rows["seconds"] > 0).any(axis=0)
-        return frozenset(Op(place) for place in np.flatnonzero(any_).tolist())
+        return frozenset(map(IoLayer, np.unique(self.rows["layer"]).tolist()))
 
 
 class FileUse(Rows):
     """How one file was used: its counters, looked at in the ways that the rest needs."""
 
-    def __init__(self, profile: RunProfile, index: int, *parts: NDArray[Any]) -> None:
-        """Take the parts of `Rows` that are of one file."""
-        super().__init__(profile.n_ranks, *parts)
+    def __init__(
+        self, profile: RunProfile, index: int, sums: Sums, group: int, where: slice
+    ) -> None:
+        """Take the rows of one file."""
+        super().__init__(sums, group, where)
+        self.n_ranks = profile.n_ranks
         self.index = index
         self.path = profile.paths[index]
         self.hints = profile.hints.get(index, FileHints())
@@ -221,7 +190,7 @@ class FileUse(Rows):
         """Rows of the lowest layer that moved data: what is nearest to the storage."""
         for layer in sorted(self.seen):
             rows = self.of_layer(layer)
-            if rows["count"][:, [int(op) for op in DATA]].any():
+            if rows["count"][:, DATA].any():
                 return rows
         return self.rows[:0]
 
@@ -233,34 +202,33 @@ class FileUse(Rows):
         """
         ops = READS if direction == "read" else WRITES
         rows = self.lowest
-        count = int(rows["count"][:, [int(op) for op in ops]].sum())
+        count = int(rows["count"][:, ops].sum())
         forward = float(rows[f"{kind}_{direction}s"].sum())
         told = forward or not len(rows) or rows["layer"][0] == IoLayer.POSIX
         return forward / count if count and told else float("nan")
 
 
-def whole_run(profile: RunProfile, trace: Trace | None = None) -> Rows:
-    """All counters, file by file."""
-    order = np.argsort(profile.counters["file"], kind="stable")
-    rows = profile.counters[order]
-    weight = own_weights(rows)
-    counted = count_weights(rows, weight, trace)
-    return Rows(profile.n_ranks, rows, profile.actors[order], weight, counted)
+def usage(profile: RunProfile, trace: Trace | None = None) -> tuple[Rows, list[FileUse]]:
+    """All counters, and those of each file.
 
-
-def usage(profile: RunProfile, whole: Rows) -> list[FileUse]:
-    """Counters by file.
-
-    Left out are files that nothing is known of, and probes of a library's own.
+    Left out of the files are those that nothing is known of, and probes of a library's own.
     """
-    files, starts = np.unique(whole.rows["file"], return_index=True)
-    parts = (whole.rows, whole.keys, whole.weight, whole.counted)
-    bounds = itertools.pairwise([*starts.tolist(), len(whole.rows)])
-    return [
-        FileUse(profile, file, *(part[low:high] for part in parts))
-        for file, (low, high) in zip(files.tolist(), bounds, strict=True)
-        if file >= 0 and not _is_probe(whole.rows[low:high])
-    ]
+    order = np.argsort(profile.counters["file"], kind="stable")
+    rows, keys = profile.counters[order], profile.actors[order]
+    weight = own_weights(rows)
+    sums = functools.partial(
+        Sums, profile.n_ranks, rows, keys, (weight, count_weights(rows, weight, trace))
+    )
+    files, starts, group = np.unique(rows["file"], return_index=True, return_inverse=True)
+    bounds = itertools.pairwise([*starts.tolist(), len(rows)])
+    by_file = sums(group)
+    uses = (
+        FileUse(profile, file, by_file, place, slice(*ends))
+        for place, (file, ends) in enumerate(zip(files.tolist(), bounds, strict=True))
+        if file >= 0
+    )
+    whole = Rows(sums(np.zeros_like(group)))
+    return whole, [use for use in uses if not _is_probe(use.rows)]
 
 
 def _is_probe(rows: NDArray[Any]) -> bool:
@@ -272,5 +240,5 @@ def _is_probe(rows: NDArray[Any]) -> bool:
     return (
         bool(flags & FileFlag.CREATED and flags & FileFlag.UNLINKED)
         and not rows["outermost_seconds"].any()
-        and not rows["count"][:, [int(op) for op in DATA]].any()
+        and not rows["count"][:, DATA].any()
     )
