@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from stripewise.diagnosis._records import Figures
 from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import FileUse
+from stripewise.diagnosis._words import files_of
 from stripewise.diagnosis.findings._mpi import mpiio_of, stack_of
 from stripewise.machines import Exchange, Interval, StorageCosts, around, interpolated
 from stripewise.model import Evidence, Op, Pattern, RunProfile, Trace
@@ -186,6 +187,26 @@ class Told:
         return self.hits[0]
 
     @property
+    def writing(self) -> bool:
+        """Whether the calls concerned write."""
+        return bool(self.first.writing)
+
+    @property
+    def way(self) -> str:
+        """Name of the direction: "writes" or "reads"."""
+        return "writes" if self.writing else "reads"
+
+    @property
+    def way_files(self) -> str:
+        """Direction and files: "writes to out.h5", "reads from 4 files (a and others)"."""
+        return f"{self.way} {'to' if self.writing else 'from'} {self.names}"
+
+    @property
+    def names(self) -> str:
+        """The files: "out.h5", "4 files (a and others)"."""
+        return files_of(self.files, self.n_files)
+
+    @property
     def mean_bytes(self) -> float:
         """Of one call."""
         return self.bytes / self.calls if self.calls else math.nan
@@ -234,13 +255,3 @@ class Rule(abc.ABC):
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
         """Return shell lines that do it without Stripewise; none if the source must change."""
         return ()
-
-
-def word(writing: bool) -> str:
-    """Name a direction: "writes" or "reads"."""
-    return "writes" if writing else "reads"
-
-
-def toward(writing: bool) -> str:
-    """Name the side: "to" or "from"."""
-    return "to" if writing else "from"

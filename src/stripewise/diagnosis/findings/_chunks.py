@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 
 from stripewise.diagnosis._usage import READS, SYSTEM, FileUse
-from stripewise.diagnosis._words import files_of, number, seconds, size
+from stripewise.diagnosis._words import number, seconds, size
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 from stripewise.model import IoLayer, Op, ShapeKind, Trace
 
@@ -43,12 +43,10 @@ class ChunkMismatch(Rule):
             yield Hit.of_calls(use, calls, gain, False, evidence | found)
 
     def phrase(self, told: Told) -> str:
-        """What is read again."""
         times = number(float(told.evidence["times"]))
-        return f"chunks of {files_of(told.files, told.n_files)} read {times} times over"
+        return f"chunks of {told.names} read {times} times over"
 
     def text(self, told: Told) -> str:
-        """Bytes wanted against bytes read."""
         evidence = told.evidence
         return (
             f"HDF5 read {size(float(evidence['read_bytes']))} to serve "
@@ -58,7 +56,6 @@ class ChunkMismatch(Rule):
         )
 
     def remedy(self, told: Told) -> str:
-        """A cache that holds them, or chunks like selections."""
         bytes_ = int(told.evidence["cache_bytes"])
         return (
             f"Keep the dataset open and let its chunk cache hold {size(bytes_)}: "

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import READS, SYSTEM, WRITES, FileUse
-from stripewise.diagnosis._words import count, files_of, seconds, size, things
+from stripewise.diagnosis._words import count, seconds, size, things
 from stripewise.diagnosis.findings._base import (
     WAYS,
     Hit,
@@ -16,8 +16,6 @@ from stripewise.diagnosis.findings._base import (
     Rule,
     Run,
     Told,
-    toward,
-    word,
 )
 from stripewise.diagnosis.findings._independent import (
     in_program,
@@ -72,16 +70,9 @@ class SmallIndependent(Rule):
                 yield Hit.of_calls(use, calls, gain, writing, evidence | found)
 
     def phrase(self, told: Told) -> str:
-        """Size, direction, file."""
-        writing = bool(told.first.writing)
-        piece = size(float(told.evidence["piece_bytes"]))
-        return (
-            f"{piece} independent {word(writing)} {toward(writing)} "
-            f"{files_of(told.files, told.n_files)}"
-        )
+        return f"{size(float(told.evidence['piece_bytes']))} independent {told.way_files}"
 
     def text(self, told: Told) -> str:
-        """How many, by how many ranks, how long."""
         evidence = told.evidence
         below = int(evidence["system_calls"])
         pieces = ""
@@ -96,22 +87,20 @@ class SmallIndependent(Rule):
         )
 
     def remedy(self, told: Told) -> str:
-        """Collective calls, of the interface that is used."""
         interface = str(told.evidence["interface"])
         change = (
             " Without a change of source, `stripewise tune --allow contract` tries "
             "hdf5.transfer=collective (only right if all ranks make the same transfers)."
         )
         return (
-            f"{in_program(interface, bool(told.first.writing))} MPI then merges the pieces of all "
+            f"{in_program(interface, told.writing)} MPI then merges the pieces of all "
             "ranks into large requests by a few aggregators."
             f"{change if interface == 'hdf5' else ''}"
         )
 
     def tune_options(self, told: Told) -> str | None:
-        """Nothing can be tuned beneath POSIX."""
         interface = told.evidence["interface"]
-        if interface in ("posix", "stdio"):
+        if interface in ("posix", "stdio"):  # nothing can be tuned beneath them
             return None
         return "--allow contract" if interface == "hdf5" else ""
 
@@ -175,13 +164,10 @@ class Shredded(Rule):
         return Hit(use, run.gain(now, after), now, calls.count, calls.bytes, evidence, writing)
 
     def phrase(self, told: Told) -> str:
-        """Pieces of what size."""
         piece = size(float(told.evidence["piece_bytes"]))
-        name = files_of(told.files, told.n_files)
-        return f"{self.mode} {word(bool(told.first.writing))} of {name} in pieces of {piece}"
+        return f"{self.mode} {told.way} of {told.names} in pieces of {piece}"
 
     def text(self, told: Told) -> str:
-        """Calls above and beneath."""
         evidence = told.evidence
         piece, below = size(float(evidence["piece_bytes"])), int(evidence["system_calls"])
         if below < LEAST_PIECES * told.calls:
@@ -199,20 +185,18 @@ class Shredded(Rule):
         )
 
     def remedy(self, told: Told) -> str:
-        """Another implementation, or collective buffering."""
         if told.evidence["mpiio"] == Mpiio.OMPIO:
             return (
                 "Let Open MPI use its ROMIO, which gathers the pieces faster than its own MPI-IO, "
                 "OMPIO."
             )
-        verb = "write" if told.first.writing else "read"
+        verb = "write" if told.writing else "read"
         return f"Enable collective buffering: the hint romio_cb_{verb}=enable."
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
-        """ROMIO in Open MPI; the hint elsewhere."""
         if run.mpiio is Mpiio.OMPIO:
             return (without_ompio(),)
-        return hint_lines(run, {f"romio_cb_{'write' if told.first.writing else 'read'}": "enable"})
+        return hint_lines(run, {f"romio_cb_{'write' if told.writing else 'read'}": "enable"})
 
 
 def _own_parts(use: FileUse, writing: bool) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stripewise.diagnosis._usage import DATA, FileUse
-from stripewise.diagnosis._words import files_of
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 from stripewise.diagnosis.findings._mpi import ROMIO_SIGNS
 
@@ -35,19 +34,15 @@ class IdleHints(Rule):
                 yield Hit(use, None, use.total.elapsed, 0, 0, evidence)
 
     def phrase(self, told: Told) -> str:
-        """How many where."""
         n = len(told.evidence)
-        name = files_of(told.files, told.n_files)
-        return f"{n} hint{'' if n == 1 else 's'} of {name} that cannot act"
+        return f"{n} hint{'' if n == 1 else 's'} of {told.names} that cannot act"
 
     def text(self, told: Told) -> str:
-        """Which, and what became of them."""
         shown = [f"{key.removeprefix('hint ')}: {text}" for key, text in told.evidence.items()]
         more = f"; and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
         return "; ".join(shown[:_MOST_SHOWN]) + more + "."
 
     def remedy(self, told: Told) -> str:
-        """Drop or spell."""
         return (
             "Remove them, or spell them as this MPI does (`stripewise tunables`). A layout acts "
             "only on files that do not exist yet, and only on a file system that has stripes."

@@ -47,13 +47,11 @@ class Imbalance(Rule):
             yield Hit(None, None, float(spent[slowest]), evidence=evidence)
 
     def phrase(self, told: Told) -> str:
-        """Name the rank and its slowest file."""
         evidence = told.evidence
         name = name_of(str(evidence["slowest_file"]))
         return f"rank {evidence['rank']} taking far longer than the others, most of it with {name}"
 
     def text(self, told: Told) -> str:
-        """Compare the slowest with the mean, and say whether it had more to do."""
         evidence = told.evidence
         ratio = float(evidence["bytes_ratio"])
         alone = ratio > int(evidence["ranks"]) - 0.5
@@ -75,7 +73,6 @@ class Imbalance(Rule):
         )
 
     def remedy(self, told: Told) -> str:
-        """Spread the data, or look at the machine."""
         if float(told.evidence["bytes_ratio"]) >= 1 + LEAST_SHARE:
             return (
                 "Spread the I/O over the ranks. That gains time where the storage serves several "

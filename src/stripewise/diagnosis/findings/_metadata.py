@@ -67,11 +67,9 @@ class OpenPerStep(Rule):
             yield Hit(use, gain, elapsed, opens.count, 0, evidence, None, use.only_rank)
 
     def phrase(self, told: Told) -> str:
-        """How often what."""
-        return f"opening {files_of(told.files, told.n_files)} {count(told.calls)} times"
+        return f"opening {told.names} {count(told.calls)} times"
 
     def text(self, told: Told) -> str:
-        """How often, how long."""
         each = number(float(told.evidence["opens_a_rank"]))
         return (
             f"Each process opened the file {each} times; opening and closing it took "
@@ -79,7 +77,6 @@ class OpenPerStep(Rule):
         )
 
     def remedy(self, told: Told) -> str:
-        """Once."""
         return "Open the file once, keep it open over the steps, and close it at the end."
 
 
@@ -102,19 +99,16 @@ class RepeatedStat(Rule):
         yield Hit(None, gain, spent, calls, 0, evidence)
 
     def phrase(self, told: Told) -> str:
-        """Say how often what was asked."""
         where = files_of((str(told.evidence["directory"]) or "many directories",))
         return f"asking {count(told.calls)} times about files in {where} (stat, access)"
 
     def text(self, told: Told) -> str:
-        """Say how often and how long."""
         return (
             f"One process asked {count(told.calls)} times whether a file is there, how long it "
             f"is or when it changed; that took {seconds(told.stake)}."
         )
 
     def remedy(self, told: Told) -> str:
-        """Keep the answer."""
         return (
             "Ask once and keep the answer; list a directory once instead of asking for each of "
             "its files. Where a file may change meanwhile, ask at most once a second."
@@ -140,13 +134,11 @@ class NameCalls(Rule):
             yield Hit(None, None, spent, sum(counted.values()), 0, evidence)
 
     def phrase(self, told: Told) -> str:
-        """Say which calls."""
         numbers = told.evidence
         names = [action.name.lower() for action in CHANGING if action.name.lower() in numbers]
         return f"{count(told.calls)} calls of {', '.join(names)}"
 
     def text(self, told: Told) -> str:
-        """Say how long, and where most."""
         where = str(told.evidence["directory"]) or "many directories"
         return (
             f"{self.phrase(told)} by one process took {seconds(told.stake)}, most of it in "
@@ -154,7 +146,6 @@ class NameCalls(Rule):
         )
 
     def remedy(self, told: Told) -> str:
-        """Fewer files that do not stay."""
         return (
             "Keep what does not stay in memory or in one scratch file that is used again; make "
             "directories once."

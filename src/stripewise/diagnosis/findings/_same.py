@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterable
 
 from stripewise.diagnosis._usage import READS, FileUse
-from stripewise.diagnosis._words import files_of, number, seconds, size
+from stripewise.diagnosis._words import number, seconds, size
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 
 LEAST_TIMES = 2.0
@@ -48,15 +48,12 @@ class RedundantReads(Rule):
         return Hit.of_calls(use, use.total, run.gain(use.total.elapsed, after), False, evidence)
 
     def phrase(self, told: Told) -> str:
-        """Who reads what how often."""
         evidence = told.evidence
-        name = files_of(told.files, told.n_files)
         if evidence["way"] == "broadcast":
-            return f"{evidence['ranks']} ranks reading all of {name}"
-        return f"reading {name} {number(float(evidence['times']))} times over"
+            return f"{evidence['ranks']} ranks reading all of {told.names}"
+        return f"reading {told.names} {number(float(evidence['times']))} times over"
 
     def text(self, told: Told) -> str:
-        """Bytes read against bytes there are."""
         evidence = told.evidence
         length = size(float(evidence["file_bytes"]))
         if evidence["way"] == "broadcast":
@@ -67,13 +64,12 @@ class RedundantReads(Rule):
             )
         who = "Each rank" if int(evidence["ranks"]) > 1 else "The program"
         return (
-            f"{who} read all of {files_of(told.files, told.n_files)} ({length}) "
+            f"{who} read all of {told.names} ({length}) "
             f"{number(float(evidence['times']))} times on average and spent "
             f"{seconds(told.stake)} in it."
         )
 
     def remedy(self, told: Told) -> str:
-        """Keep, or distribute."""
         if told.evidence["way"] == "broadcast":
             return (
                 "Read it on rank 0 and MPI_Bcast it. Without a change of source: put a copy on "
@@ -82,7 +78,6 @@ class RedundantReads(Rule):
         return "Read the file once and keep what was read in memory."
 
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
-        """A copy on each node."""
         if told.evidence["way"] != "broadcast":
             return ()
         path = told.files[0]

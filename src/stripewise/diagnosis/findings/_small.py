@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stripewise.diagnosis._words import count, files_of, seconds, size
-from stripewise.diagnosis.findings._base import WAYS, Hit, Rule, Run, Told, toward, word
+from stripewise.diagnosis._words import count, seconds, size
+from stripewise.diagnosis.findings._base import WAYS, Hit, Rule, Run, Told
 from stripewise.machines import COPY
 from stripewise.model import IoLayer, Op
 
@@ -42,24 +42,16 @@ class SmallRequests(Rule):
                 yield Hit.of_calls(use, calls, run.gain(calls.elapsed, after), writing)
 
     def phrase(self, told: Told) -> str:
-        """Size, direction, file."""
-        writing = bool(told.first.writing)
-        return (
-            f"{size(told.mean_bytes)} {word(writing)} {toward(writing)} "
-            f"{files_of(told.files, told.n_files)} without a buffer"
-        )
+        return f"{size(told.mean_bytes)} {told.way_files} without a buffer"
 
     def text(self, told: Told) -> str:
-        """How many, how long."""
         return (
-            f"{count(told.calls)} {word(bool(told.first.writing))} of {size(told.mean_bytes)} on "
-            f"average, one after the other, took {seconds(told.stake)}; each is a system call of "
-            "its own."
+            f"{count(told.calls)} {told.way} of {size(told.mean_bytes)} on average, one after the "
+            f"other, took {seconds(told.stake)}; each is a system call of its own."
         )
 
     def remedy(self, told: Told) -> str:
-        """A buffer."""
-        if told.first.writing:
+        if told.writing:
             return (
                 "Collect the pieces in a buffer of 1 MiB and write that. In C fwrite does so "
                 "after setvbuf(file, NULL, _IOFBF, 1 << 20), in Python open(name, 'wb', "

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stripewise.diagnosis._usage import WRITES
-from stripewise.diagnosis._words import count, files_of, seconds
+from stripewise.diagnosis._words import count, seconds
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 from stripewise.model import IoLayer, Op
 
@@ -37,11 +37,9 @@ class SyncPerWrite(Rule):
             yield Hit.of_calls(use, syncs, gain, True, {"writes": writes.count})
 
     def phrase(self, told: Told) -> str:
-        """How many where."""
-        return f"{count(told.calls)} syncs of {files_of(told.files, told.n_files)}"
+        return f"{count(told.calls)} syncs of {told.names}"
 
     def text(self, told: Told) -> str:
-        """Syncs against writes."""
         writes = count(int(told.evidence["writes"]))
         return (
             f"{count(told.calls)} syncs for {writes} writes took {seconds(told.stake)} of the "
@@ -49,7 +47,6 @@ class SyncPerWrite(Rule):
         )
 
     def remedy(self, told: Told) -> str:
-        """Once."""
         return (
             "Sync once, after the last write. If each record must survive a crash (a data base, "
             "a journal), the syncs are the price of that and must stay."
