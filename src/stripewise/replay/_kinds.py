@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 
 from stripewise._interned import Interned
 from stripewise.model import IoLayer, Op, OpenBit, ShapeKind, Trace
-from stripewise.replay._verbs import JOINT, SKIPPED, is_collective, verb_of
+from stripewise.replay._verbs import COLLECTIVE, CREATING, JOINT, REMOVING, verb_of
 
 _READS = (Op.READ, Op.READ_COLLECTIVE)
 _WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
-_CREATING = OpenBit.CREATE | OpenBit.TRUNCATE
+_CREATING_BITS = OpenBit.CREATE | OpenBit.TRUNCATE
+_COLLECTIVE_OPS = (Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 _PARALLEL = (IoLayer.MPIIO, IoLayer.PNETCDF)
 
 
@@ -65,78 +67,82 @@ class RowKinds:
 
 def row_kinds(trace: Trace, chosen: NDArray[np.bool_]) -> RowKinds:
     """Return what the chosen rows are."""
-    rows, n = trace.rows, len(trace.rows)
+    rows, names = trace.rows, (*trace.names, "")
     verbs: Interned[str] = Interned()
-    kinds = np.zeros(n, KIND_ROW)
+    kinds = np.zeros(len(rows), KIND_ROW)
     kinds["verb"] = -1
     lost: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
-    lost_bytes = 0
-    for index in np.flatnonzero(chosen):
-        row = rows[index]
-        name = trace.names[row["name"]] if row["name"] >= 0 else ""
-        found = verb_of(int(row["layer"]), int(row["op"]), int(row["flags"]), name)
-        why = "" if found is not None else _unknown(int(row["layer"]), name)
-        why = why or _truncated(trace, int(row["shape"]), int(row["view"]))
-        why = why or _nameless(row, name)
-        count = int(row["count"])
+    left_out = np.zeros(len(rows), bool)
+    find = cache(verb_of)
+    unsound = _unsound(trace)
+    index = np.flatnonzero(chosen)
+    columns = (rows[name][index].tolist() for name in ("layer", "op", "flags", "name", "count"))
+    for place, layer, op, flags, number, count in zip(index.tolist(), *columns, strict=True):
+        name = names[number]
+        found = find(layer, op, flags, name)
+        if found is None:
+            why = f"{'ADIOS2' if layer == IoLayer.ADIOS2 else name} is not replayed"
+        else:
+            why = _UNSOUND[unsound[place]].format(name)
+        left_out[place] = bool(why)
         if why:
             lost[why] += count
-            lost_bytes += _moved(row) * count
-        elif found == SKIPPED or found is None:
-            skipped[name] += count
+        elif found:
+            kinds["verb"][place] = verbs.number(found)
         else:
-            kinds["verb"][index] = verbs.number(found)
-            kinds["collective"][index] = is_collective(found, int(row["op"]))
-    kept, file = kinds["verb"] >= 0, rows["file"].astype(np.int64)
-    kinds["key"] = np.where(file >= 0, (rows["layer"].astype(np.int64) << 32) | file, -1)
-    kinds["opens"] = kept & (rows["op"] == Op.OPEN) & (file >= 0)
-    kinds["closes"] = kept & (rows["op"] == Op.CLOSE)
-    kinds["parallel"] = kept & _is_parallel(trace)
-    bits = np.where(rows["op"] == Op.OPEN, rows["offset"], 0)
-    making = ((bits & int(_CREATING)) != 0) | _is(verbs.values, kinds, "fcreate", "create")
-    kinds["creates"] = kept & making
-    kinds["removes"] = kept & _is(verbs.values, kinds, "unlink", "delete")
-    joint = [number for number, text in enumerate(verbs.values) if text in JOINT]
-    kinds["joint"] = np.isin(kinds["verb"], joint)
-    read, written = (_bytes_of(trace, kept, ops) for ops in (_READS, _WRITES))
+            skipped[name] += count
+    _set_kinds(trace, kinds, verbs.values)
+    kept = kinds["verb"] >= 0
+    read, written = _bytes_of(rows, kept, _READS), _bytes_of(rows, kept, _WRITES)
+    lost_bytes = _bytes_of(rows, left_out, (*_READS, *_WRITES))
     return RowKinds(verbs.values, kinds, read, written, lost_bytes, lost, skipped)
 
 
-def _is(verbs: tuple[str, ...], kinds: NDArray[Any], *names: str) -> NDArray[np.bool_]:
-    wanted = [i for i, text in enumerate(verbs) if text.partition(".")[2] in names]
-    return np.isin(kinds["verb"], wanted)
+_UNSOUND = (
+    "",
+    "a selection is not listed completely in the trace",
+    "a file view is not listed completely in the trace",
+    "{} without its variable is not replayed",
+)
 
 
-def _bytes_of(trace: Trace, kept: NDArray[np.bool_], ops: tuple[Op, ...]) -> int:
-    rows = trace.rows[kept & np.isin(trace.rows["op"], ops)]
-    return int((rows["bytes"] * rows["count"]).sum())
+def _unsound(trace: Trace) -> NDArray[np.int64]:
+    """Return why the description of a call is not enough, (n_rows,) int64 into `_UNSOUND`."""
+    rows = trace.rows
+    listed = (ShapeKind.BOXES, ShapeKind.POINTS)
+    shapes = [one.truncated and one.kind in listed for one in trace.shapes]
+    views = [one.truncated for one in trace.views]
+    moves = np.isin(rows["op"], (*_READS, *_WRITES))
+    of_library = np.isin(rows["layer"], (IoLayer.HDF5, IoLayer.PNETCDF))
+    cut_shape = np.array([*shapes, False])[rows["shape"]]  # -1 is the last
+    cut_view = np.array([*views, False])[rows["view"]]
+    nameless = moves & (rows["bytes"] > 0) & of_library & (rows["object"] < 0)
+    return np.select((cut_shape, cut_view, nameless), (1, 2, 3), 0)
 
 
-def _moved(row: np.void) -> int:
-    return int(row["bytes"]) if row["op"] in (*_READS, *_WRITES) else 0
+def _set_kinds(trace: Trace, kinds: NDArray[Any], verbs: tuple[str, ...]) -> None:
+    """Set what follows from the verbs and the rows."""
+
+    def among(names: frozenset[str]) -> NDArray[np.bool_]:
+        return np.isin(kinds["verb"], [i for i, verb in enumerate(verbs) if verb in names])
+
+    rows = trace.rows
+    kept, op, file = kinds["verb"] >= 0, rows["op"], rows["file"].astype(np.int64)
+    kinds["key"] = np.where(file >= 0, (rows["layer"].astype(np.int64) << 32) | file, -1)
+    kinds["collective"] = kept & (np.isin(op, _COLLECTIVE_OPS) | among(COLLECTIVE))
+    kinds["opens"] = kept & (op == Op.OPEN) & (file >= 0)
+    kinds["closes"] = kept & (op == Op.CLOSE)
+    kinds["parallel"] = kept & _is_parallel(trace)
+    bits = np.where(op == Op.OPEN, rows["offset"], 0)
+    kinds["creates"] = kept & (((bits & int(_CREATING_BITS)) != 0) | among(CREATING))
+    kinds["removes"] = among(REMOVING)
+    kinds["joint"] = among(JOINT)
 
 
-def _unknown(layer: int, name: str) -> str:
-    if layer == IoLayer.ADIOS2:
-        return "ADIOS2 is not replayed"
-    return f"{name} is not replayed"
-
-
-def _nameless(row: np.void, name: str) -> str:
-    if row["layer"] not in (IoLayer.HDF5, IoLayer.PNETCDF) or row["object"] >= 0:
-        return ""
-    return f"{name} without its variable is not replayed" if _moved(row) else ""
-
-
-def _truncated(trace: Trace, shape: int, view: int) -> str:
-    if shape >= 0:
-        seen = trace.shapes[shape]
-        if seen.truncated and seen.kind in (ShapeKind.BOXES, ShapeKind.POINTS):
-            return "a selection is not listed completely in the trace"
-    if view >= 0 and trace.views[view].truncated:
-        return "a file view is not listed completely in the trace"
-    return ""
+def _bytes_of(rows: NDArray[Any], kept: NDArray[np.bool_], ops: tuple[Op, ...]) -> int:
+    moved = rows[kept & np.isin(rows["op"], ops)]
+    return int((moved["bytes"] * moved["count"]).sum())
 
 
 def _is_parallel(trace: Trace) -> NDArray[np.bool_]:

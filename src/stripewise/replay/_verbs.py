@@ -26,22 +26,11 @@ _POSIX_META = (
     (r"_*f?l?x?stat.*|fstatat.*|access|faccessat", "stat"),
 )
 _MPI_WAIT = re.compile(r"(Wait|Test)(all|any|some)?")
-_MPI_NAMES = frozenset(
-    "open close delete set_view set_size preallocate seek seek_shared get_size "
-    "get_position_shared sync".split()
-) | {
-    f"{prefix}{way}{suffix}"
-    for way in ("read", "write")
-    for prefix, suffix in (
-        *(("", end) for end in ("", "_shared", "_all", "_ordered", "_at", "_at_all")),
-        *(("i", end) for end in ("", "_shared", "_all", "_at", "_at_all")),
-        *(
-            ("", f"_{kind}_{part}")
-            for kind in ("all", "ordered", "at_all")
-            for part in ("begin", "end")
-        ),
-    )
-}
+_MPI_NAME = re.compile(
+    r"open|close|delete|set_view|set_size|preallocate|seek|seek_shared|get_size"
+    r"|get_position_shared|sync|i?(read|write)(_shared|_all|_at|_at_all)?"
+    r"|(read|write)(_ordered|_(all|ordered|at_all)_(begin|end))"
+)
 _HDF5_META = {
     "H5Dcreate": "dcreate",
     "H5Dopen": "dopen",
@@ -51,11 +40,6 @@ _HDF5_META = {
     "H5Awrite": "awrite",
     "H5Aread": "aread",
     "H5Fflush": "fflush",
-    "H5Oclose": SKIPPED,
-    "H5Gclose": SKIPPED,
-    "H5Gopen": SKIPPED,
-    "H5Idec_ref": SKIPPED,
-    "H5ESwait": SKIPPED,
 }
 _PNETCDF_META = {
     "delete": "delete",
@@ -74,14 +58,7 @@ _PNETCDF_META = {
 
 def verb_of(layer: int, op: int, flags: int, name: str) -> str | None:
     """Return the verb, `SKIPPED`, or None for a call that cannot be replayed."""
-    kinds = {
-        IoLayer.POSIX: _posix,
-        IoLayer.STDIO: _stdio,
-        IoLayer.MPIIO: _mpiio,
-        IoLayer.HDF5: _hdf5,
-        IoLayer.PNETCDF: _pnetcdf,
-    }
-    find = kinds.get(IoLayer(layer))
+    find = _FINDERS.get(IoLayer(layer))
     return find(Op(op), EventFlag(flags), name) if find else None
 
 
@@ -111,7 +88,7 @@ def _mpiio(op: Op, flags: EventFlag, name: str) -> str | None:
     plain = re.sub(r"^P?MPI_(File_)?|_c$", "", name)
     if _MPI_WAIT.fullmatch(plain):
         return "mpiio.waitall" if "all" in plain else "mpiio.wait"
-    if plain in _MPI_NAMES:
+    if _MPI_NAME.fullmatch(plain):
         return f"mpiio.{plain}"
     return None if op in _DATA else SKIPPED
 
@@ -124,7 +101,7 @@ def _hdf5(op: Op, flags: EventFlag, name: str) -> str | None:
         return "hdf5.fcreate" if plain.startswith("H5Fcreate") else "hdf5.fopen"
     if op == Op.CLOSE:
         return "hdf5.fclose"
-    verb = _HDF5_META.get(plain, SKIPPED)
+    verb = _HDF5_META.get(plain)
     return f"hdf5.{verb}" if verb else SKIPPED
 
 
@@ -139,23 +116,25 @@ def _pnetcdf(op: Op, flags: EventFlag, name: str) -> str | None:
         return "pnetcdf.create" if plain == "create" else "pnetcdf.open"
     if op == Op.CLOSE:
         return "pnetcdf.close"
-    verb = _PNETCDF_META.get(plain, SKIPPED)
+    verb = _PNETCDF_META.get(plain)
     return f"pnetcdf.{verb}" if verb else SKIPPED
 
 
-def is_collective(verb: str, op: int) -> bool:
-    """Whether all that opened a file together make this call together."""
-    if op in (Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE):
-        return True
-    return verb in _COLLECTIVE
-
-
-_COLLECTIVE = frozenset(
+_FINDERS = {
+    IoLayer.POSIX: _posix,
+    IoLayer.STDIO: _stdio,
+    IoLayer.MPIIO: _mpiio,
+    IoLayer.HDF5: _hdf5,
+    IoLayer.PNETCDF: _pnetcdf,
+}
+COLLECTIVE = frozenset(
     "mpiio.close mpiio.set_view mpiio.set_size mpiio.preallocate mpiio.sync mpiio.seek_shared "
     "hdf5.fclose hdf5.fflush hdf5.dcreate hdf5.dset_extent hdf5.gcreate hdf5.awrite "
     "pnetcdf.close pnetcdf.enddef pnetcdf.redef pnetcdf.begin_indep pnetcdf.end_indep "
     "pnetcdf.wait_all pnetcdf.sync".split()
 )
-
+"""All that opened a file together make these calls together, whatever they move."""
 JOINT = frozenset(("hdf5.dopen", "hdf5.dclose"))
 """All ranks make these calls as a rule, but no one has to."""
+CREATING = frozenset(("hdf5.fcreate", "pnetcdf.create"))
+REMOVING = frozenset(("posix.unlink", "mpiio.delete", "pnetcdf.delete"))
