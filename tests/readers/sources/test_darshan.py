@@ -17,7 +17,7 @@ from stripewise.readers.sources import recognise
 from stripewise.readers.sources._darshan import DarshanSource, _isolated
 from stripewise.readers.sources._darshan._counters import Files, counter_rows
 from stripewise.readers.sources._darshan._heat import heat_rows
-from stripewise.readers.sources._darshan._isolated import Module, RawLog
+from stripewise.readers.sources._darshan._isolated import RawLog
 from stripewise.readers.sources._darshan._read import _layout
 
 darshan = pytest.importorskip("darshan")
@@ -211,24 +211,11 @@ def test_an_incomplete_module_makes_the_profile_partial(monkeypatch: pytest.Monk
     assert any(note == "not looked at: DFS" for note in profile.notes)
 
 
-def _module(ids: list[int], ranks: list[int], **counters: list[int]) -> Module:
-    return Module(
-        np.array(ids, np.uint64),
-        np.array(ranks),
-        {name: np.array(values) for name, values in counters.items() if name[:2] != "F_"},
-        {name: np.array(values, float) for name, values in counters.items() if name[:2] == "F_"},
-    )
-
-
 def test_bytes_of_mixed_calls_are_shared_out_and_minus_one_is_nothing() -> None:
-    module = _module(
-        [7],
-        [-1],
-        COLL_WRITES=[30],
-        INDEP_WRITES=[10],
-        NB_WRITES=[-1],
-        BYTES_WRITTEN=[4001],
-        F_WRITE_TIME=[8],
+    counters = {"COLL_WRITES": 30, "INDEP_WRITES": 10, "NB_WRITES": -1, "BYTES_WRITTEN": 4001}
+    values = {"id": 7, "rank": -1, **counters, "F_WRITE_TIME": 8.0}
+    module = np.array(
+        [tuple(values.values())], [(n, np.dtype(type(v))) for n, v in values.items()]
     )
     rows = counter_rows(RawLog({}, {"MPI-IO": module}), Files({"7": "/a"}))
     assert rows["bytes"][0][Op.WRITE_COLLECTIVE] == 3001
@@ -239,14 +226,14 @@ def test_bytes_of_mixed_calls_are_shared_out_and_minus_one_is_nothing() -> None:
 
 def test_heat_bins_of_other_widths_are_joined() -> None:
     arrays = {
-        "HEATMAP/id": np.array([16592106915301738621, 3989511027826779520], np.uint64),
-        "HEATMAP/rank": np.array([0, 0]),
-        "HEATMAP/width": np.array([0.1, 0.2]),
-        "HEATMAP/bins": np.array([4, 2]),
+        "HEATMAP": np.array(
+            [(16592106915301738621, 0, 0.1, 4), (3989511027826779520, 0, 0.2, 2)],
+            [("id", "u8"), ("rank", "i8"), ("width", "f8"), ("bins", "i8")],
+        ),
         "HEATMAP/read": np.array([1, 2, 4, 8, 0, 0]),
         "HEATMAP/write": np.array([0, 0, 0, 0, 5, 6]),
     }
-    rows, width = heat_rows(RawLog({"names": {}}, {}, arrays))
+    rows, width = heat_rows(RawLog({"names": {}}, arrays))
     assert width == pytest.approx(0.2)
     posix = rows[rows["layer"] == IoLayer.POSIX]
     assert posix["read_bytes"].tolist() == [3, 12]

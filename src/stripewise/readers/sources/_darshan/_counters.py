@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stripewise.model import ALL_RANKS, COUNTER_ROW, N_COMMON, SIZE_EDGES, IoLayer, Op
 from stripewise.readers._rows import unknown_counters
-from stripewise.readers.sources._darshan._isolated import Module, RawLog
+from stripewise.readers.sources._darshan._isolated import RawLog
 
 _BINS = (
     *("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M"),
@@ -103,11 +103,11 @@ class Files:
         """(n,) index of each id."""
         return np.array([self.index(int(value)) for value in ids], dtype=np.int32)
 
-    def owners(self, module: Module) -> NDArray[np.int32]:
+    def owners(self, module: NDArray[Any]) -> NDArray[np.int32]:
         """(n,) file of each record of a module, of datasets and variables the one they lie in."""
-        if module.file_ids is None:
-            return self.indices(module.ids)
-        pairs = zip(module.ids.tolist(), module.file_ids.tolist(), strict=True)
+        if "file_id" not in _members(module):
+            return self.indices(module["id"])
+        pairs = zip(module["id"].tolist(), module["file_id"].tolist(), strict=True)
         return self.indices(np.array([self._file_of(*pair) for pair in pairs], np.uint64))
 
     def _file_of(self, record_id: int, file_id: int) -> int:
@@ -133,12 +133,12 @@ def counter_rows(log: RawLog, files: Files) -> NDArray[Any]:
     return rows
 
 
-def _rows_of(name: str, module: Module, files: Files) -> NDArray[Any]:
+def _rows_of(name: str, module: NDArray[Any], files: Files) -> NDArray[Any]:
     shape = _SHAPES[name]
-    rows = unknown_counters(len(module.ids))
+    rows = unknown_counters(len(module))
     rows["file"] = files.owners(module)
     rows["layer"] = shape.layer
-    rows["rank"] = np.where(module.ranks == -1, ALL_RANKS, module.ranks)
+    rows["rank"] = np.where(module["rank"] == -1, ALL_RANKS, module["rank"])
     for op, names in shape.counts.items():
         for counter in names.split():
             rows["count"][:, op] += _counts(module, counter)
@@ -152,20 +152,24 @@ def _rows_of(name: str, module: Module, files: Files) -> NDArray[Any]:
     return rows
 
 
-def _counts(module: Module, name: str) -> NDArray[np.int64]:
-    """(n,) a counter; 0 where Darshan writes -1 (not recorded) or the version has none."""
-    values = module.counters.get(name)
-    return np.zeros(len(module.ids), np.int64) if values is None else np.maximum(values, 0)
+def _members(module: NDArray[Any]) -> tuple[str, ...]:
+    return module.dtype.names or ()
 
 
-def _seconds(module: Module, name: str) -> NDArray[np.float64]:
-    values = module.fcounters.get(name)
-    if values is None:
-        return np.zeros(len(module.ids))
-    return np.where(np.isfinite(values), np.maximum(values, 0.0), 0.0)
+def _counts(module: NDArray[Any], name: str, missing: int = 0) -> NDArray[np.int64]:
+    """(n,) a counter; `missing` where Darshan writes -1 (not recorded) or the version has none."""
+    if name not in _members(module):
+        return np.full(len(module), missing, np.int64)
+    return np.asarray(np.maximum(module[name], missing))
 
 
-def _add_data(rows: NDArray[Any], module: Module) -> None:
+def _seconds(module: NDArray[Any], name: str) -> NDArray[np.float64]:
+    if name not in _members(module):
+        return np.zeros(len(module))
+    return np.where(np.isfinite(module[name]), np.maximum(module[name], 0.0), 0.0)
+
+
+def _add_data(rows: NDArray[Any], module: NDArray[Any]) -> None:
     """Bytes and time; where calls are of both kinds they are shared out by number of calls."""
     for one, all_, what, time in (
         (Op.READ, Op.READ_COLLECTIVE, "BYTES_READ", "F_READ_TIME"),
@@ -180,7 +184,7 @@ def _add_data(rows: NDArray[Any], module: Module) -> None:
         rows["seconds"][:, all_], rows["seconds"][:, one] = seconds * share, seconds * (1 - share)
 
 
-def _set_times(rows: NDArray[Any], module: Module) -> None:
+def _set_times(rows: NDArray[Any], module: NDArray[Any]) -> None:
     starts = [_seconds(module, f"F_{what}_START_TIMESTAMP") for what in ("READ", "WRITE")]
     ends = [_seconds(module, f"F_{what}_END_TIMESTAMP") for what in ("READ", "WRITE")]
     first = np.min([np.where(start > 0, start, np.inf) for start in starts], axis=0)
@@ -189,7 +193,7 @@ def _set_times(rows: NDArray[Any], module: Module) -> None:
     rows["last"] = np.where(last > 0, last, np.nan)
 
 
-def _set_sizes(rows: NDArray[Any], module: Module, middle: str) -> None:
+def _set_sizes(rows: NDArray[Any], module: NDArray[Any], middle: str) -> None:
     for place, bin_name in enumerate(_BINS):
         rows["read_sizes"][:, place] = _counts(module, f"SIZE_READ_{middle}{bin_name}")
         rows["write_sizes"][:, place] = _counts(module, f"SIZE_WRITE_{middle}{bin_name}")
@@ -198,26 +202,24 @@ def _set_sizes(rows: NDArray[Any], module: Module, middle: str) -> None:
         rows["common_count"][:, place] = _counts(module, f"ACCESS{place + 1}_COUNT")
 
 
-def _set_details(rows: NDArray[Any], module: Module) -> None:
-    rows["sequential_reads"] = _counts(module, "SEQ_READS")
-    rows["consecutive_reads"] = _counts(module, "CONSEC_READS")
-    rows["sequential_writes"] = _counts(module, "SEQ_WRITES")
-    rows["consecutive_writes"] = _counts(module, "CONSEC_WRITES")
-    missing = np.full(len(rows), -1, np.int64)
-    rows["unaligned"] = module.counters.get("FILE_NOT_ALIGNED", missing)
+def _set_details(rows: NDArray[Any], module: NDArray[Any]) -> None:
+    for what in ("reads", "writes"):
+        rows[f"sequential_{what}"] = _counts(module, f"SEQ_{what.upper()}")
+        rows[f"consecutive_{what}"] = _counts(module, f"CONSEC_{what.upper()}")
+    rows["unaligned"] = _counts(module, "FILE_NOT_ALIGNED", -1)
     rows["alignment"] = _counts(module, "FILE_ALIGNMENT")
-    ends = [module.counters.get(f"MAX_BYTE_{what}", missing) for what in ("READ", "WRITTEN")]
+    ends = [_counts(module, f"MAX_BYTE_{what}", -1) for what in ("READ", "WRITTEN")]
     moved = rows["bytes"].sum(axis=1) > 0
     rows["maximum_offset"] = np.where(moved & (ends[0] + ends[1] != -2), np.max(ends, 0) + 1, -1)
 
 
-def _set_spread(rows: NDArray[Any], module: Module) -> None:
+def _set_spread(rows: NDArray[Any], module: NDArray[Any]) -> None:
     """Slowest and fastest rank of reduced records; Darshan has the variance, not its root.
 
     A variance of 0 where ranks differ was not computed (some logs of 3.1).
     """
     reduced = rows["rank"] == ALL_RANKS
-    known = reduced & (module.counters.get("SLOWEST_RANK", np.full(len(rows), -1)) >= 0)
+    known = reduced & (_counts(module, "SLOWEST_RANK", -1) >= 0)
     for which in ("slowest", "fastest"):
         upper = which.upper()
         rows[f"{which}_rank"] = np.where(known, _counts(module, f"{upper}_RANK"), -1)

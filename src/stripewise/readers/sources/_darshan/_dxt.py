@@ -27,7 +27,7 @@ VIEW_NOTE = (
 
 def read_trace(log: RawLog, files: Files, source: str) -> Trace | None:
     """Trace of the calls that DXT recorded; None without DXT."""
-    parts = [_rows(log, module, files) for module in _LAYERS if f"{module}/id" in log.arrays]
+    parts = [_rows(log, module, files) for module in _LAYERS if module in log.arrays]
     parts = [part for part in parts if len(part)]
     if not parts:
         return None
@@ -60,14 +60,13 @@ def hosts(log: RawLog) -> tuple[str, ...]:
 
 
 def _rows(log: RawLog, module: str, files: Files) -> NDArray[Any]:
-    owners, segments = log.arrays[f"{module}/owners"], log.arrays[f"{module}/segments"]
+    owners, segments = log.arrays[module], log.arrays[f"{module}/segments"]
     layer = _LAYERS[module]
-    counts = owners[:, 1] + owners[:, 2]
-    record, place = expanded_index(counts)
-    writing = place < owners[record, 1]
+    record, place = expanded_index(owners["n_writes"] + owners["n_reads"])
+    writing = place < owners["n_writes"][record]
     rows = np.zeros(len(segments), TRACE_ROW)
-    rows["rank"] = owners[record, 0]
-    rows["file"] = files.indices(log.arrays[f"{module}/id"])[record]
+    rows["rank"] = owners["rank"][record]
+    rows["file"] = files.indices(owners["id"])[record]
     rows["name"] = (2 if layer == IoLayer.MPIIO else 0) + writing
     for name in ("parent", "object", "shape", "view", "memory"):
         rows[name] = -1

@@ -29,21 +29,21 @@ _BY_ID = {
 
 def heat_rows(log: RawLog) -> tuple[NDArray[Any], float]:
     """Rows of bins with data, and the width of a bin in seconds (0: no heat map)."""
-    if "HEATMAP/id" not in log.arrays:
+    if "HEATMAP" not in log.arrays:
         return np.zeros(0, HEAT_ROW), 0.0
-    ids, ranks = log.arrays["HEATMAP/id"], log.arrays["HEATMAP/rank"]
-    widths, n_bins = log.arrays["HEATMAP/width"], log.arrays["HEATMAP/bins"]
-    layers = np.array([_layer(log, int(value)) for value in ids])
+    records = log.arrays["HEATMAP"]
+    widths = records["width"]
+    layers = np.array([_layer(log, int(value)) for value in records["id"]])
     used = (layers >= 0) & np.isfinite(widths) & (widths > 0)
     if not used.any():
         return np.zeros(0, HEAT_ROW), 0.0
     width = float(widths[used].max())
-    record, place = expanded_index(n_bins)
+    record, place = expanded_index(records["bins"])
     read, write = log.arrays["HEATMAP/read"], log.arrays["HEATMAP/write"]
     filled = used[record] & ((read > 0) | (write > 0))
     record, place = record[filled], place[filled]
     rows = np.zeros(len(record), HEAT_ROW)
-    rows["rank"], rows["file"], rows["layer"] = ranks[record], -1, layers[record]
+    rows["rank"], rows["file"], rows["layer"] = records["rank"][record], -1, layers[record]
     rows["bin"] = np.floor(place * widths[record] / width + 1e-9).astype(np.int64)
     rows["read_bytes"], rows["write_bytes"] = read[filled], write[filled]
     return summed_heat(rows), width

@@ -26,37 +26,25 @@ _LONGEST_LINE = 200
 
 
 @dataclass(frozen=True)
-class Module:
-    """Records of one module that counts.
-
-    Attributes:
-        ids / ranks: (n,) uint64 and int64; rank -1 is all ranks together.
-        counters / fcounters: Name to (n,) values.
-        file_ids: (n,) uint64 of the file that a dataset or variable lies in; None of files.
-    """
-
-    ids: NDArray[np.uint64]
-    ranks: NDArray[np.int64]
-    counters: dict[str, NDArray[np.int64]]
-    fcounters: dict[str, NDArray[np.float64]]
-    file_ids: NDArray[np.uint64] | None = None
-
-
-@dataclass(frozen=True)
 class RawLog:
     """What a log holds, as numbers and texts.
 
     Attributes:
         meta: Of the worker: "job", "exe", "modules", "names", "lustre", "trouble".
-        modules: Those with records, by name.
-        arrays: Of DXT and the heat map, by "MODULE/what".
+        arrays: By "MODULE" its records, a member for each counter; rank -1 is all ranks together,
+            `file_id` the file that a dataset or variable lies in.  By "MODULE/what" the segments
+            of DXT and the bins of the heat map.
         complaints: What Darshan's library printed.
     """
 
     meta: dict[str, Any]
-    modules: dict[str, Module] = field(default_factory=dict)
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
     complaints: tuple[str, ...] = ()
+
+    @property
+    def modules(self) -> dict[str, NDArray[Any]]:
+        """Those that count and have records."""
+        return {name: self.arrays[name] for name in _worker.COUNTED if name in self.arrays}
 
 
 def read_log(path: Path, timeout_seconds: float = DARSHAN_SECONDS) -> RawLog:
@@ -73,7 +61,8 @@ def read_log(path: Path, timeout_seconds: float = DARSHAN_SECONDS) -> RawLog:
         complaints = _run(path, output, timeout_seconds)
         try:
             with np.load(output, allow_pickle=False) as archive:
-                return _unpack({name: archive[name] for name in archive.files}, complaints)
+                arrays = {name: archive[name] for name in archive.files}
+                return RawLog(json.loads(str(arrays.pop("meta"))), arrays, complaints)
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise TraceError(f"{path}: Darshan's library made no sense of it ({error})") from None
 
@@ -131,25 +120,3 @@ def _too_large(path: Path, seconds: float) -> TraceError:
         f"{path}: cannot be read within {DARSHAN_MEMORY_BYTES >> 30} GiB and {seconds:g} s, the"
         " budget of a Darshan log: it is damaged, or its DXT part is too large"
     )
-
-
-def _unpack(arrays: dict[str, NDArray[Any]], complaints: tuple[str, ...]) -> RawLog:
-    meta = json.loads(str(arrays.pop("meta")))
-    modules = {}
-    for name in _worker.COUNTED:
-        if f"{name}/id" in arrays:
-            modules[name] = Module(
-                arrays[f"{name}/id"],
-                arrays[f"{name}/rank"],
-                _columns(name, meta[f"{name}/counters"], arrays[f"{name}/counters"]),
-                _columns(name, meta[f"{name}/fcounters"], arrays[f"{name}/fcounters"]),
-                arrays.get(f"{name}/file_id"),
-            )
-    return RawLog(meta, modules, arrays, complaints)
-
-
-def _columns(module: str, names: list[str], values: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """By name without the module's prefix: "OPENS", "F_READ_TIME"."""
-    prefix = f"{module.replace('-', '')}_"
-    known = zip(names, values.T, strict=False)
-    return {name.removeprefix(prefix): column for name, column in known}

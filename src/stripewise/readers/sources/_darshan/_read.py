@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stripewise.model import Evidence, FileLayout, RunProfile, Trace
 from stripewise.readers.sources._accesses import foreign_accesses
@@ -17,7 +18,7 @@ from stripewise.readers.sources._calls import heat_of
 from stripewise.readers.sources._darshan._counters import Files, counter_rows
 from stripewise.readers.sources._darshan._dxt import hosts, read_trace
 from stripewise.readers.sources._darshan._heat import heat_rows
-from stripewise.readers.sources._darshan._isolated import Module, RawLog, read_log
+from stripewise.readers.sources._darshan._isolated import RawLog, read_log
 
 _LAYER_OF = {
     "POSIX": "posix",
@@ -159,7 +160,7 @@ def _notes(log: RawLog, trace: Trace | None) -> list[str]:
     if trace is None and not any(name.startswith("DXT_") for name in modules):
         notes.append("no single calls (DXT was off): no patterns; DARSHAN_MOD_ENABLE=")
         notes[-1] += "DXT_POSIX,DXT_MPIIO records them"
-    reduced = any((module.ranks == -1).any() for module in log.modules.values())
+    reduced = any((module["rank"] == -1).any() for module in log.modules.values())
     if reduced and log.meta["job"].get("nprocs", 0) > 1:
         notes.append(
             "shared files have one record for all ranks: their times are sums over ranks;"
@@ -184,9 +185,9 @@ def _format(log: RawLog) -> tuple[int, ...]:
     return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else (99,)
 
 
-def _mixed(module: Module) -> bool:
+def _mixed(module: NDArray[Any]) -> bool:
     def sum_of(*names: str) -> Any:
-        return sum(np.maximum(module.counters[name], 0) for name in names)
+        return sum(np.maximum(module[name], 0) for name in names)
 
     reads = (sum_of("INDEP_READS", "NB_READS") > 0) & (sum_of("COLL_READS", "SPLIT_READS") > 0)
     writes = sum_of("INDEP_WRITES", "NB_WRITES") > 0
@@ -202,22 +203,22 @@ def _blocks(log: RawLog) -> list[str]:
     notes: dict[str, None] = {}
     for name, word in (("H5D", "dataset"), ("PNETCDF_VAR", "variable")):
         module = log.modules.get(name)
-        if module is None or "ACCESS1_COUNT" not in module.counters:
+        if module is None or "ACCESS1_COUNT" not in (module.dtype.names or ()):
             continue
-        for row in np.argsort(-module.counters["ACCESS1_COUNT"], kind="stable"):
-            text = _block(module, int(row))
+        for row in np.argsort(-module["ACCESS1_COUNT"], kind="stable"):
+            text = _block(module[row])
             if text and len(notes) < _MOST_NAMED:
-                label = log.meta["names"].get(str(int(module.ids[row])), f"one {word}")
+                label = log.meta["names"].get(str(int(module["id"][row])), f"one {word}")
                 notes.setdefault(f"{label}: most often {text}")
     return list(notes)
 
 
-def _block(module: Module, row: int) -> str:
-    sides = [int(module.counters[f"ACCESS1_LENGTH_D{place}"][row]) for place in range(1, 6)]
-    if module.counters["ACCESS1_COUNT"][row] <= 0 or not any(side > 0 for side in sides):
+def _block(record: np.void) -> str:
+    sides = [int(record[f"ACCESS1_LENGTH_D{place}"]) for place in range(1, 6)]
+    if record["ACCESS1_COUNT"] <= 0 or not any(side > 0 for side in sides):
         return ""
     shape = " x ".join(str(side) for side in sides if side > 0)
-    return f"blocks of {shape} elements of {int(module.counters['DATATYPE_SIZE'][row])} bytes"
+    return f"blocks of {shape} elements of {int(record['DATATYPE_SIZE'])} bytes"
 
 
 def _layouts(log: RawLog, files: Files) -> tuple[dict[int, FileLayout], list[str]]:

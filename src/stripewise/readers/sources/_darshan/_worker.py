@@ -21,6 +21,7 @@ DXT = ("DXT_POSIX", "DXT_MPIIO")
 MISSING = 3
 UNREADABLE = 4
 TOO_LARGE = 5
+OWNER = np.dtype([("id", "<u8"), ("rank", "<i8"), ("n_writes", "<i8"), ("n_reads", "<i8")])
 SEGMENT = np.dtype([("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")])
 
 
@@ -116,27 +117,45 @@ def _read_modules(extract: Extract) -> None:
 
 
 def _read_counters(extract: Extract, module: str) -> None:
+    """Records as rows with a member for each counter, without the module's prefix: "OPENS"."""
     records = extract.records(module)
-    backend = extract.backend
-    extract.meta[f"{module}/counters"] = backend.counter_names(module)
-    extract.meta[f"{module}/fcounters"] = backend.fcounter_names(module)
     if not records:
         return
-    put = extract.arrays
-    put[f"{module}/id"] = np.array([record["id"] for record in records], np.uint64)
-    put[f"{module}/rank"] = np.array([record["rank"] for record in records], np.int64)
-    put[f"{module}/counters"] = np.array([record["counters"] for record in records])
-    put[f"{module}/fcounters"] = np.array([record["fcounters"] for record in records])
+    backend = extract.backend
+    columns = _identified(records)
     if "file_rec_id" in records[0]:
         owners = [record["file_rec_id"] for record in records]
-        put[f"{module}/file_id"] = np.array(owners, np.uint64)
+        columns["file_id"] = np.array(owners, np.uint64)
+    prefix = f"{module.replace('-', '')}_"
+    for kind, names in (
+        ("counters", backend.counter_names(module)),
+        ("fcounters", backend.fcounter_names(module)),
+    ):
+        values = np.array([record[kind] for record in records])
+        short = [name.removeprefix(prefix) for name in names]
+        columns |= dict(zip(short, values.T, strict=False))
+    extract.arrays[module] = _table(columns)
+
+
+def _identified(records: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": np.array([record["id"] for record in records], np.uint64),
+        "rank": np.array([record["rank"] for record in records], np.int64),
+    }
+
+
+def _table(columns: dict[str, Any]) -> Any:
+    table = np.zeros(len(columns["id"]), [(name, one.dtype) for name, one in columns.items()])
+    for name, values in columns.items():
+        table[name] = values
+    return table
 
 
 def _read_dxt(extract: Extract, module: str) -> None:
     """Segments of all records, one array; as plain numbers, not by PyDarshan's dictionaries."""
     backend = extract.backend
     index = extract.meta["modules"][module]["idx"]
-    owners: list[tuple[int, int, int, int]] = []
+    owners: list[tuple[int, int, int, int]] = []  # as in OWNER
     hosts: list[str] = []
     parts: list[Any] = []
 
@@ -158,8 +177,7 @@ def _read_dxt(extract: Extract, module: str) -> None:
 
     extract.attempt(f"module {module}", read_all, None)
     if owners:
-        extract.arrays[f"{module}/id"] = np.array([row[0] for row in owners], np.uint64)
-        extract.arrays[f"{module}/owners"] = np.array([row[1:] for row in owners], np.int64)
+        extract.arrays[module] = np.array(owners, OWNER)
         extract.arrays[f"{module}/segments"] = np.concatenate(parts)
         extract.meta[f"{module}/hosts"] = hosts
 
@@ -168,13 +186,13 @@ def _read_heatmap(extract: Extract) -> None:
     records = extract.records("HEATMAP")
     if not records:
         return
-    put = extract.arrays
-    put["HEATMAP/id"] = np.array([record["id"] for record in records], np.uint64)
-    put["HEATMAP/rank"] = np.array([record["rank"] for record in records], np.int64)
-    put["HEATMAP/width"] = np.array([record["bin_width_seconds"] for record in records])
-    put["HEATMAP/bins"] = np.array([record["nbins"] for record in records], np.int64)
-    put["HEATMAP/read"] = np.concatenate([record["read_bins"] for record in records])
-    put["HEATMAP/write"] = np.concatenate([record["write_bins"] for record in records])
+    columns = _identified(records)
+    columns["width"] = np.array([record["bin_width_seconds"] for record in records])
+    columns["bins"] = np.array([record["nbins"] for record in records], np.int64)
+    extract.arrays["HEATMAP"] = _table(columns)
+    for name in ("read", "write"):
+        bins = [record[f"{name}_bins"] for record in records]
+        extract.arrays[f"HEATMAP/{name}"] = np.concatenate(bins)
 
 
 def _read_lustre(extract: Extract) -> None:
