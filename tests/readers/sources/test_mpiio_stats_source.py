@@ -44,7 +44,7 @@ step 2 = 4
 
 
 def test_both_sides_of_a_file() -> None:
-    (stats,) = parse_mpiio_stats(MPIIO_STATS_BLOCKS)
+    (stats,), _ = parse_mpiio_stats(MPIIO_STATS_BLOCKS)
     assert stats == MpiioStats(
         "example.data",
         MpiioSide(0, 4, 0, 1, 1, 4194304, 2, 0, (4, 0, 0, 0), 3600, 1800, 0, 0, 0, None),
@@ -77,7 +77,7 @@ def test_a_file_written_twice_adds_up(tmp_path: Path) -> None:
     path = tmp_path / "job.out"
     path.write_text(OLDER + OLDER)
     profile = MpiioStatsSource().read(path).profile
-    assert len(parse_mpiio_stats(OLDER + OLDER)) == 2
+    assert len(parse_mpiio_stats(OLDER + OLDER)[0]) == 2
     upper = profile.counters[profile.counters["layer"] == IoLayer.MPIIO]
     assert upper["outermost_write_bytes"].tolist() == [2 * 4382277718]
 
@@ -109,5 +109,5 @@ def test_found_far_into_the_output(tmp_path: Path) -> None:
 
 
 def test_what_we_print_reads_back() -> None:
-    blocks = parse_mpiio_stats(MPIIO_STATS_BLOCKS + OLDER)
-    assert parse_mpiio_stats(mpiio_stats_text(blocks)) == blocks
+    blocks, _ = parse_mpiio_stats(MPIIO_STATS_BLOCKS + OLDER)
+    assert parse_mpiio_stats(mpiio_stats_text(blocks)) == (blocks, 0)

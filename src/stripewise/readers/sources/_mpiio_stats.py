@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -31,9 +32,9 @@ from stripewise.model import (
     RunProfile,
 )
 from stripewise.readers._rows import unknown_counters
-from stripewise.readers.sources._base import Source, head_of
+from stripewise.readers.sources._base import Source
 
-_HEAD_BYTES = 4 << 20
+_PART_BYTES = 4 << 20
 _TITLE = re.compile(rb"MPIIO (write|read) access patterns for[ \t]+([^\r\n]+)")
 _TITLE_TEXT = re.compile(_TITLE.pattern.decode())
 _LINE = re.compile(r"\|\s+([A-Za-z][A-Za-z -]*?)\s*=\s*([^=]*)")
@@ -71,10 +72,16 @@ class MpiioStatsSource(Source):
     summary = "job output with MPICH_MPIIO_STATS blocks"
 
     def recognises(self, path: Path) -> bool:
-        """Look for the title of a block in the first megabytes, or anywhere in a large text."""
-        if _TITLE.search(head_of(path, _HEAD_BYTES)):
-            return True
-        return _title_below(path)
+        """Look for the title of a block; behind the first megabytes only in a text."""
+        with suppress(OSError), open_input(path) as file:
+            part = tail = b""
+            while b"\0" not in part and file.tell() < MPIIO_STATS.file_bytes:
+                if not (part := file.read(_PART_BYTES)):
+                    break
+                if _TITLE.search(tail + part):
+                    return True
+                tail = part[-256:]
+        return False
 
     def read(self, path: Path) -> Evidence:
         """Read all blocks of one output.
@@ -89,32 +96,12 @@ class MpiioStatsSource(Source):
             text = read_input(path, MPIIO_STATS).decode("utf-8", "surrogateescape")
         except OSError as error:
             raise TraceError(f"{path}: cannot be read ({error.strerror})") from error
-        blocks = list(_blocks(text.splitlines()))
-        if not blocks:
+        records, n_cut = parse_mpiio_stats(text)
+        if not records:
             raise TraceError(
                 f"{path}: no MPIIO_STATS block; set MPICH_MPIIO_STATS=1 in the job (Cray MPICH)"
             )
-        records = _paired(blocks)
-        profile = _profile(records, sum(not block.complete for block in blocks))
-        return Evidence(profile, mpiio_stats=records)
-
-
-def _title_below(path: Path) -> bool:
-    """Whether a block begins behind the head; a binary file is not searched."""
-    try:
-        if not path.is_file() or path.stat().st_size <= _HEAD_BYTES:
-            return False
-        with open_input(path) as file:
-            tail = b""
-            while (part := file.read(_HEAD_BYTES)) and file.tell() <= MPIIO_STATS.file_bytes:
-                if b"\0" in part:
-                    return False
-                if _TITLE.search(tail + part):
-                    return True
-                tail = part[-256:]
-    except OSError:
-        return False
-    return False
+        return Evidence(_profile(records, n_cut), mpiio_stats=records)
 
 
 @dataclass
@@ -128,15 +115,6 @@ class _Block:
     @property
     def complete(self) -> bool:
         return all(name in self.values for name in _NEEDED)
-
-    @property
-    def side(self) -> MpiioSide:
-        return MpiioSide(**self.values)
-
-
-def parse_mpiio_stats(text: str) -> tuple[MpiioStats, ...]:
-    """All files of a text, in the order of their first block."""
-    return _paired(list(_blocks(text.splitlines())))
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
@@ -177,23 +155,21 @@ def _bounded(digits: str) -> int:
     return value if 0 <= value < _BEYOND else 0
 
 
-def _paired(blocks: list[_Block]) -> tuple[MpiioStats, ...]:
+def parse_mpiio_stats(text: str) -> tuple[tuple[MpiioStats, ...], int]:
+    """All files of a text, in the order of their first block, and how many blocks are cut off."""
     records: list[MpiioStats] = []
     newest: dict[str, int] = {}
-    for block in blocks:
+    n_cut = 0
+    for block in _blocks(text.splitlines()):
+        n_cut += not block.complete
+        side = "write" if block.writing else "read"
         place = newest.get(block.path)
-        if place is None or _has(records[place], block):
+        if place is None or getattr(records[place], side) is not None:
             place = newest[block.path] = len(records)
             records.append(MpiioStats(block.path))
-        one = records[place]
-        records[place] = (
-            replace(one, write=block.side) if block.writing else replace(one, read=block.side)
-        )
-    return tuple(records)
-
-
-def _has(record: MpiioStats, block: _Block) -> bool:
-    return (record.write if block.writing else record.read) is not None
+        told: dict[str, Any] = {side: MpiioSide(**block.values)}
+        records[place] = replace(records[place], **told)
+    return tuple(records), n_cut
 
 
 def _profile(records: tuple[MpiioStats, ...], n_cut: int) -> RunProfile:
