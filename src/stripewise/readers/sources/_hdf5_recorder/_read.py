@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from stripewise.readers.sources._calls import CallLog, evidence_of
 from stripewise.readers.sources._hdf5_recorder._follow import Follower, Hdf5Call
 from stripewise.readers.sources._hdf5_recorder._line import is_timed, parse_line
 from stripewise.readers.sources._hdf5_recorder._objects import Datasets, ElementType, Slab
-from stripewise.readers.sources._recorder import Interpreter, Tally
+from stripewise.readers.sources._recorder import Interpreter
 
 MAXIMUM_CALLS = 5_000_000
 _FILE = re.compile(r"log\.(\d{1,8})")
@@ -85,7 +86,7 @@ class _Run:
             room = MAXIMUM_CALLS - len(pending) - len(self._calls)
             lines = parsed_lines(path, parse_line, partial_notes)
             pending += [(rank, call) for call in follower.follow(islice(lines, room))]
-            Interpreter(rank, self._calls, Tally()).follow(follower.others)
+            Interpreter(rank, self._calls, Counter()).follow(follower.others)
             self._untied += follower.untied
             if len(pending) + len(self._calls) >= MAXIMUM_CALLS:
                 partial_notes.append(

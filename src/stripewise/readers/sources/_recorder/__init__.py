@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Traces of Recorder (University of Illinois): the 2.5 directory and the text form."""
 
+from stripewise.readers.sources._recorder._functions import Record as Record
 from stripewise.readers.sources._recorder._interpret import Interpreter as Interpreter
-from stripewise.readers.sources._recorder._interpret import Tally as Tally
 from stripewise.readers.sources._recorder._read import RecorderSource as RecorderSource
-from stripewise.readers.sources._recorder._record import Record as Record

@@ -20,8 +20,8 @@ tools/reader.c of Recorder 2.5.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from stripewise.errors import TraceError
 from stripewise.inputs import RECORDER_FILE, read_input
-from stripewise.readers.sources._recorder._record import Record
+from stripewise.readers.sources._recorder._functions import Record
 
 MAXIMUM_RANKS = 1 << 24
 _METADATA = struct.Struct("<i4xddiii4x")
@@ -41,89 +41,53 @@ _MOST_CALLS = 1 << 62
 _STEPS_PER_CALL = 16
 
 
-@dataclass(frozen=True)
-class Metadata:
-    """Of a directory.
-
-    Attributes:
-        n_ranks: Of the run.
-        start: Seconds since 1970.
-        resolution: Seconds.
-        compression: Of the times, 0: none.
-        merged: One set of signatures for all ranks.
-        functions: Names by number.
-    """
-
-    n_ranks: int
-    start: float
-    resolution: float
-    compression: int
-    merged: bool
-    functions: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Call:
-    """A signature: everything of a call but its times."""
-
-    thread: int
-    name: str
-    level: int
-    arguments: tuple[str, ...]
-
-
 _Grammar = dict[int, NDArray[np.int32]]
 _NO_RULE = np.zeros((0, 2), np.int32)
 
 
-def read_metadata(directory: Path) -> Metadata:
-    """Read VERSION and recorder.mt.
-
-    Raises:
-        TraceError: They are of another version, or no such files.
-    """
-    version = _bytes(directory / "VERSION")[:64].decode("ascii", "replace").strip()
-    if not version.startswith("2.5"):
-        raise TraceError(
-            f"{directory}: a trace of Recorder {version or 'of unknown version'}; the directory of"
-            " 2.5 is read: turn others to text with their own recorder2text, and name that"
-        )
-    data = _bytes(directory / "recorder.mt")
-    if len(data) < _METADATA.size:
-        raise TraceError(f"{directory}/recorder.mt: cut off after {len(data)} bytes")
-    ranks, start, resolution, _, compression, merged = _METADATA.unpack_from(data)
-    if not 0 < ranks <= MAXIMUM_RANKS or not 0 < resolution <= 1:
-        raise TraceError(f"{directory}/recorder.mt: damaged ({ranks} ranks, {resolution:g} s)")
-    names = data[_METADATA.size :].decode("ascii", "replace").split("\n")[:-1]
-    known = 0 < start < 1e11
-    return Metadata(
-        ranks, start if known else 0.0, resolution, compression, bool(merged), tuple(names)
-    )
-
-
 class Directory:
-    """Readers of the ranks of one directory."""
+    """Readers of the ranks of one directory.
+
+    Attributes:
+        n_ranks: Of the run.
+        start: Seconds since 1970; 0: not known.
+    """
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.metadata = read_metadata(directory)
-        if self.metadata.compression:
+        """Read VERSION and recorder.mt.
+
+        Raises:
+            TraceError: They are of another version, or no such files.
+        """
+        _check_version(directory)
+        data = _bytes(directory / "recorder.mt")
+        if len(data) < _METADATA.size:
+            raise TraceError(f"{directory}/recorder.mt: cut off after {len(data)} bytes")
+        ranks, start, unit, _, compression, merged = _METADATA.unpack_from(data)
+        if not 0 < ranks <= MAXIMUM_RANKS or not 0 < unit <= 1:
+            raise TraceError(f"{directory}/recorder.mt: damaged ({ranks} ranks, {unit:g} s)")
+        if compression:
             raise TraceError(
-                f"{directory}: times are compressed (kind {self.metadata.compression}); turn it"
+                f"{directory}: times are compressed (kind {compression}); turn it"
                 " to text with recorder2text, and name the _text directory"
             )
-        self._grammars: dict[int, _Grammar] = {}
-        self._shared: dict[int, _Call] | None = None
-        self._grammar_of: NDArray[np.int32] | None = None
-        if self.metadata.merged:
-            self._shared = _signatures(directory / "0.cst", self.metadata.functions)
-            self._grammar_of = _grammar_numbers(directory / "ug.mt", self.metadata.n_ranks)
+        self.n_ranks: int = ranks
+        self.start: float = start if 0 < start < 1e11 else 0.0
+        self._directory = directory
+        self._unit_seconds: float = unit
+        self._functions = data[_METADATA.size :].decode("ascii", "replace").split("\n")[:-1]
+        self._grammar = cache(_grammar)
+        self._shared: dict[int, Record] | None = None
+        self._grammar_of: NDArray[np.int32] = np.zeros(0, np.int32)
+        if merged:
+            self._shared = _signatures(directory / "0.cst", self._functions)
+            self._grammar_of = _grammar_numbers(directory / "ug.mt", ranks)
 
     def records(self, rank: int, notes: list[str]) -> Iterator[Record]:
         """Yield the calls of one rank; what is damaged is left out and said in `notes`."""
         try:
             calls, grammar = self._parts(rank)
-            data = _bytes(self.directory / f"{rank}.ts")
+            data = _bytes(self._directory / f"{rank}.ts")
         except TraceError as error:
             notes.append(str(error))
             return
@@ -135,27 +99,34 @@ class Directory:
             told = "an endless number of" if n_expected is None else str(n_expected)
             notes.append(f"rank {rank}: {n_calls} times for {told} calls: damaged")
         unknown = 0
-        unit, origin = self.metadata.resolution, 0
+        unit, origin = self._unit_seconds, 0
         for terminal, (begin, end) in zip(terminals.tolist(), times, strict=False):
             call = calls.get(terminal)
             if call is None:
                 unknown += 1
             else:
-                start, finish = (origin + begin) * unit, (origin + end) * unit
-                yield Record(start, finish, call.name, call.level, call.arguments, call.thread)
+                yield Record((origin + begin) * unit, (origin + end) * unit, *call[2:])
             origin += begin
         if unknown:
             notes.append(f"rank {rank}: {unknown} calls have no readable signature")
 
-    def _parts(self, rank: int) -> tuple[dict[int, _Call], _Grammar]:
-        directory, functions = self.directory, self.metadata.functions
-        if self._shared is None or self._grammar_of is None:
-            calls = _signatures(directory / f"{rank}.cst", functions)
-            return calls, _grammar(directory / f"{rank}.cfg")
-        number = int(self._grammar_of[rank])
-        if number not in self._grammars:
-            self._grammars[number] = _grammar(directory / f"{number}.cfg")
-        return self._shared, self._grammars[number]
+    def _parts(self, rank: int) -> tuple[dict[int, Record], _Grammar]:
+        if self._shared is not None:
+            grammar = self._directory / f"{self._grammar_of[rank]}.cfg"
+            return self._shared, self._grammar(grammar)
+        own = self._directory / str(rank)
+        return _signatures(own.with_suffix(".cst"), self._functions), _grammar(
+            own.with_suffix(".cfg")
+        )
+
+
+def _check_version(directory: Path) -> None:
+    version = _bytes(directory / "VERSION")[:64].decode("ascii", "replace").strip()
+    if not version.startswith("2.5"):
+        raise TraceError(
+            f"{directory}: a trace of Recorder {version or 'of unknown version'}; the directory of"
+            " 2.5 is read: turn others to text with their own recorder2text, and name that"
+        )
 
 
 def _bytes(path: Path) -> bytes:
@@ -172,9 +143,10 @@ def _grammar_numbers(path: Path, n_ranks: int) -> NDArray[np.int32]:
     return np.frombuffer(data, "<i4", n_ranks)
 
 
-def _signatures(path: Path, functions: tuple[str, ...]) -> dict[int, _Call]:
+def _signatures(path: Path, functions: Sequence[str]) -> dict[int, Record]:
+    """Calls by terminal, without their times."""
     data = _bytes(path)
-    calls: dict[int, _Call] = {}
+    calls: dict[int, Record] = {}
     offset = 4
     while offset + _ENTRY.size <= len(data):
         terminal, _, length, _ = _ENTRY.unpack_from(data, offset)
@@ -188,7 +160,7 @@ def _signatures(path: Path, functions: tuple[str, ...]) -> dict[int, _Call]:
     return calls
 
 
-def _signature(key: bytes, functions: tuple[str, ...]) -> _Call | None:
+def _signature(key: bytes, functions: Sequence[str]) -> Record | None:
     if len(key) < _KEY.size:
         return None
     thread, function, level, count, length = _KEY.unpack_from(key)
@@ -200,7 +172,7 @@ def _signature(key: bytes, functions: tuple[str, ...]) -> _Call | None:
         name = functions[function]
     else:
         return None
-    return _Call(thread, name, level, arguments)
+    return Record(0.0, 0.0, name, level, arguments, thread)
 
 
 def _grammar(path: Path) -> _Grammar:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of a function's arguments are file, size and offset.
+"""A call as Recorder writes it down, and which of its arguments are file, size and offset.
 
 Source: the wrappers of Recorder 2.5 (lib/recorder-posix.c, recorder-mpi-io.c, recorder-hdf5.c);
 in place of a descriptor or stream stands the file's absolute path.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import NamedTuple
 
 from stripewise.model import EventFlag, IoLayer, Op, OpenBit
 
@@ -20,17 +20,23 @@ _O_ACCMODE, _O_WRONLY, _O_RDWR = 3, 1, 2
 _O_CREAT, _O_EXCL, _O_TRUNC, _O_APPEND = 0o100, 0o200, 0o1000, 0o2000
 
 
-class Kind(StrEnum):
-    """What a call does to the position in the file."""
+class Record(NamedTuple):
+    """A call of one rank.
 
-    OPEN = "open"
-    CLOSE = "close"
-    MOVE = "move"
-    DATA = "data"
-    AT = "at"
-    SYNC = "sync"
-    SIZE = "size"
-    OTHER = "other"
+    Attributes:
+        start / end: Seconds since the trace began.
+        name: Of the function.
+        level: Nesting depth; 0 of all calls if Recorder did not store it.
+        arguments: As texts; blanks inside were replaced by the writer.
+        thread: 0 where it is not stored.
+    """
+
+    start: float
+    end: float
+    name: str
+    level: int
+    arguments: tuple[str, ...]
+    thread: int = 0
 
 
 @dataclass(frozen=True)
@@ -40,49 +46,51 @@ class Function:
     Attributes:
         path: Place of the path among the arguments.
         size: Places whose product is the size in bytes.
-        offset: Place of the offset, or of the flags of an open.
+        offset: Place of the offset, of the flags of an open, or of the size that is set; -1:
+            none, data is at the position in the file.
+        seeks: It sets the position in the file.
     """
 
     layer: IoLayer
     op: Op
-    kind: Kind
     path: int = 0
     size: tuple[int, ...] = ()
     offset: int = -1
+    seeks: bool = False
 
 
 FUNCTIONS = {
     name: function
     for names, function in (
-        ("open open64 creat creat64", Function(_POSIX, Op.OPEN, Kind.OPEN, offset=1)),
-        ("fopen fopen64 fdopen", Function(_STDIO, Op.OPEN, Kind.OPEN, offset=1)),
-        ("close", Function(_POSIX, Op.CLOSE, Kind.CLOSE)),
-        ("fclose", Function(_STDIO, Op.CLOSE, Kind.CLOSE)),
-        ("read", Function(_POSIX, Op.READ, Kind.DATA, size=(2,))),
-        ("write", Function(_POSIX, Op.WRITE, Kind.DATA, size=(2,))),
-        ("readv", Function(_POSIX, Op.READ, Kind.DATA, size=(1,))),
-        ("writev", Function(_POSIX, Op.WRITE, Kind.DATA, size=(1,))),
-        ("fread", Function(_STDIO, Op.READ, Kind.DATA, 3, size=(1, 2))),
-        ("fwrite", Function(_STDIO, Op.WRITE, Kind.DATA, 3, size=(1, 2))),
-        ("fprintf vfprintf", Function(_STDIO, Op.WRITE, Kind.DATA, size=(1,))),
-        ("pread pread64", Function(_POSIX, Op.READ, Kind.AT, size=(2,), offset=3)),
-        ("pwrite pwrite64", Function(_POSIX, Op.WRITE, Kind.AT, size=(2,), offset=3)),
-        ("lseek lseek64", Function(_POSIX, Op.META, Kind.MOVE, offset=1)),
-        ("fseek fseeko", Function(_STDIO, Op.META, Kind.MOVE, offset=1)),
-        ("fsync fdatasync", Function(_POSIX, Op.SYNC, Kind.SYNC)),
-        ("fflush", Function(_STDIO, Op.SYNC, Kind.SYNC)),
-        ("truncate ftruncate", Function(_POSIX, Op.META, Kind.SIZE, offset=1)),
+        ("open open64 creat creat64", Function(_POSIX, Op.OPEN, offset=1)),
+        ("fopen fopen64 fdopen", Function(_STDIO, Op.OPEN, offset=1)),
+        ("close", Function(_POSIX, Op.CLOSE)),
+        ("fclose", Function(_STDIO, Op.CLOSE)),
+        ("read", Function(_POSIX, Op.READ, size=(2,))),
+        ("write", Function(_POSIX, Op.WRITE, size=(2,))),
+        ("readv", Function(_POSIX, Op.READ, size=(1,))),
+        ("writev", Function(_POSIX, Op.WRITE, size=(1,))),
+        ("fread", Function(_STDIO, Op.READ, 3, size=(1, 2))),
+        ("fwrite", Function(_STDIO, Op.WRITE, 3, size=(1, 2))),
+        ("fprintf vfprintf", Function(_STDIO, Op.WRITE, size=(1,))),
+        ("pread pread64", Function(_POSIX, Op.READ, size=(2,), offset=3)),
+        ("pwrite pwrite64", Function(_POSIX, Op.WRITE, size=(2,), offset=3)),
+        ("lseek lseek64", Function(_POSIX, Op.META, seeks=True)),
+        ("fseek fseeko", Function(_STDIO, Op.META, seeks=True)),
+        ("fsync fdatasync", Function(_POSIX, Op.SYNC)),
+        ("fflush", Function(_STDIO, Op.SYNC)),
+        ("truncate ftruncate", Function(_POSIX, Op.META, offset=1)),
         (
             "stat stat64 lstat lstat64 fstat fstat64 mkdir rmdir unlink readlink rename link "
             "symlink chmod chown lchown utime opendir access faccessat remove fcntl mknod mkfifo "
             "ftell ftello fileno",
-            Function(_POSIX, Op.META, Kind.OTHER),
+            Function(_POSIX, Op.META),
         ),
         (
             "__xstat __xstat64 __lxstat __lxstat64 __fxstat __fxstat64",
-            Function(_POSIX, Op.META, Kind.OTHER, 1),
+            Function(_POSIX, Op.META, 1),
         ),
-        ("mmap mmap64", Function(_POSIX, Op.META, Kind.OTHER, 4)),
+        ("mmap mmap64", Function(_POSIX, Op.META, 4)),
     )
     for name in names.split()
 }
@@ -92,7 +100,7 @@ def open_bits(function: Function, how: str) -> OpenBit:
     """`OpenBit` from open's flags or fopen's mode."""
     if function.layer == _STDIO:
         return _mode_bits(how)
-    flags = integer(how, 0)
+    flags = integer(how)
     if flags < 0:
         return OpenBit(0)
     access = flags & _O_ACCMODE
@@ -116,13 +124,13 @@ def _mode_bits(mode: str) -> OpenBit:
     return bits | OpenBit.READ | OpenBit.WRITE if bits and "+" in mode else bits
 
 
-def integer(text: str, default: int) -> int:
-    """A whole number of at most 63 bits, otherwise `default`."""
+def integer(text: str) -> int:
+    """A whole number of at most 63 bits, otherwise 0."""
     try:
-        value = int(text) if len(text) <= 20 else default
+        value = int(text) if len(text) <= 20 else 0
     except ValueError:
-        return default
-    return value if -(1 << 62) < value < 1 << 62 else default
+        return 0
+    return value if -(1 << 62) < value < 1 << 62 else 0
 
 
 _MPI_DATA = re.compile(

@@ -9,6 +9,7 @@ reads and writes belong to the one HDF5 file that is open, if it is one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +22,11 @@ from stripewise.readers.sources._recorder._functions import (
     FUNCTIONS,
     MPI_BYTES,
     Function,
-    Kind,
+    Record,
     integer,
     mpi_data,
     open_bits,
 )
-from stripewise.readers.sources._recorder._record import Record
 
 _SEEK_SET, _SEEK_CUR, _SEEK_END = 0, 1, 2
 _WHENCE = {"MPI_SEEK_SET": _SEEK_SET, "MPI_SEEK_CUR": _SEEK_CUR, "MPI_SEEK_END": _SEEK_END}
@@ -34,6 +34,22 @@ _MPI_OPEN_BITS = (
     *((1, OpenBit.CREATE), (2, OpenBit.READ), (4, OpenBit.WRITE)),
     *((8, OpenBit.READ | OpenBit.WRITE), (64, OpenBit.EXCLUSIVE), (128, OpenBit.APPEND)),
 )
+_HDF5_SELECTIONS = (
+    "HDF5 selections are addresses in Recorder's traces: patterns come from the offsets of"
+    " MPI-IO or POSIX, and the bytes of an HDF5 call from the calls that it made"
+)
+_HDF5_FILES = "{} HDF5 reads and writes were made with several files open and belong to none"
+_UNKNOWN_SIZES = (
+    "{} MPI-IO calls use derived datatypes, whose sizes Recorder does not store: they count with"
+    " 0 bytes"
+)
+_VIEWS_WITH_HOLES = (
+    "{} file views are derived datatypes, which Recorder does not store: patterns of those files"
+    " come from the system calls"
+)
+_UNKNOWN_FILES = "{} MPI-IO calls are on files whose open is not there"
+REMARKS = (_HDF5_SELECTIONS, _HDF5_FILES, _UNKNOWN_SIZES, _VIEWS_WITH_HOLES, _UNKNOWN_FILES)
+"""What cannot be told, in their order; with the number of calls where that matters."""
 _HDF5_META = ("H5F", "H5D", "H5G", "H5A", "H5L", "H5O")
 
 
@@ -56,24 +72,13 @@ class _MpiFile:
     contiguous: bool = True
 
 
-@dataclass
-class Tally:
-    """What could not be told, counted over all ranks."""
-
-    unknown_sizes: int = 0
-    views_with_holes: int = 0
-    unknown_files: int = 0
-    hdf5_data: int = 0
-    hdf5_unknown: int = 0
-
-
 class Interpreter:
-    """Follows one rank."""
+    """Follows one rank; `untold` counts `REMARKS` over all ranks."""
 
-    def __init__(self, rank: int, calls: CallLog, tally: Tally) -> None:
+    def __init__(self, rank: int, calls: CallLog, untold: Counter[str]) -> None:
         self._rank = rank
         self._calls = calls
-        self._tally = tally
+        self._untold = untold
         self._positions: dict[tuple[int, str], int] = {}
         self._ends: dict[str, int] = {}
         self._mpi: dict[str, _MpiFile] = {}
@@ -136,27 +141,26 @@ class Interpreter:
         arguments = self._record.arguments
         return arguments[place] if 0 <= place < len(arguments) else ""
 
-    def _number(self, place: int, default: int = 0) -> int:
-        return integer(self._argument(place), default)
+    def _number(self, place: int) -> int:
+        return integer(self._argument(place))
 
     def _system(self, function: Function) -> int | None:
         path = self._argument(function.path)
         if not path or path.isdigit():
             return None
         key = (int(function.layer), path)
-        if function.kind == Kind.OPEN:
+        if function.op == Op.OPEN:
             bits = open_bits(function, self._argument(function.offset))
             if self._record.name.startswith("creat"):
                 bits = OpenBit.WRITE | OpenBit.CREATE | OpenBit.TRUNCATE
             appends = bits & OpenBit.APPEND
             self._positions[key] = self._ends.get(path, 0) if appends else 0
             return self._add(function.layer, function.op, path, offset=int(bits))
-        if function.kind == Kind.MOVE:
-            self._move(key, self._number(1), self._number(2))
-        if function.kind in (Kind.DATA, Kind.AT):
+        if function.op in (Op.READ, Op.WRITE):
             return self._data(function, key)
-        size = self._number(function.offset) if function.kind == Kind.SIZE else 0
-        return self._add(function.layer, function.op, path, offset=size)
+        if function.seeks:
+            self._move(key, self._number(1), self._number(2))
+        return self._add(function.layer, function.op, path, offset=self._number(function.offset))
 
     def _move(self, key: tuple[int, str], offset: int, whence: int) -> None:
         base = 0
@@ -170,7 +174,7 @@ class Interpreter:
         size = 1
         for place in function.size:
             size *= max(self._number(place), 0)
-        if function.kind == Kind.AT:
+        if function.offset >= 0:
             offset = max(self._number(function.offset), 0)
         else:
             offset = self._positions.get(key, 0)
@@ -185,7 +189,7 @@ class Interpreter:
             return self._mpi_open()
         file = self._mpi.get(self._argument(0))
         if file is None:
-            self._tally.unknown_files += 1
+            self._untold[_UNKNOWN_FILES] += 1
             file = _MpiFile("", None)
         data = mpi_data(name)
         if data is not None:
@@ -219,7 +223,7 @@ class Interpreter:
         file.etype_bytes = MPI_BYTES.get(etype, 0)
         file.contiguous = etype == filetype and file.etype_bytes > 0
         file.position = 0
-        self._tally.views_with_holes += not file.contiguous
+        self._untold[_VIEWS_WITH_HOLES] += not file.contiguous
         index = self._calls.paths.number(file.path) if file.path else -1
         key = (index, max(self._number(1), 0), max(file.etype_bytes, 1), file.contiguous)
         file.view = self._calls.views.number(key, lambda: _view(*key))
@@ -238,7 +242,7 @@ class Interpreter:
         place = 3 if has_offset else 2
         unit = MPI_BYTES.get(self._argument(place + 1), 0)
         n_bytes = max(self._number(place), 0) * unit
-        self._tally.unknown_sizes += not unit
+        self._untold[_UNKNOWN_SIZES] += not unit
         offset: int | None
         if has_offset:
             offset = max(self._number(1), 0)
@@ -285,9 +289,9 @@ class Interpreter:
         return self._add(IoLayer.HDF5, Op.OPEN, path, offset=int(bits))
 
     def _hdf5_data(self, name: str) -> int:
-        self._tally.hdf5_data += 1
+        self._untold[_HDF5_SELECTIONS] += 1
         path = self._hdf5[0] if len(self._hdf5) == 1 else ""
-        self._tally.hdf5_unknown += not path
+        self._untold[_HDF5_FILES] += not path
         op = Op.READ if name.endswith("read") else Op.WRITE
         flags = EventFlag.ATTRIBUTE if name.startswith("H5A") else EventFlag(0)
         return self._add(IoLayer.HDF5, op, path, offset=None, flags=int(flags))

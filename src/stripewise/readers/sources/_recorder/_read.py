@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -18,13 +19,14 @@ from stripewise.model import Evidence, IoLayer, Op
 from stripewise.readers.sources._base import Source, begins_with_line, parsed_lines
 from stripewise.readers.sources._calls import CallLog, evidence_of
 from stripewise.readers.sources._recorder._binary import Directory
-from stripewise.readers.sources._recorder._interpret import Interpreter, Tally
-from stripewise.readers.sources._recorder._record import Record
+from stripewise.readers.sources._recorder._functions import Record
+from stripewise.readers.sources._recorder._interpret import REMARKS, Interpreter
 from stripewise.readers.sources._recorder._text import is_line, parse_line, text_files
 
 MAXIMUM_CALLS = RECORDER_FILE.entries
 _MOST_NOTES = 20
 _LAYERS = ("posix", "stdio", "mpiio", "hdf5")
+_RESULTS = "Recorder stores no results: sizes are those asked for, failed calls count as done"
 
 
 class RecorderSource(Source):
@@ -51,11 +53,11 @@ class RecorderSource(Source):
         try:
             if path.is_dir() and (path / "recorder.mt").is_file():
                 directory = Directory(path)
-                meta = directory.metadata
                 n_files = sum(1 for _ in path.glob("*.ts"))
-                ranks = range(min(meta.n_ranks, n_files + 1))
+                ranks = range(min(directory.n_ranks, n_files + 1))
                 calls = {rank: functools.partial(directory.records, rank) for rank in ranks}
-                return _evidence("Recorder 2.5 trace", calls, meta.n_ranks, meta.start)
+                n_ranks, start = directory.n_ranks, directory.start
+                return _evidence("Recorder 2.5 trace", calls, n_ranks, start)
             files = text_files(path) if path.is_dir() else {_rank_of(path): path}
             if not files:
                 raise TraceError(f"{path}: no recorder.mt and no text files of Recorder in it")
@@ -78,7 +80,7 @@ def _evidence(
     n_ranks: int,
     start: float,
 ) -> Evidence:
-    calls, tally = CallLog(), Tally()
+    calls, untold = CallLog(), Counter[str]()
     notes: list[str] = []
     n_read = 0
     for rank, read in ranks.items():
@@ -87,7 +89,7 @@ def _evidence(
             notes.append(f"more than {MAXIMUM_CALLS} calls: rank {rank} and on are left out")
             break
         records = list(islice(read(notes), room))
-        Interpreter(rank, calls, tally).follow(records)
+        Interpreter(rank, calls, untold).follow(records)
         n_read += 1
         if len(records) == room:
             notes.append(f"rank {rank}: calls after the first {room} are left out")
@@ -101,7 +103,7 @@ def _evidence(
     return evidence_of(
         calls,
         _with_hdf5_bytes(calls.rows()),
-        (*notes, *_remarks(tally)),
+        (*notes, _RESULTS, *(what.format(untold[what]) for what in REMARKS if untold[what])),
         more_notes=("the run's length is that of the trace, from its first to its last",),
         source=source,
         n_ranks=n_ranks,
@@ -137,30 +139,3 @@ def _with_hdf5_bytes(rows: NDArray[np.void]) -> NDArray[np.void]:
 
 def _reads(op: int) -> bool:
     return op in (Op.READ, Op.READ_COLLECTIVE)
-
-
-def _remarks(tally: Tally) -> list[str]:
-    notes = ["Recorder stores no results: sizes are those asked for, failed calls count as done"]
-    if tally.hdf5_data:
-        notes.append(
-            "HDF5 selections are addresses in Recorder's traces: patterns come from the offsets of"
-            " MPI-IO or POSIX, and the bytes of an HDF5 call from the calls that it made"
-        )
-    if tally.hdf5_unknown:
-        notes.append(
-            f"{tally.hdf5_unknown} HDF5 reads and writes were made with several files open and"
-            " belong to none"
-        )
-    if tally.unknown_sizes:
-        notes.append(
-            f"{tally.unknown_sizes} MPI-IO calls use derived datatypes, whose sizes Recorder does"
-            " not store: they count with 0 bytes"
-        )
-    if tally.views_with_holes:
-        notes.append(
-            f"{tally.views_with_holes} file views are derived datatypes, which Recorder does not"
-            " store: patterns of those files come from the system calls"
-        )
-    if tally.unknown_files:
-        notes.append(f"{tally.unknown_files} MPI-IO calls are on files whose open is not there")
-    return notes

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from stripewise.readers.sources._base import LONGEST_LINE, files_by_rank
-from stripewise.readers.sources._recorder._record import Record
+from stripewise.readers.sources._recorder._functions import Record
 
 _LINE = re.compile(
     r"\s*(-?[\d.]+(?:[eE][-+]?\d+)?)\s+(-?[\d.]+(?:[eE][-+]?\d+)?)\s+([A-Za-z_]\w*)\s+(\d{1,3})"
