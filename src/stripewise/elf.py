@@ -23,18 +23,18 @@ _VERSIONS = {
     "pnetcdf": re.compile(rb"\0libpnetcdf\.(so\.[0-9.]+)\0"),
     "adios2": re.compile(rb"\0libadios2_\w+\.(so\.[0-9.]+)\0"),
 }
-_HEADERS_BYTES = 64 << 10
+_HEADERS_BYTES = 64 << 10  # they hold any program header table
 _MOST_BYTES = 64 << 20
 _MOST_SEARCHED_BYTES = 256 << 20
 
 
-def is_static_elf(data: bytes) -> bool:
-    """Whether an ELF executable names no dynamic loader (so that nothing is preloaded).
+def is_static(path: Path) -> bool:
+    """Whether an executable names no dynamic loader, so that nothing is preloaded.
 
-    Args:
-        data: The first bytes of the file; 64 KiB hold any program header table.
+    False if it is no ELF file, or cannot be read.
     """
-    if len(data) < 64 or data[:4] != _MAGIC:
+    data = _elf(path, _HEADERS_BYTES)
+    if len(data) < 64:
         return False
     wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
     (kind,) = struct.unpack_from(order + "H", data, 16)
@@ -46,11 +46,6 @@ def is_static_elf(data: bytes) -> bool:
         return False
     types = (struct.unpack_from(order + "I", data, offset + size * i)[0] for i in range(count))
     return _PT_INTERP not in types
-
-
-def is_static(path: Path) -> bool:
-    """Whether the file is a statically linked executable; False if it cannot be read."""
-    return is_static_elf(_elf(path, _HEADERS_BYTES))
 
 
 def is_elf(path: Path) -> bool:

@@ -63,7 +63,8 @@ def size_text(size_bytes: int) -> str:
     """Return a size in its unit: 767 B, 1.5 MiB."""
     for unit, name in _UNITS:
         if size_bytes >= unit:
-            return f"{size_bytes / unit:.3g} {name}"
+            number = size_bytes / unit
+            return f"{number:.0f} {name}" if number >= 999.5 else f"{number:.3g} {name}"
     return f"{size_bytes} B"
 
 

@@ -13,7 +13,7 @@ from configuration_generators import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stripewise.formats import canonical, compile_flat, effective, get
+from stripewise.formats import canonical, effective, get
 from stripewise.model import Configuration, FileRule, JobSettings
 from stripewise.tunables import check_configuration
 
@@ -52,11 +52,6 @@ def test_flat_is_lossless_but_for_the_job(configuration: Configuration):
     assert bool(written.lost) == (configuration.job != JobSettings())
     assert get("flat").read(written.text).configuration.files == configuration.files
     assert all(byte >= 0x20 or byte in b"\t\n" for byte in written.text.encode())
-
-
-@given(configurations)
-def test_compile_flat_is_the_flat_format(configuration: Configuration):
-    assert compile_flat(configuration) == get("flat").write(configuration).text
 
 
 @pytest.mark.parametrize("name", ["mpich-hints", "romio-hints", "h5tuner", "mca"])

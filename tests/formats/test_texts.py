@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from stripewise.errors import ConfigurationError
-from stripewise.formats import compile_flat, get, job_environment
+from stripewise.formats import get, job_environment
 from stripewise.model import Configuration, DatasetRule, FileRule, JobSettings
 
 
@@ -95,7 +95,7 @@ def test_flat():
         True,
         (DatasetRule("/x", {"chunk": (2, 3)}),),
     )
-    assert compile_flat(Configuration((rule,))).split("\n") == [
+    assert get("flat").write(Configuration((rule,))).text.split("\n") == [
         "stripewise-flat 1",
         "file\ta%20b*\t1",
         "mpiio\tcb_nodes\t4",
@@ -132,7 +132,7 @@ LIBRARIES = FileRule(
 
 
 def test_libraries_in_the_flat_form():
-    text = compile_flat(Configuration((LIBRARIES,)))
+    text = get("flat").write(Configuration((LIBRARIES,))).text
     assert text.splitlines()[2:] == [
         "pnetcdf\tnc_var_align_size\t4096",
         "adios2\tNumAggregators\t2",

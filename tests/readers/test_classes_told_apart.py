@@ -11,6 +11,7 @@ import pytest
 from stripewise.model import FileClass, FileFlag, IoLayer, Op, RunProfile
 from stripewise.readers import class_phrase, file_classes
 from stripewise.readers._file_globs import glob_of
+from stripewise.text import size_text
 from support.containers import (
     FakeFile,
     FakeProcess,
@@ -181,3 +182,8 @@ def test_a_class_in_words():
         "plt*.h5 (3 files written through HDF5 and MPI-IO, collective, shared by ranks, 1 MiB a "
         "call, 4 times the bytes at the storage, 61 % of the I/O time)"
     )
+
+
+def test_a_size_has_no_exponent():
+    sizes = [(1023 << 10) + 512, 1000 << 20, 3 << 19, 767]
+    assert [size_text(size) for size in sizes] == ["1024 KiB", "1000 MiB", "1.5 MiB", "767 B"]

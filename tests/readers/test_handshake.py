@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.elf import is_static, is_static_elf
+from stripewise.elf import is_static
 from stripewise.model import NAMES_ROW, Action, MpiFamily, PluginState, ProcessFlag, RunProfile
 from stripewise.readers import Handshake, HandshakeState, handshake
 from support.containers import FakeProcess, build_container, join_containers, parse_container
@@ -98,11 +98,15 @@ def test_static_program_alone(static_program: Path) -> None:
     assert check(join_containers([]), str(static_program)).state is HandshakeState.STATIC
 
 
-def test_elf_kinds(static_program: Path) -> None:
+def test_elf_kinds(static_program: Path, tmp_path: Path) -> None:
     assert is_static(static_program)
     assert not is_static(Path(os.path.realpath(sys.executable)))
     assert not is_static(Path(__file__))
-    assert not is_static_elf(static_program.read_bytes()[:70])
+    cut = tmp_path / "cut"
+    cut.write_bytes(static_program.read_bytes()[:70])
+    assert not is_static(cut)
+    cut.write_bytes(static_program.read_bytes()[:20])
+    assert not is_static(cut)
 
 
 def test_dropped_by_a_wrapper() -> None:

@@ -69,6 +69,18 @@ def test_a_small_configuration_travels_inline(tmp_path: Path) -> None:
     assert "cb_nodes" in found["STRIPEWISE_CONFIGURATION"]
 
 
+def test_a_configuration_may_name_files_that_are_not_utf8(tmp_path: Path) -> None:
+    names = [os.fsdecode(b"\xff"), *(os.fsdecode(b"\xff%d" % i) for i in range(2000))]
+    for number in (1, 2000):
+        rules = tuple(FileRule(name, mpiio={"cb_nodes": 2}) for name in names[:number])
+        found = environment(tmp_path, configuration=Configuration(rules))
+        if number == 1:
+            assert b"file\t\xff\t" in os.fsencode(found["STRIPEWISE_CONFIGURATION"])
+        else:
+            data = Path(found["STRIPEWISE_CONFIGURATION_FILE"]).read_bytes()
+            assert b"file\t\xff1998\t" in data
+
+
 def test_a_long_configuration_travels_as_a_file(tmp_path: Path) -> None:
     rules = tuple(FileRule(f"file{i}*", mpiio={"cb_nodes": i}) for i in range(2000))
     found = environment(tmp_path, configuration=Configuration(rules))

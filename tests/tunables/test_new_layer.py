@@ -46,7 +46,7 @@ TUNABLES = (
 """
 USE = """
 from stripewise.cli import main
-from stripewise.formats import compile_flat, effective, get
+from stripewise.formats import effective, get
 from stripewise.model import Configuration, FileRule, ProgramFacts
 from stripewise.tunables import (
     build_configuration, check_configuration, configuration_warnings, find_space, settings_class,
@@ -57,7 +57,7 @@ built = build_configuration({"dummy.Width": 4})
 assert dict(built.files[0].dummy) == {"Width": 4}
 toml = get("toml")
 assert toml.parse(toml.write(built).text).configuration == built
-assert get("flat").parse(compile_flat(built)).configuration == built
+assert get("flat").parse(get("flat").write(built).text).configuration == built
 assert effective(built, "x.h5").layers["dummy"] == {"Width": 4}
 assert "Dummy parameters for *: Width" in "".join(get("romio-hints").write(built).lost)
 assert settings_class(built) == "safe"

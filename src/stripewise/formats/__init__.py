@@ -11,15 +11,14 @@ if TYPE_CHECKING:
     from stripewise.formats._base import LoadedConfiguration as LoadedConfiguration
     from stripewise.formats._base import Written as Written
     from stripewise.formats._base import canonical as canonical
-    from stripewise.formats._file import detect as detect
-    from stripewise.formats._file import load_configuration as load_configuration
-    from stripewise.formats._flat import compile_flat as compile_flat
     from stripewise.formats._match import Effective as Effective
     from stripewise.formats._match import effective as effective
     from stripewise.formats._match import literal_glob as literal_glob
     from stripewise.formats._match import matches as matches
     from stripewise.formats._mca import job_environment as job_environment
+    from stripewise.formats._registry import detect as detect
     from stripewise.formats._registry import format_names as format_names
     from stripewise.formats._registry import get as get
+    from stripewise.formats._registry import load_configuration as load_configuration
 else:
     __getattr__, __all__ = lazy_exports(__name__)

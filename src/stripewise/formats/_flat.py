@@ -27,7 +27,7 @@ _FIELDS = {"file": 3, "dataset": 2, **dict.fromkeys(FILE_LAYERS, 3)}
 
 
 class FlatFormat(Format):
-    """What `STRIPEWISE_CONFIGURATION` holds."""
+    """What `STRIPEWISE_CONFIGURATION` holds; the job's part travels in other variables."""
 
     name = "flat"
     suffixes = (".flat",)
@@ -53,11 +53,6 @@ class FlatFormat(Format):
                 lines.append(f"dataset\t{_encode(dataset.match)}")
                 lines += [_line("hdf5", k, _text("hdf5", v)) for k, v in dataset.hdf5.items()]
         return Written("\n".join(lines) + "\n", tuple(lost_parts(configuration, *FILE_LAYERS)))
-
-
-def compile_flat(configuration: Configuration) -> str:
-    """Return what the runtime library reads; the job's part travels in the environment."""
-    return FlatFormat().write(configuration).text
 
 
 def _line(layer: str, key: str, text: str) -> str:

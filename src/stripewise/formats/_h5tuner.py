@@ -32,7 +32,7 @@ from stripewise.formats._base import (
 from stripewise.formats._match import literal_glob, literal_name
 from stripewise.inputs import CONFIGURATION
 from stripewise.model import Configuration, DatasetRule, FileRule, Value
-from stripewise.tunables import DATASET_KEYS, Layer, all_tunables, find, hint_text, suggest
+from stripewise.tunables import DATASET_KEYS, Layer, find, hint_text, suggest_key
 
 _LAYERS = (Layer.HDF5, Layer.MPIIO)
 _SECTIONS = ("High_Level_IO_Library", "Middleware_Layer", "Parallel_File_System")
@@ -130,8 +130,7 @@ def _parameters(root: Element, name: str, warnings: list[str]) -> Iterator[_Para
         elif layer is not None:
             yield _parameter(element, layer, key, name, warnings)
         elif len(element) == 0 and element is not root and key not in _SECTIONS:
-            known = [t.key for t in all_tunables() if t.layer in _LAYERS]
-            warnings.append(f"<{key}> is ignored: not known{suggest(key, known)}")
+            warnings.append(f"<{key}> is ignored: not known{suggest_key(key, *_LAYERS)}")
 
 
 def _parameter(

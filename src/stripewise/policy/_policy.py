@@ -43,11 +43,6 @@ class Policy:
     knowledge: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
 
-    @property
-    def restricts_knobs(self) -> bool:
-        """Whether any tunable may be forbidden."""
-        return bool(self.allowed or self.denied or self.lock_layout)
-
     def narrowed(self, other: Policy) -> Policy:
         """Return what both allow."""
         caps = ("max_trials", "max_runs", "max_bytes", "max_concurrency")
@@ -70,30 +65,28 @@ class Policy:
         Raises:
             PolicyError: A setting in it is not allowed.
         """
-        for where, name, why in self._refused(configuration):
-            said = f" (from {' and '.join(self.sources)})" if self.sources else ""
-            raise PolicyError(f"{where}: {name} is not allowed, {why}{said}; take it out")
+        for where, name, why in self._judged(configuration):
+            if why:
+                said = f" (from {' and '.join(self.sources)})" if self.sources else ""
+                raise PolicyError(f"{where}: {name} is not allowed, {why}{said}; take it out")
 
-    def _refused(self, configuration: Configuration) -> Iterator[tuple[str, str, str]]:
+    def _judged(self, configuration: Configuration) -> Iterator[tuple[str, str, str]]:
+        """Yield where a setting stands, its name, and why it is not allowed ("" if it is)."""
         for where, layer, key, _ in all_settings(configuration):
-            name = f"{layer.value}.{key}"
-            if why := self._why_not_setting(name, find(layer, key)):
+            name, tunable = f"{layer.value}.{key}", find(layer, key)
+            if tunable is not None:
+                yield where, name, self.why_not(tunable)
+            elif self.lock_layout:
+                why = "policy: the layout of files is locked and nothing is known of this one"
                 yield where, name, why
+            else:
+                yield where, name, self._why_not_name(name)
         for variable in configuration.job.environment:
-            name = f"environment.{variable}"
-            if why := self._why_not_variable(variable):
-                yield "job", name, why
-
-    def _why_not_setting(self, name: str, tunable: Tunable | None) -> str:
-        if tunable is not None:
-            return self.why_not(tunable)
-        if self.lock_layout:
-            return "policy: the layout of files is locked and nothing is known of this one"
-        return self._why_not_name(name)
+            yield "job", f"environment.{variable}", self._why_not_variable(variable)
 
     def _why_not_variable(self, variable: str) -> str:
         """A variable can carry any hint (ROMIO_HINTS, ...): name it, or it stays out."""
-        if not self.restricts_knobs:
+        if not (self.allowed or self.denied or self.lock_layout):
             return ""
         if variable.startswith(_MCA_PREFIX):
             return "policy: MCA parameters belong in job.mca"

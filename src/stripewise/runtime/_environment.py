@@ -171,13 +171,13 @@ def _configured(configuration: Configuration, directory: Path) -> dict[str, str]
     variables |= resource_environment(configuration.job)
     if all(rule.is_empty for rule in configuration.files):
         return variables
-    flat = formats.compile_flat(configuration)
-    if len(flat.encode()) <= INLINE_BYTES:
-        variables[ENV_CONFIGURATION] = flat
+    flat = os.fsencode(formats.get("flat").write(configuration).text)
+    if len(flat) <= INLINE_BYTES:
+        variables[ENV_CONFIGURATION] = os.fsdecode(flat)
         return variables
     path = directory / "configuration.flat"
     try:
-        path.write_text(flat)
+        path.write_bytes(flat)
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}") from error
     variables[ENV_CONFIGURATION_FILE] = str(path)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from stripewise.tunables._registry import find as find
     from stripewise.tunables._registry import get as get
     from stripewise.tunables._registry import suggest as suggest
+    from stripewise.tunables._registry import suggest_key as suggest_key
     from stripewise.tunables._settings import PointKey as PointKey
     from stripewise.tunables._settings import acts_per_file as acts_per_file
     from stripewise.tunables._settings import hint_text as hint_text

@@ -33,8 +33,8 @@ _layout = partial(_parameter, safety=SafetyClass.LAYOUT)
 _contract = partial(_parameter, safety=SafetyClass.CONTRACT)
 _files = partial(_layout, acts_at=ActsAt.CREATE)
 _any_engine = partial(_parameter, stacks=("bp4", "bp5"))
-_bp4 = partial(_parameter, stacks=("bp4",), source=_BP4)
-_both = partial(_any_engine, source=_BP4)
+_bp4 = partial(_layout, stacks=("bp4",), source=_BP4)
+_both = partial(_contract, stacks=("bp4", "bp5"), source=_BP4)
 
 
 def _aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
@@ -204,18 +204,21 @@ TUNABLES = (
         stacks=("bp4",),
         source=_BP4,
     ),
-    _bp4("BufferGrowthFactor", Number("1.05", 1.0, 100.0), "How the buffer grows"),
+    _bp4(
+        "BufferGrowthFactor",
+        Number("1.05", 1.0, 100.0),
+        "How the buffer grows",
+        safety=SafetyClass.SAFE,
+    ),
     _bp4(
         "MaxBufferSize",
         Integer("unlimited", 16 * KIB),
         "The buffer is written out when it is full, not only at the end of a step",
-        safety=SafetyClass.LAYOUT,
     ),
     _bp4(
         "FlushStepsCount",
         Integer("1", 1, INT_MAX),
         "Steps that are collected before they are written",
-        safety=SafetyClass.LAYOUT,
     ),
     _bp4(
         "CollectiveMetadata",
@@ -223,12 +226,7 @@ TUNABLES = (
         "false: no global metadata; it must be made by bpmeta before anybody reads",
         safety=SafetyClass.CONTRACT,
     ),
-    _bp4(
-        "StatsBlockSize",
-        Integer("unlimited", 1),
-        "Elements per minimum and maximum",
-        safety=SafetyClass.LAYOUT,
-    ),
+    _bp4("StatsBlockSize", Integer("unlimited", 1), "Elements per minimum and maximum"),
     _both(
         "Profile",
         Flag("true"),
@@ -240,18 +238,11 @@ TUNABLES = (
         Text("none", r"[^\0]*", "/local/scratch"),
         "Data goes there first, and to the output while and after the program works;"
         " what is lost with a node before that is gone",
-        safety=SafetyClass.CONTRACT,
     ),
-    _both(
-        "BurstBufferDrain",
-        Flag("true"),
-        "false: data stays in BurstBufferPath",
-        safety=SafetyClass.CONTRACT,
-    ),
+    _both("BurstBufferDrain", Flag("true"), "false: data stays in BurstBufferPath"),
     _both(
         "NodeLocal",
         Flag("false"),
         "Every host makes its own directory: the output is on node-local storage",
-        safety=SafetyClass.CONTRACT,
     ),
 )

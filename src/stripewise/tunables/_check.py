@@ -13,7 +13,7 @@ from stripewise.model import Configuration, DatasetRule, Value
 from stripewise.tunables._base import Layer, SafetyClass
 from stripewise.tunables._build import all_settings, canonical_value
 from stripewise.tunables._hdf5 import DATASET_KEYS
-from stripewise.tunables._registry import all_tunables, find, suggest
+from stripewise.tunables._registry import find, suggest_key
 
 _LARGEST_CHUNK_ELEMENTS = 2**32 - 1
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -29,14 +29,12 @@ def check_configuration(configuration: Configuration) -> list[str]:
         if not rule.match or "\0" in rule.match:
             problems.append(f"a file rule has the match {rule.match!r}: give a glob such as '*'")
         problems += [p for d in rule.datasets for p in _dataset_problems(rule.match, d)]
-    seen: set[str] = set()
+    combined: dict[str, str] = {}  # a problem is said of the first rule that has it
     for where, hints in _effective_hints(configuration):
         for problem in _combination_problems(hints):
-            if problem not in seen:
-                problems.append(f"{where}: {problem}")
-                seen.add(problem)
-    problems += _environment_problems(configuration.job.environment)
+            combined.setdefault(problem, f"{where}: {problem}")
     job = configuration.job
+    problems += [*combined.values(), *_environment_problems(job.environment)]
     if job.threads is not None and "OMP_NUM_THREADS" in job.environment:
         problems.append("job: threads and environment both set OMP_NUM_THREADS: take one out")
     return problems
@@ -69,16 +67,14 @@ def _unknown(configuration: Configuration) -> Iterator[tuple[str, str, str, str]
     """Yield where an unknown setting stands, its name, its kind, and what may be meant."""
     for where, layer, key, _ in all_settings(configuration):
         if find(layer, key) is None and layer not in _CLOSED and key not in _OTHER_STACK_HINTS:
-            known = [t.key for t in all_tunables() if t.layer is layer]
             kind = layer.settings.rpartition(" ")[2].removesuffix("s")
-            yield where, f"{layer.value}.{key}", kind, suggest(key, known)
+            yield where, f"{layer.value}.{key}", kind, suggest_key(key, layer)
 
 
 def _value_problems(configuration: Configuration) -> Iterator[str]:
     for where, layer, key, value in all_settings(configuration):
         if layer in _CLOSED and find(layer, key) is None:
-            known = [t.key for t in all_tunables() if t.layer is layer]
-            yield f"{where}: no {_CLOSED[layer]} is called {key!r}{suggest(key, known)}"
+            yield f"{where}: no {_CLOSED[layer]} is called {key!r}{suggest_key(key, layer)}"
             continue
         try:
             canonical_value(layer, key, value)
@@ -140,16 +136,14 @@ def _combination_problems(hints: Mapping[str, Value]) -> Iterator[str]:
         yield f"romio_cb_pfr={hints['romio_cb_pfr']} does not go with {disabled[0]}=disable"
 
 
-def _environment_problems(environment: Mapping[str, str]) -> list[str]:
-    problems = []
+def _environment_problems(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in environment.items():
         if not _VARIABLE.fullmatch(name):
-            problems.append(f"job.environment: {name!r} is no name of an environment variable")
+            yield f"job.environment: {name!r} is no name of an environment variable"
         elif "\0" in value:
-            problems.append(f"job.environment: {name} holds a zero byte")
+            yield f"job.environment: {name} holds a zero byte"
         elif name == "LD_PRELOAD" or name.startswith("STRIPEWISE_"):
-            problems.append(f"job.environment: {name} is set by Stripewise itself: take it out")
-    return problems
+            yield f"job.environment: {name} is set by Stripewise itself: take it out"
 
 
 def _ineffective(configuration: Configuration) -> Iterator[str]:

@@ -27,7 +27,12 @@ _parameter = partial(
     applies=(when.open_mpi, when.ompio),
     source=_INFO,
 )
-_layout = partial(_parameter, safety=SafetyClass.LAYOUT)
+_lustre = partial(
+    _parameter,
+    safety=SafetyClass.LAYOUT,
+    applies=(when.open_mpi, when.ompio, when.lustre),
+    source="documented: Open MPI sources, ompi/mca/fs/lustre",
+)
 _contract = partial(_parameter, safety=SafetyClass.CONTRACT)
 _collective = partial(
     _parameter, applies=(when.open_mpi, when.ompio, when.several_ranks, when.collective)
@@ -177,26 +182,21 @@ TUNABLES = (
         Integer("0, automatic", 0, 3),
         "Locks: 1 never, 2 whole file, 3 ranges; never: sieving can lose updates",
     ),
-    _contract(
+    _lustre(
         "fs_lustre_lock_algorithm",
         Integer("0, automatic", 0, 3),
         "Locks: 1 never, 2 whole file, 3 ranges; never: sieving can lose updates",
-        applies=(when.open_mpi, when.ompio, when.lustre),
-        source="documented: Open MPI sources, ompi/mca/fs/lustre",
+        safety=SafetyClass.CONTRACT,
     ),
-    _layout(
+    _lustre(
         "fs_lustre_stripe_size",
         Integer("0, that of the directory"),
         "Stripe size of new files",
-        applies=(when.open_mpi, when.ompio, when.lustre),
-        source="documented: Open MPI sources, ompi/mca/fs/lustre",
     ),
-    _layout(
+    _lustre(
         "fs_lustre_stripe_width",
         Integer("0, that of the directory"),
         "Stripe count of new files",
-        applies=(when.open_mpi, when.ompio, when.lustre),
-        source="documented: Open MPI sources, ompi/mca/fs/lustre",
     ),
     _contract(
         "sharedfp",

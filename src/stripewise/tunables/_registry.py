@@ -47,6 +47,11 @@ def get(name: str) -> Tunable:
     )
 
 
+def suggest_key(key: str, *layers: Layer) -> str:
+    """Suggest the tunables' keys of some layers that are closest to an unknown one."""
+    return suggest(key, [knob.key for knob in _ALL if knob.layer in layers])
+
+
 def suggest(word: str, known: Iterable[str]) -> str:
     """Return ", did you mean ...?" with the closest known words; "" without any."""
     candidates = list(known)
