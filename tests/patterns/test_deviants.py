@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from owner_maps import blocks, pieces
+from owner_maps import blocks, pieces, selections
 
-from stripewise.model import Pattern, Selections
+from stripewise.model import Pattern, PatternKind, Selections
 from stripewise.patterns import find_patterns
 
 MILLION = 1_000_000
@@ -82,3 +82,13 @@ def test_at_most_sixteen_are_named() -> None:
     start[1000:1050] += 3
     pattern = one(blocks(range(10_000), start, count, 10_000, (100_000,)))
     assert (len(pattern.deviating_ranks), pattern.n_deviating) == (16, 50)
+
+
+def test_single_blocks_among_strides_of_many_kinds_are_irregular() -> None:
+    slabs = np.array([[[100 * r, 5 + r, 3 if r % 2 else 1, 2]] for r in range(8)])
+    assert one(selections(range(8), slabs, 8, (5000,))).kind == PatternKind.IRREGULAR
+
+
+def test_a_stride_of_terabytes_costs_no_memory() -> None:
+    slabs = np.array([[[1000 * r + (r == 3), 10**12, 3, 1]] for r in range(8)])
+    assert one(selections(range(8), slabs, 8, (0,))).kind == PatternKind.IRREGULAR

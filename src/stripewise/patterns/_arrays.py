@@ -4,22 +4,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from stripewise.model import Pattern, PatternKind, Pieces
-from stripewise.patterns._boxes import Boxes, Ints, by_rank, most_common
+from stripewise.patterns._boxes import Boxes, by_rank, plain_sets
 from stripewise.patterns._cells import in_steps
+from stripewise.patterns._columns import Ints, alike, mixed, most_common
 from stripewise.patterns._deviants import name_most
-from stripewise.patterns._fold import fold, without_repeats
 from stripewise.patterns._irregular import describe_boxes
 from stripewise.patterns._merge import distinct, merge
 from stripewise.patterns._name import Finding, unnamed
-from stripewise.patterns._naming import name_strictly, pattern_of, ranks_of_run
-from stripewise.patterns._product import as_product
-from stripewise.patterns._rows import Rows, rows_of
+from stripewise.patterns._naming import (
+    apart_and_merged,
+    name_strictly,
+    pattern_of,
+    ranks_of_run,
+)
+from stripewise.patterns._rows import Rows, fold, rows_of, without_repeats
 from stripewise.patterns._shape import boxes_in, more_shapes_of, shapes_of
 
 MOST_ARRAYS = 64
@@ -31,6 +37,8 @@ MOST_TOLERANT = 4
 _Found = tuple[Finding, Boxes, tuple[int, ...], int]
 """Finding, boxes, extents in elements, first byte."""
 _Shapes = Callable[[Rows, int], list[tuple[int, ...]]]
+_Name = Callable[[Boxes, tuple[int, ...]], Finding | None]
+"""Names boxes in an array whose extents, but for the first, are these."""
 
 
 def patterns_of_pieces(pieces: Pieces) -> list[Pattern]:
@@ -43,19 +51,26 @@ def patterns_of_pieces(pieces: Pieces) -> list[Pattern]:
         empty = Boxes(rows.rank, rows.call, np.zeros((1, 5, 0), np.int64))
         # What the notes tell of (a shared file pointer, say) was moved, only where is not known.
         kind = PatternKind.IRREGULAR if pieces.notes else PatternKind.EMPTY
-        return [_pattern((unnamed(kind), empty, (), 0), pieces, n_ranks, 0, 1)]
+        return [pattern_of(pieces, unnamed(kind), empty, n_ranks)]
     element_bytes = _element(rows, pieces.element_bytes)
-    found = _all_arrays(rows, apart, n_ranks, element_bytes)
     steps = _steps(pieces, whole, apart)
-    patterns = [_pattern(one, pieces, n_ranks, steps, element_bytes) for one in found]
+    patterns = [
+        replace(
+            pattern_of(pieces, finding, boxes, n_ranks),
+            extents=extents,
+            element_bytes=element_bytes,
+            steps=steps,
+            file_offset=first,
+        )
+        for finding, boxes, extents, first in _all_arrays(rows, apart, n_ranks, element_bytes)
+    ]
     if element_bytes > 1:
         return patterns
     return [replace(one, notes=(*one.notes, _unit_note(rows))) for one in patterns]
 
 
 def _all_arrays(rows: Rows, apart: Rows, n_ranks: int, element_bytes: int) -> list[_Found]:
-    one = _strict(rows, element_bytes)
-    if one is not None:
+    if one := _strict(rows, element_bytes):
         other = None if _is_plain(one) else _strict(rows, element_bytes, more_shapes_of)
         return [other if other is not None and _is_plain(other) else one]
     for groups in (_by_position(rows), _by_call(apart)):
@@ -63,36 +78,68 @@ def _all_arrays(rows: Rows, apart: Rows, n_ranks: int, element_bytes: int) -> li
         found = [one for one in several if one is not None]
         if found and len(found) == len(several) and any(map(_is_distributed, found)):
             return found
+    shapes = shapes_of(rows, element_bytes)
+    few = dict.fromkeys((*shapes[:MOST_TOLERANT], ()))
     return [
         _strict(rows, element_bytes, more_shapes_of)
-        or _tolerant(rows, n_ranks, element_bytes)
-        or _strict(rows, element_bytes, steps=True)
-        or _described(rows, element_bytes)
+        or next(_named(rows, few, element_bytes, partial(_mostly, n_ranks)), None)
+        or _plainest(_named(rows, shapes, element_bytes, _in_steps))
+        or next(_named(rows, [()], element_bytes, _described), None)
+        or _hulls(rows, element_bytes)
     ]
 
 
-def _is_distributed(found: _Found) -> bool:
-    return found[0].kind in (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
+def _strict(rows: Rows, element_bytes: int, shapes: _Shapes = shapes_of) -> _Found | None:
+    """Name the pattern that all ranks have, in the likeliest shape in which it has a name."""
+    return _plainest(_named(rows, shapes(rows, element_bytes), element_bytes, _strictly))
 
 
-def _strict(
-    rows: Rows, element_bytes: int, shapes: _Shapes = shapes_of, *, steps: bool = False
-) -> _Found | None:
-    """Name the pattern, or that of one step, in the likeliest shape in which it has a name."""
-    rows, first = _from_first(rows)
-    spare: _Found | None = None
-    for shape in shapes(rows, element_bytes):
+def _named(
+    rows: Rows, shapes: Iterable[tuple[int, ...]], element_bytes: int, name: _Name
+) -> Iterator[_Found]:
+    """Yield the pattern in each of the shapes in which it has a name."""
+    first = int(rows.offset.min())
+    rows = replace(rows, offset=rows.offset - first)
+    for shape in shapes:
         boxes = boxes_in(rows, shape, element_bytes)
         if boxes is None:
             continue
-        apart = distinct(boxes)
-        finding = in_steps(apart) if steps else name_strictly(apart, as_product(merge(apart)))
-        if finding is None:
-            continue
-        found = finding, boxes, _extents(finding, shape, element_bytes), first
-        if _is_plain(found):
-            return found
-        spare = spare or found
+        inner = tuple(a // b for a, b in itertools.pairwise((*shape, element_bytes)))
+        finding = name(boxes, inner)
+        if finding is not None:
+            yield finding, boxes, (finding.span[0][1], *inner), first
+
+
+def _strictly(boxes: Boxes, inner: tuple[int, ...]) -> Finding | None:
+    return name_strictly(*apart_and_merged(boxes))
+
+
+def _mostly(n_ranks: int, boxes: Boxes, inner: tuple[int, ...]) -> Finding | None:
+    return name_most(apart_and_merged(boxes)[1], n_ranks, (0, *inner))
+
+
+def _in_steps(boxes: Boxes, inner: tuple[int, ...]) -> Finding | None:
+    return in_steps(distinct(boxes))
+
+
+def _described(boxes: Boxes, inner: tuple[int, ...]) -> Finding:
+    return describe_boxes(merge(boxes))
+
+
+def _hulls(rows: Rows, element_bytes: int) -> _Found:
+    """Describe ranges that are too many to be written out, without their levels."""
+    sets = plain_sets(rows.offset // element_bytes, -(-rows.size // element_bytes))
+    boxes = by_rank(Boxes(rows.rank, rows.call, sets[None]))
+    return describe_boxes(boxes), boxes, (), 0
+
+
+def _plainest(found: Iterable[_Found]) -> _Found | None:
+    """Return the first that is plain, otherwise the first."""
+    spare: _Found | None = None
+    for one in found:
+        if _is_plain(one):
+            return one
+        spare = spare or one
     return spare
 
 
@@ -101,71 +148,20 @@ def _is_plain(found: _Found) -> bool:
     return found[0].kind != PatternKind.DISTRIBUTED or bool(found[0].rank_strides)
 
 
-def _tolerant(rows: Rows, n_ranks: int, element_bytes: int) -> _Found | None:
-    shifted, first = _from_first(rows)
-    shapes = shapes_of(shifted, element_bytes)
-    for shape in dict.fromkeys((*shapes[:MOST_TOLERANT], ())):
-        boxes = boxes_in(shifted, shape, element_bytes)
-        if boxes is None:
-            continue
-        inner = _inner_extents(shape, element_bytes)
-        finding = name_most(as_product(merge(distinct(boxes))), n_ranks, (0, *inner))
-        if finding is not None:
-            return finding, boxes, _extents(finding, shape, element_bytes), first
-    return None
-
-
-def _described(rows: Rows, element_bytes: int) -> _Found:
-    """Say in words what the byte ranges are like."""
-    boxes = boxes_in(_from_first(rows)[0], (), element_bytes)
-    if boxes is None:
-        hulls = np.zeros((1, 5, rows.rank.size), np.int64)
-        hulls[0, 0] = rows.offset // element_bytes
-        hulls[0, 2], hulls[0, 3] = 1, -(-rows.size // element_bytes)
-        hulls[0, 4] = hulls[0, 3]
-        boxes = by_rank(Boxes(rows.rank, rows.call, hulls))
-        return describe_boxes(boxes), boxes, (), 0
-    finding = describe_boxes(merge(boxes))
-    return finding, boxes, tuple(end for _, end in finding.span), int(rows.offset.min())
-
-
-def _from_first(rows: Rows) -> tuple[Rows, int]:
-    """Return the rows relative to the first byte of all, and that byte."""
-    first = int(rows.offset.min())
-    moved = rows.offset - first
-    return Rows(rows.rank, rows.call, moved, rows.size, rows.times, rows.step), first
-
-
-def _inner_extents(shape: tuple[int, ...], element_bytes: int) -> tuple[int, ...]:
-    units = (*shape, element_bytes)
-    return tuple(units[d] // units[d + 1] for d in range(len(shape)))
-
-
-def _extents(finding: Finding, shape: tuple[int, ...], element_bytes: int) -> tuple[int, ...]:
-    first = finding.span[0][1] if finding.span else 0
-    return (first, *_inner_extents(shape, element_bytes))
+def _is_distributed(found: _Found) -> bool:
+    return found[0].kind in (PatternKind.DISTRIBUTED, PatternKind.MULTIPARTITION)
 
 
 def _by_position(rows: Rows) -> list[Rows]:
     """Group the first row of every rank, the second one, and so on."""
-    return _groups(rows, _number_in_rank(rows.rank))
+    return _groups(rows, np.arange(rows.rank.size) - np.searchsorted(rows.rank, rows.rank))
 
 
 def _by_call(rows: Rows) -> list[Rows]:
     """Group what every rank moves in its first call, in its second one, and so on."""
-    order = np.lexsort((rows.call, rows.rank))
-    rows = rows.take(order)
-    new_rank = np.concatenate(([True], np.diff(rows.rank) != 0))
-    new_call = new_rank | np.concatenate(([True], np.diff(rows.call) != 0))
-    number = np.cumsum(new_call) - 1
-    first = np.maximum.accumulate(np.where(new_rank, number, 0))
-    return _groups(rows, number - first)
-
-
-def _number_in_rank(rank: Ints) -> Ints:
-    first = np.searchsorted(rank, rank)
-    numbers: Ints = np.arange(rank.size) - first
-    return numbers
+    rows = rows.take(np.lexsort((rows.call, rows.rank)))
+    number = np.append(0, np.cumsum(~(alike(rows.rank) & alike(rows.call))))
+    return _groups(rows, number - number[np.searchsorted(rows.rank, rows.rank)])
 
 
 def _groups(rows: Rows, number: Ints) -> list[Rows]:
@@ -194,21 +190,9 @@ def _steps(pieces: Pieces, whole: Rows, apart: Rows) -> int:
         return max(1, round(whole.total_bytes() / max(apart.total_bytes(), 1)))
     if (np.diff(whole.rank) > 0).all():
         return 1
-    order = np.lexsort((whole.call, whole.rank))
-    rank, call = whole.rank[order], whole.call[order]
-    new_rank = np.concatenate(([True], np.diff(rank) != 0))
-    new_call = np.concatenate(([True], np.diff(call) != 0)) | new_rank
-    return most_common(np.add.reduceat(new_call.astype(np.int64), np.flatnonzero(new_rank)))
-
-
-def _pattern(one: _Found, pieces: Pieces, n_ranks: int, steps: int, unit: int) -> Pattern:
-    finding, boxes, extents, first = one
-    return replace(
-        pattern_of(finding, boxes, n_ranks), file=pieces.file, writing=pieces.writing,
-        extents=extents, element_bytes=unit, source=pieces.source, steps=steps,
-        collective=float(pieces.collective.mean()) if pieces.collective.size else 0.0,
-        notes=(*finding.notes, *pieces.notes), file_offset=first,
-    )  # fmt: skip
+    _, first = np.unique(mixed(whole.rank, whole.call), return_index=True)
+    _, counts = np.unique(whole.rank[first], return_counts=True)
+    return most_common(counts)
 
 
 def _unit_note(rows: Rows) -> str:

@@ -7,19 +7,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stripewise.model import Selections
+from stripewise.patterns._columns import Columns, Ints, mixed
 
 START, STRIDE, BLOCKS, LENGTH, LAST = range(5)
 """Columns of a set: blocks of `LENGTH` elements, `STRIDE` apart (0: one block), of which the
 last one may be shorter (`LAST`)."""
 
-Ints = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
+class Boxes(Columns):
     """Boxes of all ranks.
 
     Attributes:
@@ -37,29 +35,19 @@ class Boxes:
         """Dimensions."""
         return int(self.sets.shape[0])
 
-    def take(self, index: NDArray[np.generic]) -> Boxes:
-        """Return some of them, or all in another order."""
-        return Boxes(self.rank[index], self.order[index], self.sets[:, :, index])
-
 
 def boxes_of(selections: Selections) -> Boxes:
     """Return the boxes of hyperslabs; those of no element are left out."""
-    starts, strides = selections.start.T, selections.stride.T
-    counts, blocks = selections.count.T, selections.block.T
-    sets = np.empty((starts.shape[0], 5, starts.shape[1]), np.int64)
-    for d in range(sets.shape[0]):
-        sets[d, START] = starts[d]
-        sets[d, LENGTH] = blocks[d]
-        joined = (strides[d] == blocks[d]) | (counts[d] == 1)
-        if joined.all():
-            sets[d, LENGTH] *= counts[d]
-            sets[d, STRIDE], sets[d, BLOCKS] = 0, 1
-        else:
-            sets[d, LENGTH] *= np.where(joined, counts[d], 1)
-            sets[d, STRIDE] = np.where(joined, 0, strides[d])
-            sets[d, BLOCKS] = np.where(joined, 1, counts[d])
-        sets[d, LAST] = sets[d, LENGTH]
-    something = np.logical_and.reduce((counts > 0) & (blocks > 0), axis=0)
+    sets = np.empty((selections.start.shape[1], 5, selections.rank.size), np.int64)
+    start, stride, blocks, length, last = (sets[:, column] for column in range(5))
+    start[:], stride[:] = selections.start.T, selections.stride.T
+    blocks[:], length[:] = selections.count.T, selections.block.T
+    something = np.logical_and.reduce((blocks > 0) & (length > 0), axis=0)
+    in_one = (stride == length) | (blocks == 1)
+    length *= np.where(in_one, blocks, 1)
+    np.copyto(stride, 0, where=in_one)
+    np.copyto(blocks, 1, where=in_one)
+    last[:] = length
     boxes = Boxes(selections.rank.astype(np.int64), selections.order, sets)
     return by_rank(boxes if something.all() else boxes.take(something))
 
@@ -74,6 +62,11 @@ def by_rank(boxes: Boxes) -> Boxes:
     return boxes.take(np.lexsort((boxes.order, boxes.rank)))
 
 
+def plain_sets(starts: Ints, lengths: Ints) -> Ints:
+    """Return sets (5, n) of one block each."""
+    return np.stack((starts, np.zeros_like(starts), np.ones_like(starts), lengths, lengths))
+
+
 def set_elements(sets: Ints) -> Ints:
     """Elements of sets (5, n)."""
     counted: Ints = (sets[BLOCKS] - 1) * sets[LENGTH] + sets[LAST]
@@ -86,30 +79,9 @@ def set_ends(sets: Ints) -> Ints:
     return ends
 
 
-def elements(boxes: Boxes) -> NDArray[np.float64]:
-    """Elements of each box; in floating point, since products may be large."""
-    found = np.ones(boxes.rank.size)
-    for d in range(boxes.n_dims):
-        found *= set_elements(boxes.sets[d])
-    return found
-
-
-def mixed(*columns: Ints) -> NDArray[np.uint64]:
-    """Return a number per place that differs where any of the columns (n,) differs.
-
-    Only numbers of one call can be compared.  They are 64 well mixed bits: among 10^6 different
-    columns two collide with a probability of 10^-8.
-    """
-    found = np.full(columns[0].size, 0x9E3779B97F4A7C15, np.uint64)
-    for row in columns:
-        if row.size and row[0] == row[-1] and (row == row[0]).all():
-            continue  # tells nothing
-        found ^= row.view(np.uint64) if row.flags.c_contiguous else row.astype(np.uint64)
-        found *= np.uint64(0xBF58476D1CE4E5B9)
-        found ^= found >> np.uint64(29)
-        found *= np.uint64(0x94D049BB133111EB)
-        found ^= found >> np.uint64(32)
-    return found
+def span_of(sets: Ints) -> tuple[int, int]:
+    """First element and end of what sets (5, n) hold."""
+    return int(sets[START].min()), int(set_ends(sets).max())
 
 
 def classes(sets: Ints) -> tuple[Ints, Ints]:
@@ -128,11 +100,3 @@ def classes(sets: Ints) -> tuple[Ints, Ints]:
     position = np.empty(order.size, np.int64)
     position[order] = np.arange(order.size)
     return table[:, order], position[inverse]
-
-
-def most_common(values: Ints, weights: Ints | None = None) -> int:
-    """Return the most common value; of equally common ones the largest."""
-    kinds, counts = np.unique(values, return_counts=True)
-    if weights is not None:
-        counts = np.bincount(np.searchsorted(kinds, values), weights)
-    return int(kinds[np.flatnonzero(counts == counts.max())[-1]])

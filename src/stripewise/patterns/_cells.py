@@ -10,18 +10,18 @@ from dataclasses import replace
 import numpy as np
 
 from stripewise.model import PatternKind
-from stripewise.patterns._boxes import BLOCKS, START, Boxes, Ints, classes
-from stripewise.patterns._dimension import Named, name_dimension
-from stripewise.patterns._grid import Grid, places
-from stripewise.patterns._name import Finding, name_boxes, put_together
+from stripewise.patterns._boxes import BLOCKS, START, Boxes
+from stripewise.patterns._columns import Ints, alike, runs
+from stripewise.patterns._dimension import Named
+from stripewise.patterns._grid import Grid
+from stripewise.patterns._name import Finding, name_boxes, name_dimensions, put_together
 
 
 def each_has(boxes: Boxes) -> int:
     """How many boxes each rank has; 0 if they differ in that or there are none."""
     if not boxes.rank.size:
         return 0
-    first = np.flatnonzero(np.concatenate(([True], np.diff(boxes.rank) != 0)))
-    counts = np.diff(np.append(first, boxes.rank.size))
+    _, counts = runs(alike(boxes.rank))
     return int(counts[0]) if (counts == counts[0]).all() else 0
 
 
@@ -34,15 +34,12 @@ def multipartition(boxes: Boxes) -> Finding | None:
     n_cells = each_has(boxes)
     if n_cells < 2 or (boxes.sets[:, BLOCKS] != 1).any():
         return None
-    found: list[Named] = []
-    slabs: list[Ints] = []
-    for sets in boxes.sets:
-        table, slab = classes(sets)
-        named = name_dimension(table)
-        if named is None or named.halo or named.distribution.kind == "CYCLIC":
-            return None
-        found.append(named)
-        slabs.append(slab)
+    dimensions = name_dimensions(boxes)
+    if dimensions is None:
+        return None
+    found, slabs = dimensions
+    if any(named.halo or named.distribution.kind == "CYCLIC" for named in found):
+        return None
     if not _filled(boxes, found, slabs) or not _balanced(boxes.rank, n_cells, found, slabs):
         return None
     n_ranks = boxes.rank.size // n_cells
@@ -52,10 +49,11 @@ def multipartition(boxes: Boxes) -> Finding | None:
 
 
 def _filled(boxes: Boxes, found: list[Named], slabs: list[Ints]) -> bool:
-    parts = [named.parts for named in found]
+    parts = tuple(named.parts for named in found)
     if math.prod(parts) != boxes.rank.size:
         return False
-    return bool((np.bincount(places(slabs, parts), minlength=boxes.rank.size) == 1).all())
+    place = np.ravel_multi_index(tuple(slabs), parts)
+    return bool((np.bincount(place, minlength=boxes.rank.size) == 1).all())
 
 
 def _balanced(rank: Ints, n_cells: int, found: list[Named], slabs: list[Ints]) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stripewise.model import BlockRule, Distribution
 from stripewise.patterns._boxes import (
@@ -18,16 +17,14 @@ from stripewise.patterns._boxes import (
     START,
     STRIDE,
     Boxes,
-    Ints,
     classes,
-    most_common,
-    set_elements,
     set_ends,
 )
-from stripewise.patterns._dimension import Named, cyclic_parts, name_dimension
-from stripewise.patterns._grid import Grid, order_of, places
+from stripewise.patterns._columns import Flags, Ints, alike, most_common, runs
+from stripewise.patterns._dimension import Named, name_dimension
+from stripewise.patterns._grid import Grid, c_strides, order_of
 from stripewise.patterns._name import Finding, put_together
-from stripewise.patterns._rules import cut
+from stripewise.patterns._parts import sets_of
 
 FEWEST_RANKS = 8
 MOST_NAMED = 16
@@ -49,7 +46,8 @@ def name_most(boxes: Boxes, n_ranks: int, extents: Sequence[int]) -> Finding | N
         n_ranks: Ranks of the run.
         extents: Of the dataset; 0: not known.
     """
-    ranks, first, counts = np.unique(boxes.rank, return_index=True, return_counts=True)
+    first, counts = runs(alike(boxes.rank))
+    ranks = boxes.rank[first]
     most = most_ranks(ranks.size)
     plain = counts == 1
     if not most or (~plain).sum() > most:
@@ -76,73 +74,57 @@ def _guess(sets: Ints, n_ranks: int, extent: int, most: int) -> _Guess | None:
             return named, position[part]
     if np.median(frequency) > 2:
         return None
-    for named, found in _tries(sets, n_ranks, extent):
-        if (found == _OUTSIDE).sum() <= most:
-            return named, found
+    for distribution, span, n_parts in _tries(sets, n_ranks, extent):
+        if n_parts > sets.shape[1] + 2 * most:
+            continue  # more than may be missing
+        table = sets_of(distribution, span, n_parts)
+        part = np.clip(np.searchsorted(table[START], sets[START], "right") - 1, 0, n_parts - 1)
+        fits = (table.take(part, axis=1) == sets).all(axis=0)
+        if (~fits).sum() <= most:
+            return Named.of(distribution, table), np.where(fits, part, _OUTSIDE)
     return None
 
 
-def _tries(sets: Ints, n_ranks: int, extent: int) -> Iterator[_Guess]:
-    """Guess, where each rank has a part of its own."""
-    ends = set_ends(sets)
+def _tries(
+    sets: Ints, n_ranks: int, extent: int
+) -> Iterator[tuple[Distribution, tuple[int, int], int]]:
+    """Guess distribution, span and parts, where each rank has a part of its own."""
+    known = extent or int(set_ends(sets).max())
     if (sets[BLOCKS] == 1).mean() > 0.5:
-        yield _equal(sets)
-        known = extent or int(ends.max())
+        yield from _equal(sets)
         for rule in (BlockRule.EVEN, BlockRule.EVEN_LAST, BlockRule.SPREAD, BlockRule.REST_LAST):
             for n_parts in dict.fromkeys((n_ranks, sets.shape[1])):
                 low = known // n_parts
                 near = (sets[LENGTH] >= low) & (sets[LENGTH] <= low + 1)
                 if low and near.mean() > 0.5:
-                    yield _by_rule(sets, rule, known, n_parts)
+                    yield Distribution("BLOCK", rule=rule), (0, known), n_parts
     else:
         width, stride = most_common(sets[LENGTH]), most_common(sets[STRIDE])
-        if width and stride % width == 0:
-            for end in dict.fromkeys((extent or int(ends.max()), int(ends.max()))):
-                yield _round_robin(sets, width, stride // width, end)
+        if stride and stride % width == 0:
+            for end in dict.fromkeys((known, int(set_ends(sets).max()))):
+                yield Distribution("CYCLIC", width), (0, end), stride // width
 
 
-def _equal(sets: Ints) -> _Guess:
-    """Equal blocks next to each other; the last one may be shorter."""
+def _equal(sets: Ints) -> Iterator[tuple[Distribution, tuple[int, int], int]]:
+    """Guess equal blocks next to each other; the last one may be shorter."""
     length = most_common(sets[LENGTH])
     shift = most_common(sets[START] % length)
     cell = (sets[START] - shift) // length
     fits = (sets[BLOCKS] == 1) & ((sets[START] - shift) % length == 0)
     full = fits & (sets[LENGTH] == length)
-    low, high = (int(cell[full].min()), int(cell[full].max())) if full.any() else (0, 0)
-    short = fits & (sets[LENGTH] < length) & (cell == high + 1)
-    fits = full | short
-    parts = high + 1 - low + bool(short.any())
-    end = int(set_ends(sets)[fits].max()) if fits.any() else length
-    rule = _short_rule(length, end - low * length - shift, parts) if short.any() else ("", ())
-    distribution = Distribution("BLOCK", rule=rule[0], lengths=rule[1])
-    named = Named(distribution, (low * length + shift, end), parts, length, bool(rule[0]))
-    return named, np.where(fits, cell - low, _OUTSIDE)
-
-
-def _short_rule(length: int, total: int, parts: int) -> tuple[str, tuple[int, ...]]:
-    if -(-total // parts) == length:
-        return BlockRule.CEIL, ()
-    return BlockRule.FIXED, (length,)
-
-
-def _by_rule(sets: Ints, rule: str, extent: int, n_parts: int) -> _Guess:
-    cuts = cut(rule, extent, n_parts)
-    lengths = np.diff(cuts)
-    part = np.clip(np.searchsorted(cuts, sets[START], "right") - 1, 0, n_parts - 1)
-    fits = (cuts[part] == sets[START]) & (lengths[part] == sets[LENGTH]) & (sets[BLOCKS] == 1)
-    distribution = Distribution("BLOCK", rule=rule)
-    named = Named(distribution, (0, extent), n_parts, most_common(lengths), True)
-    return named, np.where(fits, part, _OUTSIDE)
-
-
-def _round_robin(sets: Ints, width: int, n_parts: int, extent: int) -> _Guess:
-    table = cyclic_parts(extent, n_parts, width)
-    part = np.clip(sets[START] // width, 0, n_parts - 1)
-    fits = (table[:, part] == sets).all(axis=0)
-    uneven = bool(extent % (width * n_parts))
-    distribution = Distribution("CYCLIC", width)
-    block = most_common(set_elements(table))
-    return Named(distribution, (0, extent), n_parts, block, uneven), np.where(fits, part, _OUTSIDE)
+    if not full.any():
+        return
+    first, end = int(cell[full].min()), int(cell[full].max()) + 1
+    short = fits & (sets[LENGTH] < length) & (cell == end)
+    n_elements, n_parts = (end - first) * length, end - first
+    distribution = Distribution("BLOCK")
+    if short.any():
+        n_elements, n_parts = n_elements + int(sets[LENGTH, short].max()), n_parts + 1
+        distribution = Distribution("BLOCK", rule=BlockRule.FIXED, lengths=(length,))
+        if -(-n_elements // n_parts) == length:
+            distribution = Distribution("BLOCK", rule=BlockRule.CEIL)
+    begin = first * length + shift
+    yield distribution, (begin, begin + n_elements), n_parts
 
 
 def _judge(boxes: Boxes, ranks: Ints, guesses: Sequence[_Guess], most: int) -> Finding | None:
@@ -157,10 +139,11 @@ def _judge(boxes: Boxes, ranks: Ints, guesses: Sequence[_Guess], most: int) -> F
     lie, expected = _lie(boxes.rank[inside], [part[inside] for part in coordinates], parts, most)
     if lie is None or not expected.any():
         return None
-    odd = ~_member(ranks, boxes.rank[inside][expected])
-    missing = _missing(lie, parts, ranks)
-    deviating = np.sort(np.concatenate((ranks[odd], missing)))
-    if not 0 < deviating.size <= most + (n_places - ranks.size if n_places > ranks.size else 0):
+    deviating = np.setdiff1d(ranks, boxes.rank[inside][expected], assume_unique=True)
+    if lie.strides:  # those that have a place in the grid and move nothing
+        in_grid = lie.first_rank + np.arange(n_places)
+        deviating = np.union1d(deviating, np.setdiff1d(in_grid, ranks, assume_unique=True))
+    if not 0 < deviating.size <= most + max(n_places - ranks.size, 0):
         return None
     finding = put_together(found, lie, ranks.size)
     named = tuple(deviating[:MOST_NAMED].tolist())
@@ -169,39 +152,16 @@ def _judge(boxes: Boxes, ranks: Ints, guesses: Sequence[_Guess], most: int) -> F
 
 def _lie(
     rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int], most: int
-) -> tuple[Grid | None, NDArray[np.bool_]]:
+) -> tuple[Grid | None, Flags]:
     """Return how most ranks lie in the grid, and which ones do."""
-    for strides in (_strides(parts), _strides(parts[::-1])[::-1]):
+    for strides in (c_strides(parts), c_strides(parts[::-1])[::-1]):
         shift = rank - sum(c * s for c, s in zip(coordinates, strides, strict=True))
         first = most_common(shift)
         as_expected = shift == first
         if (~as_expected).sum() <= most:
             return Grid(1, order_of(strides, parts), first, strides), as_expected
-    place = places(coordinates, parts)
+    place = np.ravel_multi_index(tuple(coordinates), tuple(parts))
     alone = np.bincount(place, minlength=math.prod(parts))[place] == 1
     if (~alone).sum() > 2 * most:
         return None, alone
     return Grid(1, "other", int(rank[0])), alone
-
-
-def _strides(parts: Sequence[int]) -> tuple[int, ...]:
-    """Return the rank's growth per dimension, the last one fastest."""
-    strides = [math.prod(parts[d + 1 :]) if n > 1 else 0 for d, n in enumerate(parts)]
-    return tuple(strides)
-
-
-def _missing(lie: Grid, parts: Sequence[int], ranks: Ints) -> Ints:
-    """Return the ranks that have a place in the grid and move nothing."""
-    if not lie.strides:
-        return np.zeros(0, np.int64)
-    there = np.zeros(math.prod(parts), bool)
-    place = ranks - lie.first_rank
-    there[place[(place >= 0) & (place < there.size)]] = True
-    return np.flatnonzero(~there) + lie.first_rank
-
-
-def _member(values: Ints, known: Ints) -> NDArray[np.bool_]:
-    """Whether each value is among those known, which ascend."""
-    place = np.minimum(np.searchsorted(known, values), known.size - 1)
-    found: NDArray[np.bool_] = known[place] == values
-    return found

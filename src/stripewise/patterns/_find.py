@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,28 +26,19 @@ def find_patterns(accesses: Iterable[Selections | Pieces]) -> tuple[Pattern, ...
     Args:
         accesses: Of all ranks.
     """
-    found: list[Pattern] = []
-    for access in _together(accesses):
-        if isinstance(access, Pieces):
-            found += patterns_of_pieces(access)
-        else:
-            found.append(_of_selections(access))
-    return tuple(found)
-
-
-def _together(accesses: Iterable[Selections | Pieces]) -> Iterator[Selections | Pieces]:
-    """Join selections of one dataset that stand apart, as one that grows may."""
-    groups: dict[object, list[Selections]] = {}
-    pieces: dict[object, Pieces] = {}
+    groups: dict[object, list[Any]] = {}
     for access in accesses:
-        if isinstance(access, Pieces):
-            pieces[id(access)] = access
-            groups[id(access)] = []
+        key: object = id(access)
+        if isinstance(access, Selections):  # of a dataset that grows they may stand apart
+            key = (access.file, access.dataset, access.writing, access.start.shape[1])
+        groups.setdefault(key, []).append(access)
+    found: list[Pattern] = []
+    for parts in groups.values():
+        if isinstance(parts[0], Pieces):
+            found += patterns_of_pieces(parts[0])
         else:
-            key: object = (access.file, access.dataset, access.writing, access.start.shape[1])
-            groups.setdefault(key, []).append(access)
-    for key, parts in groups.items():
-        yield _joined(parts) if parts else pieces[key]
+            found.append(_of_selections(_joined(parts)))
+    return tuple(found)
 
 
 def _joined(parts: Sequence[Selections]) -> Selections:
@@ -69,19 +60,15 @@ def _joined(parts: Sequence[Selections]) -> Selections:
 def _of_selections(access: Selections) -> Pattern:
     boxes = boxes_of(access)
     n_ranks = ranks_of_run(access.n_ranks, boxes.rank)
-    extents = access.extents or (0,) * boxes.n_dims
-    finding = find_finding(boxes, n_ranks, extents)
-    notes = [*finding.notes, *access.notes]
-    if access.irregular:
-        if not access.notes:
-            notes.append(f"{access.irregular} irregular selections are not part of it")
-        if finding.kind == PatternKind.EMPTY:
-            finding = replace(finding, kind=PatternKind.IRREGULAR)
+    finding = find_finding(boxes, n_ranks, access.extents or (0,) * boxes.n_dims)
+    if access.irregular and not access.notes:
+        note = f"{access.irregular} irregular selections are not part of it"
+        finding = replace(finding, notes=(*finding.notes, note))
+    if access.irregular and finding.kind == PatternKind.EMPTY:
+        finding = replace(finding, kind=PatternKind.IRREGULAR)
     return replace(
-        pattern_of(finding, boxes, n_ranks), file=access.file, dataset=access.dataset,
-        writing=access.writing, extents=_extents(access.extents, finding),
-        element_bytes=access.element_bytes, source=access.source, notes=tuple(notes),
-        collective=float(access.collective.mean()) if access.collective.size else 0.0,
+        pattern_of(access, finding, boxes, n_ranks), dataset=access.dataset,
+        extents=_extents(access.extents, finding), element_bytes=access.element_bytes,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stripewise.patterns._boxes import Ints
+from stripewise.patterns._columns import Ints
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,6 @@ class Grid:
     strides: tuple[int, ...] = ()
 
 
-def places(coordinates: Sequence[Ints], parts: Sequence[int]) -> Ints:
-    """Return the number of each rank's place, last dimension fastest."""
-    found = np.zeros(coordinates[0].size, np.int64)
-    for coordinate, n_parts in zip(coordinates, parts, strict=True):
-        if n_parts > 1:
-            found = found * n_parts + coordinate
-    return found
-
-
 def find_grid(rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int]) -> Grid | None:
     """Return the grid that ranks with these coordinates fill; None if they do not.
 
@@ -50,13 +41,15 @@ def find_grid(rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int]) -> 
     if n_places > rank.size or rank.size % n_places:
         return None
     copies = rank.size // n_places
-    place = places(coordinates, parts)
+    place = np.ravel_multi_index(tuple(coordinates), tuple(parts))
     if (np.bincount(place, minlength=n_places) != copies).any():
         return None
     if n_places == 1:
         return Grid(copies, "C", int(rank[0]), (0,) * len(parts))
-    linear = _linear if copies == 1 else _round
-    strides = linear(rank, coordinates, parts, place)
+    if copies == 1:
+        strides = _linear(rank, coordinates, parts, place)
+    else:
+        strides = _round(rank, coordinates, parts)
     if strides is None:
         return Grid(copies, "other", int(rank[0]))
     first = int(rank[np.argmin(place)])
@@ -69,31 +62,27 @@ def _linear(
     """Return by how much the rank grows per dimension, if it does so everywhere."""
     by_place = np.empty(rank.size, np.int64)
     by_place[place] = rank
-    strides, below = [], 1
-    for n_parts in reversed(parts):
-        strides.append(int(by_place[below] - by_place[0]) if n_parts > 1 else 0)
-        below *= n_parts
-    strides.reverse()
-    expected = np.full(rank.size, by_place[0])
-    for coordinate, stride in zip(coordinates, strides, strict=True):
-        expected += coordinate * stride
-    return tuple(strides) if (expected == rank).all() else None
+    strides = tuple(int(by_place[next_] - by_place[0]) for next_ in c_strides(parts))
+    moved = sum(c * stride for c, stride in zip(coordinates, strides, strict=True))
+    return strides if (by_place[0] + moved == rank).all() else None
 
 
 def _round(
-    rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int], place: Ints
+    rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int]
 ) -> tuple[int, ...] | None:
     """The same where several ranks share a place: coordinate = rank / stride mod parts."""
     strides = []
     for coordinate, n_parts in zip(coordinates, parts, strict=True):
-        if n_parts == 1:
-            strides.append(0)
-            continue
         stride = int(rank[np.argmax(coordinate != coordinate[0])] - rank[0])
-        if ((rank - rank[0]) // stride % n_parts != coordinate).any():
+        if stride and ((rank - rank[0]) // stride % n_parts != coordinate).any():
             return None
         strides.append(stride)
     return tuple(strides)
+
+
+def c_strides(parts: Sequence[int]) -> tuple[int, ...]:
+    """Return how far the next place is per dimension, the last one fastest; 0: there is none."""
+    return tuple(math.prod(parts[d + 1 :]) if n > 1 else 0 for d, n in enumerate(parts))
 
 
 def order_of(strides: Sequence[int], parts: Sequence[int]) -> str:

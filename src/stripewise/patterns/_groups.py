@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from stripewise.model import Pattern
 
@@ -49,11 +50,11 @@ def common_name(names: Sequence[str]) -> str:
     different = sorted(set(names))
     if len(different) == 1:
         return different[0]
-    shortest = min(map(len, different))
-    first, last = different[0], different[-1]
-    before = next((i for i in range(shortest) if first[i] != last[i]), shortest)
-    backwards = sorted(name[before:][::-1] for name in different)
-    first, last = backwards[0], backwards[-1]
-    shortest = min(len(first), len(last))
-    after = next((i for i in range(shortest) if first[i] != last[i]), shortest)
-    return f"{different[0][:before]}*{first[:after][::-1]}"
+    before = _common_start(different)
+    after = _common_start([name[len(before) :][::-1] for name in different])[::-1]
+    return f"{before}*{after}"
+
+
+def _common_start(names: Sequence[str]) -> str:
+    alike = takewhile(lambda column: len(set(column)) == 1, zip(*names, strict=False))
+    return "".join(column[0] for column in alike)

@@ -5,22 +5,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stripewise._folded import expanded_index
-from stripewise.patterns._boxes import (
-    BLOCKS,
-    LAST,
-    LENGTH,
-    START,
-    STRIDE,
-    Boxes,
+from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Boxes
+from stripewise.patterns._columns import (
+    Flags,
     Ints,
+    Keys,
+    alike,
+    joined,
     mixed,
+    runs,
+    without_equals,
 )
-
-Flags = NDArray[np.bool_]
-Keys = NDArray[np.uint64]
 
 MOST_BLOCKS = 1 << 21
 """Blocks up to which boxes that interlock are joined."""
@@ -35,14 +32,7 @@ def distinct(boxes: Boxes) -> Boxes:
     """Return the boxes without those that a rank moves again; the first ones stay."""
     if one_each(boxes):
         return boxes
-    key = mixed(boxes.rank, *boxes.sets.reshape(-1, boxes.rank.size))
-    if (np.diff(np.sort(key)) != 0).all():
-        return boxes
-    order = np.argsort(key, kind="stable")
-    again = np.diff(key[order]) == 0
-    keep = np.ones(key.size, bool)
-    keep[order[1:][again]] = False
-    return boxes.take(keep)
+    return without_equals(boxes, mixed(boxes.rank, *boxes.sets.reshape(-1, boxes.rank.size)))
 
 
 def merge(boxes: Boxes) -> Boxes:
@@ -61,7 +51,7 @@ def _join(boxes: Boxes, d: int) -> Boxes:
         return boxes
     others = [column for e in range(boxes.n_dims) if e != d for column in boxes.sets[e]]
     like = mixed(boxes.rank, *others)
-    if (np.diff(np.sort(like)) != 0).all():
+    if not alike(np.sort(like)).any():
         return boxes
     boxes, like = _ordered(boxes, like, d)
     boxes, like = regular(*_touching(boxes, like, d), d)
@@ -74,9 +64,8 @@ def _join(boxes: Boxes, d: int) -> Boxes:
 
 def _ordered(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
     """Order boxes by rank, those which are alike together, by their start in dimension `d`."""
-    changes = like[1:] != like[:-1]
-    start = boxes.sets[d, START]
-    if (changes == (np.diff(boxes.rank) != 0)).all() and (changes | (np.diff(start) >= 0)).all():
+    same, start = alike(like), boxes.sets[d, START]
+    if (same == alike(boxes.rank)).all() and (~same | (np.diff(start) >= 0)).all():
         return boxes, like
     order = np.lexsort((start, like, boxes.rank))
     return boxes.take(order), like[order]
@@ -84,7 +73,7 @@ def _ordered(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
 
 def in_groups(like: Keys | Ints) -> Flags:
     """Which ones have a neighbour that is alike."""
-    same = like[1:] == like[:-1]
+    same = alike(like)
     several: Flags = np.append(same, False) | np.append(False, same)
     return several
 
@@ -95,10 +84,10 @@ def _apart(boxes: Boxes, like: Keys, several: Flags, d: int) -> Boxes:
     key = np.repeat(like[several], chosen.sets[d, BLOCKS])
     blocks = single_blocks(chosen, d)
     order = np.lexsort((blocks.sets[d, START], key))
-    joined, group = regular(*_touching(blocks.take(order), key[order], d), d)
+    blocks, group = regular(*_touching(blocks.take(order), key[order], d), d)
     alone = ~in_groups(group)
     settled = np.isin(like, group[alone])
-    return both(boxes.take(~settled), joined.take(alone))
+    return both(boxes.take(~settled), blocks.take(alone))
 
 
 def single_blocks(boxes: Boxes, d: int) -> Boxes:
@@ -115,10 +104,8 @@ def single_blocks(boxes: Boxes, d: int) -> Boxes:
 
 def both(one: Boxes, other: Boxes) -> Boxes:
     """Return the boxes of two, ordered by rank."""
-    rank = np.concatenate((one.rank, other.rank))
-    order = np.concatenate((one.order, other.order))
-    joined = Boxes(rank, order, np.concatenate((one.sets, other.sets), axis=2))
-    return joined.take(np.argsort(rank, kind="stable"))
+    boxes = joined(one, other)
+    return boxes.take(np.argsort(boxes.rank, kind="stable"))
 
 
 def _touching(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
@@ -126,11 +113,11 @@ def _touching(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
     sets = boxes.sets[d]
     ends = sets[START] + sets[LENGTH]
     plain = sets[BLOCKS] == 1
-    goes_on = (like[1:] == like[:-1]) & plain[1:] & plain[:-1] & (ends[:-1] == sets[START, 1:])
-    first = np.flatnonzero(np.concatenate(([True], ~goes_on)))
-    if first.size == like.size:
+    goes_on = alike(like) & plain[1:] & plain[:-1] & (ends[:-1] == sets[START, 1:])
+    if not goes_on.any():
         return boxes, like
-    last = np.append(first[1:], like.size) - 1
+    first, number = runs(goes_on)
+    last = first + number - 1
     length = np.where(plain[first], ends[last] - sets[START, first], sets[LENGTH, first])
     boxes = boxes.take(first)
     boxes.sets[d, LAST] = np.where(plain[first], length, boxes.sets[d, LAST])
@@ -140,11 +127,12 @@ def _touching(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
 
 def regular(boxes: Boxes, like: Keys, d: int) -> tuple[Boxes, Keys]:
     """Join blocks at a regular distance, of which the very last may be shorter."""
-    first = np.flatnonzero(np.concatenate(([True], like[1:] != like[:-1])))
-    if first.size == like.size:
+    goes_on = alike(like)
+    if not goes_on.any():
         return boxes, like
-    last = np.append(first[1:], like.size) - 1
-    group = np.repeat(np.arange(first.size), last - first + 1)
+    first, number = runs(goes_on)
+    last = first + number - 1
+    group = np.repeat(np.arange(first.size), number)
     fits, stride = _in_step(boxes.sets[d], group, first, last)
     blocks = np.add.reduceat(boxes.sets[d, BLOCKS], first)
     tail = boxes.sets[d, LAST, last]

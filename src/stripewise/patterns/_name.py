@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from stripewise.model import Pattern, PatternKind
-from stripewise.patterns._boxes import START, Boxes, Ints, classes, set_ends
+from stripewise.model import BlockRule, Pattern, PatternKind
+from stripewise.patterns._boxes import Boxes, classes
+from stripewise.patterns._columns import Ints
 from stripewise.patterns._dimension import Named, name_dimension
 from stripewise.patterns._grid import Grid, find_grid
 from stripewise.patterns._merge import one_each
@@ -24,15 +23,18 @@ def unnamed(kind: PatternKind, **known: Any) -> Finding:
     return Pattern("", "", False, kind, **known)
 
 
-def placed(lie: Grid) -> dict[str, Any]:
-    """Return what a pattern says of how ranks lie in its grid."""
-    return {"rank_order": lie.order, "first_rank": lie.first_rank, "rank_strides": lie.strides}
-
-
 def name_boxes(boxes: Boxes) -> Finding | None:
     """Name the pattern of boxes, at most one a rank; None if it has no name."""
-    if not one_each(boxes):
+    dimensions = name_dimensions(boxes) if one_each(boxes) else None
+    if dimensions is None:
         return None
+    found, coordinates = dimensions
+    lie = find_grid(boxes.rank, coordinates, [named.parts for named in found])
+    return None if lie is None else put_together(found, lie, boxes.rank.size)
+
+
+def name_dimensions(boxes: Boxes) -> tuple[list[Named], list[Ints]] | None:
+    """Name all dimensions; per dimension (n,) int64, which part each box has.  None: irregular."""
     found, coordinates = [], []
     for sets in boxes.sets:
         table, part = classes(sets)
@@ -41,14 +43,7 @@ def name_boxes(boxes: Boxes) -> Finding | None:
             return None
         found.append(named)
         coordinates.append(part)
-    return finding_of(boxes.rank, found, coordinates)
-
-
-def finding_of(rank: Ints, found: Sequence[Named], coordinates: Sequence[Ints]) -> Finding | None:
-    """Put the dimensions together; None if the ranks do not fill the grid."""
-    parts = tuple(named.parts for named in found)
-    lie = find_grid(rank, coordinates, parts)
-    return None if lie is None else put_together(found, lie, rank.size)
+    return found, coordinates
 
 
 def put_together(found: Sequence[Named], lie: Grid, n_active: int) -> Finding:
@@ -61,10 +56,12 @@ def put_together(found: Sequence[Named], lie: Grid, n_active: int) -> Finding:
         block=tuple(named.block for named in found),
         grid=parts,
         span=tuple(named.span for named in found),
-        **placed(lie),
+        rank_order=lie.order,
+        first_rank=lie.first_rank,
+        rank_strides=lie.strides,
         halo=halos if any(halos) else (),
         uneven=any(named.uneven for named in found),
-        notes=(*_shared(parts, lie), *_details(found)),
+        notes=_notes(found, lie),
     )
 
 
@@ -74,15 +71,11 @@ def _kind(parts: Sequence[int], n_active: int) -> PatternKind:
     return PatternKind.SINGLE if n_active == 1 else PatternKind.REPLICATED
 
 
-def _shared(parts: Sequence[int], lie: Grid) -> list[str]:
-    if lie.copies == 1 or all(n == 1 for n in parts):
-        return []
-    return [f"each block is moved by {lie.copies} ranks"]
-
-
-def _details(found: Sequence[Named]) -> list[str]:
+def _notes(found: Sequence[Named], lie: Grid) -> tuple[str, ...]:
     """Say what the notation does not."""
     notes = []
+    if lie.copies > 1 and any(named.parts > 1 for named in found):
+        notes.append(f"each block is moved by {lie.copies} ranks")
     for d, named in enumerate(found):
         below, above = named.distribution.ghost
         if below or above:
@@ -90,15 +83,6 @@ def _details(found: Sequence[Named]) -> list[str]:
         if named.distribution.lattice:
             stride, length = named.distribution.lattice
             notes.append(f"dimension {d}: {length} of every {stride} elements are moved")
-        if named.distribution.rule == "general":
+        if named.distribution.rule == BlockRule.GENERAL:
             notes.append(f"dimension {d}: blocks of any lengths")
-    return notes
-
-
-def widest(boxes: Boxes) -> tuple[tuple[int, int], ...]:
-    """Return the bounding box of all boxes: first element and end per dimension."""
-    if not boxes.rank.size:
-        return ()
-    lows = boxes.sets[:, START].min(axis=1)
-    ends = [int(np.max(set_ends(sets))) for sets in boxes.sets]
-    return tuple(zip(lows.tolist(), ends, strict=True))
+    return tuple(notes)

@@ -4,15 +4,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import reduce
+
 import numpy as np
-from numpy.typing import NDArray
 
-from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Boxes, Ints, by_rank
-from stripewise.patterns._merge import both, in_groups, one_each, regular, single_blocks
-
-MOST_BLOCKS = 1 << 21
-
-_Words = NDArray[np.uint64]
+from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Boxes
+from stripewise.patterns._columns import Ints, Keys, alike, runs
+from stripewise.patterns._merge import (
+    MOST_BLOCKS,
+    both,
+    in_groups,
+    regular,
+    single_blocks,
+)
 
 
 def as_product(boxes: Boxes) -> Boxes:
@@ -25,54 +30,44 @@ def as_product(boxes: Boxes) -> Boxes:
     if boxes.n_dims < 2 or not several.any():
         return boxes
     chosen = boxes.take(several)
-    unions = []
-    for d in range(boxes.n_dims):
-        union = _union(chosen, d)
-        if union is None:
-            return boxes
-        unions.append(union)
-    ranks = np.unique(chosen.rank)
-    known = [np.isin(ranks, union.rank[~in_groups(union.rank)]) for union in unions]
-    whole = ranks[np.logical_and.reduce(known)]
+    if chosen.sets[:, BLOCKS].sum(axis=1).max() > MOST_BLOCKS:
+        return boxes
+    unions = [_union(chosen, d) for d in range(boxes.n_dims)]
+    once = [union.rank[~in_groups(union.rank)] for union in unions]
+    whole = reduce(np.intersect1d, once)
     if not whole.size:
         return boxes
-    sets = np.concatenate([u.sets[:, :, np.isin(u.rank, whole)] for u in unions])
-    first = np.searchsorted(chosen.rank, whole)
-    joined = Boxes(whole, chosen.order[first], sets)
     parts = chosen.take(np.isin(chosen.rank, whole))
-    begin = np.searchsorted(parts.rank, whole)
-    filled = _sums(joined) == np.add.reduceat(_sums(parts), begin)
-    joined = joined.take(filled)
-    return both(boxes.take(~np.isin(boxes.rank, joined.rank)), joined)
+    first, _ = runs(alike(parts.rank))
+    sets = np.concatenate([u.sets[:, :, np.isin(u.rank, whole)] for u in unions])
+    product = Boxes(whole, parts.order[first], sets)
+    filled = _sums(product) == np.add.reduceat(_sums(parts), first)
+    product = product.take(filled)
+    return both(boxes.take(~np.isin(boxes.rank, product.rank)), product)
 
 
-def _union(boxes: Boxes, d: int) -> Boxes | None:
-    """Return what each rank selects in one dimension, one-dimensional; None: too much."""
-    if boxes.sets[d, BLOCKS].sum() > MOST_BLOCKS:
-        return None
-    line = single_blocks(Boxes(boxes.rank, boxes.order, boxes.sets[d : d + 1]), 0)
+def _union(boxes: Boxes, d: int) -> Boxes:
+    """Return what each rank selects in one dimension, one-dimensional."""
+    line = single_blocks(replace(boxes, sets=boxes.sets[d : d + 1]), 0)
     line = line.take(np.lexsort((line.sets[0, START], line.rank)))
     before = line.rank.size + 1
     while line.rank.size < before:
         before = line.rank.size
         line = _overlapping(line)
-    if one_each(line):
-        return line
-    return by_rank(regular(line, line.rank.astype(np.uint64), 0)[0])
+    return regular(line, line.rank.astype(np.uint64), 0)[0]
 
 
 def _overlapping(line: Boxes) -> Boxes:
     """Join blocks with the next one of the rank if that begins before they end."""
     start, end = line.sets[0, START], line.sets[0, START] + line.sets[0, LENGTH]
-    goes_on = (line.rank[1:] == line.rank[:-1]) & (start[1:] <= end[:-1])
-    first = np.flatnonzero(np.concatenate(([True], ~goes_on)))
+    first, _ = runs(alike(line.rank) & (start[1:] <= end[:-1]))
     ends = np.maximum.reduceat(end, first)
-    joined = line.take(first)
-    joined.sets[0, LENGTH] = joined.sets[0, LAST] = ends - start[first]
-    return joined
+    line = line.take(first)
+    line.sets[0, LENGTH] = line.sets[0, LAST] = ends - start[first]
+    return line
 
 
-def _sums(boxes: Boxes) -> _Words:
+def _sums(boxes: Boxes) -> Keys:
     """Sum over the elements of each box of a product of numbers, one per index; modulo 2^64."""
     total = np.ones(boxes.rank.size, np.uint64)
     seed = np.random.default_rng(0)
@@ -83,7 +78,7 @@ def _sums(boxes: Boxes) -> _Words:
     return total
 
 
-def _count_and_sum(sets: Ints) -> tuple[_Words, _Words]:
+def _count_and_sum(sets: Ints) -> tuple[Keys, Keys]:
     """How many indices sets (5, n) have, and their sum; modulo 2^64."""
     start, full = sets[START].astype(np.uint64), (sets[BLOCKS] - 1).astype(np.uint64)
     stride, length = sets[STRIDE].astype(np.uint64), sets[LENGTH].astype(np.uint64)
@@ -94,9 +89,9 @@ def _count_and_sum(sets: Ints) -> tuple[_Words, _Words]:
     return number, indices + last * (start + full * stride) + _below(last)
 
 
-def _below(n: _Words) -> _Words:
+def _below(n: Keys) -> Keys:
     """Sum of the numbers below n; modulo 2^64."""
     odd = n & np.uint64(1)
     half = n // np.uint64(2)
-    found: _Words = np.where(odd == 1, n * half, half * (n - np.uint64(1)))
+    found: Keys = np.where(odd == 1, n * half, half * (n - np.uint64(1)))
     return found

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stripewise._folded import expanded_index
-from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Boxes, Ints, by_rank
-from stripewise.patterns._rows import MOST_LEVELS, Rows, joined_rows
+from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Boxes, by_rank
+from stripewise.patterns._columns import Flags, Ints, alike, joined, runs
+from stripewise.patterns._rows import MOST_LEVELS, Rows
 
 MOST_STRIDES = 6
 MOST_SHAPES = 16
@@ -21,8 +21,6 @@ MOST_TRIES = 256
 MOST_EXPANDED = 1 << 21
 MOST_RANGES = 256
 MOST_TURNS = 64
-
-_Flags = NDArray[np.bool_]
 
 
 def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
@@ -43,7 +41,7 @@ def _folded(rows: Rows, element_bytes: int) -> dict[int, float]:
         return {}
     order = np.argsort(rows.step[used])
     sorted_steps = rows.step[used][order]
-    first = np.flatnonzero(np.concatenate(([True], np.diff(sorted_steps) != 0)))
+    first, _ = runs(alike(sorted_steps))
     steps = sorted_steps[first]
     weights = np.add.reduceat((rows.times[used] - 1.0)[order], first)
     top = np.argsort(-weights, kind="stable")[:MOST_STRIDES]
@@ -124,23 +122,17 @@ def boxes_in(rows: Rows, shape: Sequence[int], element_bytes: int) -> Boxes | No
         element_bytes: Of one element.
     """
     units = (*shape, element_bytes)
+    fitting: Rows | None = rows
     for line in reversed(shape):
-        split = _split(rows, line)
-        if split is None:
-            return None
-        rows = split
-    while True:
-        placed = _Placed.of(rows, units)
-        for level in range(MOST_LEVELS):
-            placed.add_level(rows.times[level], rows.step[level], level)
+        fitting = _split(fitting, line) if fitting else None
+    while fitting:
+        placed = _Placed(fitting, units)
         if placed.broken.any():
             return None
         if not placed.loose.any():
-            return by_rank(Boxes(rows.rank, rows.call, placed.sets))
-        expanded = _expanded(rows, placed.loose)
-        if expanded is None:
-            return None
-        rows = expanded
+            return by_rank(Boxes(fitting.rank, fitting.call, placed.sets))
+        fitting = _expanded(fitting, placed.loose)
+    return None
 
 
 def _split(rows: Rows, line: int) -> Rows | None:
@@ -165,19 +157,18 @@ def _split(rows: Rows, line: int) -> Rows | None:
     tail = (cut.offset + cut.size) % line
     parts = [rows.take(~crosses)]
     for at, size in ((head * 0, head), (head, cut.size - head - tail), (cut.size - tail, tail)):
-        part = Rows(cut.rank, cut.call, cut.offset + at, size, cut.times, cut.step)
-        parts.append(part.take(size > 0))
-    return joined_rows(*parts)
+        parts.append(replace(cut, offset=cut.offset + at, size=size).take(size > 0))
+    return joined(*parts)
 
 
-def _crossing(rows: Rows, line: int) -> _Flags:
+def _crossing(rows: Rows, line: int) -> Flags:
     within = rows.offset % line
-    crosses: _Flags = within + rows.size > line
+    crosses: Flags = within + rows.size > line
     crosses &= (within != 0) | (rows.size % line != 0)
     return crosses
 
 
-def _expanded(rows: Rows, loose: _Flags) -> Rows | None:
+def _expanded(rows: Rows, loose: Flags) -> Rows | None:
     """Return the rows with those levels written out that do not fit; None: too many."""
     level = np.argmax(loose, axis=0)
     columns = np.arange(level.size)
@@ -190,12 +181,10 @@ def _expanded(rows: Rows, loose: _Flags) -> Rows | None:
     new_times[level[chosen], columns[chosen]] = 1
     new_step[level[chosen], columns[chosen]] = 0
     index, number = expanded_index(times)
-    flat = Rows(rows.rank, rows.call, rows.offset, rows.size, new_times, new_step).take(index)
-    moved = flat.offset + number * step[index]
-    return Rows(flat.rank, flat.call, moved, flat.size, flat.times, flat.step)
+    flat = replace(rows, times=new_times, step=new_step).take(index)
+    return replace(flat, offset=flat.offset + number * step[index])
 
 
-@dataclass(eq=False)
 class _Placed:
     """Rows on their way to boxes.
 
@@ -206,31 +195,23 @@ class _Placed:
         broken: (n,) rows that do not fit; `loose`: (MOST_LEVELS, n) levels that do not.
     """
 
-    extents: tuple[int, ...]
-    units: tuple[int, ...]
-    sets: Ints
-    broken: _Flags
-    loose: _Flags
-
-    @classmethod
-    def of(cls, rows: Rows, units: tuple[int, ...]) -> _Placed:
-        """Place the first range of each row."""
-        no_end = np.iinfo(np.int64).max // 4
-        extents = (no_end, *(a // b for a, b in itertools.pairwise(units)))
-        n = rows.rank.size
-        sets = np.zeros((len(units), 5, n), np.int64)
-        sets[:, BLOCKS] = sets[:, LENGTH] = sets[:, LAST] = 1
+    def __init__(self, rows: Rows, units: tuple[int, ...]) -> None:
+        """Place the first range of each row, then its levels."""
+        n, no_end = rows.rank.size, np.iinfo(np.int64).max // 4
+        self.extents = (no_end, *(a // b for a, b in itertools.pairwise(units)))
+        self.units = units
+        self.sets = np.zeros((len(units), 5, n), np.int64)
+        self.sets[:, BLOCKS] = self.sets[:, LENGTH] = self.sets[:, LAST] = 1
         rest = rows.offset
         for d, unit in enumerate(units):
-            sets[d, START], rest = np.divmod(rest, unit)
-        placed = cls(extents, units, sets, rest != 0, np.zeros((MOST_LEVELS, n), bool))
-        placed.broken |= rows.size % units[-1] != 0
-        everywhere = np.ones(n, bool)
-        fits = placed._lengthen(len(units) - 1, rows.size // units[-1], everywhere)
-        placed.broken |= ~fits
-        return placed
+            self.sets[d, START], rest = np.divmod(rest, unit)
+        fits = self._lengthen(len(units) - 1, rows.size // units[-1], np.ones(n, bool))
+        self.broken = (rest != 0) | (rows.size % units[-1] != 0) | ~fits
+        self.loose = np.zeros((MOST_LEVELS, n), bool)
+        for level in range(MOST_LEVELS):
+            self._add_level(rows.times[level], rows.step[level], level)
 
-    def _lengthen(self, d: int, length: Ints, chosen: _Flags) -> _Flags:
+    def _lengthen(self, d: int, length: Ints, chosen: Flags) -> Flags:
         """Let chosen rows have `length` elements in dimension d, full lines going on in d - 1."""
         left = np.where(chosen, length, 1)
         fits = np.ones(left.size, bool)
@@ -250,7 +231,7 @@ class _Placed:
         self.sets[:, LAST] = self.sets[:, LENGTH]
         return fits
 
-    def add_level(self, times: Ints, step: Ints, level: int) -> None:
+    def _add_level(self, times: Ints, step: Ints, level: int) -> None:
         """Place one level of ranges; what does not fit is marked as loose."""
         used = times > 1
         if not used.any():
@@ -258,21 +239,20 @@ class _Placed:
         dimension = np.searchsorted([-unit for unit in self.units], -step)
         for d in np.unique(dimension[used]).tolist():
             chosen = used & (dimension == d) & ~self.loose.any(axis=0)
-            if d == len(self.units):
-                self.loose[level] |= chosen
-                continue
-            self.loose[level] |= chosen & ~self._repeat(d, times, step, chosen)
+            if d < len(self.units):
+                chosen &= ~self._repeat(d, times, step, chosen)
+            self.loose[level] |= chosen
 
-    def _repeat(self, d: int, times: Ints, step: Ints, chosen: _Flags) -> _Flags:
+    def _repeat(self, d: int, times: Ints, step: Ints, chosen: Flags) -> Flags:
         stride = step // self.units[d]
         whole = chosen & (step % self.units[d] == 0) & (self.sets[d, BLOCKS] == 1)
         touching = whole & (stride == self.sets[d, LENGTH])
         fits = touching & self._lengthen(d, times * self.sets[d, LENGTH], touching)
         apart = whole & (stride > self.sets[d, LENGTH])
-        found: _Flags = fits | (apart & self._spread(d, times, stride, apart))
+        found: Flags = fits | (apart & self._spread(d, times, stride, apart))
         return found
 
-    def _spread(self, d: int, times: Ints, stride: Ints, chosen: _Flags) -> _Flags:
+    def _spread(self, d: int, times: Ints, stride: Ints, chosen: Flags) -> Flags:
         """Let chosen rows have blocks at a stride in dimension d, full rounds in d - 1."""
         step = np.where(chosen, stride, 1)
         extent = self.extents[d]
@@ -282,7 +262,7 @@ class _Placed:
         rounds = times // a_line
         lines = ~inside & (extent % step == 0) & (times % a_line == 0)
         lines &= start + (a_line - 1) * step + length <= extent
-        fits: _Flags = inside.copy()
+        fits: Flags = inside.copy()
         if d > 0 and (chosen & lines).any():
             fits |= lines & self._lengthen(d - 1, rounds, chosen & lines)
         now = chosen & fits
