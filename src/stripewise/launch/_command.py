@@ -34,16 +34,14 @@ def resolve_program(command: Sequence[str], directory: Path) -> str:
 
 
 def _search(name: str, directory: Path) -> str:
-    blocked = ""
-    for folder in os.get_exec_path():
-        candidate = directory / folder / name
-        if candidate.is_file():
-            if os.access(candidate, os.X_OK):
-                _check_interpreter(candidate, name)
-                return str(candidate)
-            blocked = str(candidate)
-    if blocked:
-        raise ProgramError(f"{blocked} is not executable; remedy: chmod +x {blocked}")
+    candidates = (directory / folder / name for folder in os.get_exec_path())
+    found = [path for path in candidates if path.is_file()]
+    for path in found:
+        if os.access(path, os.X_OK):
+            _check_interpreter(path, name)
+            return str(path)
+    if found:
+        raise ProgramError(f"{found[-1]} is not executable; remedy: chmod +x {found[-1]}")
     if (directory / name).is_file():
         raise ProgramError(
             f"there is no program '{name}' on PATH, but there is one here: write ./{name}"

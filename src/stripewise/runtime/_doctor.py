@@ -35,12 +35,11 @@ _LEAST_SHM_BYTES = 64 << 20
 _LEAST_DISK_BYTES = 1 << 30
 
 
-def run_doctor(command: Sequence[str] = (), *, directory: Path | None = None) -> list[Check]:
-    """Check the machine; with a command, also whether it would be oversubscribed.
+def run_doctor(command: Sequence[str] = ()) -> list[Check]:
+    """Check the machine and the current directory; a command, whether it would be oversubscribed.
 
     Args:
         command: The user's command (`mpiexec -n 8 ./app`); optional.
-        directory: Where the user would run; the current directory if not given.
     """
     mpis = detect_mpis()
     usable = [mpi for mpi in mpis if not mpi.problem]
@@ -57,7 +56,7 @@ def run_doctor(command: Sequence[str] = (), *, directory: Path | None = None) ->
         )
     checks += [*_runtime_checks(usable), *_program(command)]
     checks += [_processors(mpis, command), _shared_memory()]
-    checks += [*_storage(directory or Path.cwd()), _slurm()]
+    checks += [*_storage(Path.cwd()), _slurm()]
     return checks
 
 

@@ -104,10 +104,11 @@ def native_sources() -> Path:
         RuntimeMissingError: They are not there.
     """
     package = Path(__file__).resolve().parents[1]
-    for path in (package / "_native", package.parents[1] / "native"):
+    candidates = (package / "_native", package.parents[1] / "native")
+    for path in candidates:
         if (path / "CMakeLists.txt").is_file():
             return path
+    looked = " and ".join(map(str, candidates))
     raise RuntimeMissingError(
-        f"the C sources are missing (looked in {package / '_native'} and "
-        f"{package.parents[1] / 'native'}); install Stripewise again"
+        f"the C sources are missing (looked in {looked}); install Stripewise again"
     )
