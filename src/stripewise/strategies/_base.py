@@ -55,10 +55,6 @@ class Strategy(ABC):
         """Return why it cannot be used here, with the remedy; "" if it can."""
         return ""
 
-    def option(self, name: str) -> OptionValue:
-        """Return the value of a declared option."""
-        return self.options[name]
-
     def number(self, name: str) -> float:
         """Return the value of an option that is a number."""
         return float(self.options[name])

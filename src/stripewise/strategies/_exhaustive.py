@@ -77,9 +77,9 @@ class ExhaustiveStrategy(Strategy):
                 yield Proposal(point, f"point {tried} of all: {settings_text(point)}")
 
     def _points(self) -> Iterator[Settings]:
-        if self.option("order") == "random":
+        if self.options["order"] == "random":
             return self._shuffled()
-        return self._by_settings(most_first=self.option("order") == "most")
+        return self._by_settings(most_first=self.options["order"] == "most")
 
     def _by_settings(self, *, most_first: bool) -> Iterator[Settings]:
         ladders = [[(d.tunable.name, v) for v in d.values] for d in self.space.dimensions]

@@ -95,9 +95,9 @@ class GeneticStrategy(StepwiseStrategy):
 
     def _breed(self, population: Sequence[Genome]) -> list[Genome]:
         random = self._random
-        scaled = SCALINGS[str(self.option("scaling"))]([self._fitness[g] for g in population])
-        select = SELECTORS[str(self.option("selector"))]
-        cross = CROSSOVERS[str(self.option("crossover"))]
+        scaled = SCALINGS[str(self.options["scaling"])]([self._fitness[g] for g in population])
+        select = SELECTORS[str(self.options["selector"])]
+        cross = CROSSOVERS[str(self.options["crossover"])]
         ranked = sorted(population, key=lambda genome: -self._fitness[genome])
         n_elites = min(int(self.number("elites")), len(population) - 1)
         children: list[Genome] = list(dict.fromkeys(ranked))[: max(n_elites, 0)]
