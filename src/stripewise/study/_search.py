@@ -12,7 +12,7 @@ from bisect import insort
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from math import inf, sqrt
+from math import inf
 from typing import Any
 
 from stripewise.model import (
@@ -27,20 +27,13 @@ from stripewise.model import (
 from stripewise.strategies import Proposal, Strategy
 from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
-from stripewise.study._effective import effective_settings
 from stripewise.study._places import Places
 from stripewise.study._proposals import Proposals
 from stripewise.study._search_result import SearchResult
 from stripewise.study._slot import Steps
-from stripewise.study._trial_runs import TrialRuns, slower_limit
+from stripewise.study._trial_runs import TrialRuns
 from stripewise.text import finite
 from stripewise.tunables import SafetyClass, said_of_files, settings_class
-
-SURPRISING = 2.0
-"""A lead of so many times the noise counts after one round, whatever reached the storage."""
-OF_TWO_ROUNDS = 1 / sqrt(2)
-"""The noise of the mean of two rounds, in that of one."""
-_SAME = "the storage was asked for the same: taken for chance"
 
 
 class Search:
@@ -147,9 +140,9 @@ class Search:
         trial = TrialRuns(self._context, number, proposal)
         yield from trial.bring_to(1, place)
         noise = self._noise(number)
-        if _is_unclear(trial, best, noise) and trial.affordable(2):
+        if trial.is_unclear(best, noise) and trial.affordable(2):
             yield from trial.bring_to(2, place)
-        outcome = self._judge(trial, noise)
+        outcome = trial.outcome(noise)
         if outcome.state is TrialState.COMPLETE and outcome.io_ratio < 1:
             outcome = yield from self._verify(trial, outcome)
         trial.release()
@@ -165,35 +158,6 @@ class Search:
         text = said_of_files(proposal.settings, lambda name, value: f"{name}={value}")
         self._context.observer.trial_started(
             number, self._context.budget.trials, text, proposal.reason
-        )
-
-    def _judge(self, runs: TrialRuns, noise: float) -> Trial:
-        state, message, slower = TrialState.COMPLETE, runs.proposal.reason, runs.slower
-        io_ratio = runs.io_ratio
-        if runs.failure:
-            state = TrialState.LOST if runs.is_lost else TrialState.FAILED
-            message = runs.failure
-        elif slower is not None:
-            state, said = TrialState.HOPELESS, slower.context.said("clearly slower")
-            message = f"{said} than the baseline ({slower.io_ratio:.2f} times its I/O time)"
-        elif runs.io_ratio > slower_limit(noise):
-            state = TrialState.HOPELESS
-            message = f"clearly slower than the baseline after {runs.rounds} run"
-        elif runs.asks_the_same and io_ratio < 1 and not _is_surprising(runs, noise):
-            message = f"{io_ratio:.2f} times the baseline's I/O time, and {_SAME}"
-            io_ratio = 1.0
-        return Trial(
-            number=runs.number,
-            settings=dict(runs.proposal.settings),
-            configuration=self._context.executor.configure(runs.proposal.settings),
-            state=state,
-            measurements=runs.candidates,
-            io_ratio=io_ratio,
-            elapsed_ratio=runs.elapsed_ratio,
-            message=message,
-            details=_details(runs),
-            case_ratios=runs.case_ratios,
-            class_ratios={} if runs.failure or runs.asks_the_same else runs.class_ratios,
         )
 
     def _verify(self, runs: TrialRuns, trial: Trial) -> Steps[Trial]:
@@ -271,35 +235,6 @@ class Search:
         """Return the noise as known at this trial; recorded, since the runs go on."""
         noise: float = self._context.ledger.remember(f"noise/{number}", self._context.noise)
         return noise
-
-
-def _is_surprising(trial: TrialRuns, noise: float) -> bool:
-    """Whether a lead counts although the storage was asked for the same.
-
-    Most settings do nothing then, but what comes before the storage (copying, communication)
-    may have become faster: more than the noise has to be seen, that of two rounds in two.
-    """
-    return trial.io_ratio < 1 - noise * (SURPRISING if trial.rounds == 1 else OF_TWO_ROUNDS)
-
-
-def _is_unclear(trial: TrialRuns, best: float, noise: float) -> bool:
-    """Whether a second round may change what is made of a trial: a lead that noise can give."""
-    if not trial.ok:
-        return False
-    if trial.asks_the_same:
-        return trial.io_ratio < 1 - OF_TWO_ROUNDS * noise and not _is_surprising(trial, noise)
-    return best * (1 - 2 * noise) < trial.io_ratio < best * (1 - noise / 2)
-
-
-def _details(runs: TrialRuns) -> dict[str, str]:
-    """Return what the settings did, in each case."""
-    return {
-        f"{case.context.name}: {name}" if case.context.name else name: text
-        for case in runs.cases
-        for name, text in effective_settings(
-            runs.proposal.settings, case.candidates, case.beside
-        ).items()
-    }
 
 
 def _for_people(trial: Trial) -> Any:

@@ -10,19 +10,25 @@ given up there and then: no gain elsewhere can make up for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
+from math import inf, sqrt
 from statistics import median_low
 
-from stripewise.model import Measurement
+from stripewise.model import Trial, TrialState
 from stripewise.strategies import Proposal
 from stripewise.study._budget import TRIAL_RUNS
 from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
+from stripewise.study._effective import effective_settings
 from stripewise.study._ensemble import weighted_mean
 from stripewise.study._slot import Steps
 
 CLEARLY_SLOWER = 0.1
 """A candidate that is slower by so much and by twice the noise is given up."""
+SURPRISING = 2.0
+"""A lead of so many times the noise counts after one round, whatever reached the storage."""
+OF_TWO_ROUNDS = 1 / sqrt(2)
+"""The noise of the mean of two rounds, in that of one."""
+_SAME = "the storage was asked for the same: taken for chance"
 
 
 class TrialRuns:
@@ -42,29 +48,14 @@ class TrialRuns:
         self.cases = tuple(CaseRuns(one, number, proposal) for one in context.baselines)
 
     @property
-    def ok(self) -> bool:
-        """Whether every run of the candidate counts, and there is one in every case."""
-        return not self.failure and self.rounds > 0
-
-    @property
     def rounds(self) -> int:
         """How often the candidate has run in every case."""
         return min(case.rounds for case in self.cases)
 
     @property
-    def candidates(self) -> tuple[Measurement, ...]:
-        """Every run of the candidate."""
-        return tuple(run for case in self.cases for run in case.candidates)
-
-    @property
     def failure(self) -> str:
         """Why the first bad run of the candidate does not count; "" if there is none."""
         return next((case.failure for case in self.cases if case.failure), "")
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether what made it fail says nothing about its settings."""
-        return any(case.is_lost for case in self.cases)
 
     @property
     def slower(self) -> CaseRuns | None:
@@ -85,26 +76,51 @@ class TrialRuns:
         return self._score(lambda case: case.io_ratio)
 
     @property
-    def elapsed_ratio(self) -> float:
-        """The same of the whole time."""
-        return self._score(lambda case: case.elapsed_ratio)
-
-    @property
-    def case_ratios(self) -> dict[str, float]:
-        """Case to its I/O-time ratio, of those that ran; empty with one case."""
-        if len(self.cases) == 1:
-            return {}
-        return {case.context.name: case.io_ratio for case in self.cases if case.rounds}
-
-    @property
-    def class_ratios(self) -> dict[str, float]:
-        """Glob of a class of files to its I/O-time ratio; empty with several cases."""
-        return self.cases[0].class_ratios if len(self.cases) == 1 else {}
-
-    @property
     def asks_the_same(self) -> bool:
         """Whether nothing that reaches the storage changed, in any case."""
         return all(case.asks_the_same for case in self.cases)
+
+    def is_unclear(self, best: float, noise: float) -> bool:
+        """Whether a second round may change what is made of it: a lead that noise can give."""
+        if self.failure or not self.rounds:
+            return False
+        if self.asks_the_same:
+            return self.io_ratio < 1 - OF_TWO_ROUNDS * noise and not self._is_surprising(noise)
+        return best * (1 - 2 * noise) < self.io_ratio < best * (1 - noise / 2)
+
+    def outcome(self, noise: float) -> Trial:
+        """Return what the runs say, with the noise as it was known when they began."""
+        state, message, slower = TrialState.COMPLETE, self.proposal.reason, self.slower
+        io_ratio = self.io_ratio
+        if self.failure:
+            is_lost = any(case.is_lost for case in self.cases)
+            state = TrialState.LOST if is_lost else TrialState.FAILED
+            message = self.failure
+        elif slower is not None:
+            state, said = TrialState.HOPELESS, slower.context.said("clearly slower")
+            message = f"{said} than the baseline ({slower.io_ratio:.2f} times its I/O time)"
+        elif io_ratio > slower_limit(noise):
+            state = TrialState.HOPELESS
+            message = f"clearly slower than the baseline after {self.rounds} run"
+        elif self.asks_the_same and io_ratio < 1 and not self._is_surprising(noise):
+            message = f"{io_ratio:.2f} times the baseline's I/O time, and {_SAME}"
+            io_ratio = 1.0
+        several = len(self.cases) > 1
+        by_case = {case.context.name: case.io_ratio for case in self.cases if case.rounds}
+        by_class = not (several or self.failure or self.asks_the_same)
+        return Trial(
+            number=self.number,
+            settings=dict(self.proposal.settings),
+            configuration=self._context.executor.configure(self.proposal.settings),
+            state=state,
+            measurements=tuple(run for case in self.cases for run in case.candidates),
+            io_ratio=io_ratio,
+            elapsed_ratio=self._score(lambda case: case.elapsed_ratio),
+            message=message,
+            details=self._details(),
+            case_ratios=by_case if several else {},
+            class_ratios=self.cases[0].class_ratios if by_class else {},
+        )
 
     def affordable(self, rounds: int) -> bool:
         """Whether to bring every case to so many rounds is within the budget, or was begun."""
@@ -133,6 +149,24 @@ class TrialRuns:
                 yield from case.round(place)
             if not case.ok or self.slower is not None:
                 return
+
+    def _details(self) -> dict[str, str]:
+        """Return what the settings did, in each case."""
+        return {
+            f"{case.context.name}: {name}" if case.context.name else name: text
+            for case in self.cases
+            for name, text in effective_settings(
+                self.proposal.settings, case.candidates, case.beside
+            ).items()
+        }
+
+    def _is_surprising(self, noise: float) -> bool:
+        """Whether a lead counts although the storage was asked for the same.
+
+        Most settings do nothing then, but what comes before the storage (copying, communication)
+        may have become faster: more than the noise has to be seen, that of two rounds in two.
+        """
+        return self.io_ratio < 1 - noise * (SURPRISING if self.rounds == 1 else OF_TWO_ROUNDS)
 
     def _needs_another(self, case: CaseRuns) -> bool:
         """Whether one of several cases looks slower after its first round: was it chance?"""
