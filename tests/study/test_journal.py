@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from stripewise.errors import StorageError, StudyError
 from stripewise.model import Measurement, ObservedFile, RunStatus, from_json, to_json
 from stripewise.study import Case, Journal, StudyOptions
-from stripewise.study._journal import encode, parse
+from stripewise.study._journal import parse
 from stripewise.study._options import options_from_json, options_to_json
+from support.journal_checks import encode
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_read_only_directory_is_said(tmp_path):
 def test_any_record_survives(data):
     record = {"kind": "value", "at": 1.5, "name": "n", "value": data}
     content = encode([record])
-    assert parse(content, None) == ([record], len(content))
+    assert parse(content, None)[:2] == ([record], len(content))
 
 
 def test_measurement_survives_with_any_bytes_in_a_path():

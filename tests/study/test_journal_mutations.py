@@ -12,7 +12,8 @@ import pytest
 from stripewise.errors import StudyError
 from stripewise.launch import Launcher
 from stripewise.study import StudyOptions, run_study
-from stripewise.study._journal import encode, parse
+from stripewise.study._journal import parse
+from support.journal_checks import encode
 from support.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 
 INFINITE = float("inf")

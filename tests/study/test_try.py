@@ -10,9 +10,10 @@ from stripewise.study import Tried, try_lines
 SLOW = ("sh", "-c", 'test -n "$FAST" || sleep 0.2; echo made > out; test ! -e mine || rm mine')
 
 
-def test_lines_are_applied_and_the_users_files_stay(tmp_path):
+def test_lines_are_applied_and_the_users_files_stay(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").write_text("kept")
-    tried = try_lines(SLOW, ("export FAST=1   # quick",), directory=tmp_path, pairs=2)
+    tried = try_lines(SLOW, ("export FAST=1   # quick",), pairs=2)
     assert len(tried.gains) == 2
     assert tried.gain_seconds > 0.1
     assert tried.holds(0.2)
@@ -24,14 +25,15 @@ def test_lines_are_applied_and_the_users_files_stay(tmp_path):
     ("lines", "why"),
     [((), "change of the program's source"), (("sbcast a b",), "job script")],
 )
-def test_what_cannot_be_applied_is_said_before_anything_runs(tmp_path, lines, why):
+def test_what_cannot_be_applied_is_said_before_anything_runs(lines, why):
     with pytest.raises(UsageError, match=why):
-        try_lines(("false",), lines, directory=tmp_path)
+        try_lines(("false",), lines)
 
 
-def test_a_program_that_fails_ends_the_trial(tmp_path):
+def test_a_program_that_fails_ends_the_trial(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ProgramError, match="code 3"):
-        try_lines(("sh", "-c", "exit 3"), ("export A=1",), directory=tmp_path)
+        try_lines(("sh", "-c", "exit 3"), ("export A=1",))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -6,12 +6,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from stripewise.study._journal import encoded
 
 _ANEW = re.compile(r"/anew/(\d+)")
 _PAIR = re.compile(r"(?:^|:)pair/")
 _ROUND = re.compile(r"(?:^|:)trial/")
+
+
+def encode(records: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return a journal of these records."""
+    lines, checksum = [], 0
+    for record in records:
+        line, checksum = encoded(record, checksum)
+        lines.append(line)
+    return b"".join(lines)
 
 
 def check_runs(records: Sequence[Mapping[str, Any]]) -> int:

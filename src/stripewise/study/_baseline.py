@@ -61,11 +61,9 @@ def warm_up(context: CaseContext, write_bytes: int = 0) -> ProgramFacts:
     _leave_out_old_outputs(context, look)
     context.executor.release(measurement, evidence=False)
     if not look.facts.io_seconds or not measurement.total_bytes:
-        raise ProgramError(
-            context.said(
-                "the program did no I/O that can be seen (no file inside its directory was read "
-                "or written); nothing to tune: is it the right command?"
-            )
+        raise context.error(
+            "the program did no I/O that can be seen (no file inside its directory was read "
+            "or written); nothing to tune: is it the right command?"
         )
     context.budget.check_smallest(write_bytes + measurement.write_bytes)
     for warning in (*look.warnings, *_warnings(look.facts)):
@@ -74,7 +72,7 @@ def warm_up(context: CaseContext, write_bytes: int = 0) -> ProgramFacts:
     return look.facts
 
 
-def measure_baseline(context: CaseContext, facts: ProgramFacts) -> Baseline:
+def measure_baseline(context: CaseContext) -> Baseline:
     """Run the unchanged program three times, up to five if it varies much."""
     warm = context.measurement("warm-up")
     limit = run_timeout(context, [warm] if warm is not None else [])
@@ -96,7 +94,6 @@ def measure_baseline(context: CaseContext, facts: ProgramFacts) -> Baseline:
     kept = _kept_again(context, limit) or done[:KEPT_RUNS]
     return Baseline(
         context=context,
-        facts=facts,
         measurements=tuple(done),
         kept_runs=tuple(m.run_id for m in kept),
         traced=warm.run_id if warm is not None else "",
@@ -192,25 +189,21 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
     if measurement.status in (RunStatus.OK, RunStatus.UNSEEN):
         return
     if measurement.status is RunStatus.TIMEOUT:
-        raise ProgramError(
-            context.said(
-                f"the program did not end within {context.options.timeout_seconds:g} s; "
-                "give it more with --timeout"
-            )
+        raise context.error(
+            f"the program did not end within {context.options.timeout_seconds:g} s; "
+            "give it more with --timeout"
         )
     if measurement.message.startswith(REFUSED):
-        raise ProgramError(context.said(measurement.message))
+        raise context.error(measurement.message)
     missing = _not_there(context)
     if missing:
         for entry in context.ledger.entries:
             if entry.case == context.name:
                 context.tools.workspace.forget(entry.measurement.run_id)
-    raise ProgramError(
-        context.said(
-            f"the program fails unchanged ({measurement.message}){missing}; see that it "
-            "runs without stripewise first, from a copy of this directory"
-            f"{_where_it_spoke(context, measurement)}"
-        )
+    raise context.error(
+        f"the program fails unchanged ({measurement.message}){missing}; see that it "
+        "runs without stripewise first, from a copy of this directory"
+        f"{_where_it_spoke(context, measurement)}"
     )
 
 

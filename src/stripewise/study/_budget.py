@@ -111,18 +111,14 @@ def make_budget(options: StudyOptions, policy: Policy, ledger: Ledger) -> Budget
         trials = DEFAULT_TRIALS if options.runs is None and options.time_seconds is None else 10**6
     capped = policy.max_trials is not None and policy.max_trials < trials
     n_cases = len(options.all_cases)
+    runs = [limit for limit in (options.runs, policy.max_runs) if limit is not None]
     return Budget(
         ledger=ledger,
         trials=min(trials, policy.max_trials) if policy.max_trials is not None else trials,
-        runs=_least(options.runs, policy.max_runs),
+        runs=min(runs, default=None),
         seconds=options.time_seconds,
         total_bytes=policy.max_bytes,
         reserved_runs=2 * LOOKS[0] * n_cases,
         why=" (the policy's limit)" if capped else "",
         n_cases=n_cases,
     )
-
-
-def _least(first: int | None, second: int | None) -> int | None:
-    limits = [limit for limit in (first, second) if limit is not None]
-    return min(limits) if limits else None

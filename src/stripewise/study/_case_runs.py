@@ -88,7 +88,7 @@ class CaseRuns:
     def class_ratios(self) -> dict[str, float]:
         """The same of the I/O time on each class of files, by its glob; empty after a failure."""
         found: dict[str, float] = {}
-        for match in (one.match for one in self.baseline.facts.file_classes if one.match):
+        for match in (one.match for one in self.context.facts.file_classes if one.match):
             times = [(_seconds_on(c, match), _seconds_on(b, match)) for c, b in self._pairs()]
             if self.ok and times and all(min(pair) > TINY_SECONDS for pair in times):
                 found[match] = self._middle([after / before for after, before in times])

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
 from statistics import median
@@ -33,11 +33,13 @@ from stripewise.study._places import Places
 from stripewise.study._slot import RunSlot, Steps, attempt_name, is_contract
 from stripewise.study._statistics import ratio_noise, spread
 from stripewise.study._tools import Tools
+from stripewise.tunables import Space
 
 T = TypeVar("T")
 
 BASELINE_PATIENCE = 10.0
 """The unchanged program does not hang; a storage that stalls is given so many times longer."""
+_NO_SPACE = Space((), {})
 HANG_FACTOR = 3.0
 HANG_FLOOR_SECONDS = 5.0
 
@@ -79,10 +81,17 @@ class Parts:
 
 @dataclass(frozen=True)
 class CaseContext(Parts):
-    """The parts of a study as one case sees them; `options` are narrowed to it."""
+    """The parts of a study as one case sees them; `options` are narrowed to it.
+
+    Attributes:
+        facts: What its warm-up showed, once it has run.
+        space: What can be tried on it.
+    """
 
     case: Case
     tools: Tools
+    facts: ProgramFacts = field(default_factory=ProgramFacts)
+    space: Space = _NO_SPACE
 
     @property
     def name(self) -> str:
@@ -101,6 +110,10 @@ class CaseContext(Parts):
     def said(self, text: str) -> str:
         """Return a text that names the case where there are several."""
         return f"case {self.name}: {text}" if self.name else text
+
+    def error(self, text: str) -> ProgramError:
+        """Return an error of the program that names the case where there are several."""
+        return ProgramError(self.said(text))
 
     def remember(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return a recorded value of this case, or compute and record it."""
@@ -149,11 +162,9 @@ class CaseContext(Parts):
             failed_now += [run] if known is None else []
             if failed_now and is_settled(failed_now):
                 often = "twice" if len(failed_now) == FAILURES_THAT_COUNT else "three times"
-                raise ProgramError(
-                    self.said(
-                        f"the unchanged program failed {often} in a row: {run.message}; see that "
-                        "it runs as before, then go on with --resume"
-                    )
+                raise self.error(
+                    f"the unchanged program failed {often} in a row: {run.message}; see that "
+                    "it runs as before, then go on with --resume"
                 )
         raise AssertionError
 
@@ -187,7 +198,6 @@ class Baseline:
 
     Attributes:
         context: Of the case.
-        facts: Of the warm-up.
         measurements: The baseline runs.
         kept_runs: Ids of two of them, whose outputs are kept.
         traced: Id of the warm-up, whose trace is kept.
@@ -195,7 +205,6 @@ class Baseline:
     """
 
     context: CaseContext
-    facts: ProgramFacts
     measurements: tuple[Measurement, ...]
     kept_runs: tuple[str, ...]
     traced: str
@@ -227,10 +236,13 @@ class Context(Parts):
 
     Attributes:
         cases: In order.
+        facts / space: Of all cases together, once the warm-ups have run.
         baselines: Of the cases, once they are measured.
     """
 
     cases: tuple[CaseContext, ...]
+    facts: ProgramFacts = field(default_factory=ProgramFacts)
+    space: Space = _NO_SPACE
     baselines: tuple[Baseline, ...] = ()
 
     @property

@@ -83,7 +83,7 @@ def _record_proof(context: Context, verdict: Verdict) -> None:
     context.ledger.remember(f"proven/{winner.number}", lambda: winner.number)
     for place, baseline in enumerate(context.baselines):
         before, winners = zip(*rounds.pairs[place], strict=True)
-        for warning in without_effect(winner, winners, before, baseline.facts):
+        for warning in without_effect(winner, winners, before, baseline.context.facts):
             baseline.context.warn(warning)
     verdict.unsynced = [_unsynced(baseline, winner) for baseline in context.baselines]
 

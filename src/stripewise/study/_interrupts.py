@@ -29,9 +29,7 @@ class Interrupts:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.getsignal(number) for number in _SIGNALS}
-        for number in _SIGNALS:
-            signal.signal(number, self._note)
+        before = {number: signal.signal(number, self._note) for number in _SIGNALS}
         try:
             yield
         finally:

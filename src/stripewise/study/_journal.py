@@ -16,7 +16,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -94,7 +94,7 @@ class Journal:
         """
         record: Record = {"kind": kind, "at": time.time(), "clock": time.monotonic(), **data}
         try:
-            line, checksum = _encoded(record, self._checksum)
+            line, checksum = encoded(record, self._checksum)
             append_durably(self._descriptor, line)
             self._checksum = checksum
         except OSError as error:
@@ -109,7 +109,7 @@ class Journal:
         os.close(self._descriptor)
 
     def _load(self, content: bytes) -> None:
-        self.records, good_bytes, self._checksum = _parse(content, self._path)
+        self.records, good_bytes, self._checksum = parse(content, self._path)
         if good_bytes < len(content):
             torn = len(content) - good_bytes
             os.ftruncate(self._descriptor, good_bytes)
@@ -117,36 +117,23 @@ class Journal:
             self.note = f"dropped a torn last record of the journal ({torn} bytes)"
 
 
-def encode(records: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return a journal of these records."""
-    content, checksum = bytearray(), 0
-    for record in records:
-        line, checksum = _encoded(record, checksum)
-        content += line
-    return bytes(content)
-
-
-def _encoded(record: Mapping[str, Any], before: int) -> tuple[bytes, int]:
+def encoded(record: Mapping[str, Any], before: int) -> tuple[bytes, int]:
     """Return a record's line and its checksum, given that of the line before."""
     text = json.dumps(record, separators=(",", ":"))
     checksum = crc32(text.encode(), before)
     return f'{{"crc":"{checksum:08x}","record":{text}}}\n'.encode(), checksum
 
 
-def parse(content: bytes, path: Path) -> tuple[list[Record], int]:
+def parse(content: bytes, path: Path) -> tuple[list[Record], int, int]:
     """Read a journal.
 
     Returns:
-        Its records, and how many bytes they take; less than all if the last line is torn.
+        Its records; how many bytes they take, less than all if the last line is torn; the last
+        checksum.
 
     Raises:
         StudyError: A line is damaged, but for a last one that is torn.
     """
-    return _parse(content, path)[:2]
-
-
-def _parse(content: bytes, path: Path) -> tuple[list[Record], int, int]:
-    """Read a journal; its last checksum as well."""
     records: list[Record] = []
     good_bytes = checksum = 0
     lines = _LINE.findall(content)
@@ -155,7 +142,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int, int]:
         if record is None and number == len(lines):
             break
         _check_version(record or {}, path)
-        again, checksum = _encoded(record or {}, checksum)
+        again, checksum = encoded(record or {}, checksum)
         if record is None or again != line or not _is_complete(record):
             raise StudyError(
                 f"the journal {path} is damaged in line {number}; restore it from a copy, "

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,13 +34,14 @@ from stripewise.study._options import (
     options_from_json,
     options_to_json,
 )
-from stripewise.study._result import Found, make_result
+from stripewise.study._result import make_result
 from stripewise.study._search import Search
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import hopeless_text
 from stripewise.study._tools import Tools
+from stripewise.study._verdict import Verdict
 from stripewise.study._verifiable import say_what_is_not_verifiable, verifiable_space
-from stripewise.tunables import Space, get
+from stripewise.tunables import get
 
 MakeTools = Callable[[StudyOptions, Ledger], Tools]
 
@@ -175,53 +176,55 @@ def _local_tools(options: StudyOptions, ledger: Ledger) -> Tools:
 
 
 def _procedure(context: Context) -> StudyResult:
-    facts = with_classes(context, _warm_up_all(context))
-    names = [case.name for case in context.cases]
-    spaces = [c.tools.find_space(f) for c, f in zip(context.cases, facts, strict=True)]
-    by_name = dict(zip(names, facts, strict=True))
-    space = merge_spaces(dict(zip(names, spaces, strict=True)), by_name)
-    found = Found(facts, spaces, merge_facts(facts), space)
-    context.executor.facts = found.merged_facts
-    if not space.dimensions:
-        return _nothing_to_try(context, found, _why_nothing_acts(context, space))
-    _say_where_knobs_act(context, spaces)
-    baselines = tuple(measure_baseline(c, f) for c, f in zip(context.cases, facts, strict=True))
-    context = replace(context, baselines=baselines)
+    context = _with_facts(context)
+    context.executor.facts = context.facts
+    if not context.space.dimensions:
+        return _nothing_to_try(context, _why_nothing_acts(context))
+    _say_where_knobs_act(context)
+    context = replace(context, baselines=tuple(measure_baseline(c) for c in context.cases))
     say_what_is_not_verifiable(context)
-    space = verifiable_space(context, space)
-    found = replace(found, space=space)
-    if not space.dimensions:
-        return _nothing_to_try(
-            context, found, "no tunable is left whose outputs could be verified"
-        )
+    context = replace(context, space=verifiable_space(context))
+    if not context.space.dimensions:
+        return _nothing_to_try(context, "no tunable is left whose outputs could be verified")
     if why := context.ledger.remember("hopeless", lambda: hopeless_text(context.spread())):
-        return _nothing_to_try(context, found, why)
+        return _nothing_to_try(context, why)
     options = context.options
     strategy = create(
-        options.strategy, space, found.merged_facts, options.seed, options.strategy_options
+        options.strategy, context.space, context.facts, options.seed, options.strategy_options
     )
-    strategy = begin_with_memory(context, found.merged_facts, space, strategy)
-    search = Search(context, strategy).run()
+    search = Search(context, begin_with_memory(context, strategy)).run()
     context.decide("search-end", f"the search ended: {search.stopped_because}")
     verdict = judge_winner(context, search)
     context.ledger.end(search.stopped_because)
     _clean_up(context)
-    return make_result(context, replace(found, search=search, verdict=verdict))
+    return make_result(context, search, verdict)
 
 
-def _why_nothing_acts(context: Context, space: Space) -> str:
+def _with_facts(context: Context) -> Context:
+    """Run the warm-up of every case; add what it shows and what can be tried."""
+    facts = with_classes(context, _warm_up_all(context))
+    cases = tuple(
+        replace(case, facts=own, space=case.tools.find_space(own))
+        for case, own in zip(context.cases, facts, strict=True)
+    )
+    spaces = {case.name: case.space for case in cases}
+    space = merge_spaces(spaces, {case.name: case.facts for case in cases})
+    return replace(context, cases=cases, facts=merge_facts(facts), space=space)
+
+
+def _why_nothing_acts(context: Context) -> str:
     """Say why nothing is left to try, of the tunables that were asked for one by one."""
-    asked = [get(name).name for name in context.options.only]
-    reasons = [f"{name}: {space.left_out[name]}" for name in asked if name in space.left_out]
+    asked, left_out = [get(name).name for name in context.options.only], context.space.left_out
+    reasons = [f"{name}: {left_out[name]}" for name in asked if name in left_out]
     text = "no tunable acts on this program"
     return f"{text} ({'; '.join(reasons)})" if reasons else text
 
 
-def _nothing_to_try(context: Context, found: Found, why: str) -> StudyResult:
+def _nothing_to_try(context: Context, why: str) -> StudyResult:
     context.decide("verdict", f"no improvement: {why}", quietly=True)
     context.ledger.end(why)
     _clean_up(context)
-    return make_result(context, replace(found, search=SearchResult(stopped_because=why)))
+    return make_result(context, SearchResult(stopped_because=why), Verdict())
 
 
 def _clean_up(context: Context) -> None:
@@ -245,11 +248,11 @@ def _warm_up_all(context: Context) -> list[ProgramFacts]:
     return facts
 
 
-def _say_where_knobs_act(context: Context, spaces: Sequence[Space]) -> None:
+def _say_where_knobs_act(context: Context) -> None:
     """Record which tunables act on some of the cases only."""
     acting: dict[str, list[str]] = {}
-    for case, space in zip(context.cases, spaces, strict=True):
-        for dimension in space.dimensions:
+    for case in context.cases:
+        for dimension in case.space.dimensions:
             acting.setdefault(dimension.tunable.name, []).append(case.name)
     by_cases: dict[tuple[str, ...], list[str]] = {}
     for knob, cases in acting.items():

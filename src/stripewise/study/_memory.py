@@ -18,26 +18,23 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from stripewise.knowledge import Memory, Recollection, describe_case
-from stripewise.model import ProgramFacts, StudyResult
+from stripewise.model import StudyResult
 from stripewise.runtime import is_wrapper, program_name, program_word
 from stripewise.strategies import SeededStrategy, Strategy
 from stripewise.study._context import Context
 from stripewise.study._options import StudyOptions
-from stripewise.tunables import Space
 
 _RECOLLECTION = TypeAdapter(Recollection)
 _TAKEN = "memory"
 _KEPT = "memory-kept"
 
 
-def begin_with_memory(
-    context: Context, facts: ProgramFacts, space: Space, strategy: Strategy
-) -> Strategy:
+def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:
     """Return the strategy, begun with what earlier studies of such cases found."""
     memory, ledger = context.tools.memory, context.ledger
     if memory is None or (ledger.recall(_TAKEN) is None and ledger.recall("proposal/1")):
         return strategy
-    taken = ledger.remember(_TAKEN, lambda: _take(context.options, memory, facts, space))
+    taken = ledger.remember(_TAKEN, lambda: _take(context, memory))
     found = _RECOLLECTION.validate_python(taken["found"])
     for warning in found.warnings:
         context.warn(warning)
@@ -63,17 +60,16 @@ def keep_in_memory(context: Context, result: StudyResult) -> StudyResult:
     return result
 
 
-def _take(
-    options: StudyOptions, memory: Memory, facts: ProgramFacts, space: Space
-) -> dict[str, Any]:
+def _take(context: Context, memory: Memory) -> dict[str, Any]:
+    options = context.options
     case = describe_case(
         memory.machine,
-        facts,
+        context.facts,
         program=program_name(options.all_cases[0].command),
         executable=find_executable(options),
         synced=options.sync,
     )
-    found = memory.recall(case, space, facts)
+    found = memory.recall(case, context.space, context.facts)
     return {"study": uuid.uuid4().hex, "found": _RECOLLECTION.dump_python(found, mode="json")}
 
 

@@ -5,13 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from stripewise.model import (
     CaseOutcome,
     CaseResult,
     Measurement,
-    ProgramFacts,
     StudyResult,
     Verification,
     VerificationStatus,
@@ -21,32 +19,12 @@ from stripewise.study._context import Baseline, CaseContext, Context
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import resolution_text
 from stripewise.study._verdict import Verdict
-from stripewise.tunables import Space
 
 
-@dataclass(frozen=True)
-class Found:
-    """What the stages found, as far as the study came.
-
-    Attributes:
-        facts: Of the cases, in their order.
-        spaces: Tunables that can act on each.
-        merged_facts / space: Those of all cases together.
-        search / verdict: What came of the search and of the fresh pairs.
-    """
-
-    facts: Sequence[ProgramFacts]
-    spaces: Sequence[Space]
-    merged_facts: ProgramFacts
-    space: Space
-    search: SearchResult = field(default_factory=SearchResult)
-    verdict: Verdict = field(default_factory=Verdict)
-
-
-def make_result(context: Context, found: Found) -> StudyResult:
-    """Gather everything that a report shows."""
-    ledger, verdict, search = context.ledger, found.verdict, found.search
-    cases = tuple(_case(context, found, place) for place in range(len(context.cases)))
+def make_result(context: Context, search: SearchResult, verdict: Verdict) -> StudyResult:
+    """Gather everything that a report shows, as far as the study came."""
+    ledger, space = context.ledger, context.space
+    cases = tuple(_case(context, search, verdict, place) for place in range(len(context.cases)))
     only = cases[0] if len(cases) == 1 else None
     rounds = verdict.rounds
     return StudyResult(
@@ -67,27 +45,27 @@ def make_result(context: Context, found: Found) -> StudyResult:
         resolution=_resolution(context) if context.baselines else "",
         decisions=ledger.decisions,
         warnings=ledger.warnings,
-        facts=found.merged_facts,
+        facts=context.facts,
         searched={
-            d.tunable.name: tuple(str(value) for value in d.values) for d in found.space.dimensions
+            d.tunable.name: tuple(str(value) for value in d.values) for d in space.dimensions
         },
-        left_out=found.space.left_out,
+        left_out=space.left_out,
         provenance=_provenance(context),
         cases=cases,
     )
 
 
-def _case(context: Context, found: Found, place: int) -> CaseResult:
-    case, verdict = context.cases[place], found.verdict
+def _case(context: Context, search: SearchResult, verdict: Verdict, place: int) -> CaseResult:
+    case = context.cases[place]
     rounds, winner = verdict.rounds, verdict.winner
-    acting = {dimension.tunable.name for dimension in found.spaces[place].dimensions}
-    verifications = found.search.verifications.get(winner.number, {}) if winner else {}
+    acting = {dimension.tunable.name for dimension in case.space.dimensions}
+    verifications = search.verifications.get(winner.number, {}) if winner else {}
     return CaseResult(
         name=case.name,
         command=case.case.command,
         weight=case.case.weight,
-        facts=found.facts[place],
-        knobs=tuple(d.tunable.name for d in found.space.dimensions if d.tunable.name in acting),
+        facts=case.facts,
+        knobs=tuple(d.tunable.name for d in context.space.dimensions if d.tunable.name in acting),
         baseline=_baseline_or_warm_up(case, context.baselines[place : place + 1]),
         outcome=rounds.outcome(place) if rounds else CaseOutcome.UNKNOWN,
         speedup=rounds.of_case(place) if rounds else None,
@@ -95,7 +73,7 @@ def _case(context: Context, found: Found, place: int) -> CaseResult:
         pairs=tuple(rounds.pairs[place]) if rounds else (),
         unsynced=verdict.unsynced[place] if verdict.unsynced else None,
         verification=verifications.get(case.name, Verification(VerificationStatus.NOT_DONE)),
-        rejected=found.search.rejected(case.name),
+        rejected=search.rejected(case.name),
         resolution=resolution_text(case.spread()) if context.baselines else "",
     )
 

@@ -64,14 +64,7 @@ def with_lines(command: Sequence[str], lines: Sequence[str]) -> tuple[str, ...]:
     return ("sh", "-c", "\n".join([*lines, 'exec "$@"']), "sh", *command)
 
 
-def try_lines(
-    command: Sequence[str],
-    lines: Sequence[str],
-    *,
-    directory: Path | None = None,
-    pairs: int = PAIRS,
-    seed: int = 0,
-) -> Tried:
+def try_lines(command: Sequence[str], lines: Sequence[str], pairs: int = PAIRS) -> Tried:
     """Run a program with and without some lines, in pairs, each run in a sandbox of its own.
 
     The user's files cannot be changed.  One run of each comes first and does not count.
@@ -79,20 +72,17 @@ def try_lines(
     Args:
         command: The program as it was traced.
         lines: Of the finding.
-        directory: Where its inputs are; the current one if not given.
         pairs: How many.
-        seed: Of the order in the pairs.
 
     Raises:
         UsageError: The lines cannot be applied.
         ProgramError: A run failed.
     """
     changed = with_lines(command, lines)
-    source = directory or Path.cwd()
-    home = OwnedDirectory.take(source / f"try.{uuid4().hex[:8]}{STUDY_SUFFIX}", "study")
-    order = random.Random(seed)
+    home = OwnedDirectory.take(Path.cwd() / f"try.{uuid4().hex[:8]}{STUDY_SUFFIX}", "study")
+    order = random.Random(0)
     try:
-        options = StudyOptions(tuple(command), home.path, origin=source, sync=False)
+        options = StudyOptions(tuple(command), home.path, sync=False)
         runs = {
             after: SingleRuns(home, replace(options, command=words))
             for after, words in ((False, options.command), (True, changed))

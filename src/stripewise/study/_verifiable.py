@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from stripewise.model import Verification, VerificationStatus, from_json, to_json
 from stripewise.study._context import Baseline, Context
 from stripewise.tunables import SafetyClass, Space
@@ -44,21 +46,18 @@ def _nothing_to_compare(baseline: Baseline) -> str:
     )
 
 
-def verifiable_space(context: Context, space: Space) -> Space:
+def verifiable_space(context: Context) -> Space:
     """Leave out the tunables that may change the layout of an output that cannot be read."""
     for baseline in context.baselines:
-        if why := _recorded_problem(baseline):
-            return _without_layout(context, space, baseline.context.said(why))
-    return space
+        case, run_id = baseline.context, baseline.kept_runs[0]
+        # recorded: the strategy must see the same tunables after a restart
+        if why := case.remember("unreadable", partial(case.tools.unreadable, run_id)):
+            return _without_layout(context, case.said(why))
+    return context.space
 
 
-def _recorded_problem(baseline: Baseline) -> str:
-    """What is missing now is missing after a restart: the strategy must see the same tunables."""
-    case, run_id = baseline.context, baseline.kept_runs[0]
-    return str(case.remember("unreadable", lambda: case.tools.unreadable(run_id)))
-
-
-def _without_layout(context: Context, space: Space, why: str) -> Space:
+def _without_layout(context: Context, why: str) -> Space:
+    space = context.space
     safe = tuple(d for d in space.dimensions if d.tunable.safety is SafetyClass.SAFE)
     names = [d.tunable.name for d in space.dimensions if d not in safe]
     if names:
