@@ -7,31 +7,22 @@ from math import inf
 
 import pytest
 
-from stripewise.errors import PolicyError, ProgramError, StudyError, UsageError
+from stripewise.errors import ProgramError, StudyError
 from stripewise.launch import Outcome
 from stripewise.model import (
     ProgramFacts,
     RunRole,
     RunStatus,
-    StudyResult,
     TrialState,
     Verification,
     VerificationStatus,
 )
-from stripewise.policy import Policy
 from stripewise.runtime import program_name
-from stripewise.study import FirstLook, Observer, StudyOptions, run_study
+from stripewise.study import Observer
 from stripewise.study._statistics import LOOKS
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import SafetyClass, Space, find_space, get
-from support.study_fakes import (
-    KNOB,
-    FakeLauncher,
-    NoWorkspace,
-    fake_tools,
-    helped,
-    lognormal,
-)
+from support.study_fakes import KNOB, FakeLauncher, helped, lognormal
 
 
 def test_finds_and_shows_an_improvement(run_fake):
@@ -78,12 +69,6 @@ def test_every_candidate_is_next_to_a_baseline(run_fake):
 def test_drift_does_not_fake_an_improvement(run_fake, no_fsync):
     launcher = FakeLauncher(lambda _: 4.0, lognormal(0.02), drift=0.02)
     assert not run_fake(launcher, trials=8).improved
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_smallest_budget_holds_a_trial_whatever_the_noise(run_fake, seed):
-    launcher = FakeLauncher(helped, lognormal(0.4), seed=seed)
-    assert run_fake(launcher, runs=18).trials
 
 
 def test_no_knob_ends_at_once(run_fake):
@@ -214,65 +199,6 @@ def test_whole_time_must_not_get_worse(run_fake):
         assert any("whole time got worse" in d.text for d in result.decisions)
 
 
-@pytest.mark.parametrize(("trials", "said"), [(1, "1 of 1 trials used"), (2, "2 of 2")])
-def test_trial_budget(run_fake, trials, said):
-    result = run_fake(FakeLauncher(helped), trials=trials)
-    assert said in result.stopped_because
-    assert len(result.trials) == trials
-
-
-def test_run_budget_keeps_the_pairs(run_fake):
-    result = run_fake(FakeLauncher(helped), runs=17)
-    assert "of 17 runs used" in result.stopped_because
-    assert len(result.runs) <= 17
-    assert result.speedup.n_pairs >= LOOKS[0]
-
-
-def test_time_budget(run_fake):
-    result = run_fake(FakeLauncher(helped), time_seconds=1.0)
-    assert "time budget" in result.stopped_because
-    assert not result.trials
-
-
-def test_policy_caps(run_fake):
-    result = run_fake(FakeLauncher(helped), trials=9, policy=Policy(max_trials=2))
-    assert "2 of 2 trials used (the policy's limit)" in result.stopped_because
-
-
-@pytest.mark.parametrize(
-    ("policy", "said", "runs"),
-    [
-        (Policy(max_runs=13), "13 runs.*at least 14", 0),
-        (Policy(max_bytes=10 << 26), "takes at least 939524096", 1),
-    ],
-)
-def test_policy_that_holds_no_study(run_fake, policy, said, runs):
-    launcher = FakeLauncher(helped)
-    with pytest.raises(PolicyError, match=said):
-        run_fake(launcher, policy=policy)
-    assert len(launcher.settings) == runs
-
-
-@pytest.mark.parametrize(
-    "policy", [Policy(max_runs=20), Policy(max_bytes=20 << 26)], ids=["runs", "bytes"]
-)
-@pytest.mark.parametrize("seed", range(5))
-def test_policy_caps_are_kept_whatever_the_noise(run_fake, policy, seed):
-    class SomeFail(FakeLauncher):
-        def collect(self, handle):
-            if self.settings[-1] and len(self.settings) % 7 == 0:
-                return Outcome(RunStatus.FAILED, 1, 1.0, 0.0, write_bytes=1 << 26, message="no")
-            return super().collect(handle)
-
-    result = run_fake(SomeFail(helped, lognormal(0.4), seed=seed), policy=policy, trials=9)
-    assert len(result.runs) <= 20
-
-
-def test_patience(run_fake):
-    result = run_fake(FakeLauncher(lambda _: 4.0), strategy="random", patience=3)
-    assert result.stopped_because == "no improvement in the last 3 trials"
-
-
 def test_a_study_directory_is_not_overwritten(run_fake):
     run_fake(FakeLauncher(helped), trials=1)
     with pytest.raises(StudyError, match=r"finished study.*--force"):
@@ -313,60 +239,6 @@ def test_a_baseline_that_breaks_in_between_can_be_resumed(run_fake):
         run_fake(launcher, trials=4)
     launcher.broken = False
     assert run_fake(launcher, resume=True).improved
-
-
-class OldOutputs(NoWorkspace):
-    """Notes what is left out of each run."""
-
-    def __init__(self) -> None:
-        self.old: tuple[str, ...] = ()
-        self.left_out: list[tuple[str, ...]] = []
-
-    def prepare(self, run_id):
-        self.left_out.append(self.old)
-        return super().prepare(run_id)
-
-    def first_run_known(self, written_inputs, output_bytes, old_outputs=()):
-        self.old = tuple(old_outputs)
-
-
-def with_old_outputs(launcher, tmp_path, **more) -> tuple[StudyResult, OldOutputs]:
-    workspace = OldOutputs()
-    facts = romio_facts()
-    tools = replace(
-        fake_tools(launcher),
-        workspace=workspace,
-        look_first=lambda place, run: FirstLook(facts, replaced_inputs=("out.dat",)),
-    )
-    options = StudyOptions(("prog",), tmp_path / "study", tmp_path, trials=1, **more)
-    return run_study(options, None, lambda options, ledger: tools), workspace
-
-
-def test_old_outputs_are_new_in_every_run_but_the_first(tmp_path):
-    result, workspace = with_old_outputs(FakeLauncher(helped), tmp_path)
-    assert workspace.left_out == [(), *[("out.dat",)] * (len(result.runs) - 1)]
-    assert any("makes it anew: out.dat" in decision.text for decision in result.decisions)
-    again, resumed = with_old_outputs(FakeLauncher(helped), tmp_path, resume=True)
-    assert again.runs == result.runs
-    assert resumed.old == ("out.dat",)
-
-
-def test_a_program_that_needs_its_old_outputs_gets_them_back(tmp_path):
-    class Needs(FakeLauncher):
-        def collect(self, handle):
-            if len(self.settings) == 2:
-                return Outcome(RunStatus.FAILED, 1, 1.0, 0.0, message="no out.dat")
-            return super().collect(handle)
-
-    result, workspace = with_old_outputs(Needs(helped), tmp_path)
-    assert workspace.left_out[:4] == [(), ("out.dat",), (), ()]
-    assert any("fails without its old outputs" in warning for warning in result.warnings)
-    assert result.trials
-
-
-def test_too_few_runs_are_refused(run_fake):
-    with pytest.raises(UsageError, match="take 14"):
-        run_fake(FakeLauncher(helped), runs=5)
 
 
 @pytest.mark.parametrize(
