@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from stripewise.diagnosis._figures import figures
 from stripewise.diagnosis._heat import heat_maps
-from stripewise.diagnosis._mpiio import mpiio_stats
 from stripewise.diagnosis._phases import phases
 from stripewise.diagnosis._records import Diagnosis, Figures, Finding
-from stripewise.diagnosis._requests import request_rows
+from stripewise.diagnosis._requests import mpiio_stats, request_rows
 from stripewise.diagnosis._rows import file_rows, layer_rows, variance_rows
 from stripewise.diagnosis._sides import sides
 from stripewise.diagnosis._summary import headline, summary

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from stripewise.diagnosis._boxes import count_aligned
 from stripewise.diagnosis._records import RequestRow, share
 from stripewise.diagnosis._sides import Side, Sides, total
-from stripewise.diagnosis._usage import READS, SYSTEM, WRITES, FileUse
-from stripewise.model import IoLayer
+from stripewise.diagnosis._sums import Calls
+from stripewise.diagnosis._usage import INDEPENDENT, READS, SYSTEM, WRITES, FileUse
+from stripewise.model import IoLayer, MpiioSide, MpiioStats
 
 UNIT_BYTES = 1 << 20
 """Unit of alignment where the stripe is not known. Assumed."""
@@ -48,29 +49,42 @@ def _exact(use: FileUse, side: Side, writing: bool) -> RequestRow | None:
     if not len(side.program):
         return None
     unit = unit_of(use)
-    asked, below, modify = (total(rows) for rows in (side.program, side.system, side.modify))
+    below, modify = total(side.system), total(side.modify)
     aligned = count_aligned(side.system, unit, side.budget)
-    return RequestRow(
-        path=use.path,
-        writing=writing,
+    return _row(
+        use,
+        writing,
+        (total(side.program), total(side.together), below),
         exact=True,
-        program_calls=asked.calls,
-        collective_calls=total(side.together).calls,
-        program_ranks=asked.processes,
-        program_bytes=asked.bytes,
-        program_mean_bytes=share(asked.bytes, asked.calls),
-        system_calls=below.calls,
-        system_ranks=below.processes,
-        system_bytes=below.bytes,
-        system_mean_bytes=share(below.bytes, below.calls),
-        modify_reads=modify.calls,
+        system_ranks=below.ranks,
+        system_mean_bytes=share(below.bytes, below.count),
+        modify_reads=modify.count,
         modify_bytes=modify.bytes,
         gaps=side.gaps.count,
         mean_gap_bytes=side.gaps.mean_bytes,
-        aligned=None if aligned is None else share(aligned, below.calls),
-        unit_sized=share(total(side.system, of_bytes=unit).calls, below.calls),
+        aligned=None if aligned is None else share(aligned, below.count),
+        unit_sized=share(total(side.system, of_bytes=unit).count, below.count),
         unit_bytes=unit,
         system_seconds=_slowest_seconds(side),
+    )
+
+
+def _row(
+    use: FileUse, writing: bool, calls: tuple[Calls, Calls, Calls], **more: Any
+) -> RequestRow:
+    """Make a row of what was asked of MPI-IO, collective calls of that, and what was beneath."""
+    asked, together, below = calls
+    return RequestRow(
+        path=use.path,
+        writing=writing,
+        program_calls=asked.count,
+        collective_calls=together.count,
+        program_ranks=asked.ranks,
+        program_bytes=asked.bytes,
+        program_mean_bytes=asked.mean_bytes,
+        system_calls=below.count,
+        system_bytes=below.bytes,
+        **more,
     )
 
 
@@ -90,18 +104,12 @@ def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
         return None
     together = use.calls(ops[1:], layers=[IoLayer.MPIIO], own=False)
     every = use.calls(ops, layers=SYSTEM, own=False)
-    return RequestRow(
-        path=use.path,
-        writing=writing,
+    return _row(
+        use,
+        writing,
+        (asked, together, every),
         exact=False,
-        program_calls=asked.count,
-        collective_calls=together.count,
-        program_ranks=asked.ranks,
-        program_bytes=asked.bytes,
-        program_mean_bytes=asked.mean_bytes,
-        system_calls=every.count,
         system_ranks=None if use.reduced.any() else every.ranks,
-        system_bytes=every.bytes,
         system_mean_bytes=every.mean_bytes,
         modify_bytes=_modify_bytes(use) if writing else 0,
         aligned=_aligned(use, writing),
@@ -130,3 +138,52 @@ def _aligned(use: FileUse, writing: bool) -> float | None:
         return None
     count = use.calls(WRITES if writing else READS, layers=SYSTEM, own=False).count
     return 1.0 - share(float(rows["unaligned"].sum()), count) if count else None
+
+
+def mpiio_stats(files: Sequence[FileUse], traced: dict[int, Sides]) -> tuple[MpiioStats, ...]:
+    """Blocks in the spirit of MPICH_MPIIO_STATS: of the files used through MPI-IO in a trace."""
+    blocks = []
+    for use in files:
+        if use.index not in traced:
+            continue
+        write, read = (_mpiio_side(use, traced[use.index][writing]) for writing in (True, False))
+        if write is not None or read is not None:
+            blocks.append(MpiioStats(use.path, write, read))
+    return tuple(blocks)
+
+
+def _mpiio_side(use: FileUse, side: Side) -> MpiioSide | None:
+    if not len(side.program):
+        return None
+    alone = total(side.program[np.isin(side.program["op"], INDEPENDENT)])
+    below, modify = total(side.system), total(side.modify)
+    aggregators = total(side.aggregating).ranks
+    stripe = use.layout.stripe_bytes
+    gap = side.gaps.mean_bytes
+    return MpiioSide(
+        independent=alone.count,
+        collective=total(side.together).count,
+        independent_ranks=alone.ranks,
+        aggregators=aggregators,
+        stripe_count=use.layout.stripe_count or None,
+        stripe_bytes=stripe or None,
+        system_calls=below.count,
+        stripe_sized=total(side.system, of_bytes=stripe).count if stripe else None,
+        active=_active(side.active(), aggregators) if aggregators else None,
+        total_bytes=below.bytes,
+        average_bytes=below.bytes // below.count if below.count else None,
+        modify_reads=modify.count,
+        modify_bytes=modify.bytes,
+        gaps=side.gaps.count,
+        average_gap_bytes=None if gap is None else int(gap),
+    )
+
+
+def _active(count: NDArray[np.int64] | None, n: int) -> tuple[int, int, int, int] | None:
+    """Collective calls with 1, at most n/2, more than n/2, all n aggregators active."""
+    if count is None:
+        return None
+    one, every = int((count == 1).sum()), int(((count == n) & (n > 1)).sum())
+    middle = count[(count > 1) & (count < n)]
+    half = int((middle <= n / 2).sum())
+    return one, half, len(middle) - half, every

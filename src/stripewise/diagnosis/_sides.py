@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from stripewise.diagnosis._boxes import Budget
 from stripewise.diagnosis._order import Gaps, calls_served, find_gaps
+from stripewise.diagnosis._sums import Calls
 from stripewise.diagnosis._usage import COLLECTIVE, DATA, READS, SYSTEM, WRITES
 from stripewise.model import IoLayer, Trace
 
@@ -65,21 +66,12 @@ Sides = dict[bool, Side]
 """Both directions of a file; True: writing."""
 
 
-@dataclass(frozen=True)
-class Total:
-    """Sums over runs."""
-
-    calls: int
-    bytes: int
-    processes: int
-
-
-def total(rows: NDArray[Any], of_bytes: int | None = None) -> Total:
-    """Add up (n,) `TRACE_ROW`, or those whose calls move `of_bytes` each."""
+def total(rows: NDArray[Any], of_bytes: int | None = None) -> Calls:
+    """Add up (n,) `TRACE_ROW`, or those whose calls move `of_bytes` each; without times."""
     if of_bytes is not None:
         rows = rows[rows["bytes"] == of_bytes]
     moved = int((rows["count"] * rows["bytes"]).sum())
-    return Total(int(rows["count"].sum()), moved, len(np.unique(rows["process"])))
+    return Calls(int(rows["count"].sum()), moved, ranks=len(np.unique(rows["process"])))
 
 
 def sides(trace: Trace | None) -> dict[int, Sides]:
