@@ -8,7 +8,6 @@ import pytest
 from runs import MIB, RunBuilder
 
 from stripewise.diagnosis import diagnose
-from stripewise.diagnosis._figures import meta_share, rate
 from stripewise.model import IoLayer, Op
 
 
@@ -166,12 +165,19 @@ CASES = {
 }
 
 
+def of_one_file(ops):
+    run = RunBuilder(n_ranks=1)
+    run.add("/d/out", IoLayer.POSIX, 0, ops)
+    return diagnose(run.evidence()).figures
+
+
 @pytest.mark.parametrize(
     ("case", "expected"), [(1, 46.6), (2, 18.9), (3, 15.9), (4, 99.1)], ids=str
 )
 def test_published_meta_share_follows_from_the_cumulated_times(case, expected):
     _, _, _, read, write, meta, *_, published = CASES[case]
-    share = 100 * meta_share(read, write, meta)
+    spent = {Op.READ: (1, 1, read), Op.WRITE: (1, 1, write), Op.META: (1, 0, meta)}
+    share = 100 * of_one_file(spent).meta_share
     assert share == pytest.approx(expected, abs=0.05)
     assert share == pytest.approx(published, abs=2.2)
 
@@ -184,6 +190,7 @@ def test_published_meta_share_follows_from_the_cumulated_times(case, expected):
 def test_published_rate_is_bytes_over_io_time_within_rounding(case, expected, off):
     """Case 4 is off by a factor of 1.9: its I/O time is twice the sum of its times."""
     _, read, write, _, _, _, io_time, _, published, _ = CASES[case]
-    ours = rate((read + write) * 1e9, io_time) / 1e9
+    moved = {Op.READ: (1, read * 1e9, io_time / 2), Op.WRITE: (1, write * 1e9, io_time / 2)}
+    ours = of_one_file(moved).rate_bytes_per_second / 1e9
     assert ours == pytest.approx(expected, rel=0.002)
     assert abs(ours / published - 1) < off

@@ -13,7 +13,7 @@ from stripewise.diagnosis._records import Diagnosis, Figures, Finding
 from stripewise.diagnosis._requests import mpiio_stats, request_rows
 from stripewise.diagnosis._rows import file_rows, layer_rows, variance_rows
 from stripewise.diagnosis._sides import sides
-from stripewise.diagnosis._summary import headline, summary
+from stripewise.diagnosis._summary import further, headline
 from stripewise.diagnosis._usage import usage
 from stripewise.diagnosis.findings import Run, judge
 from stripewise.machines import StorageCosts
@@ -34,7 +34,9 @@ def diagnose(
     whole, files = usage(profile, evidence.trace)
     traced = sides(evidence.trace)
     numbers = figures(profile, whole, files)
-    findings = judge(Run(evidence, numbers, files, patterns, storage or StorageCosts()))
+    run = Run(profile, evidence.trace, numbers, files, patterns, storage or StorageCosts())
+    findings = judge(run)
+    line = headline(numbers, findings)
     return Diagnosis(
         source=profile.source,
         command=profile.command,
@@ -48,8 +50,8 @@ def diagnose(
         requests=request_rows(files, traced),
         mpiio_stats=evidence.mpiio_stats or mpiio_stats(files, traced),
         findings=findings,
-        headline=headline(numbers, findings),
-        summary=summary(numbers, findings),
+        headline=line,
+        summary=line + further(findings),
         partial=profile.partial,
         notes=(*profile.notes, *_remarks(numbers, findings)),
     )

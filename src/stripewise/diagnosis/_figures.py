@@ -12,16 +12,6 @@ from stripewise.diagnosis._usage import METADATA, READS, SYSTEM, WRITES, FileUse
 from stripewise.model import RunProfile
 
 
-def rate(total_bytes: float, io_seconds: float) -> float:
-    """Estimated I/O rate, bytes per second; NaN without time."""
-    return share(total_bytes, io_seconds)
-
-
-def meta_share(read_seconds: float, write_seconds: float, meta_seconds: float) -> float:
-    """Share of metadata in the cumulated time."""
-    return share(meta_seconds, read_seconds + write_seconds + meta_seconds)
-
-
 def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figures:
     """All figures of a run."""
     every = whole.calls()
@@ -58,7 +48,7 @@ def figures(profile: RunProfile, whole: Rows, files: Sequence[FileUse]) -> Figur
         io_low_seconds=known * (io_seconds if exact else min(every.surely, io_seconds)),
         io_exact=exact,
         io_share=known * share(io_seconds, run_seconds),
-        rate_bytes_per_second=rate(moved, io_seconds),
-        meta_share=meta_share(*(part.cumulated for part in parts)),
+        rate_bytes_per_second=share(moved, io_seconds),
+        meta_share=share(parts[2].cumulated, sum(part.cumulated for part in parts)),
         slowest_rank=every.rank,
     )

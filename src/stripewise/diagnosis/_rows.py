@@ -29,12 +29,14 @@ from stripewise.model import N_COMMON, SIZE_EDGES, IoLayer, Op
 
 def file_rows(files: Sequence[FileUse]) -> tuple[FileRow, ...]:
     """Table of files, the one that took most time first."""
-    ordered = sorted(files, key=lambda use: (-use.total.elapsed, -use.total.cumulated, use.path))
-    return tuple(_file_row(use) for use in ordered)
+    rows = map(_file_row, files)
+    return tuple(
+        sorted(rows, key=lambda row: (-row.elapsed_seconds, -row.cumulated_seconds, row.path))
+    )
 
 
 def _file_row(use: FileUse) -> FileRow:
-    top = use.of_layer(use.top)
+    top, every = use.of_layer(use.top), use.calls()
     data = use.calls(DATA, layers=[use.top])
     together = use.calls(COLLECTIVE, layers=[use.top])
     return FileRow(
@@ -53,10 +55,10 @@ def _file_row(use: FileUse) -> FileRow:
         consecutive=_order(use, "consecutive"),
         opens=use.calls([Op.OPEN]).count,
         meta_operations=use.calls(METADATA).count,
-        elapsed_seconds=use.total.elapsed,
-        cumulated_seconds=use.total.cumulated,
-        rank_count=use.total.ranks,
-        data_rank_count=use.data_ranks,
+        elapsed_seconds=every.elapsed,
+        cumulated_seconds=every.cumulated,
+        rank_count=every.ranks,
+        data_rank_count=use.calls(DATA).ranks,
         extent_bytes=use.extent,
         hints=use.hints,
         layout=use.layout,
@@ -88,11 +90,10 @@ def common_sizes(rows: NDArray[Any]) -> tuple[tuple[int, int], ...]:
 
 def _order(use: FileUse, kind: str) -> float:
     """Over both directions, of those that are known."""
-    parts = [use.order_share(kind, way) for way in ("read", "write")]
     known = [
         (forward, int(use.lowest["count"][:, ops].sum()))
-        for forward, ops in zip(parts, (READS, WRITES), strict=True)
-        if forward == forward
+        for writing, ops in ((False, READS), (True, WRITES))
+        if not math.isnan(forward := use.order_share(kind, writing))
     ]
     return share(sum(part * count for part, count in known), sum(count for _, count in known))
 

@@ -11,22 +11,11 @@ from stripewise.diagnosis._records import Figures, Finding, Severity
 from stripewise.diagnosis._words import number, percent, seconds, size, things
 
 
-def summary(figures: Figures, findings: Sequence[Finding]) -> str:
-    """The headline, and how many findings there are beside the one that it names."""
-    line = headline(figures, findings)
-    costly = _costly(findings)
-    if not costly:
-        return line
-    more = len(findings) - 1
-    return f"{line} {things(more, 'more finding')}: `stripewise profile`." if more else line
-
-
 def headline(figures: Figures, findings: Sequence[Finding]) -> str:
     """The share of I/O, the costliest finding and what to do first, or that all is well."""
     if not figures.n_files:
         return "No I/O was seen."
-    costly = _costly(findings)
-    if costly:
+    if costly := _costly(findings):
         return f"{_share(figures)}: {_worst(figures, costly[0])}."
     if not math.isfinite(figures.io_seconds):
         return f"{_moved(figures)}; times are not known; {_end(findings)}."
@@ -38,6 +27,14 @@ def headline(figures: Figures, findings: Sequence[Finding]) -> str:
         f"{_share(figures)} ({seconds(figures.io_seconds)}{whole}, {speed}{files}); "
         f"{_end(findings)}."
     )
+
+
+def further(findings: Sequence[Finding]) -> str:
+    """How many findings there are beside the one that the headline names; "" if none."""
+    more = len(findings) - 1
+    if more < 1 or not _costly(findings):
+        return ""
+    return f" {things(more, 'more finding')}: `stripewise profile`."
 
 
 def _costly(findings: Sequence[Finding]) -> list[Finding]:

@@ -154,20 +154,10 @@ class FileUse(Rows):
         """What the program asked to write."""
         return int(self.rows["outermost_write_bytes"].sum())
 
-    @functools.cached_property
-    def total(self) -> Calls:
-        """All own calls."""
-        return self.calls()
-
-    @functools.cached_property
-    def data_ranks(self) -> int:
-        """Ranks that moved data."""
-        return self.calls(DATA).ranks
-
     @property
     def shared(self) -> bool:
         """Whether more than one rank moved its data."""
-        return self.data_ranks > 1
+        return self.calls(DATA).ranks > 1
 
     @functools.cached_property
     def only_rank(self) -> int:
@@ -194,16 +184,16 @@ class FileUse(Rows):
                 return rows
         return self.rows[:0]
 
-    def order_share(self, kind: str, direction: str) -> float:
+    def order_share(self, kind: str, writing: bool) -> float:
         """Share of the lowest layer's calls that are "sequential" or "consecutive".
 
         NaN without calls, and where they are not of POSIX and none is told: not every source
         looks at the order of other layers.
         """
-        ops = READS if direction == "read" else WRITES
+        ops, way = (WRITES, "writes") if writing else (READS, "reads")
         rows = self.lowest
         count = int(rows["count"][:, ops].sum())
-        forward = float(rows[f"{kind}_{direction}s"].sum())
+        forward = float(rows[f"{kind}_{way}"].sum())
         told = forward or not len(rows) or rows["layer"][0] == IoLayer.POSIX
         return forward / count if count and told else float("nan")
 

@@ -8,52 +8,52 @@ import abc
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from stripewise.diagnosis._records import Figures
 from stripewise.diagnosis._sums import Calls
-from stripewise.diagnosis._usage import FileUse
+from stripewise.diagnosis._usage import READS, WRITES, FileUse
 from stripewise.diagnosis._words import files_of
-from stripewise.diagnosis.findings._mpi import mpiio_of, stack_of
+from stripewise.diagnosis.findings._mpi import Mpiio, mpiio_of, stack_of
 from stripewise.machines import Exchange, Interval, StorageCosts, around, interpolated
-from stripewise.model import Evidence, Op, Pattern, RunProfile, Trace
+from stripewise.model import Pattern, RunProfile, Trace
 
 LEAST_SECONDS = 0.1
 LEAST_SHARE = 0.05
 
 ADDED = ("system_calls", "system_bytes", "writes", "read_bytes", "wanted_bytes", "file_bytes")
 
-WAYS = ((True, Op.WRITE), (False, Op.READ))
-"""Whether it writes, and the independent operation."""
+WAYS = ((True, WRITES), (False, READS))
+"""Whether it writes, and the operations: the independent one, the collective one."""
 
 Numbers = Mapping[str, float | int | str]
 
 
+@dataclass(frozen=True)
 class Run:
     """One run, prepared for the rules.
 
     Attributes:
         profile / trace / figures / files / patterns: As in the diagnosis.
         storage: What requests cost where the files lie.
-        mpiio: Whose MPI-IO it used; `stack`: its name among the measured ones.
     """
 
-    def __init__(
-        self,
-        evidence: Evidence,
-        figures: Figures,
-        files: Sequence[FileUse],
-        patterns: Sequence[Pattern],
-        storage: StorageCosts,
-    ) -> None:
-        """Take what was already found out."""
-        self.profile: RunProfile = evidence.profile
-        self.trace: Trace | None = evidence.trace
-        self.figures = figures
-        self.files = files
-        self.patterns = patterns
-        self.storage = storage
-        self.mpiio = mpiio_of(evidence.profile)
-        self.stack = stack_of(evidence.profile, self.mpiio)
+    profile: RunProfile
+    trace: Trace | None
+    figures: Figures
+    files: Sequence[FileUse]
+    patterns: Sequence[Pattern]
+    storage: StorageCosts
+
+    @cached_property
+    def mpiio(self) -> Mpiio:
+        """Whose MPI-IO it used."""
+        return mpiio_of(self.profile)
+
+    @property
+    def stack(self) -> str:
+        """Its name among the measured ones."""
+        return stack_of(self.profile, self.mpiio)
 
     @property
     def n_ranks(self) -> int:

@@ -1,13 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Interleaved pieces of several ranks: what MPI-IO makes of them, and what it could."""
+"""Interleaved pieces of several ranks: what MPI-IO makes of them, and what it could.
+
+Hints of collective buffering (romio_cb_write) do nothing for independent calls, so none is
+offered for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from stripewise.diagnosis._sums import Calls
-from stripewise.diagnosis._usage import READS, SYSTEM, WRITES, FileUse
+from stripewise.diagnosis._usage import SYSTEM, FileUse
 from stripewise.diagnosis._words import count, seconds, size, things
 from stripewise.diagnosis.findings._base import (
     WAYS,
@@ -17,14 +21,10 @@ from stripewise.diagnosis.findings._base import (
     Run,
     Told,
 )
-from stripewise.diagnosis.findings._independent import (
-    in_program,
-    pattern_evidence,
-    pattern_words,
-)
 from stripewise.diagnosis.findings._lines import hint_lines, without_ompio
 from stripewise.diagnosis.findings._mpi import Mpiio
 from stripewise.model import IoLayer
+from stripewise.patterns import block_bytes, dominant, run_bytes
 
 PIECE_BYTES = 64 << 10
 BULK_BYTES = 1 << 20
@@ -45,13 +45,12 @@ class SmallIndependent(Rule):
         for use in run.files:
             if not use.shared or run.n_ranks < 2 or use.top is IoLayer.STDIO:
                 continue
-            for writing, op in WAYS:
-                calls = use.calls([op], layers=[use.top])
-                every = use.calls(WRITES if writing else READS)
+            for writing, ops in WAYS:
+                calls, every = use.calls(ops[:1], layers=[use.top]), use.calls(ops)
                 if 2 * calls.bytes < every.bytes or not calls.bytes or _own_parts(use, writing):
                     continue
-                below = use.calls(WRITES if writing else READS, layers=SYSTEM, own=False)
-                found = pattern_evidence(run, use, writing)
+                below = use.calls(ops, layers=SYSTEM, own=False)
+                found = _pattern_evidence(run, use, writing)
                 piece = _piece(calls.mean_bytes, below.mean_bytes, found)
                 many = max(calls.count, below.count) >= LEAST_CALLS
                 if not many or not 0 < piece < BULK_BYTES:
@@ -83,7 +82,7 @@ class SmallIndependent(Rule):
             f"{evidence['ranks']} ranks made {things(told.calls, 'independent call')} of "
             f"{size(told.mean_bytes)} on average to a shared file; the slowest rank spent "
             f"{seconds(told.stake)} in them.{pieces}"
-            f"{pattern_words(evidence, float(evidence['piece_bytes']))}"
+            f"{_pattern_words(evidence, float(evidence['piece_bytes']))}"
         )
 
     def remedy(self, told: Told) -> str:
@@ -93,7 +92,7 @@ class SmallIndependent(Rule):
             "hdf5.transfer=collective (only right if all ranks make the same transfers)."
         )
         return (
-            f"{in_program(interface, told.writing)} MPI then merges the pieces of all "
+            f"{_in_program(interface, told.writing)} MPI then merges the pieces of all "
             "ranks into large requests by a few aggregators."
             f"{change if interface == 'hdf5' else ''}"
         )
@@ -123,7 +122,7 @@ class Shredded(Rule):
         if run.n_ranks < 2 or not (self.collective or run.mpiio is Mpiio.OMPIO):
             return
         for use in run.files:
-            for writing, ops in ((True, WRITES), (False, READS)):
+            for writing, ops in WAYS:
                 op = ops[1] if self.collective else ops[0]
                 calls = use.calls([op], layers=[IoLayer.MPIIO], own=False)
                 every = use.calls(ops, layers=[IoLayer.MPIIO], own=False)
@@ -142,7 +141,7 @@ class Shredded(Rule):
         piece = below.mean_bytes
         if not shredded:
             slow = run.mpiio is Mpiio.OMPIO and self.collective and 2 * below.elapsed < now
-            piece = float(pattern_evidence(run, use, writing).get("pattern_run_bytes", 0))
+            piece = float(_pattern_evidence(run, use, writing).get("pattern_run_bytes", 0))
             piece = piece if slow else 0.0
         if not 0 < piece < PIECE_BYTES:
             return None
@@ -201,11 +200,63 @@ class Shredded(Rule):
 
 def _own_parts(use: FileUse, writing: bool) -> bool:
     """Whether each rank writes a part of its own through POSIX: that wants a buffer at most."""
-    way = "write" if writing else "read"
-    return use.top is IoLayer.POSIX and not use.order_share("consecutive", way) < 0.5
+    return use.top is IoLayer.POSIX and not use.order_share("consecutive", writing) < 0.5
 
 
 def _piece(call_bytes: float, system_bytes: float, pattern: Numbers) -> float:
     """Bytes of one contiguous piece: as the pattern says, as the system saw, or of a call."""
     known = (call_bytes, system_bytes, float(pattern.get("pattern_run_bytes", 0)))
     return min((value for value in known if value > 0), default=0.0)
+
+
+def _in_program(interface: str, writing: bool) -> str:
+    """The call that is collective, one short sentence."""
+    verb = "write" if writing else "read"
+    if interface == "hdf5":
+        return "Transfer collectively: H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE)."
+    if interface == "pnetcdf":
+        call = f"ncmpi_{'put' if writing else 'get'}_vara"
+        return f"Call {call}_all instead of {call}."
+    if interface == "mpiio":
+        return f"Make the calls collective: a file view and MPI_File_{verb}_all."
+    if interface == "adios2":
+        return "Put all variables of a step before one EndStep, and keep the file open over steps."
+    return f"Use MPI-IO with MPI_File_{verb}_at_all, or gather on few ranks."
+
+
+def _pattern_evidence(run: Run, use: FileUse, writing: bool) -> dict[str, float | int | str]:
+    """The pattern of the file's main dataset, where it is known."""
+    pattern = dominant(
+        one for one in run.patterns if one.file == use.path and one.writing == writing
+    )
+    if pattern is None or not pattern.distributions:
+        return {}
+    found: dict[str, float | int | str] = {
+        "pattern": pattern.notation,
+        "pattern_run_bytes": run_bytes(pattern),
+        "pattern_block_bytes": block_bytes(pattern),
+    }
+    if pattern.dataset:
+        found["dataset"] = pattern.dataset
+    objects = run.trace.objects if run.trace is not None else ()
+    mine = (one for one in objects if (one.file, one.name) == (use.index, pattern.dataset))
+    if any(any(one.chunk) for one in mine):
+        found["storage"] = "chunked"
+    return found
+
+
+def _pattern_words(evidence: Numbers, piece_bytes: float) -> str:
+    """What the pattern says about the pieces; begins with a blank, "" if nothing."""
+    if "pattern" not in evidence:
+        return ""
+    notation = evidence["pattern"]
+    run, block = float(evidence["pattern_run_bytes"]), float(evidence["pattern_block_bytes"])
+    if "storage" not in evidence and run < block:
+        pieces = f"pieces of {size(run)} lie between one another"
+        return f" The pattern is {notation}: the ranks' {pieces}."
+    if "storage" not in evidence and piece_bytes < block / 2:
+        return (
+            f" In the file a rank's part ({size(block)}) lies in one piece, {notation}: it is the "
+            "selection in memory that has holes (guard cells)."
+        )
+    return f" The pattern is {notation}."

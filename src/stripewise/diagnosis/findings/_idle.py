@@ -31,7 +31,7 @@ class IdleHints(Rule):
             idle = idle_hints(use)
             if idle and use.calls(DATA).count:
                 evidence = {f"hint {key}": text for key, text in idle.items()}
-                yield Hit(use, None, use.total.elapsed, 0, 0, evidence)
+                yield Hit(use, None, use.calls().elapsed, 0, 0, evidence)
 
     def phrase(self, told: Told) -> str:
         n = len(told.evidence)

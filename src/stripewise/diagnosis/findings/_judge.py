@@ -21,14 +21,14 @@ _WORTH_NAMING = 0.01
 _Claim = tuple[str, str, bool | None]
 
 
-def judge(run: Run, rules: Sequence[Rule] = RULES) -> tuple[Finding, ...]:
+def judge(run: Run) -> tuple[Finding, ...]:
     """Return all findings of a run, those that gain most first; facts without a gain last."""
     claimed: set[_Claim] = set()
     findings = []
-    for rule in rules:
+    for rule in RULES:
         hits = [hit for hit in rule.hits(run) if not _is_claimed(rule, hit, claimed)]
         for some in _sorted_out(hits):
-            told = merge(some)
+            told = _merge(some)
             if _is_likely(told, run):
                 findings.append(_finding(rule, told, run))
                 claimed.update(_claim(rule, hit) for hit in some)
@@ -43,7 +43,7 @@ def _sorted_out(hits: Sequence[Hit]) -> list[list[Hit]]:
     return list(found.values())
 
 
-def merge(hits: Sequence[Hit]) -> Told:
+def _merge(hits: Sequence[Hit]) -> Told:
     """Put hits of one rule together.
 
     Times of files that one rank each used add up for that rank, and the slowest rank counts;

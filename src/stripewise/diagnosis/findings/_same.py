@@ -45,7 +45,9 @@ class RedundantReads(Rule):
         once = run.storage.bulk(use.extent, writing=False)
         after = run.storage.call("open").plus(once.scaled(1 + math.log2(run.n_ranks)))
         evidence = _evidence(use, times, "broadcast")
-        return Hit.of_calls(use, use.total, run.gain(use.total.elapsed, after), False, evidence)
+        return Hit.of_calls(
+            use, use.calls(), run.gain(use.calls().elapsed, after), False, evidence
+        )
 
     def phrase(self, told: Told) -> str:
         evidence = told.evidence
@@ -107,5 +109,5 @@ def _evidence(use: FileUse, times: float, way: str) -> dict[str, float | int | s
         "file_bytes": _length(use),
         "times": times,
         "ranks": use.calls(READS).ranks,
-        "fastest_seconds": use.total.least,
+        "fastest_seconds": use.calls().least,
     }

@@ -27,12 +27,11 @@ class SmallRequests(Rule):
     def hits(self, run: Run) -> Iterable[Hit]:
         """System calls of the program, below 64 KiB, each where the one before ended."""
         for use in run.files:
-            for writing, op in WAYS:
-                calls = use.calls([op], layers=[IoLayer.POSIX])
+            for writing, ops in WAYS:
+                calls = use.calls(ops[:1], layers=[IoLayer.POSIX])
                 if calls.count < LEAST_CALLS or not 0 < calls.mean_bytes < SMALL_BYTES:
                     continue
-                way = "write" if writing else "read"
-                if not use.order_share("consecutive", way) >= LEAST_CONSECUTIVE:
+                if not use.order_share("consecutive", writing) >= LEAST_CONSECUTIVE:
                     continue
                 if calls.count < LEAST_CALLS_AN_OPEN * use.calls([Op.OPEN]).count:
                     continue  # no buffer would ever fill
