@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stripewise.diagnosis._figures import figures
-from stripewise.diagnosis._heat import heat_maps
 from stripewise.diagnosis._phases import phases
 from stripewise.diagnosis._records import Diagnosis, Figures, Finding
 from stripewise.diagnosis._requests import mpiio_stats, request_rows
@@ -16,6 +15,7 @@ from stripewise.diagnosis._sides import sides
 from stripewise.diagnosis._summary import further, headline
 from stripewise.diagnosis._usage import usage
 from stripewise.diagnosis.findings import Run, judge
+from stripewise.diagnosis.heat_cells import heat_maps
 from stripewise.machines import StorageCosts
 from stripewise.model import Evidence, Pattern
 
@@ -45,7 +45,7 @@ def diagnose(
         files=file_rows(files),
         layers=layer_rows(whole),
         variance=variance_rows(files),
-        heat=heat_maps(profile),
+        heat=tuple(heat_maps(profile)),
         phases=phases(profile),
         requests=request_rows(files, traced),
         mpiio_stats=evidence.mpiio_stats or mpiio_stats(files, traced),

@@ -10,12 +10,14 @@ the highest layer.  Every rank has its place, also one that did nothing.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.diagnosis._records import HeatMap
 from stripewise.diagnosis._words import things
 from stripewise.model import IoLayer, RunProfile
 
@@ -53,11 +55,13 @@ class Rows:
     Attributes:
         labels: One per row; `members`: ranks or files in it.
         place: Row of each rank or file; -1: not shown.
+        left_out: Files that share the last row.
     """
 
     labels: tuple[str, ...]
     members: tuple[int, ...]
     place: NDArray[np.int64]
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -99,13 +103,17 @@ def knows_files(profile: RunProfile) -> bool:
     return bool(len(profile.heat)) and bool((profile.heat["file"] >= 0).all())
 
 
-def moving_rows(profile: RunProfile, level: str = "") -> NDArray[Any]:
-    """Rows of the heat table that count each byte once, at `level` "program" or "system".
+def told_level(profile: RunProfile) -> str:
+    """What the time bins tell: "program", or "system" where they have all files together.
 
-    Without a level: what the program asked for, where the table tells files; where it has all
-    files together what reached the system, since there layers cannot be told apart.
+    There the layers cannot be told apart.
     """
-    level = level or ("program" if knows_files(profile) else "system")
+    return "program" if knows_files(profile) else "system"
+
+
+def moving_rows(profile: RunProfile, level: str = "") -> NDArray[Any]:
+    """Rows of the heat table that count each byte once, at `level` (otherwise `told_level`)."""
+    level = level or told_level(profile)
     heat = profile.heat[(profile.heat["write_bytes"] > 0) | (profile.heat["read_bytes"] > 0)]
     return heat[_of_level(heat, level)]
 
@@ -203,7 +211,7 @@ def file_rows(profile: RunProfile, *parts: Cells) -> Rows:
     if len(rest):
         labels.append(things(len(rest), "other file"))
         members.append(len(rest))
-    return Rows(tuple(labels), tuple(members), place)
+    return Rows(tuple(labels), tuple(members), place, len(rest))
 
 
 def rank_matrix(cells: Cells, rows: Rows, axis: TimeAxis) -> Floats:
@@ -246,3 +254,21 @@ def _sum(
 def _count(place: NDArray[np.int64], value: Floats, size: int) -> Floats:
     """Sum values by place: (size,) float64."""
     return np.bincount(place, value, size)[:size].astype(np.float64)
+
+
+def heat_maps(profile: RunProfile) -> Iterator[HeatMap]:
+    """The map of ranks, and that of files where the source tells them, as data."""
+    axis = time_axis(profile)
+    if axis is None:
+        return
+    moved = (moved_bytes(profile, axis, quantity) for quantity in ("read", "write"))
+    parts = (*moved, busy_seconds(profile, axis))
+    level, width = told_level(profile), axis.column_seconds
+    rows = rank_rows(profile)
+    members = np.array(rows.members, np.float64)[:, None]
+    read, write, busy = (rank_matrix(cells, rows, axis) * members for cells in parts)
+    yield HeatMap("ranks", level, rows.labels, width, read, write, busy)
+    if knows_files(profile):
+        rows = file_rows(profile, *parts)
+        read, write, busy = (file_matrix(cells, rows, axis) for cells in parts)
+        yield HeatMap("files", level, rows.labels, width, read, write, busy, rows.left_out)
