@@ -33,7 +33,6 @@ from findings_output import into_page, markdown
 
 from stripewise.diagnosis import diagnose
 from stripewise.machines import (
-    measure_exchange,
     measure_storage,
     storage_file,
     write_storage,
@@ -57,7 +56,7 @@ def main() -> None:
         words = _build(root)
         with _in(root):
             stacks = collective_stacks()
-            storage = measure_storage(root, lambda work: measure_exchange(stacks, work))
+            storage = measure_storage(root, stacks)
         write_storage(storage, storage_file(root))
         entries = tomllib.loads((HERE / "catalogue.toml").read_text())["program"]
         entries = [one for one in entries if given.only in one["rule"] + " " + one["name"]]

@@ -16,7 +16,6 @@ from stripewise.machines import (
     StorageCosts,
     interpolated,
     load_storage,
-    measure_exchange,
     measure_storage,
     read_storage,
     storage_file,
@@ -134,11 +133,11 @@ def test_exchange_is_what_the_kernels_transfers_took(tmp_path):
         }
         for op, seconds in (("write", 0.1), ("write", 0.2), ("write", 0.3), ("read", 0.4))
     ]
-    (found,) = measure_exchange(kernel(tmp_path, json.dumps({"steps": steps})), tmp_path)
+    (found,) = measure_storage(tmp_path, kernel(tmp_path, json.dumps({"steps": steps}))).exchange
     assert found.write[64].middle == pytest.approx(2e-4)
     assert found.read[64].middle == pytest.approx(4e-4)
     assert found.opening.middle == pytest.approx(0.03)
 
 
 def test_a_kernel_that_fails_is_left_out(tmp_path):
-    assert measure_exchange(kernel(tmp_path, "no JSON"), tmp_path) == ()
+    assert measure_storage(tmp_path, kernel(tmp_path, "no JSON")).exchange == ()

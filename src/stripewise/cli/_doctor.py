@@ -65,12 +65,11 @@ def command(as_json: bool, storage: Path | None, program: tuple[str, ...]) -> No
 
 def _measure(directory: Path, *, as_json: bool) -> None:
     """Measure the storage of a directory, keep the record, print it."""
-    from stripewise.machines import measure_exchange, measure_storage, storage_file, write_storage
+    from stripewise.machines import measure_storage, storage_file, write_storage
     from stripewise.model import to_json
     from stripewise.runtime import collective_stacks
 
-    stacks = collective_stacks()
-    found = measure_storage(directory, lambda work: measure_exchange(stacks, work))
+    found = measure_storage(directory, collective_stacks())
     file = storage_file(directory)
     write_storage(found, file)
     if as_json:

@@ -13,13 +13,12 @@ if TYPE_CHECKING:
     from stripewise.machines._costs import StorageCosts as StorageCosts
     from stripewise.machines._costs import around as around
     from stripewise.machines._costs import interpolated as interpolated
-    from stripewise.machines._exchange import Stack as Stack
-    from stripewise.machines._exchange import measure_exchange as measure_exchange
     from stripewise.machines._keep import load_storage as load_storage
     from stripewise.machines._keep import read_storage as read_storage
     from stripewise.machines._keep import storage_file as storage_file
     from stripewise.machines._keep import write_storage as write_storage
     from stripewise.machines._mount import find_mount as find_mount
+    from stripewise.machines._probe import Stack as Stack
     from stripewise.machines._probe import measure_storage as measure_storage
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import platform
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -42,12 +43,12 @@ def load_storage(paths: Sequence[str], hosts: Sequence[str] = ()) -> StorageCost
     """
     if platform.node() not in hosts:
         return StorageCosts()
-    counted: dict[Path, int] = {}
-    for folder in (os.path.dirname(path) for path in paths if os.path.isabs(path)):
+    counted: Counter[Path] = Counter()
+    folders = Counter(os.path.dirname(path) for path in paths if os.path.isabs(path))
+    for folder, number in folders.items():
         if os.path.isdir(folder):
-            file = storage_file(Path(folder))
-            counted[file] = counted.get(file, 0) + 1
-    for file in sorted(counted, key=lambda name: -counted[name]):
+            counted[storage_file(Path(folder))] += number
+    for file, _ in counted.most_common():
         try:
             return read_storage(file)
         except (OSError, StorageError):

@@ -8,11 +8,15 @@ for a call (0.1 to 0.3 us) is in the figures of small requests.
 
 from __future__ import annotations
 
+import json
 import os
 import platform
+import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from stripewise.errors import StorageError
 from stripewise.machines._costs import MIB, Exchange, Interval, StorageCosts, interval_of
@@ -26,16 +30,37 @@ _FILES = 60
 _SYNCS = 5
 SIZES = (16, 256, 4 << 10, 64 << 10, MIB)
 SYNC_SIZES = (4 << 10, MIB, 16 * MIB)
+PIECES = (64, 1 << 10, 16 << 10)
+_STEPS = 5
+_EXCHANGED_BYTES = 4 * MIB
+_TIMEOUT_SECONDS = 60
 
 
-def measure_storage(
-    directory: Path, exchange: Callable[[Path], Sequence[Exchange]] | None = None
-) -> StorageCosts:
+@dataclass(frozen=True)
+class Stack:
+    """An MPI with one of its implementations of MPI-IO.
+
+    Attributes:
+        name: Of the stack.
+        words: That start the kernel on `ranks` ranks.
+        collective: Whether the ranks transfer together.
+        environment: That chooses the implementation.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    ranks: int
+    collective: bool = True
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def measure_storage(directory: Path, stacks: Sequence[Stack] = ()) -> StorageCosts:
     """Measure the file system of a directory, in a directory of its own that is removed again.
 
     Args:
         directory: On the file system in question; some 150 MiB are written to it.
-        exchange: Measures collective transfers in a directory; None: they are left out.
+        stacks: Whose transfers of interleaved pieces are measured; one whose kernel fails is
+            left out.
 
     Raises:
         StorageError: Nothing can be written there.
@@ -55,7 +80,7 @@ def measure_storage(
                 read=read,
                 sync={size: interval_of(_syncs(work, size)) for size in SYNC_SIZES},
                 calls=_calls(work),
-                exchange=exchange(work) if exchange is not None else (),
+                exchange=tuple(filter(None, (_exchange(stack, work) for stack in stacks))),
             )
     except OSError as error:
         raise StorageError(f"cannot measure {directory}: {error.strerror or error}") from error
@@ -122,3 +147,48 @@ def _calls(work: Path) -> dict[str, Interval]:
                 act(file)
             found[name].append((time.perf_counter() - start) / _FILES)
     return {name: interval_of(batches) for name, batches in found.items()}
+
+
+def _exchange(stack: Stack, directory: Path) -> Exchange | None:
+    """Measure a stack by the benchmark kernel; None if that fails."""
+    mode = "collective" if stack.collective else "independent"
+    write: dict[int, Interval] = {}
+    read: dict[int, Interval] = {}
+    every: list[Mapping[str, Any]] = []
+    for piece in PIECES:
+        elements = piece // 8
+        rows = _EXCHANGED_BYTES // piece
+        options = ["--pattern", "array3d", "--type", "double", "--halo", "0"]
+        options += ["--mode", mode, "--op", "write-read", "--steps", str(_STEPS)]
+        options += ["--grid", f"1,1,{stack.ranks}", "--size", f"1,{rows},{elements * stack.ranks}"]
+        options += ["--file", os.fspath(directory / "exchange.dat"), "--json", "-"]
+        try:
+            done = subprocess.run(
+                [*stack.words, *options],
+                env=os.environ | dict(stack.environment),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_TIMEOUT_SECONDS,
+                check=False,
+            )
+            steps = json.loads(done.stdout)["steps"]
+        except (OSError, subprocess.SubprocessError, ValueError, KeyError):
+            return None
+        every += steps
+        write[piece] = _seconds_a_byte(steps, "write")
+        read[piece] = _seconds_a_byte(steps, "read")
+    opening = interval_of(
+        [sum(step["phases"][name]["min_seconds"] for name in ("open", "close")) for step in every]
+    )
+    return Exchange(stack.name, stack.ranks, stack.collective, opening, write, read)
+
+
+def _seconds_a_byte(steps: Sequence[Mapping[str, Any]], operation: str) -> Interval:
+    """Return the cost of a byte of all ranks in the transfers of the kernel's steps."""
+    return interval_of(
+        [
+            step["phases"]["transfer"]["max_seconds"] / step["bytes"]
+            for step in steps
+            if step["operation"] == operation
+        ]
+    )
