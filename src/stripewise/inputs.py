@@ -88,10 +88,6 @@ DARSHAN_SECONDS = 60
 MOST_KEY_PARTS = 32
 """Parts of a dotted TOML key; the parser's work grows with their square."""
 
-BUDGETS: tuple[Budget, ...] = (
-    *(CONFIGURATION, POLICY, CASES, SPACE, SURFACE),
-    *(MPIIO_STATS, RECORDER_FILE, CONTAINER_BLOCK, TRACE),
-)
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PIECE}\.[ \t]*+){{{MOST_KEY_PARTS}}}")
 
 

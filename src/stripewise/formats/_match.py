@@ -13,6 +13,14 @@ from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, FileRule, 
 from stripewise.tunables import DATASET_KEYS
 
 _PREFIX = re.compile(r"[A-Za-z0-9_]{2,}:")
+_TOKEN = re.compile(
+    r"\\(?P<quoted>.)"
+    # a bracket that is first inside is one of the characters; a slash ends the search for the last
+    r"|\[(?P<negated>[!^]?+)(?P<inside>(?:\\.|[^/\\])(?:\\.|[^]/\\])*)\]"
+    r"|(?P<wild>[*?])|(?P<plain>.)",
+    re.DOTALL,
+)
+_IN_BRACKETS = re.compile(r"\\?([^\W_])-([^\W_])|\\?(.)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -82,55 +90,23 @@ def glob_matches(pattern: str, text: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    out = ""
-    position = 0
-    while position < len(pattern):
-        character = pattern[position]
-        position += 1
-        if character == "*":
-            out += "[^/]*"
-        elif character == "?":
-            out += "[^/]"
-        elif character == "\\" and position < len(pattern):
-            out += re.escape(pattern[position])
-            position += 1
-        elif character == "[" and (bracket := _bracket(pattern, position)):
-            out += bracket[0]
-            position = bracket[1]
-        else:
-            out += re.escape(character)
-    return re.compile(out, re.DOTALL)
+    return re.compile(_TOKEN.sub(_translated, pattern), re.DOTALL)
 
 
-def _bracket(pattern: str, start: int) -> tuple[str, int] | None:
-    """Translate `[...]` from after its bracket; None if it is not closed."""
-    position = start
-    negated = pattern[position : position + 1] in ("!", "^")
-    position += negated
-    inside = ""
-    while position < len(pattern):
-        character = pattern[position]
-        if character == "/":
-            return None
-        if character == "]" and inside:
-            return f"(?!/)[{'^' if negated else ''}{inside}]", position + 1
-        if character == "\\" and position + 1 < len(pattern):
-            position += 1
-            inside += re.escape(pattern[position])
-        elif character == "-":
-            inside += "-" if _is_range(pattern, position, start + negated) else "\\-"
-        else:
-            inside += re.escape(character)
-        position += 1
-    return None
+def _translated(token: re.Match[str]) -> str:
+    if token["inside"]:
+        negation = "^" if token["negated"] else ""
+        return f"(?!/)[{negation}{_IN_BRACKETS.sub(_in_brackets, token['inside'])}]"
+    if token["wild"]:
+        return "[^/]*" if token["wild"] == "*" else "[^/]"
+    return re.escape(token["quoted"] or token["plain"])
 
 
-def _is_range(pattern: str, dash: int, first: int) -> bool:
-    """Whether the dash stands between two ordered characters, not at an edge."""
-    if dash == first or pattern[dash + 1 : dash + 2] in ("]", "", "\\", "-"):
-        return False
-    before, after = pattern[dash - 1], pattern[dash + 1]
-    return before.isalnum() and after.isalnum() and before <= after
+def _in_brackets(token: re.Match[str]) -> str:
+    first, last, other = token.groups()
+    if other is None and first <= last:
+        return f"{first}-{last}"
+    return re.escape(other or f"{first}-{last}")
 
 
 def literal_glob(name: str) -> str:

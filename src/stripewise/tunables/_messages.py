@@ -39,10 +39,5 @@ def first_problem(error: ValidationError, known: Iterable[str]) -> str:
 
 def _where(location: Iterable[str | int]) -> str:
     """Write ("file", 0, "mpiio") as `file[1].mpiio`: people count from one."""
-    text = ""
-    for part in location:
-        if isinstance(part, int):
-            text += f"[{part + 1}]"
-        else:
-            text += f".{part}" if text else part
-    return text
+    parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
+    return "".join(parts).removeprefix(".")

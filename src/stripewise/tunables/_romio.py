@@ -20,14 +20,16 @@ _PRINTED = "measured: ROMIO_PRINT_HINTS=1, MPICH 4.0.2"
 _GUIDE = "documented: ROMIO user's guide, section Hints"
 _THREE = ("enable", "disable", "automatic")
 
-_hint = partial(
+_anywhere = partial(
     Tunable,
     layer=Layer.MPIIO,
     acts_at=ActsAt.OPEN,
-    stacks=("romio", "cray"),
-    requires=when.requires_romio,
-    applies=(when.romio,),
+    stacks=("romio", "ompio", "cray"),
+    applies=(when.mpiio, when.several_ranks, when.collective),
     source=_PRINTED,
+)
+_hint = partial(
+    _anywhere, stacks=("romio", "cray"), requires=when.requires_romio, applies=(when.romio,)
 )
 _created = partial(_hint, safety=SafetyClass.LAYOUT, acts_at=ActsAt.CREATE)
 _collective = partial(_hint, applies=(when.romio, when.several_ranks, when.collective))
@@ -82,27 +84,21 @@ TUNABLES = (
         search=Search(25, "enable", "disable"),
         applies=(when.romio, when.several_ranks, when.mpiio_read, when.collective),
     ),
-    _hint(
+    _anywhere(
         "cb_nodes",
         Integer("ROMIO: one a host; Cray: the stripe count; OMPIO: automatic", 1, INT_MAX),
         "Aggregators: ranks that do the file access of collective calls",
         search=Search(30, by=when.aggregators),
-        stacks=("romio", "ompio", "cray"),
-        applies=(when.mpiio, when.several_ranks, when.collective),
         implies=_spread,
-        requires=lambda facts: {},
         source=f"{_PRINTED}; acts in ROMIO with cb_config_list, and in OMPIO 4.1.4 (traced)",
     ),
-    _hint(
+    _anywhere(
         "cb_buffer_size",
         Integer("ROMIO 16 MiB; OMPIO 32 MiB", 4 * KIB, INT_MAX),
         "Bytes that an aggregator moves in one round (ROMIO's Lustre driver: ignored)",
         search=Search(
             40, by=when.buffer_sizes(16 * MIB, (64 * MIB, 256 * MIB), (4 * MIB, 1 * MIB))
         ),
-        stacks=("romio", "ompio", "cray"),
-        applies=(when.mpiio, when.several_ranks, when.collective),
-        requires=lambda facts: {},
         source=f"{_PRINTED}; acts in ROMIO's UFS driver and in OMPIO 4.1.4 (traced)",
     ),
     _hint(

@@ -64,18 +64,18 @@ def settings_on(settings: Mapping[str, Value], match: str) -> dict[str, Value]:
         settings: Of a point.
         match: One of its globs; "" or one that it does not name: what acts on all other files.
     """
-    of_all = {name: v for name, v in settings.items() if _SIGN not in name}
-    own = {name: v for name, v in settings.items() if match and split_scope(name)[1] == match}
-    return of_all | {split_scope(name)[0]: value for name, value in own.items()}
+    split = [(*split_scope(name), value) for name, value in settings.items()]
+    of_all = {tunable: value for tunable, glob, value in split if not glob}
+    return of_all | {tunable: value for tunable, glob, value in split if glob == match}
 
 
 def said_of_files(settings: Mapping[str, Value], say: Callable[[str, Value], str]) -> str:
     """Say the settings for all files, then those for some: "a=1 for plt*.h5: a=2 b=3"."""
     texts: list[str] = []
     for match in ("", *scopes(settings)):
-        own = [(split_scope(name), value) for name, value in settings.items()]
+        split = [(*split_scope(name), value) for name, value in settings.items()]
         texts += [f"for {printable(match)}:"] if match else []
-        texts += [say(tunable, value) for (tunable, glob), value in own if glob == match]
+        texts += [say(tunable, value) for tunable, glob, value in split if glob == match]
     return " ".join(texts)
 
 
