@@ -7,12 +7,12 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 
 from stripewise import formats
 from stripewise.errors import StripewiseError
 from stripewise.model import Configuration, StudyResult
-from stripewise.report._cases import case_results
+from stripewise.report._digest import case_results
+from stripewise.report._summary import run_commands
 from stripewise.report._text import command_line
 from stripewise.runtime import command_with_resources, launch_environment, resource_environment
 from stripewise.text import printable
@@ -35,21 +35,12 @@ class Recipe:
     lost: tuple[str, ...] = ()
 
 
-def run_command(result: StudyResult) -> str:
-    """Return the command that runs the program under the winning settings, one for each case."""
-    best = str(PurePath(result.directory) / "best.toml")
-    return "\n".join(
-        f"stripewise run --config {command_line([best])} -- {command_line(case.command)}"
-        for case in case_results(result)
-    )
-
-
 def recipes(result: StudyResult) -> tuple[Recipe, ...]:
     """List the ways to apply the winner's settings; none if nothing won."""
     if not result.improved or result.winner is None:
         return ()
     configuration = result.winner.configuration
-    found = [Recipe("With Stripewise, the same binary", run_command(result))]
+    found = [Recipe("With Stripewise, the same binary", "\n".join(run_commands(result)))]
     if configuration.job.resources:
         found.append(_resources(result, configuration))
     openmpi = result.facts.mpi_family == "openmpi"

@@ -1,21 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The few figures of a study that every report shows, computed in one place."""
+"""The few figures of a study, and of each of its cases, that every report shows."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 from stripewise.model import (
+    BASELINE_ROLES,
+    CaseResult,
     Measurement,
-    RunRole,
-    RunStatus,
     StudyResult,
-    TrialState,
+    Trial,
     Verification,
     VerificationStatus,
 )
@@ -79,9 +78,7 @@ def baseline_runs(result: StudyResult) -> tuple[Measurement, ...]:
     if result.improved and paired:
         return paired
     every = tuple(
-        run.measurement
-        for run in result.runs
-        if run.role in (RunRole.BASELINE, RunRole.PAIR_BASELINE) and run.measurement.ok
+        run.measurement for run in result.runs if run.role in BASELINE_ROLES and run.measurement.ok
     )
     return every or tuple(m for m in (*result.baseline, *paired) if m.ok)
 
@@ -96,42 +93,95 @@ def best_runs(result: StudyResult) -> tuple[Measurement, ...]:
     return tuple(m for m in result.winner.measurements if m.ok)
 
 
-def state_counts(result: StudyResult) -> Counter[TrialState]:
-    """Count trials by state."""
-    return Counter(trial.state for trial in result.trials)
+_OF_CASES = {one.name for one in fields(CaseResult)} & {one.name for one in fields(StudyResult)}
+"""What a study and each of its cases have."""
 
 
-def timeout_count(result: StudyResult) -> int:
-    """Count runs that were stopped by their time limit."""
-    return sum(run.measurement.status is RunStatus.TIMEOUT for run in result.runs)
+def case_results(result: StudyResult) -> tuple[StudyResult, ...]:
+    """Return a result for each case; of a study of one command, that one alone."""
+    if not result.is_ensemble:
+        return (result,)
+    return tuple(_view(result, case) for case in result.cases)
+
+
+def _view(result: StudyResult, case: CaseResult) -> StudyResult:
+    runs = tuple(entry for entry in result.runs if entry.case == case.name)
+    known = {entry.measurement.run_id for entry in runs}
+    trials = tuple(_trial(trial, case.name, known) for trial in result.trials)
+    winner = _trial(result.winner, case.name, known) if result.winner else None
+    own = {name: getattr(case, name) for name in _OF_CASES}
+    return replace(result, **own, runs=runs, trials=trials, winner=winner, cases=(case,))
+
+
+def _trial(trial: Trial, case: str, known: set[str]) -> Trial:
+    measurements = tuple(run for run in trial.measurements if run.run_id in known)
+    ratio = trial.case_ratios.get(case, math.inf)
+    return replace(trial, measurements=measurements, io_ratio=ratio, case_ratios={})
+
+
+def baseline_figures(result: StudyResult) -> Digest:
+    """Summarise the unchanged program; of several cases the sums of one run of each."""
+    return _sum([digest(baseline_runs(case)) for case in case_results(result)])
+
+
+def best_figures(result: StudyResult) -> Digest:
+    """Summarise the program under the answer that the study gives."""
+    return _sum([digest(best_runs(case)) for case in case_results(result)])
+
+
+def unsynced_figures(result: StudyResult) -> tuple[Digest, Digest] | None:
+    """Summarise the runs without sync; None unless every case has them."""
+    found = [case.unsynced for case in case_results(result)]
+    if not all(found):
+        return None
+    first = [digest([pair[0]]) for pair in found if pair is not None]
+    return _sum(first), _sum([digest([pair[1]]) for pair in found if pair is not None])
+
+
+def _sum(figures: Sequence[Digest]) -> Digest:
+    if len(figures) == 1:
+        return figures[0]
+    if not all(one.n_runs for one in figures):
+        return Digest(0)
+    io_seconds = sum(one.io_seconds for one in figures)
+    total_bytes = sum(one.total_bytes for one in figures)
+    return Digest(
+        n_runs=sum(one.n_runs for one in figures),
+        seconds=sum(one.seconds for one in figures),
+        io_seconds=io_seconds,
+        total_bytes=total_bytes,
+        bandwidth_bytes_per_second=total_bytes / io_seconds if io_seconds > 0 else math.nan,
+    )
+
+
+_SAID = {
+    VerificationStatus.IDENTICAL: "output identical to the baseline's ({files}, bit for bit)",
+    VerificationStatus.SAME_CONTENT: (
+        "output has the same content as the baseline's ({files}; HDF5 by element)"
+    ),
+    VerificationStatus.DIFFERENT: "OUTPUT DIFFERS from the baseline's in {different} file(s)",
+    VerificationStatus.NOT_VERIFIABLE: (
+        "output not verifiable: two runs without any change differ or write nothing"
+    ),
+    VerificationStatus.NOT_DONE: "no configuration is recommended, so there is nothing to verify",
+}
+_VERIFIED = (VerificationStatus.IDENTICAL, VerificationStatus.SAME_CONTENT)
 
 
 def is_verified(result: StudyResult) -> bool | str:
     """Tell true, false or "not verifiable" of the answer that the study gives."""
     status = result.verification.status
-    if status in (VerificationStatus.IDENTICAL, VerificationStatus.SAME_CONTENT):
+    if status in _VERIFIED:
         return True
-    if status is VerificationStatus.DIFFERENT:
-        return False
-    if status is VerificationStatus.NOT_DONE and result.rejected and not result.improved:
-        return False
-    return "not verifiable"
+    if status is VerificationStatus.NOT_DONE and not result.improved:
+        return False if result.rejected else "not verifiable"
+    return False if status is VerificationStatus.DIFFERENT else "not verifiable"
 
 
 def describe_verification(verification: Verification) -> str:
     """Say in one phrase how the winner's files compare with the baseline's."""
-    files = plural(len(verification.compared), "file")
-    status = verification.status
-    if status is VerificationStatus.IDENTICAL:
-        text = f"output identical to the baseline's ({files}, bit for bit)"
-    elif status is VerificationStatus.SAME_CONTENT:
-        text = f"output has the same content as the baseline's ({files}; HDF5 by element)"
-    elif status is VerificationStatus.DIFFERENT:
-        return f"OUTPUT DIFFERS from the baseline's in {len(verification.differences)} file(s)"
-    elif status is VerificationStatus.NOT_VERIFIABLE:
-        text = "output not verifiable: two runs without any change differ or write nothing"
-        return text
-    else:
-        return "no configuration is recommended, so there is nothing to verify"
-    skipped = len(verification.not_verifiable)
+    text = _SAID[verification.status].format(
+        files=plural(len(verification.compared), "file"), different=len(verification.differences)
+    )
+    skipped = len(verification.not_verifiable) if verification.status in _VERIFIED else 0
     return f"{text}; {skipped} not verifiable" if skipped else text

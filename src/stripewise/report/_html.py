@@ -13,15 +13,12 @@ from stripewise.model import StudyResult, TrialState
 from stripewise.readers import class_phrase
 from stripewise.report import _text
 from stripewise.report._apply import recipes
-from stripewise.report._cases import (
-    baseline_figures,
-    best_figures,
-    case_results,
-    outcome_word,
-)
 from stripewise.report._chart import Chart
 from stripewise.report._digest import (
+    baseline_figures,
     baseline_runs,
+    best_figures,
+    case_results,
     describe_verification,
     digest,
     is_verified,
@@ -33,7 +30,15 @@ from stripewise.report._phrases import facts_phrase, part_ratios
 from stripewise.report._summary import classes_with_settings, price_phrase
 from stripewise.report._text import setting_name
 from stripewise.report._tunables import effects_chart, tunable_effects
-from stripewise.report._verdict import faster, rejection, traffic, trials_phrase, verdict, wide
+from stripewise.report._verdict import (
+    conclusion,
+    faster,
+    headline,
+    outcome_word,
+    rejection,
+    traffic,
+    wide,
+)
 from stripewise.text import printable
 
 MOST_ROWS = 500
@@ -55,14 +60,13 @@ def render_html(result: StudyResult) -> str:
     effects = tunable_effects(result)
     return page_template("report.html.j2", _FILTERS).render(
         result=result,
-        verdict=verdict(result),
+        headline=headline(result),
+        conclusion=conclusion(result),
         program=_program(result),
         before=baseline_figures(result),
         after=best_figures(result),
         cases=case_results(result) if result.is_ensemble else (),
         speedup=faster(result.speedup) if result.speedup else "",
-        trials_phrase=trials_phrase(result),
-        n_runs=result.price.n_runs,
         price=price_phrase(result.price),
         traffic=traffic(result),
         wide=wide(result.speedup) if result.improved and result.speedup else "",

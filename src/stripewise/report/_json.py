@@ -17,13 +17,15 @@ from stripewise.model import (
     Trial,
     to_json,
 )
-from stripewise.report._cases import (
+from stripewise.report._digest import (
+    Digest,
     baseline_figures,
     best_figures,
     case_results,
+    digest,
+    is_verified,
     unsynced_figures,
 )
-from stripewise.report._digest import Digest, digest, is_verified
 from stripewise.text import printable
 
 FORMAT_VERSION = 2

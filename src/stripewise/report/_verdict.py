@@ -6,18 +6,18 @@ from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
+from collections import Counter
 
 from stripewise.model import (
     CaseOutcome,
     Measurement,
+    RunStatus,
     Speedup,
     StudyResult,
     TrialState,
     Verification,
 )
-from stripewise.report._cases import baseline_figures, best_figures, slower_phrase
-from stripewise.report._digest import baseline_runs, best_runs, state_counts, timeout_count
+from stripewise.report._digest import baseline_figures, baseline_runs, best_figures, best_runs
 from stripewise.report._text import (
     format_bytes,
     format_interval,
@@ -29,29 +29,18 @@ from stripewise.report._text import (
 from stripewise.text import printable
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What to tell the user.
-
-    Attributes:
-        improved: Whether the study ends with better settings.
-        headline: A few words.
-        sentence: One or two sentences with the evidence.
-        limits: What the study could and could not resolve; "" if unknown.
-    """
-
-    improved: bool
-    headline: str
-    sentence: str
-    limits: str
+def headline(result: StudyResult) -> str:
+    """Conclude in a few words."""
+    if not result.improved:
+        return "No improvement found"
+    if result.speedup is None:
+        return "I/O is faster"
+    return f"I/O {format_ratio(result.speedup.median)}x faster"
 
 
-def verdict(result: StudyResult) -> Verdict:
-    """Conclude."""
-    limits = printable(result.resolution)
-    if result.improved:
-        return Verdict(True, _headline(result), _evidence(result), limits)
-    return Verdict(False, "No improvement found", _why_not(result), limits)
+def conclusion(result: StudyResult) -> str:
+    """Conclude in one or two sentences with the evidence."""
+    return _evidence(result) if result.improved else _why_not(result)
 
 
 def traffic(result: StudyResult) -> str:
@@ -99,12 +88,6 @@ def whole_program(speedup: Speedup | None) -> str:
     return f"whole program {format_ratio(speedup.median)}x"
 
 
-def _headline(result: StudyResult) -> str:
-    if result.speedup is None:
-        return "I/O is faster"
-    return f"I/O {format_ratio(result.speedup.median)}x faster"
-
-
 def _evidence(result: StudyResult) -> str:
     before, after = baseline_figures(result), best_figures(result)
     whose = f"Over {len(result.cases)} cases I/O" if result.is_ensemble else "The program's I/O"
@@ -134,9 +117,9 @@ def _why_not(result: StudyResult) -> str:
         )
     if result.speedup is not None and result.winner is not None:
         return _not_confirmed(result, result.speedup)
-    complete = state_counts(result)[TrialState.COMPLETE]
     tried = plural(len(result.trials), "configuration")
-    if len(result.rejected) and not complete:
+    complete = any(trial.state is TrialState.COMPLETE for trial in result.trials)
+    if result.rejected and not complete:
         return f"Of {tried} tried, none could be kept: see the rejected ones below."
     return (
         f"{tried[:1].upper() + tried[1:]} tried; none was faster in fresh pairs of runs by more"
@@ -151,7 +134,7 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
         f"The most promising of {plural(len(result.trials), 'configuration')} ({settings})"
         f" measured {measured} in fresh paired runs"
     )
-    losses = slower_phrase(result)
+    losses = _slower_phrase(result)
     if speedup.low > 1 and losses:
         return (
             f"{text} over all cases, but {losses}. A configuration must not make any case worse,"
@@ -173,6 +156,22 @@ def _not_confirmed(result: StudyResult, speedup: Speedup) -> str:
     )
 
 
+def _slower_phrase(result: StudyResult) -> str:
+    """Say which cases got slower, with their intervals; "" if none did."""
+    said = []
+    for case in result.cases if result.is_ensemble else ():
+        if case.outcome is not CaseOutcome.SLOWER:
+            continue
+        io, whole = case.speedup, case.elapsed_speedup
+        figures = [
+            f"{name} {format_ratio(speedup.median)}x {format_interval(speedup)}"
+            for name, speedup in (("I/O", io), ("whole program", whole))
+            if speedup is not None and speedup.median < 1
+        ]
+        said.append(f"{printable(case.name)} got slower ({'; '.join(figures)})")
+    return ", and ".join(said)
+
+
 def _more_would_help(speedup: Speedup) -> str:
     """Say what would tell more, where the interval is so wide that it says little."""
     if speedup.high < 2 * speedup.low:
@@ -185,7 +184,7 @@ def _more_would_help(speedup: Speedup) -> str:
 
 def trials_phrase(result: StudyResult) -> str:
     """Say how the trials ended: "12 tried, 1 failed, 2 stopped early"."""
-    counts = state_counts(result)
+    counts = Counter(trial.state for trial in result.trials)
     parts = [f"{len(result.trials)} tried"]
     for state, words in (
         (TrialState.HOPELESS, "stopped early as clearly slower"),
@@ -195,7 +194,7 @@ def trials_phrase(result: StudyResult) -> str:
     ):
         if counts[state]:
             parts.append(f"{counts[state]} {words}")
-    timeouts = timeout_count(result)
+    timeouts = sum(run.measurement.status is RunStatus.TIMEOUT for run in result.runs)
     if timeouts:
         parts.append(f"{plural(timeouts, 'run')} stopped by the time limit")
     return ", ".join(parts)
@@ -213,3 +212,9 @@ def rejection(result: StudyResult, number: int, verification: Verification) -> s
         files += f"; and {plural(more, 'more file')}"
     name = f"trial {number} ({format_settings(settings) or 'no settings'})"
     return f"{name} CHANGED THE OUTPUT and is not used: {files or 'output differs'}"
+
+
+def outcome_word(case: StudyResult) -> str:
+    """Say how a case fared: "faster", "SLOWER", "no significant change"."""
+    outcome = case.cases[0].outcome
+    return "SLOWER" if outcome is CaseOutcome.SLOWER else outcome.value
