@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from stripewise.cli._replay import ReplayOptions, replay_directory, replay_options
+from stripewise.cli._kernel import replay_directory, replay_options
 from stripewise.errors import RuntimeMissingError, StudyError, UsageError
 from stripewise.model import StudyResult, Trial
 from stripewise.replay import Plan
@@ -22,9 +22,11 @@ PLAN = Plan(3, (), (), (), (), (), (), (), (), ())
 
 
 def test_options_of_a_replay() -> None:
-    assert replay_options([]) == ReplayOptions()
+    nothing = {"compute": "keep", "directory": None, "ranks": None, "keep": False}
+    assert replay_options([]) == nothing
     words = ["--compute", "0.5", "--file", "x", "--np", "4", "--keep"]
-    assert replay_options(words) == ReplayOptions("0.5", Path("x"), 4, True)
+    asked = {"compute": "0.5", "directory": Path("x"), "ranks": 4, "keep": True}
+    assert replay_options(words) == asked
 
 
 @pytest.mark.parametrize(
@@ -54,10 +56,10 @@ def test_a_directory_that_nobody_named_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with replay_directory(ReplayOptions()) as made:
+    with replay_directory(None, keep=False) as made:
         (made / "x").touch()
     assert not list(tmp_path.iterdir())
-    with replay_directory(ReplayOptions(keep=True)) as made:
+    with replay_directory(None, keep=True) as made:
         pass
     assert list(tmp_path.iterdir()) == [made]
 

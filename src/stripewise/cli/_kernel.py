@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+from uuid import uuid4
 
 import click
 
 from stripewise.cli._common import examples, json_option, note
-from stripewise.errors import ProgramError
+from stripewise.errors import ProgramError, StripewiseError, UsageError
 
 if TYPE_CHECKING:
     from stripewise.runtime import Runtime
@@ -132,7 +134,6 @@ def _replay(
     as_json: bool,
 ) -> NoReturn:
     """Run the I/O of a trace and exit with the replay program's code."""
-    from stripewise.cli._replay import replay_directory, replay_options
     from stripewise.replay import Replay, check_ranks, read_plan, replay_program
     from stripewise.runtime import find_launcher, mpiexec_words
 
@@ -140,16 +141,62 @@ def _replay(
     plan = read_plan(trace)
     for text in plan.notes:
         note(text, kind="note")
-    check_ranks(plan, options.ranks)
+    check_ranks(plan, options["ranks"])
     check_ranks(plan, ranks)
     chosen, program = replay_program(runtime, family or plan.mpi)
-    with replay_directory(options) as directory:
+    with replay_directory(options["directory"], keep=options["keep"]) as directory:
         launcher = mpiexec_words(find_launcher(chosen), plan.n_ranks, launcher_options)
-        replay = Replay(plan, directory, program, launcher, options.compute)
+        replay = Replay(plan, directory, program, launcher, options["compute"])
         replay.prepare()
         _warn_of_sharing(plan.n_ranks)
         code = _call(replay.command(*(("--json", "-") if as_json else ())))
     click.get_current_context().exit(code)
+
+
+@click.command("--from", add_help_option=False)
+@click.option("--compute", default="keep")
+@click.option("--file", "directory", type=click.Path(path_type=Path))
+@click.option("-np", "--np", "ranks", type=click.IntRange(min=1))
+@click.option("--keep", is_flag=True)
+def _of_a_replay(**given: object) -> None:
+    """Parse; it is never invoked."""
+
+
+def replay_options(arguments: Sequence[str]) -> dict[str, Any]:
+    """Read the words behind `--from` that the command itself does not know.
+
+    Raises:
+        UsageError: One of them is no option of a replay.
+    """
+    from stripewise.replay import check_compute
+
+    try:
+        given = _of_a_replay.make_context("kernel --from", list(arguments)).params
+    except click.UsageError as error:
+        raise UsageError(
+            f"{error.format_message()} (with --from: --compute, --file, --np and --keep)"
+        ) from error
+    check_compute(given["compute"])
+    return given
+
+
+@contextmanager
+def replay_directory(named: Path | None, *, keep: bool) -> Iterator[Path]:
+    """Give the directory of a replay; one that nobody named is removed afterwards."""
+    from stripewise.owned import OwnedDirectory
+
+    if named is not None:
+        yield named.absolute()
+        return
+    made = OwnedDirectory.take(Path.cwd() / f"stripewise-replay.{uuid4().hex[:8]}", "replay")
+    try:
+        yield made.path
+    finally:
+        if keep:
+            note(f"the files of the replay are in {made.path}")
+        else:
+            with suppress(StripewiseError):
+                made.discard()
 
 
 def _call(words: Sequence[str]) -> int:
