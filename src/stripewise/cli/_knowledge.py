@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -162,20 +161,14 @@ def _find(text: str, entries: Iterable[tuple[Lesson, str]]) -> tuple[Lesson, str
 
 
 def _lines_of(file: str) -> list[str]:
+    most = 256 << 20
     try:
-        if file == "-":
-            return _read_lines(sys.stdin)
-        with open(file, encoding="utf-8", errors="strict") as stream:
-            return _read_lines(stream)
+        with click.open_file(file, encoding="utf-8") as stream:
+            text: str = stream.read(most + 1)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is not UTF-8 text, so it holds no studies") from error
-
-
-def _read_lines(stream: TextIO) -> list[str]:
-    most = 256 << 20
-    text = stream.read(most + 1)
     if len(text) > most:
         raise UsageError("more than 256 MiB: split the file")
     return text.split("\n")

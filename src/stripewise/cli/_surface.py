@@ -122,16 +122,18 @@ def _record(options: RecordingOptions, as_json: bool) -> Surface:
     from stripewise.cli._surface_progress import SurfaceProgress
     from stripewise.surfaces import record_surface
 
-    with SurfaceProgress(sys.stderr) as progress:
-        try:
-            return record_surface(options, progress)
-        except KeyboardInterrupt:
-            progress.close()
-            note(
-                "interrupted; no finished run is lost; go on with: stripewise surface record "
-                f"-o {options.output} --resume"
-            )
-            click.get_current_context().exit(EXIT_INTERRUPTED)
+    progress = SurfaceProgress(sys.stderr)
+    try:
+        return record_surface(options, progress)
+    except KeyboardInterrupt:
+        progress.close()
+        note(
+            "interrupted; no finished run is lost; go on with: stripewise surface record "
+            f"-o {options.output} --resume"
+        )
+        click.get_current_context().exit(EXIT_INTERRUPTED)
+    finally:
+        progress.close()
 
 
 @command.command(

@@ -12,7 +12,6 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
@@ -26,10 +25,9 @@ _LINE_SECONDS = 60.0
 
 
 class SurfaceProgress(RecordingObserver):
-    """A context manager around the bar."""
+    """Says how far a recording is until it is closed."""
 
     def __init__(self, stream: TextIO) -> None:
-        """Draw nothing yet."""
         self._live = stream.isatty()
         self._bar = Progress(
             TextColumn("recording"),
@@ -41,25 +39,15 @@ class SurfaceProgress(RecordingObserver):
             disable=not self._live,
             transient=True,
         )
-        self._task: TaskID | None = None
-        self._done = self._before = self._total = self._failed = 0
+        self._task = self._bar.add_task("", total=None, last="")
+        self._done = self._before = self._total = 0
         self._begun = self._said = time.monotonic()
 
-    def __enter__(self) -> SurfaceProgress:
-        """Return itself."""
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
-        self.close()
-
     def close(self) -> None:
-        """Take the bar away."""
+        """Take the bar away; safe to call twice."""
         self._bar.stop()
 
     def planned(self, surface: Surface, total_runs: int, done: int) -> None:
-        """Say what there is to do."""
         plan = surface.plan
         controls = total_runs - plan["configurations"] * plan["repeats"]
         self.noted(
@@ -71,17 +59,15 @@ class SurfaceProgress(RecordingObserver):
         )
         self._total, self._done, self._before = total_runs, done, done
         self._begun = self._said = time.monotonic()
-        self._task = self._bar.add_task("", total=total_runs, completed=done, last="")
+        self._bar.update(self._task, total=total_runs, completed=done)
+        self._bar.start()
 
     def recorded(self, run: SurfaceRun) -> None:
-        """Go on by one."""
         self._done += 1
         if run.status is not RunStatus.OK:
-            self._failed += 1
             self.noted(f"run {run.sequence} {run.status}: {dict(run.settings)}")
-        if self._task is not None:
-            last = f"{run.elapsed_seconds:.2f} s"
-            self._bar.update(self._task, completed=self._done, last=last)
+        last = f"{run.elapsed_seconds:.2f} s"
+        self._bar.update(self._task, completed=self._done, last=last)
         now = time.monotonic()
         if not self._live and (now - self._said > _LINE_SECONDS or self._done == self._total):
             self._said = now
@@ -90,7 +76,6 @@ class SurfaceProgress(RecordingObserver):
             self.noted(f"{self._done} of {self._total} runs, {left / 60:.1f} min left")
 
     def noted(self, text: str) -> None:
-        """Say it above the bar."""
         if self._live:
             self._bar.console.print(printable(text), markup=False, highlight=False)
         else:

@@ -16,7 +16,6 @@ from stripewise.outputs import write_file
 from stripewise.report import _profile_view as view
 from stripewise.report._page import page_template
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
-from stripewise.report._profile_tables import size_tables
 from stripewise.report._profile_timeline import timeline
 from stripewise.report._text import (
     format_bandwidth,
@@ -63,7 +62,7 @@ def render_profile_html(
         costs=[view.cost_parts(finding, figures) for finding in diagnosis.findings],
         timeline=timeline(diagnosis, profile),
         size_names=size_labels(),
-        sizes=size_tables(profile),
+        sizes=view.size_tables(profile),
         patterns=pattern_groups(patterns),
         missing=view.missing(diagnosis, profile),
         notes=list(dict.fromkeys(diagnosis.notes)),
