@@ -120,8 +120,8 @@ def test_hundreds_of_runs_stay_small():
 
 
 def test_effects_count_trials_and_runs():
-    effects = {one.name: one for one in tunable_effects(studies.troubles())}
-    rows = {value.value: value for value in effects["mpiio.cb_nodes"].values}
+    effects = tunable_effects(studies.troubles())
+    rows = {value.value: value for value in effects["mpiio.cb_nodes"]}
     assert list(rows) == ["not set", "2", "4", "8"]
     assert (rows["4"].n_trials, rows["4"].n_runs, rows["4"].winning) == (4, 8, True)
     assert (rows["8"].n_trials, rows["8"].n_failed) == (2, 1)

@@ -152,6 +152,7 @@ def export(
     files: tuple[str, ...],
 ) -> None:
     """Write a trace as Parquet, or as a timeline in the trace-event format."""
+    from stripewise.readers import expand
     from stripewise.report import select_rows, write_parquet, write_trace_events
 
     writers = {".parquet": write_parquet, ".json": write_trace_events}
@@ -159,9 +160,10 @@ def export(
     if write is None:
         raise UsageError(f"{output}: the name must end in .parquet or .json")
     trace = _trace_of(paths)
-    rows = select_rows(trace, ranks=ranks, files=files) if ranks or files else None
-    count = write(trace, output, rows=rows, calls=calls)
-    note(f"{count} {'calls' if calls else 'records'} in {output}")
+    rows = select_rows(trace, ranks=ranks, files=files) if ranks or files else trace.rows
+    rows = expand(trace, rows) if calls else rows
+    write(trace, rows, output)
+    note(f"{len(rows)} {'calls' if calls else 'records'} in {output}")
 
 
 @click.command(

@@ -13,7 +13,6 @@ from stripewise.formats import get
 from stripewise.model import StudyResult
 from stripewise.owned import OwnedDirectory
 from stripewise.report._json import result_to_json
-from stripewise.text import finite
 
 BEST_FILES = {"best.toml": "toml", "best.xml": "h5tuner", "hints.txt": "mpich-hints"}
 """File to the format that it is in; the TOML one holds everything."""
@@ -47,6 +46,6 @@ def write_outputs(result: StudyResult) -> tuple[list[str], list[str]]:
 
         directory.write("report.html", os.fsencode(render_html(result)))
         names.append("report.html")
-    document = json.dumps(finite(result_to_json(result)), indent=2)
+    document = json.dumps(result_to_json(result), indent=2)
     directory.write("result.json", f"{document}\n".encode())
     return [*names, "result.json"], notes

@@ -18,17 +18,15 @@ from numpy.typing import NDArray
 
 from stripewise.model import EventFlag, IoLayer, Op, Trace
 from stripewise.outputs import whole_file
-from stripewise.readers import expand, heat_of
-from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, about, name_of, where
+from stripewise.readers import heat_of
+from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, about, is_run, name_of, where
 
 _LANE = 1_000_000
 _MB = 1e6
 
 
-def write_trace_events(
-    trace: Trace, path: Path, *, rows: NDArray[Any] | None = None, calls: bool = False
-) -> int:
-    """Write slices of all calls and counters of the bandwidth; the return value is the slices.
+def write_trace_events(trace: Trace, rows: NDArray[Any], path: Path) -> None:
+    """Write a slice for each row, and counters of the bandwidth.
 
     A process is one of the run (its number is the rank, if each rank is one process), a thread
     one of its threads.  A folded run is one slice from its first start to its last end, with
@@ -36,17 +34,13 @@ def write_trace_events(
 
     Args:
         trace: To write.
+        rows: Some of `trace.rows`, or calls of `expand`.
         path: The file; mode 0600, whole or not at all.
-        rows: Only these of `trace.rows`; all if not given.
-        calls: A slice per call; folded ones are expanded.
 
     Raises:
-        TraceError: There are too many calls to expand.
         StorageError: The file cannot be written.
     """
-    table = expand(trace, rows) if calls else trace.rows if rows is None else rows
-    table = table[np.lexsort((table["depth"], table["start_ns"], table["thread"]))]
-    count = 0
+    table = rows[np.lexsort((rows["depth"], rows["start_ns"], rows["thread"]))]
     with whole_file(path) as place, place.open("w", encoding="ascii") as out:
         out.write('{"displayTimeUnit":"ns","otherData":')
         json.dump(about(trace), out)
@@ -55,9 +49,7 @@ def write_trace_events(
         for event in _events(trace, table):
             out.write(separator + json.dumps(event, separators=(",", ":")))
             separator = ",\n"
-            count += event["ph"] == "X"
         out.write("\n]}\n")
-    return count
 
 
 def _events(trace: Trace, table: NDArray[Any]) -> Iterator[dict[str, Any]]:
@@ -114,14 +106,14 @@ def _lane(lanes: list[list[int]], start: int, end: int) -> int:
 
 
 def _end(row: Any) -> int:
-    if "end_ns" in (row.dtype.names or ()):
+    if is_run(row):
         return max(int(row["end_ns"]), int(row["start_ns"]))
     return int(row["start_ns"]) + max(int(row["duration_ns"]), 0)
 
 
 def _slice(trace: Trace, row: Any, pid: int, tid: int, duration: int) -> dict[str, Any]:
     args: dict[str, Any] = {"bytes": int(row["bytes"])}
-    if "count" in (row.dtype.names or ()) and row["count"] > 1:
+    if is_run(row) and row["count"] > 1:
         busy = int(row["busy_ns"])
         args |= {"calls": int(row["count"]), "busy_ms": busy * 1e-6}
         args["total_bytes"] = int(row["bytes"]) * int(row["count"])

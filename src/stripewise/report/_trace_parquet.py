@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from stripewise.extras import require
 from stripewise.model import IoLayer, Op, Trace, TraceView, to_json
 from stripewise.outputs import whole_file
-from stripewise.readers import expand
-from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, about
+from stripewise.report._trace_rows import LAYER_NAMES, OP_NAMES, about, is_run
 
 _BATCH = 100_000
 _PLAIN = (
@@ -28,10 +27,8 @@ _ARRAYS_OF_RUNS = ("inner", "stride", "sequence_stride", "durations")
 _OF_CALLS = ("duration_ns", "parent_index")
 
 
-def write_parquet(
-    trace: Trace, path: Path, *, rows: NDArray[Any] | None = None, calls: bool = False
-) -> int:
-    """Write one row per run of calls, or per call; the return value is their number.
+def write_parquet(trace: Trace, rows: NDArray[Any], path: Path) -> None:
+    """Write runs of calls, or calls, one each row.
 
     Files, functions, datasets, layers and operations are texts; what the numbers in `shape`,
     `view` and `memory` mean, and what else is known of the run, is JSON in the metadata under
@@ -39,33 +36,29 @@ def write_parquet(
 
     Args:
         trace: To write.
+        rows: Some of `trace.rows`, or calls of `expand`.
         path: The file; mode 0600, whole or not at all.
-        rows: Only these of `trace.rows`; all if not given.
-        calls: One row per call; folded ones are expanded.
 
     Raises:
         RuntimeMissingError: pyarrow is not installed.
-        TraceError: There are too many calls to expand.
         StorageError: The file cannot be written.
     """
     require("parquet", "Parquet output")
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    table = expand(trace, rows) if calls else trace.rows if rows is None else rows
-    metadata = {"stripewise": json.dumps(_described(trace, calls=calls))}
-    schema = _batch(pa, trace, table[:0], calls=calls).schema.with_metadata(metadata)
+    metadata = {"stripewise": json.dumps(_described(trace, runs=is_run(rows)))}
+    schema = _batch(pa, trace, rows[:0]).schema.with_metadata(metadata)
     with (
         whole_file(path) as place,
         pq.ParquetWriter(place, schema, compression="zstd") as writer,
     ):
-        for start in range(0, max(len(table), 1), _BATCH):
-            batch = _batch(pa, trace, table[start : start + _BATCH], calls=calls)
+        for start in range(0, max(len(rows), 1), _BATCH):
+            batch = _batch(pa, trace, rows[start : start + _BATCH])
             writer.write_table(batch.cast(schema))
-    return len(table)
 
 
-def _batch(pa: Any, trace: Trace, rows: NDArray[Any], *, calls: bool) -> Any:
+def _batch(pa: Any, trace: Trace, rows: NDArray[Any]) -> Any:
     columns: dict[str, Any] = {name: pa.array(rows[name]) for name in _PLAIN}
     columns["host"] = _words(pa, trace.hosts, trace.process_host[rows["process"]])
     for name, texts in (
@@ -77,9 +70,10 @@ def _batch(pa: Any, trace: Trace, rows: NDArray[Any], *, calls: bool) -> Any:
         columns[name] = _words(pa, texts, rows["object" if name == "dataset" else name])
     columns["layer"] = _words(pa, [LAYER_NAMES[layer] for layer in IoLayer], rows["layer"])
     columns["op"] = _words(pa, [OP_NAMES[op] for op in Op], rows["op"])
-    for name in _OF_CALLS if calls else _OF_RUNS:
+    runs = is_run(rows)
+    for name in _OF_RUNS if runs else _OF_CALLS:
         columns[name] = pa.array(rows[name])
-    for name in () if calls else _ARRAYS_OF_RUNS:
+    for name in _ARRAYS_OF_RUNS if runs else ():
         width = rows.dtype[name].shape[0]
         flat = pa.array(np.ascontiguousarray(rows[name]).reshape(-1))
         columns[name] = pa.FixedSizeListArray.from_arrays(flat, width)
@@ -96,11 +90,11 @@ def _words(pa: Any, texts: Any, indices: NDArray[Any]) -> Any:
     return pa.DictionaryArray.from_arrays(numbers, pa.array(printable, pa.string()))
 
 
-def _described(trace: Trace, *, calls: bool) -> dict[str, Any]:
+def _described(trace: Trace, *, runs: bool) -> dict[str, Any]:
     """What the columns alone do not tell, for the metadata."""
     return {
         "version": 1,
-        "rows": "calls" if calls else "runs",
+        "rows": "runs" if runs else "calls",
         **about(trace),
         "hosts": list(trace.hosts),
         "objects": to_json(trace.objects),

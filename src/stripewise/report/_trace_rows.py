@@ -82,6 +82,11 @@ def row_as_json(trace: Trace, row: Any) -> dict[str, Any]:
     }
 
 
+def is_run(rows: Any) -> bool:
+    """Whether rows, or one, are of `Trace.rows`: runs of equal calls, not calls of `expand`."""
+    return "count" in rows.dtype.names
+
+
 def name_of(trace: Trace, index: int) -> str:
     """Name of a function; "" for none."""
     return trace.names[index] if index >= 0 else ""
@@ -92,7 +97,7 @@ HEADINGS = ("start", "rank", "call", "times", "bytes", "where", "stride", "busy"
 
 def row_cells(trace: Trace, row: Any) -> tuple[str, ...]:
     """A row or a call as texts under `HEADINGS`; what serves another call is indented."""
-    run = "count" in (row.dtype.names or ())
+    run = is_run(row)
     indent = "  " * min(int(row["depth"]), 4)
     size, data = int(row["bytes"]), int(row["op"]) in _DATA
     path = trace.paths[row["file"]] if row["file"] >= 0 else ""

@@ -47,44 +47,38 @@ class ValueEffect:
         return statistics.median(self.speedups.values()) if self.speedups else math.nan
 
 
-@dataclass(frozen=True)
-class TunableEffect:
-    """One tunable over all trials."""
-
-    name: str
-    values: tuple[ValueEffect, ...]
+Effects = Mapping[str, Sequence[ValueEffect]]
+"""Tunable to what its values did."""
 
 
-def tunable_effects(result: StudyResult) -> tuple[TunableEffect, ...]:
+def tunable_effects(result: StudyResult) -> Effects:
     """Group the trials by the values of every tunable that was tried."""
     names = list(result.searched)
     names += [n for trial in result.trials for n in trial.settings if n not in names]
     tried = [n for n in dict.fromkeys(names) if any(n in t.settings for t in result.trials)]
-    return tuple(TunableEffect(setting_name(name), _values(result, name)) for name in tried)
+    return {setting_name(name): _values(result, name) for name in tried}
 
 
-def _values(result: StudyResult, name: str) -> tuple[ValueEffect, ...]:
+def _values(result: StudyResult, name: str) -> list[ValueEffect]:
     groups: dict[str, list[Trial]] = {}
-    order: dict[str, Value] = {}
     for trial in result.trials:
-        text = format_value(trial.settings[name]) if name in trial.settings else DEFAULT
-        groups.setdefault(text, []).append(trial)
-        if name in trial.settings:
-            order.setdefault(text, trial.settings[name])
-    chosen = None
-    if result.improved and result.winner is not None:
-        settings = result.winner.settings
-        chosen = format_value(settings[name]) if name in settings else DEFAULT
-    texts = sorted(order, key=lambda text: _rank(order[text]))
-    if DEFAULT in groups:
-        texts.insert(0, DEFAULT)
-    return tuple(_effect(text, groups[text], text == chosen) for text in texts)
+        groups.setdefault(_shown(trial, name), []).append(trial)
+    chosen = _shown(result.winner, name) if result.improved and result.winner else None
+    texts = sorted(groups, key=lambda text: _rank(groups[text][0].settings.get(name)))
+    return [_effect(text, groups[text], text == chosen) for text in texts]
 
 
-def _rank(value: Value) -> tuple[float, ...]:
+def _shown(trial: Trial, name: str) -> str:
+    return format_value(trial.settings[name]) if name in trial.settings else DEFAULT
+
+
+def _rank(value: Value | None) -> tuple[float, ...]:
+    """Order values: none at all, texts, numbers."""
+    if value is None:
+        return ()
     if isinstance(value, tuple | list):
-        return tuple(float(item) for item in value)
-    return (float(value),) if isinstance(value, int | float) else ()
+        return (1.0, *map(float, value))
+    return (1.0, float(value)) if isinstance(value, int | float) else (0.0,)
 
 
 def _effect(text: str, trials: Sequence[Trial], winning: bool) -> ValueEffect:
@@ -102,42 +96,44 @@ def _effect(text: str, trials: Sequence[Trial], winning: bool) -> ValueEffect:
     )
 
 
-def effects_chart(effects: Sequence[TunableEffect]) -> Chart | None:
+def effects_chart(effects: Effects) -> Chart | None:
     """Draw one panel a tunable: each mark is a trial, the bar is their median."""
-    shown = [one for one in effects[:MOST_CHARTS] if any(v.speedups for v in one.values)]
-    speedups = [s for one in shown for value in one.values for s in value.speedups.values()]
+    first = list(effects.items())[:MOST_CHARTS]
+    shown = {name: values for name, values in first if any(v.speedups for v in values)}
+    speedups = [s for values in shown.values() for v in values for s in v.speedups.values()]
     if not speedups:
         return None
     domain = [min(0.8, *speedups) / 1.1, max(1.25, *speedups) * 1.1]
     description = "Speed-up of the I/O by the value of each tunable: " + "; ".join(
-        f"{one.name}: "
+        f"{name}: "
         + ", ".join(
             f"{v.value} {format_ratio(v.median)}x ({plural(v.n_trials, 'trial')})"
-            for v in one.values
+            for v in values
             if v.speedups
         )
-        for one in shown
+        for name, values in shown.items()
     )
-    return Chart(chart.column(*(_panel(one, domain) for one in shown)), description)
+    panels = (_panel(name, values, domain) for name, values in shown.items())
+    return Chart(chart.column(*panels), description)
 
 
-def _panel(effect: TunableEffect, domain: list[float]) -> Spec:
+def _panel(tunable: str, values: Sequence[ValueEffect], domain: list[float]) -> Spec:
     rows = [
         {"value": value.value, "speedup": speedup, "trial": number, "best": value.winning}
-        for value in effect.values
+        for value in values
         for number, speedup in value.speedups.items()
     ]
     scale = {"type": "log", "domain": domain}
     x = chart.number("speedup", "speed-up of the I/O (bar: median)", scale=scale)
-    names = [value.value for value in effect.values]
+    names = [value.value for value in values]
     y = chart.category("value", title=None, scale={"domain": names})
     colours = {"condition": {"test": "datum.best", "value": chart.BEST}, "value": chart.TRIAL}
     speedup = {"field": "speedup", "title": "speed-up", "format": ",.3~r"}
-    tooltip = [*chart.tips(trial="trial", value=effect.name), speedup]
+    tooltip = [*chart.tips(trial="trial", value=tunable), speedup]
     points = chart.points(
         {"x": x, "y": y, "color": colours, "tooltip": tooltip}, size=60, opacity=0.8
     )
     ticks = {"x": {**x, "aggregate": "median"}, "y": y}
     medians = chart.layer("tick", ticks, color=chart.INK, thickness=2)
     one = chart.constant("rule", {"x": {"datum": 1}}, strokeDash=[4, 3], color=chart.MUTED)
-    return chart.layers(rows, points, medians, one, height=22 * len(names), title=effect.name)
+    return chart.layers(rows, points, medians, one, height=22 * len(names), title=tunable)
