@@ -19,7 +19,7 @@ from rich.progress import (
 from stripewise.cli._common import note
 from stripewise.model import RunStatus
 from stripewise.surfaces import RecordingObserver, Surface, SurfaceRun
-from stripewise.text import printable
+from stripewise.text import plural, printable
 
 _LINE_SECONDS = 60.0
 
@@ -50,12 +50,14 @@ class SurfaceProgress(RecordingObserver):
     def planned(self, surface: Surface, total_runs: int, done: int) -> None:
         plan = surface.plan
         controls = total_runs - plan["configurations"] * plan["repeats"]
+        impossible = plan["impossible"]
+        left_out = "is left out" if impossible == 1 else "are left out"
         self.noted(
-            f"{plan['configurations']} configurations, each {plan['repeats']} times, and "
-            f"{controls} run{'s' if controls != 1 else ''} of the default in between: "
-            f"{total_runs} runs"
+            f"{plural(plan['configurations'], 'configuration')}, each "
+            f"{plural(plan['repeats'], 'time')}, and {plural(controls, 'run')} of the default in "
+            f"between: {plural(total_runs, 'run')}"
             + (f", {done} of them done" if done else "")
-            + f"; {plan['impossible']} combinations cannot act and are left out"
+            + f"; {plural(impossible, 'combination')} cannot act and {left_out}"
         )
         self._total, self._done, self._before = total_runs, done, done
         self._begun = self._said = time.monotonic()

@@ -93,11 +93,10 @@ def category(field: str, **more: Any) -> Spec:
     return {"field": field, "type": "nominal", **more}
 
 
-def column(*parts: Spec, title: str = "") -> Spec:
+def column(*parts: Spec) -> Spec:
     """Put charts above each other."""
     apart = {"scale": dict.fromkeys(("color", "stroke", "shape", "x", "y"), "independent")}
-    spec: Spec = {"vconcat": list(parts), "config": _CONFIG, "spacing": 14, "resolve": apart}
-    return {**spec, "title": title} if title else spec
+    return {"vconcat": list(parts), "config": _CONFIG, "spacing": 14, "resolve": apart}
 
 
 def tips(**fields: str) -> list[Spec]:

@@ -85,36 +85,27 @@ def _role_name(slot: RunSlot) -> str:
 
 def facts_phrase(facts: ProgramFacts) -> str:
     """Say in one line what the first run showed."""
-    parts = [plural(facts.n_ranks, "rank")]
-    interfaces = ["ADIOS2"] if facts.uses_adios2 else []
-    if facts.uses_netcdf4:
-        interfaces.append("netCDF-4")
-    if facts.uses_hdf5:
-        interfaces.append("parallel HDF5" if facts.uses_parallel_hdf5 else "HDF5")
-    if facts.uses_pnetcdf:
-        interfaces.append("PnetCDF")
-    if facts.mpiio_implementation:
-        kinds = [
-            name
-            for name, count in (
-                ("collective", facts.collective_bytes),
-                ("independent", facts.independent_bytes),
-            )
-            if count
-        ]
-        name = {"romio": "ROMIO", "ompio": "OMPIO"}.get(
-            facts.mpiio_implementation, facts.mpiio_implementation
-        )
-        interfaces.append(f"MPI-IO ({', '.join([name, *kinds])})")
-    if facts.posix_bytes:
-        interfaces.append("POSIX")
-    if interfaces:
-        parts.append(" + ".join(interfaces))
-    if facts.mpi_version:
-        parts.append(_mpi_name(facts.mpi_version))
-    if facts.pattern:
-        parts.append(f"pattern {printable(facts.pattern)}")
-    return ", ".join(parts)
+    mpiio = facts.mpiio_implementation
+    how = {
+        {"romio": "ROMIO", "ompio": "OMPIO"}.get(mpiio, mpiio): mpiio,
+        "collective": facts.collective_bytes,
+        "independent": facts.independent_bytes,
+    }
+    interfaces = {
+        "ADIOS2": facts.uses_adios2,
+        "netCDF-4": facts.uses_netcdf4,
+        "parallel HDF5" if facts.uses_parallel_hdf5 else "HDF5": facts.uses_hdf5,
+        "PnetCDF": facts.uses_pnetcdf,
+        f"MPI-IO ({', '.join(name for name, used in how.items() if used)})": mpiio,
+        "POSIX": facts.posix_bytes,
+    }
+    parts = [
+        plural(facts.n_ranks, "rank"),
+        " + ".join(name for name, used in interfaces.items() if used),
+        _mpi_name(facts.mpi_version),
+        f"pattern {printable(facts.pattern)}" if facts.pattern else "",
+    ]
+    return ", ".join(part for part in parts if part)
 
 
 def _mpi_name(version: str) -> str:

@@ -14,7 +14,7 @@ import io
 import math
 from collections.abc import Sequence
 
-from stripewise.diagnosis import Diagnosis, FileRow, Finding, LayerRow
+from stripewise.diagnosis import Diagnosis, FileRow, Finding
 from stripewise.model import IoLayer
 from stripewise.text import csv_cell
 
@@ -81,12 +81,12 @@ def _described(diagnosis: Diagnosis) -> list[str]:
     """Codes that describe the run without saying that anything is lost."""
     figures = diagnosis.figures
     layers = {row.layer: row for row in diagnosis.layers}
-    codes = _intensity(layers.get(IoLayer.POSIX), ("P02", "P01"), calls=True)
-    codes += _intensity(layers.get(IoLayer.POSIX), ("P04", "P03"), calls=False)
-    codes += _sequential(diagnosis.files)
-    mpiio = layers.get(IoLayer.MPIIO)
-    if figures.n_ranks > 1 and mpiio is None and IoLayer.POSIX in layers:
-        codes.append("M01")
+    codes = _sequential(diagnosis.files)
+    if posix := layers.get(IoLayer.POSIX):
+        codes += _outweighs(posix.read_calls, posix.write_calls, ("P02", "P01"))
+        codes += _outweighs(posix.read_bytes, posix.write_bytes, ("P04", "P03"))
+        if figures.n_ranks > 1 and IoLayer.MPIIO not in layers:
+            codes.append("M01")
     for code, writing in (("M04", False), ("M05", True)):
         if any(row.collective_calls and row.writing == writing for row in diagnosis.requests):
             codes.append(code)
@@ -97,11 +97,8 @@ def _described(diagnosis: Diagnosis) -> list[str]:
     return codes
 
 
-def _intensity(row: LayerRow | None, codes: tuple[str, str], *, calls: bool) -> list[str]:
+def _outweighs(read: int, write: int, codes: tuple[str, str]) -> list[str]:
     """Whether reads, or writes, clearly outweigh the other direction."""
-    if row is None:
-        return []
-    read, write = (row.read_calls, row.write_calls) if calls else (row.read_bytes, row.write_bytes)
     total = read + write
     if not total or abs(read - write) / total <= _INTENSIVE:
         return []

@@ -28,6 +28,7 @@ from stripewise.report._text import (
 from stripewise.text import printable
 
 PIPED_WIDTH = 400
+"""So wide that nothing is wrapped."""
 
 _COLOURS = {Severity.HIGH: "bold red", Severity.WARN: "yellow", Severity.INFO: "cyan"}
 _LABEL_WIDTH = 20
@@ -40,7 +41,6 @@ def print_profile(
     *,
     files: int = 10,
     findings_only: bool = False,
-    width: int | None = None,
 ) -> None:
     """Print a diagnosis.
 
@@ -50,12 +50,10 @@ def print_profile(
         patterns: Of the same evidence.
         files: Most rows of each table.
         findings_only: Only the summary and the findings.
-        width: Columns; None: those of the terminal, so many that nothing is wrapped where
-            there is none.
     """
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
-    if width is not None or not console.is_terminal:
-        console.width = width or PIPED_WIDTH
+    if not console.is_terminal:
+        console.width = PIPED_WIDTH
     parts = [*_head(diagnosis, findings_only), *_findings(diagnosis)]
     if not findings_only:
         parts += _tables(diagnosis, files)
@@ -68,6 +66,10 @@ def print_profile(
     encoding = getattr(stream, "encoding", None)
     for line in captured.get().splitlines():
         stream.write(fit_encoding(line.rstrip(), encoding) + "\n")
+
+
+def _heading(title: str) -> Text:
+    return Text("\n").append(title, style="bold underline")
 
 
 def _head(diagnosis: Diagnosis, findings_only: bool) -> Iterator[RenderableType]:
@@ -140,14 +142,13 @@ def _io_time(figures: Figures) -> str:
 
 
 def _findings(diagnosis: Diagnosis) -> Iterator[RenderableType]:
-    yield Text("")
     if not diagnosis.findings:
         timed = math.isfinite(diagnosis.figures.io_seconds)
         likely = "no rule sees a likely saving; `stripewise tune` tries settings"
         why = likely if timed else "without times no cost is known"
-        yield Text(f"No findings: {why}.")
+        yield Text(f"\nNo findings: {why}.")
         return
-    yield Text("Findings", style="bold underline")
+    yield _heading("Findings")
     for number, found in enumerate(diagnosis.findings, 1):
         yield from _finding(number, found)
 
@@ -191,8 +192,7 @@ def _tables(diagnosis: Diagnosis, files: int) -> Iterator[RenderableType]:
     ):
         if not table.rows:
             continue
-        yield Text("")
-        yield Text(title, style="bold underline")
+        yield _heading(title)
         yield table
         if total > files:
             yield Text(f"and {total - files} more (--files {total} shows all)", style="dim")
@@ -200,8 +200,7 @@ def _tables(diagnosis: Diagnosis, files: int) -> Iterator[RenderableType]:
 
 def _phases(diagnosis: Diagnosis) -> Iterator[RenderableType]:
     if diagnosis.phases:
-        yield Text("")
-        yield Text("Phases", style="bold underline")
+        yield _heading("Phases")
     for phase in diagnosis.phases:
         if phase.periodic:
             text = (
@@ -217,8 +216,7 @@ def _phases(diagnosis: Diagnosis) -> Iterator[RenderableType]:
 def _patterns(patterns: Sequence[Pattern], most: int) -> Iterator[RenderableType]:
     groups = group_patterns(patterns)
     if groups:
-        yield Text("")
-        yield Text("Patterns", style="bold underline")
+        yield _heading("Patterns")
     for group in groups[:most]:
         verb = "written" if group.pattern.writing else "read"
         number = f" ({len(group.members)} of them)" if len(group.members) > 1 else ""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from pathlib import PurePath
 
@@ -54,6 +54,11 @@ def line(label: str, text: str) -> str:
     return f" {label:<{_LABEL - 1}} {text}".rstrip()
 
 
+def labelled(label: str, texts: Iterable[str]) -> list[str]:
+    """Lay lines out of which the first alone has a label."""
+    return [line("" if place else label, text) for place, text in enumerate(texts)]
+
+
 def summary_lines(
     result: StudyResult,
     *,
@@ -85,7 +90,7 @@ def summary_lines(
         lines.append(line("wrote", _wrote(result.directory, wrote)))
     if result.improved:
         commands = run_commands(result)[:MOST_COMMANDS]
-        lines += [line("" if place else "apply", text) for place, text in enumerate(commands)]
+        lines += labelled("apply", commands)
     return [fit_encoding(text, encoding) for text in lines]
 
 
@@ -163,10 +168,8 @@ def _cases(result: StudyResult) -> list[str]:
     """Say of each of several cases what was gained."""
     if not result.is_ensemble:
         return []
-    return [
-        line("case" if not place else "", f"{printable(case.cases[0].name)}: {_case_phrase(case)}")
-        for place, case in enumerate(case_results(result))
-    ]
+    cases = case_results(result)
+    return labelled("case", [f"{printable(c.cases[0].name)}: {_case_phrase(c)}" for c in cases])
 
 
 def _case_phrase(case: StudyResult) -> str:

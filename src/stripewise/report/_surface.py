@@ -9,7 +9,7 @@ from typing import Any
 
 from stripewise.model import RunStatus, to_json
 from stripewise.report._phrases import facts_phrase
-from stripewise.report._summary import line
+from stripewise.report._summary import labelled, line
 from stripewise.report._text import (
     command_line,
     format_ratio,
@@ -58,11 +58,7 @@ def surface_lines(surface: Surface, name: str) -> list[str]:
         lines.append(line("", "fewer than 5 runs of some configurations: no optimum to score by"))
     for name, why in scene.inert.items():
         lines.append(line("", f"{name} cannot act ({printable(why)}): not in the optimum"))
-    label = "tunables"
-    for effect in scene.effects():
-        lines.append(line(label, _effect(effect)))
-        label = ""
-    return lines
+    return lines + labelled("tunables", map(_effect, scene.effects()))
 
 
 def surface_to_json(surface: Surface) -> dict[str, Any]:
