@@ -201,7 +201,7 @@ def end_all(
 def wait_gone(
     find: Callable[[], list[int]], seconds: float, pause: Callable[[float], None]
 ) -> list[int]:
-    """Look again and again until nothing is found; return what is left after so long."""
+    """Look again and again until nothing is found; return what is left when the time is up."""
     deadline = time.monotonic() + seconds
     step = 0.005
     while (left := find()) and time.monotonic() < deadline:

@@ -36,10 +36,11 @@ _LEAST_DISK_BYTES = 1 << 30
 
 
 def run_doctor(command: Sequence[str] = ()) -> list[Check]:
-    """Check the machine and the current directory; a command, whether it would be oversubscribed.
+    """Check the machine, the current directory, and a command if there is one.
 
     Args:
-        command: The user's command (`mpiexec -n 8 ./app`); optional.
+        command: The user's command (`mpiexec -n 8 ./app`): does its program exist, and has each
+            of its ranks a processor?
     """
     mpis = detect_mpis()
     usable = [mpi for mpi in mpis if not mpi.problem]

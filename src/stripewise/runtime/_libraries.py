@@ -44,6 +44,7 @@ class _Kind:
     """How to recognise a library.
 
     Attributes:
+        title: For people; in capitals and with _DIR or _ROOT a variable that may name its prefix.
         prefix_commands: Commands that print its prefix.
         headers: Files that must be in its include directory.
         shared: Per library to link, the names it may have.
