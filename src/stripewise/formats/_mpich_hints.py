@@ -49,7 +49,7 @@ class MpichHintsFormat(Format):
         for rule in canonical(configuration).files:
             if not rule.mpiio:
                 continue
-            if not _pattern_fits(rule.match):
+            if re.search(r"[:,#\s]", rule.match) or _UNSAFE.search(rule.match):
                 lost.append(f"hints for {rule.match!r}: the pattern holds one of : , # or a blank")
                 continue
             hints = [_hint(rule.match, k, v, lost) for k, v in rule.mpiio.items()]
@@ -60,10 +60,6 @@ class MpichHintsFormat(Format):
                 entries.append(":".join([rule.match, *kept]))
         text = f"export {VARIABLE}={shlex.quote(','.join(entries))}\n" if entries else ""
         return Written(text, tuple(lost))
-
-
-def _pattern_fits(pattern: str) -> bool:
-    return not re.search(r"[:,#\s]", pattern) and not _UNSAFE.search(pattern)
 
 
 def _hint(match: str, key: str, value: Value, lost: list[str]) -> str:

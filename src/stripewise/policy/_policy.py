@@ -15,6 +15,7 @@ from stripewise.tunables import SafetyClass, Tunable, all_settings, find
 
 _MCA_PREFIX = "OMPI_MCA_"
 _LAYOUT_WORDS = ("strip", "iodevice", "layout", "pool")
+"""Words in the names of tunables that set the layout of files, whatever their class."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,8 @@ class Policy:
 
     def why_not(self, tunable: Tunable) -> str:
         """Return the reason why a tunable may not be used; "" if it may."""
-        if self.lock_layout and (
-            tunable.safety is SafetyClass.LAYOUT or _touches_layout(tunable.key)
-        ):
+        by_name = any(word in tunable.key.lower() for word in _LAYOUT_WORDS)
+        if self.lock_layout and (tunable.safety is SafetyClass.LAYOUT or by_name):
             return "policy: the layout of files is locked"
         return self._why_not_name(tunable.name)
 
@@ -109,10 +109,6 @@ class Policy:
             if not any(fnmatchcase(name, glob) for glob in group):
                 return "policy: not among the tunables that are allowed"
         return ""
-
-
-def _touches_layout(key: str) -> bool:
-    return any(word in key.lower() for word in _LAYOUT_WORDS)
 
 
 def _smaller(first: int | None, second: int | None) -> int | None:

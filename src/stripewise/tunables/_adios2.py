@@ -188,21 +188,19 @@ TUNABLES = (
         Number("0.3", 0.0, 1.0),
         "Share of ranks in a file's queue from which on they are rerouted",
     ),
-    _layout(
+    _files(
         "engine",
         OneOf("BPFile: BP5 since 2.9, before BP4", "BP5", "BP4", "BP3"),
         "Engine of files that are written; readers since 2.8 know them all",
         search=Search(18, "BP4"),
-        acts_at=ActsAt.CREATE,
         stacks=("bp4", "bp5"),
         source=f"{_GUIDE}, IO::SetEngine",
     ),
-    _files(
+    _bp4(
         "SubStreams",
         Integer("0: NumAggregators", 0, 2**32 - 1),
         "BP4's other name of NumAggregators",
-        stacks=("bp4",),
-        source=_BP4,
+        acts_at=ActsAt.CREATE,
     ),
     _bp4(
         "BufferGrowthFactor",

@@ -18,23 +18,20 @@ _resource = partial(
     stacks=("launcher",),
     source="documented: manual pages of mpiexec (Hydra), mpirun (Open MPI) and srun",
 )
+_ranks = partial(_resource, safety=SafetyClass.LAYOUT, applies=(_launched,))
 
 TUNABLES = (
-    _resource(
+    _ranks(
         "ranks",
         Integer("as the command says", 1, INT_MAX),
         "MPI ranks, put into the launcher's options; tried with --ranks only",
         search=Search(5),
-        safety=SafetyClass.LAYOUT,
-        applies=(_launched,),
     ),
-    _resource(
+    _ranks(
         "ranks_per_node",
         Integer("as the command says", 1, INT_MAX),
         "Ranks on each host, put into the launcher's options; with --ranks-per-node only",
         search=Search(6),
-        safety=SafetyClass.LAYOUT,
-        applies=(_launched,),
     ),
     _resource(
         "threads",
