@@ -31,7 +31,7 @@ def replay(observer, result):
     best = float("inf")
     for trial in result.trials:
         best = min(best, trial.io_ratio)
-        observer.trial_started(trial.number, 12, "cb_nodes=4", "why")
+        observer.trial_started(trial.number, 12)
         observer.trial_finished(trial, 12, best)
         observer.verified(trial, result.rejected.get(trial.number, result.verification))
     if result.speedup is not None:

@@ -154,14 +154,12 @@ def test_a_recording_goes_on_with_the_options_it_was_begun_with(tmp_path):
         "--timeout 5s is ignored: the recording was begun with 90s",
     ]
     assert not list(ignored_options(known, RecordingOptions((), path, resume=True)))
+    unsynced = replace(SURFACE, provenance={**ABOUT, "synced": "no"})
+    assert not options_of(unsynced, RecordingOptions((), path, resume=True)).sync
 
 
-def test_a_header_without_a_time_limit(tmp_path):
-    old = replace(SURFACE, provenance={"synced": "no"})
-    given = RecordingOptions((), tmp_path / "a", timeout_seconds=5.0, resume=True)
-    assert options_of(old, given).timeout_seconds == 5.0
-    assert not options_of(old, given).sync
-    assert not list(ignored_options(old, given))
-    damaged = replace(SURFACE, provenance={"timeout_seconds": "soon"})
-    with pytest.raises(StudyError, match="timeout_seconds is 'soon'"):
-        options_of(damaged, given)
+@pytest.mark.parametrize("text", ["soon", ""])
+def test_a_header_without_a_time_limit_is_damaged(tmp_path, text):
+    damaged = replace(SURFACE, provenance={"timeout_seconds": text} if text else {})
+    with pytest.raises(StudyError, match=f"timeout_seconds is '{text}'"):
+        options_of(damaged, RecordingOptions((), tmp_path / "a", resume=True))

@@ -78,7 +78,7 @@ class ProgressObserver(Observer):
         if resolution:
             self._say("", printable(resolution), "dim")
 
-    def trial_started(self, number: int, most: int, settings: str, reason: str) -> None:
+    def trial_started(self, number: int, most: int) -> None:
         self._update(total=most, completed=number - 1)
 
     def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:

@@ -10,6 +10,7 @@ baseline and half after it.  No ratio spans more than one run: drift of the stor
 
 from __future__ import annotations
 
+from functools import partial
 from math import exp, inf, log
 from statistics import median
 from typing import Any
@@ -110,16 +111,16 @@ class CaseRuns:
         Args:
             place: Where; the baseline run that was made last there can serve.
         """
-        number = str(self.rounds + 1)
-        number = self.context.ledger.halves.whole(number, lambda name: self._slots(name, place))
-        self._release_torn(number)
-        reused = self._reused(number, place)
-        candidate = yield from self.context.attempts(self._candidate(number))
-        if reused:
-            beside = self.context.ledger.measurement(reused)
-            assert beside is not None
+        halves, number = self.context.ledger.halves, str(self.rounds + 1)
+        first, second = halves.whole(number, partial(self._slots, place))
+        if first.role is RunRole.BASELINE:
+            self._release_torn(second)
+            beside = yield from self.context.baseline(first)
+            candidate = yield from self.context.attempts(second)
         else:
-            beside = (yield from self._baseline(number)) if candidate.ok else candidate
+            self._release_torn(first)
+            candidate = yield from self.context.attempts(first)
+            beside = (yield from self.context.baseline(second)) if candidate.ok else candidate
         self.candidates.append(candidate)
         self.beside.append(beside)
 
@@ -132,24 +133,32 @@ class CaseRuns:
         for run in self.candidates:
             self.context.executor.release(run)
 
-    def _slots(self, number: str, place: int) -> tuple[str, str]:
-        """Return the slots of a round in the order in which they run."""
-        candidate = self.context.key(f"trial/{self._number}/candidate/{number}")
-        if reused := self._reused(number, place):
-            return reused, candidate
-        return candidate, self.context.key(f"trial/{self._number}/baseline/{number}")
+    def _slots(self, place: int, number: str) -> tuple[RunSlot, RunSlot]:
+        """Return candidate and baseline of a round in the order in which they run.
 
-    def _release_torn(self, number: str) -> None:
+        The baseline run that was just made there serves; otherwise one follows the candidate.
+        """
+        candidate = self._slot(
+            f"trial/{self._number}/candidate/{number}",
+            RunRole.TRIAL,
+            settings=self._proposal.settings,
+            keep_output=self.rounds == 0,
+        )
+        if reused := self._reused(number, place):
+            return RunSlot(reused, RunRole.BASELINE), candidate
+        return candidate, self._slot(f"trial/{self._number}/baseline/{number}", RunRole.BASELINE)
+
+    def _release_torn(self, candidate: RunSlot) -> None:
         """Remove what the candidate made where a restart came between it and its baseline."""
-        first, _, attempts = number.partition("/anew/")
+        first, _, attempts = candidate.name.partition("/anew/")
         for attempt in range(int(attempts or 0)):
             name = f"{first}/anew/{attempt}" if attempt else first
-            torn = self.context.measurement(f"trial/{self._number}/candidate/{name}")
+            torn = self.context.ledger.measurement(name)
             if torn is not None:
                 self.context.executor.release(torn)
 
     def _reused(self, number: str, place: int) -> str:
-        """Return the baseline run that was just made there; "": one follows the candidate."""
+        """Return the name of the baseline run that was just made there; "" if none was."""
 
         def draw() -> dict[str, Any]:
             ledger = self.context.ledger
@@ -160,18 +169,6 @@ class CaseRuns:
 
         order = self.context.remember(f"order/{self._number}/{number}", draw)
         return str(order["reused"])
-
-    def _candidate(self, number: str) -> RunSlot:
-        return self._slot(
-            f"trial/{self._number}/candidate/{number}",
-            RunRole.TRIAL,
-            settings=self._proposal.settings,
-            keep_output=self.rounds == 0,
-        )
-
-    def _baseline(self, number: str) -> Steps[Measurement]:
-        slot = self._slot(f"trial/{self._number}/baseline/{number}", RunRole.BASELINE)
-        return (yield from self.context.baseline(slot))
 
     def _slot(self, name: str, role: RunRole, **more: Any) -> RunSlot:
         return self.baseline.slot(name, role, trial_number=self._number, **more)

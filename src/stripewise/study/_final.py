@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 
-from stripewise.model import Measurement, RunRole, Trial, TrialState, Value
+from stripewise.model import RunRole, Trial, TrialState
 from stripewise.study._context import Baseline, Context
 from stripewise.study._effective import without_effect
 from stripewise.study._pairs import PairRunner
@@ -102,20 +102,17 @@ def _unsynced(baseline: Baseline, trial: Trial) -> Pair | None:
     case = baseline.context
     if not case.options.unsynced or not case.options.sync:
         return None
-    name = case.ledger.halves.whole(
+    slot = partial(baseline.slot, trial_number=trial.number, sync=False)
+    first, second = case.ledger.halves.whole(
         f"unsynced/{trial.number}",
-        lambda name: (case.key(f"{name}/baseline"), case.key(f"{name}/winner")),
+        lambda name: (
+            slot(f"{name}/baseline", RunRole.UNSYNCED_BASELINE),
+            slot(f"{name}/winner", RunRole.UNSYNCED_WINNER, trial.settings),
+        ),
     )
-    done, budget = case.measurement(f"{name}/winner") is not None, case.budget
-    if not done and not budget.allows(2, baseline.run_seconds, final=True):
+    done = case.ledger.measurement(second.name) is not None
+    if not done and not case.budget.allows(2, baseline.run_seconds, final=True):
         return None
-
-    def run(what: str, role: RunRole, settings: Mapping[str, Value]) -> Measurement:
-        slot = baseline.slot(
-            f"{name}/{what}", role, settings, trial_number=trial.number, sync=False
-        )
-        return case.carry_out(case.attempts(slot))
-
-    before = run("baseline", RunRole.UNSYNCED_BASELINE, {})
-    after = run("winner", RunRole.UNSYNCED_WINNER, trial.settings)
+    before = case.carry_out(case.attempts(first))
+    after = case.carry_out(case.attempts(second))
     return (before, after) if before.ok and after.ok else None

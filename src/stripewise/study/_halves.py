@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any
 
 from stripewise.model import Measurement, is_settled
+from stripewise.study._slot import RunSlot
 
 _AGAIN = re.compile(r"/again/\d+$")
 
@@ -68,17 +69,19 @@ class Halves:
         begun = second in self._given or second in self._in_flight
         return ok and session != self.session and not begun
 
-    def whole(self, name: str, slots: Callable[[str], tuple[str, str]]) -> str:
-        """Return the name under which a pair is run or was run without a restart in it.
+    def whole(
+        self, name: str, slots: Callable[[str], tuple[RunSlot, RunSlot]]
+    ) -> tuple[RunSlot, RunSlot]:
+        """Return the slots of a pair that is run, or was run, without a restart in it.
 
         Args:
             name: Of the pair.
-            slots: Returns the slots of a pair of such a name, the one that runs first first.
+            slots: Returns those of a pair of such a name, the one that runs first first.
         """
         for attempt in count():
-            anew = f"{name}/anew/{attempt}" if attempt else name
-            if not self.are_torn(*slots(anew)):
-                return anew
+            first, second = slots(f"{name}/anew/{attempt}" if attempt else name)
+            if not self.are_torn(first.name, second.name):
+                return first, second
         raise AssertionError
 
 

@@ -33,7 +33,7 @@ class Observer:
     ) -> None:
         """The baseline runs of a case are done."""
 
-    def trial_started(self, number: int, most: int, settings: str, reason: str) -> None:
+    def trial_started(self, number: int, most: int) -> None:
         """A trial begins."""
 
     def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:

@@ -94,40 +94,29 @@ class PairRunner:
 
     def _pair(self, baseline: Baseline, number: int) -> Steps[Pair | None]:
         case = baseline.context
-        name = case.ledger.halves.whole(str(number), lambda name: self._names(baseline, name))
-        if self._baseline_first(case, name):
-            before = yield from case.baseline(self._slot(baseline, name, winner=False))
-            winner = yield from case.attempts(self._slot(baseline, name, winner=True))
-        else:
-            winner = yield from case.attempts(self._slot(baseline, name, winner=True))
-            before = yield from case.baseline(self._slot(baseline, name, winner=False))
+        found = {}
+        for slot in case.ledger.halves.whole(str(number), partial(self._slots, baseline)):
+            is_winner = slot.role is RunRole.PAIR_WINNER
+            found[slot.role] = yield from (case.attempts if is_winner else case.baseline)(slot)
+        winner = found[RunRole.PAIR_WINNER]
         if winner.ok:
-            return before, winner
+            return found[RunRole.PAIR_BASELINE], winner
         why = failure_text(winner, self._trial.settings)
         text = f"trial {self._trial.number} failed in a fresh pair ({why}): given up"
         case.decide(f"failed/{self._trial.number}", text)
         case.warn(text)
         return None
 
-    def _baseline_first(self, case: CaseContext, name: str) -> bool:
-        seed = case.key(f"{self._context.options.seed}:pair:{self._trial.number}:{name}")
-        first: bool = case.remember(self._order_name(name), lambda: Random(seed).random() < 0.5)
-        return first
-
-    def _names(self, baseline: Baseline, name: str) -> tuple[str, str]:
-        """Return the names of a pair's slots in the order in which they run."""
-        first = not self._baseline_first(baseline.context, name)
-        slots = [self._slot(baseline, name, winner=winner) for winner in (first, not first)]
-        return slots[0].name, slots[1].name
-
-    def _slot(self, baseline: Baseline, name: str, *, winner: bool) -> RunSlot:
-        return baseline.slot(
-            f"pair/{self._trial.number}/{name}/{'winner' if winner else 'baseline'}",
-            RunRole.PAIR_WINNER if winner else RunRole.PAIR_BASELINE,
-            settings=self._trial.settings if winner else {},
-            trial_number=self._trial.number,
-            pair_number=int(name.partition("/")[0]),
-        )
+    def _slots(self, baseline: Baseline, name: str) -> tuple[RunSlot, RunSlot]:
+        """Return the runs of a pair in their order, which is drawn once."""
+        case, number = baseline.context, self._trial.number
+        slot = partial(baseline.slot, trial_number=number, pair_number=int(name.partition("/")[0]))
+        before = slot(f"pair/{number}/{name}/baseline", RunRole.PAIR_BASELINE)
+        winner = slot(f"pair/{number}/{name}/winner", RunRole.PAIR_WINNER, self._trial.settings)
+        seed = case.key(f"{self._context.options.seed}:pair:{number}:{name}")
+        if case.remember(self._order_name(name), lambda: Random(seed).random() < 0.5):
+            return before, winner
+        return winner, before
 
     def _begun(self, number: int) -> bool:
         """Whether a round was begun before a restart."""

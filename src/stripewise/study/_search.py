@@ -155,10 +155,7 @@ class Search:
         if told != number - 1:
             data["told"] = told
         self._context.ledger.remember(f"proposal/{number}", lambda: data)
-        text = said_of_files(proposal.settings, lambda name, value: f"{name}={value}")
-        self._context.observer.trial_started(
-            number, self._context.budget.trials, text, proposal.reason
-        )
+        self._context.observer.trial_started(number, self._context.budget.trials)
 
     def _verify(self, runs: TrialRuns, trial: Trial) -> Steps[Trial]:
         """Compare a trial's outputs with the baseline's; reject it if one of a case differs.

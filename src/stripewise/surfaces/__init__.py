@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from stripewise.surfaces._landscape import KnobEffect as KnobEffect
     from stripewise.surfaces._landscape import Landscape as Landscape
     from stripewise.surfaces._landscape import Spot as Spot
-    from stripewise.surfaces._lines import RecordedTunable as RecordedTunable
-    from stripewise.surfaces._lines import SurfaceRole as SurfaceRole
-    from stripewise.surfaces._lines import SurfaceRun as SurfaceRun
     from stripewise.surfaces._recording import RecordingObserver as RecordingObserver
     from stripewise.surfaces._recording import record_surface as record_surface
     from stripewise.surfaces._recording_plan import RecordingOptions as RecordingOptions
     from stripewise.surfaces._replayed import ReplayedLauncher as ReplayedLauncher
+    from stripewise.surfaces._surface import RecordedTunable as RecordedTunable
     from stripewise.surfaces._surface import Surface as Surface
+    from stripewise.surfaces._surface import SurfaceRole as SurfaceRole
+    from stripewise.surfaces._surface import SurfaceRun as SurfaceRun
     from stripewise.surfaces._surface import SurfaceWriter as SurfaceWriter
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -13,8 +13,7 @@ from statistics import mean, median, stdev
 
 from stripewise.errors import UsageError
 from stripewise.model import RunStatus, Value
-from stripewise.surfaces._lines import SurfaceRole, SurfaceRun
-from stripewise.surfaces._surface import SettingsKey, Surface
+from stripewise.surfaces._surface import SettingsKey, Surface, SurfaceRole, SurfaceRun
 from stripewise.tunables import all_tunables
 
 NEAR = 0.05

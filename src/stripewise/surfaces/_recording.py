@@ -14,7 +14,6 @@ from stripewise.model import Measurement, ProgramFacts
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
 from stripewise.study import Interrupts, SingleRuns, StudyOptions
-from stripewise.surfaces._lines import SurfaceRole, SurfaceRun
 from stripewise.surfaces._recording_plan import (
     RecordingOptions,
     plan_runs,
@@ -28,7 +27,7 @@ from stripewise.surfaces._recording_resume import (
     options_of,
     provenance_of,
 )
-from stripewise.surfaces._surface import Surface, SurfaceWriter
+from stripewise.surfaces._surface import Surface, SurfaceRole, SurfaceRun, SurfaceWriter
 from stripewise.tunables import get
 from stripewise.workspace import STUDY_SUFFIX
 

@@ -12,7 +12,7 @@ from random import Random
 
 from stripewise.errors import UsageError
 from stripewise.model import ProgramFacts, Value
-from stripewise.surfaces._lines import RecordedTunable, SurfaceRole, SurfaceRun
+from stripewise.surfaces._surface import RecordedTunable, SurfaceRole, SurfaceRun
 from stripewise.tunables import get, is_valid
 
 REPEATS = 5

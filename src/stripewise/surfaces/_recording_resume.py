@@ -65,12 +65,11 @@ def known_surface(options: RecordingOptions) -> Surface | None:
 
 def options_of(surface: Surface, options: RecordingOptions) -> RecordingOptions:
     """Return the options under which a recording goes on: those it was begun with."""
-    timeout = _timeout(surface, options)
     return replace(
         options,
         command=surface.command,
         sync=_synced(surface),
-        timeout_seconds=options.timeout_seconds if timeout is None else timeout,
+        timeout_seconds=_timeout(surface, options),
     )
 
 
@@ -88,7 +87,7 @@ def ignored_options(surface: Surface, options: RecordingOptions) -> Iterator[str
     if not options.sync and _synced(surface):
         yield "--no-sync is ignored: the recording was begun without it"
     timeout, wanted = _timeout(surface, options), options.timeout_seconds
-    if timeout is not None and wanted is not None and timeout != wanted:
+    if wanted is not None and timeout != wanted:
         yield f"--timeout {wanted:g}s is ignored: the recording was begun with {timeout:g}s"
 
 
@@ -149,11 +148,11 @@ def _synced(surface: Surface) -> bool:
     return surface.provenance.get("synced") != "no"
 
 
-def _timeout(surface: Surface, options: RecordingOptions) -> float | None:
-    """Return the time limit in the header; None in one of an older Stripewise."""
-    text = surface.provenance.get(_TIMEOUT)
+def _timeout(surface: Surface, options: RecordingOptions) -> float:
+    """Return the time limit in the header."""
+    text = surface.provenance.get(_TIMEOUT, "")
     try:
-        return None if text is None else float(text)
+        return float(text)
     except ValueError:
         raise StudyError(
             f"the surface {options.output} is damaged: {_TIMEOUT} is {text!r}"

@@ -15,26 +15,74 @@ import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from stripewise.errors import StorageError, UsageError
 from stripewise.inputs import SURFACE, parse_json, read_input
-from stripewise.model import ProgramFacts, Value, from_json, to_json
+from stripewise.model import ProgramFacts, RunStatus, Value, from_json, to_json
 from stripewise.owned import append_durably
-from stripewise.surfaces._lines import (
-    RecordedTunable,
-    SurfaceRole,
-    SurfaceRun,
-    compact,
-    run_from_json,
-    run_to_line,
-)
 
 _FORMAT = "stripewise-surface"
 _VERSION = 1
 
+_SECONDS_DIGITS = 6
+_CLOCK_DIGITS = 3
+
 SettingsKey = tuple[tuple[str, str], ...]
+
+
+class SurfaceRole(StrEnum):
+    """Why a run was recorded."""
+
+    POINT = "point"
+    """Of a round: every configuration once, in random order."""
+    CONTROL = "control"
+    """Of the default in between, to see the machine drift."""
+    WARM_UP = "warm-up"
+    """The first run of a session: kept, and never counted."""
+
+
+@dataclass(frozen=True)
+class SurfaceRun:
+    """One recorded run.
+
+    Attributes:
+        settings: Tunable name to value; tunables not named were at their default.
+        elapsed_seconds: Whole time.
+        io_seconds: I/O time.
+        read_bytes / write_bytes: What the program asked to move.
+        status: How it ended.
+        role: Why it was made.
+        round: From 1; 0 where there are no rounds.
+        sequence: Place in the plan, from 1; 0 for a warm-up, and where there is no plan.
+        started_unix_seconds: When it started.
+        message: One line where it did not end well.
+    """
+
+    settings: Mapping[str, Value]
+    elapsed_seconds: float
+    io_seconds: float
+    read_bytes: int = 0
+    write_bytes: int = 0
+    status: RunStatus = RunStatus.OK
+    role: SurfaceRole = SurfaceRole.POINT
+    round: int = 0
+    sequence: int = 0
+    started_unix_seconds: float = 0.0
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class RecordedTunable:
+    """A tunable of the surface: the values that were measured, and which one is the default.
+
+    Default None: the default is to leave the tunable alone, and was measured besides the values.
+    """
+
+    values: tuple[Value, ...] = ()
+    default: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +128,7 @@ class Surface:
             )
         try:
             runs = tuple(run_from_json(entry) for entry in entries[1:])
-            return replace(from_json(cls, _with_records(entries[0])), runs=runs)
+            return replace(from_json(cls, entries[0]), runs=runs)
         except ValueError as error:
             raise UsageError(f"the surface {path} is damaged: {error}") from error
 
@@ -161,6 +209,39 @@ class SurfaceWriter(AbstractContextManager["SurfaceWriter"]):
         return StorageError(f"cannot write {self._path}: {why}; make room, go on with --resume")
 
 
+def run_to_line(run: SurfaceRun) -> str:
+    """Return a run as a line; what has its usual value is left out."""
+    usual = SurfaceRun({}, 0.0, 0.0)
+    data: dict[str, Any] = {
+        "settings": dict(run.settings),
+        "elapsed_seconds": round(run.elapsed_seconds, _SECONDS_DIGITS),
+        "io_seconds": round(run.io_seconds, _SECONDS_DIGITS),
+    }
+    for name in ("read_bytes", "write_bytes", "status", "role", "round", "sequence", "message"):
+        if getattr(run, name) != getattr(usual, name):
+            data[name] = getattr(run, name)
+    if run.started_unix_seconds:
+        data["started_unix_seconds"] = round(run.started_unix_seconds, _CLOCK_DIGITS)
+    return compact(data)
+
+
+def run_from_json(entry: Any) -> SurfaceRun:
+    """Restore a run.
+
+    Raises:
+        ValueError: It is none.
+    """
+    run = from_json(SurfaceRun, entry, "run")
+    if min(run.elapsed_seconds, run.io_seconds, run.read_bytes, run.write_bytes) < 0:
+        raise ValueError("run: a time or a size is negative")
+    return run
+
+
+def compact(data: Mapping[str, Any]) -> str:
+    """Return JSON on one line, without blanks, with its end."""
+    return json.dumps(data, separators=(",", ":")) + "\n"
+
+
 def _entries(text: str) -> list[Any]:
     """Parse the lines; what follows the last end of line is torn, and the writer drops it."""
     whole, _, _ = text.rpartition("\n")
@@ -169,12 +250,3 @@ def _entries(text: str) -> list[Any]:
 
 def _text(value: Value) -> str:
     return json.dumps(list(value) if isinstance(value, tuple) else value)
-
-
-def _with_records(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a header with each tunable as a record; a bare list holds its values."""
-    tunables = header.get("tunables", {})
-    if not isinstance(tunables, Mapping):
-        return {**header}
-    records = {n: {"values": v} if isinstance(v, list) else v for n, v in tunables.items()}
-    return {**header, "tunables": records}
