@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from stripewise.model._configuration import FileRule as FileRule
     from stripewise.model._configuration import JobSettings as JobSettings
     from stripewise.model._configuration import Value as Value
+    from stripewise.model._facts import FileClass as FileClass
     from stripewise.model._facts import PatternSummary as PatternSummary
     from stripewise.model._facts import ProgramFacts as ProgramFacts
-    from stripewise.model._file_class import FileClass as FileClass
     from stripewise.model._json import check_json as check_json
     from stripewise.model._json import from_json as from_json
     from stripewise.model._json import to_json as to_json
@@ -67,9 +67,14 @@ if TYPE_CHECKING:
     from stripewise.model._run_profile import Settings as Settings
     from stripewise.model._run_profile import uses_mpi as uses_mpi
     from stripewise.model._trace import BIN_ROW as BIN_ROW
+    from stripewise.model._trace import COLLECTIVE_OPS as COLLECTIVE_OPS
+    from stripewise.model._trace import DATA_OPS as DATA_OPS
     from stripewise.model._trace import DURATION_BINS as DURATION_BINS
     from stripewise.model._trace import PIECE_ROW as PIECE_ROW
+    from stripewise.model._trace import READS as READS
+    from stripewise.model._trace import SYSTEM_LAYERS as SYSTEM_LAYERS
     from stripewise.model._trace import TRACE_ROW as TRACE_ROW
+    from stripewise.model._trace import WRITES as WRITES
     from stripewise.model._trace import EventFlag as EventFlag
     from stripewise.model._trace import IoLayer as IoLayer
     from stripewise.model._trace import Op as Op

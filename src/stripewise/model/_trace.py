@@ -38,6 +38,14 @@ class Op(IntEnum):
     META = 7
 
 
+READS = (Op.READ, Op.READ_COLLECTIVE)
+WRITES = (Op.WRITE, Op.WRITE_COLLECTIVE)
+DATA_OPS = (*READS, *WRITES)
+COLLECTIVE_OPS = (Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
+SYSTEM_LAYERS = (IoLayer.POSIX, IoLayer.STDIO)
+"""Layers below all libraries."""
+
+
 class EventFlag(IntFlag):
     """Bits of `flags` of a row."""
 

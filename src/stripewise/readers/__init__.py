@@ -8,13 +8,13 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.readers._accesses import accesses as accesses
-    from stripewise.readers._class_phrase import class_phrase as class_phrase
     from stripewise.readers._collect import collect_containers as collect_containers
     from stripewise.readers._effective import cannot_act as cannot_act
     from stripewise.readers._expand import CALL_ROW as CALL_ROW
     from stripewise.readers._expand import expand as expand
     from stripewise.readers._expand import unfolded as unfolded
     from stripewise.readers._facts import program_facts as program_facts
+    from stripewise.readers._file_classes import class_phrase as class_phrase
     from stripewise.readers._file_classes import file_classes as file_classes
     from stripewise.readers._files import WrittenFiles as WrittenFiles
     from stripewise.readers._files import observed_files as observed_files
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from stripewise.readers._handshake import Handshake as Handshake
     from stripewise.readers._handshake import HandshakeState as HandshakeState
     from stripewise.readers._handshake import handshake as handshake
-    from stripewise.readers._heat import heat_of as heat_of
     from stripewise.readers._join import read_containers as read_containers
     from stripewise.readers._join import read_run as read_run
     from stripewise.readers._launchers import is_launcher as is_launcher
     from stripewise.readers._openmpi import mpiio_components as mpiio_components
+    from stripewise.readers._trace_sums import heat_of as heat_of
     from stripewise.readers.sources import read_evidence as read_evidence
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from stripewise._folded import expanded_index, levels_of, moved
 from stripewise.model import TRACE_ROW, EventFlag, Pieces, Trace, TraceView
-from stripewise.readers._access_common import (
+from stripewise.readers._rows import (
     collective_of,
     groups,
     number_in_rank,
     ranks_of,
+    take_rows,
     within,
     writing_of,
 )
-from stripewise.readers._rows import take_rows
 from stripewise.readers._view_pieces import pieces_of_range
 
 _PIECE_COLUMNS = ("offset", "size", "repeat", "inner", "stride")

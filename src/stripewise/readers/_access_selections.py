@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from stripewise._folded import expanded_index, levels_of, moved
 from stripewise._members import members
 from stripewise.model import EventFlag, Selections, ShapeKind, Trace, TraceShape
-from stripewise.readers._access_common import (
+from stripewise.readers._rows import (
     collective_of,
     groups,
     number_in_rank,
     ranks_of,
+    take_rows,
     within,
     writing_of,
 )
-from stripewise.readers._rows import take_rows
 
 
 def selections_of(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Selections, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, Trace
+from stripewise.model import DATA_OPS, SYSTEM_LAYERS, EventFlag, IoLayer, Pieces, Selections, Trace
 from stripewise.readers._access_bytes import byte_pieces
 from stripewise.readers._access_selections import selections_of
 from stripewise.readers._rows import take_rows
@@ -17,9 +17,7 @@ from stripewise.readers._rows import take_rows
 MOST_PARTS = 4_000_000
 """Selections, and rows of pieces, of one trace."""
 
-_DATA_OPS = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 _DATASET_LAYERS = (IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2)
-_SYSTEM_LAYERS = (IoLayer.POSIX, IoLayer.STDIO)
 
 
 def accesses(trace: Trace, *, most: int = MOST_PARTS) -> tuple[Selections | Pieces, ...]:
@@ -41,7 +39,7 @@ def accesses(trace: Trace, *, most: int = MOST_PARTS) -> tuple[Selections | Piec
     known = np.array([path in described for path in trace.paths], bool)
     own = (rows["depth"] == 0) | ~known[rows["file"]]
     mpi = take_rows(rows, (rows["layer"] == IoLayer.MPIIO) & own)
-    system = np.isin(rows["layer"], _SYSTEM_LAYERS) & (rows["depth"] == 0)
+    system = np.isin(rows["layer"], SYSTEM_LAYERS) & (rows["depth"] == 0)
     posix = rows if system.all() else take_rows(rows, system)
     ranges = ((mpi, "view"), (posix, "offsets"))
     pieces = [byte_pieces(trace, chosen, source, most) for chosen, source in ranges]
@@ -51,7 +49,7 @@ def accesses(trace: Trace, *, most: int = MOST_PARTS) -> tuple[Selections | Piec
 def _data_rows(trace: Trace) -> NDArray[Any]:
     """Rows that moved data of a file, with `rank` numbered from 0 also without MPI."""
     rows = trace.rows
-    moved = np.isin(rows["op"], _DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
+    moved = np.isin(rows["op"], DATA_OPS) & (rows["bytes"] > 0) & (rows["file"] >= 0)
     moved &= (rows["flags"] & (EventFlag.FAILED | EventFlag.WAIT | EventFlag.ATTRIBUTE)) == 0
     if not trace.n_ranks:
         rows = take_rows(rows, moved)

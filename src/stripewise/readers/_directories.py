@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import IoLayer
-
-SYSTEM_LAYERS = (IoLayer.POSIX, IoLayer.STDIO)
+from stripewise.model import SYSTEM_LAYERS, IoLayer
 
 
 def owners(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:

@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 
 from stripewise.model import (
     ALL_RANKS,
+    COLLECTIVE_OPS,
+    DATA_OPS,
+    READS,
+    SYSTEM_LAYERS,
+    WRITES,
     FileFlag,
     IoLayer,
     Op,
@@ -25,9 +30,8 @@ from stripewise.model import (
 )
 from stripewise.readers._directories import owners
 from stripewise.readers._openmpi import chosen_component, implementation, mpiio_components
+from stripewise.readers._rows import begins
 
-_WRITES = [Op.WRITE, Op.WRITE_COLLECTIVE]
-_READS = [Op.READ, Op.READ_COLLECTIVE]
 _OBJECTS = ([Op.OPEN], [Op.CLOSE], [Op.META])
 
 
@@ -51,7 +55,7 @@ def program_facts(
     layer = rows["layer"]
     flags = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
     mpiio, hdf5 = rows[layer == IoLayer.MPIIO], rows[layer == IoLayer.HDF5]
-    system = rows[(layer == IoLayer.POSIX) | (layer == IoLayer.STDIO)]
+    system = rows[np.isin(layer, SYSTEM_LAYERS)]
     outermost = _highest_layer(profile)
     if mpiio_alternatives is None:
         mpiio_alternatives = _alternatives(profile) if mpiio.size else ()
@@ -68,9 +72,9 @@ def program_facts(
         uses_pnetcdf=bool(flags & ProcessFlag.PNETCDF or (layer == IoLayer.PNETCDF).any()),
         uses_netcdf4=bool(flags & ProcessFlag.NETCDF4),
         uses_adios2=bool(flags & ProcessFlag.ADIOS2),
-        collective_bytes=_bytes(mpiio, [Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE]),
-        independent_bytes=_bytes(mpiio, [Op.READ, Op.WRITE]),
-        mpiio_read_bytes=_bytes(mpiio, [Op.READ, Op.READ_COLLECTIVE]),
+        collective_bytes=_bytes(mpiio, COLLECTIVE_OPS),
+        independent_bytes=_bytes(mpiio, (Op.READ, Op.WRITE)),
+        mpiio_read_bytes=_bytes(mpiio, READS),
         posix_bytes=int(
             system["outermost_read_bytes"].sum() + system["outermost_write_bytes"].sum()
         ),
@@ -78,16 +82,16 @@ def program_facts(
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,
         shared_files=_shared_files(profile, mpiio),
-        write_calls=int(outermost["count"][:, _WRITES].sum()),
-        read_calls=int(outermost["count"][:, _READS].sum()),
+        write_calls=int(outermost["count"][:, WRITES].sum()),
+        read_calls=int(outermost["count"][:, READS].sum()),
         io_seconds=profile.io_seconds,
         elapsed_seconds=profile.elapsed_seconds if elapsed_seconds is None else elapsed_seconds,
-        matched_calls=_matched(profile, hdf5, (_WRITES, _READS)),
+        matched_calls=_matched(profile, hdf5, (WRITES, READS)),
         matched_metadata=_matched(profile, hdf5, _OBJECTS),
     )
 
 
-def _bytes(rows: NDArray[Any], ops: list[Op]) -> int:
+def _bytes(rows: NDArray[Any], ops: Sequence[Op]) -> int:
     return int(rows["bytes"][:, ops].sum())
 
 
@@ -126,21 +130,17 @@ def _highest_layer(profile: RunProfile) -> NDArray[Any]:
     Of the files inside an ADIOS2 file none counts, not even where a rank only writes for others.
     """
     rows, owner = profile.counters, owners(profile.counters, profile.paths)
-    used = rows["count"][:, [*_WRITES, *_READS]].any(axis=1)
+    used = rows["count"][:, DATA_OPS].any(axis=1)
     used &= owner[rows["file"]] == rows["file"]
     rows, actors = rows[used], profile.actors[used]
-    order = np.lexsort((rows["layer"], rows["file"], rows["process"], actors))
+    order = np.lexsort((rows["layer"], rows["file"], rows["process"], actors))[::-1]
     rows, actors = rows[order], actors[order]
-    last = np.ones(len(rows), dtype=bool)
-    last[:-1] = actors[1:] != actors[:-1]
-    for name in ("process", "file"):
-        last[:-1] |= rows[name][1:] != rows[name][:-1]
-    return np.asarray(rows[last])
+    return np.asarray(rows[begins(actors, rows["process"], rows["file"])])
 
 
 def _shared_files(profile: RunProfile, mpiio: NDArray[Any]) -> int:
     """Files that more than one rank wrote or read through MPI-IO."""
-    used = mpiio[mpiio["count"][:, [*_WRITES, *_READS]].any(axis=1)]
+    used = mpiio[mpiio["count"][:, DATA_OPS].any(axis=1)]
     together = used["rank"] == ALL_RANKS
     pairs = set(used[~together][["file", "rank"]].tolist())
     shared = {file for file, users in Counter(file for file, _ in pairs).items() if users > 1}

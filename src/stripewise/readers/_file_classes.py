@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A profile -> classes of files with different behaviour, for settings of their own."""
+"""A profile -> classes of files with different behaviour, for settings of their own; in words."""
 
 from __future__ import annotations
 
@@ -14,18 +14,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import ALL_RANKS, FileClass, FileFlag, IoLayer, Op, RunProfile
-from stripewise.readers._directories import SYSTEM_LAYERS, owners
+from stripewise.model import (
+    ALL_RANKS,
+    COLLECTIVE_OPS,
+    DATA_OPS,
+    SYSTEM_LAYERS,
+    FileClass,
+    FileFlag,
+    IoLayer,
+    RunProfile,
+)
+from stripewise.readers._directories import owners
 from stripewise.readers._file_globs import family, glob_of
 from stripewise.readers._files import relative_path, system_rows
+from stripewise.text import printable, size_text
 
 REAL_SHARE = 0.1
 """Of the I/O time: what has less is not worth settings of its own (chosen)."""
 APART = 8.0
 """Sizes of requests that lie so far apart are different behaviour, and so is how many times the
 bytes reach the storage (chosen)."""
-_DATA = [Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE]
-_COLLECTIVE = [Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE]
+_NAMES = {
+    "posix": "POSIX", "stdio": "stdio", "mpiio": "MPI-IO", "pnetcdf": "PnetCDF", "hdf5": "HDF5",
+    "adios2": "ADIOS2",
+}  # fmt: skip
+_MANIFOLD = 2.0
+"""What less than doubles the bytes goes without saying."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +88,7 @@ def _files(profile: RunProfile, root: Path) -> Iterator[_File]:
         paths.tolist(), np.split(rows[order], starts[1:]), np.split(actors, starts[1:]),
         strict=False,
     ):  # fmt: skip
-        used = own["count"][:, _DATA].any(axis=1)
+        used = own["count"][:, DATA_OPS].any(axis=1)
         moved = own["outermost_read_bytes"].sum() + own["outermost_write_bytes"].sum()
         if used.any() and moved:
             yield _File(
@@ -95,18 +109,18 @@ def _behaviour(
         layers = [layer for layer in layers if layer not in SYSTEM_LAYERS] or layers[:1]
     top = used[used["layer"] == layers[0]]
     mpiio = used[used["layer"] == IoLayer.MPIIO]
-    system = system_rows(profile, rows)["bytes"][:, _DATA].sum()
-    together = int(mpiio["bytes"][:, _COLLECTIVE].sum())
+    system = system_rows(profile, rows)["bytes"][:, DATA_OPS].sum()
+    together = int(mpiio["bytes"][:, COLLECTIVE_OPS].sum())
     return FileClass(
         match="",
         layers=tuple(layer.name.lower() for layer in layers),
         writes=written >= REAL_SHARE * (read + written),
         reads=read >= REAL_SHARE * (read + written),
-        collective=2 * together > int(mpiio["bytes"][:, _DATA].sum()),
+        collective=2 * together > int(mpiio["bytes"][:, DATA_OPS].sum()),
         noncontiguous=bool((mpiio["flags"] & FileFlag.INTERLEAVED).any()),
         shared=bool((actors == ALL_RANKS).any() or len(np.unique(actors)) > 1),
         amplification=round(float(system / (read + written)), 2),
-        call_bytes=int(top["bytes"][:, _DATA].sum() / top["count"][:, _DATA].sum()),
+        call_bytes=int(top["bytes"][:, DATA_OPS].sum() / top["count"][:, DATA_OPS].sum()),
     )
 
 
@@ -157,3 +171,27 @@ def _class(files: Sequence[_File], match: str, seconds: float) -> FileClass:
 
 def _seconds(files: Sequence[_File]) -> float:
     return sum(file.seconds for file in files)
+
+
+def class_phrase(files: FileClass) -> str:
+    """Say which files they are and what is done to them.
+
+    "plt*.h5 (3 files written through HDF5 and MPI-IO, collective, each shared by ranks, 1 MiB a
+    call, 61 % of the I/O time)"
+    """
+    ways = " and ".join(
+        word for word, used in (("written", files.writes), ("read", files.reads)) if used
+    )
+    through = " and ".join(_NAMES.get(layer, layer) for layer in files.layers)
+    said = [f"{files.n_files} file{'' if files.n_files == 1 else 's'} {ways} through {through}"]
+    if "mpiio" in files.layers:
+        said.append("collective" if files.collective else "independent")
+    if files.noncontiguous:
+        said.append("in pieces that lie apart")
+    said.append("shared by ranks" if files.shared else "each used by one rank")
+    said.append(f"{size_text(files.call_bytes)} a call")
+    if files.amplification >= _MANIFOLD:
+        said.append(f"{files.amplification:.0f} times the bytes at the storage")
+    said.append(f"{100 * files.io_share:.0f} % of the I/O time")
+    name = printable(files.match) if files.match else "no name of their own"
+    return f"{name} ({', '.join(said)})"

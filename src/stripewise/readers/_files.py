@@ -15,11 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import SIZE_EDGES, FileFlag, FileHints, IoLayer, ObservedFile, Op, RunProfile
-from stripewise.readers._directories import SYSTEM_LAYERS, owners
+from stripewise.model import (
+    DATA_OPS,
+    READS,
+    SIZE_EDGES,
+    SYSTEM_LAYERS,
+    FileFlag,
+    FileHints,
+    IoLayer,
+    ObservedFile,
+    Op,
+    RunProfile,
+)
+from stripewise.readers._directories import owners
 
 _DATA_FILE = re.compile(r"data\.\d+")
-_DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 _ALIGNMENTS = {4096: 12, 65536: 16, 1 << 20: 20}
 _WRITTEN = FileFlag.WRITTEN | FileFlag.OPENED_WRITE | FileFlag.CREATED
 
@@ -100,7 +110,7 @@ def _replaced(
     is not known, so a file of which the program reads data at all stays.  A program that
     appends writes less than the file holds in the end.
     """
-    reads = rows["count"][:, [Op.READ, Op.READ_COLLECTIVE]].sum(axis=1)
+    reads = rows["count"][:, READS].sum(axis=1)
     is_system = np.isin(rows["layer"], SYSTEM_LAYERS)
     system = np.where(is_system, rows["bytes"][:, Op.WRITE], 0)
 
@@ -137,7 +147,7 @@ def _internal(rows: NDArray[Any]) -> bool:
 
 def _data_calls(rows: NDArray[Any]) -> NDArray[Any]:
     """(n_rows,) number of data calls."""
-    return np.asarray(rows["count"][:, list(_DATA)].sum(axis=1))
+    return np.asarray(rows["count"][:, DATA_OPS].sum(axis=1))
 
 
 def _observe(profile: RunProfile, name: str, rows: NDArray[Any], hints: FileHints) -> ObservedFile:

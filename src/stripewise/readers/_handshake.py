@@ -41,25 +41,42 @@ class HandshakeState(StrEnum):
     """Seen, but the launcher is that of another MPI: each is the only rank of its own job."""
 
 
+_PLUGINS = {
+    PluginState.MISSING: (
+        HandshakeState.PLUGIN_MISSING,
+        "for which no plug-in is built",
+    ),
+    PluginState.WRONG: (
+        HandshakeState.PLUGIN_WRONG,
+        "and the plug-in found was built for another MPI",
+    ),
+}
+"""What is wrong with the plug-in of a process."""
+
+
 @dataclass(frozen=True)
 class Handshake:
     """Whether a run was seen.
 
     Attributes:
-        ok: The measurement covers the whole program.
-        message: One line with the remedy where not ok; "" otherwise.
-        warnings: What a user should know although it is ok.
+        message: One line with the remedy where the measurement does not cover the whole program;
+            "" where it does.
+        warnings: What a user should know although it does.
         state: The same, for programs.
         seen_ranks / expected_ranks: Marks found, and the size of MPI_COMM_WORLD (0 without
             MPI).
     """
 
-    ok: bool
     message: str = ""
     warnings: tuple[str, ...] = ()
     state: HandshakeState = HandshakeState.OK
     seen_ranks: int = 0
     expected_ranks: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the measurement covers the whole program."""
+        return not self.message
 
 
 def handshake(
@@ -72,55 +89,45 @@ def handshake(
         command: The user's command.
         directory: Where the command was started; the current directory if not given.
     """
-    if profile.used_mpi.any():
-        return _with_mpi(profile, command)
-    state, message = _unseen(profile, command, directory)
-    if message:
-        return Handshake(False, message, _warnings(profile), state)
-    warnings = list(_warnings(profile))
-    if any(is_launcher(Path(word).name) for word in command[:1]):
+    mpi = profile.processes[profile.used_mpi]
+    ranks = mpi[mpi["rank"] >= 0]
+    seen, expected = len(np.unique(ranks["rank"])), int(ranks["world_size"].max(initial=0))
+    if len(mpi):
+        state, message = _incomplete(mpi, seen, expected)
+    else:
+        state, message = _unseen(profile, command, directory)
+    warnings = _warnings(profile)
+    launchers = [is_launcher(Path(word).name) for word in command]
+    if not message and not len(mpi) and any(launchers[:1]):
         warnings.append(
             f"{Path(command[0]).name} started a program that never called MPI_Init; "
             "its copies are measured as separate processes"
         )
-    if not profile.read_bytes + profile.write_bytes:
+    if not message and expected == 1 and (apart := _apart(mpi)):
+        warnings.append(apart)
+        state = HandshakeState.RANKS_APART if any(launchers) else state
+    if state is HandshakeState.OK and not profile.read_bytes + profile.write_bytes:
         warnings.append(_without_data(profile))
-        return Handshake(True, "", tuple(warnings), HandshakeState.NO_IO)
-    return Handshake(True, "", tuple(warnings))
+        state = HandshakeState.NO_IO
+    return Handshake(message, tuple(warnings), state, seen, expected)
 
 
-def _with_mpi(profile: RunProfile, command: Sequence[str]) -> Handshake:
-    mpi = profile.processes[profile.used_mpi]
-    ranks = mpi[mpi["rank"] >= 0]
-    expected = int(ranks["world_size"].max(initial=0))
-    seen = len(set(ranks["rank"].tolist()))
-    for plugin, result in (
-        (PluginState.MISSING, HandshakeState.PLUGIN_MISSING),
-        (PluginState.WRONG, HandshakeState.PLUGIN_WRONG),
-    ):
+def _incomplete(mpi: NDArray[Any], seen: int, expected: int) -> tuple[HandshakeState, str]:
+    """State and message if some of the processes that called MPI_Init were not seen as ranks."""
+    for plugin, (state, problem) in _PLUGINS.items():
         hit = mpi[mpi["plugin_state"] == plugin]
         if hit.size:
-            version = bytes(hit[0]["mpi_version"]).decode(errors="replace")
-            return Handshake(
-                False, _plugin_message(plugin, version), _warnings(profile), result, seen, expected
+            return state, (
+                f"the program runs on {_mpi_name(hit[0]) or 'an MPI'}, {problem}; build one with "
+                "that MPI's compiler: stripewise runtime build --mpicc PATH_OF_ITS_mpicc"
             )
     if seen < expected:
-        message = (
+        return HandshakeState.RANKS_MISSING, (
             f"only {seen} of {expected} ranks were seen: LD_PRELOAD did not reach the others "
             "(other nodes need the environment and the library's directory too, or some ranks "
             "run a static program); the measurement would be incomplete"
         )
-        state = HandshakeState.RANKS_MISSING
-        return Handshake(False, message, _warnings(profile), state, seen, expected)
-    apart = _apart(mpi) if expected == 1 else ()
-    warnings = (*_warnings(profile), *apart)
-    state = HandshakeState.OK
-    if apart and any(is_launcher(Path(word).name) for word in command):
-        state = HandshakeState.RANKS_APART
-    elif not profile.read_bytes + profile.write_bytes:
-        warnings = (*warnings, _without_data(profile))
-        state = HandshakeState.NO_IO
-    return Handshake(True, "", warnings, state, seen, expected)
+    return HandshakeState.OK, ""
 
 
 def _without_data(profile: RunProfile) -> str:
@@ -139,7 +146,7 @@ def _without_data(profile: RunProfile) -> str:
     )
 
 
-def _apart(mpi: NDArray[Any]) -> tuple[str, ...]:
+def _apart(mpi: NDArray[Any]) -> str:
     """Warn of ranks that did not find each other, as under the launcher of another MPI."""
     alone = mpi[(mpi["rank"] == 0) & (mpi["world_size"] == 1)]
     at_once = sum(
@@ -148,25 +155,17 @@ def _apart(mpi: NDArray[Any]) -> tuple[str, ...]:
     )
     count = int(np.max(at_once, initial=0))
     if count < 2:
-        return ()
-    name = " ".join(bytes(alone[0]["mpi_version"]).decode(errors="replace").split(",")[0].split())
+        return ""
     return (
-        f"{count} processes ran at once, each as the only rank of its own job ({name}): "
-        "start the program with the mpiexec of that MPI",
+        f"{count} processes ran at once, each as the only rank of its own job "
+        f"({_mpi_name(alone[0])}): start the program with the mpiexec of that MPI"
     )
 
 
-def _plugin_message(state: PluginState, version: str) -> str:
-    name = " ".join(version.partition(",")[0].split())
-    what = f"the program runs on {name or 'an MPI'}"
-    if state == PluginState.MISSING:
-        problem = f"{what}, for which no plug-in is built"
-    else:
-        problem = f"{what}, and the plug-in found was built for another MPI"
-    return (
-        f"{problem}; build one with that MPI's compiler: "
-        "stripewise runtime build --mpicc PATH_OF_ITS_mpicc"
-    )
+def _mpi_name(process: Any) -> str:
+    """The library's name and version, without what it says of its build."""
+    version = bytes(process["mpi_version"]).decode(errors="replace")
+    return " ".join(version.partition(",")[0].split())
 
 
 def _unseen(
@@ -229,7 +228,7 @@ def _last_seen(profile: RunProfile) -> str:
     return Path(os.fsdecode(bytes(latest["exe"]))).name or "the launcher"
 
 
-def _warnings(profile: RunProfile) -> tuple[str, ...]:
+def _warnings(profile: RunProfile) -> list[str]:
     flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
     texts = {
         ProcessFlag.USES_IO_URING: "the program uses io_uring: that I/O is not counted",
@@ -250,4 +249,4 @@ def _warnings(profile: RunProfile) -> tuple[str, ...]:
             f"{name} is a file of HDF5, but HDF5 is linked statically into the program: its calls "
             "are not seen and its settings do not act; link it dynamically (libhdf5.so)"
         )
-    return (*found, *profile.troubles)
+    return [*found, *profile.troubles]

@@ -98,9 +98,8 @@ def _read(paths: Sequence[Path], *, events: bool = False) -> list[RawContainer]:
 def evidence_of(raws: Sequence[RawContainer]) -> Evidence:
     """Join the containers of one run, parsed with their events; their rows are given up."""
     from stripewise.readers._accesses import accesses
-    from stripewise.readers._common_sizes import add_common_sizes
-    from stripewise.readers._heat import heat_of
     from stripewise.readers._trace_join import SOURCE, join_traces
+    from stripewise.readers._trace_sums import add_common_sizes, heat_of
 
     joined = join_containers(raws)
     profile, trace = joined.profile, join_traces(raws, joined)

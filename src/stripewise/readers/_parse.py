@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.errors import ContainerError
-from stripewise.model import IoLayer, MpiFamily, Op, PluginState
+from stripewise.model import READS, WRITES, IoLayer, MpiFamily, PluginState
 from stripewise.readers import _container as c
 from stripewise.readers._blocks import Store, blocks, scan_records
 from stripewise.readers._checksums import Seals, checksum, does_not_match
@@ -227,10 +227,7 @@ def _is_possible(row: Any) -> bool:
 def _is_sound(row: Any) -> bool:
     """Whether the counters of a file agree with each other."""
     ops = row["ops"]
-    for kind, one, all_ in (
-        ("read", Op.READ, Op.READ_COLLECTIVE),
-        ("write", Op.WRITE, Op.WRITE_COLLECTIVE),
-    ):
+    for kind, (one, all_) in (("read", READS), ("write", WRITES)):
         count = int(ops["count"][one]) + int(ops["count"][all_])
         moved = int(ops["bytes"][one]) + int(ops["bytes"][all_])
         low, high = int(row[f"{kind}_min"]), int(row[f"{kind}_max"])

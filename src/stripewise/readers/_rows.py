@@ -1,16 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Move whole rows of structured arrays: numpy copies them member by member, some times slower."""
+"""Rows of structured arrays: copied, chosen, told apart.
+
+Whole rows are copied as bytes; numpy copies them member by member, which is slower.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import COUNTER_ROW, HEAT_ROW
+from stripewise.model import COLLECTIVE_OPS, COUNTER_ROW, WRITES, Trace
 
 
 def take_rows(rows: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
@@ -53,16 +57,55 @@ def unknown_counters(n: int) -> NDArray[Any]:
     return rows
 
 
-def summed_heat(rows: NDArray[Any]) -> NDArray[Any]:
-    """(m,) `HEAT_ROW` by rank, file, layer and bin, each once, out of (n,) that repeat."""
-    keys = [rows[name] for name in ("rank", "file", "layer", "bin")]
+def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: in sorted columns, an entry that is not equal to the one before."""
+    new = np.ones(len(columns[0]), bool)
+    new[1:] = False
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return new
+
+
+def writing_of(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: the row writes."""
+    return np.isin(rows["op"], WRITES)
+
+
+def collective_of(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) bool: the row is a collective call."""
+    return np.isin(rows["op"], COLLECTIVE_OPS)
+
+
+def ranks_of(trace: Trace, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Ranks of entries and their number; without MPI the processes that are among them."""
+    if trace.n_ranks:
+        return rank, trace.n_ranks
+    processes, place = np.unique(rank, return_inverse=True)
+    return place.reshape(-1), max(len(processes), 1)
+
+
+def groups(*keys: NDArray[Any]) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    """Each distinct combination of keys, and (n,) the ascending places where it stands."""
+    if not len(keys[0]):
+        return
     order = np.lexsort(keys[::-1])
-    new = np.ones(len(rows), bool)
-    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
-    begins = np.flatnonzero(new)
-    found = np.zeros(len(begins), HEAT_ROW)
-    for name in ("rank", "file", "layer", "bin"):
-        found[name] = rows[name][order[begins]]
-    for name in ("read_bytes", "write_bytes", "busy_seconds") if len(rows) else ():
-        found[name] = np.add.reduceat(rows[name][order], begins)
-    return found
+    bounds = [*np.flatnonzero(begins(*(key[order] for key in keys))).tolist(), len(order)]
+    for begin, end in itertools.pairwise(bounds):
+        places = order[begin:end]
+        yield tuple(int(key[places[0]]) for key in keys), np.sort(places)
+
+
+def within(rows: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:
+    """The first rows that together stand for at most `most` calls, and calls left out."""
+    total = np.cumsum(rows["count"].astype(np.float64))
+    keep = int(np.searchsorted(total, most, side="right"))
+    return rows[:keep], int(total[-1] - (total[keep - 1] if keep else 0)) if len(rows) else 0
+
+
+def number_in_rank(rank: NDArray[np.int64], *order: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) int64: place of each entry among those of its rank, sorted by `order`."""
+    sequence = np.lexsort((*order[::-1], rank))
+    sorted_rank = rank[sequence]
+    numbers = np.empty(len(rank), np.int64)
+    numbers[sequence] = np.arange(len(rank)) - np.searchsorted(sorted_rank, sorted_rank)
+    return numbers

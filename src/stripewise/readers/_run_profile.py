@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from stripewise.model import (
     ALIGN_BINS,
+    READS,
+    SYSTEM_LAYERS,
+    WRITES,
     FileHints,
     FileLayout,
     IoLayer,
     MpiFamily,
-    Op,
     RunProfile,
     Settings,
     SettingsKind,
@@ -31,7 +33,6 @@ from stripewise.readers._hdf5_unseen import hdf5_unseen
 from stripewise.readers._parse import RawContainer, text_of
 
 PAGE_BYTES = 4096
-_SYSTEM = (IoLayer.POSIX, IoLayer.STDIO)
 _FAMILIES = {
     int(MpiFamily.MPICH): "mpich",
     int(MpiFamily.OPENMPI): "openmpi",
@@ -104,7 +105,7 @@ def _set_alignment(rows: NDArray[Any], layouts: dict[int, FileLayout]) -> None:
     alignment = np.where(stripe > 0, stripe, PAGE_BYTES)[rows["file"]]
     zeros = np.log2(np.maximum(alignment & -alignment, 1)).astype(np.int64)
     below = np.arange(ALIGN_BINS) < zeros[:, None]
-    known = np.isin(rows["layer"], _SYSTEM)
+    known = np.isin(rows["layer"], SYSTEM_LAYERS)
     unaligned = np.where(below, rows["write_alignment"], 0).sum(axis=1)
     rows["unaligned"] = np.where(known, unaligned, -1)
     rows["alignment"] = np.where(known, alignment, 0)
@@ -113,11 +114,8 @@ def _set_alignment(rows: NDArray[Any], layouts: dict[int, FileLayout]) -> None:
 def _set_single_sizes(rows: NDArray[Any]) -> None:
     """Common sizes where all calls of a direction are equal; a trace tells the others."""
     places = np.zeros(len(rows), np.int64)
-    for kind, ops in (
-        ("write", (Op.WRITE, Op.WRITE_COLLECTIVE)),
-        ("read", (Op.READ, Op.READ_COLLECTIVE)),
-    ):
-        count = rows["count"][:, list(ops)].sum(axis=1)
+    for kind, ops in (("write", WRITES), ("read", READS)):
+        count = rows["count"][:, ops].sum(axis=1)
         size = rows[f"{kind}_max"]
         same = (rows[f"{kind}_min"] == size) & (count > 0) & (size > 0)
         rows["common_size"][same, places[same]] = size[same]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, Trace
-from stripewise.readers._access_common import groups, writing_of
 from stripewise.readers._accesses import accesses
+from stripewise.readers._rows import groups, writing_of
 
 _DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 _NOTE = (

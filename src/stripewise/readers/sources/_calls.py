@@ -27,9 +27,9 @@ from stripewise.model import (
     TraceShape,
     TraceView,
 )
-from stripewise.readers._common_sizes import add_common_sizes
-from stripewise.readers._rows import summed_heat, unknown_counters
+from stripewise.readers._rows import unknown_counters
 from stripewise.readers._trace_parse import make_single
+from stripewise.readers._trace_sums import add_common_sizes, summed_heat
 from stripewise.readers.sources._accesses import foreign_accesses
 
 _READS = (Op.READ, Op.READ_COLLECTIVE)

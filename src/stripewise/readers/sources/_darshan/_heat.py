@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from stripewise._folded import expanded_index
 from stripewise.model import HEAT_ROW, IoLayer
-from stripewise.readers._rows import summed_heat
+from stripewise.readers._trace_sums import summed_heat
 from stripewise.readers.sources._darshan._isolated import RawLog
 
 _NAMED = {
