@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stripewise._folded import levels_of, moved
-from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, TraceView
+from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, ShapeKind, TraceView
 from stripewise.readers import accesses
-from stripewise.readers._trace_layout import RawShapeKind
 from stripewise.readers._view_pieces import pieces_of_range
 from support.trace_samples import H5, MPI, OUT, one_thread, rank, trace_of
 from support.traces import FakeCall, FakeObject, FakeShape, FakeTrace, FakeView
@@ -24,9 +23,8 @@ ROWS = FakeShape((24, 24), numbers=(1, 1, 6, 24, 1, 1), elements=144)
 
 
 def h5write(offset: int = 0, shape: int = 1, **more: Any) -> FakeCall:
-    return FakeCall(
-        OUT, "H5Dwrite", more.pop("op", Op.WRITE), H5, offset, 1152, object=1, shape=shape, **more
-    )
+    op, layer = more.pop("op", Op.WRITE), more.pop("layer", H5)
+    return FakeCall(OUT, "H5Dwrite", op, layer, offset, 1152, object=1, shape=shape, **more)
 
 
 def selections(*traces: FakeTrace) -> list[Selections]:
@@ -58,6 +56,14 @@ def test_regular_selections_of_four_ranks() -> None:
     assert (found.irregular, found.notes) == (0, ())
 
 
+@pytest.mark.parametrize("layer", [IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2])
+def test_the_library_that_describes_a_dataset_is_named(layer: IoLayer) -> None:
+    data = [FakeObject(OUT, "/data", (24, 24), layer=layer)]
+    shapes = [FakeShape((24, 24), ShapeKind.ALL)]
+    (found,) = selections(one_thread(h5write(layer=layer), objects=data, shapes=shapes))
+    assert found.source == layer.name.lower()
+
+
 def test_a_folded_run_of_selections() -> None:
     run = h5write(0, count=6, inner=(2, 0), stride=(12, 24 * 8, 0), sequence_stride=(1, 2, 0))
     shape = FakeShape((24, 24), numbers=(1, 1, 1, 1, 8, 12))
@@ -67,7 +73,7 @@ def test_a_folded_run_of_selections() -> None:
 
 
 def test_all_is_the_full_extent_and_none_is_nothing() -> None:
-    shapes = [FakeShape((24, 24), RawShapeKind.ALL), FakeShape((24, 24), RawShapeKind.NONE)]
+    shapes = [FakeShape((24, 24), ShapeKind.ALL), FakeShape((24, 24), ShapeKind.NONE)]
     (found,) = selections(
         one_thread(h5write(), objects=DATA, shapes=shapes),
         one_thread(h5write(shape=2), objects=DATA, shapes=shapes),
@@ -78,13 +84,9 @@ def test_all_is_the_full_extent_and_none_is_nothing() -> None:
 
 def test_irregular_selections_are_counted_not_listed() -> None:
     shapes = [
-        FakeShape(
-            (24, 24), RawShapeKind.BOXES, (0, 0, 1, 1, 4, 4, 5, 5), n_boxes=2, total_boxes=2
-        ),
-        FakeShape(
-            (24, 24), RawShapeKind.POINTS, (0, 0, 0, 0, 3, 3, 3, 3), n_boxes=2, total_boxes=2
-        ),
-        FakeShape((24, 24), RawShapeKind.BOXES, (0, 0, 3, 5), n_boxes=1, total_boxes=1),
+        FakeShape((24, 24), ShapeKind.BOXES, (0, 0, 1, 1, 4, 4, 5, 5), n_boxes=2, total_boxes=2),
+        FakeShape((24, 24), ShapeKind.POINTS, (0, 0, 0, 0, 3, 3, 3, 3), n_boxes=2, total_boxes=2),
+        FakeShape((24, 24), ShapeKind.BOXES, (0, 0, 3, 5), n_boxes=1, total_boxes=1),
     ]
     calls = [h5write(25, i, sequence=i) for i in (1, 2, 3)]
     (found,) = selections(one_thread(*calls, objects=DATA, shapes=shapes))
@@ -101,7 +103,7 @@ def test_directions_datasets_and_growing_extents() -> None:
     ]
     shapes = [
         FakeShape((2, 4), numbers=(1, 1, 1, 1, 1, 4)),
-        FakeShape((5,), RawShapeKind.ALL, object=2),
+        FakeShape((5,), ShapeKind.ALL, object=2),
         FakeShape((9, 4), numbers=(1, 1, 1, 1, 1, 4), object=3),
     ]
     calls = [

@@ -63,9 +63,9 @@ CONSTANTS = {
     "SW_BINS_PER_RECORD": BINS_PER_RECORD,
     **{f"SW_BLOCK_{e.name}": e for e in t.TraceBlockKind},
     **{f"SW_RECORD_{e.name}": e for e in t.TraceRecordKind},
-    **{f"SW_TYPE_CLASS_{e.name}": e for e in t.TypeClass},
-    **{f"SW_STORAGE_{e.name}": e for e in t.Storage},
-    **{f"SW_SHAPE_{e.name}": e for e in t.RawShapeKind},
+    **{f"SW_TYPE_CLASS_{e.upper()}": i for i, e in enumerate(t.TYPE_CLASSES)},
+    **{f"SW_STORAGE_{e.upper()}": i for i, e in enumerate(t.STORAGES)},
+    **{f"SW_SHAPE_{e.name}": i for i, e in t.SHAPE_KINDS.items()},
     **{f"SW_EVENT_{e.name}": e for e in EventFlag},
     **{f"SW_OPEN_{e.name}": e for e in OpenBit},
 }

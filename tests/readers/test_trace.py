@@ -10,7 +10,6 @@ import pytest
 from stripewise.model import EventFlag, IoLayer, Op, ShapeKind
 from stripewise.readers._blocks import scan_records
 from stripewise.readers._join import evidence_of
-from stripewise.readers._trace_layout import RawShapeKind, Storage, TypeClass
 from support.containers import FakeFile, FakeProcess, build_container, parse_container
 from support.trace_samples import (
     H5,
@@ -109,7 +108,7 @@ def test_equal_descriptions_of_many_ranks_are_one() -> None:
     objects = [FakeObject(OUT, "/x", (100,)), FakeObject(OUT, "/y", (4, 5))]
     shapes = [
         FakeShape((100,), numbers=(1, 1, 10)),
-        FakeShape((4, 5), RawShapeKind.ALL, object=2),
+        FakeShape((4, 5), ShapeKind.ALL, object=2),
         FakeView(OUT, [(0, 8, 1, (0, 0), (0, 0, 0))], 8, 32),
     ]
     calls = [FakeCall(OUT, "H5Dwrite", layer=H5, object=1, shape=1, sequence=i) for i in (1, 2)]
@@ -124,12 +123,12 @@ def test_numbers_of_different_processes_do_not_mix() -> None:
     one = one_thread(
         FakeCall(OUT, "a", layer=H5, object=1, shape=1),
         objects=[FakeObject(OUT, "/one", (3,))],
-        shapes=[FakeShape((3,), RawShapeKind.ALL)],
+        shapes=[FakeShape((3,), ShapeKind.ALL)],
     )
     other = one_thread(
         FakeCall(OUT, "b", layer=H5, object=1, shape=1),
         objects=[FakeObject(OUT, "/two", (9,))],
-        shapes=[FakeShape((9,), RawShapeKind.ALL)],
+        shapes=[FakeShape((9,), ShapeKind.ALL)],
     )
     trace = trace_of(rank(0, 2, one), rank(1, 2, other))
     assert [trace.names[i] for i in trace.rows["name"]] == ["a", "b"]
@@ -138,9 +137,7 @@ def test_numbers_of_different_processes_do_not_mix() -> None:
 
 
 def test_an_object() -> None:
-    entry = FakeObject(
-        OUT, "/g/data", (0, 6), 4, H5, TypeClass.INTEGER, Storage.CHUNKED, (UNLIMITED, 6), (1, 6)
-    )
+    entry = FakeObject(OUT, "/g/data", (0, 6), 4, H5, "integer", "chunked", (UNLIMITED, 6), (1, 6))
     (found,) = trace_of(rank(0, 1, one_thread(objects=[entry]))).objects
     assert (found.name, found.extents, found.maximum) == ("/g/data", (0, 6), (-1, 6))
     assert (found.chunk, found.element_bytes) == ((1, 6), 4)
@@ -149,7 +146,7 @@ def test_an_object() -> None:
 
 def test_shapes() -> None:
     boxes = FakeShape(
-        (9, 9), RawShapeKind.BOXES, (0, 0, 1, 1, 4, 4, 5, 8), n_boxes=2, total_boxes=70, flags=1
+        (9, 9), ShapeKind.BOXES, (0, 0, 1, 1, 4, 4, 5, 8), n_boxes=2, total_boxes=70, flags=1
     )
     regular = FakeShape((9, 9), numbers=(3, 3, 2, 2, 1, 2), elements=8)
     trace = trace_of(

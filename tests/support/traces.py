@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import IoLayer, Op
+from stripewise.model import IoLayer, Op, ShapeKind
 from stripewise.readers import _trace_layout as t
 
 UNLIMITED = 2**64 - 1
@@ -63,8 +63,8 @@ class FakeObject:
     extents: Sequence[int]
     element_bytes: int = 8
     layer: IoLayer = IoLayer.HDF5
-    type_class: t.TypeClass = t.TypeClass.FLOAT
-    storage: t.Storage = t.Storage.CONTIGUOUS
+    type_class: str = "float"
+    storage: str = "contiguous"
     maximum: Sequence[int] = ()
     chunk: Sequence[int] = ()
 
@@ -78,7 +78,7 @@ class FakeShape:
     """
 
     extents: Sequence[int]
-    kind: t.RawShapeKind = t.RawShapeKind.REGULAR
+    kind: ShapeKind = ShapeKind.REGULAR
     numbers: Sequence[int] = ()
     object: int = 1
     n_boxes: int = 0
@@ -219,8 +219,9 @@ def _object(entry: FakeObject, number: int, file_id: Any) -> bytes:
     row = np.zeros(1, t.OBJECT_RECORD)
     name = entry.name.encode()
     row["file_id"], row["object"], row["n_dims"] = file_id(entry.file), number, len(entry.extents)
-    for field_name in ("element_bytes", "layer", "type_class", "storage"):
-        row[field_name] = getattr(entry, field_name)
+    row["element_bytes"], row["layer"] = entry.element_bytes, entry.layer
+    row["type_class"] = t.TYPE_CLASSES.index(entry.type_class)
+    row["storage"] = t.STORAGES.index(entry.storage)
     row["name_bytes"] = len(name)
     maximum = entry.maximum or entry.extents
     chunk = entry.chunk or [0] * len(entry.extents)
@@ -235,7 +236,8 @@ def _selection(entry: FakeShape | FakeView, number: int, file_id: Any) -> bytes:
 def _shape(entry: FakeShape, number: int) -> bytes:
     row = np.zeros(1, t.SHAPE_RECORD)
     row["shape"], row["n_dims"] = number, len(entry.extents)
-    for name in ("object", "kind", "flags", "n_boxes", "total_boxes", "elements"):
+    row["kind"] = next(number for number, kind in t.SHAPE_KINDS.items() if kind is entry.kind)
+    for name in ("object", "flags", "n_boxes", "total_boxes", "elements"):
         row[name] = getattr(entry, name)
     return packed(row, t.TraceRecordKind.SHAPE, _numbers(entry.extents) + _numbers(entry.numbers))
 

@@ -26,7 +26,7 @@ class Selections:
         n_ranks: Ranks of the run, also those that selected nothing.
         irregular: Selections that are no regular hyperslab and are not listed here.
         notes: What is known about those, in words.
-        source: "hdf5" or "pnetcdf".
+        source: "hdf5", "pnetcdf" or "adios2".
     """
 
     file: str

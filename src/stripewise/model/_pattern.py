@@ -92,7 +92,7 @@ class Pattern:
         collective: Share of the calls that are collective, 0 to 1.
         deviating_ranks: Ranks (at most 16 are named) that differ from all others.
         n_deviating: How many there are.
-        source: "hdf5", "pnetcdf", "view" or "offsets".
+        source: "hdf5", "pnetcdf", "adios2", "view" or "offsets".
         notes: What else is to be said, in words.
         span: First element and end per dimension of what all ranks move together; empty: from
             0 to the extent.

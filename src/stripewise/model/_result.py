@@ -121,31 +121,24 @@ class CaseOutcome(StrEnum):
     """No configuration came to the pairs."""
 
 
-@dataclass(frozen=True)
-class CaseResult:
-    """One case (an input, a command) of a study; a plain study has one, without a name.
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What the unchanged program and the winning configuration gave.
 
     Attributes:
-        name: Of the case; "" in a study of one command.
-        command: Its command.
-        weight: Of its I/O-time ratio in the score of a trial.
-        facts: What its first run showed.
-        tunables: Tunables that can act on it.
-        baseline: Its baseline measurements (before the search).
-        outcome: What the configuration that came to the fresh pairs did to it.
-        speedup / elapsed_speedup / pairs / unsynced: As in `StudyResult`, of this case.
-        verification: Of the winner on this case.
-        rejected: Trial number to the verification that rejected it on this case.
-        resolution: What the spread of its baselines lets a study see.
+        facts: What the first run showed.
+        baseline: The baseline measurements (before the search).
+        speedup: Of I/O time, from the winner's fresh pairs; None if there were none.
+        elapsed_speedup: Of the whole time, from the same pairs.
+        pairs: (baseline, winner) measurements of the fresh pairs.
+        unsynced: (baseline, winner) run without fsync at close, for the record.
+        verification: Of the winner against the baseline.
+        rejected: Trial number to the verification that rejected it.
+        resolution: What the spread of the baseline lets such a study see, in plain words.
     """
 
-    name: str
-    command: tuple[str, ...]
-    weight: float = 1.0
     facts: ProgramFacts = field(default_factory=ProgramFacts)
-    knobs: tuple[str, ...] = ()
     baseline: tuple[Measurement, ...] = ()
-    outcome: CaseOutcome = CaseOutcome.UNKNOWN
     speedup: Speedup | None = None
     elapsed_speedup: Speedup | None = None
     pairs: tuple[tuple[Measurement, Measurement], ...] = ()
@@ -158,7 +151,26 @@ class CaseResult:
 
 
 @dataclass(frozen=True)
-class StudyResult:
+class CaseResult(Compared):
+    """One case (an input, a command) of a study; a plain study has one, without a name.
+
+    Attributes:
+        name: Of the case; "" in a study of one command.
+        command: Its command.
+        weight: Of its I/O-time ratio in the score of a trial.
+        knobs: Tunables that can act on it.
+        outcome: What the configuration that came to the fresh pairs did to it.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    weight: float = 1.0
+    knobs: tuple[str, ...] = ()
+    outcome: CaseOutcome = CaseOutcome.UNKNOWN
+
+
+@dataclass(frozen=True)
+class StudyResult(Compared):
     """Everything that a report shows.
 
     Where there are several cases, speed-ups are of the weighted geometric mean over them,
@@ -170,21 +182,12 @@ class StudyResult:
         directory: The study's directory (absolute path).
         runs: Every run, in order.
         trials: Every trial, in order.
-        baseline: The baseline measurements (before the search).
         winner: Trial of the winning configuration; None if nothing beat the baseline.
         improved: Whether fresh pairs showed an I/O speed-up whose interval excludes 1 and the
             whole time did not get worse, overall, and that no case got slower.
-        speedup: Of I/O time, from the winner's fresh pairs; None if there were none.
-        elapsed_speedup: Of the whole time, from the same pairs.
-        pairs: (baseline, winner) measurements of the fresh pairs.
-        unsynced: (baseline, winner) run without fsync at close, for the record.
-        verification: Of the winner against the baseline.
-        rejected: Trial number to the verification that rejected it.
         stopped_because: Why the search ended.
-        resolution: What the spread of the baseline lets such a study see, in plain words.
         decisions: In order.
         warnings: For the user (oversubscription, settings that cannot act, ...).
-        facts: What the first run showed.
         searched: Tunable name to the values tried.
         left_out: Tunable name to the reason why it was not tried.
         provenance: Versions, host, storage, date, seed, strategy; text to text.
@@ -195,22 +198,11 @@ class StudyResult:
     directory: str
     runs: tuple[RunEntry, ...] = ()
     trials: tuple[Trial, ...] = ()
-    baseline: tuple[Measurement, ...] = ()
     winner: Trial | None = None
     improved: bool = False
-    speedup: Speedup | None = None
-    elapsed_speedup: Speedup | None = None
-    pairs: tuple[tuple[Measurement, Measurement], ...] = ()
-    unsynced: tuple[Measurement, Measurement] | None = None
-    verification: Verification = field(
-        default_factory=lambda: Verification(VerificationStatus.NOT_DONE)
-    )
-    rejected: Mapping[int, Verification] = field(default_factory=dict)
     stopped_because: str = ""
-    resolution: str = ""
     decisions: tuple[Decision, ...] = ()
     warnings: tuple[str, ...] = ()
-    facts: ProgramFacts = field(default_factory=ProgramFacts)
     searched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stripewise._folded import expanded_index, levels_of, moved
 from stripewise._members import members
-from stripewise.model import EventFlag, Selections, ShapeKind, Trace, TraceShape
+from stripewise.model import EventFlag, IoLayer, Selections, ShapeKind, Trace, TraceShape
 from stripewise.readers._rows import (
     collective_of,
     groups,
@@ -93,6 +93,7 @@ def _selections(
         **columns,
         n_ranks=n_ranks,
         irregular=sum(troubles.values()),
+        source=IoLayer(described.layer).name.lower(),
         notes=tuple(f"{number} {what}" for what, number in troubles.items() if number),
     )
 

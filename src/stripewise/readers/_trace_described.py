@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -55,10 +55,9 @@ class Described(Interned[T]):
         super().__init__()
         self.index: dict[int, int] = {}
 
-    def add(self, process: int, number: int, key: Hashable, make: Callable[[], T]) -> bool:
+    def add(self, process: int, number: int, key: Hashable, make: Callable[[], T]) -> None:
         """Note a description."""
         self.index[process << 32 | number] = self.number(key, make)
-        return True
 
     def find(self, process: int, number: int) -> int:
         """Index of what was described before; -1 if it was not."""
@@ -88,30 +87,27 @@ class Descriptions:
 
     def add(self, process: int, kind: int, record: bytes) -> None:
         """Parse one record of a process."""
-        parse = _PARSERS.get(kind)
-        if parse is not None and not parse(self, process, record):
+        try:
+            _PARSERS[kind](self, process, record)
+        except ValueError:
             self.damaged += 1
 
 
-def _add_name(into: Descriptions, process: int, record: bytes) -> bool:
+def _add_name(into: Descriptions, process: int, record: bytes) -> None:
     head = _head(record, t.NAME_RECORD)
-    if head is None:
-        return False
     start = t.NAME_RECORD.itemsize
     text = record[start : start + int(head["text_bytes"])]
-    return into.names.add(
+    into.names.add(
         process, int(head["name"]), text, lambda: text.rstrip(b"\0").decode(errors="replace")
     )
 
 
-def _add_object(into: Descriptions, process: int, record: bytes) -> bool:
+def _add_object(into: Descriptions, process: int, record: bytes) -> None:
     head = _head(record, t.OBJECT_RECORD)
-    if head is None or int(head["n_dims"]) > _MOST_DIMS:
-        return False
     start, n = t.OBJECT_RECORD.itemsize, int(head["n_dims"])
     numbers = _numbers(record, start, 3 * n)
-    if numbers is None or int(head["layer"]) >= len(IoLayer):
-        return False
+    if n > _MOST_DIMS or head["layer"] >= len(IoLayer):
+        raise ValueError
     end = start + 24 * n + int(head["name_bytes"])
     key = record[8:16] + record[20:end]
 
@@ -129,34 +125,35 @@ def _add_object(into: Descriptions, process: int, record: bytes) -> bool:
             ),
             chunk=tuple(chunk) if any(chunk) else (),
             element_bytes=int(head["element_bytes"]),
-            type_class=_word(t.TypeClass, int(head["type_class"])),
-            storage=_word(t.Storage, int(head["storage"])),
+            type_class=_word(t.TYPE_CLASSES, int(head["type_class"])),
+            storage=_word(t.STORAGES, int(head["storage"])),
         )
 
-    return into.objects.add(process, int(head["object"]), key, make)
+    into.objects.add(process, int(head["object"]), key, make)
 
 
-def _add_shape(into: Descriptions, process: int, record: bytes) -> bool:
+def _add_shape(into: Descriptions, process: int, record: bytes) -> None:
     head = _head(record, t.SHAPE_RECORD)
-    if head is None or int(head["n_dims"]) > _MOST_DIMS:
-        return False
-    kind, n = int(head["kind"]), int(head["n_dims"])
-    boxes = int(head["n_boxes"])
-    listed = kind in (t.RawShapeKind.BOXES, t.RawShapeKind.POINTS)
-    more = 3 * n if kind == t.RawShapeKind.REGULAR else 2 * n * boxes if listed else 0
+    kind, n, boxes = (
+        t.SHAPE_KINDS.get(int(head["kind"])),
+        int(head["n_dims"]),
+        int(head["n_boxes"]),
+    )
+    if n > _MOST_DIMS or kind is None:
+        raise ValueError
+    listed = kind in (ShapeKind.BOXES, ShapeKind.POINTS)
+    more = 3 * n if kind is ShapeKind.REGULAR else 2 * n * boxes if listed else 0
     numbers = _numbers(record, t.SHAPE_RECORD.itemsize, n + more)
-    if numbers is None or kind not in _SHAPE_KINDS:
-        return False
     owner = into.objects.find(process, int(head["object"]))
     memory = into.shapes.find(process, int(head["memory"]))
     end = t.SHAPE_RECORD.itemsize + 8 * (n + more)
 
     def make() -> TraceShape:
-        regular = numbers[n:].reshape(3, n).tolist() if kind == t.RawShapeKind.REGULAR else None
+        regular = numbers[n:].reshape(3, n).tolist() if kind is ShapeKind.REGULAR else None
         stride, count, block = map(tuple, regular) if regular else ((), (), ())
         return TraceShape(
             object=owner,
-            kind=_SHAPE_KINDS[kind],
+            kind=kind,
             extents=tuple(numbers[:n].tolist()),
             stride=stride,
             count=count,
@@ -169,17 +166,12 @@ def _add_shape(into: Descriptions, process: int, record: bytes) -> bool:
         )
 
     key = (owner, memory, record[16:24], record[32:end])
-    return into.shapes.add(process, int(head["shape"]), key, make)
+    into.shapes.add(process, int(head["shape"]), key, make)
 
 
-def _add_view(into: Descriptions, process: int, record: bytes) -> bool:
+def _add_view(into: Descriptions, process: int, record: bytes) -> None:
     head = _head(record, t.VIEW_RECORD)
-    if head is None:
-        return False
-    start, n = t.VIEW_RECORD.itemsize, int(head["n_pieces"])
-    end = start + n * t.PIECE.itemsize
-    if end > len(record):
-        return False
+    pieces = np.frombuffer(record, t.PIECE, int(head["n_pieces"]), t.VIEW_RECORD.itemsize)
 
     def make() -> TraceView:
         return TraceView(
@@ -189,31 +181,30 @@ def _add_view(into: Descriptions, process: int, record: bytes) -> bool:
             filetype_bytes=min(int(head["filetype_bytes"]), _LARGEST),
             lower=int(head["filetype_lower"]),
             extent=int(head["filetype_extent"]),
-            pieces=_pieces(np.frombuffer(record, t.PIECE, n, start)),
+            pieces=_pieces(pieces),
             truncated=bool(int(head["flags"]) & t.VIEW_TRUNCATED),
             total_pieces=min(int(head["total_pieces"]), _LARGEST),
         )
 
-    return into.views.add(process, int(head["view"]), record[8:16] + record[20:end], make)
+    end = t.VIEW_RECORD.itemsize + pieces.nbytes
+    into.views.add(process, int(head["view"]), record[8:16] + record[20:end], make)
 
 
-_PARSERS = {
-    int(t.TraceRecordKind.NAME): _add_name,
-    int(t.TraceRecordKind.OBJECT): _add_object,
-    int(t.TraceRecordKind.SHAPE): _add_shape,
-    int(t.TraceRecordKind.VIEW): _add_view,
+_PARSERS: dict[int, Callable[[Descriptions, int, bytes], None]] = {
+    t.TraceRecordKind.NAME: _add_name,
+    t.TraceRecordKind.OBJECT: _add_object,
+    t.TraceRecordKind.SHAPE: _add_shape,
+    t.TraceRecordKind.VIEW: _add_view,
 }
-_SHAPE_KINDS = {int(kind): ShapeKind[kind.name] for kind in t.RawShapeKind}
+"""How a record is parsed; `ValueError`: it is too short, or makes no sense."""
 
 
 def _head(record: bytes, dtype: np.dtype[Any]) -> Any:
-    return np.frombuffer(record, dtype, 1)[0] if len(record) >= dtype.itemsize else None
+    return np.frombuffer(record, dtype, 1)[0]
 
 
-def _numbers(record: bytes, start: int, count: int) -> NDArray[np.int64] | None:
-    """(count,) int64 that stand at `start`; None if the record is too short for them."""
-    if start + 8 * count > len(record):
-        return None
+def _numbers(record: bytes, start: int, count: int) -> NDArray[np.int64]:
+    """(count,) int64 that stand at `start`."""
     found = np.frombuffer(record, np.uint64, count, start)
     return np.minimum(found, np.uint64(_LARGEST)).astype(np.int64)
 
@@ -227,5 +218,5 @@ def _pieces(found: NDArray[Any]) -> NDArray[Any]:
     return rows
 
 
-def _word(kinds: Any, number: int) -> str:
-    return str(kinds(number).name).lower() if number < len(kinds) else "other"
+def _word(words: Sequence[str], number: int) -> str:
+    return words[number] if number < len(words) else "other"

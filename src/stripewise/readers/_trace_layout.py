@@ -13,7 +13,7 @@ from enum import IntEnum
 import numpy as np
 
 from stripewise._members import members
-from stripewise.model import DURATION_BINS
+from stripewise.model import DURATION_BINS, ShapeKind
 from stripewise.readers._container import RECORD
 
 TRACE_VERSION = 1
@@ -42,34 +42,11 @@ class TraceRecordKind(IntEnum):
     BINS = 23
 
 
-class TypeClass(IntEnum):
-    """Class of an element."""
-
-    OTHER = 0
-    INTEGER = 1
-    FLOAT = 2
-    STRING = 3
-    COMPOUND = 4
-
-
-class Storage(IntEnum):
-    """How a dataset lies in its file."""
-
-    OTHER = 0
-    CONTIGUOUS = 1
-    CHUNKED = 2
-    COMPACT = 3
-
-
-class RawShapeKind(IntEnum):
-    """How a selection is described."""
-
-    ALL = 1
-    REGULAR = 2
-    BOXES = 3
-    POINTS = 4
-    NONE = 5
-
+TYPE_CLASSES = ("other", "integer", "float", "string", "compound")
+"""Classes of an element, by number."""
+STORAGES = ("other", "contiguous", "chunked", "compact")
+"""How a dataset lies in its file, by number."""
+SHAPE_KINDS = dict(enumerate(ShapeKind, start=1))
 
 THREAD_RECORD = np.dtype(
     members(
