@@ -83,7 +83,7 @@ def test_fortran_calls_the_same_functions(tmp_path: Path) -> None:
 
 def test_facts_and_what_was_observed(tmp_path: Path) -> None:
     profile = write(tmp_path).profile
-    facts = program_facts(profile, mpiio_alternatives=())
+    facts = program_facts(profile)
     assert (facts.uses_pnetcdf, facts.uses_hdf5, facts.uses_netcdf4) == (True, False, False)
     (file,) = observed_files(profile, tmp_path)
     assert (file.path, file.interface, file.requested) == ("out.nc", "pnetcdf", {})
@@ -97,7 +97,7 @@ def test_a_hint_moves_the_variables(tmp_path: Path) -> None:
     assert ran.applied(PNETCDF) == {"nc_var_align_size": {"65536"}}
     wanted = Configuration((FileRule("*.nc", pnetcdf={"nc_var_align_size": 65536}),))
     files = observed_files(ran.profile, tmp_path)
-    assert cannot_act(wanted, files, program_facts(ran.profile, mpiio_alternatives=())) == []
+    assert cannot_act(wanted, files, program_facts(ran.profile)) == []
 
 
 @pytest.mark.parametrize(("override", "alignment"), [(0, 4096), (1, 65536)])
@@ -143,7 +143,7 @@ def test_netcdf_4_is_seen_as_hdf5(tmp_path: Path) -> None:
     text = flat("file *.nc 0", "hdf5 alignment 0,4096")
     ran = run(FAMILY, 2, [library_program("ncwriter.c"), "four.nc"], tmp_path, configuration=text)
     assert (ran.code, ran.err) == (0, "")
-    facts = program_facts(ran.profile, mpiio_alternatives=())
+    facts = program_facts(ran.profile)
     assert (facts.uses_netcdf4, facts.uses_parallel_hdf5, facts.uses_pnetcdf) == (
         True,
         True,

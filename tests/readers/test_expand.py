@@ -100,9 +100,10 @@ def test_some_rows_only() -> None:
     assert len(expand(trace, trace.rows[:0])) == 0
 
 
-def test_too_many_calls_are_refused() -> None:
+def test_too_many_calls_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     trace = trace_of(rank(0, 1, one_thread(FakeCall(OUT, count=10**15))))
     with pytest.raises(TraceError, match="1000000000000000 calls"):
         expand(trace)
+    monkeypatch.setattr("stripewise.readers._expand.MOST_CALLS", 10)
     with pytest.raises(TraceError, match="more than the 10 "):
-        expand(trace_of(rank(0, 1, one_thread(FakeCall(OUT, count=11)))), most_calls=10)
+        expand(trace_of(rank(0, 1, one_thread(FakeCall(OUT, count=11)))))

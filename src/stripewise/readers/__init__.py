@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from stripewise.readers._handshake import handshake as handshake
     from stripewise.readers._join import read_containers as read_containers
     from stripewise.readers._join import read_run as read_run
-    from stripewise.readers._launchers import is_launcher as is_launcher
     from stripewise.readers._openmpi import mpiio_components as mpiio_components
+    from stripewise.readers._programs import is_launcher as is_launcher
     from stripewise.readers._trace_sums import heat_of as heat_of
     from stripewise.readers.sources import read_evidence as read_evidence
 else:

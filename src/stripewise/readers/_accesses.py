@@ -20,20 +20,17 @@ MOST_PARTS = 4_000_000
 _DATASET_LAYERS = (IoLayer.HDF5, IoLayer.PNETCDF, IoLayer.ADIOS2)
 
 
-def accesses(trace: Trace, *, most: int = MOST_PARTS) -> tuple[Selections | Pieces, ...]:
+def accesses(trace: Trace) -> tuple[Selections | Pieces, ...]:
     """Find what the program itself moved, per file, dataset and direction.
 
     Datasets come from the HDF5, PnetCDF and ADIOS2 calls.  A file's MPI-IO calls count if the
     program made them, or if nothing above them told of a dataset of that file; its POSIX and
     stdio calls if the program made them.
-
-    Args:
-        trace: Of one run.
-        most: Selections or rows of pieces that are made; what is beyond is told in the notes.
+    What is beyond `MOST_PARTS` is told in the notes.
     """
     rows = _data_rows(trace)
     selections = selections_of(
-        trace, take_rows(rows, np.isin(rows["layer"], _DATASET_LAYERS)), most
+        trace, take_rows(rows, np.isin(rows["layer"], _DATASET_LAYERS)), MOST_PARTS
     )
     described = {entry.file for entry in selections if len(entry.rank) or entry.irregular}
     known = np.array([path in described for path in trace.paths], bool)
@@ -42,7 +39,7 @@ def accesses(trace: Trace, *, most: int = MOST_PARTS) -> tuple[Selections | Piec
     system = np.isin(rows["layer"], SYSTEM_LAYERS) & (rows["depth"] == 0)
     posix = rows if system.all() else take_rows(rows, system)
     ranges = ((mpi, "view"), (posix, "offsets"))
-    pieces = [byte_pieces(trace, chosen, source, most) for chosen, source in ranges]
+    pieces = [byte_pieces(trace, chosen, source, MOST_PARTS) for chosen, source in ranges]
     return (*selections, *pieces[0], *pieces[1])
 
 

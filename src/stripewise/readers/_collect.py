@@ -7,11 +7,11 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.errors import StorageError, TraceError
+from stripewise.outputs import whole_file
 from stripewise.readers import _container as c
 from stripewise.readers._blocks import open_store
 from stripewise.readers._parse import parse_header
@@ -81,15 +81,8 @@ def _same_run(files: Sequence[Path]) -> None:
 
 
 def _copy(source: Path, target: Path) -> Path:
-    """Copy under another name, then rename; holes stay holes where the system does that."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as out, source.open("rb") as data:
-            shutil.copyfileobj(data, out, 1 << 20)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(target) as place, place.open("wb") as out, source.open("rb") as data:
+        shutil.copyfileobj(data, out, 1 << 20)
+        out.flush()
+        os.fsync(out.fileno())
     return target

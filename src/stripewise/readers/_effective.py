@@ -4,18 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.formats import matches
-from stripewise.model import Configuration, FileRule, ObservedFile, ProgramFacts, Value
+from stripewise.model import Configuration, FileRule, ObservedFile, ProgramFacts
 from stripewise.tunables import get
 
-_LIBRARIES = {"hdf5": "HDF5", "pnetcdf": "PnetCDF", "adios2": "ADIOS2"}
+_LAYERS = {
+    "hdf5": ("HDF5", ("hdf5",)),
+    "pnetcdf": ("PnetCDF", ("pnetcdf",)),
+    "adios2": ("ADIOS2", ("adios2",)),
+    "mpiio": ("MPI-IO", ("mpiio", "pnetcdf", "hdf5")),
+}
+"""Name of each layer, and the interfaces of the files that go through it."""
 _AGGREGATORS = ("NumAggregators", "NumSubFiles")
-_MPIIO_INTERFACES = ("mpiio", "pnetcdf", "hdf5")
 
 
 def cannot_act(
@@ -62,72 +67,44 @@ def _matching(
     return [f for f in files if matches(rule.match, str(root / f.path) if root else f.path)]
 
 
-def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts) -> list[str]:
+def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts) -> Iterator[str]:
     if not files:
-        return [f"settings for {rule.match!r}: no file of that name was read or written"]
-    lines = []
-    for layer, library in _LIBRARIES.items():
+        yield f"settings for {rule.match!r}: no file of that name was read or written"
+    for layer, (library, interfaces) in _LAYERS.items() if files else ():
         settings = rule.layers[layer]
-        through = [file for file in files if file.interface == layer]
+        through = [file for file in files if file.interface in interfaces]
+        if layer == "mpiio" and not facts.mpiio_implementation:
+            through = []
         if settings and not through:
-            names = _names(settings)
-            lines.append(f"{names}: no file matching {rule.match!r} is used through {library}")
-        elif layer != "hdf5":
-            lines += [
-                line for key in settings for line in _of_library(rule, key, library, through)
-            ]
-    if not rule.mpiio:
-        return lines
-    through_mpi = [f for f in files if f.interface in _MPIIO_INTERFACES]
-    if not facts.mpiio_implementation or not through_mpi:
-        names = _names(rule.mpiio)
-        return [*lines, f"{names}: no file matching {rule.match!r} is used through MPI-IO"]
-    for key, value in rule.mpiio.items():
-        lines += _of_hint(rule, key, value, through_mpi, facts)
-    return lines
+            names = ", ".join(settings)
+            yield f"{names}: no file matching {rule.match!r} is used through {library}"
+        for key in settings if through else ():
+            if layer == "mpiio" and not _honours(key, facts):
+                yield f"{key}: {facts.mpiio_implementation} has no such hint"
+            elif layer != "hdf5":
+                for file in through:
+                    yield from _of_file(file, key, rule, layer, facts)
 
 
-def _of_library(
-    rule: FileRule, key: str, library: str, files: Sequence[ObservedFile]
-) -> list[str]:
-    """Judge a PnetCDF hint or an ADIOS2 parameter on the files that the library wrote."""
-    lines = []
-    for file in files:
-        own, wanted = file.requested.get(key), file.applied.get(key)
-        reported = file.reported.get("NumSubFiles" if key in _AGGREGATORS else key)
-        if own is not None and wanted is None and not rule.override:
-            lines.append(f"{key} on {file.path}: the program sets it itself ({own})")
-        elif wanted is not None and reported is not None and reported != wanted:
-            if key in _AGGREGATORS:
-                plural = "s" if reported != "1" else ""
-                lines.append(
-                    f"{key}={wanted} on {file.path}: {reported} data file{plural} written"
-                )
-            else:
-                lines.append(f"{key}={wanted} on {file.path}: {library} made it {reported}")
-    return lines
-
-
-def _of_hint(
-    rule: FileRule, key: str, value: Value, files: Sequence[ObservedFile], facts: ProgramFacts
-) -> list[str]:
-    implementation = facts.mpiio_implementation
-    if not _honours(key, implementation, facts.mpi_version):
-        return [f"{key}: {implementation} has no such hint"]
-    lines = []
-    for file in files:
-        own = file.requested.get(key)
-        if own is not None and key not in file.applied and not rule.override:
-            lines.append(f"{key} on {file.path}: the program sets it itself ({own})")
-        reported = file.reported.get(key)
-        wanted = file.applied.get(key)
-        if wanted is None or not _tells_truth(file, facts):
-            continue
-        if reported is None:
-            lines.append(f"{key} on {file.path}: the MPI does not take it")
-        elif reported != wanted:
-            lines.append(f"{key}={wanted} on {file.path}: the MPI made it {reported}")
-    return lines
+def _of_file(
+    file: ObservedFile, key: str, rule: FileRule, layer: str, facts: ProgramFacts
+) -> Iterator[str]:
+    """Compare a hint or a parameter with what was made of it."""
+    own, wanted = file.requested.get(key), file.applied.get(key)
+    reported = file.reported.get("NumSubFiles" if key in _AGGREGATORS else key)
+    if own is not None and wanted is None and not rule.override:
+        yield f"{key} on {file.path}: the program sets it itself ({own})"
+    if wanted in (None, reported) or (layer == "mpiio" and not _tells_truth(file, facts)):
+        return
+    if reported is None:
+        if layer == "mpiio":
+            yield f"{key} on {file.path}: the MPI does not take it"
+    elif key in _AGGREGATORS:
+        plural = "s" if reported != "1" else ""
+        yield f"{key}={wanted} on {file.path}: {reported} data file{plural} written"
+    else:
+        maker = "the MPI" if layer == "mpiio" else _LAYERS[layer][0]
+        yield f"{key}={wanted} on {file.path}: {maker} made it {reported}"
 
 
 def _tells_truth(file: ObservedFile, facts: ProgramFacts) -> bool:
@@ -141,14 +118,11 @@ def _tells_truth(file: ObservedFile, facts: ProgramFacts) -> bool:
     return any(key.startswith("romio_") and key not in given for key in file.reported)
 
 
-def _honours(key: str, implementation: str, mpi_version: str) -> bool:
-    """Whether an MPI-IO implementation knows a hint; unknown hints get the benefit."""
+def _honours(key: str, facts: ProgramFacts) -> bool:
+    """Whether the program's MPI-IO knows a hint; unknown hints get the benefit."""
     try:
         stacks = get(f"mpiio.{key}").stacks
     except UsageError:
         return True
-    return implementation in stacks or ("cray" in stacks and "CRAY" in mpi_version.upper())
-
-
-def _names(settings: Mapping[str, Value]) -> str:
-    return ", ".join(settings)
+    is_cray = "CRAY" in facts.mpi_version.upper()
+    return facts.mpiio_implementation in stacks or (is_cray and "cray" in stacks)

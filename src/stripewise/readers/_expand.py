@@ -39,27 +39,24 @@ _SAME = (
 )
 
 
-def expand(
-    trace: Trace, rows: NDArray[Any] | None = None, *, most_calls: int = MOST_CALLS
-) -> NDArray[Any]:
+def expand(trace: Trace, rows: NDArray[Any] | None = None) -> NDArray[Any]:
     """Expand runs to calls, ordered by process, thread and sequence.
 
     Args:
         trace: Whose runs.
         rows: (n,) `TRACE_ROW` to expand, some of `trace.rows`; all of them if not given.
-        most_calls: Refuse to make more.
 
     Returns:
         (n_calls,) `CALL_ROW`.
 
     Raises:
-        TraceError: There are more calls than `most_calls`.
+        TraceError: There are more calls than `MOST_CALLS`.
     """
     table = trace.rows if rows is None else rows
     total = float(table["count"].sum(dtype=np.float64))
-    if total > most_calls:
+    if total > MOST_CALLS:
         raise TraceError(
-            f"the trace has {total:.0f} calls, more than the {most_calls} that are expanded at "
+            f"the trace has {total:.0f} calls, more than the {MOST_CALLS} that are expanded at "
             "once; choose some of them (ranks, files, a layer)"
         )
     row, k = expanded_index(table["count"])

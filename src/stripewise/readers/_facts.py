@@ -39,8 +39,7 @@ def program_facts(
     profile: RunProfile,
     elapsed_seconds: float | None = None,
     *,
-    environment: Mapping[str, str] | None = None,
-    mpiio_alternatives: Sequence[str] | None = None,
+    environment: Mapping[str, str] = os.environ,
 ) -> ProgramFacts:
     """Find the facts that tunables and strategies consult.
 
@@ -48,8 +47,6 @@ def program_facts(
         profile: Of any source; what it cannot tell counts as not so.
         elapsed_seconds: Wall clock of the run, if it is known better than by the profile.
         environment: Of the run, for MCA parameters; the caller's own if not given.
-        mpiio_alternatives: Values of MCA `io` that this Open MPI offers; asked of
-            `ompi_info` if not given.
     """
     rows = profile.counters
     layer = rows["layer"]
@@ -57,8 +54,6 @@ def program_facts(
     mpiio, hdf5 = rows[layer == IoLayer.MPIIO], rows[layer == IoLayer.HDF5]
     system = rows[np.isin(layer, SYSTEM_LAYERS)]
     outermost = _highest_layer(profile)
-    if mpiio_alternatives is None:
-        mpiio_alternatives = _alternatives(profile) if mpiio.size else ()
     shared_hdf5 = bool(np.isin(hdf5["file"], mpiio["file"]).any())
     return ProgramFacts(
         n_ranks=max(profile.n_ranks, 1),
@@ -66,7 +61,7 @@ def program_facts(
         mpi_family=profile.mpi,
         mpi_version=profile.mpi_version,
         mpiio_implementation=_implementation(profile, environment) if mpiio.size else "",
-        mpiio_alternatives=tuple(mpiio_alternatives),
+        mpiio_alternatives=_alternatives(profile) if mpiio.size else (),
         uses_hdf5=bool(flags & ProcessFlag.HDF5 or hdf5.size),
         uses_parallel_hdf5=bool(flags & ProcessFlag.HDF5_PARALLEL) or shared_hdf5,
         uses_pnetcdf=bool(flags & ProcessFlag.PNETCDF or (layer == IoLayer.PNETCDF).any()),
@@ -110,7 +105,7 @@ def _alternatives(profile: RunProfile) -> tuple[str, ...]:
     return mpiio_components(profile.mpi_version, daemons)
 
 
-def _implementation(profile: RunProfile, environment: Mapping[str, str] | None) -> str:
+def _implementation(profile: RunProfile, environment: Mapping[str, str]) -> str:
     merged: dict[int, dict[str, str]] = {}
     for entry in profile.settings:
         if entry.layer == IoLayer.MPIIO:
@@ -118,9 +113,7 @@ def _implementation(profile: RunProfile, environment: Mapping[str, str] | None) 
     if profile.mpi != "openmpi":
         return "romio" if profile.mpi else ""
     given = merged.get(SettingsKind.PROGRAM, {}) | merged.get(SettingsKind.APPLIED, {})
-    chosen = chosen_component(
-        _commands(profile), os.environ if environment is None else environment
-    )
+    chosen = chosen_component(_commands(profile), environment)
     return implementation(merged.get(SettingsKind.REPORTED, {}), given, chosen)
 
 

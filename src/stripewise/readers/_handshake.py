@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from stripewise.elf import holds, is_elf, is_static
 from stripewise.model import Action, PluginState, ProcessFlag, RunProfile
-from stripewise.readers._executables import drops_preload, executables_in
-from stripewise.readers._launchers import is_helper, is_launcher
+from stripewise.readers._programs import drops_preload, executables_in, is_helper, is_launcher
 
 _NO_IO = (
     "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "

@@ -26,8 +26,8 @@ from stripewise.model import (
 from stripewise.readers._blocks import open_store
 from stripewise.readers._container import FILE_RECORD, METADATA_RECORD, PROCESS, RecordKind
 from stripewise.readers._directories import take_back_doubles
-from stripewise.readers._launchers import starts_ranks
 from stripewise.readers._parse import RawContainer, RawRecord, parse_container, text_of
+from stripewise.readers._programs import starts_ranks
 from stripewise.readers._rows import unknown_counters
 from stripewise.readers._run_profile import described, settings_by_file
 from stripewise.readers._trace_parse import MOST_ROWS

@@ -8,11 +8,13 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.elf import holds
 from stripewise.model import (
     ALIGN_BINS,
     READS,
@@ -22,17 +24,21 @@ from stripewise.model import (
     FileLayout,
     IoLayer,
     MpiFamily,
+    ProcessFlag,
     RunProfile,
     Settings,
     SettingsKind,
 )
-from stripewise.model import ProcessFlag as Flag
 from stripewise.readers._container import RecordKind
 from stripewise.readers._handshake import handshake
-from stripewise.readers._hdf5_unseen import hdf5_unseen
 from stripewise.readers._parse import RawContainer, text_of
+from stripewise.readers.sources import begins_with
 
 PAGE_BYTES = 4096
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_LINKED = b"HDF5 library version: "
+_SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4")
+_MOST_FILES = 64
 _FAMILIES = {
     int(MpiFamily.MPICH): "mpich",
     int(MpiFamily.OPENMPI): "openmpi",
@@ -61,7 +67,7 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
         elapsed_seconds=_elapsed_seconds(profile),
         layers=tuple(layer.name.lower() for layer in IoLayer),
         layouts=layouts,
-        hdf5_unseen=hdf5_unseen(profile),
+        hdf5_unseen=_hdf5_unseen(profile),
         mpi=family,
         mpi_version=version,
         troubles=tuple(texts),
@@ -172,7 +178,7 @@ def _trouble(profile: RunProfile) -> list[str]:
     """What makes the profile incomplete."""
     table = profile.program
     notes = []
-    killed = int(((table["flags"] & (Flag.EXITED | Flag.EXECED)) == 0).sum())
+    killed = int(((table["flags"] & (ProcessFlag.EXITED | ProcessFlag.EXECED)) == 0).sum())
     if killed:
         notes.append(f"{killed} of {len(table)} processes did not reach their end (killed?)")
     for name, what in (
@@ -182,3 +188,32 @@ def _trouble(profile: RunProfile) -> list[str]:
         if number := int(table[name].sum()):
             notes.append(f"{number} {what}")
     return notes
+
+
+def _hdf5_unseen(profile: RunProfile) -> tuple[int, ...]:
+    """Find files of HDF5 that a program wrote or read without one call of HDF5 being seen.
+
+    The program's executable holds HDF5 (it was linked statically), and the file begins as one
+    of HDF5 does; where it is gone, its name counts.
+
+    Returns:
+        Indices into `RunProfile.paths`, those with most bytes first, and not more than 64.
+    """
+    seen = (profile.processes["flags"] & ProcessFlag.HDF5) != 0
+    rows = profile.counters[profile.counters["process"] >= 0]
+    rows = rows[~seen[rows["process"]] & (rows["layer"] < IoLayer.HDF5)]
+    rows = rows[rows["outermost_read_bytes"] + rows["outermost_write_bytes"] > 0]
+    programs = profile.processes["exe"][rows["process"]].tolist()
+    holding = {program: holds(os.fsdecode(program), _LINKED) for program in set(programs)}
+    rows = rows[np.array([holding[program] for program in programs], bool)]
+    moved = np.zeros(len(profile.paths), np.int64)
+    np.add.at(moved, rows["file"], rows["outermost_read_bytes"] + rows["outermost_write_bytes"])
+    largest = np.argsort(-moved, kind="stable")[:_MOST_FILES]
+    return tuple(int(file) for file in largest if moved[file] and _is_hdf5(profile.paths[file]))
+
+
+def _is_hdf5(path: str) -> bool:
+    """Whether a file begins as one of HDF5, or is gone and was called so."""
+    if not os.path.exists(path):
+        return path.endswith(_SUFFIXES)
+    return begins_with(Path(path), _SIGNATURE)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The executables that a command names, and whether the loader lets anything be preloaded."""
+"""Programs that a command names: the user's own, and launchers, daemons, shells and wrappers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,31 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+LAUNCHERS = ("mpiexec", "mpirun", "orterun", "prterun", "prun", "srun", "aprun", "jsrun", "ibrun")
+"""Names that start MPI ranks; a suffix such as `.mpich` or `.hydra` may follow."""
+
+_DAEMONS = frozenset(
+    "hydra_pmi_proxy hydra_bstrap_proxy orted prted ompirun_wrapper slurmstepd".split()
+)
+_WRAPPERS = frozenset(
+    "sh bash dash zsh ksh csh tcsh busybox env nice nohup time timeout numactl taskset stdbuf "
+    "setsid".split()
+)
+
+
+def is_launcher(name: str) -> bool:
+    """Whether a command's file name is that of an MPI launcher."""
+    return name.split(".")[0] in LAUNCHERS
+
+
+def starts_ranks(name: str) -> bool:
+    """Whether a file name is that of an MPI launcher or of one of its daemons."""
+    return is_launcher(name) or name in _DAEMONS
+
+
+def is_helper(name: str) -> bool:
+    """Whether a file name is that of a launcher, a daemon, a shell or a wrapper."""
+    return starts_ranks(name) or name in _WRAPPERS
 
 
 def drops_preload(path: Path) -> str:
@@ -41,18 +65,8 @@ def executables_in(command: Sequence[str], directory: Path | None = None) -> lis
     base = directory or Path.cwd()
     found: list[Path] = []
     for word in command:
-        path = _resolve(word, base)
-        if path is not None and path not in found:
-            found.append(path)
-    return found
-
-
-def _resolve(word: str, base: Path) -> Path | None:
-    if not word or word.startswith("-"):
-        return None
-    if "/" in word:
-        name = str(base / word)
-        named = name if os.path.isfile(name) and os.access(name, os.X_OK) else None
-    else:
-        named = shutil.which(word, path=os.environ.get("PATH", _DEFAULT_PATH))
-    return Path(os.path.realpath(named)) if named else None
+        option = word.startswith("-")
+        named = None if option else shutil.which(str(base / word) if "/" in word else word)
+        if named:
+            found.append(Path(os.path.realpath(named)))
+    return list(dict.fromkeys(found))
