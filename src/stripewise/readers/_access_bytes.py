@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise._folded import expanded_index, levels_of, moved
-from stripewise.model import TRACE_ROW, EventFlag, Pieces, Trace, TraceView
+from stripewise.model import COLLECTIVE_OPS, TRACE_ROW, WRITES, EventFlag, Pieces, Trace, TraceView
 from stripewise.readers._rows import (
-    collective_of,
     groups,
     number_in_rank,
     ranks_of,
     take_rows,
     within,
-    writing_of,
 )
 from stripewise.readers._view_pieces import pieces_of_range
 
@@ -47,7 +45,8 @@ class _Gathered:
         """Add pieces; `calls` has what is known of the call of each, `call` its number."""
         part = {name: calls[name] for name in ("rank", "process", "thread", "sequence")} | columns
         part = {name: values.astype(np.int64) for name, values in part.items()}
-        part["call"], part["collective"] = call + self.n_calls, collective_of(calls)
+        part["call"] = call + self.n_calls
+        part["collective"] = np.isin(calls["op"], COLLECTIVE_OPS)
         self.parts.append(part)
         self.room -= len(calls)
         self.n_calls += int(call.max()) + 1 if len(call) else 0
@@ -70,7 +69,7 @@ def byte_pieces(trace: Trace, rows: NDArray[Any], source: str, most: int) -> tup
         most: Rows of pieces that are made.
     """
     found = []
-    for (file, writing), places in groups(rows["file"], writing_of(rows).astype(np.int64)):
+    for (file, writing), places in groups(rows["file"], np.isin(rows["op"], WRITES)):
         gathered = _Gathered(most)
         mine = rows if len(places) == len(rows) else take_rows(rows, places)
         unknown = (mine["flags"] & EventFlag.NO_OFFSET) != 0

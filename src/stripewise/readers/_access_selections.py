@@ -12,15 +12,22 @@ from numpy.typing import NDArray
 
 from stripewise._folded import expanded_index, levels_of, moved
 from stripewise._members import members
-from stripewise.model import EventFlag, IoLayer, Selections, ShapeKind, Trace, TraceShape
+from stripewise.model import (
+    COLLECTIVE_OPS,
+    WRITES,
+    EventFlag,
+    IoLayer,
+    Selections,
+    ShapeKind,
+    Trace,
+    TraceShape,
+)
 from stripewise.readers._rows import (
-    collective_of,
     groups,
     number_in_rank,
     ranks_of,
     take_rows,
     within,
-    writing_of,
 )
 
 
@@ -41,7 +48,7 @@ def selections_of(trace: Trace, rows: NDArray[Any], most: int) -> tuple[Selectio
     dims = np.where(rows["shape"] >= 0, n_dims[rows["shape"]], 0)
     dims = np.where(dims > 0, dims, _extents_dims(trace)[owner])
     found = []
-    for (_, _, writing), places in groups(datasets, dims, writing_of(rows).astype(np.int64)):
+    for (_, _, writing), places in groups(datasets, dims, np.isin(rows["op"], WRITES)):
         mine, left_out = within(take_rows(rows, places), most)
         most -= int(mine["count"].sum())
         found.append(_selections(trace, mine, owner[places], bool(writing), left_out))
@@ -148,7 +155,7 @@ def _of_shape(
         found["start"] = _corner(index, extents)
     for name, numbers in zip(("stride", "count", "block"), vectors, strict=True):
         found[name] = numbers
-    found["collective"] = collective_of(rows)[row]
+    found["collective"] = np.isin(rows["op"], COLLECTIVE_OPS)[row]
     return [found]
 
 

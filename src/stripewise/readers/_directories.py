@@ -15,7 +15,7 @@ from stripewise.model import SYSTEM_LAYERS, IoLayer
 
 
 def owners(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
-    """(n_paths,) int64: index of the path that a path is accounted under, mostly its own.
+    """(n,) int64: index of the path that each row is accounted under, mostly its own.
 
     Args:
         rows: (n,) `COUNTER_ROW`.
@@ -27,7 +27,7 @@ def owners(rows: NDArray[Any], paths: Sequence[str]) -> NDArray[np.int64]:
     for row, path in enumerate(paths if directories else ()):
         parents = (str(parent) for parent in PurePosixPath(path).parents)
         found[row] = next((directories[p] for p in parents if p in directories), row)
-    return found
+    return np.asarray(found[rows["file"]])
 
 
 def take_back_doubles(processes: NDArray[Any], rows: NDArray[Any], paths: Sequence[str]) -> None:
@@ -36,13 +36,13 @@ def take_back_doubles(processes: NDArray[Any], rows: NDArray[Any], paths: Sequen
     A thread of ADIOS2 may write what the program put before, outside of any of its calls.
     """
     owner = owners(rows, paths)
-    inside = owner[rows["file"]] != rows["file"]
+    inside = owner != rows["file"]
     if not inside.any():
         return
     adios2 = rows["layer"] == IoLayer.ADIOS2
     for name in ("outermost_read_bytes", "outermost_write_bytes"):
         counted = rows["file"][adios2 & (rows[name] > 0)]
         double = inside & np.isin(rows["layer"], SYSTEM_LAYERS)
-        double &= np.isin(owner[rows["file"]], counted)
+        double &= np.isin(owner, counted)
         np.subtract.at(processes[name], rows["process"][double], rows[name][double])
         rows[name][double] = 0

@@ -122,9 +122,9 @@ def _highest_layer(profile: RunProfile) -> NDArray[Any]:
 
     Of the files inside an ADIOS2 file none counts, not even where a rank only writes for others.
     """
-    rows, owner = profile.counters, owners(profile.counters, profile.paths)
+    rows = profile.counters
     used = rows["count"][:, DATA_OPS].any(axis=1)
-    used &= owner[rows["file"]] == rows["file"]
+    used &= owners(rows, profile.paths) == rows["file"]
     rows, actors = rows[used], profile.actors[used]
     order = np.lexsort((rows["layer"], rows["file"], rows["process"], actors))[::-1]
     rows, actors = rows[order], actors[order]

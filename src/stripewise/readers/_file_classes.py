@@ -27,6 +27,7 @@ from stripewise.model import (
 from stripewise.readers._directories import owners
 from stripewise.readers._file_globs import family, glob_of
 from stripewise.readers._files import relative_path, system_rows
+from stripewise.readers._rows import groups
 from stripewise.text import printable, size_text
 
 REAL_SHARE = 0.1
@@ -80,14 +81,8 @@ def file_classes(profile: RunProfile, root: Path) -> tuple[FileClass, ...]:
 
 def _files(profile: RunProfile, root: Path) -> Iterator[_File]:
     rows = profile.counters
-    owner = owners(rows, profile.paths)[rows["file"]]
-    order = np.argsort(owner, kind="stable")
-    paths, starts = np.unique(owner[order], return_index=True)
-    actors = profile.actors[order]
-    for path, own, by in zip(
-        paths.tolist(), np.split(rows[order], starts[1:]), np.split(actors, starts[1:]),
-        strict=False,
-    ):  # fmt: skip
+    for (path,), places in groups(owners(rows, profile.paths)):
+        own, by = rows[places], profile.actors[places]
         used = own["count"][:, DATA_OPS].any(axis=1)
         moved = own["outermost_read_bytes"].sum() + own["outermost_write_bytes"].sum()
         if used.any() and moved:

@@ -28,6 +28,7 @@ from stripewise.model import (
     RunProfile,
 )
 from stripewise.readers._directories import owners
+from stripewise.readers._rows import groups
 
 _DATA_FILE = re.compile(r"data\.\d+")
 _ALIGNMENTS = {4096: 12, 65536: 16, 1 << 20: 20}
@@ -68,11 +69,8 @@ def observed_files(profile: RunProfile, root: Path) -> tuple[ObservedFile, ...]:
         root: Directory of the run; paths below it are given relative to it.
     """
     found = []
-    owner = owners(profile.counters, profile.paths)[profile.counters["file"]]
-    order = np.argsort(owner, kind="stable")
-    ordered = profile.counters[order]
-    paths, starts = np.unique(owner[order], return_index=True)
-    for path, rows in zip(paths.tolist(), np.split(ordered, starts[1:]), strict=False):
+    for (path,), places in groups(owners(profile.counters, profile.paths)):
+        rows = profile.counters[places]
         if _data_calls(rows).any() and not _internal(rows):
             name = str(relative_path(profile.paths[path], root))
             observed = _observe(profile, name, rows, profile.hints.get(path, FileHints()))

@@ -90,7 +90,7 @@ def handshake(
     """
     mpi = profile.processes[profile.used_mpi]
     ranks = mpi[mpi["rank"] >= 0]
-    seen, expected = len(np.unique(ranks["rank"])), int(ranks["world_size"].max(initial=0))
+    seen, expected = len(set(ranks["rank"].tolist())), int(ranks["world_size"].max(initial=0))
     if len(mpi):
         state, message = _incomplete(mpi, seen, expected)
     else:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import COLLECTIVE_OPS, COUNTER_ROW, WRITES, Trace
+from stripewise.model import COUNTER_ROW, Trace
 
 
 def take_rows(rows: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
@@ -64,16 +64,6 @@ def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
     for column in columns:
         new[1:] |= column[1:] != column[:-1]
     return new
-
-
-def writing_of(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) bool: the row writes."""
-    return np.isin(rows["op"], WRITES)
-
-
-def collective_of(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) bool: the row is a collective call."""
-    return np.isin(rows["op"], COLLECTIVE_OPS)
 
 
 def ranks_of(trace: Trace, rank: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise._folded import levels_of, moved
 from stripewise.model import PIECE_ROW, TraceView
 
 MOST_PIECES = 65536
@@ -139,9 +140,5 @@ def _one(offset: int, size: int) -> tuple[Any, ...]:
 
 def _at(piece: Any, k: int) -> int:
     """Offset of the k-th piece."""
-    inner = [int(number) or _ENDLESS for number in piece["inner"].tolist()]
-    outer, i = divmod(k, inner[0])
-    plane, j = divmod(outer, inner[1])
-    stride = piece["stride"].tolist()
-    offset = int(piece["offset"]) + i * stride[0] + j * stride[1] + plane * stride[2]
-    return int(offset)
+    levels = levels_of(np.array([k]), piece["inner"][None])
+    return int(piece["offset"] + moved(levels, piece["stride"][None])[0])

@@ -10,11 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import EventFlag, IoLayer, Op, Pieces, Selections, Trace
+from stripewise.model import (
+    DATA_OPS,
+    SYSTEM_LAYERS,
+    WRITES,
+    EventFlag,
+    IoLayer,
+    Pieces,
+    Selections,
+    Trace,
+)
 from stripewise.readers._accesses import accesses
-from stripewise.readers._rows import groups, writing_of
+from stripewise.readers._rows import groups
 
-_DATA = (Op.READ, Op.WRITE, Op.READ_COLLECTIVE, Op.WRITE_COLLECTIVE)
 _NOTE = (
     "from the system calls below MPI-IO, as the source does not know its file views: with"
     " collective buffering they are the aggregators' accesses"
@@ -31,15 +39,15 @@ def foreign_accesses(trace: Trace, *, knows_views: bool = True) -> tuple[Selecti
         knows_views: Views of MPI-IO calls are in the trace, with or without holes.
     """
     rows = trace.rows.copy()
-    data = np.isin(rows["op"], _DATA) & (rows["file"] >= 0)
+    data = np.isin(rows["op"], DATA_OPS) & (rows["file"] >= 0)
     of_mpi = data & (rows["layer"] == IoLayer.MPIIO)
-    system = data & np.isin(rows["layer"], (IoLayer.POSIX, IoLayer.STDIO)) & (rows["bytes"] > 0)
+    system = data & np.isin(rows["layer"], SYSTEM_LAYERS) & (rows["bytes"] > 0)
     placed = of_mpi & _placed(trace, rows) & knows_views
     instead: set[tuple[str, bool]] = set()
     dropped = np.zeros(len(rows), bool)
     places = np.flatnonzero(of_mpi | system)
     chosen = rows[places]
-    for (file, writing), group in groups(chosen["file"], writing_of(chosen).astype(np.int64)):
+    for (file, writing), group in groups(chosen["file"], np.isin(chosen["op"], WRITES)):
         mine = places[group]
         if placed[mine][of_mpi[mine]].all() or not system[mine].any():
             continue
