@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from stripewise.model import EventFlag, IoLayer, Op, ShapeKind
@@ -253,7 +252,7 @@ def test_scanning_stops_at_what_is_not_committed() -> None:
 
     offsets, heads = scan_records(record(16, 17) + record(24, 18) + bytes(64))
     assert offsets.tolist() == [0, 16]
-    assert (heads >> np.uint64(32) & np.uint64(0xFFFF)).tolist() == [17, 18]
+    assert heads["kind"].tolist() == [17, 18]
     beyond = (4096 | 17 << 32).to_bytes(8, "little")
     assert len(scan_records(record(16, 17) + beyond + bytes(8))[0]) == 1
     assert len(scan_records(b"")[0]) == 0

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,12 +119,11 @@ def _alike(payload: bytes, place: int, step: int, head: int) -> int:
         place += _AT_ONCE * step
 
 
-def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Find the committed records of a payload, from `start` (a multiple of 8) on.
 
     Returns:
-        (n,) int64, offset of each record in bytes, and (n,) uint64, its header as one number:
-        size in the lower 32 bits, then 16 bits of kind, then 16 of version.  What follows a
+        (n,) int64, offset of each record in bytes, and (n,) `RECORD`, its header.  What follows a
         record of size 0, or one that reaches beyond the end, is not looked at.
     """
     whole = len(payload) // 8 * 8
@@ -148,11 +148,8 @@ def scan_records(payload: bytes, start: int = 0) -> tuple[NDArray[np.int64], NDA
             places.extend(range(place, place + more * step, step))
             heads.extend(array("Q", [head]) * more)
             place += more * step
-    if not places:
-        return np.zeros(0, np.int64), np.zeros(0, np.uint64)
-    found = np.frombuffer(heads, np.uint64)
-    offsets = np.frombuffer(places, np.int64) * 8
-    sizes = (found & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    sound = (sizes % 8 == 0) & (offsets + sizes <= whole)
+    found = np.array(heads, np.uint64).view(c.RECORD)
+    offsets = np.array(places, np.int64) * 8
+    sound = (found["bytes"] % 8 == 0) & (offsets + found["bytes"] <= whole)
     count = len(sound) if sound.all() else int(np.argmin(sound))
     return offsets[:count], found[:count]

@@ -177,8 +177,7 @@ def _parse_records(
     offsets, heads = scan_records(payload, first)
     if events:
         add_shared_records(payload, offsets, heads, owner, raw.trace)
-    for start, head in zip(offsets.tolist(), heads.tolist(), strict=True):
-        size, kind = head & 0xFFFFFFFF, head >> 32 & 0xFFFF
+    for start, (size, kind, _) in zip(offsets.tolist(), heads.tolist(), strict=True):
         if kind in _RECORDS:
             trouble = _add_record(payload[start : start + size], kind, owner, raw)
             if trouble:

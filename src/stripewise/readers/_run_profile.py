@@ -39,11 +39,6 @@ _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _LINKED = b"HDF5 library version: "
 _SUFFIXES = (".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4")
 _MOST_FILES = 64
-_FAMILIES = {
-    int(MpiFamily.MPICH): "mpich",
-    int(MpiFamily.OPENMPI): "openmpi",
-    int(MpiFamily.OTHER): "other",
-}
 
 
 def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
@@ -147,8 +142,8 @@ def _positive(text: str) -> int:
 def _mpi(profile: RunProfile) -> tuple[str, str]:
     """Family and library version of the first rank; "" without MPI."""
     for process in profile.processes[profile.used_mpi]:
-        if family := _FAMILIES.get(int(process["mpi_family"])):
-            return family, bytes(process["mpi_version"]).decode(errors="replace")
+        if family := MpiFamily(process["mpi_family"]):
+            return family.name.lower(), bytes(process["mpi_version"]).decode(errors="replace")
     return "", ""
 
 

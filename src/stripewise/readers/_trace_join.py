@@ -37,7 +37,7 @@ def join_traces(raws: Sequence[RawContainer], joined: Joined) -> Trace | None:
             known.add(place[owner], kind, record)
     files = _FileTable(joined.files, len(profile.paths))
     rows, left_out = _rows(raws, joined, known, files)
-    bins = _bins(raws, joined, files)
+    bins = [np.zeros(0, BIN_ROW), *_of_program([raw.trace.bins for raw in raws], joined, files)]
     lost_calls = _lost_calls(raws, profile)
     return Trace(
         source=SOURCE,
@@ -47,7 +47,7 @@ def join_traces(raws: Sequence[RawContainer], joined: Joined) -> Trace | None:
         objects=known.objects.values,
         shapes=known.shapes.values,
         views=known.views.values,
-        bins=bins,
+        bins=join_rows(bins),
         process_rank=profile.program["rank"].astype(np.int64),
         process_host=profile.program["host"].astype(np.int64),
         hosts=profile.hosts,
@@ -62,24 +62,43 @@ def _rows(
     raws: Sequence[RawContainer], joined: Joined, known: Descriptions, files: _FileTable
 ) -> tuple[NDArray[Any], int]:
     """All rows with the run's own indices, in order, and how many are of other processes."""
-    processes = joined.profile.processes
-    parts, left_out = [], 0
-    for place, raw in zip(joined.places, raws, strict=True):
-        for owner, found, ids in raw.trace.rows:
-            process = place[owner]
-            if not processes["is_program"][process]:
-                left_out += len(found)
-                continue
-            _give_meaning(found, process, known)
-            found["process"], found["file"] = process, files.of(ids)
-            for name in ("start_ns", "last_start_ns", "end_ns"):
-                found[name] += processes["shift_ns"][process]
-            found["rank"] = processes["rank"][process]
-            parts.append(found)
+    parts, everyone = [], sum(len(rows) for raw in raws for _, rows, _ in raw.trace.rows)
+    for rows in _of_program([raw.trace.rows for raw in raws], joined, files):
+        _give_meaning(rows, known)
+        parts.append(rows)
+    for raw in raws:
         raw.trace.rows = []
+    left_out = everyone - sum(map(len, parts))
     if not parts:
         return np.zeros(0, TRACE_ROW), left_out
     return _longest(join_in_order(parts, call_order(*parts))), left_out
+
+
+def _of_program(
+    found: Sequence[Sequence[tuple[int, NDArray[Any], NDArray[np.uint64]]]],
+    joined: Joined,
+    files: _FileTable,
+) -> Iterator[NDArray[Any]]:
+    """Yield rows of the program's processes, with the run's processes, files and clock.
+
+    Args:
+        found: Of each container: (owner, rows, file ids); the rows are changed.
+        joined: Of the same containers.
+        files: What the ids mean.
+    """
+    processes = joined.profile.processes
+    for place, parts in zip(joined.places, found, strict=True):
+        for owner, rows, ids in parts:
+            process = processes[place[owner]]
+            if not process["is_program"]:
+                continue
+            rows["process"], rows["rank"] = place[owner], process["rank"]
+            rows["file"] = files.of(ids)
+            for name in {"start_ns", "last_start_ns", "end_ns"}.intersection(
+                rows.dtype.names or ()
+            ):
+                rows[name] += process["shift_ns"]
+            yield rows
 
 
 class _FileTable:
@@ -103,14 +122,15 @@ class _FileTable:
         return found
 
 
-def _give_meaning(rows: NDArray[Any], process: int, known: Descriptions) -> None:
-    """Put the run's indices in the place of the numbers of one process, in place."""
+def _give_meaning(rows: NDArray[Any], known: Descriptions) -> None:
+    """Put the run's indices in the place of the numbers of their process, in place."""
+    process = rows["process"].astype(np.uint64) << np.uint64(32)
 
     def indices(name: str, of: Described[Any]) -> NDArray[np.int64]:
         number = rows[name].astype(np.uint32).astype(np.uint64)
         if not number.any():
             return np.full(len(number), -1)
-        return np.where(number, of.table.of(number | np.uint64(process << 32)), -1)
+        return np.where(number, of.table.of(number | process), -1)
 
     through = rows["layer"] == IoLayer.MPIIO
     rows["memory"] = np.where(through, indices("object", known.views), -1)
@@ -136,31 +156,9 @@ def _longest(rows: NDArray[Any]) -> NDArray[Any]:
     return take_rows(rows, order[np.searchsorted(place, np.arange(place[-1] + 1))])
 
 
-def _bins(raws: Sequence[RawContainer], joined: Joined, files: _FileTable) -> NDArray[Any]:
-    processes = joined.profile.processes
-    parts = []
-    for place, raw in zip(joined.places, raws, strict=True):
-        for owner, ids, layers, bins in raw.trace.bins:
-            process = place[owner]
-            if not processes["is_program"][process]:
-                continue
-            record, number = np.nonzero(bins["width_log2"])
-            used = bins[record, number]
-            part = np.zeros(len(used), BIN_ROW)
-            part["process"], part["rank"] = process, processes["rank"][process]
-            part["file"] = files.of(ids)[record]
-            part["layer"] = layers[record]
-            part["start_ns"] = used["start_ns"].astype(np.int64) + processes["shift_ns"][process]
-            part["width_ns"] = np.int64(1) << used["width_log2"].astype(np.int64)
-            for name in ("calls", "read_bytes", "write_bytes", "busy_ns"):
-                part[name] = np.minimum(used[name], np.uint64(1 << 62)).astype(np.int64)
-            parts.append(part)
-    return join_rows(parts) if parts else np.zeros(0, BIN_ROW)
-
-
 def _lost_calls(raws: Sequence[RawContainer], profile: RunProfile) -> int:
     """Calls that found no room, as the threads or as the processes tell, whichever is more."""
-    by_thread = sum(sum(raw.trace.lost.values()) for raw in raws)
+    by_thread = sum(raw.trace.lost for raw in raws)
     return max(by_thread, int(profile.processes["lost_events"].sum(dtype=np.float64)))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.inputs import TRACE
-from stripewise.model import DURATION_BINS, TRACE_ROW, IoLayer, Op
+from stripewise.model import BIN_ROW, DURATION_BINS, TRACE_ROW, IoLayer, Op
 from stripewise.readers import _trace_layout as t
 from stripewise.readers._blocks import scan_records
 from stripewise.readers._rows import take_rows
@@ -37,8 +37,8 @@ class RawTrace:
     Attributes:
         rows: (owner, `TRACE_ROW` with raw numbers, file ids) of each block and kind.
         described: (owner, record kind, record with its tail) of names, objects, shapes, views.
-        bins: (owner, (n,) uint64 file ids, (n,) layers, (n, k) `BIN`).
-        lost: Calls that found no room, by owner.
+        bins: (owner, `BIN_ROW` of its own clock, file ids).
+        lost: Calls that found no room.
         tracing: Owners that had capture on.
         damaged: What could not be read, in words, and how often.
         room: Rows that may still be read.
@@ -46,8 +46,8 @@ class RawTrace:
 
     rows: list[tuple[int, NDArray[Any], NDArray[np.uint64]]] = field(default_factory=list)
     described: list[tuple[int, int, bytes]] = field(default_factory=list)
-    bins: list[tuple[int, NDArray[Any], NDArray[Any], NDArray[Any]]] = field(default_factory=list)
-    lost: Counter[int] = field(default_factory=Counter)
+    bins: list[tuple[int, NDArray[Any], NDArray[np.uint64]]] = field(default_factory=list)
+    lost: int = 0
     tracing: set[int] = field(default_factory=set)
     damaged: Counter[str] = field(default_factory=Counter)
     room: int = MOST_ROWS
@@ -60,11 +60,10 @@ def add_events(payload: bytes, owner: int, raw: RawTrace, *, begins: bool) -> No
     if start is None:
         return
     offsets, heads = scan_records(payload, start)
-    kinds, versions = _kinds(heads), heads >> np.uint64(48)
+    kinds, sizes = heads["kind"], heads["bytes"]
     events = (kinds == t.TraceRecordKind.EVENT) | (kinds == t.TraceRecordKind.RUN)
-    known = versions == t.TRACE_VERSION
+    known = heads["version"] == t.TRACE_VERSION
     raw.damaged["events of another version of the format"] += int((events & ~known).sum())
-    sizes = _sizes(heads)
     for kind, dtype in (
         (t.TraceRecordKind.EVENT, t.EVENT),
         (t.TraceRecordKind.RUN, t.RUN_WITHOUT_DURATIONS),
@@ -78,15 +77,11 @@ def add_events(payload: bytes, owner: int, raw: RawTrace, *, begins: bool) -> No
 
 
 def add_shared_records(
-    payload: bytes,
-    offsets: NDArray[np.int64],
-    heads: NDArray[np.uint64],
-    owner: int,
-    raw: RawTrace,
+    payload: bytes, offsets: NDArray[np.int64], heads: NDArray[Any], owner: int, raw: RawTrace
 ) -> None:
     """Take names, objects, shapes, views and bins out of scanned records."""
-    kinds, sizes = _kinds(heads), _sizes(heads)
-    known = heads >> np.uint64(48) == t.TRACE_VERSION
+    kinds, sizes = heads["kind"], heads["bytes"]
+    known = heads["version"] == t.TRACE_VERSION
     tailed = np.isin(kinds, _TAILED) & known
     for start, size, kind in zip(
         offsets[tailed].tolist(), sizes[tailed].tolist(), kinds[tailed].tolist(), strict=True
@@ -97,14 +92,6 @@ def add_shared_records(
         n_bins = (size - t.BINS_RECORD.itemsize) // t.BIN.itemsize
         if n_bins:
             _add_bins(payload, offsets[bins & (sizes == size)], n_bins, owner, raw)
-
-
-def _kinds(heads: NDArray[np.uint64]) -> NDArray[np.int64]:
-    return ((heads >> np.uint64(32)) & np.uint64(0xFFFF)).astype(np.int64)
-
-
-def _sizes(heads: NDArray[np.uint64]) -> NDArray[np.int64]:
-    return (heads & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
 def _gather(payload: bytes, offsets: NDArray[np.int64], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -131,7 +118,7 @@ def _add_slots(payload: bytes, owner: int, raw: RawTrace) -> int | None:
     if int(thread["header"]["version"]) != t.TRACE_VERSION:
         raw.damaged["events of another version of the format"] += 1
         return None
-    raw.lost[owner] += min(int(thread["lost_calls"]), _LATEST_NS)
+    raw.lost += min(int(thread["lost_calls"]), _LATEST_NS)
     slots = np.frombuffer(payload, t.RUN, count, start)
     _add_rows(slots[slots["count"] > 0], owner, raw)
     return start + count * size
@@ -226,9 +213,14 @@ def _add_bins(
 ) -> None:
     dtype = np.dtype([("record", t.BINS_RECORD), ("bins", t.BIN, (n_bins,))])
     found = _gather(payload, offsets, dtype)
-    record, bins = found["record"], found["bins"].copy()
+    record, bins = found["record"], found["bins"]
     used = np.arange(n_bins) < record["n_bins"][:, None].astype(np.int64)
     used &= (bins["width_log2"] > 0) & (bins["width_log2"] <= _WIDEST_LOG2)
     used &= (bins["start_ns"] < _LATEST_NS) & (record["layer"] < len(IoLayer))[:, None]
-    bins["width_log2"][~used] = 0
-    raw.bins.append((owner, record["file_id"].copy(), record["layer"].copy(), bins))
+    record, bins = record[np.nonzero(used)[0]], bins[used]
+    rows = np.zeros(len(bins), BIN_ROW)
+    rows["layer"], rows["start_ns"] = record["layer"], bins["start_ns"]
+    rows["width_ns"] = np.int64(1) << bins["width_log2"].astype(np.int64)
+    for name in ("calls", "read_bytes", "write_bytes", "busy_ns"):
+        rows[name] = np.minimum(bins[name], np.uint64(1 << 62))
+    raw.bins.append((owner, rows, record["file_id"]))
