@@ -227,7 +227,7 @@ def test_what_cannot_be_replayed_is_told_or_refused() -> None:
     script = collective_writes()
     script.call(0, IoLayer.ADIOS2, Op.WRITE, "adios2_put", "/o.bp", bytes=1000)
     plan = build_plan(script.trace())
-    assert plan.notes == ("left out: 1 calls, ADIOS2 is not replayed",)
+    assert plan.notes == ("left out: 1 call, ADIOS2 is not replayed",)
     script.call(0, IoLayer.ADIOS2, Op.WRITE, "adios2_put", "/o.bp", bytes=10_000)
     with pytest.raises(UsageError, match=r"31% of the bytes cannot be replayed \(ADIOS2"):
         build_plan(script.trace())
@@ -242,7 +242,7 @@ def test_failed_calls_and_a_selection_that_is_cut_are_left_out() -> None:
     script.call(0, H, Op.WRITE, "H5Dwrite", "/h.h5", object=0, shape=0, bytes=4)
     script.call(0, P, Op.OPEN, "open", "/not/there", flags=1)
     plan = build_plan(script.trace())
-    assert plan.notes == ("left out: 1 calls, a selection is not listed completely in the trace",)
+    assert plan.notes == ("left out: 1 call, a selection is not listed completely in the trace",)
     assert layers(plan) == {"mpiio"}
 
 

@@ -34,6 +34,7 @@ from stripewise.replay._order import find_waits
 from stripewise.replay._records import COLUMNS, Plan, PlanRank
 from stripewise.replay._tables import Tables
 from stripewise.replay._waiting import SYNC_VERBS, with_waits
+from stripewise.text import plural
 
 MOST_LOST_SHARE = 0.05
 """A trace of which a larger share of the bytes cannot be replayed is refused."""
@@ -109,7 +110,7 @@ def _check_lost(trace: Trace, kinds: RowKinds) -> None:
 
 
 def _notes(trace: Trace, kinds: RowKinds) -> tuple[str, ...]:
-    notes = [f"left out: {n} calls, {why}" for why, n in kinds.lost.items()]
+    notes = [f"left out: {plural(n, 'call')}, {why}" for why, n in kinds.lost.items()]
     if kinds.skipped:
         names = ", ".join(f"{name} ({n})" for name, n in sorted(kinds.skipped.items()))
         notes.append(f"calls that move no data are left out: {names}")

@@ -45,14 +45,10 @@ class NativeSource(Source):
 def containers_in(directory: Path) -> list[Path]:
     """Containers in a directory, or, if there are none, in its subdirectories."""
     try:
-        own = _containers(directory)
-        if own:
-            return own
-        below = [_containers(entry) for entry in sorted(directory.iterdir()) if entry.is_dir()]
+        below = (entry for entry in sorted(directory.iterdir()) if entry.is_dir())
+        return _containers(directory) or [file for entry in below for file in _containers(entry)]
     except OSError:
         return []
-    found = [files for files in below if files]
-    return [file for files in found for file in files]
 
 
 def _containers(directory: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.model import Evidence, FileLayout, RunProfile, Trace
+from stripewise.model import ALL_RANKS, Evidence, FileLayout, IoLayer, Op, RunProfile, Trace
 from stripewise.readers.sources._accesses import foreign_accesses
 from stripewise.readers.sources._base import Source, head_of
 from stripewise.readers.sources._calls import heat_of
@@ -99,7 +99,7 @@ def _evidence(log: RawLog) -> Evidence:
         heat_bin_seconds=width,
         layouts=layouts,
         partial=bool(trouble),
-        notes=(*trouble, *layout_notes, *_notes(log, trace), *_blocks(log)),
+        notes=(*trouble, *layout_notes, *_notes(log, counters, trace), *_blocks(log)),
     )
     return Evidence(
         profile, trace, foreign_accesses(trace, knows_views=False) if trace is not None else ()
@@ -145,7 +145,7 @@ def _newer(log: RawLog) -> dict[str, str]:
     return found
 
 
-def _notes(log: RawLog, trace: Trace | None) -> list[str]:
+def _notes(log: RawLog, counters: NDArray[Any], trace: Trace | None) -> list[str]:
     modules = log.meta["modules"]
     notes = [_OUTERMOST] if log.modules else []
     if not log.modules and trace is None:
@@ -160,14 +160,16 @@ def _notes(log: RawLog, trace: Trace | None) -> list[str]:
     if trace is None and not any(name.startswith("DXT_") for name in modules):
         notes.append("no single calls (DXT was off): no patterns; DARSHAN_MOD_ENABLE=")
         notes[-1] += "DXT_POSIX,DXT_MPIIO records them"
-    reduced = any((module["rank"] == -1).any() for module in log.modules.values())
+    reduced = (counters["rank"] == ALL_RANKS).any()
     if reduced and log.meta["job"].get("nprocs", 0) > 1:
         notes.append(
             "shared files have one record for all ranks: their times are sums over ranks;"
             " DARSHAN_DISABLE_SHARED_REDUCTION=1 keeps each rank's"
         )
-    mixed = log.modules.get("MPI-IO")
-    if mixed is not None and _mixed(mixed):
+    made = counters["count"][counters["layer"] == IoLayer.MPIIO] > 0
+    reads = made[:, Op.READ] & made[:, Op.READ_COLLECTIVE]
+    writes = made[:, Op.WRITE] & made[:, Op.WRITE_COLLECTIVE]
+    if (reads | writes).any():
         notes.append(
             "MPI-IO: bytes and time of files with independent and collective calls are shared"
             " out by number of calls"
@@ -183,15 +185,6 @@ def _format(log: RawLog) -> tuple[int, ...]:
     """Version of the log's format; of a log that does not tell the newest."""
     parts = str(log.meta["job"].get("log_ver", "")).split(".")
     return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else (99,)
-
-
-def _mixed(module: NDArray[Any]) -> bool:
-    def sum_of(*names: str) -> Any:
-        return sum(np.maximum(module[name], 0) for name in names)
-
-    reads = (sum_of("INDEP_READS", "NB_READS") > 0) & (sum_of("COLL_READS", "SPLIT_READS") > 0)
-    writes = sum_of("INDEP_WRITES", "NB_WRITES") > 0
-    return bool((reads | (writes & (sum_of("COLL_WRITES", "SPLIT_WRITES") > 0))).any())
 
 
 def _blocks(log: RawLog) -> list[str]:
