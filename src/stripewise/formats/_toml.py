@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -115,7 +116,7 @@ def _file_lines(rule: FileRule, lost: list[str]) -> list[str]:
     lines = ["", "[[file]]", f"match = {_string(rule.match)}"]
     for layer, settings in rule.layers.items():
         lines += _inline(layer, settings, lost)
-    lines.append(f"override = {'true' if rule.override else 'false'}")
+    lines.append(f"override = {_value(rule.override)}")
     for dataset in rule.datasets:
         if _SURROGATE.search(dataset.match):
             lost.append(f"settings for dataset {dataset.match!r}: the name is not UTF-8")
@@ -153,13 +154,7 @@ def _key(key: str) -> str:
 
 
 def _value(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _string(value)
-    if isinstance(value, tuple):
-        return "[" + ", ".join(str(element) for element in value) + "]"
-    return repr(value)
+    return _string(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _string(text: str) -> str:

@@ -39,10 +39,9 @@ _both = partial(_contract, stacks=("bp4", "bp5"), source=_BP4)
 
 def _aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
     """Fewer and more files than the one a host that is the default."""
-    counts = {1, facts.n_hosts // 2, 2 * facts.n_hosts, 4 * facts.n_hosts, facts.n_ranks // 2}
-    counts |= {facts.n_ranks}
-    rungs = sorted(n for n in counts if 1 <= n <= facts.n_ranks and n != facts.n_hosts)
-    return tuple(rungs)
+    hosts, ranks = facts.n_hosts, facts.n_ranks
+    counts = {1, hosts // 2, 2 * hosts, 4 * hosts, ranks // 2, ranks}
+    return tuple(sorted(n for n in counts if 1 <= n <= ranks and n != hosts))
 
 
 def _stripes(facts: ProgramFacts) -> tuple[Value, ...]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from stripewise.tunables._registry import suggest
 
 
-def first_problem(error: ValidationError, known: Iterable[str]) -> str:
+def first_problem(error: ValidationError, known: Collection[str]) -> str:
     """Return the first problem: where, the value, what to give instead.
 
     Args:
@@ -24,11 +24,10 @@ def first_problem(error: ValidationError, known: Iterable[str]) -> str:
     if first["type"] == "extra_forbidden":
         key = str(first["loc"][-1])
         place = _where(first["loc"][:-1])
-        names = tuple(known)
         here = f"{place}: " if place else ""
-        if key in names:
+        if key in known:
             return f"{here}{key!r} does not stand here, but in another table"
-        return f"{here}no key is called {key!r}{suggest(key, names)}"
+        return f"{here}no key is called {key!r}{suggest(key, known)}"
     if first["type"] == "missing":
         return f"{where} is missing: add it"
     message = str(first["msg"]).removeprefix("Value error, ")

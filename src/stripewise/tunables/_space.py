@@ -45,13 +45,10 @@ class Space:
 
         None where the settings lie outside of the space.
         """
-        ladders = {d.tunable.name: d.values for d in self.dimensions}
+        ladders = {d.tunable.name: (None, *d.values) for d in self.dimensions}
         if any(value not in ladders.get(name, ()) for name, value in settings.items()):
             return None
-        return tuple(
-            ladder.index(settings[name]) + 1 if name in settings else 0
-            for name, ladder in ladders.items()
-        )
+        return tuple(ladder.index(settings.get(name)) for name, ladder in ladders.items())
 
     def at(self, places: Iterable[int]) -> dict[str, Value]:
         """Return the settings whose values stand at such places."""
