@@ -42,15 +42,34 @@ class TpeStrategy(Strategy):
     )
 
     def begin(self) -> None:
-        """Look whether Optuna is there.
+        """Make the model, which knows the default.
 
         Raises:
-            RuntimeMissingError: It is not.
+            RuntimeMissingError: Optuna is not installed.
         """
-        self._optuna: Any = _import_optuna()
+        require("tpe", "the strategy tpe")
+        import optuna  # takes long, and few studies want it
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._optuna: Any = optuna
         self._random = Random(f"tpe:{self.seed}")
         self._tried: set[PointKey] = {key_of({})}
-        self._study = self._new_study()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # multivariate is marked experimental
+            sampler = optuna.samplers.TPESampler(
+                n_startup_trials=int(self.number("startup")),
+                n_ei_candidates=int(self.number("candidates")),
+                multivariate=True,
+                constant_liar=False,
+                seed=self.seed,
+            )
+        self._study: Any = optuna.create_study(direction="minimize", sampler=sampler)
+        self._distributions = {
+            d.tunable.name: optuna.distributions.CategoricalDistribution(
+                tuple(range(len(d.values) + 1))
+            )
+            for d in self.space.dimensions
+        }
         self._n_learned = 0
         self._finished = False
         if self.space.dimensions:
@@ -97,26 +116,6 @@ class TpeStrategy(Strategy):
             f"no valid point was found in {_FRUITLESS_DRAWS} draws; narrow the space with --only"
         )
 
-    def _new_study(self) -> Any:
-        optuna = self._optuna
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # multivariate is marked experimental
-            sampler = optuna.samplers.TPESampler(
-                n_startup_trials=int(self.number("startup")),
-                n_ei_candidates=int(self.number("candidates")),
-                multivariate=True,
-                constant_liar=False,
-                seed=self.seed,
-            )
-        study = optuna.create_study(direction="minimize", sampler=sampler)
-        self._distributions = {
-            d.tunable.name: optuna.distributions.CategoricalDistribution(
-                tuple(range(len(d.values) + 1))
-            )
-            for d in self.space.dimensions
-        }
-        return study
-
     def _next(self) -> Proposal | None:
         if self.space.size - 1 < len(self._tried):
             return None
@@ -161,16 +160,3 @@ class TpeStrategy(Strategy):
         )
         self._study.add_trial(trial)
         self._n_learned += 1
-
-
-def _import_optuna() -> Any:
-    """Import Optuna; it takes long, and few studies want it.
-
-    Raises:
-        RuntimeMissingError: It is not installed.
-    """
-    require("tpe", "the strategy tpe")
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return optuna

@@ -39,7 +39,6 @@ class CaseRuns:
     """The runs of one trial on one case, and of the baseline beside them."""
 
     def __init__(self, baseline: Baseline, number: int, proposal: Proposal) -> None:
-        """Take the parts; run nothing yet."""
         self.baseline = baseline
         self.context = baseline.context
         self.candidates: list[Measurement] = []

@@ -15,7 +15,6 @@ class Interrupts:
     """Notes a signal; the study raises it at its next checkpoint."""
 
     def __init__(self) -> None:
-        """Nothing has come yet."""
         self._signal: int | None = None
 
     def checkpoint(self) -> None:

@@ -81,7 +81,8 @@ class Journal:
         self.note = ""
         try:
             self._descriptor = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-            self._load(_content(self._descriptor))
+            with open(os.dup(self._descriptor), "rb") as stream:
+                self._load(stream.read())
             sync_directory(path.parent)
         except OSError as error:
             raise StorageError(f"cannot open the journal {path}: {error.strerror}") from error
@@ -175,11 +176,6 @@ def _is_complete(record: Record) -> bool:
     """Whether a record holds what one of its kind holds."""
     fields = {"at": (int, float), **_FIELDS.get(str(record.get("kind")), {"kind": ()})}
     return all(isinstance(record.get(name), kinds) for name, kinds in fields.items())
-
-
-def _content(descriptor: int) -> bytes:
-    with open(os.dup(descriptor), "rb") as stream:
-        return stream.read()
 
 
 def described(error: BaseException) -> str:

@@ -42,6 +42,10 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     runtime = find_runtime()
     policy = load_policy()
     workspace = open_workspace(options)
+    memory = None
+    if options.memory:
+        machine = describe_machine(options.study_directory)
+        memory = Memory(own_store(), site_stores(policy.knowledge), machine)
     if warning := other_file_system(options):
         ledger.warn(warning)
     return Tools(
@@ -54,7 +58,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         find_space=partial(search_space, options, policy),
         policy=policy,
         provenance=_provenance(options, policy),
-        memory=_memory(options, policy) if options.memory else None,
+        memory=memory,
     )
 
 
@@ -76,11 +80,6 @@ def open_workspace(options: StudyOptions) -> Workspace:
         words = [word for each in options.sharing or (options.command,) for word in each]
         snapshot = InputSnapshot.create(options.origin, home, inputs=options.inputs, command=words)
     return Workspace(snapshot, part, options.command)
-
-
-def _memory(options: StudyOptions, policy: Policy) -> Memory:
-    machine = describe_machine(options.study_directory)
-    return Memory(own_store(), site_stores(policy.knowledge), machine)
 
 
 def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> Space:
@@ -150,7 +149,7 @@ def resource_warnings(options: StudyOptions) -> list[str]:
     Raises:
         UsageError: The launcher or one of its options is not understood.
     """
-    if not options.resources:
+    if not (options.ranks or options.ranks_per_node or options.threads):
         return []
     for job in _jobs(options):
         command_with_resources(options.command, job)

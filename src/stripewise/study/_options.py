@@ -116,15 +116,10 @@ class StudyOptions:
             )
 
     @property
-    def resources(self) -> dict[str, tuple[int, ...]]:
-        """Tunable name to the values of the job's resources that are to be tried."""
-        every = {f"job.{name}": getattr(self, name) for name in _RESOURCES}
-        return {name: values for name, values in every.items() if values}
-
-    @property
     def ladders(self) -> dict[str, tuple[Value, ...]]:
-        """Tunable name to the values that the user wants tried."""
-        return {**self.vary, **self.resources}
+        """Tunable name to the values that the user wants tried, of the job's resources too."""
+        resources = {f"job.{name}": getattr(self, name) for name in _RESOURCES}
+        return {**self.vary, **{name: values for name, values in resources.items() if values}}
 
     @property
     def all_cases(self) -> tuple[Case, ...]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from functools import partial
 from random import Random
 
@@ -17,29 +17,27 @@ from stripewise.study._statistics import LOOKS, Noise, excludes_one
 from stripewise.study._verdict import TIMES, Pair, Rounds, Seconds
 
 
+@dataclass
 class PairRunner:
     """Runs the pairs of one trial."""
 
-    def __init__(self, context: Context, trial: Trial) -> None:
-        """Take the parts; run nothing yet."""
-        self._context = context
-        self._baselines = context.baselines
-        self._trial = trial
+    context: Context
+    trial: Trial
 
     def may_begin(self) -> bool:
         """Whether pairs may begin; the first trial's were kept in the budget."""
-        roles = [entry.role for entry in self._context.ledger.entries]
+        roles = [entry.role for entry in self.context.ledger.entries]
         first = RunRole.PAIR_WINNER not in roles
         return self._begun(1) or first or self._allows(LOOKS[0])
 
     def run(self) -> Rounds | None:
         """Run the pairs up to the look that decides; None if the candidate fails in one."""
-        noises = tuple(self._noises(baseline.context) for baseline in self._baselines)
-        rounds = Rounds(tuple([] for _ in self._baselines), self._context.weights, noises)
+        noises = tuple(self._noises(baseline.context) for baseline in self.context.baselines)
+        rounds = Rounds(tuple([] for _ in self.context.baselines), self.context.weights, noises)
         for look in LOOKS:
             if rounds.n and rounds.is_futile():
                 break
-            for found in self._context.side_by_side().each(self._units(rounds, look)):
+            for found in self.context.side_by_side().each(self._units(rounds, look)):
                 if found is None:
                     return None
                 for place, pair in found.items():
@@ -60,7 +58,7 @@ class PairRunner:
             runs = case.baselines()
             return [astuple(Noise.of([seconds(run) for run in runs])) for seconds in TIMES]
 
-        known = case.remember(f"pair-noise/{self._trial.number}", seen)
+        known = case.remember(f"pair-noise/{self.trial.number}", seen)
         return {seconds: Noise(*noise) for seconds, noise in zip(TIMES, known, strict=True)}
 
     def _units(self, rounds: Rounds, look: int) -> Iterator[MakeUnit[dict[int, Pair] | None]]:
@@ -77,16 +75,16 @@ class PairRunner:
     def _tell(self, rounds: Rounds, look: int) -> None:
         cases = {
             case.name: rounds.of_case(place)
-            for place, case in enumerate(self._context.cases)
+            for place, case in enumerate(self.context.cases)
             if case.name
         }
-        self._context.observer.pair_finished(rounds.n, look, rounds.speedup(), cases)
+        self.context.observer.pair_finished(rounds.n, look, rounds.speedup(), cases)
 
     def _round(self, number: int, place: int) -> Steps[dict[int, Pair] | None]:
         del place  # a pair brings its own baseline
         pairs: dict[int, Pair] = {}
-        for index in self._context.order(f"pair-cases/{self._trial.number}/{number}"):
-            pair = yield from self._pair(self._baselines[index], number)
+        for index in self.context.order(f"pair-cases/{self.trial.number}/{number}"):
+            pair = yield from self._pair(self.context.baselines[index], number)
             if pair is None:
                 return None
             pairs[index] = pair
@@ -101,30 +99,30 @@ class PairRunner:
         winner = found[RunRole.PAIR_WINNER]
         if winner.ok:
             return found[RunRole.PAIR_BASELINE], winner
-        why = failure_text(winner, self._trial.settings)
-        text = f"trial {self._trial.number} failed in a fresh pair ({why}): given up"
-        case.decide(f"failed/{self._trial.number}", text)
+        why = failure_text(winner, self.trial.settings)
+        text = f"trial {self.trial.number} failed in a fresh pair ({why}): given up"
+        case.decide(f"failed/{self.trial.number}", text)
         case.warn(text)
         return None
 
     def _slots(self, baseline: Baseline, name: str) -> tuple[RunSlot, RunSlot]:
         """Return the runs of a pair in their order, which is drawn once."""
-        case, number = baseline.context, self._trial.number
+        case, number = baseline.context, self.trial.number
         slot = partial(baseline.slot, trial_number=number, pair_number=int(name.partition("/")[0]))
         before = slot(f"pair/{number}/{name}/baseline", RunRole.PAIR_BASELINE)
-        winner = slot(f"pair/{number}/{name}/winner", RunRole.PAIR_WINNER, self._trial.settings)
-        seed = case.key(f"{self._context.options.seed}:pair:{number}:{name}")
+        winner = slot(f"pair/{number}/{name}/winner", RunRole.PAIR_WINNER, self.trial.settings)
+        seed = case.key(f"{self.context.options.seed}:pair:{number}:{name}")
         if case.remember(self._order_name(name), lambda: Random(seed).random() < 0.5):
             return before, winner
         return winner, before
 
     def _begun(self, number: int) -> bool:
         """Whether a round was begun before a restart."""
-        return any(c.recall(self._order_name(number)) is not None for c in self._context.cases)
+        return any(c.recall(self._order_name(number)) is not None for c in self.context.cases)
 
     def _order_name(self, name: int | str) -> str:
-        return f"pair-order/{self._trial.number}/{name}"
+        return f"pair-order/{self.trial.number}/{name}"
 
     def _allows(self, rounds: int) -> bool:
-        runs = 2 * rounds * len(self._baselines)
-        return self._context.budget.allows(runs, self._context.run_seconds, final=True)
+        runs = 2 * rounds * len(self.context.baselines)
+        return self.context.budget.allows(runs, self.context.run_seconds, final=True)

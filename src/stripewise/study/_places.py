@@ -37,7 +37,6 @@ class Places(Generic[T]):
     """As many units at a time as a launcher has places."""
 
     def __init__(self, executor: Executor, places: int) -> None:
-        """Take the executor; run nothing yet."""
         self._executor = executor
         self._places = range(places)
         self._units: dict[int, _Unit[T]] = {}

@@ -40,7 +40,6 @@ class Search:
     """Runs trials until a budget, the strategy or a lack of progress ends it."""
 
     def __init__(self, context: Context, strategy: Strategy) -> None:
-        """Take the parts."""
         self._context = context
         self._strategy = strategy
         self._proposals = Proposals(strategy, context.ledger.recall)

@@ -40,7 +40,6 @@ class TrialRuns:
     """
 
     def __init__(self, context: Context, number: int, proposal: Proposal) -> None:
-        """Take the parts; run nothing yet."""
         self._context = context
         self.number = number
         self.is_closed = context.ledger.recall(f"trial/{number}") is not None

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, inf, isfinite, log
@@ -131,9 +131,9 @@ class Landscape:
         spot = self.find(settings)
         return spot.io_seconds / self.best.io_seconds - 1 if spot else inf
 
-    def near(self, margin: float = NEAR) -> list[Spot]:
-        """Return the configurations within a margin of the optimum."""
-        limit = self.best.io_seconds * (1 + margin)
+    def near(self) -> list[Spot]:
+        """Return the configurations within `NEAR` of the optimum."""
+        limit = self.best.io_seconds * (1 + NEAR)
         return [spot for spot in self.spots if spot.io_seconds <= limit]
 
     @property
@@ -141,8 +141,8 @@ class Landscape:
         """Median of the default over that of the optimum."""
         return self.default.io_seconds / self.best.io_seconds
 
-    def gain_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return a bootstrap interval of `gain`: runs of both drawn again, percentiles.
+    def gain_interval(self) -> tuple[float, float]:
+        """Return a bootstrap interval of 95 % of `gain`: runs of both drawn again, percentiles.
 
         It does not know that the optimum was picked as the best of many; `fresh_gain` does.
         """
@@ -152,7 +152,7 @@ class Landscape:
             median(draw.choices(before, k=len(before))) / median(draw.choices(after, k=len(after)))
             for _ in range(_RESAMPLES)
         )
-        skipped = round((1 - confidence) / 2 * _RESAMPLES)
+        skipped = round(0.025 * _RESAMPLES)
         return ratios[skipped], ratios[-1 - skipped]
 
     def fresh_gain(self) -> float:
@@ -162,7 +162,7 @@ class Landscape:
         with the default by this one; geometric mean.
         """
         tables = {
-            number: _times_of_round(self._acting, number)
+            number: self._times_of_round(number)
             for number in sorted({run.round for spot in self.spots for run in spot.runs} - {0})
         }
         logs = []
@@ -174,6 +174,15 @@ class Landscape:
             chosen = min(known, key=lambda key: median(table[key] for table in others))
             logs.append(log(here[()] / here[chosen]))
         return exp(mean(logs)) if logs else float("nan")
+
+    def _times_of_round(self, number: int) -> dict[SettingsKey, float]:
+        """Return the I/O seconds of one round's good runs, by configuration that can act."""
+        return {
+            self.surface.key(spot.settings): max(run.io_seconds, _TINY_SECONDS)
+            for spot in self._acting
+            for run in spot.runs
+            if run.round == number and run.role is SurfaceRole.POINT and run.status is RunStatus.OK
+        }
 
     def effects(self) -> list[KnobEffect]:
         """Return what each tunable does, the strongest first."""
@@ -204,14 +213,3 @@ class Landscape:
 def _why_inert(name: str, surface: Surface) -> str:
     tunable = next((one for one in all_tunables() if one.name == name), None)
     return tunable.why_not(surface.facts) if tunable is not None else ""
-
-
-def _times_of_round(spots: Sequence[Spot], number: int) -> dict[SettingsKey, float]:
-    found: dict[SettingsKey, float] = {}
-    for spot in spots:
-        key = tuple(sorted((name, repr(value)) for name, value in spot.settings.items()))
-        for run in spot.runs:
-            wanted = run.round == number and run.role is SurfaceRole.POINT
-            if wanted and run.status is RunStatus.OK:
-                found[key] = max(run.io_seconds, _TINY_SECONDS)
-    return found

@@ -22,13 +22,10 @@ class ReplayedLauncher(Launcher):
 
     name = "replayed"
 
-    def __init__(
-        self, surface: Surface, seed: int = 0, *, start_unix_seconds: float = 0.0
-    ) -> None:
-        """Keep the surface; the clock starts at `start_unix_seconds`."""
+    def __init__(self, surface: Surface, seed: int = 0) -> None:
         self.surface = surface
         self.seed = seed
-        self.clock_unix_seconds = start_unix_seconds
+        self.clock_unix_seconds = 0.0
         self._known = surface.by_settings()
         self._draws: dict[SettingsKey, int] = {}
 
