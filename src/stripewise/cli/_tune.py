@@ -28,7 +28,6 @@ from stripewise.cli._completion import complete_knob, complete_strategy
 from stripewise.cli._tune_words import (
     Duration,
     Numbers,
-    check_strategy,
     find_cases,
     strategy_options,
 )
@@ -195,6 +194,7 @@ def command(
     program itself confirms what was found, with the same output and in fresh pairs.
     """
     from stripewise.cli._vary import parse_vary
+    from stripewise.strategies import check_strategy_options
     from stripewise.study import StudyOptions
     from stripewise.tunables import get
 
@@ -214,7 +214,7 @@ def command(
         vary=parse_vary(given.pop("vary")),
         **given,
     )
-    check_strategy(options.strategy, options.strategy_options)
+    check_strategy_options(options.strategy, options.strategy_options)
     for name in (*options.only, *options.exclude):
         get(name)
     if replayed is not None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,19 +67,6 @@ def find_cases(
     if program:
         raise UsageError(f"the commands stand in {path}; leave out the one after --")
     return read_cases(path)
-
-
-def check_strategy(name: str, options: Mapping[str, str]) -> None:
-    """Refuse a strategy, or an option of it, that does not exist, before anything is run.
-
-    Raises:
-        UsageError: With the names there are.
-    """
-    from stripewise.strategies import check_strategy_options, strategy_names
-
-    if name not in strategy_names():
-        raise UsageError(f"no strategy {name!r}; there are: {', '.join(strategy_names())}")
-    check_strategy_options(name, options)
 
 
 def strategy_options(texts: Sequence[str]) -> dict[str, str]:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from stripewise.errors import RuntimeMissingError, UsageError
 from stripewise.model import ProgramFacts
@@ -43,12 +42,9 @@ def find_strategy(name: str) -> type[Strategy]:
     Raises:
         UsageError: There is no such strategy.
     """
-    member = _STRATEGIES.get(name)
-    if member is None:
-        close = get_close_matches(name, _STRATEGIES, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(_STRATEGIES)}"
-        raise UsageError(f"no strategy {name!r}; {hint}")
-    return member
+    if name not in _STRATEGIES:
+        raise UsageError(f"no strategy {name!r}; there are: {', '.join(_STRATEGIES)}")
+    return _STRATEGIES[name]
 
 
 def check_strategy_options(name: str, options: Mapping[str, str]) -> None:
