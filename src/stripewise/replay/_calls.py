@@ -66,8 +66,8 @@ def rank_calls(trace: Trace, chosen: NDArray[np.bool_]) -> list[RankCalls]:
     index = np.flatnonzero(chosen)
     ranks = trace.rows["rank"][index] if trace.n_ranks else np.zeros(len(index), np.int64)
     order = np.argsort(ranks, kind="stable")
-    borders = np.searchsorted(ranks[order], np.arange(1, trace.n_ranks))
-    parts = np.split(index[order], borders)
+    borders = np.searchsorted(ranks[order], np.arange(1, max(trace.n_ranks, 1) + 1))
+    parts = np.split(index[order], borders)[:-1]  # the rest is of no rank of the run
     found = [_calls_of(rank, trace.rows, part) for rank, part in enumerate(parts)]
     if one_clock(trace):
         _begin_late(found)

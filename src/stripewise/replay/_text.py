@@ -5,19 +5,20 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stripewise.errors import StorageError
+from stripewise.outputs import whole_file
 from stripewise.replay._records import CALL_ROW, COLUMNS, Plan, PlanFile, PlanRank
 
 PLAN_VERSION = 1
-_PLAIN = frozenset(b"!#$&'()+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`"
-                   b"abcdefghijklmnopqrstuvwxyz{|}~")  # fmt: skip
+_MARKS = "!#$&'()+,-./:;<=>?@[]^_`{|}~"
 
 
 def plan_text(plan: Plan) -> str:
@@ -31,12 +32,8 @@ def write_plan(plan: Plan, path: Path) -> None:
     Raises:
         StorageError: It cannot be written.
     """
-    try:
-        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(number, "w", encoding="ascii") as stream:
-            stream.writelines(f"{line}\n" for line in _lines(plan))
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}") from error
+    with whole_file(path) as place, place.open("w", encoding="ascii") as stream:
+        stream.writelines(f"{line}\n" for line in _lines(plan))
 
 
 def _lines(plan: Plan) -> Iterator[str]:
@@ -77,30 +74,23 @@ def _of_file(index: int, file: PlanFile) -> Iterator[str]:
 
 def escaped(text: str) -> str:
     """Return a name as one word: other bytes than letters, digits and marks as %XX."""
-    raw = os.fsencode(text)
-    word = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw)
-    return word or "%"
+    return quote(os.fsencode(text), safe=_MARKS) or "%"
 
 
 def number_list(numbers: ArrayLike) -> str:
     """Return numbers as words: A, A*N for N equal ones, A+D*N for N at distance D."""
     values = np.asarray(numbers, np.int64)
-    found = []
-    at, n = 0, len(values)
-    steps = np.diff(values)
-    change = np.append(np.flatnonzero(steps[1:] != steps[:-1]) + 1, n - 1) if n > 1 else [0]
-    turn = 0
-    while at < n:
-        while change[turn] <= at and change[turn] < n - 1:
-            turn += 1
-        length = int(change[turn]) - at + 1 if at < n - 1 else 1
-        step = int(steps[at]) if length > 1 else 0
-        if length == 2 and step:
-            length = 1
-        first = int(values[at])
-        distance = f"+{step}" if length > 1 and step else ""
-        found.append(f"{first}{distance}*{length}" if length > 1 else f"{first}")
-        at += length
+    steps, last = np.diff(values), len(values) - 1
+    ends = [*(np.flatnonzero(steps[1:] != steps[:-1]) + 1).tolist(), last]  # of equal distances
+    found, at = [], 0
+    while at <= last:
+        end = at if at == last else ends[bisect_right(ends, at)]
+        step = int(steps[at]) if end > at else 0
+        if step and end == at + 1:  # two numbers are shorter by themselves
+            end, step = at, 0
+        distance, times = f"+{step}" if step else "", f"*{end - at + 1}" if end > at else ""
+        found.append(f"{values[at]}{distance}{times}")
+        at = end + 1
     return " ".join(found)
 
 
