@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,11 @@ class Boxes:
     n: _Ints
     stride: _Ints
     step: _Ints
-    calls: _Ints = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Count the calls of each box, (m,)."""
-        object.__setattr__(self, "calls", self.n.prod(axis=1))
+    @cached_property
+    def calls(self) -> _Ints:
+        """(m,) how many calls each is."""
+        return np.asarray(self.n.prod(axis=1))
 
     def expanded(self, chosen: NDArray[np.bool_]) -> tuple[_Ints, _Ints, _Ints]:
         """(n,) box, offset and sequence of each call of some boxes, not in order."""

@@ -152,11 +152,8 @@ def _autocorrelation(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _refined(values: NDArray[np.float64], peak: int) -> float:
     """Place of a peak between bins, by the parabola through its three points."""
-    if peak + 1 >= len(values):
-        return float(peak)
-    left, middle, right = values[peak - 1], values[peak], values[peak + 1]
-    curve = left - 2 * middle + right
-    return float(peak if curve >= 0 else peak + 0.5 * (left - right) / curve)
+    left, middle, right = values[peak - 1 : peak + 2]
+    return float(peak + 0.5 * (left - right) / (left - 2 * middle + right))
 
 
 def _bursts(values: NDArray[np.float64], lag: float) -> list[tuple[int, int]]:

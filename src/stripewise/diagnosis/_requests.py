@@ -21,11 +21,6 @@ UNIT_BYTES = 1 << 20
 """Unit of alignment where the stripe is not known. Assumed."""
 
 
-def unit_of(use: FileUse) -> int:
-    """Stripe of a file, or 1 MiB."""
-    return use.layout.stripe_bytes or UNIT_BYTES
-
-
 def request_rows(files: Sequence[FileUse], traced: dict[int, Sides]) -> tuple[RequestRow, ...]:
     """Rows of the files that were used through MPI-IO, one for each direction.
 
@@ -48,7 +43,7 @@ def request_rows(files: Sequence[FileUse], traced: dict[int, Sides]) -> tuple[Re
 def _exact(use: FileUse, side: Side, writing: bool) -> RequestRow | None:
     if not len(side.program):
         return None
-    unit = unit_of(use)
+    unit = use.layout.stripe_bytes or UNIT_BYTES
     below, modify = total(side.system), total(side.modify)
     aligned = count_aligned(side.system, unit, side.budget)
     return _row(
@@ -90,10 +85,8 @@ def _row(
 
 def _slowest_seconds(side: Side) -> float:
     rows = np.concatenate([side.system, side.modify])
-    if not len(rows):
-        return 0.0
     _, inverse = np.unique(rows["process"], return_inverse=True)
-    return float(np.bincount(inverse, weights=rows["busy_ns"] * 1e-9).max())
+    return float(np.bincount(inverse, weights=rows["busy_ns"] * 1e-9).max(initial=0.0))
 
 
 def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
@@ -113,7 +106,7 @@ def _coarse(use: FileUse, writing: bool) -> RequestRow | None:
         system_mean_bytes=every.mean_bytes,
         modify_bytes=_modify_bytes(use) if writing else 0,
         aligned=_aligned(use, writing),
-        unit_bytes=_alignment(use.rows) or unit_of(use),
+        unit_bytes=_alignment(use.rows) or use.layout.stripe_bytes or UNIT_BYTES,
         system_seconds=every.elapsed,
     )
 
@@ -126,7 +119,7 @@ def _modify_bytes(use: FileUse) -> int | None:
 
 
 def _alignment(rows: NDArray[Any]) -> int:
-    return int(rows["alignment"].max()) if len(rows) else 0
+    return int(rows["alignment"].max(initial=0))
 
 
 def _aligned(use: FileUse, writing: bool) -> float | None:

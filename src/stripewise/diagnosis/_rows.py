@@ -24,7 +24,7 @@ from stripewise.diagnosis._usage import (
     Rows,
 )
 from stripewise.diagnosis.heat_cells import LAYER_NAMES
-from stripewise.model import N_COMMON, SIZE_EDGES, IoLayer, Op
+from stripewise.model import N_COMMON, IoLayer, Op
 
 
 def file_rows(files: Sequence[FileUse]) -> tuple[FileRow, ...]:
@@ -47,9 +47,9 @@ def _file_row(use: FileUse) -> FileRow:
         write_bytes=use.write_bytes,
         read_calls=use.calls(READS, layers=[use.top]).count,
         write_calls=use.calls(WRITES, layers=[use.top]).count,
-        read_sizes=_sizes(top, "read_sizes"),
-        write_sizes=_sizes(top, "write_sizes"),
-        common_sizes=common_sizes(top),
+        read_sizes=tuple(top["read_sizes"].sum(axis=0).tolist()),
+        write_sizes=tuple(top["write_sizes"].sum(axis=0).tolist()),
+        common_sizes=_common_sizes(top),
         collective=share(together.count, data.count),
         sequential=_order(use, "sequential"),
         consecutive=_order(use, "consecutive"),
@@ -71,13 +71,7 @@ def _interface(use: FileUse) -> str:
     return " + ".join(LAYER_NAMES[layer] for layer in moving or use.layers) or "-"
 
 
-def _sizes(rows: NDArray[Any], name: str) -> tuple[int, ...]:
-    if not len(rows):
-        return (0,) * len(SIZE_EDGES)
-    return tuple(int(count) for count in rows[name].sum(axis=0))
-
-
-def common_sizes(rows: NDArray[Any]) -> tuple[tuple[int, int], ...]:
+def _common_sizes(rows: NDArray[Any]) -> tuple[tuple[int, int], ...]:
     """Most common sizes over rows that each know their own: (bytes, calls)."""
     counted: Counter[int] = Counter()
     for size, count in zip(

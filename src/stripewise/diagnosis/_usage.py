@@ -89,7 +89,6 @@ class Rows:
     """Counter rows, which of them the program made, and sums over the calls in them."""
 
     def __init__(self, sums: Sums, group: int = 0, where: slice = slice(None)) -> None:
-        """Take the rows of one group."""
         self.rows, self.keys, self.own = sums.rows[where], sums.keys[where], sums.own[where]
         self.reduced = self.keys == ALL_RANKS
         self._sums, self._group = sums, group
@@ -122,7 +121,6 @@ class FileUse(Rows):
     def __init__(
         self, profile: RunProfile, index: int, sums: Sums, group: int, where: slice
     ) -> None:
-        """Take the rows of one file."""
         super().__init__(sums, group, where)
         self.n_ranks = profile.n_ranks
         self.index = index

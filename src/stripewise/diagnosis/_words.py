@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from stripewise.text import printable
+
 _MOST_NAME = 40
 _UNITS = (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
 
@@ -54,10 +56,7 @@ def things(value: int, noun: str) -> str:
 
 def name_of(path: str) -> str:
     """Last part of a path, shortened and printable."""
-    name = os.path.basename(path.rstrip("/")) or path
-    shown = "".join(
-        letter if letter.isprintable() else f"\\x{ord(letter) & 0xFF:02x}" for letter in name
-    )
+    shown = printable(os.path.basename(path.rstrip("/")) or path)
     return shown if len(shown) <= _MOST_NAME else f"{shown[:24]}…{shown[-12:]}"
 
 

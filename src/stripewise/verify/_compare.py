@@ -121,7 +121,7 @@ class Reference:
         """Say how two outputs differ, but for bytes that no rank wrote: those, by item."""
         different = unit_bytes_differ(one, two)
         written = self._written().get(one.path) if different else None
-        if written is None or not one.is_file or one.size_bytes != two.size_bytes:
+        if written is None or one.is_link or one.members or one.size_bytes != two.size_bytes:
             return different, {}
         try:
             holes = _holes(written, one.place, two.place)

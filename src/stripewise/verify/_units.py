@@ -34,11 +34,6 @@ class Unit:
     is_link: bool = False
     members: frozenset[str] = frozenset()
 
-    @property
-    def is_file(self) -> bool:
-        """Whether it is one plain file."""
-        return not (self.is_link or self.members)
-
 
 def units_of(outputs: OutputSet) -> dict[str, Unit]:
     """Path to output, for the outputs of a run.
@@ -50,7 +45,7 @@ def units_of(outputs: OutputSet) -> dict[str, Unit]:
     units = {}
     for file in outputs.files:
         owner, name = os.path.split(file.path)
-        if owner in kinds and _is_member(kinds[owner], name):
+        if owner in kinds and kinds[owner].members.fullmatch(name):
             grouped[owner].append(file)
         else:
             place = outputs.directory / file.path
@@ -84,7 +79,3 @@ def _directories(paths: Iterable[str]) -> dict[str, ContentFormat]:
     """Directories that hold a mark, with its format; the run's own directory is none."""
     found = (os.path.split(path) for path in paths)
     return {folder: _MARKS[name] for folder, name in found if folder and name in _MARKS}
-
-
-def _is_member(kind: ContentFormat, name: str) -> bool:
-    return kind.members is not None and bool(kind.members.fullmatch(name))

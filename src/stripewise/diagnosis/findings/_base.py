@@ -69,14 +69,6 @@ class Run:
         """Return a measured time with the noise that times have on this storage."""
         return around(seconds, self.storage.spread)
 
-    def gain(self, seconds: float, after: Interval) -> Interval:
-        """Return what is saved if a measured time becomes another one."""
-        return self.now(seconds).minus(after)
-
-    def share_gained(self, seconds: float, share: float) -> Interval:
-        """Return what is saved if the same work is done that share less often."""
-        return self.now(seconds).scaled(share)
-
     @property
     def ranks_a_node(self) -> int:
         """Most ranks on one node, if they are spread evenly."""

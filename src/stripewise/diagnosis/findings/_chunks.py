@@ -39,7 +39,7 @@ class ChunkMismatch(Rule):
             if not found or not 0 < int(found["cache_bytes"]) <= MOST_CACHE_BYTES:
                 continue
             evidence = {"times": times, "read_bytes": below.bytes, "wanted_bytes": calls.bytes}
-            gain = run.share_gained(calls.elapsed, 1 - 1 / times)
+            gain = run.now(calls.elapsed).scaled(1 - 1 / times)
             yield Hit.of_calls(use, calls, gain, False, evidence | found)
 
     def phrase(self, told: Told) -> str:

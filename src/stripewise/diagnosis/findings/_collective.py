@@ -65,7 +65,7 @@ class SmallIndependent(Rule):
                 after = run.exchange(calls.bytes, piece, writing=writing)
                 if after is None:
                     continue
-                gain = run.gain(calls.elapsed, after)
+                gain = run.now(calls.elapsed).minus(after)
                 yield Hit.of_calls(use, calls, gain, writing, evidence | found)
 
     def phrase(self, told: Told) -> str:
@@ -111,7 +111,6 @@ class Shredded(Rule):
     tunes = True
 
     def __init__(self, *, collective: bool) -> None:
-        """Look at collective or at independent calls."""
         self.collective = collective
         self.mode = "collective" if collective else "independent"
         self.code = f"shredded-{self.mode}"
@@ -160,7 +159,9 @@ class Shredded(Rule):
             "piece_bytes": piece,
             "mpiio": str(run.mpiio),
         }
-        return Hit(use, run.gain(now, after), now, calls.count, calls.bytes, evidence, writing)
+        return Hit(
+            use, run.now(now).minus(after), now, calls.count, calls.bytes, evidence, writing
+        )
 
     def phrase(self, told: Told) -> str:
         piece = size(float(told.evidence["piece_bytes"]))

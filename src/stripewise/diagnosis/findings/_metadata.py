@@ -59,7 +59,7 @@ class OpenPerStep(Rule):
             spent = use.calls(around_it)
             together = use.top >= IoLayer.MPIIO and opens.ranks > 1
             elapsed = spent.least if together else spent.elapsed
-            gain = run.share_gained(elapsed, 1 - 1 / each)
+            gain = run.now(elapsed).scaled(1 - 1 / each)
             known = run.measured() if together and use.top is IoLayer.MPIIO else None
             if known is not None:  # what takes longer is waiting for late ranks
                 gain = Interval(*map(min, gain, known.opening.scaled(each - 1)))
@@ -94,7 +94,7 @@ class RepeatedStat(Rule):
         if found is None or calls < LEAST_STATS:
             return
         spent, counted, directory = found
-        gain = run.share_gained(spent, 1 - len(run.profile.directories) / calls)
+        gain = run.now(spent).scaled(1 - len(run.profile.directories) / calls)
         evidence: Numbers = {**counted, "directory": directory}
         yield Hit(None, gain, spent, calls, 0, evidence)
 

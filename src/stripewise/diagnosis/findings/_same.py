@@ -35,7 +35,7 @@ class RedundantReads(Rule):
             times = use.read_bytes / length / max(calls.ranks, 1)
             if times >= LEAST_TIMES:
                 evidence = _evidence(use, times, "keep")
-                gain = run.share_gained(calls.elapsed, 1 - 1 / times)
+                gain = run.now(calls.elapsed).scaled(1 - 1 / times)
                 yield Hit.of_calls(use, calls, gain, False, evidence)
             elif _is_read_by_many(use, run):
                 yield self._broadcast(use, run, times)
@@ -46,7 +46,7 @@ class RedundantReads(Rule):
         after = run.storage.call("open").plus(once.scaled(1 + math.log2(run.n_ranks)))
         evidence = _evidence(use, times, "broadcast")
         return Hit.of_calls(
-            use, use.calls(), run.gain(use.calls().elapsed, after), False, evidence
+            use, use.calls(), run.now(use.calls().elapsed).minus(after), False, evidence
         )
 
     def phrase(self, told: Told) -> str:

@@ -38,7 +38,7 @@ class SmallRequests(Rule):
                 ranks = max(calls.ranks, 1)
                 after = run.storage.bulk(calls.bytes / ranks, writing=writing)
                 after = after.plus(COPY.scaled(calls.count / ranks))
-                yield Hit.of_calls(use, calls, run.gain(calls.elapsed, after), writing)
+                yield Hit.of_calls(use, calls, run.now(calls.elapsed).minus(after), writing)
 
     def phrase(self, told: Told) -> str:
         return f"{size(told.mean_bytes)} {told.way_files} without a buffer"

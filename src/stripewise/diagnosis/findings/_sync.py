@@ -33,7 +33,7 @@ class SyncPerWrite(Rule):
                 after = run.storage.synced(writes.bytes)
             else:
                 after = run.storage.bulk(writes.bytes / max(writes.ranks, 1), writing=True)
-            gain = run.gain(syncs.elapsed, after)
+            gain = run.now(syncs.elapsed).minus(after)
             yield Hit.of_calls(use, syncs, gain, True, {"writes": writes.count})
 
     def phrase(self, told: Told) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from stripewise.verify._written import Written
-from stripewise.verify.contents._base import MOST, WHOLE, ContentDifferences, ContentFormat
+from stripewise.verify.contents._base import MOST, ContentDifferences, ContentFormat, reading
 
 _READER = "stripewise.verify.contents._adios_read"
 _LEAST_BYTES_PER_SECOND = 20e6
@@ -38,7 +38,6 @@ class AdiosBp(ContentFormat):
         self.base_seconds = base_seconds
 
     def matches(self, path: Path) -> bool:
-        """See `ContentFormat.matches`."""
         try:
             return (path / self.mark).is_file()
         except (OSError, ValueError):
@@ -52,9 +51,6 @@ class AdiosBp(ContentFormat):
         most: int = MOST,
         written: Written | None = None,
     ) -> ContentDifferences:
-        """See `ContentFormat.differences`."""
-        if problem := self.problem():
-            return ContentDifferences(unknown={WHOLE: problem})
         request = {
             "first": str(first),
             "second": str(second),
@@ -62,27 +58,22 @@ class AdiosBp(ContentFormat):
             "most": most,
         }
         seconds = self.base_seconds + (_size(first) + _size(second)) / _LEAST_BYTES_PER_SECOND
-        try:
-            done = subprocess.run(
-                [sys.executable, "-P", "-m", _READER],
-                input=json.dumps(request),
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=seconds,
-            )
-            answer = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
-        except subprocess.TimeoutExpired:
-            return _unreadable(f"its reader did not end within {seconds:.0f} s")
-        except (OSError, ValueError, IndexError) as error:
-            return _unreadable(str(error))
-        if answer is None:
-            return _unreadable(f"its reader ended with code {done.returncode}")
-        return ContentDifferences(**answer)
-
-
-def _unreadable(why: str) -> ContentDifferences:
-    return ContentDifferences(unknown={WHOLE: f"cannot be read as ADIOS2 BP: {why}"})
+        with reading(self.title) as (found, _):
+            try:
+                done = subprocess.run(
+                    [sys.executable, "-P", "-m", _READER],
+                    input=json.dumps(request),
+                    capture_output=True,
+                    text=True,
+                    errors="replace",
+                    timeout=seconds,
+                )
+            except subprocess.TimeoutExpired:
+                raise ValueError(f"its reader did not end within {seconds:.0f} s") from None
+            if done.returncode != 0:
+                raise ValueError(f"its reader ended with code {done.returncode}")
+            return ContentDifferences(**json.loads(done.stdout.strip().rpartition("\n")[2]))
+        return found
 
 
 def _size(directory: Path) -> int:

@@ -91,7 +91,7 @@ class ContentFormat(ABC):
     title: str
     noun: str
     mark: str = ""
-    members: re.Pattern[str] | None = None
+    members: re.Pattern[str] = re.compile(r"(?!)")
     volatile: frozenset[str] = frozenset()
     extra: str
 

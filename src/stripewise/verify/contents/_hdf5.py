@@ -22,10 +22,7 @@ class Hdf5(ContentFormat):
     extra = "tune"
 
     def matches(self, path: Path) -> bool:
-        """See `ContentFormat.matches`.
-
-        Source: HDF5 File Format Specification, II.A: the superblock lies at 0, 512, 1024, ...
-        """
+        # HDF5 File Format Specification, II.A: the superblock lies at 0, 512, 1024, ...
         try:
             size = path.stat().st_size if path.is_file() else 0
             with path.open("rb") as file:
@@ -47,7 +44,6 @@ class Hdf5(ContentFormat):
         most: int = MOST,
         written: Written | None = None,
     ) -> ContentDifferences:
-        """See `ContentFormat.differences`."""
         from stripewise.verify.contents._hdf5_compare import compare
         from stripewise.verify.contents._hdf5_values import Side
 

@@ -42,7 +42,6 @@ class ClassicNetcdf(ContentFormat):
     extra = "tune"
 
     def matches(self, path: Path) -> bool:
-        """See `ContentFormat.matches`."""
         try:
             with path.open("rb") as file:
                 return file.read(4) in _MAGICS
@@ -57,7 +56,6 @@ class ClassicNetcdf(ContentFormat):
         most: int = MOST,
         written: Written | None = None,
     ) -> ContentDifferences:
-        """See `ContentFormat.differences`."""
         with reading(self.title) as (found, stack):
             one, two = (_open(path, stack) for path in (first, second))
             found.collect(_compare(one, two, ignore, found), ignore, most)
