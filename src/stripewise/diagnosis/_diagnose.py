@@ -6,11 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stripewise.diagnosis._figures import figures
 from stripewise.diagnosis._phases import phases
 from stripewise.diagnosis._records import Diagnosis, Figures, Finding
 from stripewise.diagnosis._requests import mpiio_stats, request_rows
-from stripewise.diagnosis._rows import file_rows, layer_rows, variance_rows
+from stripewise.diagnosis._rows import figures, file_rows, layer_rows, variance_rows
 from stripewise.diagnosis._sides import sides
 from stripewise.diagnosis._summary import further, headline
 from stripewise.diagnosis._usage import usage

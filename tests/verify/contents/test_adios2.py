@@ -18,7 +18,8 @@ from stripewise.model import VerificationStatus
 from stripewise.verify import compare_outputs as compare
 from stripewise.verify import unreadable
 from stripewise.verify._units import units_of
-from stripewise.verify.contents import FORMATS, AdiosBp, _adios, _base, format_of
+from stripewise.verify.contents import FORMATS, _adios, _base, format_of
+from stripewise.verify.contents._adios import AdiosBp
 from stripewise.verify.contents._adios_read import compare as read_bp
 from stripewise.workspace import OutputSet
 

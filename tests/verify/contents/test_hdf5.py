@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from stripewise.verify._bytes import bytes_differ
-from stripewise.verify.contents import Hdf5, _base
+from stripewise.verify.contents import _base
+from stripewise.verify.contents._hdf5 import Hdf5
 
 compare_content = Hdf5().differences
 

@@ -14,7 +14,8 @@ import pytest
 
 from stripewise.model import VerificationStatus
 from stripewise.verify import compare_outputs as compare
-from stripewise.verify.contents import ClassicNetcdf, _base, format_of
+from stripewise.verify.contents import _base, format_of
+from stripewise.verify.contents._netcdf import ClassicNetcdf
 
 SAME = VerificationStatus.SAME_CONTENT
 DIFFERENT = VerificationStatus.DIFFERENT

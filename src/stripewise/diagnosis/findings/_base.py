@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import abc
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -157,14 +156,14 @@ class Told:
     """Hits of one rule and direction together: what its words are made of.
 
     Attributes:
-        hits: Costliest first.
+        writing: Whether the calls concerned write.
         gain / stake: Together; over files of single ranks the rank that loses most.
         calls / bytes: Sums.
         files: Paths, costliest first, at most 16; `n_files`: all.
         evidence: Of the costliest, with what adds up over files (`ADDED`) from all.
     """
 
-    hits: tuple[Hit, ...]
+    writing: bool
     gain: Interval | None
     stake: float
     calls: int
@@ -172,16 +171,6 @@ class Told:
     files: tuple[str, ...]
     n_files: int
     evidence: Numbers
-
-    @property
-    def first(self) -> Hit:
-        """The costliest."""
-        return self.hits[0]
-
-    @property
-    def writing(self) -> bool:
-        """Whether the calls concerned write."""
-        return bool(self.first.writing)
 
     @property
     def way(self) -> str:
@@ -200,8 +189,8 @@ class Told:
 
     @property
     def mean_bytes(self) -> float:
-        """Of one call."""
-        return self.bytes / self.calls if self.calls else math.nan
+        """Of one call, 0 without any."""
+        return self.bytes / self.calls if self.calls else 0.0
 
 
 class Rule(abc.ABC):

@@ -21,8 +21,7 @@ from stripewise.diagnosis.findings._base import (
     Run,
     Told,
 )
-from stripewise.diagnosis.findings._lines import hint_lines, without_ompio
-from stripewise.diagnosis.findings._mpi import Mpiio
+from stripewise.diagnosis.findings._mpi import Mpiio, hint_lines, without_ompio
 from stripewise.model import IoLayer
 from stripewise.patterns import block_bytes, dominant, run_bytes
 
@@ -196,7 +195,7 @@ class Shredded(Rule):
     def lines(self, told: Told, run: Run) -> tuple[str, ...]:
         if run.mpiio is Mpiio.OMPIO:
             return (without_ompio(),)
-        return hint_lines(run, {f"romio_cb_{'write' if told.writing else 'read'}": "enable"})
+        return hint_lines(run.mpiio, {f"romio_cb_{'write' if told.writing else 'read'}": "enable"})
 
 
 def _own_parts(use: FileUse, writing: bool) -> bool:

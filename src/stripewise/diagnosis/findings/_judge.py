@@ -5,18 +5,19 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import defaultdict
 from collections.abc import Sequence
 
 from stripewise.diagnosis._records import Finding, Severity
 from stripewise.diagnosis.findings._base import ADDED, Hit, Numbers, Rule, Run, Told
-from stripewise.diagnosis.findings._lines import tune_line
 from stripewise.diagnosis.findings._registry import RULES
 from stripewise.machines import Interval
 
 HIGH_SHARE = 0.2
 MOST_FILES = 16
 _WORTH_NAMING = 0.01
+_LAUNCHERS = ("mpiexec", "mpirun", "srun", "aprun", "jsrun", "orterun", "prterun", "flux")
 
 _Claim = tuple[str, str, bool | None]
 
@@ -58,7 +59,7 @@ def _merge(hits: Sequence[Hit]) -> Told:
     gains = [(hit.rank, hit.gain) for hit in ordered if hit.gain is not None]
     ends = ([(rank, gain[end]) for rank, gain in gains] for end in range(3))
     return Told(
-        hits=ordered,
+        writing=bool(ordered[0].writing),
         gain=Interval(*map(_together, ends)) if gains else None,
         stake=_together([(hit.rank, hit.stake) for hit in ordered]),
         calls=sum(hit.calls for hit in ordered),
@@ -114,8 +115,7 @@ def _finding(rule: Rule, told: Told, run: Run) -> Finding:
     most = min((value for value in known if math.isfinite(value)), default=math.inf)
     gain = None if told.gain is None else Interval(*(min(end, most) for end in told.gain))
     options = rule.tune_options(told)
-    mean = told.mean_bytes if told.calls else 0.0
-    sums = (("calls", told.calls), ("bytes", told.bytes), ("mean_bytes", mean))
+    sums = (("calls", told.calls), ("bytes", told.bytes), ("mean_bytes", told.mean_bytes))
     evidence = {"seconds": told.stake} | {name: value for name, value in sums if value}
     return Finding(
         code=rule.code,
@@ -131,7 +131,26 @@ def _finding(rule: Rule, told: Told, run: Run) -> Finding:
         cost_basis=rule.basis,
         remedy=rule.remedy(told),
         lines=rule.lines(told, run),
-        tune="" if options is None else tune_line(run, options),
+        tune="" if options is None else _tune_line(run, options),
         files=told.files,
         n_files=told.n_files,
     )
+
+
+def _tune_line(run: Run, options: str) -> str:
+    """The command that tunes this program; "" where what the source calls a command is none.
+
+    An anonymised Darshan log has a number instead.
+    """
+    tune = f"stripewise tune {options} --" if options else "stripewise tune --"
+    command = run.profile.command
+    if not command:
+        return f"{tune} COMMAND"
+    shown = "".join(letter if letter.isprintable() else "?" for letter in command)
+    first = os.path.basename(shown.split()[0]) if shown.split() else ""
+    if not any(letter.isalpha() for letter in first):
+        return ""
+    launched = first.split(".")[0] in _LAUNCHERS
+    if run.n_ranks > 1 and not launched:
+        shown = f"mpiexec -n {run.n_ranks} {shown}"
+    return f"{tune} {shown}"

@@ -1,10 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Whose MPI-IO a run used: it decides which hints are heard."""
+"""Whose MPI-IO a run used: it decides which hints are heard, and how they are given."""
 
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Mapping
 from enum import StrEnum
 
 from stripewise.model import RunProfile
@@ -49,3 +51,30 @@ def stack_of(profile: RunProfile, mpiio: Mpiio) -> str:
     if mpiio is Mpiio.ROMIO:
         return "openmpi-romio" if profile.mpi == "openmpi" else "mpich"
     return ""
+
+
+def hint_lines(mpiio: Mpiio, hints: Mapping[str, str]) -> tuple[str, ...]:
+    """Shell lines that give hints of ROMIO to a program: for its MPI, or for each if unknown.
+
+    Sources: ROMIO user's guide (ROMIO_HINTS); intro_mpi(3) of Cray MPICH
+    (MPICH_MPIIO_HINTS).  Open MPI's own MPI-IO ignores these hints.
+    """
+    words = " ".join(shlex.quote(f"{key} {value}") for key, value in hints.items())
+    cray = ":".join(["*", *(f"{key}={value}" for key, value in hints.items())])
+    file_line = f"printf '%s\\n' {words} > romio-hints; export ROMIO_HINTS=$PWD/romio-hints"
+    if mpiio is Mpiio.ROMIO:
+        return (f"{file_line}   # ROMIO",)
+    if mpiio is Mpiio.CRAY:
+        return (f"export MPICH_MPIIO_HINTS='{cray}'   # Cray MPICH",)
+    if mpiio is Mpiio.OMPIO:
+        return (without_ompio(), f"{file_line}   # ROMIO")
+    return (
+        f"{file_line}   # ROMIO: MPICH, Intel MPI",
+        f"export MPICH_MPIIO_HINTS='{cray}'   # Cray MPICH",
+        f"{without_ompio()}; and the first line",
+    )
+
+
+def without_ompio() -> str:
+    """Return the line by which Open MPI uses its ROMIO, whatever its version calls it."""
+    return "export OMPI_MCA_io=^ompio   # Open MPI: ROMIO instead of OMPIO"
