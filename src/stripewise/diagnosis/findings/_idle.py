@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stripewise.diagnosis._usage import DATA, FileUse
+from stripewise.diagnosis._words import things
 from stripewise.diagnosis.findings._base import Hit, Rule, Run, Told
 from stripewise.diagnosis.findings._mpi import ROMIO_SIGNS
 
@@ -34,8 +35,7 @@ class IdleHints(Rule):
                 yield Hit(use, None, use.calls().elapsed, 0, 0, evidence)
 
     def phrase(self, told: Told) -> str:
-        n = len(told.evidence)
-        return f"{n} hint{'' if n == 1 else 's'} of {told.names} that cannot act"
+        return f"{things(len(told.evidence), 'hint')} of {told.names} that cannot act"
 
     def text(self, told: Told) -> str:
         shown = [f"{key.removeprefix('hint ')}: {text}" for key, text in told.evidence.items()]

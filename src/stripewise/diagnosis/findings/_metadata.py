@@ -20,25 +20,25 @@ CHANGING = (Action.MKDIR, Action.RMDIR, Action.UNLINK, Action.RENAME, Action.LIN
 LEAST_SHARE = 0.2
 
 
-def slowest_process(
-    run: Run, actions: Sequence[Action]
-) -> tuple[float, dict[str, int], str] | None:
-    """Return seconds of some calls on names, of the process that spent most; None without any.
+def slowest_process(run: Run, actions: Sequence[Action]) -> tuple[float, int, Numbers]:
+    """Find some calls on names, of the process that spent most time in them.
 
     Returns:
-        Seconds, calls by name, the directory with most of them.
+        Seconds, number of calls, calls by name with the directory that took most; zeros without
+        any.
     """
     rows, columns = run.profile.names, [int(action) for action in actions]
     spent = rows["seconds"][:, columns].sum(axis=1) if len(rows) else np.zeros(0)
     if not spent.sum():
-        return None
+        return 0.0, 0, {}
     by_process = np.bincount(rows["process"], weights=spent)
     process = int(by_process.argmax())
     mine = rows["process"] == process
     calls = rows["count"][mine].sum(axis=0)
     counted = {action.name.lower(): int(calls[action]) for action in actions if calls[action]}
     directory = int(rows["directory"][mine][spent[mine].argmax()])
-    return float(by_process[process]), counted, run.profile.directories[directory]
+    evidence: Numbers = {**counted, "directory": run.profile.directories[directory]}
+    return float(by_process[process]), sum(counted.values()), evidence
 
 
 class OpenPerStep(Rule):
@@ -89,14 +89,10 @@ class RepeatedStat(Rule):
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least 1000 stats and their kin by one process."""
-        found = slowest_process(run, ASKING)
-        calls = sum(found[1].values()) if found else 0
-        if found is None or calls < LEAST_STATS:
-            return
-        spent, counted, directory = found
-        gain = run.now(spent).scaled(1 - len(run.profile.directories) / calls)
-        evidence: Numbers = {**counted, "directory": directory}
-        yield Hit(None, gain, spent, calls, 0, evidence)
+        spent, calls, evidence = slowest_process(run, ASKING)
+        if calls >= LEAST_STATS:
+            gain = run.now(spent).scaled(1 - len(run.profile.directories) / calls)
+            yield Hit(None, gain, spent, calls, 0, evidence)
 
     def phrase(self, told: Told) -> str:
         where = files_of((str(told.evidence["directory"]) or "many directories",))
@@ -124,14 +120,10 @@ class NameCalls(Rule):
 
     def hits(self, run: Run) -> Iterable[Hit]:
         """At least 20 % of the I/O time, in mkdir, unlink, rename and the like."""
-        found = slowest_process(run, CHANGING)
-        if found is None:
-            return
-        spent, counted, directory = found
+        spent, calls, evidence = slowest_process(run, CHANGING)
         whole = run.figures.io_seconds
         if run.now(spent).low >= max(run.least_gain, LEAST_SHARE * whole):
-            evidence: Numbers = {**counted, "directory": directory}
-            yield Hit(None, None, spent, sum(counted.values()), 0, evidence)
+            yield Hit(None, None, spent, calls, 0, evidence)
 
     def phrase(self, told: Told) -> str:
         numbers = told.evidence
