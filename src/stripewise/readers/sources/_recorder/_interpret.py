@@ -22,6 +22,7 @@ from stripewise.readers.sources._recorder._functions import (
     FUNCTIONS,
     MPI_BYTES,
     Function,
+    MpiData,
     Record,
     integer,
     mpi_data,
@@ -195,7 +196,7 @@ class Interpreter:
         if data is not None:
             if data.ends:
                 return self._add(IoLayer.MPIIO, Op.META, file.path)
-            return self._mpi_data(file, data.op, int(data.flags), data.has_offset)
+            return self._mpi_data(file, data)
         if name == "MPI_File_set_view":
             self._set_view(file)
         elif name == "MPI_File_seek":
@@ -238,31 +239,20 @@ class Interpreter:
         else:
             file.position = None
 
-    def _mpi_data(self, file: _MpiFile, op: Op, flags: int, has_offset: bool) -> int:
-        place = 3 if has_offset else 2
+    def _mpi_data(self, file: _MpiFile, data: MpiData) -> int:
+        place = 3 if data.has_offset else 2
         unit = MPI_BYTES.get(self._argument(place + 1), 0)
         n_bytes = max(self._number(place), 0) * unit
         self._untold[_UNKNOWN_SIZES] += not unit
-        offset: int | None
-        if has_offset:
+        offset: int | None = None
+        if data.has_offset:
             offset = max(self._number(1), 0)
-        elif flags & EventFlag.SHARED:
-            offset = None
-        else:
-            offset = file.position
-            known = unit and file.etype_bytes and offset is not None
-            file.position = (
-                offset + n_bytes // file.etype_bytes if known and offset is not None else None
-            )
-        return self._add(
-            IoLayer.MPIIO,
-            op,
-            file.path,
-            offset=offset,
-            n_bytes=n_bytes,
-            flags=flags,
-            view=file.view,
-        )
+        elif not data.flags & EventFlag.SHARED:
+            offset, file.position = file.position, None
+            if unit and file.etype_bytes and offset is not None:
+                file.position = offset + n_bytes // file.etype_bytes
+        known = {"offset": offset, "n_bytes": n_bytes, "flags": int(data.flags), "view": file.view}
+        return self._add(IoLayer.MPIIO, data.op, file.path, **known)
 
     def _hdf5_call(self) -> int | None:
         name = self._record.name
