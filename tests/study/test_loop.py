@@ -163,6 +163,28 @@ def test_changed_output_is_rejected_and_the_next_best_taken(run_fake):
     assert KNOB not in result.winner.settings or result.winner.settings[KNOB] != "disable"
 
 
+def test_an_output_that_differs_by_chance_says_nothing_of_the_settings(run_fake):
+    """It differs in the first run of a candidate, and neither in its next nor in a baseline's."""
+    wrong = []
+
+    def compare(baselines, candidate, layout, traced):
+        if not wrong and candidate not in baselines:
+            wrong.append(candidate)
+        if candidate in wrong:
+            return Verification(VerificationStatus.DIFFERENT, differences={"o": "offset 7"})
+        return Verification(VerificationStatus.IDENTICAL, ("o",))
+
+    result = run_fake(FakeLauncher(helped, lognormal(0.01)), trials=6, compare=compare)
+    lost = [trial for trial in result.trials if trial.state is TrialState.LOST]
+    assert len(lost) == 1
+    assert "one of two runs" in lost[0].message
+    assert not result.rejected
+    assert not any("REJECTED" in text for text in result.warnings)
+    assert result.winner is None or result.winner.number != lost[0].number
+    again = run_fake(FakeLauncher(helped, lognormal(0.01)), trials=8, compare=compare, resume=True)
+    assert [trial.state for trial in again.trials[:6]] == [trial.state for trial in result.trials]
+
+
 def test_a_date_that_changed_meanwhile_rejects_nobody(run_fake):
     """Both early baselines wrote one minute, the candidate and a baseline beside it the next."""
     asked = []
@@ -180,6 +202,8 @@ def test_a_date_that_changed_meanwhile_rejects_nobody(run_fake):
     assert not result.rejected
     assert asked[0][0] == asked[1][0]
     assert asked[0][1] != asked[1][1]
+    again = run_fake(FakeLauncher(helped, lognormal(0.01)), trials=6, compare=compare, resume=True)
+    assert not again.rejected
 
 
 def test_whole_time_must_not_get_worse(run_fake):

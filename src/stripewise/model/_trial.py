@@ -21,7 +21,8 @@ class TrialState(StrEnum):
     FAILED = "failed"
     """The program failed, timed out or was not seen under this configuration."""
     LOST = "lost"
-    """What ended its runs came from outside: nothing is known of these settings."""
+    """Nothing is known of these settings: what ended its runs came from outside, or its output
+    differs from the baseline's in one run and not in the next."""
     REJECTED = "rejected"
     """Its output differs from the baseline's."""
 

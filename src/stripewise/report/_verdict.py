@@ -189,7 +189,7 @@ def trials_phrase(result: StudyResult) -> str:
     for state, words in (
         (TrialState.HOPELESS, "stopped early as clearly slower"),
         (TrialState.FAILED, "failed"),
-        (TrialState.LOST, "not known, since what ended their runs came from outside"),
+        (TrialState.LOST, "not known (ended from outside, or an output that differs by chance)"),
         (TrialState.REJECTED, "REJECTED"),
     ):
         if counts[state]:

@@ -123,9 +123,15 @@ class CaseRuns:
         self.candidates.append(candidate)
         self.beside.append(beside)
 
-    def verification_slot(self) -> RunSlot:
-        """Return a run of the unchanged program whose output this trial's is compared with."""
-        return self._slot(f"verify/{self._number}/baseline/1", RunRole.BASELINE, keep_output=True)
+    def verification_slot(self, role: RunRole) -> RunSlot:
+        """Return a run of baseline or candidate that is made for its output alone."""
+        what, settings = (
+            ("baseline", None)
+            if role is RunRole.BASELINE
+            else ("candidate", self._proposal.settings)
+        )
+        name = f"verify/{self._number}/{what}/1"
+        return self._slot(name, role, settings=settings, keep_output=True)
 
     def release(self) -> None:
         """Remove what the runs made."""

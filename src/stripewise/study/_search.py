@@ -17,6 +17,7 @@ from typing import Any
 
 from stripewise.model import (
     Measurement,
+    RunRole,
     Trial,
     TrialState,
     Verification,
@@ -168,30 +169,71 @@ class Search:
                 runs, case, trial
             )
             self._context.observer.verified(trial, verification, case.context.name)
-            if verification.status is VerificationStatus.DIFFERENT:
+            if verification.differences:
                 return self._rejected(case, trial, verification)
         return trial
 
     def _verify_case(self, runs: TrialRuns, case: CaseRuns, trial: Trial) -> Steps[Verification]:
+        """Compare an output with two baselines'; what differs is looked at in fresh runs.
+
+        What two early baselines had in common (a minute, a date, a name made of either) may
+        differ in every run by now.  What differs by chance (bytes that several ranks write, sums
+        in the order of threads) differs in one run of two: it is told by its differences
+        without that status.
+        """
         first, second = case.baseline.kept_runs
-        name = f"verification/{trial.number}"
-        verification = self._compared(name, (first, second), case, trial)
-        if verification.status is VerificationStatus.DIFFERENT:
-            fresh = None if runs.is_closed else (yield from self._fresh_baseline(case))
-            if fresh is not None:
-                verification = self._compared(f"{name}/again", (first, fresh.run_id), case, trial)
-                self._context.executor.release(fresh)
-        return verification
+        run_id, name = case.candidates[0].run_id, f"verification/{trial.number}"
+        found = self._compared(name, (first, second), run_id, case, trial)
+        fresh = anew = None
+        if found.status is VerificationStatus.DIFFERENT:
+            fresh = yield from self._once_more(runs, case, RunRole.BASELINE)
+        if fresh is not None:
+            found = self._compared(f"{name}/again", (first, fresh.run_id), run_id, case, trial)
+            if found.status is VerificationStatus.DIFFERENT:
+                anew = yield from self._once_more(runs, case, RunRole.TRIAL)
+        if fresh is not None and anew is not None:
+            both, run_id = (first, fresh.run_id), anew.run_id
+            if not self._compared(f"{name}/anew", both, run_id, case, trial).differences:
+                found = replace(found, status=VerificationStatus.NOT_VERIFIABLE)
+        for run in (fresh, anew):
+            if run is not None:
+                self._context.executor.release(run)
+        return found
+
+    def _once_more(
+        self, runs: TrialRuns, case: CaseRuns, role: RunRole
+    ) -> Steps[Measurement | None]:
+        """Run baseline or candidate for its output; None: no budget, or it did not run well."""
+        context, slot = case.context, case.verification_slot(role)
+        begun = context.ledger.measurement(slot.name) is not None
+        if not begun and (
+            runs.is_closed or not context.budget.allows(1, case.baseline.run_seconds)
+        ):
+            return None
+        if role is RunRole.BASELINE:
+            return (yield from context.baseline(slot))
+        run = yield from context.attempts(slot)
+        return run if run.ok else None
 
     def _rejected(self, case: CaseRuns, trial: Trial, verification: Verification) -> Trial:
         file, what = next(iter(verification.differences.items()))
-        text = f"its output differs from the baseline's: {file}: {what}"
-        shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
-        case.context.decide(f"rejected/{trial.number}", f"trial {trial.number} REJECTED: {text}")
-        case.context.warn(f"REJECTED {shown}: {text}; do not use these settings")
+        name = f"rejected/{trial.number}"
+        if verification.status is VerificationStatus.DIFFERENT:
+            state, text = TrialState.REJECTED, "its output differs from the baseline's"
+            text = f"{text}: {file}: {what}"
+            shown = said_of_files(trial.settings, lambda name, value: f"{name}={value}")
+            case.context.decide(name, f"trial {trial.number} REJECTED: {text}")
+            case.context.warn(f"REJECTED {shown}: {text}; do not use these settings")
+        else:
+            state, text = (
+                TrialState.LOST,
+                "its output differs from the baseline's in one of two runs",
+            )
+            text = f"{text}, perhaps by chance: {file}: {what}"
+            case.context.decide(name, f"trial {trial.number} is not used: {text}")
         return replace(
             trial,
-            state=TrialState.REJECTED,
+            state=state,
             io_ratio=inf,
             elapsed_ratio=inf,
             message=case.context.said(text),
@@ -199,29 +241,16 @@ class Search:
         )
 
     def _compared(
-        self, name: str, baselines: Sequence[str], case: CaseRuns, trial: Trial
+        self, name: str, baselines: Sequence[str], run_id: str, case: CaseRuns, trial: Trial
     ) -> Verification:
         layout = settings_class(trial.configuration) is not SafetyClass.SAFE
-        compare = case.context.tools.compare
-        run_id, traced = case.candidates[0].run_id, case.baseline.traced
+        compare, traced = case.context.tools.compare, case.baseline.traced
         return from_json(
             Verification,
             case.context.remember(
                 name, lambda: to_json(compare(baselines, run_id, layout, traced))
             ),
         )
-
-    def _fresh_baseline(self, case: CaseRuns) -> Steps[Measurement | None]:
-        """Run the unchanged program now, before a candidate is called wrong; None: no budget.
-
-        What two early baselines had in common (a minute, a date, a name made of either) may
-        differ in every run by now.
-        """
-        context, slot = case.context, case.verification_slot()
-        begun = context.ledger.measurement(slot.name) is not None
-        if not begun and not context.budget.allows(1, case.baseline.run_seconds):
-            return None
-        return (yield from context.baseline(slot))
 
     def _best_ratio(self) -> float:
         found = self._result.candidates()
