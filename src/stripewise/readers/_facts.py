@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from stripewise.model import (
 )
 from stripewise.readers._directories import owners
 from stripewise.readers._openmpi import chosen_component, implementation, mpiio_components
-from stripewise.readers._rows import begins
+from stripewise.readers._rows import begins, groups
 
 _OBJECTS = ([Op.OPEN], [Op.CLOSE], [Op.META])
 
@@ -134,12 +133,9 @@ def _highest_layer(profile: RunProfile) -> NDArray[Any]:
 def _shared_files(profile: RunProfile, mpiio: NDArray[Any]) -> int:
     """Files that more than one rank wrote or read through MPI-IO."""
     used = mpiio[mpiio["count"][:, DATA_OPS].any(axis=1)]
-    together = used["rank"] == ALL_RANKS
-    pairs = set(used[~together][["file", "rank"]].tolist())
-    shared = {file for file, users in Counter(file for file, _ in pairs).items() if users > 1}
-    if profile.n_ranks != 1:
-        shared |= set(used["file"][together].tolist())
-    return len(shared)
+    users = (set(used["rank"][places].tolist()) for _, places in groups(used["file"]))
+    several = profile.n_ranks != 1
+    return sum(len(u - {ALL_RANKS}) > 1 or (several and ALL_RANKS in u) for u in users)
 
 
 def _matched(profile: RunProfile, hdf5: NDArray[Any], kinds: Sequence[Sequence[Op]]) -> bool:

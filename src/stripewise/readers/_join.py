@@ -28,15 +28,10 @@ from stripewise.readers._container import FILE_RECORD, METADATA_RECORD, PROCESS,
 from stripewise.readers._directories import take_back_doubles
 from stripewise.readers._parse import RawContainer, RawRecord, parse_container, text_of
 from stripewise.readers._programs import starts_ranks
-from stripewise.readers._rows import unknown_counters
+from stripewise.readers._rows import copy_common, unknown_counters
 from stripewise.readers._run_profile import described, settings_by_file
 from stripewise.readers._trace_parse import MOST_ROWS
 
-_KEPT_BY_NAME = (
-    *("outermost_read_bytes", "outermost_write_bytes", "sequential_reads", "sequential_writes"),
-    *("consecutive_reads", "consecutive_writes", "read_sizes", "write_sizes", "flags"),
-    *("read_min", "read_max", "write_min", "write_max", "write_alignment"),
-)
 _Placed = tuple[int, int, NDArray[np.void]]
 """Row of the process, index of the path, record."""
 
@@ -168,9 +163,7 @@ def _processes(raws: Sequence[RawContainer]) -> tuple[NDArray[Any], list[list[in
     found = np.concatenate([*(p for raw in raws for p in raw.processes), np.zeros(0, PROCESS)])
     sizes = [len(raw.processes) for raw in raws]
     rows = np.zeros(len(found), PROCESS_ROW)
-    for name in PROCESS_ROW.names or ():
-        if name in (PROCESS.names or ()):
-            rows[name] = found[name]
+    copy_common(rows, found)
     rows["host"] = np.repeat(np.arange(len(raws)), sizes)
     rows["is_program"] = _is_program(rows)
     start = _join_clocks(rows, found["clock_ns"].astype(np.int64))
@@ -249,13 +242,11 @@ def _stacked(
 def _counter_rows(found: Sequence[_Placed], processes: NDArray[Any]) -> NDArray[Any]:
     records, process, file = _stacked(found, FILE_RECORD)
     rows = unknown_counters(len(records))
-    rows["process"], rows["file"], rows["layer"] = process, file, records["layer"]
-    rows["rank"] = processes["rank"][process]
+    copy_common(rows, records)
+    rows["process"], rows["file"], rows["rank"] = process, file, processes["rank"][process]
     rows["count"], rows["bytes"] = records["ops"]["count"], records["ops"]["bytes"]
     rows["seconds"] = records["ops"]["ns"] * 1e-9
     rows["outermost_seconds"] = records["outermost_ns"] * 1e-9
-    for name in _KEPT_BY_NAME:
-        rows[name] = records[name]
     shift = processes["shift_ns"][process]
     moved = (records["first_ns"] != 0) | (records["last_ns"] != 0)
     for name in ("first", "last"):
@@ -270,9 +261,8 @@ def _names_rows(found: Sequence[_Placed], processes: NDArray[Any]) -> NDArray[An
     rows = np.zeros(len(records), NAMES_ROW)
     rows["process"], rows["directory"] = process, directory
     rows["rank"] = processes["rank"][process]
-    actions = records["actions"]
-    rows["count"], rows["failed"] = actions["count"], actions["failed"]
-    rows["seconds"] = actions["ns"] * 1e-9
+    copy_common(rows, records["actions"])
+    rows["seconds"] = records["actions"]["ns"] * 1e-9
     return rows
 
 

@@ -43,6 +43,17 @@ def join_in_order(parts: Sequence[NDArray[Any]], order: NDArray[np.int64] | None
     return joined
 
 
+def copy_common(rows: NDArray[Any], found: NDArray[Any]) -> None:
+    """Set the members of rows that others of the same number have too."""
+    for name in set(rows.dtype.names or ()).intersection(found.dtype.names or ()):
+        rows[name] = found[name]
+
+
+def bounded(values: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) uint64 as int64; what is too large is the largest."""
+    return np.asarray(np.minimum(values, np.uint64(np.iinfo(np.int64).max)).astype(np.int64))
+
+
 def _opaque(rows: NDArray[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize)))
 

@@ -48,7 +48,7 @@ def described(profile: RunProfile, raws: Sequence[RawContainer]) -> RunProfile:
     `alignment`: of the striping unit that MPI reported, otherwise of 4096 bytes.
     """
     layouts = _layouts(profile.hints)
-    _set_alignment(profile.counters, layouts)
+    _set_alignment(profile, layouts)
     _set_single_sizes(profile.counters)
     family, version = _mpi(profile)
     texts = dict.fromkeys(
@@ -98,12 +98,11 @@ def settings_by_file(
     return found
 
 
-def _set_alignment(rows: NDArray[Any], layouts: dict[int, FileLayout]) -> None:
-    stripe = np.zeros(int(rows["file"].max(initial=0)) + 1, np.int64)
+def _set_alignment(profile: RunProfile, layouts: dict[int, FileLayout]) -> None:
+    rows, of_file = profile.counters, np.full(len(profile.paths), PAGE_BYTES)
     for file, layout in layouts.items():
-        if file < len(stripe):
-            stripe[file] = layout.stripe_bytes
-    alignment = np.where(stripe > 0, stripe, PAGE_BYTES)[rows["file"]]
+        of_file[file] = layout.stripe_bytes or PAGE_BYTES
+    alignment = of_file[rows["file"]]
     zeros = np.log2(np.maximum(alignment & -alignment, 1)).astype(np.int64)
     below = np.arange(ALIGN_BINS) < zeros[:, None]
     known = np.isin(rows["layer"], SYSTEM_LAYERS)

@@ -22,6 +22,7 @@ from stripewise.model import (
     TraceView,
 )
 from stripewise.readers import _trace_layout as t
+from stripewise.readers._rows import bounded, copy_common
 
 _MOST_DIMS = 32
 _LARGEST = np.iinfo(np.int64).max
@@ -205,16 +206,14 @@ def _head(record: bytes, dtype: np.dtype[Any]) -> Any:
 
 def _numbers(record: bytes, start: int, count: int) -> NDArray[np.int64]:
     """(count,) int64 that stand at `start`."""
-    found = np.frombuffer(record, np.uint64, count, start)
-    return np.minimum(found, np.uint64(_LARGEST)).astype(np.int64)
+    return bounded(np.frombuffer(record, np.uint64, count, start))
 
 
 def _pieces(found: NDArray[Any]) -> NDArray[Any]:
     rows = np.zeros(len(found), PIECE_ROW)
-    for name in ("offset", "stride"):
-        rows[name] = found[name]
+    copy_common(rows, found)
     for name in ("bytes", "count", "inner"):
-        rows[name] = np.minimum(found[name], np.uint64(_LARGEST)).astype(np.int64)
+        rows[name] = bounded(found[name])
     return rows
 
 

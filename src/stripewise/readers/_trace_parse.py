@@ -15,7 +15,7 @@ from stripewise.inputs import TRACE
 from stripewise.model import BIN_ROW, DURATION_BINS, TRACE_ROW, IoLayer, Op
 from stripewise.readers import _trace_layout as t
 from stripewise.readers._blocks import scan_records
-from stripewise.readers._rows import take_rows
+from stripewise.readers._rows import bounded, copy_common, take_rows
 
 MOST_ROWS = TRACE.entries
 """Rows of one run that are read; about 4 GB of memory."""
@@ -150,17 +150,14 @@ def _rows(found: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.uint64]]:
     run = "first" in names
     first = found["first"] if run else found
     rows = np.zeros(len(found), TRACE_ROW)
-    for name in ("thread", "layer", "op", "depth", "flags", "offset"):
-        rows[name] = first[name]
+    copy_common(rows, first)
     rows["thread"] += first["thread_high"].astype(np.int32) << 16
-    for name in ("name", "parent", "object", "shape"):
-        rows[name] = first[name].astype(np.int32)
     for name in ("bytes", "sequence", "start_ns"):
-        rows[name] = _signed(first[name])
-    rows["busy_ns"] = _signed(first["duration_ns"])
+        rows[name] = bounded(first[name])
+    rows["busy_ns"] = bounded(first["duration_ns"])
     if run:
         for name in ("count", "last_start_ns", "end_ns", "min_ns", "max_ns", "inner"):
-            rows[name] = _signed(found[name])
+            rows[name] = bounded(found[name])
         for name in ("stride", "sequence_stride"):
             rows[name] = found[name]
         if "durations" in names:
@@ -202,10 +199,6 @@ def duration_bin(nanoseconds: NDArray[np.int64]) -> NDArray[np.int64]:
     """Bin b holds durations below 4^b x 256 ns and not below 4^(b-1) x 256; the last the rest."""
     edges = 256 * 4 ** np.arange(DURATION_BINS - 1, dtype=np.int64)
     return np.asarray(np.searchsorted(edges, nanoseconds, side="right"))
-
-
-def _signed(values: NDArray[Any]) -> NDArray[np.int64]:
-    return np.asarray(np.minimum(values, np.uint64(np.iinfo(np.int64).max)).astype(np.int64))
 
 
 def _add_bins(

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.model import DATA_OPS, HEAT_ROW
-from stripewise.readers._rows import begins
+from stripewise.readers._rows import begins, copy_common
 
 _MOST_BINS = 4096
-_SUMS = (("read_bytes", 1.0), ("write_bytes", 1.0), ("busy_ns", 1e-9))
-_HEAT_NAME = {"busy_ns": "busy_seconds"}
 _KEY = ("process", "file", "layer")
 
 
@@ -50,11 +48,10 @@ def heat_of(bins: NDArray[Any]) -> tuple[NDArray[Any], float]:
 
 def _part(bins: NDArray[Any], place: NDArray[np.int64], share: NDArray[Any]) -> NDArray[Any]:
     rows = np.zeros(len(bins), HEAT_ROW)
-    for name in ("rank", "file", "layer"):
-        rows[name] = bins[name]
-    rows["bin"] = place
-    for name, scale in _SUMS:
-        rows[_HEAT_NAME.get(name, name)] = bins[name] * share * scale
+    copy_common(rows, bins)
+    rows["bin"], rows["busy_seconds"] = place, bins["busy_ns"] * share * 1e-9
+    for name in ("read_bytes", "write_bytes"):
+        rows[name] *= share
     return rows
 
 
