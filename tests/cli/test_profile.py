@@ -57,6 +57,13 @@ def test_json_and_files(job_output, capsys, tmp_path):
     assert codes.read_text().startswith("JOB,S01,P01,P02,")
 
 
+def test_a_page_that_cannot_be_written_is_one_line(job_output, capsys, tmp_path):
+    assert run("profile", job_output, "--html", tmp_path / "none" / "p.html") == 8
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "cannot write" in line
+    assert line.endswith("No such file or directory")
+
+
 def test_findings_only_as_json(job_output, capsys):
     assert run("profile", "--json", "--findings-only", job_output) == 0
     assert set(json.loads(capsys.readouterr().out)) == {"summary", "findings"}

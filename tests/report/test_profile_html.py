@@ -14,8 +14,7 @@ import pages
 import profiles
 import pytest
 
-from stripewise.errors import StorageError
-from stripewise.report import render_profile_html, write_profile_html
+from stripewise.report import render_profile_html
 
 
 @cache
@@ -148,14 +147,6 @@ def test_a_hundred_thousand_ranks_and_ten_thousand_files_stay_small():
     pages.assert_accessible(page)
     assert "ranks 0–781" in page
     assert "9985 other files" in page
-
-
-def test_page_is_written_and_trouble_is_one_line(tmp_path):
-    target = tmp_path / "profile.html"
-    write_profile_html(*profiles.rich(), target)
-    assert target.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    with pytest.raises(StorageError, match=r"cannot write .*: No such file or directory"):
-        write_profile_html(*profiles.rich(), tmp_path / "none" / "profile.html")
 
 
 def test_report_room_does_not_load_the_diagnosis_until_asked():

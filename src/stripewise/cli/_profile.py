@@ -108,9 +108,9 @@ def command(
         _try(diagnosis, number, paths, as_json=as_json)
         return
     if html is not None:
-        from stripewise.report import write_profile_html
+        from stripewise.report import render_profile_html
 
-        write_profile_html(diagnosis, evidence, patterns, html)
+        write_file(html, render_profile_html(diagnosis, evidence, patterns))
         note(f"wrote {html}")
     if picture is not None:
         from stripewise.report import draw_profile

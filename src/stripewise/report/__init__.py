@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from stripewise.report._outputs import write_outputs as write_outputs
     from stripewise.report._profile_drishti import drishti_csv as drishti_csv
     from stripewise.report._profile_html import render_profile_html as render_profile_html
-    from stripewise.report._profile_html import write_profile_html as write_profile_html
     from stripewise.report._profile_json import files_to_csv as files_to_csv
     from stripewise.report._profile_json import findings_to_json as findings_to_json
     from stripewise.report._profile_json import profile_to_json as profile_to_json
@@ -48,13 +47,7 @@ if TYPE_CHECKING:
     from stripewise.report._trace_rows import table_lines as table_lines
 else:
     _find, __all__ = lazy_exports(__name__)
-    _PAGES_AND_PICTURES = (
-        "draw_profile",
-        "draw_surface",
-        "render_html",
-        "render_profile_html",
-        "write_profile_html",
-    )
+    _PAGES_AND_PICTURES = ("draw_profile", "draw_surface", "render_html", "render_profile_html")
 
     def __getattr__(name: str) -> object:
         if name in _PAGES_AND_PICTURES:

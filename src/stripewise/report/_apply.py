@@ -87,10 +87,7 @@ def _uses_romio(result: StudyResult, configuration: Configuration) -> bool:
 
 
 def _written(configuration: Configuration, name: str, title: str) -> Recipe:
-    try:
-        written = formats.get(name).write(configuration)
-    except StripewiseError as error:
-        return Recipe(title, "", (str(error),))
+    written = formats.get(name).write(configuration)
     text = written.text.strip()
     if not text:
         return Recipe(title, "", written.lost)

@@ -14,13 +14,14 @@ from stripewise.report._text import format_bytes, format_seconds
 MOST_FILES = 20
 
 
-def files_section(result: StudyResult) -> dict[str, Any]:
+def files_section(result: StudyResult) -> dict[str, Any] | None:
     """Compare the files of one baseline run with those of one run of the best.
 
     Returns:
         `files` (each with `path`, `observed`: rows of what, before, after, and `hints`: rows of
         key, then requested by the program, applied by Stripewise and reported by MPI, before and
-        after), largest first; `n_left_out`; `runs`: names of the one or two runs.
+        after), largest first; `n_left_out`; `runs`: names of the one or two runs.  None without
+        files.
     """
     before = _last_with_files(baseline_runs(result)) or _last_with_files(
         [run.measurement for run in result.runs]
@@ -29,6 +30,8 @@ def files_section(result: StudyResult) -> dict[str, Any]:
     first = {file.path: file for file in (before.files if before else ())}
     second = {file.path: file for file in (after.files if after else ())}
     paths = list(dict.fromkeys([*first, *second]))
+    if not paths:
+        return None
     return {
         "files": [
             _compare(path, first.get(path), second.get(path)) for path in paths[:MOST_FILES]

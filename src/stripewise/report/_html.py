@@ -7,13 +7,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from stripewise.model import StudyResult, TrialState
 from stripewise.readers import class_phrase
 from stripewise.report import _text
 from stripewise.report._apply import recipes
-from stripewise.report._chart import Chart
 from stripewise.report._digest import (
     baseline_figures,
     baseline_runs,
@@ -42,6 +41,7 @@ from stripewise.report._verdict import (
 from stripewise.text import printable
 
 MOST_ROWS = 500
+_Part = TypeVar("_Part")
 _STATES = {
     TrialState.COMPLETE: "measured",
     TrialState.HOPELESS: "stopped early",
@@ -74,11 +74,11 @@ def render_html(result: StudyResult) -> str:
         verification=describe_verification(result.verification),
         rejections=[rejection(result, n, found) for n, found in result.rejected.items()],
         recipes=recipes(result),
-        evidence=_evidence(result),
+        evidence=_by_case(result, evidence_chart),
         timeline=timeline_chart(result),
         effects_chart=effects_chart(effects),
         effects=effects,
-        sections=_sections(result),
+        sections=_by_case(result, files_section),
         facts=facts_phrase(result.facts),
         classes=[class_phrase(one) for one in result.facts.file_classes],
         own_classes=classes_with_settings(result),
@@ -88,21 +88,12 @@ def render_html(result: StudyResult) -> str:
     )
 
 
-def _case_name(view: StudyResult) -> str:
-    """Name of a case; "" in a study of one command."""
-    return view.cases[0].name if view.cases else ""
-
-
-def _evidence(result: StudyResult) -> list[tuple[str, Chart]]:
-    """Draw the runs of every case, each under its name."""
-    charts = [(_case_name(view), evidence_chart(view)) for view in case_results(result)]
-    return [(name, chart) for name, chart in charts if chart is not None]
-
-
-def _sections(result: StudyResult) -> list[tuple[str, dict[str, Any]]]:
-    """Compare the files of every case that has any."""
-    found = [(_case_name(view), files_section(view)) for view in case_results(result)]
-    return [(name, section) for name, section in found if section["files"]]
+def _by_case(
+    result: StudyResult, make: Callable[[StudyResult], _Part | None]
+) -> list[tuple[str, _Part]]:
+    """Make a part of the page for each case, under its name; "" in a study of one command."""
+    made = [(view.cases, make(view)) for view in case_results(result)]
+    return [(cases[0].name if cases else "", part) for cases, part in made if part is not None]
 
 
 def _program(result: StudyResult) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _ROLE = {
     RunRole.WARM_UP: "warm-up run (not counted)",
     RunRole.BASELINE: "baseline run",
+    RunRole.TRIAL: "trial {trial}",
     RunRole.PAIR_BASELINE: "fresh pair {pair}: baseline",
     RunRole.PAIR_WINNER: "fresh pair {pair}: best",
     RunRole.UNSYNCED_BASELINE: "baseline without sync",
@@ -72,15 +73,9 @@ def part_ratios(trial: Trial) -> str:
 def role_name(slot: RunSlot) -> str:
     """Say which run it is: "trial 4", "fresh pair 2: best", "small: baseline run"."""
     where = f"{printable(slot.case)}: " if slot.case else ""
-    return where + _role_name(slot)
-
-
-def _role_name(slot: RunSlot) -> str:
-    if slot.role is RunRole.TRIAL:
-        return f"trial {slot.trial_number}"
     if slot.role is RunRole.BASELINE and slot.trial_number is not None:
-        return f"baseline beside trial {slot.trial_number}"
-    return _ROLE[slot.role].format(pair=slot.pair_number or "")
+        return f"{where}baseline beside trial {slot.trial_number}"
+    return where + _ROLE[slot.role].format(trial=slot.trial_number, pair=slot.pair_number or "")
 
 
 def facts_phrase(facts: ProgramFacts) -> str:

@@ -6,13 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from stripewise.diagnosis import Diagnosis, size_labels
 from stripewise.diagnosis.heat_cells import LAYER_NAMES
 from stripewise.model import Evidence, Pattern
-from stripewise.outputs import write_file
 from stripewise.report import _profile_view as view
 from stripewise.report._page import page_template
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
@@ -29,17 +27,6 @@ from stripewise.report._text import (
 
 _MOST = {"files": 25, "variance": 30, "requests": 30, "patterns": MOST_PATTERNS, "names": 6}
 """Rows of each table, and names of datasets at one pattern; the page counts the others."""
-
-
-def write_profile_html(
-    diagnosis: Diagnosis, evidence: Evidence, patterns: Sequence[Pattern], path: Path
-) -> None:
-    """Write the page.
-
-    Raises:
-        StorageError: The file cannot be written.
-    """
-    write_file(path, render_profile_html(diagnosis, evidence, patterns))
 
 
 def render_profile_html(
