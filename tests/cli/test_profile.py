@@ -61,7 +61,7 @@ def test_a_page_that_cannot_be_written_is_one_line(job_output, capsys, tmp_path)
     assert run("profile", job_output, "--html", tmp_path / "none" / "p.html") == 8
     (line,) = capsys.readouterr().err.splitlines()
     assert "cannot write" in line
-    assert line.endswith("No such file or directory")
+    assert "p.html: No such file or directory" in line
 
 
 def test_findings_only_as_json(job_output, capsys):

@@ -21,7 +21,6 @@ from stripewise.cli._common import (
     print_json,
 )
 from stripewise.errors import TraceError, UsageError
-from stripewise.text import finite
 
 if TYPE_CHECKING:
     from stripewise.model import Trace
@@ -108,7 +107,7 @@ def show(
         rows = rows[rows["start_ns"].argsort(kind="stable")]
     if as_json:
         for row in rows[:limit]:
-            print_json(finite(row_as_json(trace, row)), indent=None)
+            print_json(row_as_json(trace, row), indent=None)
         return
     most = 50 if limit is None else limit
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -39,7 +39,8 @@ def parse_spec(path: Path) -> dict[str, tuple[Value, ...]]:
     """Read the table [vary] of a TOML file.
 
     Raises:
-        UsageError: It cannot be read, or holds no such table.
+        UsageError: It cannot be read, holds no such table, or a tunable or value that does not
+            exist.
     """
     try:
         document = parse_toml(read_input(path, SPACE).decode("utf-8"))
@@ -50,19 +51,10 @@ def parse_spec(path: Path) -> dict[str, tuple[Value, ...]]:
     table = document.get("vary")
     if not isinstance(table, dict) or not table:
         raise UsageError(f'{path} has no table [vary]; write: "mpiio.cb_nodes" = [1, 2]')
-    return parse_table(table, str(path))
-
-
-def parse_table(table: Mapping[str, object], where: str) -> dict[str, tuple[Value, ...]]:
-    """Read tunable to list of values.
-
-    Raises:
-        UsageError: A tunable or a value does not exist; the message begins with `where`.
-    """
     found: dict[str, tuple[Value, ...]] = {}
     for name, values in _flat(table):
         if not isinstance(values, list):
-            raise UsageError(f"{where}: {name} = {values!r}: give a list of values")
+            raise UsageError(f"{path}: {name} = {values!r}: give a list of values")
         knob = get(name)
         found[knob.name] = tuple(_from_toml(knob, value) for value in values)
     return found

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from rich.cells import cell_len
@@ -22,7 +22,7 @@ Columns = Sequence[tuple[str, Callable[[_Row], str]]]
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align cells at the left, in one block; the first row are the headings."""
     every = frozenset(range(len(rows[0])))
-    return next(TextTable(rows[0], list(rows[1:]), left=every).blocks())
+    return next(TextTable(rows[0], rows[1:], left=every).blocks())
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class TextTable:
     """
 
     headings: Sequence[str]
-    rows: list[Sequence[str]] = field(default_factory=list)
+    rows: Sequence[Sequence[str]]
     keys: int = 1
     left: frozenset[int] = frozenset({0})
 
@@ -47,7 +47,7 @@ class TextTable:
     ) -> TextTable:
         """Make a table whose first `left` columns stand at the left."""
         headings = [heading for heading, _ in columns]
-        cells: list[Sequence[str]] = [[show(row) for _, show in columns] for row in rows]
+        cells = [[show(row) for _, show in columns] for row in rows]
         return cls(headings, cells, keys, frozenset(range(left)))
 
     def blocks(self, width: int | None = None) -> Iterator[list[str]]:

@@ -46,7 +46,7 @@ _TICK: Spec = {"color": chart.INK, "thickness": 2, "size": 26}
 
 def evidence_chart(result: StudyResult) -> Chart | None:
     """Draw all runs of baseline and best, and the speed-up in each fresh pair."""
-    runs = dict(_runs(result))
+    runs = _runs(result)
     if not runs:
         return None
     ratios = [
@@ -67,14 +67,15 @@ def evidence_chart(result: StudyResult) -> Chart | None:
     return Chart(chart.column(*parts), description)
 
 
-def _runs(result: StudyResult) -> list[tuple[str, list[float]]]:
+def _runs(result: StudyResult) -> dict[str, list[float]]:
     """Return the I/O times of the baseline, and of what was compared with it."""
-    other = ("best", best_runs(result))
-    if not result.improved:
-        other = ("candidate", tuple(second for _, second in result.pairs))
-    named = [("baseline", baseline_runs(result)), other]
-    times = [(name, [run.io_seconds for run in runs if run.ok]) for name, runs in named]
-    return [(name, values) for name, values in times if values]
+    named = {"baseline": baseline_runs(result)}
+    if result.improved:
+        named["best"] = best_runs(result)
+    else:
+        named["candidate"] = tuple(second for _, second in result.pairs)
+    times = {name: [run.io_seconds for run in runs if run.ok] for name, runs in named.items()}
+    return {name: values for name, values in times.items() if values}
 
 
 def _strips(runs: dict[str, list[float]], improved: bool) -> Spec:

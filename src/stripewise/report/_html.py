@@ -42,12 +42,9 @@ from stripewise.text import printable
 
 MOST_ROWS = 500
 _Part = TypeVar("_Part")
-_STATES = {
+_STATES = {state: state.value for state in TrialState} | {
     TrialState.COMPLETE: "measured",
     TrialState.HOPELESS: "stopped early",
-    TrialState.FAILED: "failed",
-    TrialState.LOST: "lost",
-    TrialState.REJECTED: "rejected",
 }
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -29,6 +30,7 @@ from stripewise.report._digest import (
 from stripewise.text import printable
 
 FORMAT_VERSION = 2
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def result_to_json(result: StudyResult) -> dict[str, Any]:
@@ -77,8 +79,7 @@ def result_to_json(result: StudyResult) -> dict[str, Any]:
             for case, view in zip(result.cases, case_results(result), strict=False)
         ],
     }
-    clean = _plain(document)
-    assert isinstance(clean, dict)
+    clean: dict[str, Any] = _plain(document)
     return clean
 
 
@@ -198,21 +199,13 @@ def _run(entry: RunEntry) -> dict[str, Any]:
     }
 
 
-def _plain(value: object) -> object:
+def _plain(value: object) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, str):
-        return value if _is_unicode(value) else printable(value)
+        return printable(value) if _SURROGATE.search(value) else value
     if isinstance(value, Mapping):
         return {str(_plain(str(key))): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

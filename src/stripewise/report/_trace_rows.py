@@ -166,7 +166,7 @@ def _strides(row: Any) -> str:
 
 def table_lines(trace: Trace, rows: NDArray[Any], width: int | None = None) -> Iterator[str]:
     """Yield the lines of an aligned table, in blocks of columns that fit into `width`."""
-    cells: list[Sequence[str]] = [row_cells(trace, row) for row in rows]
+    cells = [row_cells(trace, row) for row in rows]
     table = TextTable(HEADINGS, cells, keys=2, left=frozenset({2, 5, 6, 8}))
     for number, lines in enumerate(table.blocks(width)):
         if number:
