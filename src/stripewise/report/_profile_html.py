@@ -14,7 +14,6 @@ from stripewise.model import Evidence, Pattern
 from stripewise.report import _profile_view as view
 from stripewise.report._page import page_template
 from stripewise.report._profile_groups import MOST_PATTERNS, pattern_groups
-from stripewise.report._profile_timeline import timeline
 from stripewise.report._text import (
     format_bandwidth,
     format_bytes,
@@ -47,7 +46,7 @@ def render_profile_html(
         run_parts=view.run_parts(figures),
         time_parts=view.time_parts(figures),
         costs=[view.cost_parts(finding, figures) for finding in diagnosis.findings],
-        timeline=timeline(diagnosis, profile),
+        timeline=view.timeline(diagnosis, profile),
         size_names=size_labels(),
         sizes=view.size_tables(profile),
         patterns=pattern_groups(patterns),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Phases of a run: when they begin, and what is said of them."""
+"""When the phases of a run begin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from stripewise.diagnosis import Periodicity
 from stripewise.diagnosis.heat_cells import Floats
-from stripewise.report._text import format_bytes, format_seconds
 
 
 def phase_marks(
@@ -44,21 +43,3 @@ def _marks(series: Floats, period: float) -> tuple[float, ...]:
     best = max(combs, key=lambda teeth: float(rising[teeth.astype(np.int64)].sum()))
     active = np.flatnonzero(series)
     return tuple(float(at) for at in best if active[0] - 1 <= at <= active[-1])
-
-
-def phase_words(phase: Periodicity) -> str:
-    """Say what was found of the phases of one direction."""
-    verb = {"write": "Writes", "read": "Reads"}.get(phase.direction, phase.direction)
-    burst = f"{format_seconds(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
-    if phase.periodic:
-        return (
-            f"{verb} come every {format_seconds(phase.period_seconds)} "
-            f"(confidence {100 * phase.confidence:.0f} %): {phase.n_phases} phases of {burst} "
-            "each (medians)."
-        )
-    if phase.n_phases <= 1:
-        return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
-    return (
-        f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period. "
-        f"Spans shorter than {format_seconds(phase.resolution_seconds)} cannot be told apart."
-    )

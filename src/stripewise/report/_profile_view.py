@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Headline figures, bars of shares, sizes of requests, and why a section of the page is empty."""
+"""What the page shows: figures, shares, the run over time, sizes, why a section is empty."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stripewise.diagnosis import Diagnosis, Figures, Finding, size_labels
+from stripewise.diagnosis import Diagnosis, Figures, Finding, Periodicity, size_labels
+from stripewise.diagnosis import heat_cells as heat
+from stripewise.diagnosis.heat_cells import Cells, TimeAxis, time_axis
 from stripewise.model import IoLayer, RunProfile
 from stripewise.report._text import (
     format_bandwidth,
@@ -21,6 +24,9 @@ from stripewise.report._text import (
     known,
     plural,
 )
+from stripewise.report._time_charts import time_chart
+
+_MOST_SPANS = 12
 
 
 @dataclass(frozen=True)
@@ -172,3 +178,54 @@ def size_tables(profile: RunProfile) -> list[dict[str, Any]]:
             columns = list(zip(levels, sums, tops, strict=True))
             tables.append({"direction": direction, "columns": columns, "rows": list(rows)})
     return tables
+
+
+def timeline(diagnosis: Diagnosis, profile: RunProfile) -> dict[str, Any] | None:
+    """Prepare everything that has time on its horizontal axis; None without time bins."""
+    axis = time_axis(profile)
+    if axis is None:
+        return None
+    written, read = (heat.moved_bytes(profile, axis, way) for way in ("write", "read"))
+    return {
+        "chart": time_chart(profile, diagnosis.phases),
+        "spans": _spans((written, read, heat.busy_seconds(profile, axis)), axis),
+        "phases": [phase_words(phase) for phase in diagnosis.phases],
+        "files_known": heat.knows_files(profile),
+        "busy_known": bool((profile.heat["busy_seconds"] > 0).any()),
+    }
+
+
+def _spans(parts: tuple[Cells, Cells, Cells], axis: TimeAxis) -> list[tuple[float, ...]]:
+    """Tell what the pictures show: start, end, bytes written and read, busy time, active ranks."""
+    n = axis.n_columns
+    edges = np.unique(np.linspace(0, n, min(n, _MOST_SPANS) + 1).round().astype(np.int64))
+    sums = [np.add.reduceat(heat.series(cells, axis), edges[:-1]).tolist() for cells in parts]
+    times = (edges * axis.column_seconds).tolist()
+    return list(zip(times, times[1:], *sums, _active(parts, edges), strict=False))
+
+
+def _active(parts: tuple[Cells, ...], edges: NDArray[np.int64]) -> list[int]:
+    """Count the ranks that did anything between two edges."""
+    rank = np.concatenate([cells.rank for cells in parts])
+    span = np.searchsorted(edges, np.concatenate([cells.column for cells in parts]), "right") - 1
+    n_ranks = int(rank.max(initial=0)) + 3
+    pairs = np.unique(span * n_ranks + rank + 2)
+    return [int(n) for n in np.bincount(pairs // n_ranks, minlength=len(edges) - 1)]
+
+
+def phase_words(phase: Periodicity) -> str:
+    """Say what was found of the phases of one direction."""
+    verb = {"write": "Writes", "read": "Reads"}.get(phase.direction, phase.direction)
+    burst = f"{format_seconds(phase.phase_seconds)} and {format_bytes(phase.phase_bytes)}"
+    if phase.periodic:
+        return (
+            f"{verb} come every {format_seconds(phase.period_seconds)} "
+            f"(confidence {100 * phase.confidence:.0f} %): {phase.n_phases} phases of {burst} "
+            "each (medians)."
+        )
+    if phase.n_phases <= 1:
+        return f"{verb}: one phase of {burst}." if phase.n_phases else f"{verb}: no phases."
+    return (
+        f"{verb}: {phase.n_phases} phases of {burst} each (medians), at no regular period. "
+        f"Spans shorter than {format_seconds(phase.resolution_seconds)} cannot be told apart."
+    )
