@@ -89,9 +89,7 @@ def _uses_romio(result: StudyResult, configuration: Configuration) -> bool:
 def _written(configuration: Configuration, name: str, title: str) -> Recipe:
     written = formats.get(name).write(configuration)
     text = written.text.strip()
-    if not text:
-        return Recipe(title, "", written.lost)
-    if name == "romio-hints":
+    if text and name == "romio-hints":
         text = f"cat > romio-hints <<'END'\n{text}\nEND\nexport ROMIO_HINTS=\"$PWD/romio-hints\""
     return Recipe(title, text, written.lost)
 

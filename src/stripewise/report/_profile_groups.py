@@ -70,12 +70,9 @@ def _group(members: Sequence[Pattern], place: int) -> PatternGroup:
 def _members(patterns: Sequence[Pattern]) -> dict[str, list[str]]:
     names: dict[str, dict[str, None]] = {"written": {}, "read": {}}
     for pattern in patterns:
-        names["written" if pattern.writing else "read"][_where(pattern)] = None
+        where = f"{pattern.file}:{pattern.dataset}" if pattern.dataset else pattern.file
+        names["written" if pattern.writing else "read"][where] = None
     return {direction: list(found) for direction, found in names.items() if found}
-
-
-def _where(pattern: Pattern) -> str:
-    return f"{pattern.file}:{pattern.dataset}" if pattern.dataset else pattern.file
 
 
 def pattern_facts(pattern: Pattern) -> list[str]:

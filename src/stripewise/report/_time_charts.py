@@ -136,7 +136,7 @@ def _band(
     """Draw the bandwidth of one direction; both have the same scale."""
     title = f"{_VERBS[quantity]}, all ranks together, MiB/s"
     y = chart.number("v", scale={"domain": [0, top * 2.0**-20]}, axis={"tickCount": 3})
-    encoding = {**_x(axis), "y": y, "y2": {"datum": 0}, "tooltip": _tip([], "MiB/s")}
+    encoding = {**_x(axis), "y": y, "y2": {"datum": 0}, "tooltip": _tips("MiB/s")}
     parts = [chart.layer("rect", encoding, color=_COLOURS[quantity], clip=True)]
     if marks:
         unit = time_unit(axis.seconds)[1]
@@ -170,7 +170,7 @@ def _heat(one: TimeMap, axis: TimeAxis) -> Spec:
             axis={"values": list(names[::step]), "labelExpr": base},
         ),
         "color": _colour(one, values[values > 0], unit),
-        "tooltip": _tip([{"field": "row", "title": one.kind}], unit),
+        "tooltip": [*chart.tips(row=one.kind), *_tips(unit)],
     }
     return spec
 
@@ -214,14 +214,11 @@ def _x(axis: TimeAxis) -> Spec:
     name, length = time_unit(axis.seconds)
     scale = {"domain": [0, axis.seconds / length], "nice": False}
     title = f"{name} since the run began"
-    return {
-        "x": chart.number("from", title, scale=scale),
-        "x2": {"field": "to"},
-    }
+    return {"x": chart.number("from", title, scale=scale), "x2": {"field": "to"}}
 
 
-def _tip(first: list[Spec], unit: str) -> list[Spec]:
-    return [*first, {"field": "time", "title": "time"}, chart.tip("v", unit)]
+def _tips(unit: str) -> list[Spec]:
+    return [*chart.tips(time="time"), chart.tip("v", unit)]
 
 
 def time_maps(profile: RunProfile, axis: TimeAxis) -> Iterator[TimeMap]:

@@ -70,11 +70,8 @@ def _events(trace: Trace, table: NDArray[Any]) -> Iterator[dict[str, Any]]:
 def _pids(trace: Trace) -> list[int]:
     """Ranks, if each is one process; otherwise the processes' own numbers."""
     ranks = trace.process_rank.tolist()
-    return (
-        ranks
-        if len(set(ranks)) == len(ranks) and min(ranks, default=-1) >= 0
-        else [*range(len(ranks))]
-    )
+    one_each = len(set(ranks)) == len(ranks) and min(ranks, default=-1) >= 0
+    return ranks if one_each else [*range(len(ranks))]
 
 
 def _meta(name: str, pid: int, tid: int, args: dict[str, Any]) -> dict[str, Any]:

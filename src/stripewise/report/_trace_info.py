@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stripewise.model import Evidence, IoLayer
+from stripewise.model import Evidence, IoLayer, Trace
 from stripewise.report._text import format_bytes, format_seconds, plural
 from stripewise.text import printable
 
@@ -50,13 +50,11 @@ def trace_info(evidence: Evidence, size_bytes: int = 0) -> dict[str, Any]:
         "datasets": len({(entry.file, entry.name) for entry in trace.objects}),
         "selections": len(trace.shapes),
         "views": len(trace.views),
-        "files": _files(evidence),
+        "files": _files(trace),
     }
 
 
-def _files(evidence: Evidence) -> list[dict[str, Any]]:
-    trace = evidence.trace
-    assert trace is not None
+def _files(trace: Trace) -> list[dict[str, Any]]:
     entries = []
     for file in np.unique(trace.rows["file"][trace.rows["file"] >= 0]).tolist():
         rows = trace.rows[trace.rows["file"] == file]
