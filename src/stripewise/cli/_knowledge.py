@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,11 @@ import click
 
 from stripewise.cli._common import answer, examples, json_option, note
 from stripewise.errors import UsageError
-from stripewise.text import plural
+from stripewise.report import format_settings
+from stripewise.text import plural, printable
 
 if TYPE_CHECKING:
-    from stripewise.knowledge import Lesson, Store
+    from stripewise.knowledge import Case, Lesson, Store
 
 _program_option = click.option(
     "--program", default="", metavar="NAME", help="Only studies of the program of this name."
@@ -44,12 +45,10 @@ def command() -> None:
 @json_option
 def list_(program: str, as_json: bool) -> None:
     """List the studies that are remembered, the newest first; the site's too."""
-    from stripewise.cli._knowledge_text import table
-
     found = list(_all_entries(program))
     none = [f"no study is remembered{f' of {program}' if program else ''}"]
     answer(
-        as_json, lambda: [_data(*one) for one in found], lambda: table(found) if found else none
+        as_json, lambda: [_data(*one) for one in found], lambda: _table(found) if found else none
     )
 
 
@@ -58,10 +57,8 @@ def list_(program: str, as_json: bool) -> None:
 @json_option
 def show(study: str, as_json: bool) -> None:
     """Show what STUDY found; its first digits will do."""
-    from stripewise.cli._knowledge_text import details
-
     found = _find(study, _all_entries(""))
-    answer(as_json, lambda: _data(*found), lambda: details(*found))
+    answer(as_json, lambda: _data(*found), lambda: _details(*found))
 
 
 @command.command(
@@ -178,3 +175,97 @@ def _data(lesson: Lesson, origin: str) -> dict[str, Any]:
     from stripewise.knowledge import lesson_to_json
 
     return {**lesson_to_json(lesson), "origin": origin}
+
+
+def _table(found: Sequence[tuple[Lesson, str]]) -> list[str]:
+    """Return a line a study: id, date, program, where, what came of it."""
+    from stripewise.report import aligned
+
+    rows = [("STUDY", "DATE", "PROGRAM", "RANKS", "STACK", "STORAGE", "FROM", "FOUND")]
+    return aligned(rows + [_row(lesson, origin) for lesson, origin in found])
+
+
+def _details(lesson: Lesson, origin: str) -> Iterator[str]:
+    """Yield everything about a study."""
+    yield f"study {lesson.study_id} ({origin}), {lesson.date}"
+    for title, text in _facts(lesson.case):
+        yield f"  {title:<14}{printable(text)}"
+    yield f"  {'found':<14}{_found(lesson)}"
+    if lesson.resolution:
+        yield f"  {'resolution':<14}{printable(lesson.resolution)}"
+    yield f"  {'tried':<14}{len(lesson.tried)} settings in {lesson.n_runs} runs"
+    for tried in lesson.tried:
+        gain = f"{1 / tried.io_ratio:.2f}x" if tried.io_ratio else ""
+        yield f"    {tried.state.value:<10}{gain:<9}{format_settings(tried.settings)}".rstrip()
+
+
+def _row(lesson: Lesson, origin: str) -> tuple[str, ...]:
+    case = lesson.case
+    return (
+        lesson.study_id[:8],
+        lesson.date,
+        printable(case.fingerprint.program),
+        str(case.fingerprint.n_ranks),
+        printable(_stack(case)),
+        printable(case.machine.filesystem),
+        origin,
+        _found(lesson),
+    )
+
+
+def _found(lesson: Lesson) -> str:
+    if lesson.improved:
+        found = f"{_effect(lesson)}  {format_settings(lesson.candidate)}"
+    elif lesson.effect is not None:
+        found = f"no improvement, {_effect(lesson)}  {format_settings(lesson.candidate)}"
+    else:
+        found = "no improvement"
+    bad = len(lesson.bad)
+    return f"{found}  ({bad} failed or rejected)" if bad else found
+
+
+def _effect(lesson: Lesson) -> str:
+    from stripewise.knowledge import effect_phrase
+
+    return effect_phrase(lesson).rpartition(",")[0]
+
+
+def _stack(case: Case) -> str:
+    stack = case.stack
+    mpi = f"{stack.mpi_family} {stack.mpi_version}".strip()
+    return " ".join(part for part in (mpi, stack.mpiio) if part) or "no MPI"
+
+
+def _facts(case: Case) -> Iterator[tuple[str, str]]:
+    program, machine, stack = case.fingerprint, case.machine, case.stack
+    digest = f", SHA-256 {program.executable_sha256[:16]}" if program.executable_sha256 else ""
+    hosts = f" on {program.n_hosts} nodes" if program.n_hosts > 1 else ""
+    yield "program", f"{program.program}, {program.n_ranks} ranks{hosts}{digest}"
+    yield "I/O", ", ".join(_behaviour(case))
+    libraries = [
+        f"{name} {version}"
+        for name in ("hdf5", "netcdf", "pnetcdf", "adios2")
+        if (version := getattr(stack, name))
+    ]
+    yield "stack", ", ".join([_stack(case), *libraries])
+    memory = f"{machine.memory_bytes / 2**30:.0f} GiB"
+    yield (
+        "machine",
+        f"{machine.processors} x {machine.cpu or machine.architecture}, {memory}, "
+        f"Linux {machine.kernel}",
+    )
+    yield "storage", " ".join(part for part in (machine.filesystem, machine.device) if part)
+
+
+def _behaviour(case: Case) -> Iterator[str]:
+    program = case.fingerprint
+    for name in ("collective", "independent", "posix"):
+        if share := getattr(program, f"{name}_share"):
+            yield f"{share:.0%} {name}"
+    yield f"{program.read_share:.0%} read"
+    if program.noncontiguous:
+        yield "noncontiguous"
+    yield f"{2**program.bytes_per_call_log2:.0f} bytes a call"
+    yield f"{2**program.calls_per_rank_log2:.0f} calls a rank"
+    if program.shared_files:
+        yield f"{program.shared_files} shared files"
