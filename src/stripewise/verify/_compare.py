@@ -21,7 +21,7 @@ from stripewise.model import Verification, VerificationStatus
 from stripewise.verify._bytes import bytes_apart
 from stripewise.verify._units import Unit, format_of_units, unit_bytes_differ, units_of
 from stripewise.verify._written import Written
-from stripewise.verify.contents import WHOLE, ContentFormat, format_of
+from stripewise.verify.contents import WHOLE, ContentFormat, Pair, format_of
 from stripewise.workspace import OutputSet
 
 _MOST_UNSTABLE = 100_000
@@ -168,12 +168,9 @@ class Reference:
         if problem := kind.problem():
             return problem
         result.same_content = True
-        content = kind.differences(
-            known.place,
-            file.place,
-            ignore=comparable.ignore,
-            written=self._written().get(file.path),
-        )
+        written = self._written().get(file.path)
+        pair = Pair(known.place, file.place, comparable.ignore, written=written)
+        content = kind.differences(pair)
         result.note_holes(name, comparable.holes | content.holes)
         if WHOLE in content.unknown and not content.differences:
             return content.unknown[WHOLE]
@@ -188,7 +185,8 @@ class Reference:
     def _never_readable(self, known: Unit, kind: ContentFormat) -> dict[str, str]:
         """Items that cannot be read in the baseline either, with why."""
         if known.path not in self._unreadable:
-            self._unreadable[known.path] = kind.differences(known.place, known.place).unknown
+            itself = kind.differences(Pair(known.place, known.place))
+            self._unreadable[known.path] = itself.unknown
         return self._unreadable[known.path]
 
     def _share_lost(self, lost: int) -> float:
@@ -255,12 +253,13 @@ def _holes(written: Written, first: Path, second: Path) -> dict[str, int]:
     kind = format_of(first)
     if kind is None or kind.problem():
         return {}
-    return kind.differences(first, second, written=written).holes
+    return kind.differences(Pair(first, second, written=written)).holes
 
 
 def _by_content(kind: ContentFormat, one: Unit, two: Unit, written: Written | None) -> _Comparable:
     size = one.size_bytes
-    content = kind.differences(one.place, two.place, most=_MOST_UNSTABLE, written=written)
+    pair = Pair(one.place, two.place, most=_MOST_UNSTABLE, written=written)
+    content = kind.differences(pair)
     reason = ""
     if WHOLE in content.unknown:
         reason = f"two baselines differ, and it {content.unknown[WHOLE]}"
@@ -279,7 +278,7 @@ def _by_content(kind: ContentFormat, one: Unit, two: Unit, written: Written | No
 def _content_hint(kind: ContentFormat | None, known: Unit, file: Unit) -> str:
     if kind is None or not kind.matches(file.place) or kind.problem():
         return ""
-    content = kind.differences(known.place, file.place)
+    content = kind.differences(Pair(known.place, file.place))
     if content.differences:
         return f" ({kind.title} content: {_summary(content.differences)})"
     return "" if content.unknown else f" (the {kind.title} content is the same)"

@@ -29,7 +29,9 @@ DIFFERENT = VerificationStatus.DIFFERENT
 NOT_VERIFIABLE = VerificationStatus.NOT_VERIFIABLE
 ENGINES = ("BP4", "BP5")
 
-bp_differences = AdiosBp().differences
+
+def bp_differences(one: Path, two: Path, base_seconds: float = 60.0) -> _base.ContentDifferences:
+    return AdiosBp(base_seconds).differences(_base.Pair(one, two))
 
 
 def write_bp(
@@ -150,7 +152,7 @@ def test_planted_difference_in_bp(kind: str, engine: str, tmp_path: Path) -> Non
     item, what, change = BP_PLANTED[kind]
     one = write_bp(tmp_path / "a.bp", engine)
     two = write_bp(tmp_path / "b.bp", engine, ends=(1, 4), change=change)
-    found = read_bp(str(one), str(two), ())
+    found = read_bp(_base.Pair(one, two))
     assert found.differences.keys() == {item}
     assert found.differences[item].startswith(what)
     assert found.unknown == {}
@@ -166,7 +168,7 @@ def test_another_number_of_steps(tmp_path: Path) -> None:
 def test_large_bp_goes_in_boxes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = write_bp(tmp_path / "a.bp"), write_bp(tmp_path / "b.bp", change=_poke)
     monkeypatch.setattr(_base, "BLOCK_BYTES", 32)
-    found = read_bp(str(one), str(two), ())
+    found = read_bp(_base.Pair(one, two))
     assert found.differences == {"/T": "step 1: element [3, 5] differs"}
 
 
@@ -176,7 +178,7 @@ def test_damaged_bp_is_not_the_same(engine: str, name: str, tmp_path: Path) -> N
     """Truncated, ADIOS2 waits for the rest of some of them."""
     one, two = write_bp(tmp_path / "a.bp", engine), write_bp(tmp_path / "b.bp", engine)
     (two / name).write_bytes((two / name).read_bytes()[:40])
-    found = AdiosBp(base_seconds=4.0).differences(one, two)
+    found = bp_differences(one, two, base_seconds=4.0)
     assert found.differences or found.unknown
 
 
@@ -197,7 +199,7 @@ def test_a_reader_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     one = write_bp(tmp_path / "a.bp")
     monkeypatch.setattr(_adios, "_READER", "this")
     monkeypatch.setattr(_adios, "_LEAST_BYTES_PER_SECOND", 1e12)
-    found = AdiosBp(base_seconds=0.0).differences(one, one)
+    found = bp_differences(one, one, base_seconds=0.0)
     assert "did not end within 0 s" in found.unknown["/"]
 
 

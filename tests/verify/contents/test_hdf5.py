@@ -15,7 +15,9 @@ from stripewise.verify._bytes import bytes_differ
 from stripewise.verify.contents import _base
 from stripewise.verify.contents._hdf5 import Hdf5
 
-compare_content = Hdf5().differences
+
+def compare_content(one: Path, two: Path) -> _base.ContentDifferences:
+    return Hdf5().differences(_base.Pair(one, two))
 
 
 def write(path: Path, **options: object) -> None:

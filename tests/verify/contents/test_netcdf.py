@@ -21,7 +21,9 @@ SAME = VerificationStatus.SAME_CONTENT
 DIFFERENT = VerificationStatus.DIFFERENT
 KINDS = ("NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA")
 
-netcdf_differences = ClassicNetcdf().differences
+
+def netcdf_differences(one: Path, two: Path) -> _base.ContentDifferences:
+    return ClassicNetcdf().differences(_base.Pair(one, two))
 
 
 def write_netcdf(path: Path, kind: str = KINDS[0], step: int = 1) -> Path:

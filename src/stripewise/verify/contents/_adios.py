@@ -13,11 +13,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Collection
 from pathlib import Path
 
-from stripewise.verify._written import Written
-from stripewise.verify.contents._base import MOST, ContentDifferences, ContentFormat, reading
+from stripewise.verify.contents._base import ContentDifferences, ContentFormat, Pair, reading
 
 _READER = "stripewise.verify.contents._adios_read"
 _LEAST_BYTES_PER_SECOND = 20e6
@@ -43,21 +41,15 @@ class AdiosBp(ContentFormat):
         except (OSError, ValueError):
             return False
 
-    def differences(
-        self,
-        first: Path,
-        second: Path,
-        ignore: Collection[str] = (),
-        most: int = MOST,
-        written: Written | None = None,
-    ) -> ContentDifferences:
+    def differences(self, pair: Pair) -> ContentDifferences:
         request = {
-            "first": str(first),
-            "second": str(second),
-            "ignore": sorted(ignore),
-            "most": most,
+            "first": str(pair.first),
+            "second": str(pair.second),
+            "ignore": sorted(pair.ignore),
+            "most": pair.most,
         }
-        seconds = self.base_seconds + (_size(first) + _size(second)) / _LEAST_BYTES_PER_SECOND
+        size_bytes = _size(pair.first) + _size(pair.second)
+        seconds = self.base_seconds + size_bytes / _LEAST_BYTES_PER_SECOND
         with reading(self.title) as (found, _):
             try:
                 done = subprocess.run(

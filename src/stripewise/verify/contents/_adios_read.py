@@ -15,24 +15,25 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from stripewise.verify.contents._base import (
     FAILURES,
-    MOST,
     WHOLE,
     ContentDifferences,
     Finding,
+    Pair,
     boxes,
+    compared,
     element_differs,
     pairs,
-    reading,
     told,
 )
 
@@ -54,20 +55,15 @@ _TYPES = {
 _SIZES = {"long double": 16, **{name: np.dtype(kind).itemsize for name, kind in _TYPES.items()}}
 
 
-def compare(
-    first: str, second: str, ignore: Collection[str], most: int = MOST
-) -> ContentDifferences:
+def compare(pair: Pair) -> ContentDifferences:
     """See `ContentFormat.differences`."""
-    with reading("ADIOS2 BP") as (found, stack):
-        one, two = (_Side(path, stack) for path in (first, second))
-        found.collect(_compare(one, two, set(ignore), found), ignore, most)
-    return found
+    return compared("ADIOS2 BP", pair, _Side, _compare)
 
 
 class _Side:
     """One of the two outputs, at one step after the other."""
 
-    def __init__(self, path: str, stack: ExitStack) -> None:
+    def __init__(self, path: Path, stack: ExitStack) -> None:
         import adios2
 
         self._adios = adios2.Adios()
@@ -78,7 +74,7 @@ class _Side:
         # has a position, for one thread.
         self.io.add_transport("File", {"Library": "stdio"})
         self.io.set_parameter("Threads", "1")
-        self.engine = self.io.open(path, adios2.bindings.Mode.Read)
+        self.engine = self.io.open(str(path), adios2.bindings.Mode.Read)
         stack.callback(self.engine.close)
         self._status = adios2.bindings.StepStatus
         self._read = adios2.bindings.StepMode.Read
@@ -145,11 +141,9 @@ def _attribute(attribute: Any, kind: str) -> Any:
     return np.asarray(attribute.data()).tobytes()
 
 
-def _compare(
-    one: _Side, two: _Side, done: set[str], found: ContentDifferences
-) -> Iterator[Finding]:
-    """What is `done` is not looked at again in later steps."""
+def _compare(one: _Side, two: _Side, pair: Pair, found: ContentDifferences) -> Iterator[Finding]:
     step = 0
+    done = set(pair.ignore)  # not looked at (again) in later steps
     while True:
         more = one.next_step(), two.next_step()
         if more[0] != more[1]:
@@ -228,7 +222,8 @@ def _elements_differ(
 def main() -> None:
     """Answer one request."""
     request = json.load(sys.stdin)
-    found = compare(request["first"], request["second"], request["ignore"], request["most"])
+    first, second = Path(request["first"]), Path(request["second"])
+    found = compare(Pair(first, second, request["ignore"], request["most"]))
     print()
     print(json.dumps(asdict(found)))
 

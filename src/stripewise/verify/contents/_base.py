@@ -35,6 +35,25 @@ Finding = tuple[str, str, str]
 Elements = NDArray[Any]
 Key = TypeVar("Key", str, bytes)
 Value = TypeVar("Value")
+Side = TypeVar("Side")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two outputs of one format, and how they are compared.
+
+    Attributes:
+        first / second: Where they lie.
+        ignore: Items not to compare.
+        most: After so many differences the comparison ends.
+        written: What the program wrote; elements that it left undefined do not count.
+    """
+
+    first: Path
+    second: Path
+    ignore: Collection[str] = ()
+    most: int = MOST
+    written: Written | None = None
 
 
 @dataclass
@@ -55,18 +74,16 @@ class ContentDifferences:
     holes: dict[str, int] = field(default_factory=dict)
     cut: bool = False
 
-    def collect(
-        self, findings: Iterable[Finding], ignore: Collection[str], most: int = MOST
-    ) -> None:
+    def collect(self, findings: Iterable[Finding], pair: Pair) -> None:
         """Take findings over, up to so many differences."""
         for item, what, why in findings:
-            if item in ignore:
+            if item in pair.ignore:
                 continue
             if why:
                 self.unknown[item] = why
             elif what:
                 self.differences[item] = what
-            if len(self.differences) >= most:
+            if len(self.differences) >= pair.most:
                 self.cut = True
                 break
 
@@ -105,22 +122,8 @@ class ContentFormat(ABC):
         return f"not verifiable: {why}" if why else ""
 
     @abstractmethod
-    def differences(
-        self,
-        first: Path,
-        second: Path,
-        ignore: Collection[str] = (),
-        most: int = MOST,
-        written: Written | None = None,
-    ) -> ContentDifferences:
+    def differences(self, pair: Pair) -> ContentDifferences:
         """Compare two outputs by content, in bounded memory.
-
-        Args:
-            first: An output that matches.
-            second: Another.
-            ignore: Items not to compare.
-            most: After so many differences it ends.
-            written: What the program wrote; elements that it left undefined do not count.
 
         Returns:
             The first differences.  What cannot be read is `unknown`, as a whole under "/".
@@ -181,6 +184,19 @@ def reading(title: str) -> Iterator[tuple[ContentDifferences, ExitStack]]:
             yield found, stack
     except FAILURES as error:
         found.unknown[WHOLE] = f"cannot be read as {title}: {_first_line(error)}"
+
+
+def compared(
+    title: str,
+    pair: Pair,
+    opened: Callable[[Path, ExitStack], Side],
+    compare: Callable[[Side, Side, Pair, ContentDifferences], Iterable[Finding]],
+) -> ContentDifferences:
+    """Open both outputs and collect how they differ."""
+    with reading(title) as (found, stack):
+        one, two = (opened(path, stack) for path in (pair.first, pair.second))
+        found.collect(compare(one, two, pair, found), pair)
+    return found
 
 
 def _first_line(error: Exception) -> str:

@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
-from stripewise.verify._written import Written
-from stripewise.verify.contents._base import MOST, ContentDifferences, ContentFormat, reading
+from stripewise.verify.contents._base import ContentDifferences, ContentFormat, Pair, compared
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _FIRST_USER_BLOCK = 512
@@ -36,18 +34,8 @@ class Hdf5(ContentFormat):
             return False
         return False
 
-    def differences(
-        self,
-        first: Path,
-        second: Path,
-        ignore: Collection[str] = (),
-        most: int = MOST,
-        written: Written | None = None,
-    ) -> ContentDifferences:
+    def differences(self, pair: Pair) -> ContentDifferences:
         from stripewise.verify.contents._hdf5_compare import compare
         from stripewise.verify.contents._hdf5_values import Side
 
-        with reading(self.title) as (found, stack):
-            one, two = (Side(path, stack) for path in (first, second))
-            found.collect(compare(one, two, ignore, found, written), ignore, most)
-        return found
+        return compared(self.title, pair, Side, compare)

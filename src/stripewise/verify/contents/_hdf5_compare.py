@@ -19,17 +19,18 @@ from h5py import h5a, h5d, h5l, h5o
 
 from stripewise.verify._written import Slabs, Written
 from stripewise.verify.contents import _hdf5_values as values
-from stripewise.verify.contents._base import FAILURES, ContentDifferences, Finding, pairs, told
+from stripewise.verify.contents._base import (
+    FAILURES,
+    ContentDifferences,
+    Finding,
+    Pair,
+    pairs,
+    told,
+)
 from stripewise.verify.contents._hdf5_values import Side, Sides
 
 
-def compare(
-    one: Side,
-    two: Side,
-    ignore: Collection[str],
-    found: ContentDifferences,
-    written: Written | None,
-) -> Iterator[Finding]:
+def compare(one: Side, two: Side, pair: Pair, found: ContentDifferences) -> Iterator[Finding]:
     """Find how two files differ; `found` gets bytes and holes of datasets.
 
     Raises:
@@ -38,10 +39,10 @@ def compare(
     for name, first, second, only in pairs(one.links, two.links):
         if only or first != second:
             yield text(name), only or f"links to {first[-1]!r} and {second[-1]!r}", ""
-    slabs = _slabs(one, written)
+    slabs = _slabs(one, pair.written)
     for path, kind in one.objects.items():
         if two.objects.get(path) == kind:
-            yield from _compare_object(path, kind, (one, two), ignore, found, slabs)
+            yield from _compare_object(path, kind, (one, two), pair.ignore, found, slabs)
 
 
 def _slabs(side: Side, written: Written | None) -> dict[str, Slabs] | None:

@@ -9,7 +9,7 @@ of definitions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -17,17 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from stripewise.verify._written import Written
 from stripewise.verify.contents._base import (
-    MOST,
     WHOLE,
     ContentDifferences,
     ContentFormat,
     Finding,
+    Pair,
     boxes,
+    compared,
     element_differs,
     pairs,
-    reading,
     told,
 )
 
@@ -48,18 +47,8 @@ class ClassicNetcdf(ContentFormat):
         except OSError:
             return False
 
-    def differences(
-        self,
-        first: Path,
-        second: Path,
-        ignore: Collection[str] = (),
-        most: int = MOST,
-        written: Written | None = None,
-    ) -> ContentDifferences:
-        with reading(self.title) as (found, stack):
-            one, two = (_open(path, stack) for path in (first, second))
-            found.collect(_compare(one, two, ignore, found), ignore, most)
-        return found
+    def differences(self, pair: Pair) -> ContentDifferences:
+        return compared(self.title, pair, _open, _compare)
 
 
 def _open(path: Path, stack: ExitStack) -> Any:
@@ -74,9 +63,7 @@ def _open(path: Path, stack: ExitStack) -> Any:
     return dataset
 
 
-def _compare(
-    one: Any, two: Any, ignore: Collection[str], found: ContentDifferences
-) -> Iterator[Finding]:
+def _compare(one: Any, two: Any, pair: Pair, found: ContentDifferences) -> Iterator[Finding]:
     if one.data_model != two.data_model:
         yield WHOLE, f"format {one.data_model} and {two.data_model}", ""
     for name, first, second, only in pairs(one.dimensions, two.dimensions):
@@ -87,7 +74,7 @@ def _compare(
         if only:
             yield item, only, ""
             continue
-        if item not in ignore:
+        if item not in pair.ignore:
             found.bytes_of[item] = first.size * first.dtype.itemsize
             yield told(item, partial(_variables_differ, first, second))
         yield from _compare_attributes(item, first, second)
