@@ -129,13 +129,14 @@ def best_figures(result: StudyResult) -> Digest:
     return _sum([digest(best_runs(case)) for case in case_results(result)])
 
 
-def unsynced_figures(result: StudyResult) -> tuple[Digest, Digest] | None:
-    """Summarise the runs without sync; None unless every case has them."""
-    found = [case.unsynced for case in case_results(result)]
-    if not all(found):
+def unsynced_figures(result: StudyResult) -> dict[str, Digest] | None:
+    """Summarise the runs without sync, "baseline" and "best"; None unless every case has them."""
+    views = case_results(result)
+    pairs = [view.unsynced for view in views if view.unsynced]
+    if len(pairs) < len(views):
         return None
-    first = [digest([pair[0]]) for pair in found if pair is not None]
-    return _sum(first), _sum([digest([pair[1]]) for pair in found if pair is not None])
+    sides = zip(("baseline", "best"), zip(*pairs, strict=True), strict=True)
+    return {name: _sum([digest([run]) for run in runs]) for name, runs in sides}
 
 
 def _sum(figures: Sequence[Digest]) -> Digest:

@@ -129,7 +129,7 @@ def _speedup(speedup: Speedup | None) -> dict[str, Any]:
 
 def _outcome(view: StudyResult) -> dict[str, Any]:
     """Return what a study, or one case of it, found; without improvement `best` is `baseline`."""
-    improved = view.improved
+    improved, unsynced = view.improved, unsynced_figures(view)
     return {
         "baseline": _figures(baseline_figures(view)),
         "best": _figures(best_figures(view)),
@@ -137,7 +137,7 @@ def _outcome(view: StudyResult) -> dict[str, Any]:
         "whole_program_speedup": _speedup(view.elapsed_speedup if improved else None),
         "candidate": _candidate(view),
         "verified": is_verified(view),
-        "unsynced": _unsynced(view),
+        "unsynced": unsynced and {name: _figures(one) for name, one in unsynced.items()},
         "resolution": view.resolution,
         "facts": asdict(view.facts),
     }
@@ -177,13 +177,6 @@ def _candidate(result: StudyResult) -> dict[str, Any] | None:
             _speedup(result.elapsed_speedup) if result.elapsed_speedup is not None else None
         ),
     }
-
-
-def _unsynced(result: StudyResult) -> dict[str, Any] | None:
-    figures = unsynced_figures(result)
-    if figures is None:
-        return None
-    return {"baseline": _figures(figures[0]), "best": _figures(figures[1])}
 
 
 def _run(entry: RunEntry) -> dict[str, Any]:

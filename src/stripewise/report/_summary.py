@@ -152,7 +152,7 @@ def _conclusion(result: StudyResult) -> list[str]:
         lines.append(line("resolution", printable(result.resolution)))
     unsynced = unsynced_figures(result)
     if unsynced is not None:
-        before, after = (format_seconds(one.io_seconds) for one in unsynced)
+        before, after = (format_seconds(one.io_seconds) for one in unsynced.values())
         text = f"I/O {before} → {after} (one run each, for the record)"
         lines.append(line("without sync", text))
     return lines
