@@ -29,7 +29,7 @@ from stripewise.model import (
 )
 from stripewise.readers._directories import owners
 from stripewise.readers._openmpi import chosen_component, implementation, mpiio_components
-from stripewise.readers._rows import begins, groups
+from stripewise.readers._rows import asked_bytes, begins, groups
 
 _OBJECTS = ([Op.OPEN], [Op.CLOSE], [Op.META])
 
@@ -69,9 +69,7 @@ def program_facts(
         collective_bytes=_bytes(mpiio, COLLECTIVE_OPS),
         independent_bytes=_bytes(mpiio, (Op.READ, Op.WRITE)),
         mpiio_read_bytes=_bytes(mpiio, READS),
-        posix_bytes=int(
-            system["outermost_read_bytes"].sum() + system["outermost_write_bytes"].sum()
-        ),
+        posix_bytes=int(asked_bytes(system).sum()),
         noncontiguous=bool((mpiio["flags"] & FileFlag.INTERLEAVED).any()),
         read_bytes=profile.read_bytes,
         write_bytes=profile.write_bytes,

@@ -27,7 +27,7 @@ from stripewise.model import (
 from stripewise.readers._directories import owners
 from stripewise.readers._file_globs import family, glob_of
 from stripewise.readers._files import relative_path, system_rows
-from stripewise.readers._rows import groups
+from stripewise.readers._rows import asked_bytes, groups
 from stripewise.text import printable, size_text
 
 REAL_SHARE = 0.1
@@ -84,8 +84,7 @@ def _files(profile: RunProfile, root: Path) -> Iterator[_File]:
     for (path,), places in groups(owners(rows, profile.paths)):
         own, by = rows[places], profile.actors[places]
         used = own["count"][:, DATA_OPS].any(axis=1)
-        moved = own["outermost_read_bytes"].sum() + own["outermost_write_bytes"].sum()
-        if used.any() and moved:
+        if used.any() and asked_bytes(own).any():
             yield _File(
                 str(relative_path(profile.paths[path], root)),
                 _behaviour(profile, own[used], by[used], own),

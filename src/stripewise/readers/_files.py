@@ -28,7 +28,7 @@ from stripewise.model import (
     RunProfile,
 )
 from stripewise.readers._directories import owners
-from stripewise.readers._rows import groups
+from stripewise.readers._rows import asked_bytes, groups
 
 _DATA_FILE = re.compile(r"data\.\d+")
 _ALIGNMENTS = {4096: 12, 65536: 16, 1 << 20: 20}
@@ -139,8 +139,7 @@ def _internal(rows: NDArray[Any]) -> bool:
 
     Open MPI keeps such a file beside its session for each file that it opens.
     """
-    moved = rows["outermost_read_bytes"].sum() + rows["outermost_write_bytes"].sum()
-    return not moved and bool(np.isin(rows["layer"], SYSTEM_LAYERS).all())
+    return not asked_bytes(rows).any() and bool(np.isin(rows["layer"], SYSTEM_LAYERS).all())
 
 
 def _data_calls(rows: NDArray[Any]) -> NDArray[Any]:

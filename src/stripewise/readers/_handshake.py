@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from stripewise.elf import holds, is_elf, is_static
 from stripewise.model import Action, PluginState, ProcessFlag, RunProfile
 from stripewise.readers._programs import drops_preload, executables_in, is_helper, is_launcher
+from stripewise.readers._rows import asked_bytes
 
 _NO_IO = (
     "the program made no I/O that can be seen; files below /dev (so /dev/shm), /run, /usr, /opt "
@@ -207,7 +208,7 @@ def _unseen(
 def _program_io(profile: RunProfile) -> bool:
     """Whether anything but shells and launchers read or wrote."""
     table = profile.processes
-    moved = table[table["outermost_read_bytes"] + table["outermost_write_bytes"] > 0]
+    moved = table[asked_bytes(table) > 0]
     names = (Path(os.fsdecode(bytes(exe))).name for exe in moved["exe"])
     return not all(is_helper(name) for name in names)
 

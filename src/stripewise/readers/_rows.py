@@ -68,6 +68,11 @@ def unknown_counters(n: int) -> NDArray[Any]:
     return rows
 
 
+def asked_bytes(rows: NDArray[Any]) -> NDArray[Any]:
+    """(n,) what the program asked to move, of processes or counters."""
+    return np.asarray(rows["outermost_read_bytes"] + rows["outermost_write_bytes"])
+
+
 def begins(*columns: NDArray[Any]) -> NDArray[np.bool_]:
     """(n,) bool: in sorted columns, an entry that is not equal to the one before."""
     new = np.ones(len(columns[0]), bool)
@@ -93,7 +98,7 @@ def groups(*keys: NDArray[Any]) -> Iterator[tuple[tuple[int, ...], NDArray[np.in
     bounds = [*np.flatnonzero(begins(*(key[order] for key in keys))).tolist(), len(order)]
     for begin, end in itertools.pairwise(bounds):
         places = order[begin:end]
-        yield tuple(int(key[places[0]]) for key in keys), np.sort(places)
+        yield tuple(int(key[places[0]]) for key in keys), places
 
 
 def within(rows: NDArray[Any], most: int) -> tuple[NDArray[Any], int]:

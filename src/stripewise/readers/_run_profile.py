@@ -32,6 +32,7 @@ from stripewise.model import (
 from stripewise.readers._container import RecordKind
 from stripewise.readers._handshake import handshake
 from stripewise.readers._parse import RawContainer, text_of
+from stripewise.readers._rows import asked_bytes
 from stripewise.readers.sources import begins_with
 
 PAGE_BYTES = 4096
@@ -196,12 +197,12 @@ def _hdf5_unseen(profile: RunProfile) -> tuple[int, ...]:
     seen = (profile.processes["flags"] & ProcessFlag.HDF5) != 0
     rows = profile.counters[profile.counters["process"] >= 0]
     rows = rows[~seen[rows["process"]] & (rows["layer"] < IoLayer.HDF5)]
-    rows = rows[rows["outermost_read_bytes"] + rows["outermost_write_bytes"] > 0]
+    rows = rows[asked_bytes(rows) > 0]
     programs = profile.processes["exe"][rows["process"]].tolist()
     holding = {program: holds(os.fsdecode(program), _LINKED) for program in set(programs)}
     rows = rows[np.array([holding[program] for program in programs], bool)]
     moved = np.zeros(len(profile.paths), np.int64)
-    np.add.at(moved, rows["file"], rows["outermost_read_bytes"] + rows["outermost_write_bytes"])
+    np.add.at(moved, rows["file"], asked_bytes(rows))
     largest = np.argsort(-moved, kind="stable")[:_MOST_FILES]
     return tuple(int(file) for file in largest if moved[file] and _is_hdf5(profile.paths[file]))
 
