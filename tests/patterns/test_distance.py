@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from stripewise.model import Distribution, Pattern, PatternKind
 from stripewise.patterns import (
-    WEIGHTS,
     describe,
     distance,
     distance_parts,
@@ -20,6 +19,7 @@ from stripewise.patterns import (
     group_patterns,
     run_bytes,
 )
+from stripewise.patterns._distance import _PARTS
 
 
 def pattern(
@@ -69,8 +69,8 @@ def test_identity(one: Pattern) -> None:
 
 
 def test_weights_sum_to_one() -> None:
-    assert sum(WEIGHTS.values()) == pytest.approx(1)
-    assert set(distance_parts(VPIC, GCRM)) == set(WEIGHTS)
+    assert sum(weight for weight, _ in _PARTS.values()) == pytest.approx(1)
+    assert set(distance_parts(VPIC, GCRM)) == set(_PARTS)
 
 
 @pytest.mark.parametrize("field", ["active_ranks", "element_bytes"])

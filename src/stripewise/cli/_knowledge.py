@@ -142,9 +142,8 @@ def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:
 
 def _entries(store: Store, program: str) -> list[tuple[Lesson, str]]:
     found = store.entries(program=program)
-    if store.damaged:
-        unread = plural(store.damaged, "study", "studies")
-        note(f"{store.path}: {unread} cannot be read and are passed over", kind="warning")
+    if store.damage:
+        note(store.damage, kind="warning")
     return found
 
 

@@ -57,7 +57,6 @@ class Memory:
                     found.setdefault(lesson.study_id, lesson)
             except (StripewiseError, OSError) as error:
                 warnings.append(str(error))
-            if store.damaged:
-                text = "cannot be read and are passed over"
-                warnings.append(f"{store.path}: {store.damaged} studies {text}")
+            if store.damage:
+                warnings.append(store.damage)
         return list(found.values()), warnings

@@ -50,9 +50,8 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(version or 0)
 
 
-def migrate(connection: sqlite3.Connection) -> None:
-    """Bring a store to the present version, inside the caller's transaction."""
-    version = version_of(connection)
+def migrate(connection: sqlite3.Connection, version: int) -> None:
+    """Bring a store of a version to the present one, inside the caller's transaction."""
     if not version:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(

@@ -19,6 +19,7 @@ from stripewise.errors import ConfigurationError, StorageError
 from stripewise.knowledge._codec import decode, encode
 from stripewise.knowledge._records import Lesson
 from stripewise.knowledge._schema import MIGRATIONS, migrate, version_of
+from stripewise.text import plural
 
 WAIT_SECONDS = 10.0
 """How long another writer is waited for."""
@@ -34,17 +35,17 @@ class Store:
     Attributes:
         path: Of the file.
         read_only: Never written, as a site's store.
-        damaged: Rows of the last reading that were passed over.
+        damage: What the last reading passed over, in words; "" for nothing.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Take the path; nothing is opened yet."""
         self.path = path
         self.read_only = read_only
-        self.damaged = 0
+        self.damage = ""
 
     def lessons(self, *, mpi_family: str | None = None, program: str = "") -> list[Lesson]:
-        """Return what is kept, the newest first; damaged rows are passed over and counted.
+        """Return what is kept, the newest first; damaged rows are passed over.
 
         Args:
             mpi_family: Only studies of this one; None: of any.
@@ -59,7 +60,7 @@ class Store:
         self, *, mpi_family: str | None = None, program: str = ""
     ) -> list[tuple[Lesson, str]]:
         """Return lessons with their origin, "own" or "imported"; see `lessons`."""
-        self.damaged = 0
+        self.damage = ""
         if not self.path.exists():
             return []
         with self._opened(writing=False) as connection:
@@ -71,7 +72,16 @@ class Store:
                 " ORDER BY recorded_unix_seconds DESC, id LIMIT ?3",
                 (mpi_family, program, MOST_LESSONS),
             ).fetchall()
-        return list(self._decoded(rows))
+        found, damaged = [], 0
+        for document, origin in rows:
+            try:
+                found.append((decode(document), origin))
+            except (ConfigurationError, TypeError):
+                damaged += 1
+        if damaged:
+            number = plural(damaged, "study", "studies")
+            self.damage = f"{self.path}: passed over {number} that cannot be read"
+        return found
 
     def add(self, lessons: Sequence[Lesson], origin: str = "own") -> int:
         """Keep lessons in one transaction; return how many were new.
@@ -101,13 +111,6 @@ class Store:
             before = connection.total_changes
             connection.executemany("DELETE FROM study WHERE id = ?", [(i,) for i in study_ids])
             return connection.total_changes - before
-
-    def _decoded(self, rows: Sequence[tuple[str, str]]) -> Iterator[tuple[Lesson, str]]:
-        for document, origin in rows:
-            try:
-                yield decode(document), origin
-            except (ConfigurationError, TypeError):
-                self.damaged += 1
 
     def _create(self) -> None:
         """Make the file for its owner alone: it tells which programs one runs."""
@@ -151,7 +154,7 @@ class Store:
                 "name another file in STRIPEWISE_KNOWLEDGE"
             )
         if writing:
-            migrate(connection)
+            migrate(connection, version)
 
     def _unusable(self, reason: str) -> str:
         return (

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from stripewise.patterns._contiguous import all_bytes as all_bytes
     from stripewise.patterns._contiguous import block_bytes as block_bytes
     from stripewise.patterns._contiguous import dominant as dominant
     from stripewise.patterns._contiguous import run_bytes as run_bytes
     from stripewise.patterns._describe import describe as describe
-    from stripewise.patterns._distance import WEIGHTS as WEIGHTS
     from stripewise.patterns._distance import distance as distance
     from stripewise.patterns._distance import distance_parts as distance_parts
     from stripewise.patterns._find import find_patterns as find_patterns

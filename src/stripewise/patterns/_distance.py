@@ -11,19 +11,6 @@ from collections.abc import Callable
 from stripewise.model import Distribution, Pattern
 from stripewise.patterns._contiguous import block_bytes, run_bytes
 
-WEIGHTS = {
-    "distribution": 0.30,
-    "run": 0.20,
-    "size": 0.20,
-    "ranks": 0.10,
-    "dimensions": 0.05,
-    "direction": 0.05,
-    "collective": 0.05,
-    "halo": 0.03,
-    "element": 0.02,
-}
-"""Share of each difference (assumed: what decides which settings help weighs most)."""
-
 SIZE_OCTAVES = 20.0
 RANK_OCTAVES = 10.0
 ELEMENT_OCTAVES = 4.0
@@ -37,12 +24,12 @@ def distance(a: Pattern, b: Pattern) -> float:
 
     Symmetric.  Names of files and datasets, extents, steps and notes do not count.
     """
-    return sum(WEIGHTS[name] * part for name, part in distance_parts(a, b).items())
+    return sum(_PARTS[name][0] * part for name, part in distance_parts(a, b).items())
 
 
 def distance_parts(a: Pattern, b: Pattern) -> dict[str, float]:
-    """Return each difference by itself, from 0 to 1, by the names of `WEIGHTS`."""
-    return {name: min(1.0, _PARTS[name](a, b)) for name in WEIGHTS}
+    """Return each difference by itself, from 0 to 1."""
+    return {name: min(1.0, difference(a, b)) for name, (_, difference) in _PARTS.items()}
 
 
 def _octaves(one: float, other: float, whole: float) -> float:
@@ -111,14 +98,15 @@ def _halo(a: Pattern, b: Pattern) -> float:
     return abs(share[0] - share[1])
 
 
-_PARTS: dict[str, Callable[[Pattern, Pattern], float]] = {
-    "distribution": _distribution,
-    "run": lambda a, b: _octaves(run_bytes(a), run_bytes(b), SIZE_OCTAVES),
-    "size": lambda a, b: _octaves(block_bytes(a), block_bytes(b), SIZE_OCTAVES),
-    "ranks": lambda a, b: _octaves(a.active_ranks, b.active_ranks, RANK_OCTAVES),
-    "dimensions": _dimensions,
-    "direction": lambda a, b: float(a.writing != b.writing),
-    "collective": lambda a, b: abs(a.collective - b.collective),
-    "halo": _halo,
-    "element": lambda a, b: _octaves(a.element_bytes, b.element_bytes, ELEMENT_OCTAVES),
+_PARTS: dict[str, tuple[float, Callable[[Pattern, Pattern], float]]] = {
+    "distribution": (0.30, _distribution),
+    "run": (0.20, lambda a, b: _octaves(run_bytes(a), run_bytes(b), SIZE_OCTAVES)),
+    "size": (0.20, lambda a, b: _octaves(block_bytes(a), block_bytes(b), SIZE_OCTAVES)),
+    "ranks": (0.10, lambda a, b: _octaves(a.active_ranks, b.active_ranks, RANK_OCTAVES)),
+    "dimensions": (0.05, _dimensions),
+    "direction": (0.05, lambda a, b: float(a.writing != b.writing)),
+    "collective": (0.05, lambda a, b: abs(a.collective - b.collective)),
+    "halo": (0.03, _halo),
+    "element": (0.02, lambda a, b: _octaves(a.element_bytes, b.element_bytes, ELEMENT_OCTAVES)),
 }
+"""Each difference and its share (assumed: what decides which settings help weighs most)."""

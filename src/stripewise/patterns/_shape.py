@@ -12,7 +12,7 @@ import numpy as np
 
 from stripewise._folded import expanded_index
 from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Boxes, by_rank
-from stripewise.patterns._columns import Flags, Ints, alike, joined, runs
+from stripewise.patterns._columns import Flags, Ints, joined
 from stripewise.patterns._rows import MOST_LEVELS, Rows
 
 MOST_STRIDES = 6
@@ -37,13 +37,8 @@ def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
 def _folded(rows: Rows, element_bytes: int) -> dict[int, float]:
     """Return the most common strides of rows, and how often each is met."""
     used = rows.times > 1
-    if not used.any():
-        return {}
-    order = np.argsort(rows.step[used])
-    sorted_steps = rows.step[used][order]
-    first, _ = runs(alike(sorted_steps))
-    steps = sorted_steps[first]
-    weights = np.add.reduceat((rows.times[used] - 1.0)[order], first)
+    steps, which = np.unique(rows.step[used], return_inverse=True)
+    weights = np.bincount(which, rows.times[used] - 1.0)
     top = np.argsort(-weights, kind="stable")[:MOST_STRIDES]
     return {int(steps[i]): float(weights[i]) for i in top if steps[i] > element_bytes}
 
@@ -89,16 +84,13 @@ def _in_turn(weight: Mapping[int, float], n_ranks: int, element_bytes: int) -> d
 
 def _first_ranges(rows: Rows) -> tuple[Ints, Ints]:
     """Return offset and size of the first ranges of rows, `MOST_RANGES` of them."""
-    offsets, sizes, found = [], [], 0
-    for column in range(min(rows.rank.size, MOST_RANGES)):
-        n = int(min(np.prod(rows.times[:, column].astype(float)), MOST_RANGES - found))
-        index = np.unravel_index(np.arange(n), rows.times[::-1, column])
-        offsets.append(rows.offset[column] + rows.step[::-1, column] @ np.stack(index))
-        sizes.append(np.full(n, rows.size[column]))
-        found += n
-        if found >= MOST_RANGES:
-            break
-    return np.concatenate(offsets), np.concatenate(sizes)
+    rows = rows.take(np.arange(min(rows.rank.size, MOST_RANGES)))
+    for level in reversed(range(MOST_LEVELS)):
+        times = np.minimum(rows.times[level], MOST_RANGES)
+        index, number = (part[:MOST_RANGES] for part in expanded_index(times))
+        rows = rows.take(index)
+        rows = replace(rows, offset=rows.offset + number * rows.step[level])
+    return rows.offset, rows.size
 
 
 def _chains(
@@ -141,10 +133,7 @@ def _split(rows: Rows, line: int) -> Rows | None:
     Those that begin with a line and end with one stay whole.
     """
     crosses = _crossing(rows, line)
-    for _ in range(MOST_LEVELS):
-        loose = crosses & (rows.times > 1) & (rows.step % line != 0)
-        if not loose.any():
-            break
+    while (loose := crosses & (rows.times > 1) & (rows.step % line != 0)).any():
         expanded = _expanded(rows, loose)
         if expanded is None:
             return None
