@@ -44,7 +44,7 @@ def boxes_of(selections: Selections) -> Boxes:
     blocks[:], length[:] = selections.count.T, selections.block.T
     something = np.logical_and.reduce((blocks > 0) & (length > 0), axis=0)
     in_one = (stride == length) | (blocks == 1)
-    length *= np.where(in_one, blocks, 1)
+    np.multiply(length, blocks, out=length, where=in_one)
     np.copyto(stride, 0, where=in_one)
     np.copyto(blocks, 1, where=in_one)
     last[:] = length

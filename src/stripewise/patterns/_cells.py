@@ -13,14 +13,15 @@ from stripewise.model import PatternKind
 from stripewise.patterns._boxes import BLOCKS, START, Boxes
 from stripewise.patterns._columns import Ints, alike, runs
 from stripewise.patterns._dimension import Named
-from stripewise.patterns._grid import Grid
+from stripewise.patterns._grid import Grid, c_strides, linear
+from stripewise.patterns._merge import one_each
 from stripewise.patterns._name import Finding, name_boxes, name_dimensions, put_together
 
 
 def each_has(boxes: Boxes) -> int:
     """How many boxes each rank has; 0 if they differ in that or there are none."""
-    if not boxes.rank.size:
-        return 0
+    if one_each(boxes):
+        return min(1, boxes.rank.size)
     _, counts = runs(alike(boxes.rank))
     return int(counts[0]) if (counts == counts[0]).all() else 0
 
@@ -49,10 +50,10 @@ def multipartition(boxes: Boxes) -> Finding | None:
 
 
 def _filled(boxes: Boxes, found: list[Named], slabs: list[Ints]) -> bool:
-    parts = tuple(named.parts for named in found)
+    parts = [named.parts for named in found]
     if math.prod(parts) != boxes.rank.size:
         return False
-    place = np.ravel_multi_index(tuple(slabs), parts)
+    place = linear(slabs, c_strides(parts))
     return bool((np.bincount(place, minlength=boxes.rank.size) == 1).all())
 
 

@@ -22,7 +22,7 @@ from stripewise.patterns._boxes import (
 )
 from stripewise.patterns._columns import Flags, Ints, alike, most_common, runs
 from stripewise.patterns._dimension import Named, name_dimension
-from stripewise.patterns._grid import Grid, c_strides, order_of
+from stripewise.patterns._grid import Grid, c_strides, linear, order_of
 from stripewise.patterns._name import Finding, put_together
 from stripewise.patterns._parts import sets_of
 
@@ -52,7 +52,7 @@ def name_most(boxes: Boxes, n_ranks: int, extents: Sequence[int]) -> Finding | N
     plain = counts == 1
     if not most or (~plain).sum() > most:
         return None
-    single = boxes.take(first[plain])
+    single = boxes if plain.all() else boxes.take(first[plain])
     guesses: list[_Guess] = []
     for sets, extent in zip(single.sets, extents, strict=True):
         guess = _guess(sets, n_ranks, extent, most)
@@ -155,12 +155,12 @@ def _lie(
 ) -> tuple[Grid | None, Flags]:
     """Return how most ranks lie in the grid, and which ones do."""
     for strides in (c_strides(parts), c_strides(parts[::-1])[::-1]):
-        shift = rank - sum(c * s for c, s in zip(coordinates, strides, strict=True))
+        shift = rank - linear(coordinates, strides)
         first = most_common(shift)
         as_expected = shift == first
         if (~as_expected).sum() <= most:
             return Grid(1, order_of(strides, parts), first, strides), as_expected
-    place = np.ravel_multi_index(tuple(coordinates), tuple(parts))
+    place = linear(coordinates, c_strides(parts))
     alone = np.bincount(place, minlength=math.prod(parts))[place] == 1
     if (~alone).sum() > 2 * most:
         return None, alone

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def find_grid(rank: Ints, coordinates: Sequence[Ints], parts: Sequence[int]) -> 
     if n_places > rank.size or rank.size % n_places:
         return None
     copies = rank.size // n_places
-    place = np.ravel_multi_index(tuple(coordinates), tuple(parts))
+    place = linear(coordinates, c_strides(parts))
     if (np.bincount(place, minlength=n_places) != copies).any():
         return None
     if n_places == 1:
@@ -63,8 +64,7 @@ def _linear(
     by_place = np.empty(rank.size, np.int64)
     by_place[place] = rank
     strides = tuple(int(by_place[next_] - by_place[0]) for next_ in c_strides(parts))
-    moved = sum(c * stride for c, stride in zip(coordinates, strides, strict=True))
-    return strides if (by_place[0] + moved == rank).all() else None
+    return strides if (by_place[0] + linear(coordinates, strides) == rank).all() else None
 
 
 def _round(
@@ -78,6 +78,12 @@ def _round(
             return None
         strides.append(stride)
     return tuple(strides)
+
+
+def linear(coordinates: Sequence[Ints], strides: Sequence[int]) -> Ints:
+    """Return the sum of coordinate x stride: (n,) int64."""
+    steps = [c * stride for c, stride in zip(coordinates, strides, strict=True)]
+    return reduce(np.add, steps)
 
 
 def c_strides(parts: Sequence[int]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from stripewise._folded import expanded_index
 from stripewise.patterns._boxes import BLOCKS, LAST, LENGTH, START, STRIDE, Boxes, by_rank
-from stripewise.patterns._columns import Flags, Ints, joined
+from stripewise.patterns._columns import Flags, Ints, alike, joined, runs
 from stripewise.patterns._rows import MOST_LEVELS, Rows
 
 MOST_STRIDES = 6
@@ -37,8 +37,13 @@ def shapes_of(rows: Rows, element_bytes: int) -> list[tuple[int, ...]]:
 def _folded(rows: Rows, element_bytes: int) -> dict[int, float]:
     """Return the most common strides of rows, and how often each is met."""
     used = rows.times > 1
-    steps, which = np.unique(rows.step[used], return_inverse=True)
-    weights = np.bincount(which, rows.times[used] - 1.0)
+    if not used.any():
+        return {}
+    order = np.argsort(rows.step[used])
+    sorted_steps = rows.step[used][order]
+    first, _ = runs(alike(sorted_steps))
+    steps = sorted_steps[first]
+    weights = np.add.reduceat((rows.times[used] - 1.0)[order], first)
     top = np.argsort(-weights, kind="stable")[:MOST_STRIDES]
     return {int(steps[i]): float(weights[i]) for i in top if steps[i] > element_bytes}
 
