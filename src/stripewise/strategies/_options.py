@@ -47,20 +47,18 @@ class StrategyOption:
         Raises:
             UsageError: It is none.
         """
+        wrong = UsageError(f"strategy option {self.name}={text!r}: give {self.expected}")
         if self.choices:
-            if text in self.choices:
-                return text
-            raise self._wrong(text)
+            if text not in self.choices:
+                raise wrong
+            return text
         try:
             value = int(text) if isinstance(self.default, int) else float(text)
         except ValueError:
-            raise self._wrong(text) from None
+            raise wrong from None
         if not isfinite(value) or not self.minimum <= value <= self.maximum:
-            raise self._wrong(text)
+            raise wrong
         return value
-
-    def _wrong(self, text: str) -> UsageError:
-        return UsageError(f"strategy option {self.name}={text!r}: give {self.expected}")
 
 
 def parse_options(
