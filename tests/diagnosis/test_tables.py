@@ -64,6 +64,14 @@ def test_layers_tell_the_programs_time_from_that_beneath():
     assert lower.elapsed_seconds == pytest.approx(0.75)
 
 
+def test_times_of_a_layer_without_calls_of_the_program_are_floats():
+    """JSON tells 0 from 0.0."""
+    run = RunBuilder(n_ranks=1)
+    run.everyone(FILE, IoLayer.POSIX, {Op.WRITE: (4, MIB, 0.75)}, own=False)
+    (row,) = diagnose(run.evidence()).layers
+    assert repr(row.own_seconds) == "0.0"
+
+
 def test_variance_takes_what_a_reduced_record_says():
     run = RunBuilder(n_ranks=8)
     run.add(

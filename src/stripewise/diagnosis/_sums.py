@@ -146,7 +146,8 @@ class Sums:
 
     def _added(self, group: _Ints, values: _Floats | None = None) -> NDArray[Any]:
         """(n_groups,) sums of values, or numbers of rows."""
-        return np.bincount(group, values, self._n_groups)
+        sums = np.bincount(group, values, self._n_groups)  # whole numbers where there is no row
+        return sums if values is None else sums.astype(np.float64)
 
     def _largest(self, group: _Ints, values: NDArray[Any], names: _Ints) -> tuple[_Floats, _Ints]:
         """(n_groups,) the largest value, and the first name that has it; 0 and -1: none."""
