@@ -226,6 +226,7 @@ def main() -> None:
     parser.add_argument("sources", type=Path)
     parser.add_argument("--only", default="", metavar="TEXT", help="programs whose name has TEXT")
     parser.add_argument("--trials", type=int, default=8)
+    parser.add_argument("--repeats", type=int, default=1, help="studies of each program")
     parser.add_argument("--directory", type=Path, default=Path("build/other-programs"))
     options = parser.parse_args()
     place = options.directory.absolute()
@@ -234,13 +235,17 @@ def main() -> None:
     if not found:
         parser.error("no program could be built; the sources that are wanted: --help")
     os.makedirs(place, exist_ok=True)
-    rows = tune_all(
-        found, place / "work", place / "rows.jsonl", trials=options.trials, limit_seconds=900
-    )
-    print(table(rows))
+    rows, *repeats = (
+        tune_all(
+            found, place / f"work{n}", place / f"rows{n}.jsonl", trials=options.trials,
+            limit_seconds=900,
+        )
+        for n in range(options.repeats)
+    )  # fmt: skip
+    print(table(rows, repeats))
     applied = []
     for case in found:
-        best = sorted((place / "work" / case.name).glob("*.stripewise/best.toml"))
+        best = sorted((place / "work0" / case.name).glob("*.stripewise/best.toml"))
         applied.append(apply(case, place / "runs", best[0] if best else SETTINGS))
     print(markdown(applied))
 

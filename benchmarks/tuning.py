@@ -133,15 +133,23 @@ def load(record: Path) -> list[Row]:
     return [Row(**json.loads(line)) for line in lines if line.strip()]
 
 
-def table(rows: Iterable[Row]) -> str:
-    """Return the rows as a Markdown table."""
+def table(rows: Iterable[Row], repeats: Sequence[Sequence[Row]] = ()) -> str:
+    """Return the rows as a Markdown table.
+
+    Args:
+        rows: One for each case.
+        repeats: Further studies of the same cases: how many of all gave the answer of the row.
+    """
     rows = list(rows)
     if not rows:
         return ""
     columns = [*rows[0].labels, "I/O time", "answer", "fresh pairs: speed-up [95 %], pairs"]
-    columns += ["settings", "verified", "runs"]
+    columns += ["settings", "verified", "runs"] + ["same answer"] * bool(repeats)
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
-    lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows]
+    for row, *others in zip(rows, *repeats, strict=True):
+        equal = 1 + sum(other.answer == row.answer for other in others)
+        agreed = [f"{equal} of {1 + len(others)}"] * bool(repeats)
+        lines.append("| " + " | ".join([*_cells(row), *agreed]) + " |")
     return "\n".join(lines) + "\n"
 
 
