@@ -52,7 +52,9 @@ def decode(text: str) -> Lesson:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigurationError(f"not JSON: {error}") from error
+        raise ConfigurationError(
+            f"not JSON ({error}); `stripewise knowledge export` writes what can be read"
+        ) from error
     if not isinstance(data, dict):
         raise ConfigurationError("not a JSON object")
     if (version := data.pop("version", None)) not in READABLE:

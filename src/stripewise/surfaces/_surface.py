@@ -118,7 +118,9 @@ class Surface:
             if isinstance(error, UsageError):
                 raise
             why = (isinstance(error, OSError) and error.strerror) or error
-            raise UsageError(f"cannot read the surface {path}: {why}") from error
+            raise UsageError(
+                f"cannot read the surface {path}: {why}; `stripewise surface record` makes one"
+            ) from error
         if not entries or not isinstance(entries[0], dict) or entries[0].get("format") != _FORMAT:
             raise UsageError(f"{path} is not a surface: its first line has no format {_FORMAT!r}")
         if entries[0].get("version") != _VERSION:
