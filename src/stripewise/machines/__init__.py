@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a storage costs: measured once per file system, kept, and read again."""
+"""Storage systems: described, or measured once per file system, kept, and read again."""
 
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from stripewise.machines._costs import StorageCosts as StorageCosts
     from stripewise.machines._costs import around as around
     from stripewise.machines._costs import interpolated as interpolated
+    from stripewise.machines._description import Storage as Storage
+    from stripewise.machines._description import Transport as Transport
+    from stripewise.machines._figures import FIGURES as FIGURES
+    from stripewise.machines._figures import Dimension as Dimension
+    from stripewise.machines._figures import Evidence as Evidence
+    from stripewise.machines._figures import Figure as Figure
+    from stripewise.machines._figures import FigureSpec as FigureSpec
     from stripewise.machines._keep import load_storage as load_storage
     from stripewise.machines._keep import read_storage as read_storage
     from stripewise.machines._keep import storage_file as storage_file

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A described storage system: the record that every part of the product shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stripewise.machines._figures import FIGURES, Figure
+
+_DEFAULTS = {spec.name: spec.default for spec in FIGURES}
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How the network below MPI is set up: another variant of the same machine.
+
+    Attributes:
+        name: "ofi", "ofi-sar64k", "ucx", ...
+        when: Environment variables that choose it, with their values; empty: the default.
+        figures: That it replaces.
+        hangs_from_nodes: Jobs of at least so many nodes hang; 0: none.
+    """
+
+    name: str
+    when: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+    hangs_from_nodes: int = 0
+
+
+@dataclass(frozen=True)
+class Storage:
+    """One storage system as the nodes of one machine see it.
+
+    Attributes:
+        name: Of the description: "archer2-hdd".
+        title: One line for people.
+        kind: "lustre", "datawarp", "scatefs", "gpfs", "local".
+        stack: MPI-IO of its users, a name of `stripewise.simulation.STACKS`.
+        figures: Name of `FIGURES` -> figure; what is missing has its default.
+        transports: Variants; the first is in use if no other is chosen.
+        slowdown: The same storage in slow motion: every time is so many times as long.
+    """
+
+    name: str
+    title: str
+    kind: str
+    stack: str
+    figures: Mapping[str, Figure]
+    transports: tuple[Transport, ...] = ()
+    slowdown: float = 1.0
+
+    def value(self, name: str) -> float:
+        """Return a figure in base units, or its default.
+
+        Raises:
+            KeyError: There is no such figure, or it has no default and is not described.
+        """
+        if name in self.figures:
+            return self.figures[name].value
+        default = _DEFAULTS[name]
+        if default is None:
+            raise KeyError(name)
+        return default

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a library asks of the storage: in classes of equal requests, or one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+REQUEST_DTYPE = np.dtype(
+    [
+        ("rank", np.int32),
+        ("order", np.int32),  # of the rank's own requests, from 0
+        ("phase", np.int32),  # requests of one phase run at the same time; phases follow
+        ("file", np.int32),
+        ("offset", np.int64),
+        ("size", np.int64),
+        ("writing", np.bool_),
+    ]
+)
+"""One request each, as it reaches the file system."""
+
+Requests = NDArray[np.void]
+"""Shape (n,), `REQUEST_DTYPE`, ordered by rank and order."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Equal requests of equal processes that run at the same time.
+
+    Attributes:
+        writing: Otherwise reading.
+        processes: That issue them.
+        nodes: Over which these are spread evenly.
+        count: Requests of each process in one repetition of the phase.
+        size: Bytes of each.
+        files: Files that they go to together; 1: one shared file.
+        objects: Stripes of each file that are in use.
+        objects_per_process: Of them, those that one process uses in one repetition.
+        writers: Processes that use the same object.
+        writer_nodes: Nodes that these are on.
+        handovers: Share of the requests that find the object's lock at another node, 0 to 1.
+        shared_pages: Share of the requests that share a page with one of another node, 0 to 1.
+        lock_mode: 0 extent locks, 1 one lock for all writers, 2 lock-ahead.
+    """
+
+    writing: bool
+    processes: int
+    nodes: int
+    count: float
+    size: float
+    files: int = 1
+    objects: int = 1
+    objects_per_process: float = 1.0
+    writers: float = 1.0
+    writer_nodes: float = 1.0
+    handovers: float = 0.0
+    shared_pages: float = 0.0
+    lock_mode: int = 0
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What happens at the same time; the next phase begins when all of it is done.
+
+    Attributes:
+        name: For people: "two-phase write", "independent read", "open".
+        repeats: How often it happens (rounds of collective buffering); 1: once.
+        flows: Of requests.
+        exchange_bytes: That each aggregator receives or sends before (after) its requests.
+        ranks: That take part in the exchange; 0: there is none.
+        metadata: "open", "create", "stat", "remove" -> number of such operations.
+    """
+
+    name: str
+    repeats: float = 1.0
+    flows: tuple[Flow, ...] = ()
+    exchange_bytes: float = 0.0
+    ranks: int = 0
+    metadata: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Software stacks: what each makes of a workload."""
+
+from typing import TYPE_CHECKING
+
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.simulation.stacks._base import Layout as Layout
+    from stripewise.simulation.stacks._base import Setup as Setup
+    from stripewise.simulation.stacks._base import Stack as Stack
+else:
+    __getattr__, __all__ = lazy_exports(__name__)
