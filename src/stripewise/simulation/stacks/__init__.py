@@ -10,5 +10,8 @@ if TYPE_CHECKING:
     from stripewise.simulation.stacks._base import Layout as Layout
     from stripewise.simulation.stacks._base import Setup as Setup
     from stripewise.simulation.stacks._base import Stack as Stack
+    from stripewise.simulation.stacks._registry import STACKS as STACKS
+    from stripewise.simulation.stacks._registry import find_stack as find_stack
+    from stripewise.simulation.stacks._registry import stack_names as stack_names
 else:
     __getattr__, __all__ = lazy_exports(__name__)
