@@ -24,6 +24,7 @@ COMMANDS = {
     "profile": "Show what a run did to its files, what it cost, what to do.",
     "pattern": "Show in which pattern the ranks access each dataset.",
     "kernel": "Run the I/O benchmark kernels.",
+    "layout": "Show and set how files lie on the targets of emulated storage.",
     "surface": "Measure every configuration of a given space.",
     "config": "Show, convert and check configurations.",
     "knowledge": "List and exchange the results of earlier studies.",

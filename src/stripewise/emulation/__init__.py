@@ -1,3 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
 """Described storage in real time, under the real program."""
+
+from typing import TYPE_CHECKING
+
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.emulation._layout import FoundLayout as FoundLayout
+    from stripewise.emulation._layout import Layout as Layout
+    from stripewise.emulation._layout import carry_layout as carry_layout
+    from stripewise.emulation._layout import check_attributes as check_attributes
+    from stripewise.emulation._layout import find_layout as find_layout
+    from stripewise.emulation._layout import own_layout as own_layout
+    from stripewise.emulation._layout import remove_layout as remove_layout
+    from stripewise.emulation._layout import set_layout as set_layout
+else:
+    __getattr__, __all__ = lazy_exports(__name__)
