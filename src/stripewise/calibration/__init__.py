@@ -1,3 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
 """Descriptions against measurements: fitted, validated."""
+
+from typing import TYPE_CHECKING
+
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.calibration._tables import UNITS as UNITS
+    from stripewise.calibration._tables import Cell as Cell
+    from stripewise.calibration._tables import Table as Table
+    from stripewise.calibration._tables import load_table as load_table
+    from stripewise.calibration._tables import table_names as table_names
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

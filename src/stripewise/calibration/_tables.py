@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The published measurements: each table with its source, workload and the cells to fit.
+
+Which cells a fit may use was chosen by the rule that stands in each file, before anything was
+fitted; all others are only predicted.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from stripewise.errors import UsageError
+
+UNITS = {
+    "GiB/s": float(1 << 30),
+    "MiB/s": float(1 << 20),
+    "GB/s": 1e9,
+    "MB/s": 1e6,
+    "s": 1.0,
+    "ratio": 1.0,
+}
+"""Unit of a table -> one of it in bytes a second, seconds or as a plain number."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One published number.
+
+    Attributes:
+        workload: What holds for this cell: the table's, and what the cell says otherwise.
+        settings: Tunable name -> value, likewise.
+        value: Bytes a second, seconds or a ratio.
+        low / high: Least and greatest repeat, where they are known; else as `value`.
+        repeats: Number of them; 0: not known.
+        calibrate: A fit may use it; otherwise it is only predicted.
+        bound: "at most": the number is a bound and no measurement.
+        own: What the cell says by itself: what tells it from the others of its table.
+    """
+
+    workload: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    value: float
+    low: float
+    high: float
+    repeats: int
+    calibrate: bool
+    bound: str = ""
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One published table.
+
+    Attributes:
+        name: As the file: "archer2-hdd-mpiio-lock2".
+        title: One line for people.
+        machine: Description that predicts it.
+        unit: Of the numbers as published, one of `UNITS`.
+        statistic: "median", "maximum", ...
+        source: Who measured it.
+        rule: How the cells to fit were chosen.
+        assumed: What the source does not say.
+        search: Tunable name -> values, of which "tuned" cells have the best.
+        cells: In the order of the file.
+    """
+
+    name: str
+    title: str
+    machine: str
+    unit: str
+    statistic: str
+    source: str
+    rule: str
+    assumed: tuple[str, ...]
+    search: Mapping[str, Sequence[Any]]
+    cells: tuple[Cell, ...]
+
+    @property
+    def is_time(self) -> bool:
+        """Whether the numbers are seconds: less is better."""
+        return self.unit == "s"
+
+
+def table_names() -> tuple[str, ...]:
+    """Return the names of all tables, sorted."""
+    folder = files("stripewise.calibration") / "tables"
+    return tuple(sorted(one.name[:-5] for one in folder.iterdir() if one.name.endswith(".toml")))
+
+
+@cache
+def load_table(name: str) -> Table:
+    """Read one of the tables.
+
+    Raises:
+        UsageError: There is no such table.
+    """
+    if name not in table_names():
+        raise UsageError(f"no published table {name!r}: choose from {', '.join(table_names())}")
+    file = files("stripewise.calibration") / "tables" / f"{name}.toml"
+    return _table(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def _table(data: dict[str, Any]) -> Table:
+    workload, settings = data.get("workload", {}), data.get("settings", {})
+    return Table(
+        **{key: data[key] for key in ("name", "title", "machine", "unit", "statistic")},
+        source=" ".join(data["source"].split()),
+        rule=" ".join(data["rule"].split()),
+        assumed=tuple(data.get("assumed", ())),
+        search=data.get("search", {}),
+        cells=tuple(_cell(one, workload, settings, UNITS[data["unit"]]) for one in data["cells"]),
+    )
+
+
+def _cell(
+    data: dict[str, Any], workload: dict[str, Any], settings: dict[str, Any], unit: float
+) -> Cell:
+    own = {key: value for key, value in data.items() if key not in _NUMBERS}
+    value = data["value"] * unit
+    return Cell(
+        workload={**workload, **{key: own[key] for key in own if key != "settings"}},
+        settings={**settings, **own.get("settings", {})},
+        value=value,
+        low=data.get("low", data["value"]) * unit,
+        high=data.get("high", data["value"]) * unit,
+        repeats=data.get("repeats", 0),
+        calibrate=data["calibrate"],
+        bound=data.get("bound", ""),
+        own=own,
+    )
+
+
+_NUMBERS = frozenset({"value", "low", "high", "repeats", "calibrate", "bound"})
