@@ -45,6 +45,7 @@ class Flow:
         handovers: Share of the requests that find the object's lock at another node, 0 to 1.
         shared_pages: Share of the requests that share a page with one of another node, 0 to 1.
         lock_mode: 0 extent locks, 1 one lock for all writers, 2 lock-ahead.
+        parts: Objects that one request touches; 0: `objects_per_process` / `count`, at least 1.
     """
 
     writing: bool
@@ -60,6 +61,12 @@ class Flow:
     handovers: float = 0.0
     shared_pages: float = 0.0
     lock_mode: int = 0
+    parts: float = 0.0
+
+    @property
+    def parts_per_request(self) -> float:
+        """Parts, at most one for each object, into which the stripes cut a request."""
+        return self.parts or max(1.0, self.objects_per_process / max(self.count, 1.0))
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Phase:
     Attributes:
         name: For people: "two-phase write", "independent read", "open".
         repeats: How often it happens (rounds of collective buffering); 1: once.
-        flows: Of requests.
+        flows: Of requests; different flows are of different processes.
         exchange_bytes: That each aggregator receives or sends before (after) its requests.
         ranks: That take part in the exchange; 0: there is none.
         metadata: "open", "create", "stat", "remove" -> number of such operations.

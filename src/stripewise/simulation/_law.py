@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The laws of a described storage in closed form: phases to seconds.
+
+`docs/design/machines.md` says them for one request.  Here they are summed over classes of equal
+requests: no loop runs over ranks or requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil
+
+from stripewise.machines import Storage
+from stripewise.simulation._rates import AHEAD, DATA, EXTENT, Rates
+from stripewise.simulation._requests import Flow, Phase
+from stripewise.simulation.stacks import Layout
+
+
+@dataclass(frozen=True)
+class FlowTime:
+    """What the requests of a flow cost in one repetition of their phase, in seconds.
+
+    Attributes:
+        flow: Of which it is told.
+        waits: What a request waits for by itself: "request", "ahead" -> seconds each time.
+        lock: For which one request holds the lock of an object.
+        data: Member of `DATA` -> for which one request uses it, if it is alone.
+        uses: Member of `DATA`, or "lock" -> for which all requests together use the instance of
+            it that is used most.
+    """
+
+    flow: Flow
+    waits: Mapping[str, float]
+    lock: float
+    data: Mapping[str, float]
+    uses: Mapping[str, float]
+
+    @property
+    def rounds(self) -> float:
+        """Requests of each process one after another, at least 1."""
+        return max(self.flow.count, 1.0)
+
+    @property
+    def alone(self) -> float:
+        """Seconds of one request that meets no other one."""
+        return sum(self.waits.values()) + self.lock + max(self.data.values())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds from the first request to the end of the last one.
+
+        All begin at once.  The first request of each process ends when the busiest resource has
+        served all of them, or the lock has gone from hand to hand; from then on a process comes
+        back when its request has ended, and waits only where a resource has no rest.
+        """
+        rounds = self.rounds
+        waits, transfer = sum(self.waits.values()), max(self.data.values())
+        busiest = max(self.uses[name] for name in DATA) / rounds
+        locked = self.uses["lock"] / rounds
+        first = waits + max(busiest, max(locked, self.lock) + transfer)
+        return first + (rounds - 1) * max(busiest, locked, self.alone)
+
+
+@dataclass(frozen=True)
+class PhaseTime:
+    """How long a phase takes, all its repetitions together.
+
+    Attributes:
+        phase: Of which it is told.
+        seconds: Of all repetitions.
+        exchange: Seconds of the exchange in one repetition.
+        metadata: Seconds of the metadata server in one repetition.
+        flows: Of one repetition.
+    """
+
+    phase: Phase
+    seconds: float
+    exchange: float
+    metadata: float
+    flows: tuple[FlowTime, ...]
+
+
+def phase_times(
+    phases: Iterable[Phase], storage: Storage, layout: Layout
+) -> tuple[PhaseTime, ...]:
+    """Return how long each phase takes.
+
+    Args:
+        phases: Of a stack, in order.
+        storage: That serves them.
+        layout: Of the files.
+    """
+    rates = Rates.of(storage)
+    return tuple(_phase(one, rates, layout) for one in phases)
+
+
+def _phase(phase: Phase, rates: Rates, layout: Layout) -> PhaseTime:
+    exchange = rates.exchanged(phase.ranks, phase.exchange_bytes)
+    metadata = sum(
+        number * rates.operation(name, layout.stripe_count) + rates.latency
+        for name, number in phase.metadata.items()
+        if number > 0
+    )
+    flows = tuple(flow_time(flow, rates, layout) for flow in phase.flows if flow.processes > 0)
+    once = exchange + metadata + _together(flows)
+    return PhaseTime(phase, once * phase.repeats, exchange, metadata, flows)
+
+
+def _together(flows: tuple[FlowTime, ...]) -> float:
+    """Seconds of flows of different processes that run at the same time."""
+    if not flows:
+        return 0.0
+    shared = max(sum(one.uses[name] for one in flows) for name in DATA if name != "process")
+    begin = min(sum(one.waits.values()) for one in flows)
+    return max(begin + shared, *(one.seconds for one in flows))
+
+
+def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
+    """Return what a flow's requests cost at each resource, in one repetition."""
+    speed = rates.write if flow.writing else rates.read
+    parts, lock = flow.parts_per_request, _lock(flow, rates)
+    # Parts of all requests of one process that one object gets.
+    share = flow.count / flow.objects_per_process
+    on_object, on_target = _busiest(flow, layout.targets)
+    piece = flow.size / parts / speed["target"] + rates.target_request
+    per_node, moved = ceil(flow.processes / flow.nodes), flow.count * flow.size
+    in_file = ceil(min(per_node, flow.processes / flow.files))
+    return FlowTime(
+        flow,
+        {"request": rates.request, "ahead": rates.ahead if _ahead(flow) else 0.0},
+        lock,
+        {name: flow.size / speed[name] for name in DATA} | {"target": piece},
+        {
+            "process": moved / speed["process"],
+            "file": in_file * (moved / speed["file"] + flow.count * parts * lock),
+            "node": per_node * moved / speed["node"],
+            "target": on_target * share * parts * piece,
+            "whole": flow.processes * moved / speed["whole"],
+            "lock": on_object * share * parts * lock,
+        },
+    )
+
+
+def _ahead(flow: Flow) -> bool:
+    return flow.writing and flow.lock_mode == AHEAD
+
+
+def _lock(flow: Flow, rates: Rates) -> float:
+    """Mean time for which a request holds the lock of an object."""
+    if _ahead(flow):
+        return rates.extent * max(flow.writers - 1, 0.0)
+    if flow.lock_mode == EXTENT or not flow.writing:
+        return rates.revoke * flow.handovers + rates.page * flow.shared_pages
+    return 0.0
+
+
+def _busiest(flow: Flow, targets: int) -> tuple[float, float]:
+    """Processes that use the busiest object, and (process, object) pairs of the busiest target.
+
+    Objects lie on targets one after another.  Where the number of objects of a process is a mean
+    of different ones, they spread evenly.
+    """
+    pairs, objects = flow.processes * flow.objects_per_process, flow.files * flow.objects
+    if flow.objects_per_process != int(flow.objects_per_process):
+        used = min(float(objects), pairs)
+        return pairs / used, pairs / min(used, targets)
+    used = min(objects, int(pairs))
+    on_object = ceil(pairs / used)
+    return on_object, max(on_object * ceil(used / targets) * 1.0, pairs / min(used, targets))
