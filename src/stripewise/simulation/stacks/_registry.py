@@ -9,9 +9,15 @@ from types import MappingProxyType
 
 from stripewise.errors import UsageError
 from stripewise.simulation.stacks._base import Stack
+from stripewise.simulation.stacks._posix import (
+    PosixNode,
+    PosixProcess,
+    PosixSerial,
+    PosixShared,
+)
 from stripewise.tunables import suggest
 
-_MEMBERS: tuple[Stack, ...] = ()
+_MEMBERS: tuple[Stack, ...] = (PosixProcess(), PosixNode(), PosixShared(), PosixSerial())
 
 STACKS: Mapping[str, Stack] = MappingProxyType({stack.name: stack for stack in _MEMBERS})
 """Name -> stack, in the order in which they are shown."""

@@ -1,0 +1,261 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that write and read by themselves: a file per process or node, one file, or rank 0.
+
+What a rank moves of a dataset is contiguous in its own file or its part of the node's.  It goes
+there in calls of at most `STAGE_BYTES`, unless a contiguous range of the dataset is larger,
+which is one call.  Source: measured, the kernels' back end `posix` (backends/posix.c).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from stripewise.model import Pattern, PatternKind
+from stripewise.simulation._requests import Flow, Phase, Requests
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._base import Setup, Stack
+from stripewise.simulation.stacks._contention import objects_of, shared_flow
+from stripewise.simulation.stacks._pieces import (
+    Ints,
+    Ranges,
+    array_bytes,
+    as_requests,
+    file_numbers,
+    in_order,
+    ranges_of,
+    split,
+)
+from stripewise.simulation.stacks._shape import Shape, shape_of
+
+Ends = dict[tuple[str, bool], Ints]
+"""Of a name and a direction: bytes that each rank has behind it in its file; (n_ranks,)."""
+
+STAGE_BYTES = 4 << 20
+"""Buffer in which ranges that follow each other in the file become one call."""
+
+
+class _Posix(Stack):
+    """What the four ways have in common: steps, files, opens."""
+
+    def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
+        opened = {(one.file, one.writing): one for one in reversed(work.patterns)}
+        opens = [Phase("open", metadata=self._opens(work, one)) for one in opened.values()]
+        moves = [
+            self._phase(pattern, shape_of(pattern, work), setup) for pattern in work.patterns
+            if pattern.kind != PatternKind.EMPTY
+        ]  # fmt: skip
+        return (*reversed(opens), *moves)
+
+    def requests(self, work: Workload, setup: Setup) -> Requests:
+        numbers, tables, phase = file_numbers(work), [], 0
+        ends: Ends = {}
+        for pattern in work.patterns:
+            ranges = ranges_of(pattern)
+            for step in range(pattern.steps):
+                file, placed = self._place(pattern, ranges, step, work, ends)
+                tables.append(
+                    as_requests(placed, phase=phase, writing=pattern.writing,
+                                file=numbers[pattern.file] * self._files(work) + file)
+                )  # fmt: skip
+                phase += 1
+        return in_order(tables)
+
+    def _opens(self, work: Workload, pattern: Pattern) -> dict[str, int]:
+        """Return who opens a file: one rank of each file makes it."""
+        files = self._files(work)
+        return _opens(files, work.ranks, writing=pattern.writing)
+
+    def _files(self, work: Workload) -> int:
+        """Files for each name of the workload."""
+        del work
+        return 1
+
+    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
+        """Return one step."""
+        raise NotImplementedError
+
+    def _place(
+        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+    ) -> tuple[int | Ints, Ranges]:
+        """Return the requests of one step, and the file of each."""
+        raise NotImplementedError
+
+
+class PosixShared(_Posix):
+    """Each rank writes its contiguous ranges to one shared file."""
+
+    name = "posix-shared"
+    summary = "POSIX calls, all ranks into one file: a call for each contiguous range"
+
+    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
+        flow = shared_flow(shape, setup.layout, writing=pattern.writing)
+        return Phase(f"independent {_verb(pattern)}", float(pattern.steps), (flow,))
+
+    def _place(
+        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+    ) -> tuple[int | Ints, Ranges]:
+        del work, ends
+        before = pattern.file_offset + step * array_bytes(pattern)
+        return 0, replace(ranges, offset=ranges.offset + before)
+
+
+class PosixProcess(_Posix):
+    """Each rank has a file of its own."""
+
+    name = "posix-process"
+    summary = "POSIX calls, a file per process"
+
+    def _files(self, work: Workload) -> int:
+        return work.ranks
+
+    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
+        objects = objects_of(shape.rank_bytes, setup.layout)
+        flow = Flow(
+            writing=pattern.writing,
+            processes=shape.ranks,
+            nodes=shape.nodes,
+            count=_calls(shape),
+            size=shape.rank_bytes / _calls(shape),
+            files=shape.ranks,
+            objects=objects,
+            objects_per_process=objects,
+        )
+        return Phase(f"{_verb(pattern)} of own files", float(pattern.steps), (flow,))
+
+    def _place(
+        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+    ) -> tuple[int | Ints, Ranges]:
+        del step
+        calls = _staged(ranges)
+        end = ends.setdefault((pattern.file, pattern.writing), np.zeros(work.ranks, np.int64))
+        moved = np.bincount(calls.rank, calls.size, work.ranks).astype(np.int64)
+        placed = replace(calls, offset=_within(calls) + end[calls.rank])
+        end += moved
+        return placed.rank, placed
+
+
+class PosixNode(_Posix):
+    """The ranks of a node share a file; a step has their parts one after another."""
+
+    name = "posix-node"
+    summary = "POSIX calls, a file per node: the node's ranks one after another in it"
+
+    def _files(self, work: Workload) -> int:
+        return work.nodes
+
+    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
+        per_node = shape.ranks / shape.nodes
+        objects = objects_of(shape.rank_bytes * per_node, setup.layout)
+        one = min(float(objects), max(1.0, shape.rank_bytes / setup.layout.stripe_size))
+        flow = Flow(
+            writing=pattern.writing,
+            processes=shape.ranks,
+            nodes=shape.nodes,
+            count=_calls(shape),
+            size=shape.rank_bytes / _calls(shape),
+            files=shape.nodes,
+            objects=objects,
+            objects_per_process=one,
+            writers=max(1.0, per_node * one / objects),
+        )
+        return Phase(f"{_verb(pattern)} of the nodes' files", float(pattern.steps), (flow,))
+
+    def _place(
+        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+    ) -> tuple[int | Ints, Ranges]:
+        del step
+        calls = _staged(ranges)
+        nodes = np.arange(work.ranks) // work.ranks_per_node
+        moved = np.bincount(calls.rank, calls.size, work.ranks).astype(np.int64)
+        end = ends.setdefault((pattern.file, pattern.writing), np.zeros(work.ranks, np.int64))
+        before = np.cumsum(moved) - moved
+        before -= before[nodes * work.ranks_per_node]
+        placed = replace(calls, offset=_within(calls) + (end + before)[calls.rank])
+        end += np.bincount(nodes, moved, work.nodes).astype(np.int64)[nodes]
+        return nodes[placed.rank], placed
+
+
+class PosixSerial(_Posix):
+    """Rank 0 collects the array, 4 MiB at a time, and writes it (reads and hands out)."""
+
+    name = "posix-serial"
+    summary = "POSIX calls by rank 0 alone, to which the others send"
+
+    def _opens(self, work: Workload, pattern: Pattern) -> dict[str, int]:
+        return _opens(1, 1, writing=pattern.writing)
+
+    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
+        total = array_bytes(pattern)
+        _, windows = _windows(pattern)
+        flow = Flow(
+            writing=pattern.writing, processes=1, nodes=1, count=1, size=total / windows,
+            objects=objects_of(total, setup.layout),
+            objects_per_process=objects_of(total / windows, setup.layout),
+        )  # fmt: skip
+        return Phase(
+            f"{_verb(pattern)} by rank 0", float(windows * pattern.steps), (flow,),
+            exchange_bytes=total / windows, ranks=shape.ranks,
+        )  # fmt: skip
+
+    def _place(
+        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+    ) -> tuple[int | Ints, Ranges]:
+        del work, ends, ranges
+        length, _ = _windows(pattern)
+        before, none = pattern.file_offset + step * array_bytes(pattern), np.zeros(1, np.int64)
+        return 0, split(Ranges(none, none + before, none + array_bytes(pattern)), length)
+
+
+def _windows(pattern: Pattern) -> tuple[int, int]:
+    """Bytes of the windows in which the array passes through rank 0, and how many there are."""
+    length = STAGE_BYTES // pattern.element_bytes * pattern.element_bytes
+    return length, -(-array_bytes(pattern) // length)
+
+
+def _calls(shape: Shape) -> float:
+    """Return the calls of a rank for what is contiguous in its file but not in the dataset."""
+    together = max(1, int(STAGE_BYTES // shape.piece_bytes))
+    return max(1.0, -(-shape.rank_pieces // together))
+
+
+def _staged(ranges: Ranges) -> Ranges:
+    """Return calls: ranges one after another until the next does not fit in the stage."""
+    first = np.searchsorted(ranges.rank, ranges.rank)
+    ends = np.cumsum(ranges.size)
+    begins = np.append(0, ends)[:-1]
+    begin = begins - begins[first]
+    starts: list[int] = []
+    for low, high in _spans(ranges.rank):
+        at = low
+        while at < high:
+            starts.append(at)
+            reach = np.searchsorted(ends[low:high], begins[at] + STAGE_BYTES, "right") + low
+            at = max(at + 1, int(reach))
+    index = np.asarray(starts, np.int64)
+    size = np.add.reduceat(ranges.size, index) if index.size else ranges.size[:0]
+    return Ranges(ranges.rank[index], begin[index], size)
+
+
+def _spans(rank: Ints) -> Iterator[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(rank, prepend=-1, append=-1))
+    return zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+
+
+def _within(calls: Ranges) -> Ints:
+    """Bytes of the same rank before each call."""
+    before = np.cumsum(calls.size) - calls.size
+    inside: Ints = before - before[np.searchsorted(calls.rank, calls.rank)]
+    return inside
+
+
+def _verb(pattern: Pattern) -> str:
+    return "write" if pattern.writing else "read"
+
+
+def _opens(files: int, ranks: int, *, writing: bool) -> dict[str, int]:
+    made = files if writing else 0
+    return {name: n for name, n in (("create", made), ("open", ranks - made)) if n}

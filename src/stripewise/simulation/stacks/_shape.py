@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What all ranks move of a dataset, in closed form: sizes and numbers, no list of ranks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stripewise.errors import UsageError
+from stripewise.model import BlockRule, Distribution, Pattern, PatternKind
+from stripewise.simulation._workload import Workload
+
+PAGE_BYTES = 4096
+"""Pages of clients' caches, which locks and their sharing are counted in."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One step of a pattern.
+
+    Attributes:
+        ranks: That move something.
+        nodes: That these are on.
+        total_bytes: Of all.
+        pieces: Contiguous ranges of all ranks together.
+        granule: Offsets and ends of the ranges are multiples of this, bytes.
+        span_bytes: From the first byte to the last of what all move.
+        reach_bytes: From the first byte to the last of one rank (of most).
+    """
+
+    ranks: int
+    nodes: int
+    total_bytes: int
+    pieces: int
+    granule: int
+    span_bytes: int
+    reach_bytes: float
+
+    @property
+    def rank_pieces(self) -> float:
+        """Ranges of a rank, in the mean."""
+        return self.pieces / self.ranks if self.ranks else 0.0
+
+    @property
+    def piece_bytes(self) -> float:
+        """Bytes of a range, in the mean."""
+        return self.total_bytes / self.pieces if self.pieces else 0.0
+
+    @property
+    def rank_bytes(self) -> float:
+        """Bytes of a rank, in the mean."""
+        return self.total_bytes / self.ranks if self.ranks else 0.0
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A dimension: all elements and blocks, parts that have any, elements of one part."""
+
+    elements: int
+    blocks: int
+    parts: int
+    length: float
+    unit: int
+    wraps: bool = False
+
+
+def shape_of(pattern: Pattern, work: Workload) -> Shape:
+    """Return the shape of one step of a pattern.
+
+    Raises:
+        UsageError: The pattern is irregular.
+    """
+    if not pattern.distributions and pattern.kind != PatternKind.EMPTY:
+        raise UsageError(
+            f"a pattern that is {pattern.kind} has no closed form; simulate its trace instead"
+        )
+    spans = pattern.span or tuple((0, extent) for extent in pattern.extents)
+    cuts = [_cut(how, *span, n_parts)
+            for how, span, n_parts in zip(pattern.distributions, spans, pattern.grid, strict=True)
+            ]  # fmt: skip
+    extents = [extent or span[1] for extent, span in zip(pattern.extents, spans, strict=True)]
+    if not cuts or not all(cut.elements for cut in cuts):
+        return Shape(0, 0, 0, 0, 1, 0, 0.0)
+    places = math.prod(pattern.grid)
+    multipartition = pattern.kind == PatternKind.MULTIPARTITION
+    copies = 1 if multipartition else max(pattern.active_ranks // places, 1)
+    ranks = pattern.active_ranks if multipartition else math.prod(c.parts for c in cuts) * copies
+    unit = pattern.element_bytes
+    while len(cuts) > 1 and cuts[-1].parts == 1 and cuts[-1].elements == extents[-1]:
+        unit *= extents.pop()
+        cuts.pop()
+    return Shape(
+        ranks=ranks,
+        nodes=min(work.nodes, -(-ranks // work.ranks_per_node)),
+        total_bytes=math.prod(c.elements for c in cuts) * unit * copies,
+        pieces=_runs(cuts, extents) * copies,
+        granule=math.gcd(_granule(cuts, extents, unit), pattern.file_offset),
+        span_bytes=_span(spans, pattern),
+        reach_bytes=_reach(cuts, extents, unit),
+    )
+
+
+def _runs(cuts: list[_Cut], extents: list[int]) -> int:
+    """Contiguous ranges: the last block of a row and the first of the next may touch."""
+    rows, runs = 1, 0
+    for i, cut in enumerate(cuts):
+        if i == 0:
+            rows, runs = cut.elements, cut.blocks
+            continue
+        touching = rows - runs if cut.wraps or _whole(cut, extents[i]) else 0
+        rows, runs = rows * cut.elements, rows * cut.blocks - touching
+    return runs
+
+
+def _whole(cut: _Cut, extent: int) -> bool:
+    return cut.parts == 1 and cut.elements == extent and cut.blocks == 1
+
+
+def _granule(cuts: list[_Cut], extents: list[int], unit: int) -> int:
+    """Greatest number that divides all offsets and ends: a cut's unit times what is inside."""
+    inside, granule = unit, 0
+    for cut, extent in zip(reversed(cuts), reversed(extents), strict=True):
+        granule = math.gcd(granule, cut.unit * inside)
+        inside *= extent
+    return granule
+
+
+def _reach(cuts: list[_Cut], extents: list[int], unit: int) -> float:
+    inside, reach = unit, float(unit)
+    for cut, extent in zip(reversed(cuts), reversed(extents), strict=True):
+        reach += (cut.length - 1) * inside
+        inside *= extent
+    return reach
+
+
+def _span(spans: tuple[tuple[int, int], ...], pattern: Pattern) -> int:
+    inside, first, last = pattern.element_bytes, 0, 0
+    for (low, high), extent in zip(reversed(spans), reversed(pattern.extents), strict=True):
+        first, last = first + low * inside, last + (high - 1) * inside
+        inside *= extent or high
+    return last + pattern.element_bytes - first
+
+
+def _cut(how: Distribution, first: int, end: int, n_parts: int) -> _Cut:
+    """Return what a distribution makes of elements `first` to `end`."""
+    n = end - first
+    if n <= 0:
+        return _Cut(0, 0, 0, 0.0, 1)
+    if how.kind == "CYCLIC":
+        width = how.width or 1
+        blocks = -(-n // width)
+        if n_parts == 1 or blocks == 1:
+            return _Cut(n, 1, 1, n, math.gcd(n, first))
+        wraps = first == 0 and (blocks - 1) % n_parts == 0
+        reach = (max(blocks // n_parts, 1) - 1) * width * n_parts + width
+        parts = min(n_parts, blocks)
+        return _Cut(n, blocks, parts, min(reach, n), math.gcd(width, n, first), wraps)
+    stride, length = how.lattice or (1, 1)
+    slots = -(-n // stride)
+    parts, unit = _parts(how, slots, n_parts)
+    if how.lattice:
+        every = math.gcd(stride, length, first) if length < stride else 1
+        return _Cut(slots * length, slots, parts, slots / parts * stride, every)
+    own = max(slots // parts, 1)
+    overlap = (parts - 1) * sum(min(width, own) for width in how.ghost)
+    divides = 1 if overlap else math.gcd(unit, n, first)
+    return _Cut(n + overlap, parts, parts, (n + overlap) / parts, divides)
+
+
+def _parts(how: Distribution, n: int, n_parts: int) -> tuple[int, int]:
+    """Parts that have elements, and what divides the places where they begin."""
+    low = n // n_parts
+    if how.rule == BlockRule.GENERAL:
+        if len(how.lengths) != n_parts:
+            raise UsageError("there are too many blocks of any lengths: they were not kept")
+        return sum(1 for length in how.lengths if length), math.gcd(*how.lengths)
+    if how.rule == BlockRule.FIXED:
+        return min(n_parts, -(-n // how.lengths[0])), how.lengths[0]
+    if n % n_parts == 0:
+        return n_parts, low
+    if how.rule in ("", BlockRule.CEIL):
+        return -(-n // (low + 1)), low + 1
+    if how.rule == BlockRule.REST_LAST:
+        return (n_parts, low) if low else (1, n)
+    return min(n, n_parts), 1
