@@ -33,6 +33,8 @@
 #define SW_ENV_REDIRECT "STRIPEWISE_REDIRECT"
 /* "write=1000000:stat=50000": requests of these kinds take that many nanoseconds at least. */
 #define SW_ENV_HOLD "STRIPEWISE_HOLD"
+/* Mapping of an emulated storage (emulate.h): requests end when that would have finished them. */
+#define SW_ENV_EMULATE "STRIPEWISE_EMULATE"
 /* "1": the library loads and does nothing (for measuring its cost). */
 #define SW_ENV_DISABLE "STRIPEWISE_DISABLE"
 /* "1": one line per trouble on stderr at exit. */

@@ -1,0 +1,192 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The mapping that the processes of an emulated run share: what the storage is, and its clocks.
+ * The launcher (Python) makes the file, of zeros behind the header, names it in SW_ENV_EMULATE and
+ * reads the counters when the run is over.  docs/design/machines.md has the laws.
+ *
+ *   header      sw_emulate_header, SW_EMULATE_HEADER bytes
+ *   counters    sw_emulate_counters, SW_EMULATE_COUNTERS bytes
+ *   clocks      8-byte words: SW_CLOCK_FIXED of them, one for each target, one for each node, and
+ *               one for each file and node, those of a file side by side
+ *   files       `files` times sw_emulate_file
+ *   objects     `objects` times sw_emulate_object
+ *
+ * Each part begins where the one before ends (sw_emulate_places); all sizes are multiples of 64
+ * but for the clocks, which are padded.  A clock is a moment of CLOCK_MONOTONIC in nanoseconds.
+ * All words behind the header are changed by atomic operations alone, and nothing that a process
+ * that is killed leaves there keeps others waiting.  Little-endian.
+ */
+#ifndef STRIPEWISE_EMULATE_H
+#define STRIPEWISE_EMULATE_H
+
+#include <stdint.h>
+
+#define SW_EMULATE_MAGIC "SWEMULAT"
+#define SW_EMULATE_VERSION 1
+
+#define SW_EMULATE_HEADER 4096
+#define SW_EMULATE_COUNTERS 512
+#define SW_EMULATE_ROOT 3072 /* most bytes of the root, with its zero */
+#define SW_EMULATE_FIGURES_ROOM 64
+
+/* X(name, figure): of a description, in base units, with slow motion applied; a bandwidth without
+ * limit is infinite. */
+#define SW_EMULATE_FIGURES(X)                                                                     \
+    X(PROCESS_WRITE, "client.process_write")                                                      \
+    X(PROCESS_READ, "client.process_read")                                                        \
+    X(FILE_WRITE, "client.file_write")                                                            \
+    X(FILE_READ, "client.file_read")                                                              \
+    X(NODE_WRITE, "client.node_write")                                                            \
+    X(NODE_READ, "client.node_read")                                                              \
+    X(REQUEST, "client.request")                                                                  \
+    X(TARGET_WRITE, "servers.target_write")                                                       \
+    X(TARGET_READ, "servers.target_read")                                                         \
+    X(TARGET_REQUEST, "servers.target_request")                                                   \
+    X(WHOLE_WRITE, "servers.whole_write")                                                         \
+    X(WHOLE_READ, "servers.whole_read")                                                           \
+    X(LOCK_REVOKE, "locks.revoke")                                                                \
+    X(LOCK_AHEAD, "locks.ahead")                                                                  \
+    X(LOCK_EXTENT, "locks.extent")                                                                \
+    X(LOCK_PAGE, "locks.page")                                                                    \
+    X(LOCK_PAGE_SIZE, "locks.page_size")                                                          \
+    X(EXCHANGE_ROUND, "exchange.round")                                                           \
+    X(EXCHANGE_RANK, "exchange.rank")                                                             \
+    X(EXCHANGE_BANDWIDTH, "exchange.bandwidth")                                                   \
+    X(METADATA_OPEN, "metadata.open")                                                             \
+    X(METADATA_CREATE, "metadata.create")                                                         \
+    X(METADATA_STAT, "metadata.stat")                                                             \
+    X(METADATA_REMOVE, "metadata.remove")                                                         \
+    X(METADATA_OBJECT, "metadata.object")                                                         \
+    X(METADATA_LATENCY, "metadata.latency")                                                       \
+    X(METADATA_GROWTH, "metadata.growth")
+
+#define SW_EMULATE_FIGURE_OF(name, figure) SW_FIGURE_##name,
+enum sw_emulate_figure { SW_EMULATE_FIGURES(SW_EMULATE_FIGURE_OF) SW_FIGURE_COUNT };
+_Static_assert(SW_FIGURE_COUNT <= SW_EMULATE_FIGURES_ROOM, "the header has room");
+
+#define SW_EMULATE_LUSTRE 0x1u /* statfs and the ioctls answer as a Lustre client does */
+#define SW_EMULATE_PRIVATE                                                                        \
+    0x2u /* each node has a target of its own: burst buffer, private access */
+
+struct sw_emulate_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t flags;
+    uint64_t bytes;          /* of the whole mapping */
+    uint32_t targets;        /* 1 to 65535 */
+    uint32_t nodes;          /* that have a clock: node n uses n % nodes */
+    uint32_t ranks_per_node; /* rank r is on node r / ranks_per_node; 0: all on node 0 */
+    uint32_t lock_mode;      /* 0 extent locks, 1 one lock, 2 lock-ahead: where no hint says */
+    uint32_t files;          /* room, a power of two */
+    uint32_t objects;        /* room, a power of two */
+    int32_t stripe_count;    /* of a new file by default; -1: all targets */
+    uint32_t reserved;
+    uint64_t stripe_size; /* of a new file by default, bytes */
+    double noise;         /* factor for the times of the targets and of the whole; 1: none */
+    double figures[SW_EMULATE_FIGURES_ROOM]; /* enum sw_emulate_figure */
+    char root[SW_EMULATE_ROOT];              /* real path of a directory: what is below it */
+};
+_Static_assert(sizeof(struct sw_emulate_header) <= SW_EMULATE_HEADER, "the header has room");
+
+/* What a request waited for: the resource whose use ended last. */
+#define SW_EMULATE_LIMITS(X)                                                                      \
+    X(REQUEST)  /* client.request */                                                              \
+    X(EXCHANGE) /* of collective buffering */                                                     \
+    X(LOCK)                                                                                       \
+    X(PROCESS)                                                                                    \
+    X(FILE) /* the node, for this file */                                                         \
+    X(NODE)                                                                                       \
+    X(TARGET)                                                                                     \
+    X(WHOLE)                                                                                      \
+    X(METADATA)
+#define SW_EMULATE_LIMIT_OF(name) SW_LIMIT_##name,
+enum sw_emulate_limit { SW_EMULATE_LIMITS(SW_EMULATE_LIMIT_OF) SW_LIMIT_COUNT };
+
+/* X(name): 8-byte words, in this order; times in nanoseconds. */
+#define SW_EMULATE_COUNTERS_OF(X)                                                                 \
+    X(processes) /* that took the mapping up */                                                   \
+    X(writes)    /* requests of data */                                                           \
+    X(reads)                                                                                      \
+    X(written_bytes)                                                                              \
+    X(read_bytes)                                                                                 \
+    X(metadata)        /* operations of the metadata server, and fsyncs */                        \
+    X(exchanges)       /* requests of data within a collective call */                            \
+    X(held)            /* requests that waited for the model */                                   \
+    X(held_ns)         /* so long in all */                                                       \
+    X(model_ns)        /* from beginning to end of all requests, as the model has it */           \
+    X(late)            /* requests that this host ended more than 2 ms and 2 % after the model */ \
+    X(late_ns)         /* by so much in all */                                                    \
+    X(behind_ns)       /* the same of all requests that ended after the model, however little */  \
+    X(mapped)          /* memory maps of files below the root: not held */                        \
+    X(rings)           /* processes with io_uring: not held */                                    \
+    X(tables_full)     /* files or objects without room: they share clocks with others */         \
+    X(stripes_cut)     /* layouts that asked for more stripes than there are targets */           \
+    X(layouts_refused) /* that the storage does not take: the default is used */                  \
+    X(layouts_unkept)  /* that could not be kept as an attribute of the file */
+
+#define SW_EMULATE_COUNTER(name) uint64_t name;
+struct sw_emulate_counters {
+    SW_EMULATE_COUNTERS_OF(SW_EMULATE_COUNTER)
+    uint64_t limit_ns[SW_LIMIT_COUNT]; /* enum sw_emulate_limit */
+};
+_Static_assert(sizeof(struct sw_emulate_counters) <= SW_EMULATE_COUNTERS, "they have room");
+
+/* Words before those of the targets. */
+enum sw_emulate_clock {
+    SW_CLOCK_WHOLE,
+    SW_CLOCK_METADATA,
+    SW_CLOCK_NEXT_TARGET, /* no clock: targets that new files have got */
+    SW_CLOCK_FIXED = 8,
+};
+
+/* Slot of a file: by `key`, open addressing. */
+struct sw_emulate_file {
+    uint64_t key;        /* of device and inode; 0: free, 1: was in use */
+    uint64_t layout;     /* sw_emulate_pack; 0: none yet */
+    uint32_t lock_mode;  /* 1 more than it is; 0: the default */
+    uint32_t uses;       /* how many files have had this slot */
+    uint64_t writers[4]; /* a bit for each process that opened it for writing, by rank % 256 */
+    uint64_t reserved;
+};
+_Static_assert(sizeof(struct sw_emulate_file) == 64, "one cache line");
+
+/* One stripe object of a file that is locked. */
+struct sw_emulate_object {
+    uint64_t key;    /* of the file's slot and the index; 0: free */
+    uint64_t clock;  /* of its lock */
+    uint64_t holder; /* of its lock: uses of the slot, node and how */
+    uint64_t writers[4];
+    uint64_t reserved;
+};
+_Static_assert(sizeof(struct sw_emulate_object) == 64, "one cache line");
+
+/* Where the parts are. */
+struct sw_emulate_places {
+    uint64_t counters;
+    uint64_t clocks;
+    uint64_t files;
+    uint64_t objects;
+    uint64_t bytes; /* of all */
+};
+
+static inline struct sw_emulate_places sw_emulate_places(const struct sw_emulate_header *header)
+{
+    struct sw_emulate_places places;
+    uint64_t clocks =
+        SW_CLOCK_FIXED + header->targets + header->nodes + (uint64_t)header->files * header->nodes;
+    places.counters = SW_EMULATE_HEADER;
+    places.clocks = places.counters + SW_EMULATE_COUNTERS;
+    places.files = places.clocks + (clocks * 8 + 63) / 64 * 64;
+    places.objects = places.files + sizeof(struct sw_emulate_file) * (uint64_t)header->files;
+    places.bytes = places.objects + sizeof(struct sw_emulate_object) * (uint64_t)header->objects;
+    return places;
+}
+
+/* Where a layout is kept: on a file what it has, on a directory what new files below it get. Three
+ * decimal numbers with a blank between them: stripe count (-1: all targets, 0: the default),
+ * stripe size in bytes (0: the default), first target (-1: the next one). */
+#define SW_EMULATE_ATTRIBUTE "user.stripewise.layout"
+#define SW_EMULATE_GRAIN 65536 /* a stripe size is a multiple of it */
+
+#endif
