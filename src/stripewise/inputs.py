@@ -60,6 +60,7 @@ CONFIGURATION = Budget(
     error=ConfigurationError,
 )
 POLICY = Budget("a policy", _MIB, error=ConfigurationError)
+DESCRIPTION = Budget("a description of storage", _MIB, error=ConfigurationError)
 CASES = Budget("a file of cases", _MIB)
 SPACE = Budget("a file of values to vary", _MIB)
 SURFACE = Budget("a surface", 256 * _MIB)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stripewise.machines._costs import StorageCosts as StorageCosts
     from stripewise.machines._costs import around as around
     from stripewise.machines._costs import interpolated as interpolated
+    from stripewise.machines._description import KINDS as KINDS
     from stripewise.machines._description import Storage as Storage
     from stripewise.machines._description import Transport as Transport
     from stripewise.machines._figures import FIGURES as FIGURES
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from stripewise.machines._figures import Evidence as Evidence
     from stripewise.machines._figures import Figure as Figure
     from stripewise.machines._figures import FigureSpec as FigureSpec
+    from stripewise.machines._find import find_storage as find_storage
+    from stripewise.machines._find import load_description as load_description
+    from stripewise.machines._find import preset_names as preset_names
     from stripewise.machines._keep import load_storage as load_storage
     from stripewise.machines._keep import read_storage as read_storage
     from stripewise.machines._keep import storage_file as storage_file
@@ -27,5 +31,9 @@ if TYPE_CHECKING:
     from stripewise.machines._mount import find_mount as find_mount
     from stripewise.machines._probe import Stack as Stack
     from stripewise.machines._probe import measure_storage as measure_storage
+    from stripewise.machines._slow import slowed as slowed
+    from stripewise.machines._units import quantity as quantity
+    from stripewise.machines._units import quantity_text as quantity_text
+    from stripewise.machines._write import description_text as description_text
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stripewise.machines._figures import FIGURES, Figure
 
+KINDS = ("lustre", "datawarp", "scatefs", "gpfs", "local")
 _DEFAULTS = {spec.name: spec.default for spec in FIGURES}
 
 
@@ -36,8 +37,8 @@ class Storage:
     Attributes:
         name: Of the description: "archer2-hdd".
         title: One line for people.
-        kind: "lustre", "datawarp", "scatefs", "gpfs", "local".
-        stack: MPI-IO of its users, a name of `stripewise.simulation.STACKS`.
+        kind: One of `KINDS`.
+        stack: MPI-IO of its users, a name of `stripewise.simulation.STACKS`; "": not said.
         figures: Name of `FIGURES` -> figure; what is missing has its default.
         transports: Variants; the first is in use if no other is chosen.
         slowdown: The same storage in slow motion: every time is so many times as long.
@@ -63,3 +64,19 @@ class Storage:
         if default is None:
             raise KeyError(name)
         return default
+
+    def transport(self, environment: Mapping[str, str]) -> Transport | None:
+        """Return the variant that a job's environment chooses; None: there are no variants.
+
+        The variant all of whose variables have their values holds, of several the one with the
+        most; without any, the first.
+        """
+        chosen = [one for one in self.transports if one.when.items() <= environment.items()]
+        default = self.transports[0] if self.transports else None
+        return max(chosen, key=lambda one: len(one.when), default=default)
+
+    def over(self, transport: Transport | None) -> Storage:
+        """Return the storage with the figures of a variant."""
+        if transport is None:
+            return self
+        return replace(self, figures={**self.figures, **transport.figures})

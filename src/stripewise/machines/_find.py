@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Descriptions by name: presets, files, and either of them in slow motion."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+
+from stripewise.errors import ConfigurationError
+from stripewise.inputs import DESCRIPTION, read_input
+from stripewise.machines._description import Storage
+from stripewise.machines._parse import parse_description
+from stripewise.machines._slow import slowed
+from stripewise.tunables import suggest
+
+_SLOWEST = 1_000_000
+_SCALE = re.compile(r"1/[0-9]{1,7}|[0-9]{1,9}(\.[0-9]{1,9})?")
+
+
+def preset_names() -> list[str]:
+    """Return the names of the descriptions that come with Stripewise, in alphabetical order."""
+    places = (files("stripewise.machines") / "presets").iterdir()
+    return sorted(place.name[:-5] for place in places if place.name.endswith(".toml"))
+
+
+def load_description(source: str | Path) -> Storage:
+    """Read one description.
+
+    Args:
+        source: Name of a preset, path of a file, or (several lines) the TOML itself.
+
+    Raises:
+        ConfigurationError: There is none, or it is malformed.
+    """
+    if isinstance(source, str) and "\n" in source:
+        return parse_description(source)
+    if isinstance(source, str) and source in preset_names():
+        place = files("stripewise.machines") / "presets" / f"{source}.toml"
+        return parse_description(place.read_text(encoding="utf-8"), source)
+    path = Path(source)
+    if isinstance(source, str) and path.suffix != ".toml" and not path.is_file():
+        closest = suggest(source, preset_names()) or ":"
+        raise ConfigurationError(
+            f"no storage is called {source!r}{closest} give the path of a .toml file or a name "
+            "that `stripewise machine list` shows"
+        )
+    return parse_description(_read(path), str(source))
+
+
+def find_storage(name: str) -> Storage:
+    """Return a storage by the words of `--on`: "archer2-hdd", "site.toml", "archer2-hdd@1/64".
+
+    Args:
+        name: Of a preset, or path of a description; `@1/N` or `@FRACTION` is slow motion.
+
+    Raises:
+        ConfigurationError: There is no such storage, it is malformed, or the fraction is none.
+    """
+    base, sign, scale = name.rpartition("@")
+    if not sign or Path(name).is_file():
+        return load_description(name)
+    return slowed(load_description(base), _slowdown(name, scale))
+
+
+def _slowdown(name: str, scale: str) -> float:
+    """Return how many times as long everything takes."""
+    try:
+        share = Fraction(scale) if _SCALE.fullmatch(scale) else Fraction(0)
+    except ZeroDivisionError:
+        share = Fraction(0)
+    if not Fraction(1, _SLOWEST) <= share <= 1:
+        raise ConfigurationError(
+            f"{name}: {scale!r} is no slow motion: write @1/64, or a fraction from "
+            f"1/{_SLOWEST} to 1 such as @0.25"
+        )
+    return float(1 / share)
+
+
+def _read(path: Path) -> str:
+    try:
+        return read_input(path, DESCRIPTION).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(
+            f"{path}: not UTF-8 text: save the description as UTF-8"
+        ) from error
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path}: the description cannot be read ({error.strerror or error}): check its path"
+        ) from error

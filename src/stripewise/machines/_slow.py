@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slow motion: every time is so many times as long, and all relations stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from stripewise.machines._description import Storage
+from stripewise.machines._figures import FIGURES, Dimension, Figure
+
+_DIMENSIONS = {spec.name: spec.dimension for spec in FIGURES}
+
+
+def slowed(storage: Storage, slowdown: float) -> Storage:
+    """Return a storage with its bandwidths divided and its times multiplied.
+
+    Args:
+        storage: Which may be in slow motion already.
+        slowdown: How many times as long everything takes, at least 1.
+    """
+    transports = tuple(
+        replace(one, figures=_slowed(one.figures, slowdown)) for one in storage.transports
+    )
+    return replace(
+        storage,
+        figures=_slowed(storage.figures, slowdown),
+        transports=transports,
+        slowdown=storage.slowdown * slowdown,
+    )
+
+
+def _slowed(figures: Mapping[str, Figure], slowdown: float) -> dict[str, Figure]:
+    return {name: _figure(name, figure, slowdown) for name, figure in figures.items()}
+
+
+def _figure(name: str, figure: Figure, slowdown: float) -> Figure:
+    dimension = _DIMENSIONS[name]
+    if dimension is Dimension.BANDWIDTH:
+        factor = 1 / slowdown
+    elif dimension is Dimension.TIME:
+        factor = slowdown
+    else:
+        return figure
+    low, high = (end if end is None else end * factor for end in (figure.low, figure.high))
+    return replace(figure, value=figure.value * factor, low=low, high=high)

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quantities with units, read and written: "1.1 GiB/s", "0.5 ms", "4 MiB"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from math import isfinite
+
+from stripewise.machines._figures import Dimension
+
+_SIZES = {
+    "TiB": Decimal(1 << 40),
+    "GiB": Decimal(1 << 30),
+    "MiB": Decimal(1 << 20),
+    "KiB": Decimal(1 << 10),
+    "B": Decimal(1),
+}
+_DECIMAL_SIZES = {"TB": 12, "GB": 9, "MB": 6, "KB": 3, "kB": 3}
+_READ_SIZES = _SIZES | {unit: Decimal(10) ** power for unit, power in _DECIMAL_SIZES.items()}
+_TIMES = {"s": Decimal(1), "ms": Decimal("1e-3"), "us": Decimal("1e-6"), "ns": Decimal("1e-9")}
+_READ_TIMES = _TIMES | {"µs": Decimal("1e-6"), "μs": Decimal("1e-6")}
+_READ: Mapping[Dimension, Mapping[str, Decimal]] = {
+    Dimension.SIZE: _READ_SIZES,
+    Dimension.TIME: _READ_TIMES,
+    Dimension.BANDWIDTH: {f"{unit}/s": factor for unit, factor in _READ_SIZES.items()},
+}
+_WRITTEN: Mapping[Dimension, Mapping[str, Decimal]] = {
+    Dimension.SIZE: _SIZES,
+    Dimension.TIME: _TIMES,
+    Dimension.BANDWIDTH: {f"{unit}/s": factor for unit, factor in _SIZES.items()},
+}
+EXAMPLES = {
+    Dimension.COUNT: "12",
+    Dimension.RATIO: "0.5",
+    Dimension.SIZE: '"4 MiB"',
+    Dimension.TIME: '"0.5 ms"',
+    Dimension.BANDWIDTH: '"1.1 GiB/s"',
+}
+_QUANTITY = re.compile(
+    r"\s*([+-]?[0-9]{1,25}(?:\.[0-9]{1,25})?(?:[eE][+-]?[0-9]{1,3})?)\s*(.*?)\s*"
+)
+
+
+def quantity(text: str, dimension: Dimension) -> float:
+    """Return a quantity of a size, a time or a bandwidth in base units.
+
+    Raises:
+        ValueError: It is none; the message has the remedy.
+    """
+    match = _QUANTITY.fullmatch(text)
+    units = _READ[dimension]
+    if match is None or match.group(2) not in units:
+        what = "has no unit" if match and not match.group(2) else f"is no {_words(dimension)}"
+        known = ", ".join(unit for unit in units if unit.isascii())
+        raise ValueError(f"{what}: write it as {EXAMPLES[dimension]} (units: {known})")
+    return float(Decimal(match.group(1)) * units[match.group(2)])
+
+
+def quantity_text(value: float, dimension: Dimension) -> str:
+    """Return a value with its unit in the shortest way from which the same value is read."""
+    if dimension in (Dimension.COUNT, Dimension.RATIO):
+        return str(int(value)) if value == int(value) else repr(value)
+    units = _WRITTEN[dimension]
+    texts = [f"{_number(value / float(factor))} {unit}" for unit, factor in units.items()]
+    same = [text for text in texts if _is(text, value, dimension)]
+    return min(same, key=len) if same else f"{value!r} {_base(dimension)}"
+
+
+def _number(value: float) -> str:
+    if not isfinite(value):
+        return "?"
+    return str(int(value)) if value == int(value) and value < 1e15 else repr(value)
+
+
+def _is(text: str, value: float, dimension: Dimension) -> bool:
+    try:
+        return quantity(text, dimension) == value
+    except ValueError:
+        return False
+
+
+def _base(dimension: Dimension) -> str:
+    return next(unit for unit, factor in _WRITTEN[dimension].items() if factor == 1)
+
+
+def _words(dimension: Dimension) -> str:
+    return {Dimension.SIZE: "size", Dimension.TIME: "time"}.get(dimension, "bandwidth")
