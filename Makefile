@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 default-to-best demo test test-ci test-long lint docs bench clean setup setup-dev
+.PHONY: all abis adios2 default-to-best demo lustre-mpi test test-ci test-long lint docs bench clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -37,6 +37,10 @@ adios2: ## optional: ADIOS2 for the kernel's back end, built once into a cache (
 	@tools/bootstrap.sh venv
 	@tools/bootstrap.sh adios2
 	@tools/bootstrap.sh native
+
+lustre-mpi: ## optional: MPICH with ROMIO's Lustre driver, built once into a cache (minutes)
+	@tools/bootstrap.sh system build mpi lustre-mpi
+	@tools/bootstrap.sh lustre-mpi
 
 demo: setup ## tune a kernel, verify, run it again under best.toml, write the report
 	@tools/demo.sh

@@ -6,6 +6,7 @@
 #   tools/bootstrap.sh system GROUP...   install missing Debian packages of the groups
 #   tools/bootstrap.sh venv EXTRA        create or update .venv with the extra (dev, docs, "")
 #   tools/bootstrap.sh adios2            build ADIOS2 for Open MPI into the cache (tools/adios2.sh)
+#   tools/bootstrap.sh lustre-mpi        MPICH with ROMIO's Lustre driver (tools/lustre-mpi.sh)
 #   tools/bootstrap.sh abis              second ABIs for the tests into the cache (tools/abis.sh)
 #   tools/bootstrap.sh native            build library, plug-ins and kernels into .venv
 # Each step does nothing when nothing changed.
@@ -19,6 +20,7 @@ packages() {
     mpi) echo "mpich libmpich-dev libhdf5-mpich-dev openmpi-bin libopenmpi-dev libhdf5-openmpi-dev
         libnetcdf-mpi-dev libpnetcdf-dev" ;;
     adios2) echo "g++ ninja-build" ;;
+    lustre-mpi) echo "xz-utils" ;;
     cargo) echo "cargo-web" ;;
     test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
         chromium" ;;
@@ -99,6 +101,7 @@ system) system "$@" ;;
 venv) venv "${1:-}" ;;
 native) native ;;
 adios2) exec tools/adios2.sh "$@" ;;
+lustre-mpi) exec tools/lustre-mpi.sh ;;
 abis)
     command -v cargo >/dev/null 2>&1 || [ -n "${HDF5_SOURCE:-}" ] || system cargo
     exec tools/abis.sh mpich openmpi hdf5
