@@ -18,7 +18,6 @@ from stripewise.model import Pattern, PatternKind
 from stripewise.simulation._requests import Flow, Phase, Requests
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._base import Setup, Stack
-from stripewise.simulation.stacks._contention import objects_of, shared_flow
 from stripewise.simulation.stacks._pieces import (
     Ints,
     Ranges,
@@ -30,6 +29,7 @@ from stripewise.simulation.stacks._pieces import (
     split,
 )
 from stripewise.simulation.stacks._shape import Shape, shape_of
+from stripewise.simulation.stacks._shared_file import objects_of, shared_flow
 
 Ends = dict[tuple[str, bool], Ints]
 """Of a name and a direction: bytes that each rank has behind it in its file; (n_ranks,)."""
