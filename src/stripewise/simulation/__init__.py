@@ -7,16 +7,27 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.simulation._kernels import KERNELS as KERNELS
+    from stripewise.simulation._kernels import workload_from_kernel as workload_from_kernel
     from stripewise.simulation._law import FlowTime as FlowTime
     from stripewise.simulation._law import PhaseTime as PhaseTime
     from stripewise.simulation._law import phase_times as phase_times
+    from stripewise.simulation._layouts import granted_targets as granted_targets
+    from stripewise.simulation._layouts import layout_of as layout_of
     from stripewise.simulation._limits import Limit as Limit
     from stripewise.simulation._limits import limits_of as limits_of
+    from stripewise.simulation._noise import noise_factor as noise_factor
+    from stripewise.simulation._notation import parse_notation as parse_notation
+    from stripewise.simulation._notation import workload_from_notation as workload_from_notation
     from stripewise.simulation._rates import Rates as Rates
     from stripewise.simulation._requests import REQUEST_DTYPE as REQUEST_DTYPE
     from stripewise.simulation._requests import Flow as Flow
     from stripewise.simulation._requests import Phase as Phase
     from stripewise.simulation._requests import Requests as Requests
+    from stripewise.simulation._simulate import Simulated as Simulated
+    from stripewise.simulation._simulate import chosen_transport as chosen_transport
+    from stripewise.simulation._simulate import simulate as simulate
+    from stripewise.simulation._summary import RequestSummary as RequestSummary
     from stripewise.simulation._workload import Workload as Workload
 else:
     __getattr__, __all__ = lazy_exports(__name__)

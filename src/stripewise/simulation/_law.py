@@ -120,7 +120,7 @@ def _together(flows: tuple[FlowTime, ...]) -> float:
 def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     """Return what a flow's requests cost at each resource, in one repetition."""
     speed = rates.write if flow.writing else rates.read
-    parts, lock = flow.parts_per_request, _lock(flow, rates)
+    parts, lock = flow.parts_per_request(layout.stripe_size), _lock(flow, rates)
     # Parts of all requests of one process that one object gets.
     share = flow.count / flow.objects_per_process
     on_object, on_target = _busiest(flow, layout.targets)

@@ -4,18 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
 
 from stripewise.machines import Storage
-from stripewise.simulation._law import FlowTime, PhaseTime
+from stripewise.simulation._law import PhaseTime
+from stripewise.simulation._limit_words import WORDS
 from stripewise.simulation._rates import DATA
 from stripewise.simulation.stacks import Layout
-from stripewise.text import plural
 
 _LEAST_SHARE = 0.005
-_UNITS = ((1e-3, 1.0, "s"), (1e-6, 1e3, "ms"), (0.0, 1e6, "us"))
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ def limits_of(times: Sequence[PhaseTime], storage: Storage, layout: Layout) -> t
         (name for name in spent if spent[name] >= _LEAST_SHARE * total),
         key=lambda name: -spent[name],
     )
-    words = {name: _WORDS[name](most[name][1], times, storage, layout) for name in order}
+    words = {name: WORDS[name](most[name][1], times, storage, layout) for name in order}
     return tuple(
         Limit(name, spent[name], min(spent[name] / total, 1.0), words[name], words.get(after, ""))
         for name, after in zip(order, [*order[1:], ""], strict=True)
@@ -80,135 +78,3 @@ def _used(time: PhaseTime) -> dict[str, float]:
     for name in ("request", "ahead"):
         used[name] = max((flow.rounds * flow.waits[name] for flow in time.flows), default=0.0)
     return {name: seconds for name, seconds in used.items() if seconds > 0}
-
-
-def rate_text(bytes_per_second: float) -> str:
-    """Return a bandwidth in its unit: 1.1 GiB/s, 850 MiB/s."""
-    for unit, name in ((1 << 40, "TiB/s"), (1 << 30, "GiB/s"), (1 << 20, "MiB/s")):
-        if bytes_per_second >= 0.995 * unit:
-            number = bytes_per_second / unit
-            return f"{number:.0f} {name}" if number >= 99.5 else f"{number:.2g} {name}"
-    return f"{bytes_per_second / 1024:.3g} KiB/s"
-
-
-def seconds_text(seconds: float) -> str:
-    """Return a time in its unit: 3.2 s, 45 ms, 0.67 us."""
-    for least, factor, name in _UNITS:
-        if seconds >= 0.9995 * least * 1000:
-            number = seconds * factor
-            return f"{number:,.0f} {name}" if number >= 99.5 else f"{number:.2g} {name}"
-    return f"{seconds * 1e6:.2g} us"
-
-
-def _most(time: PhaseTime, name: str) -> FlowTime:
-    return max(time.flows, key=lambda flow: flow.uses.get(name, flow.waits.get(name, 0.0)))
-
-
-def _rate(flow: FlowTime, table: str, storage: Storage) -> float:
-    way = "write" if flow.flow.writing else "read"
-    return storage.value(f"{table}_{way}")
-
-
-def _process(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
-    found = _most(time, "process")
-    flow, way = found.flow, "writer" if found.flow.writing else "reader"
-    speed = f"{flow.processes:,} x {rate_text(_rate(found, 'client.process', storage))}"
-    stripes = flow.files * layout.stripe_count
-    if flow.processes == stripes and flow.files == 1:
-        return f"1 {way} per stripe: {speed}"
-    if flow.files == flow.processes:
-        return f"{plural(flow.processes, way)} with a file each: {speed}"
-    return f"{flow.processes:,} {way if flow.processes == 1 else way + 's'}: {speed}"
-
-
-def _file(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
-    found = _most(time, "file")
-    flow, rate = found.flow, _rate(found, "client.file", storage)
-    speed = f"{flow.nodes:,} x {rate_text(rate)}" if flow.nodes > 1 else rate_text(rate)
-    held = found.flow.count * found.lock > found.flow.count * found.data["file"]
-    locked = ", which each lock that is waited for holds up" if held else ""
-    each = "one file" if flow.files == 1 else "a file"
-    return f"{plural(flow.nodes, 'node')} into {each}: {speed}{locked}"
-
-
-def _node(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
-    found = _most(time, "node")
-    rate = rate_text(_rate(found, "client.node", storage))
-    nodes = found.flow.nodes
-    return f"the node's link: {rate}" if nodes == 1 else f"links of nodes: {nodes:,} x {rate}"
-
-
-def _target(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
-    found = _most(time, "target")
-    flow = found.flow
-    used = min(
-        layout.targets, flow.files * flow.objects, ceil(flow.processes * flow.objects_per_process)
-    )
-    own = storage.value("servers.target_request")
-    if own > found.data["target"] / 2:
-        number = flow.processes * flow.count * flow.parts_per_request * time.phase.repeats / used
-        return (
-            f"requests at the targets: {used:,} x {number:,.0f} requests, {seconds_text(own)} each"
-        )
-    return f"targets: {used:,} x {rate_text(_rate(found, 'servers.target', storage))}"
-
-
-def _whole(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
-    rate = _rate(_most(time, "whole"), "servers.whole", storage)
-    return f"the whole storage: {rate_text(rate)}"
-
-
-def _lock(time: PhaseTime, times: Iterable[PhaseTime], storage: Storage, layout: Layout) -> str:
-    found = _most(time, "lock")
-    if found.flow.lock_mode == 2:
-        return (
-            f"locks ahead: {found.flow.writers:,.0f} writers of an object wait "
-            f"{seconds_text(found.lock)} for each other in each request"
-        )
-    moves = sum(
-        one.phase.repeats * flow.flow.processes * flow.flow.count * flow.flow.parts_per_request
-        * flow.flow.handovers
-        for one in times for flow in one.flows
-    )  # fmt: skip
-    if moves < 0.5:
-        return "pages that nodes share are read and written back"
-    owner = "the object's lock changes" if layout.stripe_count == 1 else "locks of objects change"
-    return f"{owner} hands {moves:,.0f} times"
-
-
-def _ahead(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
-    each = storage.value("locks.ahead")
-    return f"lock-ahead: {seconds_text(each)} for each of {_each(time, 'ahead')}"
-
-
-def _request(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
-    each = storage.value("client.request")
-    return f"own time of requests: {seconds_text(each)} for each of {_each(time, 'request')}"
-
-
-def _each(time: PhaseTime, name: str) -> str:
-    number = _most(time, name).rounds * time.phase.repeats
-    return f"{number:,.0f} requests of a process" if number > 1 else "1 request of a process"
-
-
-def _exchange(time: PhaseTime, times: Iterable[PhaseTime], *_: object) -> str:
-    rounds = sum(one.phase.repeats for one in times if one.exchange)
-    each = seconds_text(time.exchange)
-    ranks = plural(time.phase.ranks, "rank")
-    return f"exchange between {ranks} and aggregators: {rounds:,.0f} rounds of {each}"
-
-
-def _metadata(time: PhaseTime, times: Iterable[PhaseTime], *_: object) -> str:
-    counts: dict[str, float] = {}
-    for one in times:
-        for name, number in one.phase.metadata.items():
-            counts[name] = counts.get(name, 0.0) + number * one.phase.repeats
-    shown = ", ".join(f"{number:,.0f} x {name}" for name, number in counts.items() if number)
-    return f"metadata server: {shown}"
-
-
-_WORDS: Mapping[str, Callable[[PhaseTime, Sequence[PhaseTime], Storage, Layout], str]] = {
-    "process": _process, "file": _file, "node": _node, "target": _target, "whole": _whole,
-    "lock": _lock, "ahead": _ahead, "request": _request, "exchange": _exchange,
-    "metadata": _metadata,
-}  # fmt: skip

@@ -45,7 +45,8 @@ class Flow:
         handovers: Share of the requests that find the object's lock at another node, 0 to 1.
         shared_pages: Share of the requests that share a page with one of another node, 0 to 1.
         lock_mode: 0 extent locks, 1 one lock for all writers, 2 lock-ahead.
-        parts: Objects that one request touches; 0: `objects_per_process` / `count`, at least 1.
+        parts: Objects that one request touches; 0: as many as its size has stripes,
+            or as it takes to reach all objects of the process.
     """
 
     writing: bool
@@ -63,10 +64,10 @@ class Flow:
     lock_mode: int = 0
     parts: float = 0.0
 
-    @property
-    def parts_per_request(self) -> float:
-        """Parts, at most one for each object, into which the stripes cut a request."""
-        return self.parts or max(1.0, self.objects_per_process / max(self.count, 1.0))
+    def parts_per_request(self, stripe_size: int) -> float:
+        """Return the parts, one for each object, into which the stripes cut a request."""
+        least = max(1.0, self.objects_per_process / max(self.count, 1.0))
+        return self.parts or max(least, min(self.size / stripe_size, self.objects_per_process))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
-from stripewise.model import Pattern
+from stripewise.model import Pattern, PatternKind
 
 
 @dataclass(frozen=True)
@@ -28,3 +29,23 @@ class Workload:
     def ranks(self) -> int:
         """Ranks of the job."""
         return self.nodes * self.ranks_per_node
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the program asks to move."""
+        return sum(_bytes(one) * one.steps for one in self.patterns)
+
+
+def _bytes(pattern: Pattern) -> int:
+    """Bytes of one step: of the array once, or once for each rank that moves all of a part."""
+    if pattern.kind == PatternKind.EMPTY:
+        return 0
+    places = prod(pattern.grid)
+    copies = max(pattern.active_ranks // places, 1)
+    if pattern.kind == PatternKind.MULTIPARTITION:
+        copies = 1
+    plain = all(not one.lattice and one.ghost == (0, 0) for one in pattern.distributions)
+    spans = pattern.span or tuple((0, extent) for extent in pattern.extents)
+    if plain and spans and all(end > first for first, end in spans):
+        return prod(end - first for first, end in spans) * pattern.element_bytes * copies
+    return prod(pattern.block) * max(places, pattern.active_ranks) * pattern.element_bytes

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How new files lie on a described storage, under settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import ceil
+
+from stripewise.errors import ConfigurationError
+from stripewise.machines import Storage
+from stripewise.model import Value
+from stripewise.simulation.stacks import Layout
+from stripewise.text import plural, size_text
+
+STRIPE_COUNT, STRIPE_SIZE = "mpiio.striping_factor", "mpiio.striping_unit"
+LAYOUT_SETTINGS = frozenset({STRIPE_COUNT, STRIPE_SIZE})
+
+
+def granted_targets(storage: Storage, capacity_bytes: int = 0) -> int:
+    """Return the targets that a job's files can lie on.
+
+    Args:
+        storage: A burst buffer, or one with fixed targets.
+        capacity_bytes: That the job asked a burst buffer for; 0: as much as a file has by
+            default.
+
+    Raises:
+        ConfigurationError: It is more than there is, or the targets are fixed.
+    """
+    targets = int(storage.value("servers.targets"))
+    granularity = storage.value("layout.granularity")
+    if not granularity:
+        if capacity_bytes:
+            raise ConfigurationError(
+                f"capacity = {size_text(capacity_bytes)}: {storage.name} has fixed targets; only "
+                "a burst buffer is granted by capacity"
+            )
+        return targets
+    default = int(storage.value("layout.stripe_count"))
+    granted = ceil(capacity_bytes / granularity) if capacity_bytes else default
+    if granted > targets:
+        raise ConfigurationError(
+            f"capacity = {size_text(capacity_bytes)} needs {granted:,} nodes of "
+            f"{size_text(int(granularity))}; {storage.name} has {targets:,}"
+        )
+    return granted
+
+
+def layout_of(storage: Storage, settings: Mapping[str, Value], capacity_bytes: int = 0) -> Layout:
+    """Return the layout of new files.
+
+    Args:
+        storage: That they lie on.
+        settings: Of which `striping_factor` (-1: all targets) and `striping_unit` count.
+        capacity_bytes: Of a burst buffer.
+
+    Raises:
+        ConfigurationError: There are not so many targets.
+    """
+    targets = granted_targets(storage, capacity_bytes)
+    default = targets if storage.value("layout.granularity") else _count(storage)
+    count, size = settings.get(STRIPE_COUNT, default), settings.get(STRIPE_SIZE, 0)
+    if not isinstance(count, int) or not isinstance(size, int) or count < -1 or size < 0:
+        raise ConfigurationError(
+            f"striping_factor = {count!r}, striping_unit = {size!r}: give whole numbers"
+        )
+    if count > targets:
+        raise ConfigurationError(
+            f"striping_factor = {count}: {storage.name} has {plural(targets, 'target')}; give at "
+            "most that, or -1 for all"
+        )
+    if count == 0:
+        count = default
+    return Layout(
+        stripe_count=targets if count == -1 else count,
+        stripe_size=size or int(storage.value("layout.stripe_size")),
+        targets=targets,
+    )
+
+
+def _count(storage: Storage) -> int:
+    return min(int(storage.value("layout.stripe_count")), int(storage.value("servers.targets")))

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a workload and settings to its time on a described storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from math import inf
+
+from stripewise.errors import ConfigurationError, UsageError
+from stripewise.machines import Storage, Transport
+from stripewise.model import Value
+from stripewise.simulation._law import PhaseTime, phase_times
+from stripewise.simulation._layouts import LAYOUT_SETTINGS, layout_of
+from stripewise.simulation._limits import Limit, limits_of
+from stripewise.simulation._summary import RequestSummary, summary_of
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks import Layout, Setup, Stack, find_stack
+from stripewise.tunables import tunable_of
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What a workload takes on a described storage.
+
+    Attributes:
+        seconds: From the first open to the end of the last request; infinite: the job hangs.
+        bytes: That the program asks to move.
+        limits: What the time goes to, the most limiting first.
+        phases: Their times, in order.
+        requests: In figures, as they reach the file system.
+        stack: Name of the software stack.
+        transport: Name of the variant of the network; "": there are none.
+        layout: Of new files.
+        settings: In effect, tunable name -> value.
+        notes: What else is to be said, in whole sentences.
+    """
+
+    seconds: float
+    bytes: int
+    limits: tuple[Limit, ...]
+    phases: tuple[PhaseTime, ...]
+    requests: RequestSummary
+    stack: str
+    transport: str
+    layout: Layout
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def bandwidth_bytes_per_second(self) -> float:
+        """Bytes that the program asks to move, by the time; 0: the job hangs or moves nothing."""
+        return self.bytes / self.seconds if self.seconds > 0 else 0.0
+
+
+def simulate(
+    storage: Storage,
+    workload: Workload,
+    stack: str | Stack = "",
+    settings: Mapping[str, Value] | None = None,
+    transport: str | Mapping[str, str] = "",
+    *,
+    capacity_bytes: int = 0,
+) -> Simulated:
+    """Return what a workload takes.  Its cost does not grow with the number of ranks.
+
+    Args:
+        storage: As `stripewise.machines.find_storage` returns it.
+        workload: Of all ranks.
+        stack: Software stack or its name; "": the one that the storage's users have.
+        settings: Tunable name (the key alone will do) -> value.
+        transport: Name of the storage's variant, or the environment that chooses it.
+        capacity_bytes: That the job asks a burst buffer for; 0: the default.
+
+    Raises:
+        UsageError: There is no such stack or tunable, or the stack cannot do the workload.
+        ConfigurationError: A value is impossible on this storage.
+    """
+    chosen = stack if isinstance(stack, Stack) else _stack(stack or storage.stack, storage)
+    known = {tunable_of(name).name: tunable_of(name).check(value)
+             for name, value in (settings or {}).items()}  # fmt: skip
+    variant = chosen_transport(storage, transport)
+    system = storage.over(variant)
+    layout = layout_of(system, known, capacity_bytes)
+    phases = chosen.phases(workload, Setup(layout, known, workload.nodes))
+    times = phase_times(phases, system, layout)
+    seconds, limits = sum(one.seconds for one in times), limits_of(times, system, layout)
+    hangs = _hangs(variant, workload)
+    if hangs:
+        seconds, limits = inf, (Limit("transport", inf, 1.0, hangs), *limits)
+    return Simulated(
+        seconds, workload.bytes, limits, times, summary_of(times, workload), chosen.name,
+        variant.name if variant else "", layout, known,
+        tuple(_notes(storage, workload, chosen, known, hangs)),
+    )  # fmt: skip
+
+
+def chosen_transport(storage: Storage, transport: str | Mapping[str, str]) -> Transport | None:
+    """Return the variant of a storage by its name or by the environment that chooses it.
+
+    Raises:
+        ConfigurationError: There is none of that name.
+    """
+    if not isinstance(transport, str):
+        return storage.transport(transport)
+    if not transport:
+        return storage.transport({})
+    names = [one.name for one in storage.transports]
+    if transport not in names:
+        known = f"use one of {', '.join(names)}" if names else "it has only one, without a name"
+        raise ConfigurationError(f"{storage.name} has no transport {transport!r}: {known}")
+    return storage.transports[names.index(transport)]
+
+
+def _stack(name: str, storage: Storage) -> Stack:
+    if not name:
+        raise UsageError(f"{storage.name} does not say which stack its users have: give --stack")
+    return find_stack(name)
+
+
+def _hangs(variant: Transport | None, workload: Workload) -> str:
+    limit = variant.hangs_from_nodes if variant else 0
+    if variant is None or not 0 < limit <= workload.nodes:
+        return ""
+    return f"jobs of {limit:,} nodes and more hang with the transport {variant.name}"
+
+
+def _notes(
+    storage: Storage, workload: Workload, stack: Stack, settings: Iterable[str], hangs: str
+) -> Iterator[str]:
+    if hangs:
+        yield f"This job would not end: {hangs}."
+    ignored = [one for one in settings if one not in stack.tunables | LAYOUT_SETTINGS]
+    if ignored:
+        yield f"The stack {stack.name} does not look at {', '.join(ignored)}."
+    for what, number in (("nodes", workload.nodes), ("ranks_per_node", workload.ranks_per_node)):
+        most = storage.value(f"machine.{what}")
+        if number > most:
+            yield f"The machine has {most:,.0f} {what.replace('_', ' ')}, not {number:,}."

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+import pytest
+
+from stripewise.errors import UsageError
+from stripewise.model import PatternKind
+from stripewise.patterns import generate
+from stripewise.simulation import KERNELS, workload_from_kernel
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_move_all_elements_once(name):
+    local = {"flash": "2,2,2,2", "vpic": "64", "gcrm": "1,3,64"}.get(name, "4,6,8")
+    work = workload_from_kernel(f"{name} --local {local}", 2, 2)
+    ends = 0
+    for pattern in work.patterns:
+        moved = generate(pattern)
+        elements = (moved.count * moved.block).prod(axis=1).sum()
+        assert pattern.file_offset == ends
+        ends += int(elements) * pattern.element_bytes
+    assert work.bytes == ends
+
+
+def test_sizes_are_the_published_ones():
+    assert workload_from_kernel("vpic", 1, 4).bytes == 4 * 8 * (32 << 20)
+    assert workload_from_kernel("vorpal --steps 20", 1, 4).bytes == 4 * 20 * 60 * 100 * 300 * 8
+    (btio,) = workload_from_kernel(["btio", "--size", "64,64,64"], 1, 4).patterns
+    assert btio.kind == PatternKind.MULTIPARTITION
+    assert (btio.grid, btio.extents) == ((2, 2, 2, 1), (64, 64, 64, 5))
+
+
+def test_options_are_the_kernels():
+    words = "gcrm --distribution *,BLOCK,* --local 1,4,8 --mode independent --op read --type float"
+    (pattern,) = workload_from_kernel(words, 1, 3).patterns
+    assert (pattern.grid, pattern.writing, pattern.collective) == ((1, 3, 1), False, 0.0)
+    assert pattern.element_bytes == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("vpik", "no kernel is called 'vpik'"),
+        ("vpic --verify", "'--verify' is not known"),
+        ("vpic --local 0", "--local '0': give 1 whole number"),
+        ("vorpal --local 1,2", "--local '1,2': give 3 whole numbers"),
+        ("vorpal --grid 2,2,2", "a grid of 8 processes is not one of 4 ranks"),
+        ("vorpal --size 8,8,8 --local 2,2,2", "not both"),
+        ("vorpal --distribution A,B,C", "--distribution 'A,B,C'"),
+        ("btio --grid 2,2,1", "takes no --grid"),
+        ("vpic --type char", "give one of int64, double, float"),
+        ("vpic --local", "--local has no value"),
+    ],
+)
+def test_bad_options_are_one_line(words, says):
+    with pytest.raises(UsageError) as error:
+        workload_from_kernel(words, 2, 2)
+    assert says in str(error.value)
