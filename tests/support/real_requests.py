@@ -1,0 +1,311 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The requests that a real MPI makes of a file system, taken with our own capture.
+
+A `Cell` is a run of the benchmark kernel: what is moved, by how many ranks, through which MPI-IO,
+under which settings.  `real_requests` runs it and returns what reached the data file; `workload`
+and `setup` say the same to `stripewise.simulation`.
+
+Left out of both: opening, closing, and whatever does not concern the data file.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stripewise.model import Distribution, IoLayer, Op, Pattern, PatternKind
+from stripewise.readers import expand, read_evidence
+from stripewise.runtime import find_runtime
+from stripewise.simulation import REQUEST_DTYPE, Requests, Workload
+from stripewise.simulation.stacks import Layout, Setup
+
+DATA = "data.dat"
+_ROOT = Path(__file__).resolve().parents[2]
+_TYPES = {"int64": 8, "double": 8, "float": 4}
+_MPI_OF = {"mpich": "mpich", "lustre": "mpich", "romio321": "openmpi", "ompio": "openmpi"}
+_STACK_OF = {"mpich": "romio", "lustre": "romio-lustre", "romio321": "romio", "ompio": "ompio"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run of the kernel.
+
+    Attributes:
+        mpi: "mpich" and "romio321": ROMIO's generic driver (in MPICH, in Open MPI); "lustre":
+            ROMIO's Lustre driver; "ompio".
+        size: Elements of the array per dimension (three), the last one fastest.
+        grid / cut: Parts per dimension, and BLOCK, CYCLIC(n) or * for each.
+        collective: Otherwise each rank calls by itself.
+        settings: Tunable -> value: "mpiio." hints and "mca." parameters.
+        stripes: Count and size of the file's stripes, where no setting gives them.
+        type: Of the elements.
+        reading: What was written before by another configuration.
+        calls: A call for each contiguous piece instead of one through a file view.
+    """
+
+    mpi: str
+    size: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    cut: tuple[str, str, str] = ("BLOCK", "BLOCK", "BLOCK")
+    collective: bool = True
+    settings: Mapping[str, str | int] = field(default_factory=dict)
+    stripes: tuple[int, int] = (1, 1 << 20)
+    type: str = "int64"
+    reading: bool = False
+    steps: int = 1
+    calls: bool = False
+
+    @property
+    def ranks(self) -> int:
+        """Ranks of the run."""
+        return int(np.prod(self.grid))
+
+    @property
+    def stack(self) -> str:
+        """Name of the simulated stack."""
+        return _STACK_OF[self.mpi]
+
+    def __str__(self) -> str:
+        said = [
+            self.mpi,
+            f"{self.ranks}",
+            "x".join(map(str, self.size)),
+            "-".join(self.cut),
+            "coll" if self.collective else "pieces" if self.calls else "indep",
+            "read" if self.reading else "write",
+        ]
+        said += [f"{name.rpartition('.')[2]}={value}" for name, value in self.settings.items()]
+        return ",".join(said)
+
+
+def workload(cell: Cell) -> Workload:
+    """What the kernel asks for."""
+    element = _TYPES[cell.type]
+    step = int(np.prod(cell.size)) * element
+    parts = tuple(map(_distribution, cell.cut))
+    block = tuple(
+        extent if cut == "*" else -(-extent // parts)
+        for extent, cut, parts in zip(cell.size, cell.cut, cell.grid, strict=True)
+    )
+    patterns = tuple(
+        Pattern(
+            file=DATA,
+            dataset="",
+            writing=not cell.reading,
+            kind=PatternKind.DISTRIBUTED,
+            distributions=parts,
+            block=block,
+            grid=cell.grid,
+            extents=cell.size,
+            element_bytes=element,
+            n_ranks=cell.ranks,
+            active_ranks=cell.ranks,
+            uneven=any(n % p for n, p in zip(cell.size, cell.grid, strict=True)),
+            collective=float(cell.collective),
+            source="view",
+            file_offset=number * step,
+        )
+        for number in range(cell.steps)
+    )
+    return Workload(patterns, nodes=1, ranks_per_node=cell.ranks)
+
+
+def _distribution(cut: str) -> Distribution:
+    kind, _, width = cut.partition("(")
+    if kind == "CYCLIC":
+        return Distribution(kind, int(width.rstrip(")") or 1))
+    return Distribution(kind, rule="even" if kind == "BLOCK" else "")
+
+
+def setup(cell: Cell) -> Setup:
+    """Under which settings, on which stripes."""
+    count = int(cell.settings.get("mpiio.striping_factor", cell.stripes[0]))
+    unit = int(cell.settings.get("mpiio.striping_unit", cell.stripes[1]))
+    return Setup(Layout(count, unit, max(count, 64)), cell.settings, hosts=1)
+
+
+def real_requests(cell: Cell, where: Path) -> Requests:
+    """Run the kernel; what its ranks asked of the data file.
+
+    Shape (n,), `REQUEST_DTYPE`, by rank and order; `phase` and `file` are 0.
+    """
+    if cell.reading:
+        plain = Cell(cell.mpi, cell.size, cell.grid, cell.cut, steps=cell.steps)
+        _run(plain, where, {})
+    containers = where / f"containers-{uuid.uuid4().hex}"
+    containers.mkdir()
+    runtime = find_runtime()
+    core = _lustre_core() if cell.mpi == "lustre" else runtime.core
+    _run(
+        cell,
+        where,
+        {
+            "LD_PRELOAD": str(core),
+            "STRIPEWISE_DIRECTORY": str(containers),
+            "STRIPEWISE_RUN_ID": containers.name,
+            "STRIPEWISE_PLUGIN_PATH": str(runtime.plugin_directory),
+            "STRIPEWISE_CAPTURE": "all",
+            "LUSTRE_MEMBER": f"{cell.stripes[0]} {cell.stripes[1]}",
+        },
+    )
+    return _of_data_file(containers)
+
+
+def differences(real: Requests, simulated: Requests, most: int = 6) -> str:
+    """In words, rank by rank: where requests differ in who, how many, offset, size, direction.
+
+    A read that serves a write (data sieving) returns what the file holds at that moment, which
+    other ranks decide: it may have been shorter than the read that was asked for.
+    """
+    writing = bool(simulated["writing"].any()) or bool(real["writing"].any())
+    said = []
+    for rank in sorted({*real["rank"].tolist(), *simulated["rank"].tolist()}):
+        ours, theirs = (_told(some[some["rank"] == rank]) for some in (real, simulated))
+        ours = _merged(ours) if writing else ours
+        if len(ours) != len(theirs):
+            said.append(f"rank {rank}: {len(ours)} real requests, {len(theirs)} simulated")
+        for turn, (a, b) in enumerate(zip(ours, theirs, strict=False)):
+            same_size = a[2] <= b[2] if writing and a[0] == "read" else a[2] == b[2]
+            if a[:2] != b[:2] or not same_size:
+                said.append(f"rank {rank}, request {turn}: real {a}, simulated {b}")
+    more = len(said) - most
+    return "\n".join(said[:most] + ([f"and {more} more"] if more > 0 else []))
+
+
+_Told = tuple[str, int, int]
+
+
+def _told(requests: Requests) -> list[_Told]:
+    order = np.argsort(requests["order"], kind="stable")
+    return [
+        ("write" if row["writing"] else "read", int(row["offset"]), int(row["size"]))
+        for row in requests[order]
+    ]
+
+
+def _merged(requests: list[_Told]) -> list[_Told]:
+    """A read that was cut off and its rest are one."""
+    found: list[_Told] = []
+    for kind, offset, size in requests:
+        last = found[-1] if found else ("", 0, 0)
+        if kind == last[0] == "read" and last[1] + last[2] == offset and last[2] and not size:
+            continue
+        found.append((kind, offset, size))
+    return found
+
+
+def _of_data_file(containers: Path) -> Requests:
+    trace = read_evidence(containers).trace
+    assert trace is not None
+    assert trace.lost_calls == 0
+    rows = expand(trace)
+    named = [number for number, path in enumerate(trace.paths) if Path(path).name == DATA]
+    rows = rows[
+        (rows["layer"] == IoLayer.POSIX)
+        & np.isin(rows["op"], (Op.READ, Op.WRITE))
+        & np.isin(rows["file"], named)
+        & (rows["rank"] >= 0)
+    ]
+    found = np.zeros(len(rows), REQUEST_DTYPE)
+    for name, source in (("rank", "rank"), ("offset", "offset"), ("size", "bytes")):
+        found[name] = rows[source]
+    found["writing"] = rows["op"] == Op.WRITE
+    found = found[np.argsort(found["rank"], kind="stable")]
+    begins = np.searchsorted(found["rank"], found["rank"])
+    found["order"] = np.arange(len(found)) - begins
+    return found
+
+
+def _run(cell: Cell, where: Path, variables: Mapping[str, str]) -> None:
+    family = _MPI_OF[cell.mpi]
+    kernel = find_runtime().kernels.get(family)
+    if kernel is None:
+        pytest.skip(f"no kernel for {family}: stripewise runtime build")
+    command = [*_launcher(cell), str(kernel), *_options(cell)]
+    done = subprocess.run(
+        command,
+        cwd=where,
+        env=_environment(cell) | variables,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def _options(cell: Cell) -> list[str]:
+    words = ["--pattern", "array3d", "--backend", "mpiio", "--halo", "0", "--file", DATA]
+    words += ["--mode", "collective" if cell.collective else "independent", "--keep"]
+    words += ["--op", "read" if cell.reading else "write", "--steps", str(cell.steps)]
+    words += ["--type", cell.type, "--open-once", *(["--no-view"] if cell.calls else [])]
+    for option, values in (("size", cell.size), ("grid", cell.grid), ("distribution", cell.cut)):
+        words += [f"--{option}", ",".join(map(str, values))]
+    for name, value in cell.settings.items():
+        if name.startswith("mpiio."):
+            words += ["--hint", f"{name.removeprefix('mpiio.')}={value}"]
+    return words
+
+
+def _launcher(cell: Cell) -> list[str]:
+    words = [_mpiexec(cell.mpi), "-n", str(cell.ranks)]
+    if _MPI_OF[cell.mpi] == "openmpi":
+        words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+    return words
+
+
+def _mpiexec(mpi: str) -> str:
+    if mpi == "lustre":
+        path = lustre_mpi() / "bin" / "mpiexec"
+        if not path.is_file():
+            pytest.skip(f"no {path}: make lustre-mpi")
+        return str(path)
+    name = f"mpiexec.{_MPI_OF[mpi]}"
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    return name
+
+
+def lustre_mpi() -> Path:
+    """Where `make lustre-mpi` puts MPICH with ROMIO's Lustre driver."""
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "stripewise")
+    return Path(os.environ.get("STRIPEWISE_CACHE") or usual, "lustre-mpi")
+
+
+def _environment(cell: Cell) -> dict[str, str]:
+    plain = {k: v for k, v in os.environ.items() if not k.startswith(("STRIPEWISE_", "LD_PRE"))}
+    plain.pop("MPICH_MPIIO_HINTS", None)
+    if _MPI_OF[cell.mpi] == "openmpi":
+        plain |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        plain["OMPI_MCA_io"] = cell.mpi
+        for name, value in cell.settings.items():
+            if name.startswith("mca."):
+                plain[f"OMPI_MCA_{name.removeprefix('mca.')}"] = str(value)
+    return plain
+
+
+@cache
+def _lustre_core() -> Path:
+    """The runtime library with a member that answers as a Lustre client would."""
+    tree = Path(tempfile.mkdtemp(prefix="stripewise-lustre-"))
+    atexit.register(shutil.rmtree, tree, ignore_errors=True)
+    source = _ROOT / "tests" / "native" / "programs" / "lustre.c"
+    options = [f"-DSW_HOOK_SOURCE={source}", f"-DCMAKE_C_FLAGS=-I{_ROOT / 'native' / 'lustre'}"]
+    for words in (
+        ["cmake", "-S", _ROOT / "native", "-B", tree, "-DSW_PART=core", *options],
+        ["cmake", "--build", tree, "--parallel", "2"],
+    ):
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return tree / "libstripewise.so"
