@@ -17,5 +17,6 @@ if TYPE_CHECKING:
     from stripewise.patterns._generate import generate as generate
     from stripewise.patterns._groups import PatternGroup as PatternGroup
     from stripewise.patterns._groups import group_patterns as group_patterns
+    from stripewise.patterns._parts import sets_of as sets_of
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -9,15 +9,26 @@ from types import MappingProxyType
 
 from stripewise.errors import UsageError
 from stripewise.simulation.stacks._base import Stack
+from stripewise.simulation.stacks._cray import Cray
 from stripewise.simulation.stacks._posix import (
     PosixNode,
     PosixProcess,
     PosixSerial,
     PosixShared,
 )
+from stripewise.simulation.stacks._romio import Romio
+from stripewise.simulation.stacks._romio_lustre import RomioLustre
 from stripewise.tunables import suggest
 
-_MEMBERS: tuple[Stack, ...] = (PosixProcess(), PosixNode(), PosixShared(), PosixSerial())
+_MEMBERS: tuple[Stack, ...] = (
+    Romio(),
+    RomioLustre(),
+    Cray(),
+    PosixProcess(),
+    PosixNode(),
+    PosixShared(),
+    PosixSerial(),
+)
 
 STACKS: Mapping[str, Stack] = MappingProxyType({stack.name: stack for stack in _MEMBERS})
 """Name -> stack, in the order in which they are shown."""

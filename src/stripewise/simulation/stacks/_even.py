@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Generic two-phase I/O in classes: each aggregator has an equal, contiguous share of the range.
+
+Source: ROMIO, adio/common/ad_aggregate.c (Calc_file_domains), ad_write_coll.c, ad_read_coll.c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stripewise.simulation._requests import Flow, Phase
+from stripewise.simulation.stacks._aggregators import Aggregators
+from stripewise.simulation.stacks._base import Layout
+from stripewise.simulation.stacks._contention import handovers, unaligned
+from stripewise.simulation.stacks._regular import Ints, Regular
+
+MOST_WINDOWS = 4096
+"""Where data has holes, so many windows are looked at; of more, as many spread over all."""
+
+
+def spread(total: int) -> Ints:
+    """Return the windows that are looked at, ascending: all, or one in each of many intervals.
+
+    The place in the interval varies, so that it does not keep step with a regular pattern.
+    """
+    if total <= MOST_WINDOWS:
+        return np.arange(total, dtype=np.int64)
+    index = np.arange(MOST_WINDOWS, dtype=np.float64)
+    chosen: Ints = ((index + index * 0.6180339887498949 % 1) * (total / MOST_WINDOWS)).astype(
+        np.int64
+    )
+    return chosen
+
+
+@dataclass(frozen=True)
+class EvenCall:
+    """One collective call.
+
+    Attributes:
+        union: What all ranks move, relative to `base`.
+        base: Where the dataset begins.
+        writing: Otherwise reading.
+        buffer: Bytes of a round of an aggregator.
+        unit: What shares are aligned to; 0: nothing.
+        least: Least bytes of a share.
+        aggregators / layout / ranks: Of the file.
+        lock_mode: As in `Flow`.
+    """
+
+    union: Regular
+    base: int
+    writing: bool
+    buffer: int
+    unit: int
+    least: int
+    aggregators: Aggregators
+    layout: Layout
+    ranks: int
+    lock_mode: int = 0
+
+
+def domains(low: int, high: int, count: int, unit: int, least: int) -> Ints:
+    """Return where shares begin and, last, end: (count + 1,) int64.
+
+    Shares of ceil((high - low) / count) bytes, at least `least`; ends go to the nearest multiple
+    of `unit`, the upper one if both are as near.
+    """
+    size = max(-(-(high - low) // count), least)
+    ends = low + np.arange(count + 1, dtype=np.int64) * size
+    if unit:
+        below = ends % unit
+        ends = np.where(below < unit - below, ends - below, ends + unit - below)
+        ends[-1] = high
+    ends[0] = low
+    clipped: Ints = np.minimum(np.maximum.accumulate(ends), high)
+    return clipped
+
+
+def even_phases(call: EvenCall) -> list[Phase]:
+    """Return the phases of one call."""
+    low, high = call.base + call.union.first, call.base + call.union.end
+    ends = domains(low, high, call.aggregators.count, call.unit, call.least)
+    if call.union.is_contiguous:
+        return _solid(call, ends)
+    return _with_holes(call, ends)
+
+
+def _solid(call: EvenCall, ends: Ints) -> list[Phase]:
+    """Return phases of rounds in which the same aggregators move the same sizes."""
+    lengths, counts = np.unique(np.diff(ends), return_counts=True)
+    shares = [(int(n), int(c)) for n, c in zip(lengths, counts, strict=True) if n]
+    cuts = {0}
+    for length, _ in shares:
+        cuts |= {length // call.buffer, -(-length // call.buffer)}
+    meeting = _meeting(call, ends)
+    phases = []
+    rounds = sorted(cuts)
+    for first, after in zip(rounds, rounds[1:], strict=False):
+        full = sum(n for length, n in shares if length // call.buffer > first)
+        rests = [
+            (length % call.buffer, n)
+            for length, n in shares
+            if length // call.buffer == first and length % call.buffer
+        ]
+        sizes = [(call.buffer, full)] * bool(full) + sorted(rests, reverse=True)
+        flows = tuple(_flow(call, meeting, n, 1.0, size) for size, n in sizes)
+        phases.append(_phase(call, after - first, flows, sizes[0][0]))
+    return phases
+
+
+def _phase(call: EvenCall, repeats: float, flows: tuple[Flow, ...], exchanged: float) -> Phase:
+    name = "two-phase write" if call.writing else "two-phase read"
+    return Phase(name, repeats, flows, exchanged, call.ranks)
+
+
+@dataclass(frozen=True)
+class _Meeting:
+    """Where aggregators meet: objects in use, writers of one of them, borders within pages."""
+
+    objects: int
+    writers: float
+    shared: float
+
+
+def _meeting(call: EvenCall, ends: Ints) -> _Meeting:
+    size, count = call.layout.stripe_size, call.layout.stripe_count
+    used = np.diff(ends) > 0
+    stripes = np.where(used, -(-ends[1:] // size) - ends[:-1] // size, 0)
+    whole = -(-int(ends[-1]) // size) - int(ends[0]) // size
+    objects = min(count, whole)
+    writers = float(np.minimum(stripes, count).sum()) / objects
+    borders = ends[1:-1][used[1:]]
+    within = float(np.count_nonzero(borders % 4096))
+    requests = float((-(-np.diff(ends) // call.buffer)).sum())
+    return _Meeting(objects, writers, min(2 * within / requests, 1.0))
+
+
+def _flow(
+    call: EvenCall, meeting: _Meeting, processes: int, count: float, size: float,
+    *, writing: bool | None = None,
+) -> Flow:  # fmt: skip
+    nodes = min(call.aggregators.nodes, processes)
+    layout = call.layout
+    touched = size / layout.stripe_size + unaligned_share(size, layout.stripe_size)
+    on_nodes = min(meeting.writers, call.aggregators.nodes)
+    writing = call.writing if writing is None else writing
+    return Flow(
+        writing=writing, processes=processes, nodes=nodes, count=count, size=size,
+        objects=meeting.objects,
+        objects_per_process=min(max(touched, 1.0), float(meeting.objects)),
+        writers=meeting.writers, writer_nodes=on_nodes,
+        handovers=handovers(meeting.writers, on_nodes) if call.writing else 0.0,
+        shared_pages=meeting.shared if writing and call.aggregators.nodes > 1 else 0.0,
+        lock_mode=call.lock_mode,
+    )  # fmt: skip
+
+
+def unaligned_share(size: float, stripe_size: int) -> float:
+    """Return how much of a further stripe requests of a size touch, on average."""
+    rest = size % stripe_size
+    return 0.0 if not rest else 1 - rest / stripe_size
+
+
+def _with_holes(call: EvenCall, ends: Ints) -> list[Phase]:
+    """Return one phase with the means of all rounds; what is read first for the holes as well."""
+    starts, lengths, sizes, each = _windows(call, ends)
+    begin = call.union.below(starts - call.base)
+    data = call.union.below(starts + lengths - call.base) - begin
+    moved = data > 0
+    holes = moved & (data < lengths)
+    requests = float(moved.sum()) * each
+    rounds = int(-(-sizes.max() // call.buffer))
+    busy = int((sizes > 0).sum())
+    meeting = _meeting(call, ends)
+    size = float(lengths[moved].sum()) * each / requests
+    flows = [_flow(call, meeting, busy, requests / (busy * rounds), size)]
+    if call.writing and holes.any():
+        first = float(holes.sum()) * each
+        size = float(lengths[holes].sum()) * each / first
+        flows.insert(0, _flow(call, meeting, busy, first / (busy * rounds), size, writing=False))
+    exchanged = float(data.sum()) * each / (busy * rounds)
+    return [_phase(call, rounds, tuple(flows), exchanged)]
+
+
+def _windows(call: EvenCall, ends: Ints) -> tuple[Ints, Ints, Ints, float]:
+    """Return starts and lengths of windows, the lengths of shares, and how many one stands for.
+
+    Windows begin at the first byte that is moved in a share, and end at the last one.
+    """
+    firsts, lasts = [], []
+    for low, high in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        first = call.union.from_(low - call.base) if high > low else None
+        if first is None or first >= high - call.base:
+            continue
+        firsts.append(first + call.base)
+        lasts.append(last_below(call.union, high - call.base) + call.base)
+    start, sizes = np.array(firsts, np.int64), np.array(lasts, np.int64) - np.array(firsts)
+    counts = -(-sizes // call.buffer)
+    total = int(counts.sum())
+    chosen = spread(total)
+    owner = np.searchsorted(np.cumsum(counts), chosen, side="right")
+    place = (chosen - (np.cumsum(counts) - counts)[owner]) * call.buffer
+    lengths = np.minimum(call.buffer, sizes[owner] - place)
+    return start[owner] + place, lengths, sizes, total / chosen.size
+
+
+def last_below(union: Regular, offset: int) -> int:
+    """Return one past the last byte of a set that lies before an offset; it must have one."""
+    low, high = union.first, min(offset, union.end)
+    wanted = int(union.below(np.array([high]))[0])
+    while low < high:
+        middle = (low + high) // 2
+        if int(union.below(np.array([middle]))[0]) >= wanted:
+            high = middle
+        else:
+            low = middle + 1
+    return high

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""ROMIO with its generic driver (ufs): MPICH 4.0.2, and Open MPI's romio321."""
+
+from __future__ import annotations
+
+from stripewise.simulation._requests import Phase
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._base import Setup
+from stripewise.simulation.stacks._even import EvenCall, even_phases
+from stripewise.simulation.stacks._geometry import Geometry
+from stripewise.simulation.stacks._hints import NAMES, Hints, names
+from stripewise.simulation.stacks._mpiio import RomioStack
+
+
+class Romio(RomioStack):
+    """ROMIO's generic driver; it knows nothing of stripes but the hint `striping_unit`."""
+
+    name = "romio"
+    summary = "ROMIO with its generic driver: equal, contiguous shares for the aggregators"
+    tunables = names(*NAMES)
+
+    def buffers(self, geometry: Geometry, hints: Hints) -> bool:
+        """Buffer where the ranges of ranks are interleaved."""
+        return geometry.interleaved
+
+    def unit(self, setup: Setup, hints: Hints) -> int:
+        """Return what shares are aligned to; 0: nothing."""
+        return hints.striping_unit
+
+    def collective(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> list[Phase]:
+        """See `RomioStack.collective`."""
+        return even_phases(
+            EvenCall(
+                geometry.union, base, geometry.pattern.writing, hints.cb_buffer_size,
+                self.unit(setup, hints), hints.min_fdomain_size,
+                self.aggregators(work, hints, setup), setup.layout, work.ranks,
+            )
+        )  # fmt: skip

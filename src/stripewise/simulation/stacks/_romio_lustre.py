@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""ROMIO with its Lustre driver, as MPICH 4.0.2 has it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stripewise.simulation._requests import Phase
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._aggregators import lustre_aggregators
+from stripewise.simulation.stacks._base import Setup
+from stripewise.simulation.stacks._cyclic import CyclicCall, cyclic_phases
+from stripewise.simulation.stacks._geometry import Geometry
+from stripewise.simulation.stacks._hints import LUSTRE_NAMES, NAMES, Hints, names
+from stripewise.simulation.stacks._independent import OwnCall
+from stripewise.simulation.stacks._romio import Romio
+
+
+class RomioLustre(Romio):
+    """ROMIO's Lustre driver: writes by stripes, reads as the generic driver, aligned to stripes.
+
+    Source: ROMIO, adio/ad_lustre of MPICH 4.0.2.
+    """
+
+    name = "romio-lustre"
+    summary = "ROMIO with its Lustre driver: collective writes stripe by stripe"
+    tunables = names(*NAMES, *LUSTRE_NAMES) - names("striping_unit")
+
+    def buffers(self, geometry: Geometry, hints: Hints) -> bool:
+        """Buffer writes unless they are large and not interleaved (Docollect)."""
+        if geometry.interleaved or not geometry.pattern.writing:
+            return geometry.interleaved
+        if not hints.coll_threshold:
+            return True
+        pieces = sum(one.ranks * one.sets * one.shape.pieces for one in geometry.classes)
+        return geometry.bytes // max(round(pieces), 1) <= hints.coll_threshold
+
+    def unit(self, setup: Setup, hints: Hints) -> int:
+        """Return the stripe size, which the driver asks the file system for."""
+        return setup.layout.stripe_size
+
+    def collective(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> list[Phase]:
+        """See `RomioStack.collective`."""
+        if not geometry.pattern.writing:
+            return super().collective(geometry, base, work, setup, hints)
+        chosen = self.aggregators(work, hints, setup)
+        count = lustre_aggregators(chosen.count, setup.layout.stripe_count, hints.co_ratio)
+        return cyclic_phases(
+            CyclicCall(
+                geometry.union, base, True, count, replace(chosen, count=count), setup.layout,
+                work.ranks, sieves=hints.ds_in_coll,
+            )
+        )  # fmt: skip
+
+    def own(
+        self, geometry: Geometry, base: int, setup: Setup, hints: Hints, collective: bool
+    ) -> OwnCall:
+        """Return a call that every rank carries out by itself: windows end at stripes."""
+        call = super().own(geometry, base, setup, hints, collective)
+        writing = geometry.pattern.writing
+        return replace(call, sieve_stripes=writing, cut=writing and bool(call.sieve))
