@@ -93,7 +93,11 @@ def romio_aggregators(work: Workload, hints: Hints, hosts: int) -> Aggregators:
     if each < 1:
         raise UsageError(f"cb_config_list is {hints.cb_config_list!r}: it leaves no aggregator")
     return Aggregators(
-        min(wanted, -(-ranks // per_host) * each, ranks), each, per_host, work.ranks_per_node, ranks
+        min(wanted, -(-ranks // per_host) * each, ranks),
+        each,
+        per_host,
+        work.ranks_per_node,
+        ranks,
     )
 
 

@@ -19,7 +19,7 @@ from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation.stacks._aggregators import Aggregators
 from stripewise.simulation.stacks._base import Layout
 from stripewise.simulation.stacks._contention import handovers
-from stripewise.simulation.stacks._even import last_below, spread
+from stripewise.simulation.stacks._even import HOLES, last_below, spread
 from stripewise.simulation.stacks._regular import Ints, Regular
 
 
@@ -127,9 +127,7 @@ def _round(
     call: CyclicCall, meeting: _Meeting, repeats: float, sizes: list[tuple[int, int]]
 ) -> Phase:
     flows = tuple(
-        _flow(call, meeting, busy, 1.0, size, writing=call.writing)
-        for size, busy in sizes
-        if busy
+        _flow(call, meeting, busy, 1.0, size, writing=call.writing) for size, busy in sizes if busy
     )
     return _phase(call, repeats, flows, float(max(size for size, busy in sizes if busy)))
 
@@ -140,8 +138,8 @@ def _phase(call: CyclicCall, repeats: float, flows: tuple[Flow, ...], exchanged:
 
 
 def _with_holes(call: CyclicCall, meeting: _Meeting) -> list[Phase]:
-    """Return one phase with the means of all rounds."""
-    starts, lengths, data, pieces, each = _stripes(call)
+    """Return one phase with the means of all rounds, and before it one that reads the holes."""
+    lengths, data, pieces, each = _stripes(call)
     rounds = -(-call.stripes // call.count)
     busy = min(call.count, call.stripes)
     holes = data < lengths
@@ -149,20 +147,21 @@ def _with_holes(call: CyclicCall, meeting: _Meeting) -> list[Phase]:
     requests = float(np.where(apart, pieces, 1).sum()) * each
     moved = float(np.where(apart, data, lengths).sum()) * each
     share = 1.0 / (busy * rounds)
-    flows = [
-        _flow(call, meeting, busy, requests * share, moved / requests, writing=call.writing)
-    ]
+    flow = _flow(call, meeting, busy, requests * share, moved / requests, writing=call.writing)
+    phases = [_phase(call, float(rounds), (flow,), float(data.sum()) * each * share)]
     if call.writing and call.sieves and holes.any():
         first = float(holes.sum()) * each
         size = float(lengths[holes].sum()) * each / first
-        flows.insert(0, _flow(call, meeting, busy, first * share, size, writing=False))
-    return [_phase(call, float(rounds), tuple(flows), float(data.sum()) * each * share)]
+        flow = _flow(call, meeting, busy, first * share, size, writing=False)
+        phases.insert(0, Phase(HOLES, float(rounds), (flow,)))
+    return phases
 
 
-def _stripes(call: CyclicCall) -> tuple[Ints, Ints, Ints, Ints, float]:
-    """Return of stripes with data: first byte, length, bytes and pieces of data; their weight.
+def _stripes(call: CyclicCall) -> tuple[Ints, Ints, Ints, float]:
+    """Return of stripes with data: length, bytes and pieces of data; how many one stands for.
 
-    The length runs to the stripe's end; that of an aggregator's last stripe to its last byte.
+    The length runs from the first byte to the stripe's end, in an aggregator's last stripe to
+    its last byte.
     """
     size, total = call.layout.stripe_size, call.stripes
     chosen = spread(total)
@@ -181,4 +180,4 @@ def _stripes(call: CyclicCall) -> tuple[Ints, Ints, Ints, Ints, float]:
     for place in owner.size - 1 - last[: total if chosen.size == total else 0]:
         high[place] = last_below(call.union, int(high[place]))
     pieces = call.union.below(high, pieces=True) - call.union.below(starts + 1, pieces=True) + 1
-    return starts + call.base, high - starts, data[used], pieces, total / chosen.size
+    return high - starts, data[used], pieces, total / chosen.size

@@ -7,6 +7,7 @@ Source: ROMIO, adio/common/ad_aggregate.c (Calc_file_domains), ad_write_coll.c, 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +15,15 @@ import numpy as np
 from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation.stacks._aggregators import Aggregators
 from stripewise.simulation.stacks._base import Layout
-from stripewise.simulation.stacks._contention import handovers, unaligned
+from stripewise.simulation.stacks._contention import handovers
 from stripewise.simulation.stacks._regular import Ints, Regular
 
 MOST_WINDOWS = 4096
 """Where data has holes, so many windows are looked at; of more, as many spread over all."""
+
+
+HOLES = "read what lies in holes"
+"""Name of the phase before a write whose data has holes."""
 
 
 def spread(total: int) -> Ints:
@@ -98,7 +103,7 @@ def _solid(call: EvenCall, ends: Ints) -> list[Phase]:
     meeting = _meeting(call, ends)
     phases = []
     rounds = sorted(cuts)
-    for first, after in zip(rounds, rounds[1:], strict=False):
+    for first, after in itertools.pairwise(rounds):
         full = sum(n for length, n in shares if length // call.buffer > first)
         rests = [
             (length % call.buffer, n)
@@ -144,13 +149,13 @@ def _flow(
 ) -> Flow:  # fmt: skip
     nodes = min(call.aggregators.nodes, processes)
     layout = call.layout
-    touched = size / layout.stripe_size + unaligned_share(size, layout.stripe_size)
+    touched = stripes_in(size, layout.stripe_size)
     on_nodes = min(meeting.writers, call.aggregators.nodes)
     writing = call.writing if writing is None else writing
     return Flow(
         writing=writing, processes=processes, nodes=nodes, count=count, size=size,
         objects=meeting.objects,
-        objects_per_process=min(max(touched, 1.0), float(meeting.objects)),
+        objects_per_process=min(touched, float(meeting.objects)),
         writers=meeting.writers, writer_nodes=on_nodes,
         handovers=handovers(meeting.writers, on_nodes) if call.writing else 0.0,
         shared_pages=meeting.shared if writing and call.aggregators.nodes > 1 else 0.0,
@@ -158,14 +163,14 @@ def _flow(
     )  # fmt: skip
 
 
-def unaligned_share(size: float, stripe_size: int) -> float:
-    """Return how much of a further stripe requests of a size touch, on average."""
+def stripes_in(size: float, stripe_size: int) -> float:
+    """Return how many stripes a request touches: requests of whole stripes are aligned to them."""
     rest = size % stripe_size
-    return 0.0 if not rest else 1 - rest / stripe_size
+    return max(size / stripe_size + (1 - rest / stripe_size if rest else 0.0), 1.0)
 
 
 def _with_holes(call: EvenCall, ends: Ints) -> list[Phase]:
-    """Return one phase with the means of all rounds; what is read first for the holes as well."""
+    """Return one phase with the means of all rounds, and before it one that reads the holes."""
     starts, lengths, sizes, each = _windows(call, ends)
     begin = call.union.below(starts - call.base)
     data = call.union.below(starts + lengths - call.base) - begin
@@ -176,13 +181,14 @@ def _with_holes(call: EvenCall, ends: Ints) -> list[Phase]:
     busy = int((sizes > 0).sum())
     meeting = _meeting(call, ends)
     size = float(lengths[moved].sum()) * each / requests
-    flows = [_flow(call, meeting, busy, requests / (busy * rounds), size)]
+    flow = _flow(call, meeting, busy, requests / (busy * rounds), size)
+    phases = [_phase(call, rounds, (flow,), float(data.sum()) * each / (busy * rounds))]
     if call.writing and holes.any():
         first = float(holes.sum()) * each
         size = float(lengths[holes].sum()) * each / first
-        flows.insert(0, _flow(call, meeting, busy, first / (busy * rounds), size, writing=False))
-    exchanged = float(data.sum()) * each / (busy * rounds)
-    return [_phase(call, rounds, tuple(flows), exchanged)]
+        flow = _flow(call, meeting, busy, first / (busy * rounds), size, writing=False)
+        phases.insert(0, Phase(HOLES, rounds, (flow,)))
+    return phases
 
 
 def _windows(call: EvenCall, ends: Ints) -> tuple[Ints, Ints, Ints, float]:

@@ -72,9 +72,7 @@ def geometry_of(pattern: Pattern) -> Geometry | None:
     parts = tuple(map(parts_of, pattern.distributions, spans, pattern.grid))
     if not all(part.classes for part in parts):
         return None
-    extents = tuple(
-        extent or span[1] for extent, span in zip(pattern.extents, spans, strict=True)
-    )
+    extents = tuple(extent or span[1] for extent, span in zip(pattern.extents, spans, strict=True))
     places = math.prod(pattern.grid)
     split = pattern.kind == PatternKind.MULTIPARTITION
     copies = 1 if split else max(pattern.active_ranks // places, 1)
@@ -132,12 +130,8 @@ def _interleaved(
     if copies > 1:
         return union.size > 1
     strides = _strides(pattern)
-    pitches = [
-        math.prod(extents[d + 1 :]) * pattern.element_bytes for d in range(len(extents))
-    ]
-    cut = sorted(
-        (d for d, n in enumerate(pattern.grid) if n > 1), key=lambda d: -abs(strides[d])
-    )
+    pitches = [math.prod(extents[d + 1 :]) * pattern.element_bytes for d in range(len(extents))]
+    cut = sorted((d for d, n in enumerate(pattern.grid) if n > 1), key=lambda d: -abs(strides[d]))
     whole = [d for d in range(len(parts)) if d not in cut]
     fixed = sum(parts[d].own * pitches[d] for d in whole) - (pattern.element_bytes - 1)
     for place, d in enumerate(cut):

@@ -10,7 +10,7 @@ from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._base import Layout
 from stripewise.simulation.stacks._contention import crossing, handovers, unaligned
-from stripewise.simulation.stacks._even import unaligned_share
+from stripewise.simulation.stacks._even import HOLES, stripes_in
 from stripewise.simulation.stacks._geometry import Geometry, RankClass
 from stripewise.simulation.stacks._sieve import windows
 
@@ -25,7 +25,6 @@ class OwnCall:
         sieve: Bytes of a window of data sieving; 0: each piece is a request.
         sieve_stripes: Windows end at stripes.
         cut: Single pieces are cut at stripes too.
-        pages_shared: Ranks of several nodes may write to one page.
     """
 
     geometry: Geometry
@@ -42,29 +41,32 @@ class OwnCall:
 
 
 def own_phases(call: OwnCall, work: Workload) -> list[Phase]:
-    """Return the phase of one call."""
+    """Return the phase of one call, and before it one with the reads of sieved writes."""
+    before: list[Flow] = []
     flows: list[Flow] = []
     for one in call.geometry.classes:
-        flows += _flows(call, one, work)
+        flow, read = _flows(call, one, work)
+        flows.append(flow)
+        before += [read] if read else []
     name = "independent write" if call.writing else "independent read"
-    return [Phase(name, 1.0, tuple(flows))]
+    reading = [Phase(HOLES, 1.0, tuple(before))] if before else []
+    return [*reading, Phase(name, 1.0, tuple(flows))]
 
 
-def _flows(call: OwnCall, one: RankClass, work: Workload) -> list[Flow]:
-    """Return what the ranks of a class do: requests, and the reads before sieved writes."""
+def _flows(call: OwnCall, one: RankClass, work: Workload) -> tuple[Flow, Flow | None]:
+    """Return the requests of the ranks of a class, and the reads before sieved writes."""
     shape = one.shape
     if call.sieve and shape.pieces > 1:
         stripe = call.layout.stripe_size if call.sieve_stripes else 0
         count, moved = windows(shape, call.sieve, stripe, call.base % stripe if stripe else 0)
         flow = _flow(call, one, work, count, moved / count)
         if not call.writing:
-            return [flow]
-        return [_flow(call, one, work, count, moved / count, before=True), flow]
+            return flow, None
+        return flow, _flow(call, one, work, count, moved / count, before=True)
     count, size = float(shape.pieces), shape.size / shape.pieces
     if call.cut:
-        stripes = size / call.layout.stripe_size
-        count *= max(stripes + unaligned_share(size, call.layout.stripe_size), 1.0)
-    return [_flow(call, one, work, count, shape.size / count)]
+        count *= stripes_in(size, call.layout.stripe_size)
+    return _flow(call, one, work, count, shape.size / count), None
 
 
 def _flow(
@@ -85,6 +87,7 @@ def _flow(
         nodes=min(nodes, one.ranks), count=count * one.sets, size=size, objects=objects,
         objects_per_process=each, writers=writers, writer_nodes=max(on_nodes, 1.0),
         handovers=handovers(writers, on_nodes) if call.writing else 0.0,
+        parts=min(stripes_in(size, layout.stripe_size), float(objects)),
         shared_pages=_shared(call, one, work) if call.writing and not before else 0.0,
     )  # fmt: skip
 
@@ -93,8 +96,7 @@ def _stripes_of(one: RankClass, layout: Layout, count: float, size: float) -> fl
     """Return in how many stripes a rank has something, about."""
     reach = (one.shape.end - one.shape.first) * one.sets
     stripe = layout.stripe_size
-    across = max(reach / stripe + unaligned_share(reach, stripe), 1.0)
-    return min(across, count * max(size / stripe + unaligned_share(size, stripe), 1.0))
+    return min(stripes_in(reach, stripe), count * stripes_in(size, stripe))
 
 
 def _shared(call: OwnCall, one: RankClass, work: Workload) -> float:

@@ -41,7 +41,10 @@ class Level(NamedTuple):
 
     def scaled(self, factor: int, pitch: int) -> Level:
         """Return the same indices counted in a `factor` times finer unit."""
-        return Level(*(factor * n if i != 2 else n for i, n in enumerate(self[:5])), pitch)
+        return Level(
+            self.start * factor, self.stride * factor, self.blocks, self.length * factor,
+            self.last * factor, pitch,
+        )  # fmt: skip
 
     def blocks_below(self, index: Ints) -> Ints:
         """Return how many blocks begin at a smaller index."""
