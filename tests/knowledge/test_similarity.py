@@ -145,3 +145,15 @@ def test_a_pattern_that_moves_little_counts_little() -> None:
 
 def test_patterns_that_are_not_known_do_not_count() -> None:
     assert behaviour((SLABS,), ()) == 0
+
+
+def test_an_emulated_storage_is_another_machine_than_its_host_or_another_description() -> None:
+    here = case(machine=MACHINE)
+    emulated = replace(MACHINE, emulated="archer2-hdd@1/64", storage="0123456789abcdef")
+    assert not compare(here, case(machine=emulated)).is_near
+    assert compare(case(machine=emulated), case(machine=emulated)).is_near
+    for other in (
+        replace(emulated, emulated="archer2-hdd@1/16"),
+        replace(emulated, storage="fedcba9876543210"),
+    ):
+        assert not compare(case(machine=emulated), case(machine=other)).is_near

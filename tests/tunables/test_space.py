@@ -9,7 +9,7 @@ import dataclasses
 import pytest
 
 from stripewise.errors import UsageError
-from stripewise.model import ProgramFacts
+from stripewise.model import ProgramFacts, Striping
 from stripewise.tunables import SafetyClass, find_space, is_valid
 
 MPICH = ProgramFacts(
@@ -207,3 +207,46 @@ def test_values_that_the_user_names_take_the_place_of_the_ladder():
     space = find_space(hdf5, ladders=asked)
     assert {d.tunable.name: d.values for d in space.dimensions}["hdf5.chunk"] == ((4, 7), (8, 7))
     assert space.left_out["hdf5.transfer"] == "class contract: only on request"
+
+
+EMULATED = dataclasses.replace(
+    MPICH,
+    collective_bytes=1 << 26,
+    write_bytes=1 << 26,
+    filesystem="lustre",
+    striping=Striping(12, 1, 1 << 20, by_any_mpi=True),
+)
+
+
+def _ladders(facts: ProgramFacts) -> dict[str, tuple[object, ...]]:
+    return {d.tunable.name: d.values for d in find_space(facts).dimensions}
+
+
+def test_an_emulated_lustre_is_striped_under_every_mpi():
+    ladders = _ladders(EMULATED)
+    assert ladders["mpiio.striping_factor"] == (4, -1)
+    assert 1 << 20 not in ladders["mpiio.striping_unit"]
+    ompio = dataclasses.replace(
+        EMULATED, mpi_family="openmpi", mpiio_implementation="ompio", mpiio_alternatives=("ompio",)
+    )
+    assert _ladders(ompio)["mpiio.striping_factor"] == (4, -1)
+    assert is_valid({"mpiio.striping_factor": -1, "mca.io": "ompio"}, ompio)
+
+
+def test_striping_ladders_leave_out_what_a_new_file_has_anyway():
+    def with_default(**values: int) -> dict[str, tuple[object, ...]]:
+        return _ladders(
+            dataclasses.replace(EMULATED, striping=Striping(**values, by_any_mpi=True))
+        )
+
+    assert with_default(targets=100, stripe_count=4)["mpiio.striping_factor"] == (16, 64, -1)
+    assert with_default(targets=12, stripe_count=12)["mpiio.striping_factor"] == (4,)
+    assert "mpiio.striping_factor" not in with_default(targets=1)
+
+
+def test_tunables_of_the_lustre_driver_need_it():
+    name = "mpiio.romio_lustre_co_ratio"
+    assert name in _ladders(dataclasses.replace(EMULATED, mpiio_driver="LUSTRE"))
+    assert name in _ladders(EMULATED)
+    other = dataclasses.replace(EMULATED, mpiio_driver="UFS")
+    assert "UFS driver" in find_space(other).left_out[name]

@@ -41,7 +41,10 @@ class Machine:
         kernel: Release of the operating system's kernel.
         filesystem: Type of the file system of the study's directory.
         device: What it lies on: "rotational", "solid state", "virtual", "network", "memory".
-        storage: Digest of a network file system's source, which nodes have in common.
+        storage: Digest of a network file system's source, which nodes have in common; of an
+            emulated storage, of its description.
+        emulated: Storage that is emulated there, in slow motion: "archer2-hdd@1/64"; "" where
+            the storage is what it is.
     """
 
     architecture: Text = ""
@@ -52,6 +55,7 @@ class Machine:
     filesystem: Text = ""
     device: Text = ""
     storage: Digest = ""
+    emulated: Text = ""
 
 
 @dataclass(frozen=True)

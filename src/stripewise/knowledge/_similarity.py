@@ -149,7 +149,12 @@ def stack_distance(a: Stack, b: Stack) -> float:
 
 
 def machine_distance(a: Machine, b: Machine) -> float:
-    """Return how different two machines are, the storage before all."""
+    """Return how different two machines are, the storage before all.
+
+    What was learnt on an emulated storage says nothing about another one, nor about this host's.
+    """
+    if a.emulated != b.emulated or (a.emulated and a.storage != b.storage):
+        return 1.0
     return (
         0.35 * (a.filesystem != b.filesystem)
         + 0.20 * (a.device != b.device)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stripewise.model._facts import FileClass as FileClass
     from stripewise.model._facts import PatternSummary as PatternSummary
     from stripewise.model._facts import ProgramFacts as ProgramFacts
+    from stripewise.model._facts import Striping as Striping
     from stripewise.model._json import check_json as check_json
     from stripewise.model._json import from_json as from_json
     from stripewise.model._json import to_json as to_json

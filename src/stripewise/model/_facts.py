@@ -66,6 +66,22 @@ class FileClass:
 
 
 @dataclass(frozen=True)
+class Striping:
+    """What new files can be striped over, where the storage is described.
+
+    Attributes:
+        targets: How many there are.
+        stripe_count / stripe_size: Of a new file by default; -1: all targets; bytes.
+        by_any_mpi: Striping hints act whatever driver MPI-IO has: the storage is emulated.
+    """
+
+    targets: int
+    stripe_count: int = 1
+    stripe_size: int = 1 << 20
+    by_any_mpi: bool = False
+
+
+@dataclass(frozen=True)
 class ProgramFacts:
     """Facts that tunables and strategies consult.
 
@@ -91,8 +107,11 @@ class ProgramFacts:
         shared_files: Files that more than one rank wrote or read through MPI-IO.
         write_calls / read_calls: Outermost data calls.
         io_seconds: I/O time of the run, elapsed_seconds: its whole time.
-        filesystem: Type of the file system that the outputs lie on ("ext4", "lustre", ...);
-            "" where it is not known.
+        filesystem: Type of the file system that the outputs lie on ("ext4", "lustre", ...), or
+            that they are emulated to lie on; "" where it is not known.
+        mpiio_driver: Driver that ROMIO says it uses for the files ("UFS", "LUSTRE"); "" where
+            it does not say.
+        striping: What new files can be striped over; None where that is not known.
         matched_calls: All ranks made the same number of HDF5 data calls on every file
             (what a contract setting needs).
         matched_metadata: All ranks made the same number of HDF5 calls that open, make, close
@@ -139,3 +158,5 @@ class ProgramFacts:
     block_bytes: int = 0
     patterns: tuple[PatternSummary, ...] = ()
     file_classes: tuple[FileClass, ...] = ()
+    mpiio_driver: str = ""
+    striping: Striping | None = None

@@ -20,6 +20,7 @@ _LAYERS = {
     "mpiio": ("MPI-IO", ("mpiio", "pnetcdf", "hdf5")),
 }
 """Name of each layer, and the interfaces of the files that go through it."""
+_OF_THE_LAYOUT = ("striping_factor", "striping_unit", "start_iodevice")
 _AGGREGATORS = ("NumAggregators", "NumSubFiles")
 
 
@@ -79,11 +80,19 @@ def _of_rule(rule: FileRule, files: Sequence[ObservedFile], facts: ProgramFacts)
             names = ", ".join(settings)
             yield f"{names}: no file matching {rule.match!r} is used through {library}"
         for key in settings if through else ():
+            if layer == "mpiio" and _acts_by_itself(key, facts):
+                continue
             if layer == "mpiio" and not _honours(key, facts):
                 yield f"{key}: {facts.mpiio_implementation} has no such hint"
             elif layer != "hdf5":
                 for file in through:
                     yield from _of_file(file, key, rule, layer, facts)
+
+
+def _acts_by_itself(key: str, facts: ProgramFacts) -> bool:
+    """Whether the storage takes the hint, whatever MPI-IO makes of it."""
+    striping = facts.striping
+    return striping is not None and striping.by_any_mpi and key in _OF_THE_LAYOUT
 
 
 def _of_file(

@@ -60,6 +60,7 @@ def program_facts(
         mpi_family=profile.mpi,
         mpi_version=profile.mpi_version,
         mpiio_implementation=_implementation(profile, environment) if mpiio.size else "",
+        mpiio_driver=_driver(profile),
         mpiio_alternatives=_alternatives(profile) if mpiio.size else (),
         uses_hdf5=bool(flags & ProcessFlag.HDF5 or hdf5.size),
         uses_parallel_hdf5=bool(flags & ProcessFlag.HDF5_PARALLEL) or shared_hdf5,
@@ -112,6 +113,16 @@ def _implementation(profile: RunProfile, environment: Mapping[str, str]) -> str:
     given = merged.get(SettingsKind.PROGRAM, {}) | merged.get(SettingsKind.APPLIED, {})
     chosen = chosen_component(_commands(profile), environment)
     return implementation(merged.get(SettingsKind.REPORTED, {}), given, chosen)
+
+
+def _driver(profile: RunProfile) -> str:
+    """Driver that ROMIO reports for the files, where it is the same for all; else ""."""
+    told = {
+        entry.values["romio_filesystem_type"].partition(":")[0].strip()
+        for entry in profile.settings
+        if entry.kind == SettingsKind.REPORTED and "romio_filesystem_type" in entry.values
+    }
+    return told.pop() if len(told) == 1 else ""
 
 
 def _highest_layer(profile: RunProfile) -> NDArray[Any]:

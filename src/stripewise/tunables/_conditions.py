@@ -39,7 +39,6 @@ read = needs(lambda facts: facts.read_bytes, "the program reads nothing")
 mpiio_read = needs(
     lambda facts: facts.mpiio_read_bytes, "the program reads nothing through MPI-IO"
 )
-lustre = needs(lambda facts: facts.filesystem == "lustre", "the files do not lie on Lustre")
 hdf5 = needs(lambda facts: facts.uses_hdf5, "the program does not use HDF5")
 parallel_hdf5 = needs(lambda facts: facts.uses_parallel_hdf5, "HDF5 is not used through MPI-IO")
 serial_hdf5 = needs(
@@ -75,12 +74,30 @@ romio = _implementation("romio", "ROMIO")
 ompio = _implementation("ompio", "OMPIO")
 
 
+def lustre(facts: ProgramFacts) -> str:
+    """The files lie on Lustre, and ROMIO does not say that it uses another driver for them."""
+    if facts.filesystem != "lustre":
+        return "the files do not lie on Lustre"
+    if facts.mpiio_driver in ("", "LUSTRE"):
+        return ""
+    return f"ROMIO uses its {facts.mpiio_driver} driver here, not that for Lustre"
+
+
+def _hints_act_everywhere(facts: ProgramFacts) -> bool:
+    return facts.striping is not None and facts.striping.by_any_mpi
+
+
 def striped(facts: ProgramFacts) -> str:
-    """The file system has stripes that an MPI-IO driver can set."""
-    if facts.filesystem in STRIPED_FILESYSTEMS:
+    """The file system has stripes that hints can set."""
+    if _hints_act_everywhere(facts) or facts.filesystem in STRIPED_FILESYSTEMS:
         return ""
     where = facts.filesystem or "this file system"
     return f"MPI-IO has no striping driver for {where}"
+
+
+def striping_hints(facts: ProgramFacts) -> str:
+    """MPI-IO, or what emulates the storage, takes hints for the layout of new files."""
+    return mpiio(facts) if _hints_act_everywhere(facts) else romio(facts)
 
 
 def romio_name(facts: ProgramFacts) -> str:
@@ -91,6 +108,11 @@ def romio_name(facts: ProgramFacts) -> str:
 def requires_romio(facts: ProgramFacts) -> Mapping[str, Value]:
     """Under Open MPI, ROMIO must be selected for its hints to act."""
     return {"mca.io": romio_name(facts)} if facts.mpi_family == "openmpi" else {}
+
+
+def requires_striping_hints(facts: ProgramFacts) -> Mapping[str, Value]:
+    """Striping hints need ROMIO, unless the storage takes them by itself."""
+    return {} if _hints_act_everywhere(facts) else requires_romio(facts)
 
 
 def requires_ompio(facts: ProgramFacts) -> Mapping[str, Value]:
@@ -109,6 +131,26 @@ def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]
     return ladder
 
 
+def stripe_counts(facts: ProgramFacts) -> tuple[Value, ...]:
+    """Four, 16 and all targets; where they are known, every power of four below their number."""
+    if facts.striping is None:
+        return (4, 16, ALL_TARGETS)
+    targets, usual = facts.striping.targets, facts.striping.stripe_count
+    below = [4**n for n in range(1, 9) if 4**n < targets]
+    usual = ALL_TARGETS if usual >= targets else usual
+    return tuple(count for count in (*below, ALL_TARGETS) if count != usual and targets > 1)
+
+
+def stripe_sizes(facts: ProgramFacts) -> tuple[Value, ...]:
+    """1 and 4 MiB; where the default is known, 16 MiB too, and not the default itself."""
+    if facts.striping is None:
+        return (1 * MIB, 4 * MIB)
+    usual = facts.striping.stripe_size
+    n_bytes = max(facts.read_bytes, facts.write_bytes)
+    return tuple(size for size in (MIB, 4 * MIB, 16 * MIB) if size != usual and size < n_bytes)
+
+
+ALL_TARGETS = -1
 LARGEST_CHUNK_BYTES = 2**32 - 1
 SMALLEST_CHUNK_BYTES = 4 * KIB
 

@@ -32,6 +32,7 @@ _hint = partial(
     _anywhere, stacks=("romio", "cray"), requires=when.requires_romio, applies=(when.romio,)
 )
 _created = partial(_hint, safety=SafetyClass.LAYOUT, acts_at=ActsAt.CREATE)
+_layout = partial(_created, requires=when.requires_striping_hints)
 _collective = partial(_hint, applies=(when.romio, when.several_ranks, when.collective))
 _lustre = partial(
     _hint,
@@ -116,21 +117,20 @@ TUNABLES = (
         search=Search(42, by=when.buffer_sizes(4 * MIB, (16 * MIB, 64 * MIB), (1 * MIB,))),
         applies=(when.romio, when.mpiio_read, when.noncontiguous),
     ),
-    _created(
+    _layout(
         "striping_unit",
         Integer("that of the directory; without stripes 0", 4 * KIB, 2**32 - 1),
         "Stripe size of a new file; everywhere, what aggregators' shares are aligned to",
-        search=Search(45, 1 * MIB, 4 * MIB),
-        applies=(when.romio, when.several_ranks, when.collective),
+        search=Search(45, by=when.stripe_sizes),
+        applies=(when.striping_hints, when.several_ranks, when.collective),
         source="measured: 4 MiB on 4 ranks moved the system writes of MPICH; else documented",
     ),
-    _created(
+    _layout(
         "striping_factor",
         Integer("that of the directory", -1, 65535),
         "Number of stripes (targets) of a new file",
-        search=Search(12, 4, 16, -1),
-        stacks=("romio", "cray"),
-        applies=(when.romio, when.written, when.striped),
+        search=Search(12, by=when.stripe_counts),
+        applies=(when.striping_hints, when.written, when.striped),
         source=f"{_GUIDE}; needs a driver for the file system",
     ),
     _collective(
@@ -202,11 +202,11 @@ TUNABLES = (
         "O_DIRECT reads; only drivers with direct I/O honour it",
         source=_GUIDE,
     ),
-    _created(
+    _layout(
         "start_iodevice",
         Integer("-1, chosen by the file system", -1),
         "Index of the first target of a new file",
-        applies=(when.romio, when.striped),
+        applies=(when.striping_hints, when.striped),
         source=_GUIDE,
     ),
     _created(
