@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.emulation._emulation import Emulation as Emulation
     from stripewise.emulation._layout import FoundLayout as FoundLayout
     from stripewise.emulation._layout import Layout as Layout
     from stripewise.emulation._layout import carry_layout as carry_layout
@@ -15,5 +16,8 @@ if TYPE_CHECKING:
     from stripewise.emulation._layout import own_layout as own_layout
     from stripewise.emulation._layout import remove_layout as remove_layout
     from stripewise.emulation._layout import set_layout as set_layout
+    from stripewise.emulation._outcome import EmulatedRun as EmulatedRun
+    from stripewise.emulation._storage import EmulatedStorage as EmulatedStorage
+    from stripewise.emulation._storage import EmulationOptions as EmulationOptions
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The file of a mapping: one for each directory that is emulated, gone when its owner is."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from stripewise.emulation._mapping import read_root
+from stripewise.errors import StorageError, StudyError
+from stripewise.text import printable, text_of
+
+_PREFIX = "stripewise-emulation"
+_SHARED_MEMORY = Path("/dev/shm")
+_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_OWNER_ONLY = 0o600
+
+
+def home() -> Path:
+    """Return where mappings lie: in memory where the system has a place for that."""
+    usable = _SHARED_MEMORY.is_dir() and os.access(_SHARED_MEMORY, os.W_OK | os.X_OK)
+    return _SHARED_MEMORY if usable else Path(tempfile.gettempdir())
+
+
+def claim(root: Path) -> tuple[Path, int]:
+    """Make the file for a directory's mapping and lock it for this process.
+
+    The lock is the kernel's: it ends with this process, whatever ends that.
+
+    Args:
+        root: Real path of the directory.
+
+    Returns:
+        Path and descriptor; the file is empty.
+
+    Raises:
+        StudyError: The directory, one above or one below it is being emulated already.
+        StorageError: The file cannot be made.
+    """
+    status = root.stat()
+    path = home() / f"{_prefix()}-{status.st_dev:x}-{status.st_ino:x}"
+    for other, owner in _living():
+        if root.is_relative_to(other) or Path(other).is_relative_to(root):
+            raise _in_use(other, owner)
+    try:
+        while True:
+            descriptor = os.open(path, _FLAGS | os.O_CREAT, _OWNER_ONLY)
+            if _is_own(descriptor) and _lock(descriptor) and _is(path, descriptor):
+                os.ftruncate(descriptor, 0)
+                return path, descriptor
+            is_free, owner = _is_own(descriptor) and not _is(path, descriptor), _owner(descriptor)
+            os.close(descriptor)
+            if not is_free:  # else another one that swept has removed it in between
+                raise _in_use(str(root), owner)
+    except OSError as error:
+        if isinstance(error, StorageError):
+            raise
+        raise StorageError(f"cannot make {path}: {error.strerror}; see that it is free") from error
+
+
+def release(path: Path, descriptor: int) -> None:
+    """Remove a file that this process has claimed; no error if it is gone."""
+    with suppress(OSError):
+        if _is(path, descriptor):
+            path.unlink()
+    os.close(descriptor)
+
+
+def find_again(root: Path) -> tuple[Path, int] | None:
+    """Claim the file that a process left which is dead, as it is; None if there is none."""
+    try:
+        status = root.stat()
+        path = home() / f"{_prefix()}-{status.st_dev:x}-{status.st_ino:x}"
+        descriptor = os.open(path, _FLAGS)
+    except OSError:
+        return None
+    if _is_own(descriptor) and _lock(descriptor) and _is(path, descriptor):
+        return path, descriptor
+    os.close(descriptor)
+    return None
+
+
+def _prefix() -> str:
+    return f"{_PREFIX}-{os.getuid()}"
+
+
+def _living() -> Iterator[tuple[str, str]]:
+    """Yield roots and owners of what is being emulated; remove what dead processes left."""
+    for path in home().glob(f"{_prefix()}-*"):
+        with _opened(path) as descriptor:
+            if descriptor is None:
+                continue
+            if _lock(descriptor):
+                with suppress(OSError):
+                    if _is(path, descriptor):
+                        path.unlink()
+            elif root := read_root(descriptor):
+                yield root, _owner(descriptor)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int | None]:
+    """Open a file of this user's; None if it is none, or is gone."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError:
+        yield None
+        return
+    try:
+        yield descriptor if _is_own(descriptor) else None
+    finally:
+        os.close(descriptor)
+
+
+def _is_own(descriptor: int) -> bool:
+    status = os.fstat(descriptor)
+    return status.st_uid == os.getuid() and stat.S_ISREG(status.st_mode)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is(path: Path, descriptor: int) -> bool:
+    """Whether a file still has its name."""
+    try:
+        named, opened = os.lstat(path), os.fstat(descriptor)
+    except FileNotFoundError:
+        return False
+    return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)
+
+
+def _owner(descriptor: int) -> str:
+    """Return the pid of the process that has the lock, as the kernel tells; "" if not."""
+    inode = f":{os.fstat(descriptor).st_ino}"
+    for line in text_of(Path("/proc/locks")).splitlines():
+        words = line.split()  # 1: FLOCK ADVISORY WRITE 4711 00:1a:22 0 EOF.  Source: proc(5)
+        if len(words) > 5 and words[1] == "FLOCK" and words[5].endswith(inode):
+            return words[4]
+    return ""
+
+
+def _in_use(root: str, owner: str) -> StudyError:
+    by = f" by process {owner}" if owner else ""
+    return StudyError(
+        f"storage is being emulated in {printable(root)} already{by}; wait for that run, or work "
+        "in another directory"
+    )
