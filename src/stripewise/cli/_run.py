@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,8 @@ from stripewise.cli._common import (
     program_argument,
     sync_option,
 )
-from stripewise.errors import ConfigurationError, UsageError
+from stripewise.cli._on import emulation_options, storage_to_emulate
+from stripewise.errors import ConfigurationError, ProgramError, UsageError
 
 if TYPE_CHECKING:
     from stripewise.model import Configuration
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         "stripewise run -- mpiexec -n 4 ./program output.h5",
         "stripewise run --config program.stripewise/best.toml -- mpiexec -n 4 ./program out.h5",
         "stripewise run --config hints.toml --report -- srun ./program",
+        "stripewise run --on archer2-hdd@1/64 -- mpiexec -n 4 ./program output.h5",
         "stripewise run --capture -- mpiexec -n 4 ./program output.h5",
         "stripewise run --sync --keep-containers evidence -- python3 write.py",
     ),
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     "of the option), or each by itself; kept in PROGRAM.trace, or in --keep-containers.",
 )
 @click.option("--report", is_flag=True, help="Show every file and every hint that MPI reported.")
+@emulation_options()
 @json_option
 @program_argument
 def command(
@@ -71,12 +74,17 @@ def command(
     report: bool,
     as_json: bool,
     program: tuple[str, ...],
+    **given: Any,
 ) -> None:
     """Run COMMAND unmodified, in place, under the settings of a configuration.
 
     After the run, prints what was observed to standard error; with --json, prints it as the
     last line of standard output instead.  COMMAND keeps its standard streams, and its exit code
     becomes the exit code (128 + the signal if a signal ended it).
+
+    With --on, files below the current directory behave as on that storage: each request is held
+    back until it would have finished there.  A program that was not reached, and so ran on this
+    host's storage, is an error with exit code 6.
 
     Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
     `--` before COMMAND may be left out.
@@ -85,6 +93,7 @@ def command(
 
     if not program:
         raise UsageError("nothing to run; give a command: stripewise run -- mpiexec -n 4 ./app")
+    storage, root = storage_to_emulate(given)
     configuration = _load(config, allowed)
     _say_resources(program, configuration)
     runtime = find_runtime()
@@ -102,10 +111,12 @@ def command(
         capture=capture,
         containers=trace,
         allowed=allowed,
+        storage=storage,
+        root=root,
     )
     from stripewise.report import observation, observed_lines
 
-    seen = observation(done, configuration, captured=bool(capture))
+    seen = observation(done, configuration, captured=bool(capture), storage=storage)
     if as_json:
         print_json(seen.as_json(), indent=None)
     else:
@@ -117,7 +128,10 @@ def command(
             note(what_next(done.containers))
     for text in seen.warnings:
         note(text, kind="warning")
-    click.get_current_context().exit(done.shell_exit_code)
+    for text in seen.errors:
+        note(text, kind="error")
+    failed = ProgramError.exit_code if seen.errors else 0
+    click.get_current_context().exit(done.shell_exit_code or failed)
 
 
 def _say_resources(program: tuple[str, ...], configuration: Configuration) -> None:

@@ -8,12 +8,14 @@ import difflib
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import click
 
 from stripewise.cli._common import echo, examples, json_option, note, print_json, sync_option
+from stripewise.cli._on import emulation_options, storage_to_emulate
 from stripewise.cli._trace_view import collect, export, info, show
-from stripewise.errors import StorageError, UsageError
+from stripewise.errors import ProgramError, StorageError, UsageError
 
 _PROGRAM = "stripewise.trace.program"
 
@@ -88,15 +90,18 @@ class TraceGroup(click.Group):
     "then brings the files together.",
 )
 @sync_option
+@emulation_options()
 @json_option
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     output: Path | None,
     every: bool,
     local: Path | None,
     sync: bool,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Run COMMAND unmodified and record what it does to its files, call by call.
 
@@ -120,6 +125,7 @@ def command(
     from stripewise.model import Configuration
     from stripewise.runtime import find_runtime, run_in_place
 
+    storage, root = storage_to_emulate(given)
     runtime = find_runtime()
     directory = _local_directory(local) if local else new_directory(output, program)
     try:
@@ -129,22 +135,27 @@ def command(
             sync=sync,
             capture="all" if every else "fold",
             containers=directory,
+            storage=storage,
+            root=root,
         )
     finally:
         if local is None and not any(directory.iterdir()):
             directory.rmdir()
-    from stripewise.report import headline, observation
+    from stripewise.report import emulation_lines, headline, observation
 
-    seen = observation(done, Configuration(), captured=True)
+    seen = observation(done, Configuration(), captured=True, storage=storage)
     for text in seen.warnings:
         note(text, kind="warning")
+    for text in seen.errors:
+        note(text, kind="error")
     kept = directory if directory.is_dir() else None
     if as_json:
         print_json({**seen.as_json(), "trace": str(kept) if kept else None}, indent=None)
     elif kept and len(done.profile.counters):
-        echo(headline(seen), err=True)
+        for line in (headline(seen), *(emulation_lines(done.emulated) if done.emulated else ())):
+            echo(line, err=True)
         note(what_next(kept, local))
-    ctx.exit(done.shell_exit_code)
+    ctx.exit(done.shell_exit_code or (ProgramError.exit_code if seen.errors else 0))
 
 
 for _subcommand in (info, show, export, collect):

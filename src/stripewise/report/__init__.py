@@ -13,6 +13,7 @@ from stripewise.extras import require
 
 if TYPE_CHECKING:
     from stripewise.report._columns import aligned as aligned
+    from stripewise.report._emulated import emulation_lines as emulation_lines
     from stripewise.report._html import render_html as render_html
     from stripewise.report._json import configuration_document as configuration_document
     from stripewise.report._json import result_to_json as result_to_json

@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stripewise.model import Configuration
 from stripewise.readers import HandshakeState
+from stripewise.report._emulated import emulation_json, emulation_lines
 from stripewise.report._text import format_bandwidth, format_bytes, format_seconds, plural
 from stripewise.text import printable
 
 if TYPE_CHECKING:
+    from stripewise.emulation import EmulatedStorage
     from stripewise.model import ObservedFile, ProgramFacts
     from stripewise.runtime import InPlaceRun
 
@@ -29,13 +31,14 @@ _SHOWN_HINTS = 6
 
 @dataclass(frozen=True)
 class Observation:
-    """What is told of one run; `warnings` are said apart."""
+    """What is told of one run; `warnings` and `errors` are said apart."""
 
     run: InPlaceRun
     files: tuple[ObservedFile, ...]
     facts: ProgramFacts
     could_not_act: tuple[str, ...]
     warnings: tuple[str, ...]
+    errors: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`; sizes in bytes, times in seconds."""
@@ -54,17 +57,31 @@ class Observation:
             "facts": asdict(self.facts),
             "could_not_act": list(self.could_not_act),
             "warnings": list(self.warnings),
+            "errors": list(self.errors),
+            "emulated": emulation_json(self.run.emulated) if self.run.emulated else None,
         }
 
 
 def observation(
-    run: InPlaceRun, configuration: Configuration, *, captured: bool = False
+    run: InPlaceRun,
+    configuration: Configuration,
+    *,
+    captured: bool = False,
+    storage: EmulatedStorage | None = None,
 ) -> Observation:
-    """Sum a run up; `captured`: single calls were to be recorded."""
+    """Sum a run up.
+
+    Args:
+        run: That has ended.
+        configuration: That it had.
+        captured: Single calls were to be recorded.
+        storage: That was emulated.
+    """
     from stripewise.readers import observed_files, program_facts
 
     files = observed_files(run.profile, Path.cwd())
     facts = program_facts(run.profile, run.elapsed_seconds, environment=run.environment)
+    facts = _on_emulated(facts, storage)
     warnings = [run.problem] if run.problem else []
     if not run.handshake.ok and not run.problem:
         message = run.handshake.message
@@ -74,6 +91,7 @@ def observation(
                 f"program began; if the program did run: {message}"
             )
         warnings.append(message)
+    errors = _not_emulated(run, warnings)
     warnings += run.handshake.warnings
     processes = run.profile.processes
     if captured and len(processes) and not processes["capture"].any():
@@ -85,7 +103,25 @@ def observation(
         from stripewise.readers import cannot_act
 
         could_not = cannot_act(configuration, files, facts, Path.cwd())
-    return Observation(run, files, facts, tuple(could_not), tuple(warnings))
+    if run.emulated is not None and not errors:
+        warnings += [text for text in (run.emulated.problem, *run.emulated.warnings) if text]
+    return Observation(run, files, facts, tuple(could_not), tuple(warnings), tuple(errors))
+
+
+def _on_emulated(facts: ProgramFacts, storage: EmulatedStorage | None) -> ProgramFacts:
+    """Return the facts as they are on the storage that was emulated."""
+    if storage is None:
+        return facts
+    return replace(facts, filesystem=storage.storage.kind, striping=storage.striping)
+
+
+def _not_emulated(run: InPlaceRun, warnings: list[str]) -> list[str]:
+    """Take out of the warnings what means that the program ran on this host's storage."""
+    if run.emulated is None or run.handshake.ok or run.problem:
+        return []
+    found = [f"nothing was emulated for a part of the program: {text}" for text in warnings]
+    warnings.clear()
+    return found
 
 
 def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
@@ -105,6 +141,8 @@ def observed_lines(seen: Observation, *, everything: bool) -> list[str]:
     if hidden:
         lines.append(f"   {'':<10} and {plural(hidden, 'file')} more (--report shows all)")
     lines += [f"   no effect  {printable(text)}" for text in seen.could_not_act]
+    if seen.run.emulated is not None:
+        lines += emulation_lines(seen.run.emulated)
     return lines
 
 

@@ -22,6 +22,7 @@ from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._locate import Runtime
 
 if TYPE_CHECKING:
+    from stripewise.emulation import EmulatedRun, EmulatedStorage
     from stripewise.model import RunProfile
     from stripewise.readers import Handshake
 
@@ -51,6 +52,7 @@ class InPlaceRun:
         environment: Of the command, complete.
         containers: Directory of its containers, while they are kept.
         problem: Why its containers could not be read; "" if they could.
+        emulated: What the storage saw that was emulated; None: none was.
     """
 
     run_id: str
@@ -61,6 +63,7 @@ class InPlaceRun:
     environment: Mapping[str, str]
     containers: Path
     problem: str = ""
+    emulated: EmulatedRun | None = None
 
     @property
     def shell_exit_code(self) -> int:
@@ -78,6 +81,8 @@ def run_in_place(
     capture: str = "",
     containers: Path | None = None,
     allowed: Collection[str] = (),
+    storage: EmulatedStorage | None = None,
+    root: Path | None = None,
 ) -> InPlaceRun:
     """Run a command with this process's own standard streams and directory.
 
@@ -95,11 +100,14 @@ def run_in_place(
         containers: Directory that takes the containers, and keeps them; it exists on every
             node.  Only those on this node are read.
         allowed: Variables that the configuration may set although they can run code.
+        storage: That files below `root` are emulated to lie on; they are not fsync'ed then.
+        root: Directory; the current one if not given.
 
     Raises:
         ConfigurationError: The configuration carries a variable that can run code.
         ProgramError: The command cannot be started.
-        StorageError: There is no room for the containers.
+        StorageError: There is no room for the containers, or `root` cannot be emulated.
+        StudyError: Another run emulates a storage in `root`.
         UsageError: The configuration's ranks or threads cannot be put into the command.
     """
     run_id = str(uuid.uuid4())
@@ -107,21 +115,32 @@ def run_in_place(
         from stripewise.runtime._resources import command_with_resources
 
         command = command_with_resources(command, configuration.job)
-    with _container_directory(keep, run_id, containers) as directory:
+    root = Path.cwd() if root is None else root
+    with _container_directory(keep, run_id, containers) as directory, ExitStack() as stack:
         environment = preload_environment(
             runtime,
             directory=directory,
             run_id=run_id,
             configuration=configuration,
-            sync=sync,
+            sync=sync and storage is None,
+            include=() if storage is None else (root.resolve(),),
             capture=capture,
             allowed=allowed,
         )
+        emulation = None
+        if storage is not None:
+            from stripewise.emulation import Emulation
+
+            emulation = stack.enter_context(Emulation.begin(storage, root, environment, run_id))
+            environment |= emulation.variables
         start = time.monotonic()
         code = _run(command, environment)
         elapsed = time.monotonic() - start
+        emulated = emulation.read() if emulation is not None else None
         profile, seen, problem = _read(directory, command)
-    return InPlaceRun(run_id, code, elapsed, profile, seen, environment, directory, problem)
+    return InPlaceRun(
+        run_id, code, elapsed, profile, seen, environment, directory, problem, emulated
+    )
 
 
 @contextmanager
