@@ -78,7 +78,7 @@ def test_the_c_compiler_sees_the_header_where_python_puts_it(root: Path) -> None
     program = root / "look.c"
     program.write_text(
         f'#include "{HEADER}"\n#include <stdio.h>\nint main(int n, char **a) {{\n'
-        "struct sw_emulate_header h; (void)n; FILE *f = fopen(a[1], \"r\");\n"
+        'struct sw_emulate_header h; (void)n; FILE *f = fopen(a[1], "r");\n'
         "if (!f || fread(&h, sizeof h, 1, f) != 1) return 1;\n"
         'printf("%u %u %u %d %lu %lu %s %g", h.targets, h.nodes, h.ranks_per_node,'
         " h.stripe_count, h.stripe_size, h.bytes == sw_emulate_places(&h).bytes, h.root,"
@@ -164,7 +164,7 @@ def test_what_cannot_be_is_refused_in_one_line(
         storage(transport="slow")
     with pytest.raises(UsageError, match="archer2-hdd is no burst buffer"):
         storage(capacity_bytes=1 << 40)
-    with pytest.raises(UsageError, match="--root .*missing: No such file"):
+    with pytest.raises(UsageError, match=r"--root .*missing: No such file"):
         Emulation.begin(storage(), tmp_path / "missing")
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="is no directory"):
