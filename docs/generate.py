@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generate the pages of the reference that come from the program itself.
 
-python docs/generate.py           write docs/reference/{cli,tunables}.md
+python docs/generate.py           write docs/reference/{cli,tunables,machines}.md
 python docs/generate.py --check   exit 1 if they are out of date
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 
 from stripewise.cli import main as root
+from stripewise.machines import FIGURES, KINDS, Dimension, find_storage, preset_names
 from stripewise.tunables import Layer, Tunable, all_tunables
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -90,11 +91,81 @@ def row(knob: Tunable) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|").replace("*", "\\*") for cell in cells) + " |"
 
 
+_MACHINES = """\
+# Descriptions of storage
+
+Generated from the definitions; `stripewise machine list`, `show` and `check` read the same.
+[Describe a storage](../how-to/describe-a-storage.md) is the way to one of your own, and
+[Storage machines](../design/machines.md) has the laws that use these figures.
+
+A description is a TOML file of at most 1 MiB:
+
+| key | what it is |
+|---|---|
+| `version` | 1 |
+| `name` | at most 64 letters, digits, `-`, `_` and `.` |
+| `title` | one line for people |
+| `kind` | KINDS |
+| `stack` | MPI-IO that its users have, such as `cray`; may be left out |
+| `slowdown` | 1, or how many times as long the figures make everything take |
+| `[TABLE]` | figures, see below |
+| `[transport.NAME]` | variants, see below |
+
+A figure is a table `{ value = ..., kind = ..., source = ..., interval = [lowest, highest] }`.
+`kind` is `measured`, `documented` or `assumed`; `source` says who measured, wrote or assumes it,
+and cannot be empty; `interval`, of 95 %, may be left out.
+
+Bandwidths, times and sizes are text with a unit: `"1.1 GiB/s"`, `"0.5 ms"`, `"4 MiB"`.
+Units are B, KiB, MiB, GiB, TiB (powers of 1024), KB, MB, GB, TB (powers of 1000), each also with
+`/s`, and ns, us, ms, s. Counts and ratios are plain numbers.
+
+## Figures
+"""
+_TRANSPORTS = """
+## Transports
+
+The network below MPI can be set up in several ways, and some make the storage useless.
+`[transport.NAME]` describes one of them:
+
+| key | what it is |
+|---|---|
+| `when` | environment variables and their values that choose it; `{}` for the default |
+| `figures` | the figures that it replaces, by their full names: `"exchange.bandwidth" = { ... }` |
+| `hangs_from_nodes` | jobs of so many nodes or more hang; 0 or left out: none |
+
+The variant whose variables all have their values is in use, of several the one with the most
+variables; without any, the first.
+
+## Descriptions that come with Stripewise
+
+| name | kind | nodes | targets | what it is |
+|---|---|---|---|---|
+"""
+
+
+def machines_markdown() -> str:
+    """Return the page of descriptions: the form, all figures, the presets."""
+    kinds = ", ".join(f"`{kind}`" for kind in KINDS)
+    lines = [_MACHINES.replace("KINDS", kinds)]
+    lines += ["| figure | measured in | what it is | left out |", "|---|---|---|---|"]
+    for spec in FIGURES:
+        unit = "" if spec.dimension in (Dimension.COUNT, Dimension.RATIO) else ", with unit"
+        meaning = spec.meaning.replace("*", "\\*")
+        lines.append(f"| `{spec.name}` | {spec.dimension}{unit} | {meaning} | {spec.absence} |")
+    lines += [_TRANSPORTS.rstrip()]
+    for name in preset_names():
+        one = find_storage(name)
+        nodes, targets = one.value("machine.nodes"), one.value("servers.targets")
+        lines.append(f"| `{name}` | {one.kind} | {nodes:.0f} | {targets:.0f} | {one.title} |")
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> dict[Path, str]:
     """Return every generated page."""
     return {
         REFERENCE / "cli.md": cli_markdown(),
         REFERENCE / "tunables.md": tunables_markdown(),
+        REFERENCE / "machines.md": machines_markdown(),
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.machines._checks import description_warnings as description_warnings
     from stripewise.machines._costs import COPY as COPY
     from stripewise.machines._costs import Exchange as Exchange
     from stripewise.machines._costs import Interval as Interval

@@ -7,7 +7,7 @@ from __future__ import annotations
 from math import isfinite
 
 from stripewise.machines._description import Storage
-from stripewise.machines._figures import Dimension, FigureSpec
+from stripewise.machines._figures import Dimension, Evidence, FigureSpec
 from stripewise.machines._units import EXAMPLES, quantity
 
 _MOST = {
@@ -84,3 +84,32 @@ def check_together(storage: Storage) -> None:
                 "give each its own variables"
             )
         seen[when] = transport.name
+
+
+def description_warnings(storage: Storage) -> list[str]:
+    """Return what of a description is allowed, but may be a slip: a line each."""
+    found = []
+    for way in ("write", "read"):
+        process, file, node, target, whole = (
+            storage.value(f"{name}_{way}")
+            for name in (
+                "client.process",
+                "client.file",
+                "client.node",
+                "servers.target",
+                "servers.whole",
+            )
+        )
+        targets = storage.value("servers.targets")
+        if isfinite(process) and process > node:
+            found.append(f"client.process_{way} is more than client.node_{way}, which limits it")
+        if isfinite(file) and file > node:
+            found.append(f"client.file_{way} is more than client.node_{way}, which limits it")
+        if whole < target:
+            found.append(f"servers.whole_{way} is less than one target: servers.target_{way}")
+        if isfinite(whole) and whole > 1.5 * targets * target:
+            found.append(f"servers.whole_{way} is much more than all targets: it limits nothing")
+    assumed = sum(figure.kind is Evidence.ASSUMED for figure in storage.figures.values())
+    if assumed:
+        found.append(f"{assumed} of {len(storage.figures)} figures are assumed")
+    return found

@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
+_NO_VALUE = {
+    "metadata.growth": "targets do not matter",
+    "layout.granularity": "files choose their targets",
+    "noise.cv": "every run takes the same time",
+}
+
 
 class Dimension(StrEnum):
     """What a figure is measured in; the record holds base units."""
@@ -44,6 +50,18 @@ class FigureSpec:
     dimension: Dimension
     default: float | None
     meaning: str
+
+    @property
+    def absence(self) -> str:
+        """What it means that a description does not have it, for people."""
+        if self.default is None:
+            return "must be described"
+        if self.default == inf:
+            return "limits nothing"
+        if self.default == 0:
+            return _NO_VALUE.get(self.name, "costs nothing")
+        shown = {"layout.stripe_count": "one", "layout.stripe_size": "1 MiB"}
+        return f"{shown.get(self.name, '4 KiB')} is taken"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from math import isfinite
 
@@ -20,6 +20,7 @@ _SIZES = {
 }
 _DECIMAL_SIZES = {"TB": 12, "GB": 9, "MB": 6, "KB": 3, "kB": 3}
 _READ_SIZES = _SIZES | {unit: Decimal(10) ** power for unit, power in _DECIMAL_SIZES.items()}
+_RATES = ("TiB/s", "GiB/s", "MiB/s", "KiB/s", "B/s", "TB/s", "GB/s", "MB/s", "KB/s")
 _TIMES = {"s": Decimal(1), "ms": Decimal("1e-3"), "us": Decimal("1e-6"), "ns": Decimal("1e-9")}
 _READ_TIMES = _TIMES | {"µs": Decimal("1e-6"), "μs": Decimal("1e-6")}
 _READ: Mapping[Dimension, Mapping[str, Decimal]] = {
@@ -30,7 +31,7 @@ _READ: Mapping[Dimension, Mapping[str, Decimal]] = {
 _WRITTEN: Mapping[Dimension, Mapping[str, Decimal]] = {
     Dimension.SIZE: _SIZES,
     Dimension.TIME: _TIMES,
-    Dimension.BANDWIDTH: {f"{unit}/s": factor for unit, factor in _SIZES.items()},
+    Dimension.BANDWIDTH: {unit: _READ[Dimension.BANDWIDTH][unit] for unit in _RATES},
 }
 EXAMPLES = {
     Dimension.COUNT: "12",
@@ -60,19 +61,22 @@ def quantity(text: str, dimension: Dimension) -> float:
 
 
 def quantity_text(value: float, dimension: Dimension) -> str:
-    """Return a value with its unit in the shortest way from which the same value is read."""
+    """Return a value with its unit, handy and short; the same value is read from it again."""
     if dimension in (Dimension.COUNT, Dimension.RATIO):
         return str(int(value)) if value == int(value) else repr(value)
-    units = _WRITTEN[dimension]
-    texts = [f"{_number(value / float(factor))} {unit}" for unit, factor in units.items()]
-    same = [text for text in texts if _is(text, value, dimension)]
-    return min(same, key=len) if same else f"{value!r} {_base(dimension)}"
+    texts = []
+    for unit, factor in _WRITTEN[dimension].items():
+        for number in _numbers(value, factor):
+            if _is(text := f"{number} {unit}", value, dimension):
+                texts.append((not 0.1 <= float(number) < 10_000, len(text), text))
+    return min(texts)[2] if texts else f"{value!r} {_base(dimension)}"
 
 
-def _number(value: float) -> str:
-    if not isfinite(value):
-        return "?"
-    return str(int(value)) if value == int(value) and value < 1e15 else repr(value)
+def _numbers(value: float, factor: Decimal) -> Iterator[str]:
+    """Yield numbers that are the value in a unit, or nearly so."""
+    yield format((Decimal(repr(value)) / factor).normalize(), "f")
+    number = value / float(factor)
+    yield str(int(number)) if isfinite(number) and number == int(number) else repr(number)
 
 
 def _is(text: str, value: float, dimension: Dimension) -> bool:

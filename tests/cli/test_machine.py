@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise machine`: descriptions listed, shown and checked."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from machines.descriptions import WHOLE, changed
+from stripewise.cli import main
+from stripewise.machines import FIGURES, preset_names
+
+
+@pytest.fixture
+def cli():
+    def run(*words, code=0):
+        done = CliRunner().invoke(main, list(words))
+        assert done.exit_code == code, done.stderr
+        return done
+
+    return run
+
+
+def test_every_preset_is_listed(cli):
+    rows = cli("machine", "list").stdout.splitlines()
+    assert rows[0].startswith("STORAGE")
+    assert [row.split()[0] for row in rows[1:]] == preset_names()
+    listed = json.loads(cli("machine", "list", "--json").stdout)
+    assert [one["name"] for one in listed] == preset_names()
+
+
+def test_a_description_is_shown_whole(cli):
+    text = cli("machine", "show", "archer2-hdd").stdout
+    for spec in FIGURES:
+        assert spec.name in text
+    assert "1.10 GiB/s" in text
+    assert "limits nothing" in text
+    assert "transport ucx: chosen by CRAYPE_NETWORK_TARGET=ucx" in text
+    assert "jobs of 32 nodes or more hang" in text
+
+
+def test_slow_motion_is_said(cli):
+    text = cli("machine", "show", "archer2-hdd@1/64").stdout
+    assert "every time is 64 times as long" in text
+    assert "17.6 MiB/s" in text
+
+
+def test_figures_as_json(cli):
+    found = json.loads(cli("machine", "show", "archer2-hdd", "--json").stdout)
+    figure = found["figures"]["client.process_write"]
+    assert figure["value"] == 1.1 * 2**30
+    assert figure["unit"] == "bytes per second"
+    assert (figure["kind"], figure["low"]) == ("measured", 2.0**30)
+    absent = found["figures"]["servers.whole_write"]
+    assert (absent["value"], absent["default"]) == (None, None)
+    assert found["transports"][2]["hangs_from_nodes"] == 32
+
+
+def test_a_description_is_checked(cli, tmp_path):
+    path = tmp_path / "site.toml"
+    path.write_text(changed("2 GiB/s", "1500 MiB/s").replace("1.5 GiB/s", "1400 MiB/s"))
+    text = cli("machine", "check", str(path)).stdout
+    assert text.startswith(
+        "site: Scratch of a site. lustre, 12 targets of 2.79 GiB/s; figures: 2 m"
+    )
+    found = json.loads(cli("machine", "check", str(path), "--json").stdout)
+    assert "1 of 10 figures are assumed" in found["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("stack = \"cray\"", "", "warning: no stack is named"),
+        ("stack = \"cray\"", "stack = \"crai\"", "warning: stack 'crai' is not known"),
+        ("[noise]", "[client.node_write]\nvalue = \"1 GB/s\"\nkind = \"assumed\"\n"
+         "source = \"x\"\n[noise]", "client.process_write is more than client.node_write"),
+    ],
+)  # fmt: skip
+def test_what_may_be_a_slip_is_a_warning(cli, tmp_path, old, new, said):
+    path = tmp_path / "site.toml"
+    path.write_text(changed(old, new))
+    assert said in cli("machine", "check", str(path)).stdout
+
+
+def test_a_problem_is_one_line_and_exit_code_3(cli, tmp_path):
+    path = tmp_path / "site.toml"
+    path.write_text(WHOLE.replace("3000 MB/s", "3000"))
+    done = cli("machine", "check", str(path), code=3)
+    assert done.stderr.count("\n") == 1
+    assert "servers.target_write = '3000' has no unit: write it as" in done.stderr
+    done = cli("machine", "show", "archer3", code=3)
+    assert "did you mean archer" in done.stderr
