@@ -54,6 +54,23 @@ def test_a_lock_that_changes_hands_holds_up_the_object_and_the_node():
     assert seconds(storage, Phase("write", flows=(flow,))) == pytest.approx(64 * 12 * 0.01, 0.01)
 
 
+def test_locks_ahead_cost_the_process_and_its_node_but_do_not_meet_at_the_object():
+    storage = described({"client.process_write": GIB, "locks.ahead": 0.002})
+    ahead = writers(48, nodes=48, lock_mode=2)
+    assert seconds(storage, Phase("write", flows=(ahead,))) == pytest.approx(64 * (0.002 + 2**-10))
+    held = {"client.file_write": GIB, "locks.hold": 0.001, "locks.extent": 0.0005}
+    ahead = writers(48, nodes=4, lock_mode=2)
+    each = 2**-10 + 0.001 + 0.0005 * 4 * 3 / 4
+    assert seconds(described(held), Phase("write", flows=(ahead,))) == pytest.approx(
+        64 * 12 * each
+    )
+    alone = writers(12, nodes=1, lock_mode=2)
+    each = 2**-10 + 0.001
+    assert seconds(described(held), Phase("write", flows=(alone,))) == pytest.approx(
+        64 * 12 * each
+    )
+
+
 def test_own_time_hides_behind_a_busy_target_but_for_the_first():
     storage = described({"servers.target_write": GIB, "client.request": 1 / 1024})
     busy = Phase("write", flows=(writers(48, count=10),))

@@ -47,6 +47,7 @@
     X(WHOLE_READ, "servers.whole_read")                                                           \
     X(LOCK_REVOKE, "locks.revoke")                                                                \
     X(LOCK_AHEAD, "locks.ahead")                                                                  \
+    X(LOCK_HOLD, "locks.hold")                                                                    \
     X(LOCK_EXTENT, "locks.extent")                                                                \
     X(LOCK_PAGE, "locks.page")                                                                    \
     X(LOCK_PAGE_SIZE, "locks.page_size")                                                          \

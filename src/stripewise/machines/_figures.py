@@ -106,9 +106,10 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec(
         "locks.revoke", _TIME, 0.0, "An object's lock goes to another node: callback, flush."
     ),
-    FigureSpec("locks.ahead", _TIME, 0.0, "Lock-ahead: own time of a request for its lock."),
+    FigureSpec("locks.ahead", _TIME, 0.0, "Lock-ahead: time of the process for a request's lock."),
+    FigureSpec("locks.hold", _TIME, 0.0, "Lock-ahead: for which a node's stream of a file waits."),
     FigureSpec(
-        "locks.extent", _TIME, 0.0, "Lock-ahead: time per request and writer of an object."
+        "locks.extent", _TIME, 0.0, "Lock-ahead: more of that, for each writer at other nodes."
     ),
     FigureSpec(
         "locks.page", _TIME, 0.0, "A page shared with another node is read and written back."

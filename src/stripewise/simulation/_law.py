@@ -24,16 +24,20 @@ class FlowTime:
 
     Attributes:
         flow: Of which it is told.
-        waits: What a request waits for by itself: "request", "ahead" -> seconds each time.
+        waits: Own time of a request, before all else.
+        ahead: Of the process's time with a request, that for a lock that is asked for ahead.
         lock: For which one request holds the lock of an object.
+        held: For which a node's stream of a file waits for a lock that is asked for ahead.
         data: Member of `DATA` -> for which one request uses it, if it is alone.
         uses: Member of `DATA`, or "lock" -> for which all requests together use the instance of
             it that is used most.
     """
 
     flow: Flow
-    waits: Mapping[str, float]
+    waits: float
+    ahead: float
     lock: float
+    held: float
     data: Mapping[str, float]
     uses: Mapping[str, float]
 
@@ -45,7 +49,7 @@ class FlowTime:
     @property
     def alone(self) -> float:
         """Seconds of one request that meets no other one."""
-        return sum(self.waits.values()) + self.lock + max(self.data.values())
+        return self.waits + self.lock + max(self.data.values())
 
     @property
     def seconds(self) -> float:
@@ -56,7 +60,7 @@ class FlowTime:
         back when its request has ended, and waits only where a resource has no rest.
         """
         rounds = self.rounds
-        waits, transfer = sum(self.waits.values()), max(self.data.values())
+        waits, transfer = self.waits, max(self.data.values())
         busiest = max(self.uses[name] for name in DATA) / rounds
         locked = self.uses["lock"] / rounds
         first = waits + max(busiest, max(locked, self.lock) + transfer)
@@ -113,7 +117,7 @@ def _together(flows: tuple[FlowTime, ...]) -> float:
     if not flows:
         return 0.0
     shared = max(sum(one.uses[name] for one in flows) for name in DATA if name != "process")
-    begin = min(sum(one.waits.values()) for one in flows)
+    begin = min(one.waits for one in flows)
     return max(begin + shared, *(one.seconds for one in flows))
 
 
@@ -121,6 +125,7 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     """Return what a flow's requests cost at each resource, in one repetition."""
     speed = rates.write if flow.writing else rates.read
     parts, lock = flow.parts_per_request(layout.stripe_size), _lock(flow, rates)
+    ahead, held = (rates.ahead, parts * _held(flow, rates)) if _ahead(flow) else (0.0, 0.0)
     # Parts of all requests of one process that one object gets.
     share = flow.count / flow.objects_per_process
     on_object, on_target = _busiest(flow, layout.targets)
@@ -129,12 +134,19 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     in_file = ceil(min(per_node, flow.processes / flow.files))
     return FlowTime(
         flow,
-        {"request": rates.request, "ahead": rates.ahead if _ahead(flow) else 0.0},
+        rates.request,
+        ahead,
         lock,
-        {name: flow.size / speed[name] for name in DATA} | {"target": piece},
+        held,
+        {name: flow.size / speed[name] for name in DATA}
+        | {
+            "process": flow.size / speed["process"] + ahead,
+            "file": flow.size / speed["file"] + held,
+            "target": piece,
+        },
         {
-            "process": moved / speed["process"],
-            "file": in_file * (moved / speed["file"] + flow.count * parts * lock),
+            "process": moved / speed["process"] + flow.count * ahead,
+            "file": in_file * (moved / speed["file"] + flow.count * (parts * lock + held)),
             "node": per_node * moved / speed["node"],
             "target": on_target * share * parts * piece,
             "whole": flow.processes * moved / speed["whole"],
@@ -149,11 +161,14 @@ def _ahead(flow: Flow) -> bool:
 
 def _lock(flow: Flow, rates: Rates) -> float:
     """Mean time for which a request holds the lock of an object."""
-    if _ahead(flow):
-        return rates.extent * max(flow.writers - 1, 0.0)
     if flow.lock_mode == EXTENT or not flow.writing:
         return rates.revoke * flow.handovers + rates.page * flow.shared_pages
     return 0.0
+
+
+def _held(flow: Flow, rates: Rates) -> float:
+    """Seconds that a lock asked for ahead costs a node's stream of the file."""
+    return rates.hold + rates.extent * flow.writers * (1 - 1 / flow.nodes)
 
 
 def _busiest(flow: Flow, targets: int) -> tuple[float, float]:

@@ -34,7 +34,9 @@ def seconds_text(seconds: float) -> str:
 
 
 def _most(time: PhaseTime, name: str) -> FlowTime:
-    return max(time.flows, key=lambda flow: flow.uses.get(name, flow.waits.get(name, 0.0)))
+    if name in ("ahead", "request"):
+        return max(time.flows, key=lambda flow: flow.ahead if name == "ahead" else flow.waits)
+    return max(time.flows, key=lambda flow: flow.uses[name])
 
 
 def _rate(flow: FlowTime, table: str, storage: Storage) -> float:
@@ -62,7 +64,7 @@ def _file(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
     if rate == inf:
         return f"{who}: a lock that is waited for holds up the node's other requests"
     speed = f"{flow.nodes:,} x {rate_text(rate)}" if flow.nodes > 1 else rate_text(rate)
-    held = found.lock > found.data["file"]
+    held = found.lock + found.held > found.data["file"] / 2
     return f"{who}: {speed}" + (", held up by locks that are waited for" if held else "")
 
 
@@ -94,12 +96,6 @@ def _whole(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
 
 
 def _lock(time: PhaseTime, times: Iterable[PhaseTime], storage: Storage, layout: Layout) -> str:
-    found = _most(time, "lock")
-    if found.flow.lock_mode == 2:
-        return (
-            f"locks ahead: {found.flow.writers:,.0f} writers of an object wait "
-            f"{seconds_text(found.lock)} for each other in each request"
-        )
     moves = sum(
         time.phase.repeats * flow.flow.handovers * _parts(flow, layout)
         for time in times

@@ -75,6 +75,6 @@ def _used(time: PhaseTime) -> dict[str, float]:
             flow.rounds * (flow.lock if name == "lock" else flow.data[name]) for flow in time.flows
         )
         used[name] = max((together, *alone))
-    for name in ("request", "ahead"):
-        used[name] = max((flow.rounds * flow.waits[name] for flow in time.flows), default=0.0)
+    used["request"] = max((flow.rounds * flow.waits for flow in time.flows), default=0.0)
+    used["ahead"] = max((flow.rounds * flow.ahead for flow in time.flows), default=0.0)
     return {name: seconds for name, seconds in used.items() if seconds > 0}

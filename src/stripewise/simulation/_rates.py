@@ -26,7 +26,7 @@ class Rates:
     Attributes:
         write / read: Member of `DATA` -> bytes a second.
         request / target_request: Seconds of each request, of the process and of the target.
-        revoke / page / ahead / extent: Of locks.
+        revoke / page / ahead / hold / extent: Of locks.
         round / rank / exchange: Of collective buffering; the last in bytes a second.
         metadata: Operation -> seconds; `stripe`, `latency` and `growth` beside them.
         page_size: Bytes.
@@ -39,6 +39,7 @@ class Rates:
     revoke: float
     page: float
     ahead: float
+    hold: float
     extent: float
     round: float
     rank: float
@@ -61,6 +62,7 @@ class Rates:
             revoke=value("locks.revoke"),
             page=value("locks.page"),
             ahead=value("locks.ahead"),
+            hold=value("locks.hold"),
             extent=value("locks.extent"),
             round=value("exchange.round"),
             rank=value("exchange.rank"),

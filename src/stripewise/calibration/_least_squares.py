@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nonlinear least squares (Levenberg and Marquardt), and rank correlation: NumPy is enough.
+
+Source: Nocedal and Wright, Numerical Optimization, 2nd edition, section 10.3; the robust loss
+is Huber's, by reweighting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+STEP = 1e-4
+"""Of the differences that stand for derivatives; parameters are logarithms, of order one."""
+EASIER, HARDER, HARDEST = 0.3, 4.0, 1e9
+
+
+def least_squares(
+    residuals: Callable[[Vector], Vector], start: Vector, *, scale: float, rounds: int = 60
+) -> tuple[Vector, float]:
+    """Minimise Huber's loss of the residuals.
+
+    Args:
+        residuals: Parameters (k,) -> residuals (n,).
+        start: Parameters to begin with, shape (k,).
+        scale: Residuals greater than this count in proportion only.
+        rounds: Most steps.
+
+    Returns:
+        Parameters and their loss.
+    """
+    here, there = start.astype(np.float64), residuals(start)
+    damping = 1e-2
+    for _ in range(rounds):
+        slopes = _slopes(residuals, here, there)
+        weights = 1.0 / np.maximum(1.0, np.abs(there) / scale)
+        normal = slopes.T @ (weights[:, None] * slopes)
+        downhill = slopes.T @ (weights * there)
+        loss, step = _loss(there, scale), np.zeros_like(here)
+        while damping < HARDEST:
+            ridge = damping * np.diag(np.maximum(np.diag(normal), 1e-9))
+            step = np.clip(-np.linalg.solve(normal + ridge, downhill), -1.0, 1.0)
+            moved = residuals(here + step)
+            if _loss(moved, scale) < loss:
+                here, there, damping = here + step, moved, damping * EASIER
+                break
+            damping *= HARDER
+        else:
+            break
+        if np.max(np.abs(step)) < 1e-6 or loss - _loss(there, scale) < 1e-9 * loss:
+            break
+    return here, _loss(there, scale)
+
+
+def _slopes(residuals: Callable[[Vector], Vector], here: Vector, there: Vector) -> Vector:
+    columns = []
+    for place in range(len(here)):
+        moved = here.copy()
+        moved[place] += STEP
+        columns.append((residuals(moved) - there) / STEP)
+    return np.stack(columns, axis=1)
+
+
+def _loss(values: Vector, scale: float) -> float:
+    size = np.abs(values)
+    return float(np.sum(np.where(size < scale, size**2 / 2, scale * (size - scale / 2))))
+
+
+def rank_correlation(one: Vector, other: Vector) -> float:
+    """Return Spearman's rho of two series, shape (n,); NaN where one of them is constant."""
+    first, second = _ranks(one), _ranks(other)
+    first, second = first - first.mean(), second - second.mean()
+    size = float(np.sqrt((first**2).sum() * (second**2).sum()))
+    return float((first * second).sum()) / size if size > 0 else float("nan")
+
+
+def _ranks(values: Vector) -> Vector:
+    """Ranks from 0; equal values share the mean of theirs."""
+    ordered = np.sort(values)
+    low = np.searchsorted(ordered, values, side="left")
+    high = np.searchsorted(ordered, values, side="right")
+    return np.asarray((low + high - 1) / 2.0, dtype=np.float64)
