@@ -14,9 +14,11 @@ from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._aggregators import Aggregators, each_host
 from stripewise.simulation.stacks._base import Setup
 from stripewise.simulation.stacks._cyclic import CyclicCall, cyclic_phases
+from stripewise.simulation.stacks._exact import Moves, cyclic_moves
 from stripewise.simulation.stacks._geometry import Geometry
 from stripewise.simulation.stacks._hints import NAMES, Hints, names
-from stripewise.simulation.stacks._mpiio import RomioStack
+from stripewise.simulation.stacks._mpiio import Asked, RomioStack
+from stripewise.simulation.stacks._pieces import Ranges
 
 _OWN = ("cray_cb_nodes_multiplier", "cray_cb_write_lock_mode", "aggregator_placement_stride")
 
@@ -29,7 +31,7 @@ class Cray(RomioStack):
     tunables = names(*NAMES, *_OWN) - names("striping_unit", "cb_buffer_size")
     config_list = "*:*"
 
-    def buffers(self, geometry: Geometry, hints: Hints) -> bool:
+    def buffers(self, asked: Asked, hints: Hints) -> bool:
         """Buffer; assumed, as ROMIO's Lustre driver does without a threshold."""
         return True
 
@@ -67,6 +69,14 @@ class Cray(RomioStack):
                 lock_mode=_integer(setup, "cray_cb_write_lock_mode", 0) if writing else 0,
             )
         )  # fmt: skip
+
+    def collective_moves(
+        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """See `RomioStack.collective_moves`."""
+        chosen = self.aggregators(work, hints, setup)
+        sieves = hints.ds_write != "disable"
+        return cyclic_moves(ranges, chosen, chosen.count, setup.layout, sieves, writing)
 
 
 def _integer(setup: Setup, key: str, default: int) -> int:

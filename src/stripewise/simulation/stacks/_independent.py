@@ -23,8 +23,7 @@ class OwnCall:
         geometry / base: What, and where its dataset begins.
         layout: Of the file.
         sieve: Bytes of a window of data sieving; 0: each piece is a request.
-        sieve_stripes: Windows end at stripes.
-        cut: Single pieces are cut at stripes too.
+        sieve_stripes: Windows end at stripes, and single pieces are cut there.
     """
 
     geometry: Geometry
@@ -32,7 +31,6 @@ class OwnCall:
     layout: Layout
     sieve: int = 0
     sieve_stripes: bool = False
-    cut: bool = False
 
     @property
     def writing(self) -> bool:
@@ -64,7 +62,7 @@ def _flows(call: OwnCall, one: RankClass, work: Workload) -> tuple[Flow, Flow | 
             return flow, None
         return flow, _flow(call, one, work, count, moved / count, before=True)
     count, size = float(shape.pieces), shape.size / shape.pieces
-    if call.cut:
+    if call.sieve and call.sieve_stripes:
         count *= stripes_in(size, call.layout.stripe_size)
     return _flow(call, one, work, count, shape.size / count), None
 

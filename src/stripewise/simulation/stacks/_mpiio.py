@@ -5,23 +5,61 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, replace
 
-from stripewise.errors import UsageError
+import numpy as np
+
 from stripewise.model import Pattern
 from stripewise.simulation._requests import Phase, Requests
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._aggregators import Aggregators, romio_aggregators
 from stripewise.simulation.stacks._base import Setup, Stack
+from stripewise.simulation.stacks._exact import Moves
+from stripewise.simulation.stacks._exact_own import piece_moves, sieved_moves
 from stripewise.simulation.stacks._geometry import Geometry, geometry_of
 from stripewise.simulation.stacks._hints import Hints, read_hints
 from stripewise.simulation.stacks._independent import OwnCall, own_phases
-from stripewise.simulation.stacks._placed import merged, sampled
+from stripewise.simulation.stacks._pieces import Ranges, file_numbers, in_order, ranges_of
+from stripewise.simulation.stacks._placed import merged, placed, sampled
 
 THROUGH_VIEWS = frozenset({"view", "pnetcdf"})
 """Sources whose independent accesses are one call with a file view: they are sieved.
 
 HDF5 hands independent accesses to MPI-IO piece by piece.
 """
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What ROMIO looks at before it buffers a collective call.
+
+    Attributes:
+        writing: Otherwise reading.
+        interleaved: Whether a rank begins before the last byte of the rank before it.
+        bytes / pieces: Of all ranks.
+    """
+
+    writing: bool
+    interleaved: bool
+    bytes: int
+    pieces: int
+
+    @classmethod
+    def of(cls, geometry: Geometry) -> Asked:
+        """Take it from a pattern in closed form."""
+        pieces = sum(one.ranks * one.sets * one.shape.pieces for one in geometry.classes)
+        writing = geometry.pattern.writing
+        return cls(writing, geometry.interleaved, geometry.bytes, round(pieces))
+
+    @classmethod
+    def by(cls, ranges: Ranges, writing: bool) -> Asked:
+        """Take it from the ranges of all ranks."""
+        rank, first = np.unique(ranges.rank, return_index=True)
+        last = np.append(first[1:], ranges.rank.size) - 1
+        top = ranges.offset[last] + ranges.size[last] - 1
+        early = ranges.offset[first][1:] < top[:-1]
+        interleaved = bool((early & (np.diff(rank) == 1)).any())
+        return cls(writing, interleaved, int(ranges.size.sum()), ranges.rank.size)
 
 
 class RomioStack(Stack):
@@ -34,7 +72,7 @@ class RomioStack(Stack):
         return romio_aggregators(work, hints, setup.hosts)
 
     @abstractmethod
-    def buffers(self, geometry: Geometry, hints: Hints) -> bool:
+    def buffers(self, asked: Asked, hints: Hints) -> bool:
         """Tell whether a collective call is buffered, where hints leave it open."""
 
     @abstractmethod
@@ -43,15 +81,16 @@ class RomioStack(Stack):
     ) -> list[Phase]:
         """Return the phases of one buffered collective call."""
 
-    def own(
-        self, geometry: Geometry, base: int, setup: Setup, hints: Hints, collective: bool
-    ) -> OwnCall:
-        """Return a call that every rank carries out by itself."""
-        writing = geometry.pattern.writing
-        sieve = 0
-        if sieved(geometry.pattern, hints, collective):
-            sieve = hints.ind_wr_buffer_size if writing else hints.ind_rd_buffer_size
-        return OwnCall(geometry, base, setup.layout, sieve)
+    @abstractmethod
+    def collective_moves(
+        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """Return the requests of one buffered collective call."""
+
+    def stripe_windows(self, setup: Setup, writing: bool) -> int:
+        """Return the stripe size if windows of data sieving end at stripes; 0: they do not."""
+        del setup, writing
+        return 0
 
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         """See `Stack.phases`."""
@@ -62,27 +101,64 @@ class RomioStack(Stack):
             geometry = geometry_of(one.pattern)
             if geometry is None:
                 continue
-            collective = one.pattern.collective > 0.5
-            if collective and self.goes_together(geometry, hints):
+            if self._together(one.pattern, Asked.of(geometry), hints):
                 made = self.collective(geometry, one.base, work, setup, hints)
             else:
-                made = own_phases(self.own(geometry, one.base, setup, hints, collective), work)
+                made = own_phases(self._own(geometry, one.base, setup, hints), work)
             phases += [_times(phase, one.times) for phase in made]
         return merged([*opens(work, openers), *phases])
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
         """See `Stack.requests`."""
-        raise UsageError(f"the requests of {self.name} cannot be told one by one yet")
+        hints = read_hints(setup, config_list=self.config_list)
+        numbers, tables, phase = file_numbers(work), [], 0
+        for one in placed(work):
+            ranges = ranges_of(one.pattern)
+            if not ranges.rank.size:
+                continue
+            writing = one.pattern.writing
+            ranges = replace(ranges, offset=ranges.offset + one.base)
+            if self._together(one.pattern, Asked.by(ranges, writing), hints):
+                moves = self.collective_moves(ranges, writing, work, setup, hints)
+            else:
+                moves = self._own_moves(ranges, one.pattern, setup, hints)
+            tables.append(moves.table(phase, numbers[one.pattern.file]))
+            phase += moves.rounds
+        return in_order(tables)
 
-    def goes_together(self, geometry: Geometry, hints: Hints) -> bool:
-        """Tell whether a collective call is buffered."""
-        said = hints.buffering(geometry.pattern.writing)
-        return said == "enable" or (said != "disable" and self.buffers(geometry, hints))
+    def _together(self, pattern: Pattern, asked: Asked, hints: Hints) -> bool:
+        """Tell whether a call is collective, and buffered."""
+        said = hints.buffering(pattern.writing)
+        wanted = said == "enable" or (said != "disable" and self.buffers(asked, hints))
+        return is_collective(pattern) and wanted
+
+    def _own(self, geometry: Geometry, base: int, setup: Setup, hints: Hints) -> OwnCall:
+        """Return a call that every rank carries out by itself."""
+        pattern = geometry.pattern
+        stripe = self.stripe_windows(setup, pattern.writing)
+        sieve = sieve_buffer(pattern, hints)
+        return OwnCall(geometry, base, setup.layout, sieve, bool(stripe))
+
+    def _own_moves(self, ranges: Ranges, pattern: Pattern, setup: Setup, hints: Hints) -> Moves:
+        """Return the requests of a call that every rank carries out by itself."""
+        sieve = sieve_buffer(pattern, hints)
+        if not sieve:
+            return piece_moves(ranges, pattern.writing)
+        stripe = self.stripe_windows(setup, pattern.writing)
+        return sieved_moves(ranges, pattern.writing, sieve, stripe)
 
 
-def sieved(pattern: Pattern, hints: Hints, collective: bool) -> bool:
-    """Tell whether accesses with holes that ranks make for themselves are sieved."""
-    return (collective or pattern.source in THROUGH_VIEWS) and hints.sieves(pattern.writing)
+def is_collective(pattern: Pattern) -> bool:
+    """Tell whether most of a pattern's calls are collective."""
+    return pattern.collective > 0.5
+
+
+def sieve_buffer(pattern: Pattern, hints: Hints) -> int:
+    """Return the bytes of a window of data sieving, for what ranks move by themselves; 0: none."""
+    through_view = is_collective(pattern) or pattern.source in THROUGH_VIEWS
+    if not through_view or not hints.sieves(pattern.writing):
+        return 0
+    return hints.ind_wr_buffer_size if pattern.writing else hints.ind_rd_buffer_size
 
 
 def opens(work: Workload, openers: int = 0) -> list[Phase]:
@@ -103,9 +179,4 @@ def opens(work: Workload, openers: int = 0) -> list[Phase]:
 
 
 def _times(phase: Phase, times: float) -> Phase:
-    if times == 1:
-        return phase
-    return Phase(
-        phase.name, phase.repeats * times, phase.flows, phase.exchange_bytes, phase.ranks,
-        phase.metadata,
-    )  # fmt: skip
+    return phase if times == 1 else replace(phase, repeats=phase.repeats * times)

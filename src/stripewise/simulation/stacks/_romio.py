@@ -8,9 +8,11 @@ from stripewise.simulation._requests import Phase
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._base import Setup
 from stripewise.simulation.stacks._even import EvenCall, even_phases
+from stripewise.simulation.stacks._exact import Moves, even_moves
 from stripewise.simulation.stacks._geometry import Geometry
 from stripewise.simulation.stacks._hints import NAMES, Hints, names
-from stripewise.simulation.stacks._mpiio import RomioStack
+from stripewise.simulation.stacks._mpiio import Asked, RomioStack
+from stripewise.simulation.stacks._pieces import Ranges
 
 
 class Romio(RomioStack):
@@ -20,9 +22,9 @@ class Romio(RomioStack):
     summary = "ROMIO with its generic driver: equal, contiguous shares for the aggregators"
     tunables = names(*NAMES)
 
-    def buffers(self, geometry: Geometry, hints: Hints) -> bool:
+    def buffers(self, asked: Asked, hints: Hints) -> bool:
         """Buffer where the ranges of ranks are interleaved."""
-        return geometry.interleaved
+        return asked.interleaved
 
     def unit(self, setup: Setup, hints: Hints) -> int:
         """Return what shares are aligned to; 0: nothing."""
@@ -38,4 +40,13 @@ class Romio(RomioStack):
                 self.unit(setup, hints), hints.min_fdomain_size,
                 self.aggregators(work, hints, setup), setup.layout, work.ranks,
             )
+        )  # fmt: skip
+
+    def collective_moves(
+        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """See `RomioStack.collective_moves`."""
+        return even_moves(
+            ranges, self.aggregators(work, hints, setup), hints.cb_buffer_size,
+            self.unit(setup, hints), hints.min_fdomain_size, writing,
         )  # fmt: skip

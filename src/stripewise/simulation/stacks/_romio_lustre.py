@@ -11,9 +11,11 @@ from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._aggregators import lustre_aggregators
 from stripewise.simulation.stacks._base import Setup
 from stripewise.simulation.stacks._cyclic import CyclicCall, cyclic_phases
+from stripewise.simulation.stacks._exact import Moves, cyclic_moves
 from stripewise.simulation.stacks._geometry import Geometry
 from stripewise.simulation.stacks._hints import LUSTRE_NAMES, NAMES, Hints, names
-from stripewise.simulation.stacks._independent import OwnCall
+from stripewise.simulation.stacks._mpiio import Asked
+from stripewise.simulation.stacks._pieces import Ranges
 from stripewise.simulation.stacks._romio import Romio
 
 
@@ -27,14 +29,12 @@ class RomioLustre(Romio):
     summary = "ROMIO with its Lustre driver: collective writes stripe by stripe"
     tunables = names(*NAMES, *LUSTRE_NAMES) - names("striping_unit")
 
-    def buffers(self, geometry: Geometry, hints: Hints) -> bool:
-        """Buffer writes unless they are large and not interleaved (Docollect)."""
-        if geometry.interleaved or not geometry.pattern.writing:
-            return geometry.interleaved
-        if not hints.coll_threshold:
-            return True
-        pieces = sum(one.ranks * one.sets * one.shape.pieces for one in geometry.classes)
-        return geometry.bytes // max(round(pieces), 1) <= hints.coll_threshold
+    def buffers(self, asked: Asked, hints: Hints) -> bool:
+        """Buffer writes unless their pieces are large and not interleaved (Docollect)."""
+        if asked.interleaved or not asked.writing:
+            return asked.interleaved
+        threshold = hints.coll_threshold
+        return not threshold or asked.bytes // max(asked.pieces, 1) <= threshold
 
     def unit(self, setup: Setup, hints: Hints) -> int:
         """Return the stripe size, which the driver asks the file system for."""
@@ -55,10 +55,16 @@ class RomioLustre(Romio):
             )
         )  # fmt: skip
 
-    def own(
-        self, geometry: Geometry, base: int, setup: Setup, hints: Hints, collective: bool
-    ) -> OwnCall:
-        """Return a call that every rank carries out by itself: windows end at stripes."""
-        call = super().own(geometry, base, setup, hints, collective)
-        writing = geometry.pattern.writing
-        return replace(call, sieve_stripes=writing, cut=writing and bool(call.sieve))
+    def collective_moves(
+        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """See `RomioStack.collective_moves`."""
+        if not writing:
+            return super().collective_moves(ranges, writing, work, setup, hints)
+        chosen = self.aggregators(work, hints, setup)
+        count = lustre_aggregators(chosen.count, setup.layout.stripe_count, hints.co_ratio)
+        return cyclic_moves(ranges, chosen, count, setup.layout, hints.ds_in_coll)
+
+    def stripe_windows(self, setup: Setup, writing: bool) -> int:
+        """Return the stripe size: windows of writes end at stripes, and pieces are cut there."""
+        return setup.layout.stripe_size if writing else 0

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls that each rank carries out by itself, request by request: pieces, or sieved windows.
+
+Source: ROMIO, adio/common/ad_write_str.c, ad_read_str.c; adio/ad_lustre/ad_lustre_wrstr.c.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stripewise.simulation.stacks._exact import Moves
+from stripewise.simulation.stacks._pieces import Ints, Ranges
+from stripewise.simulation.stacks._union import several
+
+
+def piece_moves(ranges: Ranges, writing: bool, stripe_size: int = 0) -> Moves:
+    """Return a request for each contiguous piece, cut at stripes if their size is given."""
+    rank, begin, size = ranges.rank, ranges.offset, ranges.size
+    if stripe_size:
+        first = begin // stripe_size
+        row, number = several(-(-(begin + size) // stripe_size) - first)
+        low = np.maximum((first[row] + number) * stripe_size, begin[row])
+        high = np.minimum((first[row] + number + 1) * stripe_size, (begin + size)[row])
+        rank, begin, size = rank[row], low, high - low
+    return _all(rank, begin, size, np.full(rank.size, writing))
+
+
+def sieved_moves(ranges: Ranges, writing: bool, buffer: int, stripe_size: int = 0) -> Moves:
+    """Return the windows of data sieving; a rank with one piece moves just that.
+
+    Args:
+        ranges: What all ranks move, in the file.
+        writing: Windows are read, changed and written back.
+        buffer: Bytes of a window.
+        stripe_size: Windows end at stripes instead, and single pieces are cut there; 0: not.
+    """
+    ranks, first = np.unique(ranges.rank, return_index=True)
+    after = np.append(first[1:], ranges.rank.size)
+    lone = np.isin(ranges.rank, ranks[after - first == 1])
+    moves = [piece_moves(ranges.take(lone), writing, stripe_size)]
+    many = after - first > 1
+    if many.any():
+        moves.append(_windows(ranges, first[many], after[many], writing, buffer, stripe_size))
+    found = [np.concatenate([getattr(one, name) for one in moves]) for name in _FIELDS]
+    return Moves(*found)
+
+
+_FIELDS = ("rank", "round", "offset", "size", "writing")
+
+
+def _windows(
+    ranges: Ranges, first: Ints, after: Ints, writing: bool, buffer: int, stripe_size: int
+) -> Moves:
+    """Return the windows of ranks whose pieces are `first` to `after`, all ranks side by side.
+
+    A read that goes on in the middle of a piece takes `buffer` bytes less what it has of the
+    piece only where the rank's range ends: it may read beyond it, as ROMIO's does.
+    """
+    begin, end = ranges.offset, ranges.offset + ranges.size
+    piece, at, last = first.copy(), begin[first], end[after - 1]
+    rank, found = ranges.rank[first], []
+    while piece.size:
+        if stripe_size:
+            size = np.minimum(stripe_size - at % stripe_size, last - at)
+        elif writing:
+            size = np.minimum(buffer, last - at)
+        else:
+            size = np.minimum(buffer, last - begin[piece])
+        found.append((rank, at, size))
+        reach = at + size
+        piece = piece + _passed(end, piece, after, reach)
+        left = piece < after
+        piece, after, last, rank = piece[left], after[left], last[left], rank[left]
+        at = np.maximum(begin[piece], reach[left])
+    rank, at, size = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    order = np.lexsort((at, rank))
+    rank, at, size = rank[order], at[order], size[order]
+    if not writing:
+        return _all(rank, at, size, np.zeros(rank.size, np.bool_))
+    twice = np.repeat(np.arange(rank.size), 2)
+    return _all(rank[twice], at[twice], size[twice], np.arange(twice.size) % 2 == 1)
+
+
+def _passed(end: Ints, piece: Ints, after: Ints, reach: Ints) -> Ints:
+    """Return how many pieces from `piece` on, before `after`, end at or before `reach`."""
+    low, high = piece.copy(), after.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        done = (low < high) & (end[np.minimum(middle, end.size - 1)] <= reach)
+        low, high = np.where(done, middle + 1, low), np.where(done, high, np.minimum(high, middle))
+    return low - piece
+
+
+def _all(rank: Ints, offset: Ints, size: Ints, writing: np.ndarray) -> Moves:
+    return Moves(rank, np.zeros(rank.size, np.int64), offset, size, writing)
