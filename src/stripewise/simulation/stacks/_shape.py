@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stripewise.errors import UsageError
 from stripewise.model import BlockRule, Distribution, Pattern, PatternKind
@@ -27,6 +27,7 @@ class Shape:
         granule: Offsets and ends of the ranges are multiples of this, bytes.
         span_bytes: From the first byte to the last of what all move.
         reach_bytes: From the first byte to the last of one rank (of most).
+        joint_pieces: Contiguous ranges of what all move together; 1: there are no holes.
     """
 
     ranks: int
@@ -36,6 +37,7 @@ class Shape:
     granule: int
     span_bytes: int
     reach_bytes: float
+    joint_pieces: int = 1
 
     @property
     def rank_pieces(self) -> float:
@@ -55,7 +57,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class _Cut:
-    """A dimension: all elements and blocks, parts that have any, elements of one part."""
+    """A dimension: all elements and blocks, parts that have any, elements of one part.
+
+    `slots` are the blocks of a lattice, whoever has them.
+    """
 
     elements: int
     blocks: int
@@ -63,6 +68,12 @@ class _Cut:
     length: float
     unit: int
     wraps: bool = False
+    slots: int = 1
+
+    @property
+    def joint(self) -> _Cut:
+        """What all parts are together: one block, or those of a lattice."""
+        return replace(self, blocks=self.slots, parts=1, wraps=False)
 
 
 def shape_of(pattern: Pattern, work: Workload) -> Shape:
@@ -98,7 +109,28 @@ def shape_of(pattern: Pattern, work: Workload) -> Shape:
         granule=math.gcd(_granule(cuts, extents, unit), pattern.file_offset),
         span_bytes=_span(spans, pattern),
         reach_bytes=_reach(cuts, extents, unit),
+        joint_pieces=_runs([cut.joint for cut in cuts], extents),
     )
+
+
+def coarser(pattern: Pattern, ranks: int) -> Pattern:
+    """Return the pattern of groups of so many successive ranks each, in the order of the grid.
+
+    Where they do not fill a dimension of the grid, the nearest groups that do are taken.
+    """
+    if pattern.kind == PatternKind.MULTIPARTITION or not pattern.grid:
+        return pattern
+    grid, parts, left = list(pattern.grid), list(pattern.distributions), ranks
+    for d in reversed(range(len(grid))):
+        take = math.gcd(left, grid[d]) if left < grid[d] else grid[d]
+        grid[d] //= take
+        if parts[d].kind == "CYCLIC":
+            parts[d] = replace(parts[d], width=(parts[d].width or 1) * take)
+        elif parts[d].rule == BlockRule.FIXED:
+            parts[d] = replace(parts[d], lengths=(parts[d].lengths[0] * take,))
+        left = max(1, left // take)
+    active = math.prod(grid)
+    return replace(pattern, grid=tuple(grid), distributions=tuple(parts), active_ranks=active)
 
 
 def _runs(cuts: list[_Cut], extents: list[int]) -> int:
@@ -161,7 +193,7 @@ def _cut(how: Distribution, first: int, end: int, n_parts: int) -> _Cut:
     parts, unit = _parts(how, slots, n_parts)
     if how.lattice:
         every = math.gcd(stride, length, first) if length < stride else 1
-        return _Cut(slots * length, slots, parts, slots / parts * stride, every)
+        return _Cut(slots * length, slots, parts, slots / parts * stride, every, slots=slots)
     own = max(slots // parts, 1)
     overlap = (parts - 1) * sum(min(width, own) for width in how.ghost)
     divides = 1 if overlap else math.gcd(unit, n, first)

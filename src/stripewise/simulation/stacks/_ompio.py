@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""OMPIO, the MPI-IO of Open MPI 4.1."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from stripewise.simulation._requests import Phase, Requests
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._base import Setup, Stack
+from stripewise.simulation.stacks._ompio_phases import Job, phases_of
+from stripewise.simulation.stacks._ompio_requests import Stripes, calls_of
+from stripewise.simulation.stacks._ompio_settings import TUNABLES, algorithm, read_settings
+from stripewise.simulation.stacks._pieces import (
+    Ranges,
+    array_bytes,
+    as_requests,
+    file_numbers,
+    in_order,
+    ranges_of,
+)
+from stripewise.simulation.stacks._shape import shape_of
+
+
+class OmpioStack(Stack):
+    """OMPIO as Debian builds it: it does not know Lustre, and takes vulcan for all."""
+
+    name = "ompio"
+    summary = "OMPIO of Open MPI 4.1, on any file system"
+    tunables = TUNABLES
+    default = "vulcan"
+
+    def stripes(self, setup: Setup) -> Stripes:
+        """Return what the file system tells OMPIO of the stripes."""
+        del setup
+        return Stripes()
+
+    def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
+        ompio = read_settings(setup)
+        collective = algorithm(ompio, work.ranks, self.default)
+        ways = dict.fromkeys((one.file, one.writing) for one in work.patterns)
+        found = [Phase("open", metadata=_opens(work.ranks, writing)) for _, writing in ways]
+        for pattern in work.patterns:
+            fcoll = collective if pattern.collective > 0.5 else "individual"
+            job = Job(pattern, shape_of(pattern, work), work, setup.layout, fcoll, ompio,
+                      self.stripes(setup))  # fmt: skip
+            found.extend(phases_of(job))
+        return tuple(found)
+
+    def requests(self, work: Workload, setup: Setup) -> Requests:
+        ompio, numbers = read_settings(setup), file_numbers(work)
+        collective = algorithm(ompio, work.ranks, self.default)
+        tables, phase = [], 0
+        for pattern in work.patterns:
+            ranges = ranges_of(pattern)
+            fcoll = collective if pattern.collective > 0.5 else "individual"
+            for step in range(pattern.steps):
+                before = pattern.file_offset + step * array_bytes(pattern)
+                placed = replace(ranges, offset=ranges.offset + before)
+                calls = calls_of(placed, work.ranks, fcoll, ompio, self.stripes(setup),
+                                 writing=pattern.writing)  # fmt: skip
+                tables.append(
+                    as_requests(Ranges(calls.rank, calls.offset, calls.size),
+                                phase=phase + calls.round, file=numbers[pattern.file],
+                                writing=calls.writing.astype(np.bool_))
+                )  # fmt: skip
+                phase += int(calls.round.max(initial=0)) + 1
+        return in_order(tables)
+
+
+class OmpioLustre(OmpioStack):
+    """OMPIO built with its component for Lustre, which takes dynamic_gen2 there."""
+
+    name = "ompio-lustre"
+    summary = "OMPIO of Open MPI 4.1 with its Lustre component"
+    default = "dynamic_gen2"
+
+    def stripes(self, setup: Setup) -> Stripes:
+        return Stripes(setup.layout.stripe_count, setup.layout.stripe_size)
+
+
+def _opens(ranks: int, writing: bool) -> dict[str, int]:
+    """Rank 0 makes the file before the others open it."""
+    made = {"create": 1} if writing else {}
+    return made | ({"open": ranks - len(made)} if ranks > len(made) else {})
