@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from stripewise.model import Pattern
@@ -71,7 +72,9 @@ def phases_of(job: Job) -> tuple[Phase, ...]:
     groups = shape_of(coarser(job.pattern, size), job.work)
     sieving = not writing and ompio.read_sieving
     calls = _stream(groups, ompio.bytes_per_agg, ompio, sieving=sieving)
-    flow = _aggregated(job, groups.ranks, calls, groups.reach_bytes)
+    active = min(count, job.shape.ranks)
+    each = replace(calls, count=groups.ranks * calls.count / active)
+    flow = _aggregated(job, active, each, groups.reach_bytes)
     return (
         Phase(
             f"two-phase {'write' if writing else 'read'}", calls.rounds * job.pattern.steps,
@@ -134,24 +137,34 @@ def _evenly(job: Job, count: int, low: int) -> Phase:
     shape, cycle = job.shape, max(1, job.ompio.bytes_per_agg // 2)
     end = low + shape.span_bytes
     share = -(-(shape.span_bytes if shape.ranks == job.work.ranks else end) // count)
-    first = min(end, (low // share + 1) * share) - low
-    chunks = (end - 1) // share - low // share + 1
-    last = end - (end - 1) // share * share if chunks > 1 else 0
-    joint = [(1, [first, last])] if chunks > count else [(1, [first]), (1, [last])]
-    parts = [(n, sizes) for n, sizes in [*joint, (chunks - 2, [share])] if n > 0 and sum(sizes)]
+    parts = _shares(low, end, share, count)
     fill = shape.total_bytes / shape.span_bytes
-    rounds = max(1, *(math.ceil(sum(sizes) * fill / cycle) for _, sizes in parts))
+    rounds = max(1, *(math.ceil(sum(sizes) * fill / cycle) for sizes in parts))
     flows: list[Flow] = []
-    for n, sizes in parts:
+    for sizes, n in parts.items():
         for calls in _share_calls(job, sizes, fill, cycle, rounds):
             flow = _aggregated(job, n, calls, min(share, shape.span_bytes), count)
             flows.append(replace(flow, writing=calls.size >= 0, size=abs(calls.size)))
-    moved = max(sum(sizes) for _, sizes in parts) * fill / rounds
+    moved = max(map(sum, parts)) * fill / rounds
     return Phase("two-phase write", float(rounds), tuple(flows), moved, shape.ranks)
 
 
+def _shares(low: int, end: int, share: int, count: int) -> Counter[tuple[int, int]]:
+    """Return how many aggregators have parts of these sizes; the second is mostly 0."""
+    if count == 1:
+        return Counter({(end - low, 0): 1})
+    chunks = (end - 1) // share - low // share + 1
+    first = min(end, (low // share + 1) * share) - low
+    last = end - (end - 1) // share * share if chunks > 1 else 0
+    edges = [(first, last)] if chunks > count else [(first, 0), (last, 0)]
+    found = Counter(sizes for sizes in edges if sum(sizes))
+    if chunks > 2:
+        found[share, 0] += chunks - 2
+    return found
+
+
 def _share_calls(
-    job: Job, sizes: list[int], fill: float, cycle: int, rounds: int
+    job: Job, sizes: tuple[int, int], fill: float, cycle: int, rounds: int
 ) -> list[_Calls]:
     """Return an aggregator's calls for its parts of the file; reads have a negative size."""
     shape, ompio = job.shape, job.ompio
@@ -183,9 +196,11 @@ def _by_stripes(job: Job) -> Phase:
     low = job.pattern.file_offset
     calls = float((low + shape.span_bytes - 1) // stripe - low // stripe + 1)
     active = min(count, int(calls))
-    rounds = max(1, math.ceil(math.ceil(calls / active) * stripe / cycle))
+    most = min(shape.total_bytes, math.ceil(calls / active) * stripe)
+    rounds = max(1, math.ceil(most / cycle))
     if cycle % stripe or low % stripe:
         calls += active * (rounds - 1)
+    calls = max(calls, float(active))
     size = shape.total_bytes / calls
     each = _Calls(calls / active, size, rounds)
     flow = _aggregated(job, active, each, shape.span_bytes)
@@ -203,9 +218,7 @@ def _by_stripes(job: Job) -> Phase:
     return Phase("two-phase write", float(rounds * job.pattern.steps), (flow,), moved, shape.ranks)
 
 
-def _aggregated(
-    job: Job, processes: int, calls: _Calls, reach: float, everyone: int = 0
-) -> Flow:
+def _aggregated(job: Job, processes: int, calls: _Calls, reach: float, everyone: int = 0) -> Flow:
     """Return the flow of aggregators that each move one part of the file, round by round."""
     shape, layout, writing = job.shape, job.layout, job.pattern.writing
     all_of_them = everyone or processes

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from stripewise.errors import UsageError
 from stripewise.simulation.stacks._base import Stack
 from stripewise.simulation.stacks._cray import Cray
+from stripewise.simulation.stacks._ompio import OmpioLustre, OmpioStack
 from stripewise.simulation.stacks._posix import (
     PosixNode,
     PosixProcess,
@@ -24,6 +25,8 @@ _MEMBERS: tuple[Stack, ...] = (
     Romio(),
     RomioLustre(),
     Cray(),
+    OmpioStack(),
+    OmpioLustre(),
     PosixProcess(),
     PosixNode(),
     PosixShared(),

@@ -117,12 +117,16 @@ def coarser(pattern: Pattern, ranks: int) -> Pattern:
     """Return the pattern of groups of so many successive ranks each, in the order of the grid.
 
     Where they do not fill a dimension of the grid, the nearest groups that do are taken.
+
+    Args:
+        pattern: Of all ranks.
+        ranks: Of a group.
     """
     if pattern.kind == PatternKind.MULTIPARTITION or not pattern.grid:
         return pattern
     grid, parts, left = list(pattern.grid), list(pattern.distributions), ranks
     for d in reversed(range(len(grid))):
-        take = math.gcd(left, grid[d]) if left < grid[d] else grid[d]
+        take = _nearest_divisor(grid[d], left)
         grid[d] //= take
         if parts[d].kind == "CYCLIC":
             parts[d] = replace(parts[d], width=(parts[d].width or 1) * take)
@@ -131,6 +135,13 @@ def coarser(pattern: Pattern, ranks: int) -> Pattern:
         left = max(1, left // take)
     active = math.prod(grid)
     return replace(pattern, grid=tuple(grid), distributions=tuple(parts), active_ranks=active)
+
+
+def _nearest_divisor(n: int, wanted: int) -> int:
+    if wanted >= n or n % wanted == 0:
+        return min(n, wanted)
+    small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
+    return min({*small, *(n // d for d in small)}, key=lambda d: abs(math.log(d / wanted)))
 
 
 def _runs(cuts: list[_Cut], extents: list[int]) -> int:
