@@ -26,7 +26,8 @@ class FlowTime:
         flow: Of which it is told.
         waits: Own time of a request, before all else.
         ahead: Of the process's time with a request, that for a lock that is asked for ahead.
-        lock: For which one request holds the lock of an object.
+        lock: For which a part of a request holds the lock of an object.
+        part: For which a part, after that, uses what it uses longest.
         held: For which a node's stream of a file waits for a lock that is asked for ahead.
         data: Member of `DATA` -> for which one request uses it, if it is alone.
         uses: Member of `DATA`, or "lock" -> for which all requests together use the instance of
@@ -37,6 +38,7 @@ class FlowTime:
     waits: float
     ahead: float
     lock: float
+    part: float
     held: float
     data: Mapping[str, float]
     uses: Mapping[str, float]
@@ -49,7 +51,7 @@ class FlowTime:
     @property
     def alone(self) -> float:
         """Seconds of one request that meets no other one."""
-        return self.waits + self.lock + max(self.data.values())
+        return self.waits + max(self.lock + self.part, *self.data.values())
 
     @property
     def seconds(self) -> float:
@@ -60,10 +62,9 @@ class FlowTime:
         back when its request has ended, and waits only where a resource has no rest.
         """
         rounds = self.rounds
-        waits, transfer = self.waits, max(self.data.values())
         busiest = max(self.uses[name] for name in DATA) / rounds
         locked = self.uses["lock"] / rounds
-        first = waits + max(busiest, max(locked, self.lock) + transfer)
+        first = max(self.waits + max(busiest, locked + self.part), self.alone)
         return first + (rounds - 1) * max(busiest, locked, self.alone)
 
 
@@ -129,46 +130,49 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     # Parts of all requests of one process that one object gets.
     share = flow.count / flow.objects_per_process
     on_object, on_target = _busiest(flow, layout.targets)
-    piece = flow.size / parts / speed["target"] + rates.target_request
-    per_node, moved = ceil(flow.processes / flow.nodes), flow.count * flow.size
+    data = {name: flow.size / speed[name] for name in DATA}
+    piece = data["target"] / parts + rates.target_request
+    longest = max(piece, *(data[name] / parts for name in DATA))
+    data["target"] = piece
+    data["process"] += ahead
+    data["file"] += parts * lock + held
+    per_node, count = ceil(flow.processes / flow.nodes), flow.count
     in_file = ceil(min(per_node, flow.processes / flow.files))
     return FlowTime(
         flow,
         rates.request,
         ahead,
         lock,
+        longest,
         held,
-        {name: flow.size / speed[name] for name in DATA}
-        | {
-            "process": flow.size / speed["process"] + ahead,
-            "file": flow.size / speed["file"] + held,
-            "target": piece,
-        },
+        data,
         {
-            "process": moved / speed["process"] + flow.count * ahead,
-            "file": in_file * (moved / speed["file"] + flow.count * (parts * lock + held)),
-            "node": per_node * moved / speed["node"],
+            "process": count * data["process"],
+            "file": in_file * count * data["file"],
+            "node": per_node * count * data["node"],
             "target": on_target * share * parts * piece,
-            "whole": flow.processes * moved / speed["whole"],
+            "whole": flow.processes * count * data["whole"],
             "lock": on_object * share * parts * lock,
         },
     )
 
 
 def _ahead(flow: Flow) -> bool:
-    return flow.writing and flow.lock_mode == AHEAD
+    """Whether locks are asked for ahead: where a file has more than one writer."""
+    return flow.writing and flow.lock_mode == AHEAD and flow.processes > flow.files
 
 
 def _lock(flow: Flow, rates: Rates) -> float:
     """Mean time for which a request holds the lock of an object."""
     if flow.lock_mode == EXTENT or not flow.writing:
-        return rates.revoke * flow.handovers + rates.page * flow.shared_pages
+        return rates.revoke * flow.handovers + rates.page * min(flow.shared_pages, flow.handovers)
     return 0.0
 
 
 def _held(flow: Flow, rates: Rates) -> float:
     """Seconds that a lock asked for ahead costs a node's stream of the file."""
-    return rates.hold + rates.extent * flow.writers * (1 - 1 / flow.nodes)
+    nodes = max(1.0, flow.nodes / flow.files)
+    return rates.hold + rates.extent * flow.writers * (1 - 1 / nodes)
 
 
 def _busiest(flow: Flow, targets: int) -> tuple[float, float]:

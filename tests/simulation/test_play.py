@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The event player by itself, and against the closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stripewise.simulation import REQUEST_DTYPE, Flow, Phase, phase_times, play
+from stripewise.simulation.stacks import Layout
+from support.storages import GIB, MIB, described
+
+
+def made(rows):
+    """Requests of (rank, offset, size), in one file and phase."""
+    found = np.zeros(len(rows), REQUEST_DTYPE)
+    found["writing"] = True
+    for number, (rank, offset, size) in enumerate(rows):
+        found[number]["rank"], found[number]["offset"], found[number]["size"] = rank, offset, size
+    return found
+
+
+def test_a_request_is_cut_at_stripes_and_its_parts_run_at_once():
+    storage = described({"servers.target_write": GIB, "servers.target_request": 0.5})
+    found = play(made([(0, MIB // 2, 2 * MIB)]), storage, Layout(2, MIB, 12), np.zeros(1, int))
+    # one MiB to each of two objects
+    assert found.ends.tolist() == pytest.approx([0.5 + 1 / 1024])
+
+
+def test_clocks_serve_one_after_another():
+    storage = described({"client.node_write": GIB, "client.process_write": GIB / 3})
+    rows = [(rank, rank * MIB, MIB) for rank in range(4)]
+    nodes = np.array([0, 0, 0, 1])
+    found = play(made(rows), storage, Layout(4, MIB, 12), nodes)
+    assert found.ends * 1024 == pytest.approx([3, 3, 3, 3])
+    storage = described({"client.node_write": GIB})
+    found = play(made(rows), storage, Layout(4, MIB, 12), nodes)
+    assert found.ends * 1024 == pytest.approx([1, 2, 3, 1])
+
+
+def test_a_lock_goes_from_node_to_node_and_shared_pages_cost_more():
+    storage = described({"locks.revoke": 1.0, "locks.page": 0.25})
+    rows = [(0, 0, 100), (1, 100, MIB - 100), (2, MIB, MIB)]
+    found = play(made(rows), storage, Layout(1, 4 * MIB, 12), np.array([0, 1, 1]))
+    assert found.ends.tolist() == pytest.approx([0, 1.25, 1.25])
+    assert found.handovers == 1
+
+
+def test_readers_share_a_lock():
+    storage = described({"locks.revoke": 1.0})
+    requests = made([(0, 0, MIB), (1, 0, MIB), (2, 0, MIB), (3, 0, MIB)])
+    requests["writing"] = [True, False, False, True]
+    requests["phase"] = [0, 1, 1, 2]
+    found = play(requests, storage, Layout(1, MIB, 12), np.arange(4))
+    assert found.ends.tolist() == pytest.approx([0, 1, 1, 2])
+    assert found.handovers == 2
+
+
+def test_lock_ahead_costs_the_process_and_the_node_and_modes_differ():
+    figures = {"locks.ahead": 1.0, "locks.hold": 0.2, "locks.extent": 0.1, "locks.revoke": 5.0}
+    rows = [(rank, rank * MIB, MIB) for rank in range(4)]
+    ends = [
+        play(
+            made(rows), described(figures), Layout(1, 16 * MIB, 12), np.arange(4) // 2,
+            lock_mode=mode,
+        ).ends.max()
+        for mode in (0, 1, 2)
+    ]  # fmt: skip
+    assert ends == pytest.approx([5.0, 0.0, 1.0])
+    figures["locks.ahead"] = 0.0
+    found = play(
+        made(rows), described(figures), Layout(1, 16 * MIB, 12), np.arange(4) // 2, lock_mode=2
+    )
+    assert found.ends == pytest.approx([0.4, 0.8, 0.4, 0.8])  # 0.2 + 0.1 x 4 x 1/2
+
+
+def test_a_node_works_on_while_one_of_its_requests_waits_for_a_lock():
+    storage = described({"locks.revoke": 1.0, "client.node_write": GIB})
+    requests = made([(0, 0, MIB), (1, 0, MIB), (2, 0, MIB)])
+    requests["file"] = [0, 0, 1]
+    found = play(requests, storage, Layout(1, MIB, 12), np.array([0, 1, 1]))
+    assert found.ends.tolist() == pytest.approx([1 / 1024, 1 + 1 / 1024, 2 / 1024])
+
+
+@dataclass(frozen=True)
+class Symmetric:
+    """Equal processes: where the requests of each go, and what a flow says of them."""
+
+    how: str
+    objects: int
+    per_object: int
+    nodes: int
+    count: int
+    size: int
+
+    @property
+    def processes(self) -> int:
+        return self.objects * self.per_object
+
+    def requests(self):
+        found = np.zeros(self.processes * self.count, REQUEST_DTYPE)
+        rank = np.repeat(np.arange(self.processes), self.count)
+        order = np.tile(np.arange(self.count), self.processes)
+        found["rank"], found["order"], found["writing"] = rank, order, True
+        row = order * self.per_object + rank // self.objects
+        found["size"] = self.size
+        if self.how == "files":
+            found["file"], found["offset"] = rank, order * MIB
+        elif self.how == "rows":
+            found["size"] = self.objects * MIB
+            found["offset"] = row * self.processes * MIB + rank % self.objects * self.objects * MIB
+        else:
+            turn = order if self.how == "turns" else 0
+            found["offset"] = (row * self.objects + (rank + turn) % self.objects) * MIB
+        return found
+
+    def flow(self, handovers, lock_mode):
+        per_process = {"own": 1, "turns": min(self.count, self.objects), "rows": self.objects}
+        if self.how == "files":
+            return Flow(True, self.processes, self.nodes, self.count, self.size, self.processes)
+        reach = per_process[self.how]
+        return Flow(
+            True,
+            self.processes,
+            self.nodes,
+            self.count,
+            self.objects * MIB if self.how == "rows" else self.size,
+            objects=self.objects,
+            objects_per_process=reach,
+            writers=self.processes / self.objects,
+            handovers=handovers,
+            lock_mode=lock_mode,
+        )
+
+
+def rate(least, most):
+    return st.one_of(st.just(float("inf")), st.floats(least, most).map(lambda x: x * GIB))
+
+
+@st.composite
+def cases(draw):
+    objects = draw(st.sampled_from([1, 2, 4, 6, 12]))
+    per_object = draw(st.integers(1, 4))
+    processes = objects * per_object
+    mode = draw(st.sampled_from([0, 0, 1, 2]))
+    # Equal processes: with several on each of several nodes some find the lock there, others not.
+    nodes = draw(
+        st.sampled_from(
+            [
+                n
+                for n in range(1, processes + 1)
+                if processes % n == 0 and (mode or n in (1, processes))
+            ]
+        )
+    )
+    work = Symmetric(
+        draw(st.sampled_from(["own", "turns", "rows", "files"])),
+        objects,
+        per_object,
+        nodes,
+        draw(st.integers(1, 24)),
+        draw(st.sampled_from([MIB, MIB // 4])),
+    )
+    time = st.one_of(st.just(0.0), st.floats(1e-5, 5e-3))
+    figures = {
+        "client.process_write": draw(rate(0.2, 2)),
+        "client.file_write": draw(rate(0.3, 4)),
+        "client.node_write": draw(rate(0.5, 10)),
+        "client.request": draw(time),
+        "servers.target_write": draw(rate(0.2, 4)),
+        "servers.target_request": draw(st.one_of(st.just(0.0), st.floats(1e-5, 1e-3))),
+        "servers.whole_write": draw(rate(1, 20)),
+        "locks.revoke": draw(time),
+        "locks.ahead": draw(time),
+        "locks.hold": draw(st.one_of(st.just(0.0), st.floats(1e-5, 1e-3))),
+        "locks.extent": draw(st.one_of(st.just(0.0), st.floats(1e-6, 2e-4))),
+    }
+    return work, figures, mode
+
+
+def both(work, figures, lock_mode):
+    """Seconds by the closed form, and request by request, when all have written before."""
+    storage, layout = described(figures), Layout(work.objects, MIB, 12)
+    if work.how == "files":
+        layout = Layout(1, MIB, 12)
+    nodes = np.arange(work.processes) // (work.processes // work.nodes)
+    once = work.requests()
+    twice = np.concatenate((once, once))
+    twice["phase"][once.size :] = 1
+    first, both = (
+        play(part, storage, layout, nodes, lock_mode=lock_mode) for part in (once, twice)
+    )
+    parts = once.size * (work.objects if work.how == "rows" else 1)
+    share = (both.handovers - first.handovers) / parts
+    phase = Phase("write", flows=(work.flow(share, lock_mode),))
+    (time,) = phase_times([phase], storage, layout)
+    return time.seconds, float(both.ends.max() - first.ends.max())
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(cases())
+def test_closed_form_and_player_agree(case):
+    closed, played = both(*case)
+    assert closed == pytest.approx(played, rel=0.1, abs=1e-9)
