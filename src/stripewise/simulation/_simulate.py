@@ -62,6 +62,7 @@ def simulate(
     transport: str | Mapping[str, str] = "",
     *,
     capacity_bytes: int = 0,
+    hosts: int = 0,
 ) -> Simulated:
     """Return what a workload takes.  Its cost does not grow with the number of ranks.
 
@@ -72,6 +73,7 @@ def simulate(
         settings: Tunable name (the key alone will do) -> value.
         transport: Name of the storage's variant, or the environment that chooses it.
         capacity_bytes: That the job asks a burst buffer for; 0: the default.
+        hosts: That MPI sees; 0: the nodes (emulated nodes are one host).
 
     Raises:
         UsageError: There is no such stack or tunable, or the stack cannot do the workload.
@@ -83,7 +85,7 @@ def simulate(
     variant = chosen_transport(storage, transport)
     system = storage.over(variant)
     layout = layout_of(system, known, capacity_bytes)
-    phases = chosen.phases(workload, Setup(layout, known, workload.nodes))
+    phases = chosen.phases(workload, Setup(layout, known, hosts or workload.nodes))
     times = phase_times(phases, system, layout)
     seconds, limits = sum(one.seconds for one in times), limits_of(times, system, layout)
     hangs = _hangs(variant, workload)

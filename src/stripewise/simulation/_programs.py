@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program that was seen once, on a described storage: what settings would make of its I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from stripewise.errors import StripewiseError
+from stripewise.machines import Storage
+from stripewise.model import (
+    Distribution,
+    Pattern,
+    PatternKind,
+    PatternSummary,
+    ProgramFacts,
+    Value,
+)
+from stripewise.simulation._layouts import LAYOUT_SETTINGS
+from stripewise.simulation._simulate import simulate
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks import find_stack
+
+TRANSFER, MPIIO = "hdf5.transfer", "mca.io"
+_WIDTH = re.compile(r"CYCLIC\((\d+)\)")
+
+
+@dataclass(frozen=True)
+class SimulatedProgram:
+    """What a program does, as far as its first run showed it, and where.
+
+    Attributes:
+        facts: Of its first run.
+        workload: The patterns that were recognised.
+        storage: That it runs on.
+        transport: Name of the storage's variant; "": the default.
+    """
+
+    facts: ProgramFacts
+    workload: Workload
+    storage: Storage
+    transport: str = ""
+
+    @property
+    def tunables(self) -> frozenset[str]:
+        """Names of the settings whose effect is simulated."""
+        looked_at = {name for stack in _stacks(self.facts) for name in find_stack(stack).tunables}
+        return frozenset({*looked_at, *LAYOUT_SETTINGS, TRANSFER, MPIIO})
+
+    def seconds(self, settings: Mapping[str, Value]) -> float | None:
+        """Return the I/O time under settings; None where that cannot be simulated."""
+        known = {n: v for n, v in settings.items() if n not in (TRANSFER, MPIIO)}
+        stack = _stack(self.facts, settings.get(MPIIO))
+        looked_at = find_stack(stack).tunables | LAYOUT_SETTINGS
+        try:
+            return simulate(
+                self.storage,
+                _transferred(self.workload, settings.get(TRANSFER)),
+                stack,
+                {name: value for name, value in known.items() if name in looked_at},
+                self.transport,
+                hosts=self.facts.n_hosts,
+            ).seconds
+        except StripewiseError:
+            return None
+
+
+def simulated_program(
+    facts: ProgramFacts, storage: Storage, ranks_per_node: int = 0, transport: str = ""
+) -> SimulatedProgram | None:
+    """Return what can be simulated of a program; None where no pattern of it was recognised.
+
+    Args:
+        facts: Of its first run.
+        storage: That it runs on.
+        ranks_per_node: Of the storage's nodes; 0: as many as it had on each host.
+        transport: Name of the storage's variant; "": the default.
+    """
+    per_node = ranks_per_node or -(-facts.n_ranks // max(facts.n_hosts, 1))
+    if not facts.patterns or facts.n_ranks % per_node:
+        return None
+    patterns = tuple(_pattern(one, facts) for one in facts.patterns)
+    workload = Workload(patterns, facts.n_ranks // per_node, per_node)
+    return SimulatedProgram(facts, workload, storage, transport)
+
+
+def _pattern(summary: PatternSummary, facts: ProgramFacts) -> Pattern:
+    blocks = zip(summary.block, summary.grid, summary.distributions, strict=True)
+    active = 1
+    for places in summary.grid:
+        active *= places
+    return Pattern(
+        file="",
+        dataset="",
+        writing=summary.writing,
+        kind=PatternKind.DISTRIBUTED,
+        distributions=tuple(map(_distribution, summary.distributions)),
+        block=summary.block,
+        grid=summary.grid,
+        extents=tuple(size if name == "*" else size * places for size, places, name in blocks),
+        element_bytes=summary.element_bytes,
+        n_ranks=facts.n_ranks,
+        active_ranks=active,
+        steps=summary.steps * summary.datasets,
+        collective=summary.collective,
+    )
+
+
+def _distribution(text: str) -> Distribution:
+    match = _WIDTH.fullmatch(text)
+    if match:
+        return Distribution("CYCLIC", int(match[1]))
+    return Distribution(text, 1 if text == "CYCLIC" else 0)
+
+
+def _transferred(workload: Workload, transfer: Value | None) -> Workload:
+    """Return the workload with HDF5's transfers as they are set."""
+    if transfer is None:
+        return workload
+    share = float(transfer == "collective")
+    patterns = tuple(replace(pattern, collective=share) for pattern in workload.patterns)
+    return replace(workload, patterns=patterns)
+
+
+def _stacks(facts: ProgramFacts) -> set[str]:
+    here = {None, *facts.mpiio_alternatives}
+    return {_stack(facts, chosen) for chosen in here}
+
+
+def _stack(facts: ProgramFacts, chosen: Value | None) -> str:
+    """Return the stack that the program's MPI-IO is, or becomes by the choice of MCA `io`."""
+    if not facts.mpiio_implementation:
+        return "posix-shared" if facts.shared_files else "posix-process"
+    if "cray" in facts.mpi_version.lower():
+        return "cray"
+    name = str(chosen or facts.mpiio_implementation)
+    if not name.startswith("romio"):
+        return name
+    return "romio-lustre" if facts.mpiio_driver == "LUSTRE" else "romio"
