@@ -18,5 +18,6 @@ if TYPE_CHECKING:
     from stripewise.launch._registry import DEFAULT_LAUNCHER as DEFAULT_LAUNCHER
     from stripewise.launch._registry import create_launcher as create_launcher
     from stripewise.launch._registry import register_launcher as register_launcher
+    from stripewise.launch._simulated import SimulatedLauncher as SimulatedLauncher
 else:
     __getattr__, __all__ = lazy_exports(__name__)

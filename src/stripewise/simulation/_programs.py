@@ -36,23 +36,26 @@ class SimulatedProgram:
         workload: The patterns that were recognised.
         storage: That it runs on.
         transport: Name of the storage's variant; "": the default.
+        stack: Software stack; "": what the facts tell, and the choice of MCA `io`.
     """
 
     facts: ProgramFacts
     workload: Workload
     storage: Storage
     transport: str = ""
+    stack: str = ""
 
     @property
     def tunables(self) -> frozenset[str]:
         """Names of the settings whose effect is simulated."""
-        looked_at = {name for stack in _stacks(self.facts) for name in find_stack(stack).tunables}
+        stacks = {self.stack} if self.stack else _stacks(self.facts)
+        looked_at = {name for stack in stacks for name in find_stack(stack).tunables}
         return frozenset({*looked_at, *LAYOUT_SETTINGS, TRANSFER, MPIIO})
 
     def seconds(self, settings: Mapping[str, Value]) -> float | None:
         """Return the I/O time under settings; None where that cannot be simulated."""
         known = {n: v for n, v in settings.items() if n not in (TRANSFER, MPIIO)}
-        stack = _stack(self.facts, settings.get(MPIIO))
+        stack = self.stack or _stack(self.facts, settings.get(MPIIO))
         looked_at = find_stack(stack).tunables | LAYOUT_SETTINGS
         try:
             return simulate(

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A study in virtual time: the real procedure, on a described storage, without a program."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from stripewise.launch import SimulatedLauncher
+from stripewise.machines import Storage
+from stripewise.model import (
+    ProgramFacts,
+    Striping,
+    StudyResult,
+    Verification,
+    VerificationStatus,
+)
+from stripewise.policy import Policy
+from stripewise.simulation import SimulatedProgram, Workload, granted_targets
+from stripewise.study._looking import look
+from stripewise.study._observer import Observer
+from stripewise.study._options import StudyOptions
+from stripewise.study._pattern_facts import interleaved, summaries
+from stripewise.study._tools import FirstLook, Tools
+from stripewise.tunables import find_space
+from stripewise.workspace import Place, Workspace
+
+_FAMILIES = {"ompio": "openmpi"}
+
+
+class NoFiles(Workspace):
+    """Places that do not exist, for runs that write nothing."""
+
+    def __init__(self) -> None:
+        """There are no inputs."""
+
+    def prepare(self, run_id: str) -> Place:
+        """Return the place."""
+        return self.find(run_id)
+
+    def find(self, run_id: str) -> Place:
+        """Return the place."""
+        return Place(Path("/nonexistent", run_id), Path("/nonexistent/runs", run_id))
+
+    def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
+        """There is nothing to remove."""
+
+    def check_after_failure(self, run_id: str) -> None:
+        """There is room."""
+
+    def first_run_known(
+        self, written_inputs: Collection[str], output_bytes: int, old_outputs: Collection[str] = ()
+    ) -> None:
+        """Nothing is copied."""
+
+    def sweep(self, kept: Collection[str]) -> None:
+        """There is nothing to remove."""
+
+
+def tune_simulated(
+    program: SimulatedProgram,
+    options: StudyOptions,
+    observer: Observer | None = None,
+    cv: float | None = None,
+) -> StudyResult:
+    """Tune a workload on a described storage, in virtual time.
+
+    Args:
+        program: As `simulated_workload` returns it.
+        options: Strategy, seed and limits of the study; its command is for people alone.
+        observer: Told what happens.
+        cv: Coefficient of variation of a run's bandwidth; None: that of the storage.
+
+    Raises:
+        UsageError: There is no such strategy or option.
+    """
+    from stripewise.study._loop import run_study
+
+    facts = replace(program.facts, io_seconds=program.seconds({}) or 0.0)
+    noise = program.storage.value("noise.cv") if cv is None else cv
+    launcher = SimulatedLauncher(
+        program.seconds,
+        read_bytes=facts.read_bytes,
+        write_bytes=facts.write_bytes,
+        cv=noise,
+        seed=options.seed,
+    )
+    tools = Tools(
+        launcher=launcher,
+        workspace=NoFiles(),
+        look=look,
+        look_first=lambda place, measurement: FirstLook(facts),
+        compare=_nothing_written,
+        find_space=lambda found: find_space(
+            found, only=sorted(program.tunables), ladders=options.ladders
+        ),
+        policy=Policy(),
+        provenance={"storage": f"{program.storage.name}, simulated"},
+    )
+    with tempfile.TemporaryDirectory(dir=_fast_directory()) as folder:
+        home = Path(folder)
+        own = replace(options, origin=home, directory=home / "study", memory=False, unsynced=False)
+        return run_study(own, observer, lambda _options, _ledger: tools)
+
+
+def simulated_workload(
+    storage: Storage, workload: Workload, stack: str = "", transport: str = ""
+) -> SimulatedProgram:
+    """Return a workload as the program of a study.
+
+    Args:
+        storage: That it runs on.
+        workload: Of all ranks.
+        stack: Software stack; "": the one that the storage's users have.
+        transport: Name of the storage's variant; "": the default.
+    """
+    name = stack or storage.stack
+    pattern = max(workload.patterns, key=lambda one: one.steps)
+    moved = {True: 0, False: 0}
+    for one in workload.patterns:
+        moved[one.writing] += replace(workload, patterns=(one,)).bytes
+    collective = round(sum(moved.values()) * pattern.collective)
+    facts = ProgramFacts(
+        n_ranks=workload.ranks,
+        n_hosts=workload.nodes,
+        mpi_family=_FAMILIES.get(name, "mpich"),
+        mpi_version="CRAY MPICH" if name == "cray" else "",
+        mpiio_implementation="" if name.startswith("posix") else _implementation(name),
+        collective_bytes=collective,
+        independent_bytes=sum(moved.values()) - collective,
+        mpiio_read_bytes=moved[False],
+        noncontiguous=interleaved(pattern),
+        read_bytes=moved[False],
+        write_bytes=moved[True],
+        shared_files=1,
+        write_calls=workload.ranks,
+        filesystem=storage.kind,
+        mpiio_driver="LUSTRE" if name == "romio-lustre" else "",
+        striping=Striping(
+            granted_targets(storage),
+            int(storage.value("layout.stripe_count")),
+            int(storage.value("layout.stripe_size")),
+        ),
+        pattern=pattern.notation,
+        interleaved=interleaved(pattern),
+        patterns=summaries(workload.patterns),
+    )
+    return SimulatedProgram(facts, workload, storage, transport, name)
+
+
+def _implementation(stack: str) -> str:
+    return "ompio" if stack == "ompio" else "romio"
+
+
+def _nothing_written(
+    baselines: Sequence[str], candidate: str, layout: bool, traced: str
+) -> Verification:
+    del baselines, candidate, layout, traced
+    return Verification(VerificationStatus.IDENTICAL, ("nothing is written",))
+
+
+def _fast_directory() -> str | None:
+    """Return a directory in memory, where there is one: a journal is synced at each record."""
+    shared = Path("/dev/shm")
+    return str(shared) if shared.is_dir() else None
