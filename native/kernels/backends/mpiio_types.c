@@ -80,6 +80,22 @@ static bool small(const struct sw_domain *domain)
     return true;
 }
 
+/* Owned elements in memory.  Without gaps they are not called a subarray: some MPIs look no
+ * further than that for whether a type is contiguous (MPICH with its dataloops). */
+static int memory_of_box(const struct sw_share *share, const struct sw_domain *domain,
+                         const struct sw_box *box, const int64_t *length, MPI_Datatype *memory)
+{
+    int64_t elements = 1;
+    bool gaps = false;
+    for (int d = 0; d < domain->n_dims; d++) {
+        elements *= length[d];
+        gaps = gaps || length[d] != box->allocated[d];
+    }
+    if (gaps || elements > INT_MAX)
+        return subarray(share->type, domain->n_dims, box->allocated, box->halo, length, memory);
+    return MPI_Type_contiguous((int)elements, sw_type_mpi(share->type), memory);
+}
+
 static int types_of_box(const struct sw_share *share, const struct sw_domain *domain,
                         struct sw_mpiio_types *types)
 {
@@ -87,8 +103,7 @@ static int types_of_box(const struct sw_share *share, const struct sw_domain *do
     int64_t length[SW_MAX_DIMS];
     for (int d = 0; d < domain->n_dims; d++)
         length[d] = sw_box_length(box, d);
-    int code =
-        subarray(share->type, domain->n_dims, box->allocated, box->halo, length, &types->memory);
+    int code = memory_of_box(share, domain, box, length, &types->memory);
     if (code != MPI_SUCCESS)
         return code;
     if (sw_box_plain(domain, box) && small(domain))

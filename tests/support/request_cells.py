@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pattern x configuration: where simulated requests are compared with real ones.
+
+The patterns are the kernel's arrays: 2-D and 3-D blocks, contiguous slabs, interleaved records,
+uneven sizes.  Files are small; buffers and stripes are small with them, so that there are rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from support.real_requests import Cell
+
+KIB = 1024
+SPREAD = {"mpiio.cb_config_list": "*:*"}
+"""Several aggregators on one host."""
+CUT_2D: dict[str, Any] = {"size": (1, 512, 512), "grid": (1, 2, 2)}
+CUT_3D: dict[str, Any] = {"size": (48, 48, 48), "grid": (2, 2, 1)}
+CUT_8: dict[str, Any] = {"size": (64, 64, 64), "grid": (2, 2, 2)}
+SLABS: dict[str, Any] = {"size": (1, 512, 512), "grid": (1, 4, 1)}
+RECORDS: dict[str, Any] = {
+    "size": (1, 64, 1024),
+    "grid": (1, 1, 4),
+    "cut": ("*", "*", "CYCLIC(8)"),
+}
+UNEVEN: dict[str, Any] = {"size": (3, 311, 173), "grid": (1, 2, 2), "cut": ("*", "BLOCK", "BLOCK")}
+ROWS: dict[str, Any] = {"size": (1, 96, 4096), "grid": (1, 4, 1), "cut": ("*", "CYCLIC(5)", "*")}
+
+
+def _hints(**values: str | int) -> dict[str, str | int]:
+    return {**SPREAD, **{f"mpiio.{name}": value for name, value in values.items()}}
+
+
+def _mca(**values: str | int) -> dict[str, str | int]:
+    return {f"mca.{name}": value for name, value in values.items()}
+
+
+def _romio(mpi: str, block: dict[str, Any]) -> list[Cell]:
+    """Of both ROMIOs; `block`: what is cut into blocks."""
+
+    def cell(work: dict[str, Any], **options: Any) -> Cell:
+        return Cell(mpi, **{**work, **options})
+
+    return [
+        cell(block),
+        cell(block, settings=_hints()),
+        cell(block, settings=_hints(cb_nodes=3)),
+        cell(block, settings=_hints(cb_nodes=3, cb_buffer_size=128 * KIB)),
+        cell(block, settings=_hints(cb_nodes=2, striping_unit=384 * KIB)),
+        cell(block, settings=_hints(romio_cb_write="disable")),
+        cell(block, settings=_hints(romio_cb_write="disable", romio_ds_write="disable")),
+        cell(block, settings=_hints(romio_no_indep_rw="true", cb_nodes=2)),
+        cell(block, collective=False),
+        cell(block, collective=False, settings=_hints(ind_wr_buffer_size=96 * KIB)),
+        cell(block, collective=False, settings=_hints(romio_ds_write="disable")),
+        cell(SLABS),
+        cell(SLABS, settings=_hints(romio_cb_write="enable", cb_nodes=3)),
+        cell(SLABS, collective=False),
+        cell(RECORDS, settings=_hints(cb_nodes=2)),
+        cell(RECORDS, collective=False),
+        cell(UNEVEN, settings=_hints(cb_nodes=3, striping_unit=64 * KIB)),
+        cell(UNEVEN, settings=_hints(cb_nodes=4, cb_buffer_size=100_000), steps=2),
+        cell(ROWS, settings=_hints(cb_nodes=3)),
+        cell(block, reading=True, settings=_hints(cb_nodes=3, cb_buffer_size=128 * KIB)),
+        cell(block, reading=True, settings=_hints(romio_cb_read="disable")),
+        cell(block, reading=True, collective=False),
+        cell(block, reading=True, collective=False, settings=_hints(romio_ds_read="disable")),
+        cell(block, reading=True, collective=False, settings=_hints(ind_rd_buffer_size=96 * KIB)),
+        cell(SLABS, reading=True),
+    ]
+
+
+def _lustre() -> list[Cell]:
+    def cell(work: dict[str, Any], count: int, unit: int = 128 * KIB, **options: Any) -> Cell:
+        return Cell("lustre", **work, stripes=(count, unit), **options)
+
+    return [
+        cell(CUT_2D, 1),
+        cell(CUT_2D, 4),
+        cell(CUT_2D, 1, settings=SPREAD),
+        cell(CUT_2D, 4, settings=SPREAD),
+        cell(CUT_2D, 2, settings=_hints(striping_factor=4, striping_unit=256 * KIB)),
+        cell(CUT_2D, 2, settings=_hints(romio_lustre_co_ratio=2)),
+        cell(CUT_2D, 3, settings=_hints(romio_lustre_co_ratio=2)),
+        cell(CUT_8, 8, 64 * KIB, settings=_hints(cb_nodes=5)),
+        cell(CUT_8, 6, 64 * KIB, settings=_hints(cb_nodes=4, cb_buffer_size=64 * KIB)),
+        cell(CUT_8, 7, 64 * KIB, settings=_hints(cb_nodes=4)),
+        cell(SLABS, 4, settings=SPREAD),
+        cell(SLABS, 4, settings=_hints(romio_lustre_coll_threshold=100_000)),
+        cell(SLABS, 4, settings=_hints(romio_cb_write="enable")),
+        cell(RECORDS, 4, 64 * KIB, settings=SPREAD),
+        cell(UNEVEN, 3, 64 * KIB, settings=SPREAD, steps=2),
+        cell(CUT_2D, 4, settings=_hints(romio_cb_write="disable")),
+        cell(CUT_2D, 4, collective=False),
+        cell(CUT_2D, 4, 64 * KIB, collective=False, settings=_hints(ind_wr_buffer_size=96 * KIB)),
+        cell(CUT_2D, 4, collective=False, settings=_hints(romio_ds_write="disable")),
+        cell(SLABS, 4, collective=False),
+        cell(CUT_2D, 4, settings=SPREAD, reading=True),
+        cell(CUT_2D, 4, collective=False, reading=True),
+    ]
+
+
+def _ompio() -> list[Cell]:
+    def cell(work: dict[str, Any], **options: Any) -> Cell:
+        return Cell("ompio", **work, **options)
+
+    many = {"io_ompio_num_aggregators": 3, "io_ompio_bytes_per_agg": 128 * KIB}
+    return [
+        cell(CUT_2D),
+        cell(CUT_8),
+        cell(CUT_2D, settings=_mca(io_ompio_num_aggregators=2)),
+        cell(CUT_2D, settings={"mpiio.cb_nodes": 2}),
+        *(
+            cell(CUT_2D, settings=_mca(fcoll=name, **many))
+            for name in (
+                "vulcan",
+                "dynamic_gen2",
+                "dynamic",
+                "individual",
+            )  # two_phase is not modelled
+        ),
+        cell(CUT_8, settings=_mca(fcoll="vulcan", io_ompio_num_aggregators=4)),
+        cell(CUT_2D, collective=False),
+        cell(SLABS),
+        cell(SLABS, collective=False),
+        cell(RECORDS),
+        cell(RECORDS, collective=False),
+        cell(UNEVEN, settings=_mca(fcoll="vulcan", **many), steps=2),
+        cell(ROWS, settings=_mca(fcoll="dynamic_gen2", **many)),
+        cell(CUT_2D, reading=True),
+        cell(CUT_2D, reading=True, settings=_mca(fcoll="vulcan", **many)),
+        cell(CUT_2D, reading=True, collective=False),
+    ]
+
+
+def _placed(*place: Any, settings: Mapping[str, str | int] | None = None, **more: Any) -> Cell:
+    """A cell of OMPIO; settings without a layer are MCA parameters of io_ompio."""
+    named = {
+        name if "." in name else f"mca.io_ompio_{name}": value
+        for name, value in (settings or {}).items()
+    }
+    return Cell("ompio", *place, settings=named, **more)
+
+
+_CUBE = (8, 8, 8)
+_TURNS = ("*", "*", "CYCLIC(1)")
+OMPIO_CELLS = [
+    _placed((7, 9, 11), (3, 2, 1), settings={"mpiio.cb_nodes": 3, "mpiio.cb_buffer_size": 1000}),
+    _placed((7, 9, 11), (3, 2, 1), settings={"num_aggregators": 4, "bytes_per_agg": 900}, steps=3),
+    _placed((3, 9, 11), (4, 1, 1), settings={"num_aggregators": 3}, steps=2),
+    _placed((24, 64, 512), (24, 1, 1)),
+    _placed(
+        (24, 64, 512), (24, 1, 1),
+        settings={"max_aggregators_ratio": 2, "aggregators_cutoff_threshold": 0},
+    ),
+    _placed(_CUBE, (4, 1, 1), settings={"grouping_option": 6}),
+    _placed(_CUBE, (2, 1, 1)),
+    _placed(_CUBE, (2, 2, 1), collective=False),
+    _placed(_CUBE, (2, 2, 1), collective=False, settings={"cycle_buffer_size": 300}),
+    _placed(_CUBE, (1, 1, 4), _TURNS, collective=False, reading=True),
+    _placed(
+        _CUBE, (1, 1, 4), _TURNS, collective=False, reading=True,
+        settings={"mca.fbtl_posix_read_datasieving": 0},
+    ),
+    _placed((8, 8, 64), (2, 2, 2), reading=True,
+            settings={"num_aggregators": 3, "bytes_per_agg": 1500}),
+    _placed(_CUBE, (2, 2, 1), settings={"mpiio.collective_buffering": "true"}),
+    _placed(_CUBE, (1, 2, 2), settings={"mca.fcoll": "dynamic", "num_aggregators": 2}),
+    _placed(
+        (32, 64, 64), (1, 2, 2),
+        settings={"mca.fcoll": "dynamic_gen2", "num_aggregators": 2, "bytes_per_agg": 1 << 18},
+    ),
+]  # fmt: skip
+
+CELLS = [
+    *_romio("mpich", CUT_2D),
+    *_romio("romio321", CUT_3D),
+    Cell("romio321", **CUT_8, settings=_hints(cb_nodes=3)),
+    *_lustre(),
+    *_ompio(),
+    *OMPIO_CELLS,
+]
