@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from stripewise.cli import main
 from stripewise.emulation import (
     Layout,
-    carry_layout,
     check_attributes,
     find_layout,
+    layout_text,
     own_layout,
     remove_layout,
     set_layout,
@@ -68,12 +68,13 @@ def test_an_attribute_that_is_no_layout_is_named(tmp_path: Path) -> None:
 
 
 def test_a_copy_takes_the_layout_along(tmp_path: Path) -> None:
-    for name in ("from", "to"):
-        (tmp_path / name).mkdir()
-    assert not carry_layout(tmp_path / "from", tmp_path / "to")
-    set_layout(tmp_path / "from", Layout(3, MIB, 1))
-    assert carry_layout(tmp_path / "from", tmp_path / "to")
-    assert own_layout(tmp_path / "to") == Layout(3, MIB, 1)
+    set_layout(tmp_path, Layout(3, MIB, 1))
+    (tmp_path / "inner").mkdir()
+    assert layout_text(tmp_path / "inner") == ""
+    text = layout_text(tmp_path / "inner", inherited=True)
+    (tmp_path / "copy").write_text("data")
+    set_layout(tmp_path / "copy", Layout.parse(text), even_with_data=True)
+    assert own_layout(tmp_path / "copy") == Layout(3, MIB, 1)
 
 
 def test_a_file_system_without_user_attributes_is_refused(

@@ -122,6 +122,24 @@ def storage_to_emulate(given: dict[str, Any]) -> tuple[EmulatedStorage | None, P
     return EmulatedStorage.find(replace(options, seed=seed)), root
 
 
+def study_storage(given: dict[str, Any]) -> EmulationOptions | None:
+    """Take the storage out of the arguments of a study, with its ranks per node.
+
+    Raises:
+        UsageError: An option goes with --on alone, or there are several numbers of ranks.
+    """
+    ranks: tuple[int, ...] = given.get("ranks_per_node") or ()
+    if given["machine"] is None:
+        return take_options(given)
+    if len(ranks) > 1:
+        raise UsageError(
+            f"--ranks-per-node {','.join(map(str, ranks))}: with --on give one number; each "
+            "virtual node has as many ranks in all runs"
+        )
+    given["ranks_per_node"] = ()
+    return take_options(given, ranks[0] if ranks else None, seed=given["seed"])
+
+
 _OPTION_OF = {
     "transport": "--transport",
     "noise": "--noise",

@@ -23,7 +23,8 @@ from stripewise.cli._common import (
     note,
     program_argument,
 )
-from stripewise.cli._tune_words import Duration
+from stripewise.cli._on import emulation_options, study_storage
+from stripewise.cli._tune_words import Duration, Numbers
 
 if TYPE_CHECKING:
     from stripewise.surfaces import RecordingOptions, Surface
@@ -92,6 +93,14 @@ def command() -> None:
     "end  [default: the directory of FILE]",
 )
 @click.option("--resume", is_flag=True, help="Continue an interrupted recording.")
+@click.option(
+    "--ranks-per-node",
+    type=Numbers(),
+    default=(),
+    metavar="N",
+    help="With --on: number of ranks on each virtual node  [default: 1]",
+)
+@emulation_options(in_study=True)
 @json_option
 @program_argument
 def record(
@@ -107,8 +116,11 @@ def record(
     from stripewise.cli._vary import parse_spec, parse_vary
     from stripewise.surfaces import RecordingOptions
 
+    storage = study_storage(given)
+    given.pop("ranks_per_node")
     options = RecordingOptions(
         command=program,
+        storage=storage,
         vary={**(parse_spec(spec) if spec else {}), **parse_vary(vary)},
         sync=not given.pop("no_sync"),
         timeout_seconds=given.pop("timeout"),

@@ -25,6 +25,7 @@ from stripewise.cli._common import (
     program_argument,
 )
 from stripewise.cli._completion import complete_knob, complete_strategy
+from stripewise.cli._on import emulation_options, study_storage
 from stripewise.cli._tune_words import (
     Duration,
     Numbers,
@@ -54,6 +55,7 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
         "stripewise tune --case small.nml --case large.nml -- mpiexec -n 4 ./app {case}",
         "stripewise tune --cases cases.toml",
         "stripewise tune --replay program.trace -- mpiexec -n 4 ./program",
+        "stripewise tune --on archer2-hdd@1/64 -- mpiexec -n 4 ./program output.h5",
         "stripewise tune --resume",
     ),
 )
@@ -130,7 +132,11 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
 )
 @input_option
 @_numbers_option("--ranks", help="Numbers of ranks to try as well.")
-@_numbers_option("--ranks-per-node", help="Numbers of ranks per node to try as well.")
+@_numbers_option(
+    "--ranks-per-node",
+    help="Numbers of ranks per node to try as well; with --on, the one number of ranks on each "
+    "virtual node.",
+)
 @_numbers_option("--threads", help="Values of OMP_NUM_THREADS to try as well.")
 @no_sync_option
 @click.option(
@@ -167,6 +173,7 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
     metavar="N",
     help="Number of runs at a time, where the launcher allows several  [default: all it allows]",
 )
+@emulation_options(in_study=True)
 @json_option
 @program_argument
 def command(
@@ -190,6 +197,9 @@ def command(
     With several inputs (--case) or commands (--cases), each is run under every configuration.
     The configuration that is found makes none of them slower, and is reported for each.
 
+    With --on, every run finds that storage below its directory, emulated on this host; what is
+    found holds there, not here.
+
     With --replay, the search replays the I/O of a traced run without the program; then the
     program itself confirms what was found, with the same output and in fresh pairs.
     """
@@ -202,6 +212,7 @@ def command(
     cases_file, replayed = given.pop("cases_file"), given.pop("replayed")
     if cases_file is not None and directory is None:
         directory = Path(f"{cases_file.stem}.stripewise")
+    storage = study_storage(given)
     options = StudyOptions(
         command=program,
         directory=directory,
@@ -212,6 +223,7 @@ def command(
         timeout_seconds=timeout,
         strategy_options=strategy_options(given.pop("strategy_words")),
         vary=parse_vary(given.pop("vary")),
+        storage=storage,
         **given,
     )
     check_strategy_options(options.strategy, options.strategy_options)

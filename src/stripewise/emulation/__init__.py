@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from stripewise.emulation._emulation import Emulation as Emulation
     from stripewise.emulation._layout import FoundLayout as FoundLayout
     from stripewise.emulation._layout import Layout as Layout
-    from stripewise.emulation._layout import carry_layout as carry_layout
     from stripewise.emulation._layout import check_attributes as check_attributes
     from stripewise.emulation._layout import find_layout as find_layout
+    from stripewise.emulation._layout import layout_text as layout_text
     from stripewise.emulation._layout import own_layout as own_layout
     from stripewise.emulation._layout import remove_layout as remove_layout
     from stripewise.emulation._layout import set_layout as set_layout

@@ -95,6 +95,12 @@ class Emulation:
             _claim.release(self.path, self._descriptor)
             self._descriptor = -1
 
+    def forget(self) -> None:
+        """Let go of the mapping in a forked copy of its owner; it is not removed."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
     def __enter__(self) -> Emulation:
         return self
 

@@ -127,8 +127,30 @@ def find_layout(path: Path) -> FoundLayout:
     return FoundLayout(Layout(), None)
 
 
-def set_layout(path: Path, layout: Layout) -> None:
+def layout_text(path: Path, *, inherited: bool = False) -> str:
+    """Return what a file or directory keeps as its layout; "" if nothing that is a layout.
+
+    Args:
+        path: Of the file or directory.
+        inherited: What a directory has from those above it counts too.
+    """
+    try:
+        if inherited:
+            found = find_layout(path)
+            return found.layout.text if found.source is not None else ""
+        own = own_layout(path)
+    except UsageError:
+        return ""
+    return own.text if own is not None else ""
+
+
+def set_layout(path: Path, layout: Layout, *, even_with_data: bool = False) -> None:
     """Give a directory a layout, for its new files; or make an empty file that has it.
+
+    Args:
+        path: Of the file or directory.
+        layout: To be kept there.
+        even_with_data: The file may have data: it is a copy of one that has this layout.
 
     Raises:
         UsageError: The file has data, or there is no directory to make it in.
@@ -142,7 +164,7 @@ def set_layout(path: Path, layout: Layout) -> None:
         status = path.stat()
         if not stat.S_ISDIR(status.st_mode) and not stat.S_ISREG(status.st_mode):
             raise UsageError(f"{path} is neither a file nor a directory")
-        if stat.S_ISREG(status.st_mode) and status.st_size:
+        if stat.S_ISREG(status.st_mode) and status.st_size and not even_with_data:
             raise UsageError(
                 f"{path} has data, and the layout of a file cannot change any more; set that of "
                 "its directory and copy the file, or remove it first"
@@ -167,20 +189,6 @@ def remove_layout(path: Path) -> None:
             raise StorageError(f"cannot change {path}: {error.strerror}") from error
 
 
-def carry_layout(source: Path, target: Path) -> bool:
-    """Give a copy the layout of its original; return whether there is one.
-
-    Raises:
-        StorageError: The file system of the copy keeps no user attributes.
-    """
-    try:
-        data = os.getxattr(source, ATTRIBUTE)
-    except OSError:
-        return False
-    _store_data(target, data)
-    return True
-
-
 def check_attributes(directory: Path) -> None:
     """Refuse a directory on a file system that cannot keep layouts.
 
@@ -196,12 +204,8 @@ def check_attributes(directory: Path) -> None:
 
 
 def _store(path: Path, layout: Layout) -> None:
-    _store_data(path, layout.text.encode("ascii"))
-
-
-def _store_data(path: Path, data: bytes) -> None:
     try:
-        os.setxattr(path, ATTRIBUTE, data)
+        os.setxattr(path, ATTRIBUTE, layout.text.encode("ascii"))
     except OSError as error:
         raise _refused(path, error) from error
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -91,6 +92,11 @@ class EmulatedStorage:
                 f"{storage.name} is no burst buffer: give it without --burst-buffer options"
             )
         found._check_targets()
+        if options.digest not in ("", found.digest):
+            raise UsageError(
+                f"the description of {storage.name} has changed since runs were made on it: "
+                "restore it, or begin anew"
+            )
         return replace(found, options=replace(options, digest=found.digest))
 
     def _check_targets(self) -> None:
@@ -115,6 +121,20 @@ class EmulatedStorage:
         words += [options.transport] if options.transport else []
         words += ["with noise"] if options.noise else []
         return ", ".join(words)
+
+    @property
+    def command_words(self) -> str:
+        """Options of `stripewise run` for the same storage."""
+        options = self.options
+        words = ["--on", options.machine]
+        if options.ranks_per_node != 1:
+            words += ["--ranks-per-node", str(options.ranks_per_node)]
+        words += ["--transport", options.transport] if options.transport else []
+        words += ["--noise"] if options.noise else []
+        if options.capacity_bytes:
+            words += ["--burst-buffer-capacity", str(options.capacity_bytes)]
+        words += ["--burst-buffer-private"] if options.private else []
+        return shlex.join(words)
 
     @cached_property
     def digest(self) -> str:

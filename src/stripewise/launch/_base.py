@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
 
+from stripewise.emulation import EmulatedRun, EmulatedStorage
 from stripewise.launch._cause import failure_cause
 from stripewise.model import Configuration, FailureCause, RunStatus, Value
 
@@ -49,6 +50,7 @@ class RunRequest:
         keep_removed: Keep the files in `directory` that the program removes, in a folder there.
         capture: Record single calls: "fold", "all", or "" for counters only.
         resources: For a batch system.
+        storage: That files in `directory` are emulated to lie on; None: on what they are.
     """
 
     run_id: str
@@ -63,6 +65,7 @@ class RunRequest:
     keep_removed: bool = False
     capture: str = ""
     resources: Resources = field(default_factory=Resources)
+    storage: EmulatedStorage | None = None
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,7 @@ class Outcome:
         message: One line where status is not OK.
         said: The last of its standard output and error, where status is not OK.
         place_lost: Its working directory was gone when it ended.
+        emulated: What the storage saw that was emulated; None: none was.
     """
 
     status: RunStatus
@@ -107,6 +111,7 @@ class Outcome:
     message: str = ""
     said: str = ""
     place_lost: bool = False
+    emulated: EmulatedRun | None = None
 
     @property
     def cause(self) -> FailureCause:
@@ -122,12 +127,14 @@ class Launcher(ABC):
         places: How many runs may be in flight.
         poll_seconds: A run is looked at no more often than this.
         outlives_tuner: Whether runs go on while the tuner is dead; it then waits for them.
+        emulates: Whether it can run a program on an emulated storage.
     """
 
     name: str
     places: int = 1
     poll_seconds: float = 0.5
     outlives_tuner: bool = False
+    emulates: bool = False
 
     @abstractmethod
     def submit(self, request: RunRequest) -> Handle:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.errors import ProgramError, StorageError, StudyError, UsageError
-from stripewise.launch import _processes, _records
+from stripewise.launch import _emulated, _processes, _records
 from stripewise.launch._base import Handle, Launcher, Outcome, RunRequest
 from stripewise.launch._command import resolve_program
 from stripewise.launch._supervise import STORAGE_EXIT_CODE, result_of
@@ -52,6 +52,7 @@ class LocalLauncher(Launcher):
 
     name = "local"
     poll_seconds = 1.0
+    emulates = True
 
     def __init__(self, runtime: Runtime | None) -> None:
         """Keep the runtime library to preload; None preloads nothing."""
@@ -71,7 +72,12 @@ class LocalLauncher(Launcher):
         request = replace(request, command=command_with_resources(request.command, job))
         program = resolve_program(request.command, request.directory)
         _records.write_request(request)
-        supervisor = self.start(_job(request, program, environment), request.record_directory)
+        environment |= _emulated.begin(request, environment)
+        try:
+            supervisor = self.start(_job(request, program, environment), request.record_directory)
+        except BaseException:
+            _emulated.end(request.run_id)
+            raise
         _SUPERVISORS[request.run_id] = supervisor
         return self._handle(request.run_id, request.record_directory, supervisor.pid)
 
@@ -99,7 +105,7 @@ class LocalLauncher(Launcher):
                 directory=(request.record_directory / _records.CONTAINERS).absolute(),
                 run_id=request.run_id,
                 configuration=request.configuration,
-                sync=request.sync,
+                sync=request.sync and request.storage is None,
                 writable=request.writable,
                 keep_removed=request.directory if request.keep_removed else None,
                 include=(request.directory,),
@@ -137,7 +143,8 @@ class LocalLauncher(Launcher):
         directory = _directory(handle)
         result = _records.read_json(directory / _records.RESULT)
         if result is not None:
-            return _records.outcome(directory, result)
+            outcome = _records.outcome(directory, result)
+            return _emulated.with_emulation(outcome, directory, handle.run_id)
         if not directory.is_dir():
             raise StudyError(
                 f"the record {directory} of run {handle.run_id} was removed; "
@@ -156,11 +163,13 @@ class LocalLauncher(Launcher):
         if not self.poll(handle):
             _end_supervisor(_pid(handle), handle.run_id)
             self.poll(handle)
+        _emulated.end(handle.run_id)
 
     def _recover(self, handle: Handle, directory: Path) -> None:
         """The supervisor is gone without a result: end the run's processes, say so."""
         exit_code = _release(handle)
         _end_strays([handle.run_id])
+        _emulated.end(handle.run_id)
         if exit_code == STORAGE_EXIT_CODE:
             return  # collect() says that the disk refused
         with suppress(OSError):

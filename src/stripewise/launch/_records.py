@@ -13,11 +13,12 @@ from typing import Any
 from stripewise.errors import StorageError, StudyError
 from stripewise.launch._base import Outcome, RunRequest
 from stripewise.launch._supervise import TIMEOUT
-from stripewise.model import RunStatus
+from stripewise.model import RunStatus, to_json
 from stripewise.owned import replace_file
 
 REQUEST = "request.json"
 RESULT = "result.json"
+EMULATED = "emulated.json"
 SUPERVISOR = "supervisor.json"
 CONTAINERS = "containers"
 
@@ -45,6 +46,7 @@ def write_request(request: RunRequest) -> None:
             "settings": dict(request.settings),
             "timeout_seconds": request.timeout_seconds,
             "sync": request.sync,
+            "storage": to_json(request.storage.options) if request.storage else None,
         }
     )
     path = request.record_directory / REQUEST

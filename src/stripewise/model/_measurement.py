@@ -37,11 +37,13 @@ class FailureCause(StrEnum):
     """No room, a storage that fails, or its directory was removed."""
     LAUNCH = "launch"
     """Its launcher did not come up."""
+    HOST = "host"
+    """This host was too slow for the storage that it emulates."""
 
     @property
     def is_outside(self) -> bool:
         """Whether it says nothing about the settings of the run."""
-        return self in (FailureCause.SIGNAL, FailureCause.STORAGE, FailureCause.LAUNCH)
+        return self not in (FailureCause.NONE, FailureCause.PROGRAM, FailureCause.HANG)
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class Measurement:
         files: What was observed, largest first.
         message: One line where status is not OK.
         cause: Why status is not OK.
+        limits: What its requests waited for on an emulated storage, in words.
     """
 
     run_id: str
@@ -110,6 +113,7 @@ class Measurement:
     files: tuple[ObservedFile, ...] = ()
     message: str = ""
     cause: FailureCause = FailureCause.NONE
+    limits: str = ""
 
     @property
     def ok(self) -> bool:

@@ -209,6 +209,11 @@ class StudyResult(Compared):
     cases: tuple[CaseResult, ...] = ()
 
     @property
+    def emulated(self) -> str:
+        """Storage that was emulated in every run: "archer2-hdd@1/64"; "" if none was."""
+        return self.provenance.get("emulated", "")
+
+    @property
     def is_ensemble(self) -> bool:
         """Whether there are several cases."""
         return len(self.cases) > 1

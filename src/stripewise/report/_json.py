@@ -66,6 +66,10 @@ def result_to_json(result: StudyResult) -> dict[str, Any]:
         "left_out": dict(result.left_out),
         "runs": [_run(entry) for entry in result.runs],
         "provenance": dict(result.provenance),
+        "storage": {
+            "name": result.emulated or result.provenance.get("storage", ""),
+            "emulated": bool(result.emulated),
+        },
         "cases": [
             {
                 "name": case.name,

@@ -34,8 +34,10 @@ from stripewise.report._text import (
 from stripewise.report._verdict import (
     conclusion,
     faster,
+    limits_phrase,
     outcome_word,
     rejection,
+    storage_phrase,
     traffic,
     trials_phrase,
     whole_program,
@@ -72,7 +74,9 @@ def summary_lines(
         wrote: Names of the files written into the study's directory, for the last line.
         encoding: Of the terminal; what it cannot show is replaced. None: that of stdout.
     """
-    lines = [
+    emulated = storage_phrase(result)
+    lines = [line("storage", printable(emulated))] if emulated else []
+    lines += [
         line("baseline", figures_phrase(baseline_figures(result), with_runs=True)),
         line("trials", f"{trials_phrase(result)}, {price_phrase(result.price)}"),
     ]
@@ -97,6 +101,8 @@ def summary_lines(
 def run_commands(result: StudyResult) -> list[str]:
     """Return the commands that run the program under the winner's settings, one for each case."""
     best = command_line([str(PurePath(result.directory) / "best.toml")])
+    if words := result.provenance.get("emulated as", ""):
+        best += f" {words}"
     return [
         f"stripewise run --config {best} -- {command_line(case.command)}"
         for case in case_results(result)
@@ -148,6 +154,8 @@ def _conclusion(result: StudyResult) -> list[str]:
             lines += [line("files", text) for text in classes_with_settings(result)]
         remarks = (traffic(result), wide(result.speedup) if result.speedup else "")
         lines += [line("note", remark) for remark in remarks if remark]
+    if limits := limits_phrase(result):
+        lines.append(line("limited by", printable(limits)))
     if result.resolution:
         lines.append(line("resolution", printable(result.resolution)))
     unsynced = unsynced_figures(result)

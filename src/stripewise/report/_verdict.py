@@ -31,16 +31,35 @@ from stripewise.text import printable
 
 def headline(result: StudyResult) -> str:
     """Conclude in a few words."""
+    where = f" on emulated {result.emulated}" if result.emulated else ""
     if not result.improved:
-        return "No improvement found"
+        return f"No improvement found{where}"
     if result.speedup is None:
-        return "I/O is faster"
-    return f"I/O {format_ratio(result.speedup.median)}x faster"
+        return f"I/O is faster{where}"
+    return f"I/O {format_ratio(result.speedup.median)}x faster{where}"
 
 
 def conclusion(result: StudyResult) -> str:
     """Conclude in one or two sentences with the evidence."""
     return _evidence(result) if result.improved else _why_not(result)
+
+
+def storage_phrase(result: StudyResult) -> str:
+    """Say which storage was emulated, and what that means; "" if none was."""
+    if not result.emulated:
+        return ""
+    return f"emulated: {result.emulated}; what is found holds there, not on this host's storage"
+
+
+def limits_phrase(result: StudyResult) -> str:
+    """Say what the requests waited for before and after, on an emulated storage; "" if none."""
+    before, after = (
+        next((run.limits for run in runs if run.limits), "")
+        for runs in (baseline_runs(result), best_runs(result))
+    )
+    if not before or not result.improved or before == after:
+        return before
+    return f"{before} → {after or 'nothing'}"
 
 
 def traffic(result: StudyResult) -> str:

@@ -9,7 +9,15 @@ import time
 from collections import Counter
 
 from stripewise.errors import ProgramError, RuntimeMissingError
-from stripewise.model import Measurement, ProgramFacts, RunRole, RunStatus, from_json, to_json
+from stripewise.model import (
+    FailureCause,
+    Measurement,
+    ProgramFacts,
+    RunRole,
+    RunStatus,
+    from_json,
+    to_json,
+)
 from stripewise.runtime import program_word
 from stripewise.study._context import Baseline, CaseContext
 from stripewise.study._looking import REFUSED
@@ -194,6 +202,8 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
             "give it more with --timeout"
         )
     if measurement.message.startswith(REFUSED):
+        raise context.error(measurement.message)
+    if measurement.cause is FailureCause.HOST:
         raise context.error(measurement.message)
     missing = _not_there(context)
     if missing:

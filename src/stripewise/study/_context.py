@@ -15,6 +15,7 @@ from stripewise.errors import ProgramError
 from stripewise.model import (
     BASELINE_ROLES,
     FAILURES_THAT_COUNT,
+    FailureCause,
     Measurement,
     ProgramFacts,
     RunRole,
@@ -161,6 +162,8 @@ class CaseContext(Parts):
             self.warn(f"the unchanged program failed ({run.message}); it is run again")
             failed_now += [run] if known is None else []
             if failed_now and is_settled(failed_now):
+                if run.cause is FailureCause.HOST:
+                    raise self.error(f"{run.message} (of the unchanged program, three times)")
                 often = "twice" if len(failed_now) == FAILURES_THAT_COUNT else "three times"
                 raise self.error(
                     f"the unchanged program failed {often} in a row: {run.message}; see that "

@@ -149,6 +149,7 @@ class Executor:
             settings=slot.settings,
             timeout_seconds=slot.timeout_seconds,
             resources=self._resources(slot),
+            storage=self.tools[slot.case].storage,
             sync=slot.sync,
             writable=place.writable,
             keep_removed=self.keep_removed,

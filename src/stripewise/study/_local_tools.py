@@ -9,11 +9,14 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 
 import stripewise
-from stripewise.knowledge import Memory, describe_machine, own_store, site_stores
-from stripewise.launch import create_launcher
+from stripewise.emulation import EmulatedStorage
+from stripewise.errors import UsageError
+from stripewise.knowledge import Machine, Memory, describe_machine, own_store, site_stores
+from stripewise.launch import Launcher, create_launcher
 from stripewise.machines import find_mount
 from stripewise.model import JobSettings, ProgramFacts, Verification
 from stripewise.owned import OwnedDirectory
@@ -40,25 +43,55 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     for text in resource_warnings(options):
         ledger.warn(text)
     runtime = find_runtime()
+    launcher = create_launcher(options.launcher, runtime)
+    storage = _storage(options, launcher)
     policy = load_policy()
     workspace = open_workspace(options)
     memory = None
     if options.memory:
         machine = describe_machine(options.study_directory)
+        machine = machine if storage is None else _emulated_machine(machine, storage)
         memory = Memory(own_store(), site_stores(policy.knowledge), machine)
     if warning := other_file_system(options):
         ledger.warn(warning)
     return Tools(
-        launcher=create_launcher(options.launcher, runtime),
+        launcher=launcher,
         workspace=workspace,
         look=look,
-        look_first=partial(look_first, workspace),
+        look_first=partial(look_first, workspace, storage=storage),
         compare=_comparison(workspace),
         unreadable=lambda run_id: unreadable(workspace.outputs(run_id)),
         find_space=partial(search_space, options, policy),
         policy=policy,
-        provenance=_provenance(options, policy),
+        provenance=_provenance(options, policy, storage),
         memory=memory,
+        storage=storage,
+    )
+
+
+def _storage(options: StudyOptions, launcher: Launcher) -> EmulatedStorage | None:
+    """Return the storage to emulate.
+
+    Raises:
+        UsageError: The launcher cannot, or the description has changed.
+    """
+    if options.storage is None:
+        return None
+    if not launcher.emulates:
+        raise UsageError(
+            f"--on: the launcher {launcher.name} cannot emulate storage; leave --launcher out"
+        )
+    return EmulatedStorage.find(options.storage)
+
+
+def _emulated_machine(machine: Machine, storage: EmulatedStorage) -> Machine:
+    """Return this machine with the storage that its runs find."""
+    return replace(
+        machine,
+        filesystem=storage.storage.kind,
+        device="",
+        storage=storage.digest,
+        emulated=storage.identity,
     )
 
 
@@ -79,7 +112,8 @@ def open_workspace(options: StudyOptions) -> Workspace:
     if snapshot is None:
         words = [word for each in options.sharing or (options.command,) for word in each]
         snapshot = InputSnapshot.create(options.origin, home, inputs=options.inputs, command=words)
-    return Workspace(snapshot, part, options.command)
+    emulated = options.storage is not None
+    return Workspace(snapshot, part, options.command, emulated=emulated)
 
 
 def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> Space:
@@ -116,17 +150,25 @@ def _comparison(workspace: Workspace) -> Compare:
     return compare
 
 
-def _provenance(options: StudyOptions, policy: Policy) -> dict[str, str]:
+def _provenance(
+    options: StudyOptions, policy: Policy, storage: EmulatedStorage | None
+) -> dict[str, str]:
+    here = str(find_mount(options.study_directory))
     described = {
         "stripewise": stripewise.__version__,
         "python": platform.python_version(),
         "host": platform.node(),
         "system": f"{platform.system()} {platform.release()}",
         "cores": str(len(os.sched_getaffinity(0))),
-        "storage": str(find_mount(options.study_directory)),
+        "storage": here if storage is None else f"{storage.identity}, emulated on {here}",
         "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
         "directory": str(options.origin),
     }
+    if storage is not None:
+        described["emulated"] = storage.identity
+        described["emulated as"] = storage.command_words
+        described["emulated title"] = storage.storage.title
+        described["emulated digest"] = storage.digest
     if policy.sources:
         described["policy"] = ", ".join(policy.sources)
     return described

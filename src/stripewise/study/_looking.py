@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from stripewise.emulation import EmulatedRun, EmulatedStorage
 from stripewise.errors import ContainerError
 from stripewise.launch import Outcome
 from stripewise.machines import find_mount
@@ -50,6 +51,8 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
         message=outcome.message,
         cause=outcome.cause,
     )
+    if outcome.emulated is not None:
+        measured = _on_emulated(measured, outcome.emulated)
     if outcome.io_seconds is not None:
         return measured
     if not outcome.containers:
@@ -71,6 +74,15 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
     return measured if seen.ok else _unseen(measured, _as_given(seen.message, place))
 
 
+def _on_emulated(run: Measurement, seen: EmulatedRun) -> Measurement:
+    """Return a run with what limited it; where the host did, it says nothing of its settings."""
+    run = replace(run, limits=seen.limits_text)
+    if not run.ok or not seen.problem:
+        return run
+    how = {"status": RunStatus.FAILED, "cause": FailureCause.HOST}
+    return replace(run, **how, message=seen.problem)  # type: ignore[arg-type]
+
+
 def refusal(profile: RunProfile) -> str:
     """Say which file outside of its directory a run was kept from changing; "" if none."""
     found = [match[1] for text in profile.troubles if (match := _REFUSED.search(text))]
@@ -79,8 +91,20 @@ def refusal(profile: RunProfile) -> str:
     return f"{REFUSED} {printable(found[0])}, which existed before the run; {_RELATIVE}"
 
 
-def look_first(workspace: Workspace, place: Place, measurement: Measurement) -> FirstLook:
-    """Return what the program does, or why it cannot be tuned."""
+def look_first(
+    workspace: Workspace,
+    place: Place,
+    measurement: Measurement,
+    storage: EmulatedStorage | None = None,
+) -> FirstLook:
+    """Return what the program does, or why it cannot be tuned.
+
+    Args:
+        workspace: Of the study.
+        place: Of the run.
+        measurement: Of the run.
+        storage: That was emulated.
+    """
     evidence = read_run(_containers(place))
     profile = evidence.profile
     seen = handshake(profile, place.command, place.directory)
@@ -104,7 +128,8 @@ def look_first(workspace: Workspace, place: Place, measurement: Measurement) -> 
     return FirstLook(
         facts=replace(
             facts,
-            filesystem=find_mount(place.directory).kind,
+            filesystem=storage.storage.kind if storage else find_mount(place.directory).kind,
+            striping=storage.striping if storage else None,
             file_classes=file_classes(profile, place.directory),
         ),
         problem=problem,

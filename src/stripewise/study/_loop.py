@@ -29,10 +29,12 @@ from stripewise.study._observer import Observer
 from stripewise.study._options import (
     StudyOptions,
     check_in_flight,
+    check_storage,
     extended_budgets,
     ignored_options,
     options_from_json,
     options_to_json,
+    with_storage,
 )
 from stripewise.study._result import make_result
 from stripewise.study._search import Search
@@ -65,6 +67,7 @@ def run_study(
         StorageError: No room.
         KeyboardInterrupt: A signal came; `resume` goes on from here.
     """
+    options = with_storage(options)
     observer, make_tools = observer or Observer(), make_tools or _local_tools
     interrupts = Interrupts()
     with (
@@ -138,6 +141,7 @@ def _recorded_options(
             f"{recorded.study_directory} is a study of `{commands}`, not of this "
             "command; leave the command out, or give another --study-dir"
         )
+    check_storage(given, recorded)
     recorded = replace(recorded, **ledger.budgets)
     ledger.resumed()
     if more := extended_budgets(given, recorded):
@@ -175,7 +179,18 @@ def _local_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     return make_tools(options, ledger)
 
 
+def _say_storage(context: Context) -> None:
+    """Record that the storage is emulated, and which it is."""
+    if (storage := context.tools.storage) is not None:
+        context.decide(
+            "storage",
+            f"every run finds {storage.identity} ({storage.storage.title}), emulated on this "
+            "host: what is found holds there",
+        )
+
+
 def _procedure(context: Context) -> StudyResult:
+    _say_storage(context)
     context = _with_facts(context)
     context.executor.facts = context.facts
     if not context.space.dimensions:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from stripewise.errors import UsageError
+from stripewise.emulation import EmulatedStorage, EmulationOptions
+from stripewise.errors import StudyError, UsageError
 from stripewise.launch import DEFAULT_LAUNCHER, Launcher
 from stripewise.model import Value, from_json, to_json
 from stripewise.runtime import program_name
@@ -57,6 +58,7 @@ class StudyOptions:
         memory: Whether to begin with what studies found before, and to keep what this one finds.
         resume: Go on with the study in the directory.
         force: Begin anew although the directory holds a study.
+        storage: To be emulated in every run; None: what is there is used.
         cases: Inputs or commands that get one configuration; empty: the command alone.
         part / sharing: Of one of several cases (see `of_case`): where its runs go in the study's
             directory, and the commands of all that share its copy of the inputs.
@@ -92,6 +94,7 @@ class StudyOptions:
     resume: bool = False
     force: bool = False
     cases: tuple[Case, ...] = ()
+    storage: EmulationOptions | None = None
     part: Path = Path()
     sharing: tuple[tuple[str, ...], ...] = ()
 
@@ -147,6 +150,36 @@ class StudyOptions:
             part=case_directory(self.cases.index(case) + 1, case.name),
             sharing=() if case.inputs else alike,
         )
+
+
+def with_storage(options: StudyOptions) -> StudyOptions:
+    """Return the options with the emulated storage as it is described now, if there is one.
+
+    Raises:
+        ConfigurationError: There is no such description, or it is malformed.
+        UsageError: It cannot be used so, or has changed since the study began.
+    """
+    if options.storage is None:
+        return options
+    return replace(options, storage=EmulatedStorage.find(options.storage).options, unsynced=False)
+
+
+def check_storage(given: StudyOptions, recorded: StudyOptions) -> None:
+    """Refuse to go on with a study on another storage than that which it was begun on.
+
+    Raises:
+        StudyError: With both.
+    """
+    if given.storage is None or given.storage == recorded.storage:
+        return
+    asked, had = (
+        EmulatedStorage.find(o.storage).identity if o.storage else "the storage of this host"
+        for o in (given, recorded)
+    )
+    raise StudyError(
+        f"this study was begun on {had}, not on {asked}: runs of both cannot be compared; leave "
+        "--on and its options out, or begin anew with --force or another --study-dir"
+    )
 
 
 def check_in_flight(options: StudyOptions, launcher: Launcher) -> None:

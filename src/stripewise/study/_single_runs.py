@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from stripewise.emulation import EmulatedStorage
 from stripewise.errors import PolicyError, ProgramError
 from stripewise.launch import Handle, LocalLauncher, RunRequest, sweep
 from stripewise.model import Measurement, RunStatus, Value
@@ -49,6 +50,8 @@ class SingleRuns:
         self.home.remove("runs")
         self.timeout_seconds = self.options.timeout_seconds
         self._launcher = LocalLauncher(find_runtime())
+        how = self.options.storage
+        self._storage = EmulatedStorage.find(how) if how is not None else None
         self._workspace = open_workspace(self.options)
         self._workspace.sweep(())
 
@@ -63,7 +66,8 @@ class SingleRuns:
             measurement = self._measure(run_id, {})
             if measurement.status not in (RunStatus.OK, RunStatus.UNSEEN):
                 raise ProgramError(f"the program fails unchanged ({measurement.message})")
-            seen = look_first(self._workspace, self._workspace.find(run_id), measurement)
+            place = self._workspace.find(run_id)
+            seen = look_first(self._workspace, place, measurement, self._storage)
             if seen.problem or not measurement.total_bytes:
                 raise ProgramError(seen.problem or "the program did no I/O that can be seen")
         self._workspace.first_run_known(
@@ -105,6 +109,7 @@ class SingleRuns:
                 timeout_seconds=self.timeout_seconds,
                 sync=self.options.sync,
                 writable=place.writable,
+                storage=self._storage,
             )
         )
         self._wait(handle)

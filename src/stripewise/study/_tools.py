@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from stripewise.emulation import EmulatedStorage
 from stripewise.knowledge import Memory
 from stripewise.launch import Launcher, Outcome
 from stripewise.model import Measurement, ProgramFacts, Verification
@@ -62,6 +63,7 @@ class Tools:
         policy: What the site and the user allow.
         provenance: Versions, host, storage; text to text.
         memory: What earlier studies found; None: nothing is remembered, nor kept.
+        storage: That runs are to find below their directory; None: what is there.
     """
 
     launcher: Launcher
@@ -73,4 +75,5 @@ class Tools:
     policy: Policy
     provenance: Mapping[str, str] = field(default_factory=dict)
     memory: Memory | None = None
+    storage: EmulatedStorage | None = None
     unreadable: Callable[[str], str] = lambda run_id: ""

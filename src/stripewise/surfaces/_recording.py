@@ -84,6 +84,7 @@ def record_surface(
             inputs=options.inputs,
             sync=options.sync,
             timeout_seconds=options.timeout_seconds,
+            storage=options.storage,
         )
         runs = SingleRuns(owned, how, interrupts, _runs_left(policy, known))
         measurement, seen = runs.first()

@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from random import Random
 
+from stripewise.emulation import EmulationOptions
 from stripewise.errors import UsageError
 from stripewise.model import ProgramFacts, Value
 from stripewise.surfaces._surface import RecordedTunable, SurfaceRole, SurfaceRun
@@ -40,6 +41,7 @@ class RecordingOptions:
             of the file.
         inputs: What the program reads, instead of all of `origin`.
         resume: Go on with an interrupted recording.
+        storage: To be emulated in every run; None: what is there is used.
     """
 
     command: tuple[str, ...]
@@ -54,6 +56,7 @@ class RecordingOptions:
     work_directory: Path | None = None
     inputs: tuple[Path, ...] = ()
     resume: bool = False
+    storage: EmulationOptions | None = None
 
     def __post_init__(self) -> None:
         if self.resume:

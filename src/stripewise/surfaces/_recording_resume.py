@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import stripewise
+from stripewise.emulation import EmulatedStorage
 from stripewise.errors import StudyError
 from stripewise.machines import find_mount
 from stripewise.model import ProgramFacts
@@ -33,6 +34,8 @@ _COMPARED = {
     "hdf5": "HDF5",
     "cpu": "the processor",
     "filesystem": "the file system",
+    "emulated": "the emulated storage",
+    "emulated digest": "the description of the emulated storage",
 }
 
 
@@ -102,6 +105,7 @@ def provenance_of(
         directory: Of the runs.
         timeout_seconds: Time limit of a run.
     """
+    storage = EmulatedStorage.find(options.storage) if options.storage else None
     mpi = mpi_of_command(options.command)
     version = " ".join(facts.mpi_version.partition(", package")[0].split())
     found = {
@@ -112,7 +116,9 @@ def provenance_of(
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": _field(Path("/proc/meminfo"), "MemTotal"),
         "filesystem": facts.filesystem,
-        "storage": find_mount(directory).medium,
+        "storage": find_mount(directory).medium if storage is None else "emulated",
+        "emulated": storage.identity if storage is not None else "",
+        "emulated digest": storage.digest if storage is not None else "",
         "mpi": version or (mpi.label if mpi else ""),
         "mpiio": facts.mpiio_implementation,
         "hdf5": mpi.hdf5.version if facts.uses_hdf5 and mpi and mpi.hdf5 else "",

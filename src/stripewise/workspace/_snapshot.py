@@ -8,9 +8,11 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from stripewise.emulation import Layout, layout_text, set_layout
 from stripewise.errors import StorageError, StudyError, UsageError
 from stripewise.owned import OwnedDirectory
 from stripewise.text import printable
@@ -39,6 +41,7 @@ class Entry:
         mode: Permission bits that the original had.
         size_bytes / mtime_ns: Of a file.
         target: Of a link, as it stands in the snapshot.
+        layout: That a file or directory has on emulated storage, as its attribute says it.
     """
 
     kind: str
@@ -46,6 +49,7 @@ class Entry:
     size_bytes: int = 0
     mtime_ns: int = 0
     target: str = ""
+    layout: str = ""
 
     def is_same(self, status: os.stat_result) -> bool:
         """Whether what has this status is of the same kind and, if a file, unchanged."""
@@ -64,11 +68,13 @@ class InputSnapshot:
         source: The user's directory.
         entries: Path relative to the directory to what it is; what cannot be taken (sockets,
             unreadable files) is not among them.
+        layout: Of the user's directory on emulated storage, its own or inherited; "" if none.
     """
 
     directory: Path
     source: Path
     entries: Mapping[str, Entry]
+    layout: str = ""
 
     @classmethod
     def create(
@@ -105,7 +111,8 @@ class InputSnapshot:
             home.remove(COPY)
             home.inside(COPY).make()
             _check_size(source, directory, names)
-            snapshot = cls(directory, source, _copy(source, directory, names))
+            entries = _copy(source, directory, names)
+            snapshot = cls(directory, source, entries, layout_text(source, inherited=True))
             home.write(MANIFEST, snapshot._manifest())
         except OSError as error:
             if isinstance(error, StorageError):
@@ -122,7 +129,8 @@ class InputSnapshot:
         try:
             data = json.loads(home.read(MANIFEST) or b"")
             entries = {name: Entry(**entry) for name, entry in data["entries"].items()}
-            return cls(home.path / COPY, Path(data["source"]), entries)
+            layout = str(data.get("layout", ""))
+            return cls(home.path / COPY, Path(data["source"]), entries, layout)
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -153,6 +161,7 @@ class InputSnapshot:
     def _manifest(self) -> bytes:
         data = {
             "source": str(self.source),
+            "layout": self.layout,
             "entries": {name: vars(entry) for name, entry in self.entries.items()},
         }
         return json.dumps(data).encode("ascii")
@@ -265,7 +274,7 @@ def _copy(source: Path, directory: Path, names: Mapping[str, os.stat_result]) ->
         mode = stat.S_IMODE(status.st_mode)
         if stat.S_ISDIR(status.st_mode):
             target.mkdir()
-            entries[name] = Entry("directory", mode)
+            entries[name] = Entry("directory", mode, layout=layout_text(source / name))
         elif stat.S_ISLNK(status.st_mode):
             text = _retarget(source, name, os.readlink(source / name))
             os.symlink(text, target)
@@ -275,9 +284,15 @@ def _copy(source: Path, directory: Path, names: Mapping[str, os.stat_result]) ->
                 copy_file(source / name, target)
             except FileNotFoundError:
                 continue  # it vanished
+            layout = layout_text(source / name)
+            if layout:
+                os.chmod(target, mode | 0o200)
+                with suppress(StorageError):  # needed on emulated storage alone
+                    set_layout(target, Layout.parse(layout), even_with_data=True)
             os.chmod(target, mode & ~0o222)
             copied = os.lstat(target)
-            entries[name] = Entry("file", mode, copied.st_size, copied.st_mtime_ns)
+            size, mtime = copied.st_size, copied.st_mtime_ns
+            entries[name] = Entry("file", mode, size, mtime, layout=layout)
     return entries
 
 

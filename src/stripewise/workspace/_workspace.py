@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from stripewise.emulation import Layout, set_layout
 from stripewise.errors import StorageError, StudyError, UsageError
 from stripewise.owned import OwnedDirectory
 from stripewise.workspace._copying import can_clone, copy_file
@@ -93,13 +94,27 @@ class Workspace:
     """
 
     def __init__(
-        self, snapshot: InputSnapshot, home: OwnedDirectory, command: Sequence[str] = ()
+        self,
+        snapshot: InputSnapshot,
+        home: OwnedDirectory,
+        command: Sequence[str] = (),
+        *,
+        emulated: bool = False,
     ) -> None:
-        """Take the snapshot, a folder for runs and records, and the command of the runs."""
+        """Take the snapshot, a folder for runs and records, and the command of the runs.
+
+        Args:
+            snapshot: The inputs.
+            home: Folder.
+            command: Of the runs.
+            emulated: Runs are on emulated storage: inputs lie in the directory of the run, by
+                hard links where they are large, and have the layouts of the originals.
+        """
         self.snapshot = snapshot
         self._work = home.inside("work")
         self._records = home.inside("runs")
         self._command = command
+        self._emulated = emulated
         self._written: Collection[str] | None = None
         self._old_outputs: Collection[str] = ()
         self._output_bytes = 0
@@ -137,6 +152,8 @@ class Workspace:
             self._check_space(self._output_bytes + self._copied_bytes())
             directory.parent.mkdir(mode=0o700)
             directory.mkdir()
+            if self._emulated and self.snapshot.layout:
+                set_layout(directory, Layout.parse(self.snapshot.layout))
             for relative, entry in self.snapshot.entries.items():
                 if relative not in self._old_outputs:
                     self._copy_or_link(relative, entry, directory / relative)
@@ -272,13 +289,22 @@ class Workspace:
         if entry.kind == "directory":
             target.mkdir(mode=0o700)
             os.chmod(target, entry.mode | 0o700)
+            self._give_layout(entry, target)
         elif entry.kind == "link":
             os.symlink(entry.target, target)
         elif self._is_copied(relative, entry):
             copy_file(original, target)
+            os.chmod(target, entry.mode | 0o200)
+            self._give_layout(entry, target)
             os.chmod(target, entry.mode)
+        elif self._emulated:
+            os.link(original, target)
         else:
             os.symlink(original, target)
+
+    def _give_layout(self, entry: Entry, target: Path) -> None:
+        if self._emulated and entry.layout:
+            set_layout(target, Layout.parse(entry.layout), even_with_data=True)
 
     def _is_input(self, directory: Path, file: OutputFile) -> bool:
         """Whether a file of a run is as it came from the snapshot."""
