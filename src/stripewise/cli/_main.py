@@ -25,6 +25,7 @@ COMMANDS = {
     "pattern": "Show in which pattern the ranks access each dataset.",
     "kernel": "Run the I/O benchmark kernels.",
     "layout": "Show and set how files lie on the targets of emulated storage.",
+    "simulate": "Predict what I/O takes on a described storage, and what limits it.",
     "surface": "Measure every configuration of a given space.",
     "config": "Show, convert and check configurations.",
     "knowledge": "List and exchange the results of earlier studies.",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tunables and their values, from `--vary` and from a TOML file."""
+"""Tunables and their values, from `--vary` and its like and from a TOML file."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from stripewise.model import Value
 from stripewise.tunables import Tunable, get
 
 
-def parse_vary(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
+def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[Value, ...]]:
     """Read `mpiio.cb_buffer_size=1MiB,4MiB` and its like.
+
+    Args:
+        texts: Values of the option.
+        option: That messages name.
 
     Raises:
         UsageError: It is no such text, or names a tunable that does not exist, or twice.
@@ -26,10 +30,10 @@ def parse_vary(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not values.strip():
-            raise UsageError(f"--vary {text!r}: write TUNABLE=VALUE,VALUE")
+            raise UsageError(f"{option} {text!r}: write TUNABLE=VALUE,VALUE")
         knob = get(name.strip())
         if knob.name in found:
-            raise UsageError(f"--vary names {knob.name} twice; give all its values at once")
+            raise UsageError(f"{option} names {knob.name} twice; give all its values at once")
         separator = ";" if ";" in values else ","
         found[knob.name] = tuple(_value(knob, word) for word in values.split(separator))
     return found
@@ -92,4 +96,4 @@ def _value(tunable: Tunable, text: str) -> Value:
 
 
 def _number(word: str) -> Any:
-    return int(word) if word.isascii() and word.isdigit() else word
+    return int(word) if word.isascii() and word.removeprefix("-").isdigit() else word

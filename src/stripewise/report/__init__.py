@@ -29,6 +29,13 @@ if TYPE_CHECKING:
     from stripewise.report._profile_mpiio import mpiio_stats_text as mpiio_stats_text
     from stripewise.report._profile_text import print_profile as print_profile
     from stripewise.report._progress import progress_observer as progress_observer
+    from stripewise.report._simulation import Simulation as Simulation
+    from stripewise.report._simulation import SimulationRow as SimulationRow
+    from stripewise.report._simulation import simulation_json as simulation_json
+    from stripewise.report._simulation import simulation_lines as simulation_lines
+    from stripewise.report._simulation_page import (
+        render_simulation_html as render_simulation_html,
+    )
     from stripewise.report._summary import summary_lines as summary_lines
     from stripewise.report._surface import surface_lines as surface_lines
     from stripewise.report._surface import surface_to_json as surface_to_json
@@ -48,7 +55,13 @@ if TYPE_CHECKING:
     from stripewise.report._trace_rows import table_lines as table_lines
 else:
     _find, __all__ = lazy_exports(__name__)
-    _PAGES_AND_PICTURES = ("draw_profile", "draw_surface", "render_html", "render_profile_html")
+    _PAGES_AND_PICTURES = (
+        "draw_profile",
+        "draw_surface",
+        "render_html",
+        "render_profile_html",
+        "render_simulation_html",
+    )
 
     def __getattr__(name: str) -> object:
         if name in _PAGES_AND_PICTURES:

@@ -59,11 +59,13 @@ def _process(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> st
 def _file(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
     found = _most(time, "file")
     flow, rate = found.flow, _rate(found, "client.file", storage)
-    each = "one file" if flow.files == 1 else "a file"
-    who = f"{plural(flow.nodes, 'node')} into {each}"
+    pairs = max(flow.nodes, flow.files)
+    who = f"{plural(flow.nodes, 'node')} into {'one file' if flow.files == 1 else 'a file each'}"
+    if flow.files > flow.nodes:
+        who = f"nodes into {flow.files:,} files"
     if rate == inf:
         return f"{who}: a lock that is waited for holds up the node's other requests"
-    speed = f"{flow.nodes:,} x {rate_text(rate)}" if flow.nodes > 1 else rate_text(rate)
+    speed = f"{pairs:,} x {rate_text(rate)}" if pairs > 1 else rate_text(rate)
     held = found.lock + found.held > found.data["file"] / 2
     return f"{who}: {speed}" + (", held up by locks that are waited for" if held else "")
 

@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise simulate`: what a job's I/O would take on a described storage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stripewise.cli._common import answer, examples, file_option, json_option
+from stripewise.errors import UsageError
+
+if TYPE_CHECKING:
+    from stripewise.cli._simulate_jobs import Job
+    from stripewise.machines import Storage
+    from stripewise.model import Value
+    from stripewise.report import Simulation
+
+
+@click.command(
+    epilog=examples(
+        "stripewise simulate --on archer2-hdd --nodes 64 --pattern 'vorpal --steps 20' \\",
+        "  --set striping_factor=-1 --set cray_cb_nodes_multiplier=16",
+        "stripewise simulate --on shaheen2-datawarp --nodes 40 --ranks-per-node 32 \\",
+        "  --pattern '<3D,(*,BLOCK,BLOCK),(50,64,64)>' --capacity 20TiB",
+        "stripewise simulate --on site.toml --nodes 8 --ranks-per-node 48 --pattern app.trace",
+        "stripewise simulate --on archer2-hdd --pattern gcrm --sweep nodes=1,4,16,64 \\",
+        "  --sweep striping_factor=1,4,-1 --html gcrm.html",
+        "stripewise simulate --on edison --nodes 32 --pattern vpic --stack posix-process --json",
+    )
+)
+@click.option(
+    "--on",
+    "machine",
+    required=True,
+    metavar="STORAGE",
+    help="Described storage: a name of `stripewise machine list`, or a file; @1/64 behind it is "
+    "slow motion.",
+)
+@click.option("--nodes", type=click.IntRange(min=1), metavar="N", default=1, show_default=True,
+              help="Nodes of the job.")  # fmt: skip
+@click.option(
+    "--ranks-per-node",
+    type=click.IntRange(min=1),
+    metavar="R",
+    help="Ranks of each node.  [default: all cores of the machine's nodes]",
+)
+@click.option(
+    "--pattern",
+    required=True,
+    metavar="PATTERN",
+    help="What the ranks move: <3D,(BLOCK,BLOCK,BLOCK),(256,256,256)> with one process's elements "
+    "of each dimension, a kernel with its options ('vorpal --steps 20'), or the path of a trace.",
+)
+@click.option("--element-bytes", type=click.IntRange(1, 1 << 20), metavar="BYTES", default=8,
+              show_default=True, help="Bytes of an element of the notation.")  # fmt: skip
+@click.option("--steps", type=click.IntRange(min=1), metavar="N", default=1, show_default=True,
+              help="How often each dataset of the notation is written.")  # fmt: skip
+@click.option("--datasets", type=click.IntRange(1, 100_000), metavar="N", default=1,
+              show_default=True, help="Datasets of the notation.")  # fmt: skip
+@click.option("--independent", is_flag=True, help="Make independent calls, not collective ones.")
+@click.option("--read", "reading", is_flag=True, help="Read instead of writing.")
+@click.option(
+    "--stack",
+    metavar="NAME",
+    default="",
+    help="Software stack: cray, romio, romio-lustre, ompio, posix-process, ...  [default: that of "
+    "the storage's users]",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="TUNABLE=VALUE",
+    help="A setting (repeatable), such as striping_factor=-1 or cb_buffer_size=16MiB.",
+)
+@click.option(
+    "--sweep",
+    "sweeps",
+    multiple=True,
+    metavar="NAME=A,B,...",
+    help="Simulate each of several values of a tunable, or of nodes, ranks-per-node, stack, "
+    "transport or capacity; several of these options make all combinations.",
+)
+@click.option("--transport", metavar="NAME", default="",
+              help="Variant of the network, as `stripewise machine show` lists them.")  # fmt: skip
+@click.option(
+    "--capacity", metavar="SIZE", help="Capacity that the job asks a burst buffer for, as 20TiB."
+)
+@file_option("--html", help="Write a page with the results to FILE.")
+@json_option
+def command(
+    machine: str,
+    nodes: int,
+    ranks_per_node: int | None,
+    pattern: str,
+    element_bytes: int,
+    steps: int,
+    datasets: int,
+    independent: bool,
+    reading: bool,
+    stack: str,
+    settings: tuple[str, ...],
+    sweeps: tuple[str, ...],
+    transport: str,
+    capacity: str | None,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Predict how long a job's I/O takes on a described storage, and what limits it.
+
+    Nothing is run and nothing is written: the requests that the software stack would make follow
+    from the pattern and the settings, and their time from the description of the storage.
+    """
+    from stripewise.cli._simulate_jobs import Job, parse_sweep
+    from stripewise.cli._simulate_jobs import capacity as capacity_bytes
+    from stripewise.machines import find_storage
+    from stripewise.report import simulation_json, simulation_lines
+
+    storage = find_storage(machine)
+    job = Job(
+        pattern=pattern,
+        nodes=nodes,
+        ranks_per_node=ranks_per_node or int(storage.value("machine.ranks_per_node")),
+        element_bytes=element_bytes,
+        steps=steps,
+        datasets=datasets,
+        collective=not independent,
+        writing=not reading,
+        stack=stack,
+        transport=transport,
+        capacity_bytes=capacity_bytes(capacity) if capacity is not None else 0,
+        settings=_settings(settings),
+    )
+    found = _simulated(storage, job, parse_sweep(sweeps))
+    if html is not None:
+        from stripewise.outputs import write_file
+        from stripewise.report import render_simulation_html
+
+        write_file(html, render_simulation_html(found))
+    answer(as_json, lambda: simulation_json(found), lambda: simulation_lines(found))
+
+
+def _settings(texts: tuple[str, ...]) -> dict[str, Value]:
+    from stripewise.cli._vary import parse_vary
+
+    found: dict[str, Value] = {}
+    for text in texts:
+        for name, values in parse_vary([text], "--set").items():
+            if len(values) > 1:
+                raise UsageError(f"--set {text!r} has several values; give them to --sweep")
+            if name in found:
+                raise UsageError(f"--set names {name} twice")
+            found[name] = values[0]
+    return found
+
+
+def _simulated(storage: Storage, job: Job, sweep: dict[str, tuple[Value, ...]]) -> Simulation:
+    from stripewise.cli._simulate_jobs import swept, workload_of
+    from stripewise.report import Simulation, SimulationRow
+
+    rows, works = [], {}
+    for point, one in swept(job, sweep):
+        key = one.nodes, one.ranks_per_node
+        if key not in works:
+            works[key] = workload_of(one)
+        rows.append(SimulationRow(point, works[key], one.simulated(storage, works[key])))
+    return Simulation(storage, job.pattern, {name: tuple(v) for name, v in sweep.items()}, rows)

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from stripewise.cli import main
+from stripewise.cli._simulate_jobs import Job, workload_of
+from stripewise.errors import UsageError
+
+NOTATION = "<3D,(BLOCK,BLOCK,BLOCK),(64,64,128)>"
+
+SITE = """\
+version = 1
+name = "site"
+title = "A site"
+kind = "lustre"
+stack = "posix-process"
+[machine]
+nodes = { value = 100, kind = "assumed", source = "a test" }
+ranks_per_node = { value = 8, kind = "assumed", source = "a test" }
+[client]
+process_write = { value = "1 GiB/s", kind = "assumed", source = "a test" }
+node_write = { value = "4 GiB/s", kind = "assumed", source = "a test" }
+[servers]
+targets = { value = 4, kind = "assumed", source = "a test" }
+target_write = { value = "10 GiB/s", kind = "assumed", source = "a test" }
+target_read = { value = "10 GiB/s", kind = "assumed", source = "a test" }
+"""
+
+
+RECORDER = """\
+1.1 H5Fcreate (out.h5,2,0,167772177) 16777216 0.1
+1.2 H5Screate_simple (2,{24;24},NULL) 67108866 0.1
+1.3 H5Dcreate2 (16777216,Data1,H5T_STD_I32LE,67108866,0,0,0) 83886080 0.1
+1.4 H5Dget_space (83886080) 67108867 0.1
+1.5 H5Sselect_hyperslab (67108867,0,{START;0},{1;1},{12;24},NULL) 0 0.1
+1.6 H5Screate_simple (2,{12;24},NULL) 67108868 0.1
+1.7 H5Dwrite (83886080,50331660,67108868,67108867,0) 0 0.1
+1.8 H5Fclose (16777216) 0 0.1
+"""
+"""What a first Recorder writes of one rank."""
+
+
+@pytest.fixture
+def site(tmp_path):
+    path = tmp_path / "site.toml"
+    path.write_text(SITE)
+    return path
+
+
+def call(site, *words):
+    every = ["simulate", "--on", str(site), *map(str, words)]
+    return CliRunner().invoke(main, every, prog_name="stripewise")
+
+
+def found(site, *words):
+    done = call(site, *words, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_time_bandwidth_limits_and_requests(site):
+    data = found(site, "--nodes", 4, "--pattern", NOTATION)
+    assert data["bytes"] == 32 * 4 * 2**20
+    assert data["bandwidth_bytes_per_second"] == pytest.approx(16 * 2**30)
+    assert data["seconds"] == pytest.approx(128 / 1024 / 16)
+    assert data["limits"][0]["words"] == "links of nodes: 4 x 4 GiB/s"
+    assert data["limits"][0]["next"] == "32 writers with a file each: 32 x 1 GiB/s"
+    assert data["requests"]["processes"] == 32
+    text = call(site, "--nodes", 4, "--pattern", NOTATION).stdout
+    assert re.search(r"bandwidth +16\.0 GiB/s", text)
+    assert re.search(r"limits +100 % +links of nodes: 4 x 4 GiB/s", text)
+
+
+def test_several_sweeps_make_a_product_and_the_best_is_marked(site, tmp_path):
+    words = ["--pattern", "vpic --local 131072", "--stack", "posix-shared"]
+    words += ["--sweep", "striping_factor=1,4,-1", "--sweep", "nodes=1,4"]
+    data = found(site, *words)
+    assert len(data["rows"]) == 6
+    rates = [row["bandwidth_bytes_per_second"] for row in data["rows"]]
+    assert data["best"] == rates.index(max(rates))
+    assert data["bandwidth_bytes_per_second"] == max(rates)
+    assert data["rows"][data["best"]]["point"] == {"mpiio.striping_factor": 4, "nodes": 4}
+    page = tmp_path / "page.html"
+    lines = call(site, *words, "--html", page).stdout.splitlines()
+    assert sum(" best " in line and "GiB/s" in line for line in lines) == 1
+    html = page.read_text()
+    assert "striping_factor" in html
+    assert html.count("<tr>") > 6
+    assert "http" not in html.split("<script>")[0].replace("http-equiv", "")
+
+
+def test_reading_uses_the_rates_of_reads(site):
+    data = found(site, "--pattern", NOTATION, "--read")
+    assert data["limits"][0]["resource"] == "target"
+
+
+def test_the_workload_of_a_trace(tmp_path, site):
+    trace = tmp_path / "logs"
+    trace.mkdir()
+    for rank in range(2):
+        (trace / f"log.{rank}").write_text(RECORDER.replace("START", str(12 * rank)))
+    data = found(site, "--nodes", 1, "--ranks-per-node", 2, "--pattern", trace)
+    assert data["patterns"] == ["<2D, (BLOCK, *), (12, 24)>"]
+    assert (data["ranks"], data["bytes"]) == (2, 24 * 24 * 4)
+    with pytest.raises(UsageError, match="is of 2 ranks, not of 8"):
+        workload_of(Job(str(trace), 2, 4))
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--pattern", "<3D,(BLOCK,BLOCK),(2,2)>"], "character 17: expected 3 distributions"),
+        (["--pattern", "no-such.trace"], "is no trace, no kernel"),
+        (["--pattern", "vpic --loca 3"], "'--loca' is not known"),
+        (["--pattern", "vpic", "--set", "striping_factor=5"], "site has 4 targets"),
+        (["--pattern", "vpic", "--set", "striping_factor"], "--set 'striping_factor': write"),
+        (["--pattern", "vpic", "--set", "cb_nodes=1,2"], "several values; give them to --sweep"),
+        (["--pattern", "vpic", "--sweep", "nodes=1,x"], "--sweep nodes: 'x' is no number"),
+        (["--pattern", "vpic", "--sweep", "nodes=1", "--sweep", "nodes=2"], "names nodes twice"),
+        (["--pattern", "vpic", "--stack", "nfs"], "no software stack is called 'nfs'"),
+        (["--pattern", "vpic", "--transport", "ucx"], "site has no transport 'ucx'"),
+        (["--pattern", "vpic", "--capacity", "1TiB"], "site has fixed targets"),
+        (["--pattern", "vpic", "--capacity", "much"], "capacity 'much': give a size"),
+    ],
+)
+def test_bad_input_is_one_line(site, words, says):
+    done = call(site, *words)
+    assert done.exit_code in (2, 3)
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
