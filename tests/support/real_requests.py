@@ -28,10 +28,11 @@ import pytest
 from stripewise.model import Distribution, IoLayer, Op, Pattern, PatternKind
 from stripewise.readers import expand, read_evidence
 from stripewise.runtime import find_runtime
-from stripewise.simulation import REQUEST_DTYPE, Requests, Workload
+from stripewise.simulation import REQUEST_DTYPE, Requests, Workload, workload_from_kernel
 from stripewise.simulation.stacks import Layout, Setup
 
 DATA = "data.dat"
+_LARGEST = 1 << 28
 _ROOT = Path(__file__).resolve().parents[2]
 _TYPES = {"int64": 8, "double": 8, "float": 4}
 _MPI_OF = {"mpich": "mpich", "lustre": "mpich", "romio321": "openmpi", "ompio": "openmpi"}
@@ -53,6 +54,8 @@ class Cell:
         type: Of the elements.
         reading: A file of zeros that is there already.
         calls: A call for each contiguous piece instead of one through a file view.
+        kernel: Name and options of another kernel, "vpic --local 4096": then `size` and `cut` do
+            not count, and `grid` only for the number of ranks.
     """
 
     mpi: str
@@ -66,6 +69,7 @@ class Cell:
     reading: bool = False
     steps: int = 1
     calls: bool = False
+    kernel: str = ""
 
     @property
     def ranks(self) -> int:
@@ -80,9 +84,12 @@ class Cell:
     def __str__(self) -> str:
         said = [
             self.mpi,
-            "x".join(map(str, self.size)),
-            "x".join(map(str, self.grid)),
-            "-".join(self.cut),
+            *(
+                [self.kernel.replace(" --", ":").replace(" ", "="), str(self.ranks)]
+                if self.kernel
+                else ["x".join(map(str, self.size)), "x".join(map(str, self.grid))]
+            ),
+            *([] if self.kernel else ["-".join(self.cut)]),
             "coll" if self.collective else "pieces" if self.calls else "indep",
             "read" if self.reading else "write",
         ]
@@ -94,6 +101,10 @@ class Cell:
 
 def workload(cell: Cell) -> Workload:
     """What the kernel asks for."""
+    if cell.kernel:
+        op = "--op read" if cell.reading else "--op write"
+        words = f"{cell.kernel} {op} --steps {cell.steps}"
+        return workload_from_kernel(words, 1, cell.ranks, collective=cell.collective)
     element = _TYPES[cell.type]
     step = int(np.prod(cell.size)) * element
     parts = tuple(map(_distribution, cell.cut))
@@ -145,7 +156,7 @@ def real_requests(cell: Cell, where: Path) -> Requests:
     """
     if cell.reading:
         with open(where / DATA, "wb") as file:
-            file.truncate(int(np.prod(cell.size)) * _TYPES[cell.type] * cell.steps)
+            file.truncate(_LARGEST)
     containers = where / f"containers-{uuid.uuid4().hex}"
     containers.mkdir()
     runtime = find_runtime()
@@ -248,15 +259,22 @@ def _run(cell: Cell, where: Path, variables: Mapping[str, str]) -> None:
 
 
 def _options(cell: Cell) -> list[str]:
-    words = ["--pattern", "array3d", "--backend", "mpiio", "--halo", "0", "--file", DATA]
+    pattern, *own = (cell.kernel or "array3d").split()
+    words = ["--pattern", pattern, "--backend", "mpiio", "--halo", "0", "--file", DATA]
     words += ["--mode", "collective" if cell.collective else "independent", "--keep"]
     words += ["--op", "read" if cell.reading else "write", "--steps", str(cell.steps)]
-    words += ["--type", cell.type, "--open-once", *(["--no-view"] if cell.calls else [])]
-    for option, values in (("size", cell.size), ("grid", cell.grid), ("distribution", cell.cut)):
-        words += [f"--{option}", ",".join(map(str, values))]
+    words += ["--open-once", *(["--no-view"] if cell.calls else [])]
+    words += own or _array_options(cell)
     for name, value in cell.settings.items():
         if name.startswith("mpiio."):
             words += ["--hint", f"{name.removeprefix('mpiio.')}={value}"]
+    return words
+
+
+def _array_options(cell: Cell) -> list[str]:
+    words = ["--type", cell.type]
+    for option, values in (("size", cell.size), ("grid", cell.grid), ("distribution", cell.cut)):
+        words += [f"--{option}", ",".join(map(str, values))]
     return words
 
 

@@ -174,6 +174,27 @@ OMPIO_CELLS = [
     ),
 ]  # fmt: skip
 
+
+def _kernels(mpi: str, **settings: str | int) -> list[Cell]:
+    """The kernels of published programs; they have several variables in a file."""
+
+    def cell(words: str, ranks: int, **more: Any) -> Cell:
+        options: dict[str, Any] = {"settings": settings, "stripes": (4, 64 * KIB), **more}
+        return Cell(mpi, (0, 0, 0), (1, 1, ranks), kernel=words, **options)
+
+    return [
+        cell("vpic --local 20000", 4),
+        cell("vpic --local 20000", 4, collective=False),
+        cell("vpic --size 50001", 3),
+        cell("vorpal --local 12,20,30", 4, steps=2),
+        cell("vorpal --local 12,20,30", 4, collective=False),
+        cell("gcrm --local 1,13,2048", 4),
+        cell("gcrm --local 1,13,2048", 4, reading=True),
+        cell("btio --local 12,12,12", 4),
+        cell("flash --local 5,8,8,8", 4),
+    ]
+
+
 CELLS = [
     *_romio("mpich", CUT_2D),
     *_romio("romio321", CUT_3D),
@@ -181,4 +202,8 @@ CELLS = [
     *_lustre(),
     *_ompio(),
     *OMPIO_CELLS,
+    *_kernels("mpich", **_hints(cb_nodes=3, cb_buffer_size=200 * KIB)),
+    *_kernels("lustre", **SPREAD),
+    *_kernels("romio321", **SPREAD)[::4],
+    *_kernels("ompio", **_mca(io_ompio_num_aggregators=2, io_ompio_bytes_per_agg=200 * KIB)),
 ]
