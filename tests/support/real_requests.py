@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stripewise.model import Distribution, IoLayer, Op, Pattern, PatternKind
+from stripewise.model import Distribution, IoLayer, Op, Pattern, PatternKind, Trace
 from stripewise.readers import expand, read_evidence
 from stripewise.runtime import find_runtime
 from stripewise.simulation import REQUEST_DTYPE, Requests, Workload, workload_from_kernel
@@ -157,23 +157,28 @@ def real_requests(cell: Cell, where: Path) -> Requests:
     if cell.reading:
         with open(where / DATA, "wb") as file:
             file.truncate(_LARGEST)
+    return _of_data_file(captured(cell, _options(cell), where))
+
+
+def captured(cell: Cell, options: Sequence[str], where: Path) -> Trace:
+    """Run the kernel with these options under capture, call by call; its trace."""
     containers = where / f"containers-{uuid.uuid4().hex}"
     containers.mkdir()
     runtime = find_runtime()
     core = _lustre_core() if cell.mpi == "lustre" else runtime.core
-    _run(
-        cell,
-        where,
-        {
-            "LD_PRELOAD": str(core),
-            "STRIPEWISE_DIRECTORY": str(containers),
-            "STRIPEWISE_RUN_ID": containers.name,
-            "STRIPEWISE_PLUGIN_PATH": str(runtime.plugin_directory),
-            "STRIPEWISE_CAPTURE": "all",
-            "LUSTRE_MEMBER": f"{cell.stripes[0]} {cell.stripes[1]}",
-        },
-    )
-    return _of_data_file(containers)
+    variables = {
+        "LD_PRELOAD": str(core),
+        "STRIPEWISE_DIRECTORY": str(containers),
+        "STRIPEWISE_RUN_ID": containers.name,
+        "STRIPEWISE_PLUGIN_PATH": str(runtime.plugin_directory),
+        "STRIPEWISE_CAPTURE": "all",
+        "LUSTRE_MEMBER": f"{cell.stripes[0]} {cell.stripes[1]}",
+    }
+    _run(cell, options, where, variables)
+    trace = read_evidence(containers).trace
+    assert trace is not None
+    assert trace.lost_calls == 0
+    return trace
 
 
 def differences(real: Requests, simulated: Requests, most: int = 6) -> str:
@@ -219,10 +224,7 @@ def _merged(requests: list[_Told]) -> list[_Told]:
     return found
 
 
-def _of_data_file(containers: Path) -> Requests:
-    trace = read_evidence(containers).trace
-    assert trace is not None
-    assert trace.lost_calls == 0
+def _of_data_file(trace: Trace) -> Requests:
     rows = expand(trace)
     named = [number for number, path in enumerate(trace.paths) if Path(path).name == DATA]
     rows = rows[
@@ -241,12 +243,12 @@ def _of_data_file(containers: Path) -> Requests:
     return found
 
 
-def _run(cell: Cell, where: Path, variables: Mapping[str, str]) -> None:
+def _run(cell: Cell, options: Sequence[str], where: Path, variables: Mapping[str, str]) -> None:
     family = _MPI_OF[cell.mpi]
     kernel = find_runtime().kernels.get(family)
     if kernel is None:
         pytest.skip(f"no kernel for {family}: stripewise runtime build")
-    command = [*_launcher(cell), str(kernel), *_options(cell)]
+    command = [*_launcher(cell), str(kernel), *options]
     done = subprocess.run(
         command,
         cwd=where,

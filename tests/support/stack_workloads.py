@@ -15,12 +15,18 @@ from stripewise.simulation import Phase, Requests, Workload
 
 
 def pattern_of(
-    extents: Sequence[int], grid: Sequence[int], kinds: Sequence[str] = (), **other: object
+    extents: Sequence[int],
+    grid: Sequence[int],
+    kinds: Sequence[str] = (),
+    rule: str = "",
+    **other: object,
 ) -> Pattern:
-    """Return a pattern; kinds are "BLOCK" by default, "*" or, as a number, CYCLIC(k)."""
+    """Return a pattern; kinds are "BLOCK" (cut by `rule`), "*" or, as a number, CYCLIC(k)."""
     words = kinds or ["BLOCK"] * len(grid)
     parts = tuple(
-        Distribution("CYCLIC", int(word)) if word.isdigit() else Distribution(word)
+        Distribution("CYCLIC", int(word))
+        if word.isdigit()
+        else Distribution(word, rule=rule if word == "BLOCK" else "")
         for word in words
     )
     ranks = math.prod(grid)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from stripewise.errors import UsageError
+from stripewise.simulation.stacks._adios2 import Adios2Stack
 from stripewise.simulation.stacks._base import Stack
 from stripewise.simulation.stacks._cray import Cray
 from stripewise.simulation.stacks._ompio import OmpioLustre, OmpioStack
@@ -27,6 +28,7 @@ _MEMBERS: tuple[Stack, ...] = (
     Cray(),
     OmpioStack(),
     OmpioLustre(),
+    Adios2Stack(),
     PosixProcess(),
     PosixNode(),
     PosixShared(),

@@ -28,6 +28,7 @@ class Shape:
         span_bytes: From the first byte to the last of what all move.
         reach_bytes: From the first byte to the last of one rank (of most).
         joint_pieces: Contiguous ranges of what all move together; 1: there are no holes.
+        blocks: Blocks (boxes of elements) of all ranks together.
     """
 
     ranks: int
@@ -38,6 +39,7 @@ class Shape:
     span_bytes: int
     reach_bytes: float
     joint_pieces: int = 1
+    blocks: int = 0
 
     @property
     def rank_pieces(self) -> float:
@@ -97,6 +99,7 @@ def shape_of(pattern: Pattern, work: Workload) -> Shape:
     multipartition = pattern.kind == PatternKind.MULTIPARTITION
     copies = 1 if multipartition else max(pattern.active_ranks // places, 1)
     ranks = pattern.active_ranks if multipartition else math.prod(c.parts for c in cuts) * copies
+    blocks = math.prod(cut.blocks for cut in cuts) * copies
     unit = pattern.element_bytes
     while len(cuts) > 1 and cuts[-1].parts == 1 and cuts[-1].elements == extents[-1]:
         unit *= extents.pop()
@@ -110,6 +113,7 @@ def shape_of(pattern: Pattern, work: Workload) -> Shape:
         span_bytes=_span(spans, pattern),
         reach_bytes=_reach(cuts, extents, unit),
         joint_pieces=_runs([cut.joint for cut in cuts], extents),
+        blocks=blocks,
     )
 
 
