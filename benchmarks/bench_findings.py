@@ -32,11 +32,7 @@ from pathlib import Path
 from findings_output import into_page, markdown
 
 from stripewise.diagnosis import diagnose
-from stripewise.machines import (
-    measure_storage,
-    storage_file,
-    write_storage,
-)
+from stripewise.machines import keep_storage, probe_storage
 from stripewise.patterns import find_patterns
 from stripewise.readers import read_evidence
 from stripewise.runtime import collective_stacks, find_runtime, run_in_place
@@ -56,8 +52,8 @@ def main() -> None:
         words = _build(root)
         with _in(root):
             stacks = collective_stacks()
-            storage = measure_storage(root, stacks)
-        write_storage(storage, storage_file(root))
+            storage = probe_storage(root, stacks)
+        keep_storage(storage, root)
         entries = tomllib.loads((HERE / "catalogue.toml").read_text())["program"]
         entries = [one for one in entries if given.only in one["rule"] + " " + one["name"]]
         seen: set[str] = set()
@@ -65,7 +61,7 @@ def main() -> None:
         for entry in entries:
             repeats = given.repeats if entry["rule"] not in seen else 0
             seen.add(entry["rule"])
-            rows.append(_compare(entry, words, root, storage, given, repeats))
+            rows.append(_compare(entry, words, root, storage.costs, given, repeats))
             print(_line(rows[-1]), flush=True)
     finally:
         shutil.rmtree(root, ignore_errors=True)
@@ -73,8 +69,8 @@ def main() -> None:
         "rows": rows,
         "pairs": given.pairs,
         "repeats": given.repeats,
-        "processors": storage.processors,
-        "file_system": storage.kind,
+        "processors": storage.costs.processors,
+        "file_system": storage.mount.kind,
         "minutes": (time.monotonic() - begun) / 60,
         **_scores(rows),
     }

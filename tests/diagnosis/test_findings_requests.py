@@ -114,7 +114,7 @@ def test_without_a_measurement_only_what_is_clear_is_told():
     assert codes(independent(seconds=12.0), None) == []
     assert codes(independent(seconds=12.0)) == ["small-independent"]
     notes = diagnose(independent(seconds=60.0).evidence()).notes
-    assert any("doctor --storage" in text for text in notes)
+    assert any("machine probe" in text for text in notes)
 
 
 def serial_file(layer=IoLayer.POSIX, op=Op.WRITE, count=200_000, size=512, order=1.0, rank=0):

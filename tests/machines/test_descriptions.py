@@ -143,7 +143,7 @@ def test_quantities_are_written_shortly():
     assert quantity_text(0.0005, Dimension.TIME) == "0.5 ms"
     assert quantity_text(5e-5, Dimension.TIME) == "50 us"
     assert quantity_text(0, Dimension.TIME) == "0 s"
-    assert quantity_text(3.044e9, Dimension.BANDWIDTH) == "3044 MB/s"
+    assert quantity_text(3.044e9, Dimension.BANDWIDTH) == "3.044 GB/s"
     assert quantity_text(4096, Dimension.SIZE) == "4 KiB"
     assert quantity_text(12.0, Dimension.COUNT) == "12"
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.machines import find_mount
-from stripewise.machines._mount import mount_in
+from stripewise.machines._mount import find_mount, mount_in
 from stripewise.model import Mount
 
 MOUNTS = r"""27 1 254:0 / / rw - ext4 /dev/vda rw

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from stripewise.machines import Storage
 from stripewise.model import Mount
 from stripewise.runtime import CheckStatus, Runtime, run_doctor
 from stripewise.runtime import _doctor as doctor
@@ -61,7 +62,8 @@ def test_no_mpi_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_is_no_storage(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(doctor, "find_mount", lambda path: Mount("tmpfs"))
+    memory = Storage("local", "memory", "local", "", {}, mount=Mount("tmpfs"))
+    monkeypatch.setattr(doctor, "local_storage", lambda path: memory)
     assert doctor._storage(tmp_path)[0].status is CheckStatus.WARN
 
 

@@ -31,7 +31,7 @@ COMMANDS = {
     "knowledge": "List and exchange the results of earlier studies.",
     "tunables": "List the tunables: values, defaults, safety.",
     "strategies": "List the search strategies and their options.",
-    "machine": "List, show and check descriptions of storage systems.",
+    "machine": "List, show, check and measure descriptions of storage.",
     "runtime": "Build the runtime library and list what is built.",
     "doctor": "Check what works on this machine.",
     "completion": "Print a shell's completion script.",

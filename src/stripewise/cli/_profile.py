@@ -85,7 +85,7 @@ def command(
     a remedy.  The exit code is 0 whatever is found, and 9 if PATH cannot be read.
     """
     from stripewise.diagnosis import diagnose
-    from stripewise.machines import load_storage
+    from stripewise.machines import storage_of_files
     from stripewise.outputs import write_file
     from stripewise.patterns import find_patterns
     from stripewise.readers import read_evidence
@@ -103,7 +103,7 @@ def command(
     evidence = read_evidence(paths)
     patterns = find_patterns(evidence.accesses)
     profile = evidence.profile
-    diagnosis = diagnose(evidence, patterns, load_storage(profile.paths, profile.hosts))
+    diagnosis = diagnose(evidence, patterns, storage_of_files(profile.paths, profile.hosts).costs)
     if number is not None:
         _try(diagnosis, number, paths, as_json=as_json)
         return

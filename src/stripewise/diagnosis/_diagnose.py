@@ -66,5 +66,5 @@ def _remarks(numbers: Figures, findings: Sequence[Finding]) -> Iterator[str]:
     if any(found.cost_seconds is not None and not found.measured for found in findings):
         yield (
             "what the findings would gain rests on assumed costs of the storage; on the machine "
-            "of the run `stripewise doctor --storage DIR` measures them"
+            "of the run `stripewise machine probe DIR` measures them"
         )

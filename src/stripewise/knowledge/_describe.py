@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stripewise.elf import library_versions
 from stripewise.knowledge._records import LIBRARIES, Case, Fingerprint, Machine, Stack
-from stripewise.machines import find_mount
+from stripewise.machines import local_storage
 from stripewise.model import ProgramFacts
 from stripewise.text import text_of
 
@@ -55,7 +55,7 @@ def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:
         directory: Of the study.
         root: Where `proc` and `sys` are (for tests).
     """
-    mount = find_mount(directory, root)
+    mount = local_storage(directory, root).mount
     source = mount.source.encode("utf-8", "surrogateescape")
     return Machine(
         architecture=platform.machine(),

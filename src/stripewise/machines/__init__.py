@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stripewise.machines._description import KINDS as KINDS
     from stripewise.machines._description import Storage as Storage
     from stripewise.machines._description import Transport as Transport
+    from stripewise.machines._direct import Effort as Effort
     from stripewise.machines._figures import FIGURES as FIGURES
     from stripewise.machines._figures import Dimension as Dimension
     from stripewise.machines._figures import Evidence as Evidence
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
     from stripewise.machines._find import find_storage as find_storage
     from stripewise.machines._find import load_description as load_description
     from stripewise.machines._find import preset_names as preset_names
-    from stripewise.machines._keep import load_storage as load_storage
-    from stripewise.machines._keep import read_storage as read_storage
-    from stripewise.machines._keep import storage_file as storage_file
-    from stripewise.machines._keep import write_storage as write_storage
-    from stripewise.machines._mount import find_mount as find_mount
-    from stripewise.machines._probe import Stack as Stack
-    from stripewise.machines._probe import measure_storage as measure_storage
+    from stripewise.machines._local import keep_storage as keep_storage
+    from stripewise.machines._local import kept_storage as kept_storage
+    from stripewise.machines._local import local_storage as local_storage
+    from stripewise.machines._local import measured_words as measured_words
+    from stripewise.machines._local import storage_file as storage_file
+    from stripewise.machines._local import storage_of_files as storage_of_files
+    from stripewise.machines._probe import probe_storage as probe_storage
+    from stripewise.machines._requests import Stack as Stack
     from stripewise.machines._slow import slowed as slowed
     from stripewise.machines._units import quantity as quantity
     from stripewise.machines._units import quantity_text as quantity_text

@@ -42,7 +42,7 @@ def interval_of(batches: Sequence[float]) -> Interval:
     ordered = sorted(batches)
     last = len(ordered) - 1
     low, middle, high = (ordered[round(share * last)] for share in (0.25, 0.5, 0.75))
-    return Interval(low, middle, high)
+    return Interval(*(float(f"{end:.4g}") for end in (low, middle, high)))
 
 
 ASSUMED_CALLS = {
@@ -92,7 +92,6 @@ class StorageCosts:
 
     Attributes:
         host / processors: The machine.
-        kind / source: Type of the file system, what is mounted.
         measured: Seconds since 1970; 0: nothing was measured, every cost is assumed.
         write / read: Request size in bytes -> seconds of one request, in a new file and in the
             system's cache.
@@ -103,8 +102,6 @@ class StorageCosts:
 
     host: str = ""
     processors: int = 0
-    kind: str = ""
-    source: str = ""
     measured: float = 0.0
     write: Mapping[int, Interval] = field(default_factory=dict)
     read: Mapping[int, Interval] = field(default_factory=dict)

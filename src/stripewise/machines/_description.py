@@ -7,7 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from stripewise.machines._costs import StorageCosts
 from stripewise.machines._figures import FIGURES, Figure
+from stripewise.model import Mount
 
 KINDS = ("lustre", "datawarp", "scatefs", "gpfs", "local")
 _DEFAULTS = {spec.name: spec.default for spec in FIGURES}
@@ -42,6 +44,8 @@ class Storage:
         figures: Name of `FIGURES` -> figure; what is missing has its default.
         transports: Variants; the first is in use if no other is chosen.
         slowdown: The same storage in slow motion: every time is so many times as long.
+        mount: Of this machine's own storage: what is mounted.
+        costs: Of this machine's own storage: what requests were measured to cost.
     """
 
     name: str
@@ -51,6 +55,8 @@ class Storage:
     figures: Mapping[str, Figure]
     transports: tuple[Transport, ...] = ()
     slowdown: float = 1.0
+    mount: Mount = field(default_factory=Mount)
+    costs: StorageCosts = field(default_factory=StorageCosts)
 
     def value(self, name: str) -> float:
         """Return a figure in base units, or its default.

@@ -12,6 +12,7 @@ from pathlib import Path
 from stripewise.errors import ConfigurationError
 from stripewise.inputs import DESCRIPTION, read_input
 from stripewise.machines._description import Storage
+from stripewise.machines._local import LOCAL, kept_storage
 from stripewise.machines._parse import parse_description
 from stripewise.machines._slow import slowed
 from stripewise.tunables import suggest
@@ -26,15 +27,19 @@ def preset_names() -> list[str]:
     return sorted(place.name[:-5] for place in places if place.name.endswith(".toml"))
 
 
-def load_description(source: str | Path) -> Storage:
+def load_description(source: str | Path, directory: Path = Path()) -> Storage:
     """Read one description.
 
     Args:
-        source: Name of a preset, path of a file, or (several lines) the TOML itself.
+        source: Name of a preset, "local", path of a file, or (several lines) the TOML itself.
+        directory: Whose file system "local" is.
 
     Raises:
         ConfigurationError: There is none, or it is malformed.
+        StorageError: Of the local storage nothing was measured.
     """
+    if source == LOCAL:
+        return kept_storage(directory)
     if isinstance(source, str) and "\n" in source:
         return parse_description(source)
     if isinstance(source, str) and source in preset_names():
@@ -42,7 +47,7 @@ def load_description(source: str | Path) -> Storage:
         return parse_description(place.read_text(encoding="utf-8"), source)
     path = Path(source)
     if isinstance(source, str) and path.suffix != ".toml" and not path.is_file():
-        closest = suggest(source, preset_names()) or ":"
+        closest = suggest(source, [*preset_names(), LOCAL]) or ":"
         raise ConfigurationError(
             f"no storage is called {source!r}{closest} give the path of a .toml file or a name "
             "that `stripewise machine list` shows"
@@ -50,19 +55,22 @@ def load_description(source: str | Path) -> Storage:
     return parse_description(_read(path), str(source))
 
 
-def find_storage(name: str) -> Storage:
+def find_storage(name: str, directory: Path = Path()) -> Storage:
     """Return a storage by the words of `--on`: "archer2-hdd", "site.toml", "archer2-hdd@1/64".
 
     Args:
-        name: Of a preset, or path of a description; `@1/N` or `@FRACTION` is slow motion.
+        name: Of a preset, "local", or path of a description; `@1/N` or `@FRACTION` is slow
+            motion.
+        directory: Whose file system "local" is.
 
     Raises:
         ConfigurationError: There is no such storage, it is malformed, or the fraction is none.
+        StorageError: Of the local storage nothing was measured.
     """
     base, sign, scale = name.rpartition("@")
     if not sign or Path(name).is_file():
-        return load_description(name)
-    return slowed(load_description(base), _slowdown(name, scale))
+        return load_description(name, directory)
+    return slowed(load_description(base, directory), _slowdown(name, scale))
 
 
 def _slowdown(name: str, scale: str) -> float:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from stripewise.errors import ConfigurationError
 from stripewise.inputs import parse_toml
 from stripewise.machines._checks import check_together, converted
+from stripewise.machines._costs_text import RawCosts, RawExchange, RawMount, costs_of
 from stripewise.machines._description import KINDS, Storage, Transport
 from stripewise.machines._figures import FIGURES, Evidence, Figure
 from stripewise.tunables import first_problem, suggest
@@ -81,6 +82,8 @@ class _Document(_Strict):
     stack: str = ""
     slowdown: Annotated[float, Field(ge=1, le=1e9)] = 1.0
     transport: dict[str, _Transport] = Field(default_factory=dict)
+    mount: RawMount = Field(default_factory=RawMount)
+    costs: RawCosts = Field(default_factory=RawCosts)
 
 
 _FIELDS: dict[str, Any] = {
@@ -90,6 +93,7 @@ _Whole = create_model("_Whole", __base__=_Document, **_FIELDS)
 _KNOWN_KEYS = tuple(
     dict.fromkeys(
         [*_Whole.model_fields, *_Raw.model_fields, *_Transport.model_fields]
+        + [*RawMount.model_fields, *RawCosts.model_fields, *RawExchange.model_fields]
         + [spec.name.partition(".")[2] for spec in FIGURES]
     )
 )
@@ -132,6 +136,8 @@ def _storage(document: Any) -> Storage:
         figures=dict(_figures(document)),
         transports=tuple(_transport(name, one) for name, one in document.transport.items()),
         slowdown=document.slowdown,
+        mount=document.mount.mount(),
+        costs=costs_of(document.costs),
     )
     check_together(storage)
     return storage

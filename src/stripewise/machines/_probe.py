@@ -1,194 +1,150 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A short measurement of one file system, with the calls that programs make.
-
-Each cost is that of batches of calls, so that its spread is known.  What Python itself takes
-for a call (0.1 to 0.3 us) is in the figures of small requests.
-"""
+"""The description of this machine's own storage, measured in about a minute."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import subprocess
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from statistics import fmean, median, stdev
 
 from stripewise.errors import StorageError
-from stripewise.machines._costs import MIB, Exchange, Interval, StorageCosts, interval_of
+from stripewise.machines._description import Storage
+from stripewise.machines._direct import (
+    LARGE,
+    METADATA,
+    MIB,
+    SMALL,
+    Effort,
+    Samples,
+    measure_rounds,
+)
+from stripewise.machines._figures import FIGURES, Evidence, Figure
+from stripewise.machines._local import described
 from stripewise.machines._mount import find_mount
+from stripewise.machines._requests import Stack, measure_costs
+from stripewise.machines._units import rounded
 from stripewise.owned import OwnedDirectory
+from stripewise.text import printable
 
-BATCHES = 9
-_BATCH_BYTES = 8 * MIB
-_MOST_CALLS = 8000
-_FILES = 60
-_SYNCS = 5
-SIZES = (16, 256, 4 << 10, 64 << 10, MIB)
-SYNC_SIZES = (4 << 10, MIB, 16 * MIB)
-PIECES = (64, 1 << 10, 16 << 10)
-_STEPS = 5
-_EXCHANGED_BYTES = 4 * MIB
-_TIMEOUT_SECONDS = 60
+_DIMENSIONS = {spec.name: spec.dimension for spec in FIGURES}
+_LEAST_FREE = 512 * MIB
+_MOST_PROCESSES = 8
+_LEAST_SECONDS = 1e-9
 
 
-@dataclass(frozen=True)
-class Stack:
-    """An MPI with one of its implementations of MPI-IO.
-
-    Attributes:
-        name: Of the stack.
-        words: That start the kernel on `ranks` ranks.
-        collective: Whether the ranks transfer together.
-        environment: That chooses the implementation.
-    """
-
-    name: str
-    words: tuple[str, ...]
-    ranks: int
-    collective: bool = True
-    environment: Mapping[str, str] = field(default_factory=dict)
-
-
-def measure_storage(directory: Path, stacks: Sequence[Stack] = ()) -> StorageCosts:
+def probe_storage(
+    directory: Path, stacks: Sequence[Stack] = (), effort: Effort | None = None
+) -> Storage:
     """Measure the file system of a directory, in a directory of its own that is removed again.
 
     Args:
-        directory: On the file system in question; some 150 MiB are written to it.
+        directory: On the file system in question; some 150 MiB at a time are written to it.
         stacks: Whose transfers of interleaved pieces are measured; one whose kernel fails is
             left out.
+        effort: How long and how much is transferred.
 
     Raises:
-        StorageError: Nothing can be written there.
+        StorageError: Nothing can be written there, or there is too little space.
     """
+    processors = len(os.sched_getaffinity(0))
     try:
-        with OwnedDirectory.temporary("probe", directory) as work:
-            mount = find_mount(directory)
-            write = {size: interval_of(_requests(work, size, _write)) for size in SIZES}
-            read = {size: interval_of(_requests(work, size, _read)) for size in SIZES}
-            return StorageCosts(
-                host=platform.node(),
-                processors=len(os.sched_getaffinity(0)),
-                kind=mount.kind,
-                source=mount.source,
-                measured=time.time(),
-                write=write,
-                read=read,
-                sync={size: interval_of(_syncs(work, size)) for size in SYNC_SIZES},
-                calls=_calls(work),
-                exchange=tuple(filter(None, (_exchange(stack, work) for stack in stacks))),
+        free = shutil.disk_usage(directory).free
+        if free < _LEAST_FREE:
+            raise StorageError(
+                f"{directory} has {free // MIB} MiB free, and a probe needs {_LEAST_FREE // MIB} "
+                "MiB: make room, or name a directory on another file system"
             )
+        with OwnedDirectory.temporary("probe", directory) as work:
+            processes = min(max(2, processors), _MOST_PROCESSES)
+            samples = measure_rounds(work, processes, effort or Effort())
+            costs = measure_costs(work, stacks)
+    except StorageError:
+        raise
     except OSError as error:
         raise StorageError(f"cannot measure {directory}: {error.strerror or error}") from error
+    mount = find_mount(directory)
+    base = described(mount)
+    title = printable(f"{mount.kind or 'storage'} on {mount.point} of {platform.node()}")
+    figures = dict(_figures(samples, processors))
+    return Storage(base.name, title, base.kind, "", figures, mount=mount, costs=costs)
 
 
-def _requests(work: Path, size: int, move: Callable[[int, bytes, int], None]) -> Sequence[float]:
-    """Seconds of one request in each batch: the files are new, and remain in the cache."""
-    calls = max(1, min(_MOST_CALLS, _BATCH_BYTES // size))
-    block = bytes(size)
-    found = []
-    for batch in range(BATCHES):
-        file = os.open(work / f"{size}.{batch}", os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            start = time.perf_counter()
-            move(file, block, calls)
-            found.append((time.perf_counter() - start) / calls)
-        finally:
-            os.close(file)
-    return found
-
-
-def _write(file: int, block: bytes, calls: int) -> None:
-    write = os.write
-    for _ in range(calls):
-        write(file, block)
-
-
-def _read(file: int, block: bytes, calls: int) -> None:
-    """Read what `_write` left, into memory that is used again."""
-    read, places = os.readv, [bytearray(len(block))]
-    for _ in range(calls):
-        read(file, places)
-
-
-def _syncs(work: Path, size: int) -> Sequence[float]:
-    found = []
-    file = os.open(work / f"sync.{size}", os.O_CREAT | os.O_WRONLY, 0o600)
-    try:
-        for _ in range(_SYNCS):
-            for _ in range(max(1, size // MIB)):
-                os.write(file, bytes(min(size, MIB)))
-            start = time.perf_counter()
-            os.fsync(file)
-            found.append(time.perf_counter() - start)
-    finally:
-        os.close(file)
-    return found
-
-
-def _calls(work: Path) -> dict[str, Interval]:
-    """Costs of calls that move no data, by batches of one call to each of some files."""
-    found: dict[str, list[float]] = {name: [] for name in ("create", "open", "stat", "unlink")}
-    names = [os.fspath(work / f"call.{number}") for number in range(_FILES)]
-    actions: dict[str, Callable[[str], object]] = {
-        "create": lambda name: os.close(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600)),
-        "open": lambda name: os.close(os.open(name, os.O_RDONLY)),
-        "stat": os.stat,
-        "unlink": os.unlink,
-    }
-    for _ in range(BATCHES):
-        for name, act in actions.items():
-            start = time.perf_counter()
-            for file in names:
-                act(file)
-            found[name].append((time.perf_counter() - start) / _FILES)
-    return {name: interval_of(batches) for name, batches in found.items()}
-
-
-def _exchange(stack: Stack, directory: Path) -> Exchange | None:
-    """Measure a stack by the benchmark kernel; None if that fails."""
-    mode = "collective" if stack.collective else "independent"
-    write: dict[int, Interval] = {}
-    read: dict[int, Interval] = {}
-    every: list[Mapping[str, Any]] = []
-    for piece in PIECES:
-        elements = piece // 8
-        rows = _EXCHANGED_BYTES // piece
-        options = ["--pattern", "array3d", "--type", "double", "--halo", "0"]
-        options += ["--mode", mode, "--op", "write-read", "--steps", str(_STEPS)]
-        options += ["--grid", f"1,1,{stack.ranks}", "--size", f"1,{rows},{elements * stack.ranks}"]
-        options += ["--file", os.fspath(directory / "exchange.dat"), "--json", "-"]
-        try:
-            done = subprocess.run(
-                [*stack.words, *options],
-                env=os.environ | dict(stack.environment),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_TIMEOUT_SECONDS,
-                check=False,
-            )
-            steps = json.loads(done.stdout)["steps"]
-        except (OSError, subprocess.SubprocessError, ValueError, KeyError):
-            return None
-        every += steps
-        write[piece] = _seconds_a_byte(steps, "write")
-        read[piece] = _seconds_a_byte(steps, "read")
-    opening = interval_of(
-        [sum(step["phases"][name]["min_seconds"] for name in ("open", "close")) for step in every]
+def _figures(samples: Samples, processors: int) -> Iterator[tuple[str, Figure]]:
+    said = "direct requests" if samples.direct else "no O_DIRECT: through the cache, with fsync"
+    here = "stripewise machine probe"
+    yield "machine.nodes", Figure(1.0, Evidence.MEASURED, "this machine")
+    yield "machine.ranks_per_node", Figure(float(processors), Evidence.MEASURED, "this machine")
+    yield (
+        "servers.targets",
+        Figure(1.0, Evidence.ASSUMED, "the file system is taken as one target"),
     )
-    return Exchange(stack.name, stack.ranks, stack.collective, opening, write, read)
+    for name, values, what in _measured(samples):
+        number = f"; {len(values)} samples" if len(values) > 1 else ""
+        yield name, _figure(name, values, f"{here}: {what}; {said}{number}")
 
 
-def _seconds_a_byte(steps: Sequence[Mapping[str, Any]], operation: str) -> Interval:
-    """Return the cost of a byte of all ranks in the transfers of the kernel's steps."""
-    return interval_of(
-        [
-            step["phases"]["transfer"]["max_seconds"] / step["bytes"]
-            for step in steps
-            if step["operation"] == operation
-        ]
+def _measured(samples: Samples) -> Iterator[tuple[str, Sequence[float], str]]:
+    """Yield figures with their values in each round, in base units."""
+    number = samples.processes
+    several = f"{number} processes, requests of {LARGE // MIB} MiB"
+    for way in ("write", "read"):
+        alone = _streams(samples, way)
+        own, shared = (samples.rate(way, number, LARGE, one) for one in (False, True))
+        yield f"client.process_{way}", alone, "one process, what larger requests take longer"
+        yield f"client.file_{way}", shared, f"{several}, one file"
+        yield f"client.node_{way}", own, f"{several}, a file each"
+        best = own if median(own) >= median(alone) else alone
+        yield f"servers.target_{way}", best, "the most that one or several processes reached"
+    target, client = _request_times(samples)
+    yield "servers.target_request", target, f"{number} processes, requests of {SMALL // 1024} KiB"
+    yield "client.request", client, "one process, the same, less the target's time"
+    for call in METADATA:
+        every = samples.calls[call, number]
+        yield f"metadata.{call}", every, f"{number} processes, from one call to the next"
+    yield "metadata.latency", _latencies(samples), "one process, create and open, less the above"
+    writes = samples.rate("write", number, LARGE)
+    if len(writes) > 1:
+        what = f"{several}, a file each, {len(writes)} rounds"
+        yield "noise.cv", [min(1.0, stdev(writes) / fmean(writes))], what
+
+
+def _streams(samples: Samples, way: str) -> list[float]:
+    """Return what one process moves a second beyond its time for each request."""
+    pairs = zip(samples.seconds(way, 1, LARGE), samples.seconds(way, 1, SMALL), strict=True)
+    return [(LARGE - SMALL) / max(large - small, large / 2) for large, small in pairs]
+
+
+def _request_times(samples: Samples) -> tuple[list[float], list[float]]:
+    """Return the time of a request at the target, and of the process beside it."""
+    target, client = [], []
+    for way in ("write", "read"):
+        rate = median(samples.rate(way, samples.processes, LARGE))
+        together = samples.seconds(way, samples.processes, SMALL)
+        alone = samples.seconds(way, 1, SMALL)
+        for every, one in zip(together, alone, strict=True):
+            target.append(max(_LEAST_SECONDS, every - SMALL / rate))
+            client.append(max(0.0, one - every))
+    return target, client
+
+
+def _latencies(samples: Samples) -> list[float]:
+    return [
+        max(0.0, alone - together)
+        for call in ("create", "open")
+        for alone, together in zip(
+            samples.calls[call, 1], samples.calls[call, samples.processes], strict=True
+        )
+    ]
+
+
+def _figure(name: str, values: Sequence[float], source: str) -> Figure:
+    """Return the median of the rounds, and their ends as its interval."""
+    low, middle, high = (
+        rounded(value, _DIMENSIONS[name]) for value in (min(values), median(values), max(values))
     )
+    ends = (low, high) if len(values) > 1 else (None, None)
+    return Figure(middle, Evidence.MEASURED, source, *ends)

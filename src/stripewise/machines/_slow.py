@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
+from stripewise.machines._costs import Interval, StorageCosts
 from stripewise.machines._description import Storage
 from stripewise.machines._figures import FIGURES, Dimension, Figure
 
+_Key = TypeVar("_Key")
 _DIMENSIONS = {spec.name: spec.dimension for spec in FIGURES}
 
 
@@ -28,7 +31,32 @@ def slowed(storage: Storage, slowdown: float) -> Storage:
         figures=_slowed(storage.figures, slowdown),
         transports=transports,
         slowdown=storage.slowdown * slowdown,
+        costs=_slowed_costs(storage.costs, slowdown),
     )
+
+
+def _slowed_costs(costs: StorageCosts, slowdown: float) -> StorageCosts:
+    exchange = [
+        replace(
+            one,
+            opening=one.opening.scaled(slowdown),
+            write=_scaled(one.write, slowdown),
+            read=_scaled(one.read, slowdown),
+        )
+        for one in costs.exchange
+    ]
+    return replace(
+        costs,
+        write=_scaled(costs.write, slowdown),
+        read=_scaled(costs.read, slowdown),
+        sync=_scaled(costs.sync, slowdown),
+        calls=_scaled(costs.calls, slowdown),
+        exchange=tuple(exchange),
+    )
+
+
+def _scaled(table: Mapping[_Key, Interval], slowdown: float) -> dict[_Key, Interval]:
+    return {key: cost.scaled(slowdown) for key, cost in table.items()}
 
 
 def _slowed(figures: Mapping[str, Figure], slowdown: float) -> dict[str, Figure]:

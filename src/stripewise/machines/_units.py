@@ -68,8 +68,17 @@ def quantity_text(value: float, dimension: Dimension) -> str:
     for unit, factor in _WRITTEN[dimension].items():
         for number in _numbers(value, factor):
             if _is(text := f"{number} {unit}", value, dimension):
-                texts.append((not 0.1 <= float(number) < 10_000, len(text), text))
+                texts.append((not 0.1 <= float(number) < 1100, len(text), text))
     return min(texts)[2] if texts else f"{value!r} {_base(dimension)}"
+
+
+def rounded(value: float, dimension: Dimension, digits: int = 4) -> float:
+    """Return a value with a few digits in the unit in which it is written."""
+    if dimension in (Dimension.COUNT, Dimension.RATIO) or value == 0:
+        return float(f"{value:.{digits}g}")
+    units = list(_WRITTEN[dimension].values())[:5]
+    factor = next((one for one in units if value >= float(one)), units[-1])
+    return float(Decimal(f"{value / float(factor):.{digits}g}") * factor)
 
 
 def _numbers(value: float, factor: Decimal) -> Iterator[str]:

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
+from stripewise.machines._costs_text import basic_string, costs_lines, mount_lines
 from stripewise.machines._description import Storage, Transport
 from stripewise.machines._figures import FIGURES, Dimension, Figure, FigureSpec
 from stripewise.machines._units import quantity_text
@@ -23,7 +23,7 @@ def description_text(storage: Storage) -> str:
 def _lines(storage: Storage) -> Iterator[str]:
     yield "version = 1"
     for key in ("name", "title", "kind", "stack"):
-        yield f"{key} = {_string(getattr(storage, key))}"
+        yield f"{key} = {basic_string(getattr(storage, key))}"
     if storage.slowdown != 1:
         yield f"slowdown = {float(storage.slowdown)!r}"
     table = ""
@@ -37,11 +37,13 @@ def _lines(storage: Storage) -> Iterator[str]:
         yield f"{key} = {_figure(spec, storage.figures[spec.name])}"
     for transport in storage.transports:
         yield from _transport(transport)
+    yield from mount_lines(storage.mount)
+    yield from costs_lines(storage.costs)
 
 
 def _transport(transport: Transport) -> Iterator[str]:
     yield from ("", f"[transport.{_key(transport.name)}]")
-    when = ", ".join(f"{_key(key)} = {_string(value)}" for key, value in transport.when.items())
+    when = ", ".join(f"{_key(key)} = {basic_string(text)}" for key, text in transport.when.items())
     yield f"when = {{ {when} }}" if when else "when = {}"
     if transport.hangs_from_nodes:
         yield f"hangs_from_nodes = {transport.hangs_from_nodes}"
@@ -54,7 +56,7 @@ def _transport(transport: Transport) -> Iterator[str]:
 
 def _figure(spec: FigureSpec, figure: Figure) -> str:
     value = _value(figure.value, spec.dimension)
-    text = f'value = {value}, kind = "{figure.kind.value}", source = {_string(figure.source)}'
+    text = f'value = {value}, kind = "{figure.kind.value}", source = {basic_string(figure.source)}'
     if figure.low is not None and figure.high is not None:
         ends = ", ".join(_value(end, spec.dimension) for end in (figure.low, figure.high))
         text += f", interval = [{ends}]"
@@ -67,9 +69,4 @@ def _value(value: float, dimension: Dimension) -> str:
 
 
 def _key(key: str) -> str:
-    return key if _BARE_KEY.fullmatch(key) else _string(key)
-
-
-def _string(text: str) -> str:
-    """Return a basic string; what JSON escapes TOML escapes alike, and DEL beside it."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return key if _BARE_KEY.fullmatch(key) else basic_string(key)

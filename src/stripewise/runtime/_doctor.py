@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.errors import RuntimeMissingError
-from stripewise.machines import find_mount
+from stripewise.machines import local_storage, measured_words
 from stripewise.readers import is_launcher
 from stripewise.runtime._libraries import REMEDIES
 from stripewise.runtime._locate import Runtime, find_runtime
@@ -218,14 +218,17 @@ def _shared_memory() -> Check:
 
 
 def _storage(directory: Path) -> list[Check]:
-    mount = find_mount(directory)
+    storage = local_storage(directory)
+    mount = storage.mount
     if mount.is_memory:
         remedy = "run where the program's real output goes"
         found = warn("file system", f"{directory} is in memory ({mount.kind}): no storage", remedy)
     else:
         role = "network" if mount.is_network else "local"
         role = "parallel" if mount.is_parallel else role
-        found = ok("file system", f"{directory} is on {mount.kind or 'an unknown type'} ({role})")
+        detail = f"{directory} is on {mount.kind or 'an unknown type'} ({role})"
+        words = measured_words(storage) or "not measured (`stripewise machine probe`)"
+        found = ok("file system", f"{detail}; {words}")
     try:
         free = shutil.disk_usage(directory).free
     except OSError as error:

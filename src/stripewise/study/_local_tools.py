@@ -17,7 +17,7 @@ from stripewise.emulation import EmulatedStorage
 from stripewise.errors import UsageError
 from stripewise.knowledge import Machine, Memory, describe_machine, own_store, site_stores
 from stripewise.launch import Launcher, create_launcher
-from stripewise.machines import find_mount
+from stripewise.machines import local_storage, measured_words
 from stripewise.model import JobSettings, ProgramFacts, Verification
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
@@ -153,7 +153,8 @@ def _comparison(workspace: Workspace) -> Compare:
 def _provenance(
     options: StudyOptions, policy: Policy, storage: EmulatedStorage | None
 ) -> dict[str, str]:
-    here = str(find_mount(options.study_directory))
+    local = local_storage(options.study_directory)
+    here = str(local.mount)
     described = {
         "stripewise": stripewise.__version__,
         "python": platform.python_version(),
@@ -161,6 +162,7 @@ def _provenance(
         "system": f"{platform.system()} {platform.release()}",
         "cores": str(len(os.sched_getaffinity(0))),
         "storage": here if storage is None else f"{storage.identity}, emulated on {here}",
+        "storage_measured": measured_words(local),
         "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
         "directory": str(options.origin),
     }
@@ -171,7 +173,7 @@ def _provenance(
         described["emulated digest"] = storage.digest
     if policy.sources:
         described["policy"] = ", ".join(policy.sources)
-    return described
+    return {name: text for name, text in described.items() if text}
 
 
 def other_file_system(options: StudyOptions) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from stripewise.emulation import EmulatedRun, EmulatedStorage
 from stripewise.errors import ContainerError
 from stripewise.launch import Outcome
-from stripewise.machines import find_mount
+from stripewise.machines import local_storage
 from stripewise.model import FailureCause, Measurement, ObservedFile, RunProfile, RunStatus
 from stripewise.readers import (
     HandshakeState,
@@ -128,7 +128,9 @@ def look_first(
     return FirstLook(
         facts=replace(
             facts,
-            filesystem=storage.storage.kind if storage else find_mount(place.directory).kind,
+            filesystem=storage.storage.kind
+            if storage
+            else local_storage(place.directory).mount.kind,
             striping=storage.striping if storage else None,
             file_classes=file_classes(profile, place.directory),
         ),

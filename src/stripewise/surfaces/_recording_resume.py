@@ -15,7 +15,7 @@ from pathlib import Path
 import stripewise
 from stripewise.emulation import EmulatedStorage
 from stripewise.errors import StudyError
-from stripewise.machines import find_mount
+from stripewise.machines import local_storage
 from stripewise.model import ProgramFacts
 from stripewise.runtime import mpi_of_command
 from stripewise.surfaces._recording_plan import (
@@ -116,7 +116,7 @@ def provenance_of(
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": _field(Path("/proc/meminfo"), "MemTotal"),
         "filesystem": facts.filesystem,
-        "storage": find_mount(directory).medium if storage is None else "emulated",
+        "storage": local_storage(directory).mount.medium if storage is None else "emulated",
         "emulated": storage.identity if storage is not None else "",
         "emulated digest": storage.digest if storage is not None else "",
         "mpi": version or (mpi.label if mpi else ""),

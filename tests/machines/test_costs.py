@@ -1,26 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs of a storage: intervals, the short measurement, and the record that is kept."""
+"""Costs of requests: intervals, what follows from them, and how they are measured."""
 
 import json
-import platform
 from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import StorageError
-from stripewise.machines import (
-    Exchange,
-    Interval,
-    Stack,
-    StorageCosts,
-    interpolated,
-    load_storage,
-    measure_storage,
-    read_storage,
-    storage_file,
-    write_storage,
-)
+from stripewise.machines import Exchange, Interval, Stack, StorageCosts, interpolated
+from stripewise.machines._requests import measure_costs
 
 COST = Interval(1e-6, 2e-6, 4e-6)
 TABLE = {1024: COST, 1 << 20: COST.scaled(100)}
@@ -73,46 +61,6 @@ def test_the_noise_is_that_of_the_measured_costs():
     assert storage().spread == pytest.approx(0.5)
 
 
-def test_a_directory_is_measured_and_left_as_it_was(tmp_path):
-    found = measure_storage(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    assert found.is_measured
-    assert found.host == platform.node()
-    assert found.request(1 << 20, writing=True).middle > found.request(16, writing=True).middle
-    assert 0 < found.call("open").low <= found.call("create").high
-
-
-def test_a_record_is_kept_for_its_file_system(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    kept = storage(
-        exchange=(Exchange("mpich", 2, True, COST, TABLE, TABLE),), calls={"open": COST}
-    )
-    path = str(tmp_path / "out.dat")
-    assert load_storage([path], [platform.node()]) == StorageCosts()
-    write_storage(kept, storage_file(tmp_path))
-    assert load_storage([path], [platform.node()]) == kept
-    assert load_storage([path], ["elsewhere"]) == StorageCosts()
-    assert load_storage(["/no/such/directory/x"], [platform.node()]) == StorageCosts()
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda text: text[:40],
-        lambda text: text.replace('"version": 2', '"version": 99'),
-        lambda text: json.dumps({**json.loads(text), "write": {"64": [3, 2, 1]}}),
-        lambda text: json.dumps({**json.loads(text), "other": 1}),
-        lambda text: "[" * 100_000,
-    ],
-)
-def test_a_damaged_record_is_refused_with_a_remedy(tmp_path, damage):
-    file = tmp_path / "storage.json"
-    write_storage(storage(), file)
-    file.write_text(damage(file.read_text()))
-    with pytest.raises(StorageError, match="doctor --storage"):
-        read_storage(file)
-
-
 def kernel(tmp_path, text):
     program = tmp_path / "kernel"
     program.write_text(f"#!/bin/sh\ncat <<'E'\n{text}\nE\n")
@@ -133,11 +81,11 @@ def test_exchange_is_what_the_kernels_transfers_took(tmp_path):
         }
         for op, seconds in (("write", 0.1), ("write", 0.2), ("write", 0.3), ("read", 0.4))
     ]
-    (found,) = measure_storage(tmp_path, kernel(tmp_path, json.dumps({"steps": steps}))).exchange
+    (found,) = measure_costs(tmp_path, kernel(tmp_path, json.dumps({"steps": steps}))).exchange
     assert found.write[64].middle == pytest.approx(2e-4)
     assert found.read[64].middle == pytest.approx(4e-4)
     assert found.opening.middle == pytest.approx(0.03)
 
 
 def test_a_kernel_that_fails_is_left_out(tmp_path):
-    assert measure_storage(tmp_path, kernel(tmp_path, "no JSON")).exchange == ()
+    assert measure_costs(tmp_path, kernel(tmp_path, "no JSON")).exchange == ()

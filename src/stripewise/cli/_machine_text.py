@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Descriptions of storage for people and as JSON."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from stripewise.report import aligned, format_bandwidth, format_bytes, format_seconds
+from stripewise.text import printable
+
+if TYPE_CHECKING:
+    from stripewise.machines import Figure, FigureSpec, Storage, StorageCosts, Transport
+
+
+def summary(storage: Storage) -> dict[str, Any]:
+    """Return what a description is, without its figures."""
+    kinds = Counter(figure.kind.value for figure in storage.figures.values())
+    return {
+        "name": storage.name,
+        "title": storage.title,
+        "kind": storage.kind,
+        "stack": storage.stack or None,
+        "slowdown": storage.slowdown,
+        "transports": [one.name for one in storage.transports],
+        "figures": {kind: kinds[kind] for kind in ("measured", "documented", "assumed")},
+    }
+
+
+def table(found: list[Storage]) -> list[str]:
+    """Return a line for each description."""
+    rows = [
+        ("STORAGE", "KIND", "NODES", "TARGETS", "A TARGET", "MEASURED", "ASSUMED", "WHAT IT IS")
+    ]
+    for one in found:
+        kinds = summary(one)["figures"]
+        rows.append(
+            (
+                one.name,
+                one.kind,
+                f"{one.value('machine.nodes'):.0f}",
+                f"{one.value('servers.targets'):.0f}",
+                format_bandwidth(one.value("servers.target_write")),
+                str(kinds["measured"]),
+                str(kinds["assumed"]),
+                printable(one.title),
+            )
+        )
+    return aligned(rows)
+
+
+def sentence(storage: Storage) -> str:
+    """Say in one line what is described."""
+    kinds = summary(storage)["figures"]
+    counted = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
+    return (
+        f"{storage.name}: {printable(storage.title)}. {storage.kind}, "
+        f"{storage.value('servers.targets'):.0f} targets of "
+        f"{format_bandwidth(storage.value('servers.target_write'))}; figures: {counted}."
+    )
+
+
+def data(storage: Storage) -> dict[str, Any]:
+    """Return everything as plain data."""
+    from stripewise.machines import FIGURES
+    from stripewise.model import to_json
+
+    specs = {spec.name: spec for spec in FIGURES}
+    return {
+        **summary(storage),
+        "figures": {
+            name: {"unit": spec.dimension.value, "meaning": spec.meaning, "default": spec.default}
+            | (asdict(storage.figures[name]) if name in storage.figures else {"value": None})
+            for name, spec in specs.items()
+        },
+        "transports": [asdict(one) for one in storage.transports],
+        "mount": asdict(storage.mount) if storage.mount.kind else None,
+        "costs": to_json(storage.costs) if storage.costs.is_measured else None,
+    }
+
+
+def details(storage: Storage) -> Iterator[str]:
+    """Yield everything, line by line."""
+    from stripewise.machines import FIGURES
+
+    yield f"{storage.name}: {printable(storage.title)}"
+    stack = f", MPI-IO of its users: {storage.stack}" if storage.stack else ""
+    yield f"kind: {storage.kind}{stack}"
+    if storage.slowdown != 1:
+        yield f"in slow motion: every time is {storage.slowdown:g} times as long"
+    yield ""
+    yield from _figures(FIGURES, storage.figures)
+    absent = [spec for spec in FIGURES if spec.name not in storage.figures]
+    if absent:
+        yield ""
+        yield from aligned(
+            [("NOT DESCRIBED", "SO", "WHAT IT IS")]
+            + [(spec.name, spec.absence, spec.meaning) for spec in absent]
+        )
+    for place, transport in enumerate(storage.transports):
+        yield ""
+        yield from _transport(transport, is_default=place == 0)
+    if storage.costs.is_measured:
+        yield ""
+        yield from _costs(storage.costs)
+
+
+def _costs(costs: StorageCosts) -> Iterator[str]:
+    """Yield what requests cost, through the system's cache."""
+    date = time.strftime("%Y-%m-%d %H:%M", time.localtime(costs.measured))
+    yield f"costs of requests through the cache, measured on {date}"
+    for name, table in (("write", costs.write), ("read", costs.read), ("fsync", costs.sync)):
+        for size, cost in table.items():
+            yield f"  {name + ' of ' + format_bytes(size):<20} {_interval(cost)}"
+    for name, cost in costs.calls.items():
+        yield f"  {name:<20} {_interval(cost)}"
+    for exchange in costs.exchange:
+        mode = "collective" if exchange.collective else "independent"
+        label = f"open and close together ({exchange.stack}, {exchange.ranks} ranks)"
+        yield f"  {label:<40} {_interval(exchange.opening)}"
+        for name, table in (("write", exchange.write), ("read", exchange.read)):
+            for piece, cost in table.items():
+                rate = format_bandwidth(1 / cost.middle)
+                label = f"{mode} {name} of pieces of {format_bytes(piece)}"
+                yield f"  {label:<40} {rate} ({exchange.stack}, {exchange.ranks} ranks)"
+
+
+def _interval(cost: Sequence[float]) -> str:
+    low, middle, high = map(format_seconds, cost)
+    return f"{middle} ({low} to {high})"
+
+
+def _figures(specs: tuple[FigureSpec, ...], figures: Mapping[str, Figure]) -> list[str]:
+    rows = [("FIGURE", "VALUE", "FROM", "TO", "KIND", "SOURCE")]
+    for spec in specs:
+        if spec.name not in figures:
+            continue
+        figure = figures[spec.name]
+        shown = _shown(spec)
+        ends = ("" if end is None else shown(end) for end in (figure.low, figure.high))
+        row = (spec.name, shown(figure.value), *ends, figure.kind.value, printable(figure.source))
+        rows.append(row)  # type: ignore[arg-type]
+    return aligned(rows)
+
+
+def _transport(transport: Transport, *, is_default: bool) -> Iterator[str]:
+    from stripewise.machines import FIGURES
+
+    when = " ".join(f"{name}={printable(value)}" for name, value in transport.when.items())
+    chosen = f"chosen by {when}" if when else "chosen by other means"
+    yield f"transport {transport.name}: {'the default' if is_default else chosen}"
+    if transport.hangs_from_nodes:
+        yield f"  jobs of {transport.hangs_from_nodes} nodes or more hang"
+    if transport.figures:
+        yield from (f"  {line}" for line in _figures(FIGURES, transport.figures))
+
+
+def _shown(spec: FigureSpec) -> Callable[[float], str]:
+    from stripewise.machines import Dimension
+
+    formats: dict[str, Callable[[float], str]] = {
+        Dimension.SIZE: format_bytes,
+        Dimension.TIME: format_seconds,
+        Dimension.BANDWIDTH: format_bandwidth,
+        Dimension.COUNT: "{:.0f}".format,
+    }
+    return formats.get(spec.dimension, "{:.3g}".format)
