@@ -4,14 +4,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._base import Layout
-from stripewise.simulation.stacks._contention import crossing, handovers, unaligned
-from stripewise.simulation.stacks._even import HOLES, stripes_in
+from stripewise.simulation.stacks._contention import (
+    crossing,
+    handovers,
+    stripes_touched,
+    unaligned,
+)
+from stripewise.simulation.stacks._even import HOLES
 from stripewise.simulation.stacks._geometry import Geometry, RankClass
+from stripewise.simulation.stacks._shared_file import stripes_of
 from stripewise.simulation.stacks._sieve import windows
 
 
@@ -54,16 +61,17 @@ def own_phases(call: OwnCall, work: Workload) -> list[Phase]:
 def _flows(call: OwnCall, one: RankClass, work: Workload) -> tuple[Flow, Flow | None]:
     """Return the requests of the ranks of a class, and the reads before sieved writes."""
     shape = one.shape
+    stripe = call.layout.stripe_size if call.sieve_stripes else 0
     if call.sieve and shape.pieces > 1:
-        stripe = call.layout.stripe_size if call.sieve_stripes else 0
-        count, moved = windows(shape, call.sieve, stripe, call.base % stripe if stripe else 0)
+        phase = call.base % stripe if stripe else 0
+        count, moved = windows(shape, call.sieve, call.writing, stripe, phase)
         flow = _flow(call, one, work, count, moved / count)
         if not call.writing:
             return flow, None
         return flow, _flow(call, one, work, count, moved / count, before=True)
     count, size = float(shape.pieces), shape.size / shape.pieces
-    if call.sieve and call.sieve_stripes:
-        count *= stripes_in(size, call.layout.stripe_size)
+    if call.sieve and stripe:
+        count *= stripes_of(size, _granule(call, one), stripe)
     return _flow(call, one, work, count, shape.size / count), None
 
 
@@ -75,32 +83,47 @@ def _flow(
     ranks = geometry.ranks
     nodes = min(work.nodes, -(-ranks // work.ranks_per_node))
     low, high = call.base + geometry.union.first, call.base + geometry.union.end
-    whole = -(-high // layout.stripe_size) - low // layout.stripe_size
-    objects = min(layout.stripe_count, whole)
-    each = min(_stripes_of(one, layout, count * one.sets, size), float(objects))
+    objects = min(layout.stripe_count, stripes_touched(low, high, layout.stripe_size))
+    granule = _granule(call, one)
+    parts = min(stripes_of(size, granule, layout.stripe_size), float(objects))
+    each = _met(call, one, 1.0, count * one.sets * parts, objects)
     writers = max(ranks * each / objects, 1.0)
-    on_nodes = min(writers, nodes * min(1.0, each * work.ranks_per_node / objects), nodes)
+    per_node = min(work.ranks_per_node, ranks)
+    on_nodes = nodes * _met(call, one, per_node, per_node * count * one.sets * parts, objects)
+    on_nodes = min(max(on_nodes / objects, 1.0), nodes)
     return Flow(
         writing=call.writing and not before, processes=one.ranks,
         nodes=min(nodes, one.ranks), count=count * one.sets, size=size, objects=objects,
-        objects_per_process=each, writers=writers, writer_nodes=max(on_nodes, 1.0),
-        handovers=handovers(writers, on_nodes) if call.writing else 0.0,
-        parts=min(stripes_in(size, layout.stripe_size), float(objects)),
+        objects_per_process=each, writers=writers, writer_nodes=on_nodes,
+        handovers=handovers(writers, on_nodes) if call.writing else 0.0, parts=parts,
         shared_pages=_shared(call, one, work) if call.writing and not before else 0.0,
     )  # fmt: skip
 
 
-def _stripes_of(one: RankClass, layout: Layout, count: float, size: float) -> float:
-    """Return in how many stripes a rank has something, about."""
-    reach = (one.shape.end - one.shape.first) * one.sets
-    stripe = layout.stripe_size
-    return min(stripes_in(reach, stripe), count * stripes_in(size, stripe))
+def _met(call: OwnCall, one: RankClass, ranks: float, touched: float, objects: int) -> float:
+    """Return how many objects some neighbouring ranks use, about.
+
+    Args:
+        call: The call.
+        one: What each of them has.
+        ranks: How many.
+        touched: Stripes that their requests touch, each counted by itself.
+        objects: In use.
+    """
+    union = call.geometry.union
+    reach = min(ranks * (one.shape.end - one.shape.first) * one.sets, union.end - union.first)
+    stripes = stripes_of(reach, _granule(call, one), call.layout.stripe_size)
+    return min(touched, stripes, float(objects))
+
+
+def _granule(call: OwnCall, one: RankClass) -> int:
+    """Return a number that divides the places where pieces begin, and their sizes."""
+    levels = one.shape.levels
+    steps = [level.stride * level.pitch for level in levels] + [lv.pitch for lv in levels[:-1]]
+    return math.gcd(call.base, one.shape.size // one.shape.pieces, *steps)
 
 
 def _shared(call: OwnCall, one: RankClass, work: Workload) -> float:
     """Return the share of requests that begin or end in a page of another node's."""
-    steps = [level.stride * level.pitch for level in one.shape.levels]
-    steps += [level.pitch for level in one.shape.levels[:-1]]
-    within = unaligned(call.base, one.shape.size // one.shape.pieces, *steps)
-    ranks = call.geometry.ranks
-    return within * crossing(call.geometry.neighbour, work.ranks_per_node, ranks)
+    within = unaligned(_granule(call, one))
+    return within * crossing(call.geometry.neighbour, work.ranks_per_node, call.geometry.ranks)

@@ -112,8 +112,17 @@ class Regular:
 
     @cached_property
     def pieces(self) -> int:
-        """Contiguous pieces."""
-        return math.prod(level.elements for level in self.levels[:-1]) * self.levels[-1].blocks
+        """Contiguous pieces; the last of a row and the first of the next one may touch."""
+        rows = runs = 1
+        for place, level in enumerate(self.levels):
+            touching = rows - runs if place and self._wraps(place) else 0
+            rows, runs = rows * level.elements, rows * level.blocks - touching
+        return runs
+
+    def _wraps(self, place: int) -> bool:
+        """Tell whether a dimension has its first and its last index."""
+        level, outer = self.levels[place], self.levels[place - 1]
+        return level.start == 0 and (level.top + 1) * level.pitch == outer.pitch
 
     @property
     def is_contiguous(self) -> bool:
@@ -125,12 +134,14 @@ class Regular:
 
         Args:
             offset: (n,) int64, relative as the set is.
-            pieces: Count the contiguous pieces that begin before it instead.
+            pieces: Count the pieces that begin before it instead, each row's by themselves.
         """
         rest = np.asarray(offset, np.int64)
         found = np.zeros(rest.shape, np.int64)
         inside = np.ones(rest.shape, bool)
-        weight = self.pieces if pieces else self.size
+        weight = self.size
+        if pieces:
+            weight = self.size // self.levels[-1].elements * self.levels[-1].blocks
         for level in self.levels:
             counted = pieces and level is self.levels[-1]
             weight //= level.blocks if counted else level.elements
@@ -163,13 +174,16 @@ class Regular:
         chosen = [*indices, following, *(level.start for level in self.levels[place + 1 :])]
         return sum(i * level.pitch for i, level in zip(chosen, self.levels, strict=True))
 
-    def run_end(self, offset: int) -> int:
-        """Return where the contiguous piece ends that has the byte at an offset."""
+    def run_begin(self, offset: int) -> int:
+        """Return where the contiguous piece begins that has the byte at an offset."""
         level = self.levels[-1]
         rest = offset
         for outer in self.levels[:-1]:
             rest %= outer.pitch
-        return offset - rest + _block_end(level, rest)
+        block = (rest - level.start) // level.stride if level.blocks > 1 else 0
+        begin = offset - rest + level.start + block * level.stride
+        touching = begin > self.first and self.from_(begin - 1) == begin - 1
+        return self.run_begin(begin - 1) if touching else begin
 
 
 def _at_or_after(level: Level, index: int) -> int | None:
@@ -183,12 +197,3 @@ def _at_or_after(level: Level, index: int) -> int | None:
     block, within = divmod(index - level.start, level.stride)
     size = level.last if block == level.blocks - 1 else level.length
     return index if within < size else level.start + (block + 1) * level.stride
-
-
-def _block_end(level: Level, index: int) -> int:
-    """Return one past the last index of the block that an index is in."""
-    if level.blocks == 1:
-        return level.start + level.last
-    block = (index - level.start) // level.stride
-    size = level.last if block == level.blocks - 1 else level.length
-    return level.start + block * level.stride + size

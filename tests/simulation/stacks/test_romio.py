@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stacks over ROMIO: their classes of requests have the sums of the single requests."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stripewise.simulation import Workload
+from stripewise.simulation.stacks import Layout, Setup, find_stack
+from support.stack_workloads import pattern_of, patterns, sums_of_phases, sums_of_requests
+
+CHOICES = ("enable", "disable", "automatic")
+
+
+@st.composite
+def works(draw):
+    nodes, ranks_per_node = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    source = draw(st.sampled_from(["view", "hdf5"]))
+    many = draw(st.integers(1, 2))
+    ranks = nodes * ranks_per_node
+    drawn = [draw(patterns(ranks, file="a", source=source)) for _ in range(many)]
+    return Workload(tuple(draw(varied(one)) for one in drawn), nodes, ranks_per_node)
+
+
+@st.composite
+def varied(draw, pattern):
+    """Leave a margin of the dataset out, every other element, or let blocks overlap."""
+    margins = [draw(st.tuples(st.integers(0, 3), st.integers(0, 3))) for _ in pattern.extents]
+    spans = tuple(
+        (low, low + extent) for (low, _), extent in zip(margins, pattern.extents, strict=True)
+    )
+    larger = tuple(
+        sum(margin) + extent for margin, extent in zip(margins, pattern.extents, strict=True)
+    )
+    way = draw(st.sampled_from(["plain", "margin", "lattice", "ghost", "even"]))
+    parts = list(pattern.distributions)
+    last = parts[-1]
+    if way == "lattice" and last.kind == "BLOCK":
+        parts[-1] = replace(last, lattice=(3, 2))
+        spans = (*((0, n) for n in pattern.extents[:-1]), (0, pattern.extents[-1] * 3))
+        larger = (*pattern.extents[:-1], pattern.extents[-1] * 3)
+    elif way == "ghost" and last.kind == "BLOCK" and not pattern.writing:
+        parts[-1] = replace(last, ghost=(1, 1))
+    elif way == "even" and last.kind == "BLOCK":
+        parts[-1] = replace(last, rule=draw(st.sampled_from(["even", "rest-last", "spread"])))
+    if way not in ("margin", "lattice"):
+        return replace(pattern, distributions=tuple(parts))
+    return replace(pattern, distributions=tuple(parts), span=spans, extents=larger)
+
+
+@st.composite
+def hints(draw):
+    sizes = st.sampled_from([256, 700, 1000, 4096, 1 << 20])
+    every = {
+        "cb_nodes": st.integers(1, 12),
+        "cb_config_list": st.sampled_from(["*:1", "*:2", "*:*"]),
+        "cb_buffer_size": sizes,
+        "ind_wr_buffer_size": sizes,
+        "ind_rd_buffer_size": sizes,
+        "romio_cb_write": st.sampled_from(CHOICES),
+        "romio_cb_read": st.sampled_from(CHOICES),
+        "romio_ds_write": st.sampled_from(CHOICES),
+        "romio_ds_read": st.sampled_from(CHOICES),
+        "romio_no_indep_rw": st.booleans(),
+        "romio_min_fdomain_size": st.sampled_from([0, 300, 5000]),
+        "striping_unit": st.sampled_from([0, 64, 200, 4096]),
+        "romio_lustre_co_ratio": st.integers(1, 4),
+        "romio_lustre_coll_threshold": st.sampled_from([0, 10, 1000]),
+        "romio_lustre_ds_in_coll": st.sampled_from(["enable", "disable"]),
+        "cray_cb_nodes_multiplier": st.integers(1, 4),
+        "aggregator_placement_stride": st.sampled_from([-1, 1, 2]),
+    }
+    chosen = draw(st.sets(st.sampled_from(sorted(every)), max_size=6))
+    return {f"mpiio.{name}": draw(every[name]) for name in sorted(chosen)}
+
+
+@st.composite
+def setups(draw, nodes):
+    count = draw(st.integers(1, 6))
+    size = draw(st.sampled_from([256, 500, 4096, 65536]))
+    return Setup(Layout(count, size, 8), draw(hints()), draw(st.sampled_from([1, nodes])))
+
+
+@pytest.mark.parametrize("name", ["romio", "romio-lustre", "cray"])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_classes_have_the_sums_of_the_requests(name, data):
+    work = data.draw(works())
+    setup = data.draw(setups(work.nodes))
+    stack = find_stack(name)
+    phases = stack.phases(work, setup)
+    if name == "romio-lustre" and any("independent" in phase.name for phase in phases):
+        # Where windows end at stripes, it depends on the place of each rank how many it has.
+        return
+    classes = sums_of_phases(phases)
+    singles = sums_of_requests(stack.requests(work, setup))
+    for way in (True, False):
+        assert classes[way] == pytest.approx(singles[way]), (way, classes, singles)
+
+
+def blocks(ranks_per_node, nodes, *, kind="1d"):
+    """Return 32 MiB a rank in one dimension, or 128 x 128 x 128 elements in three."""
+    ranks = ranks_per_node * nodes
+    if kind == "1d":
+        pattern = pattern_of((ranks << 22,), (ranks,), source="view", collective=1.0)
+    else:
+        grid = (nodes, ranks_per_node // 8, 8)
+        extents = tuple(128 * parts for parts in grid)
+        pattern = pattern_of(extents, grid, source="view", collective=1.0)
+    return Workload((pattern,), nodes, ranks_per_node)
+
+
+HINTS = [
+    {},
+    {"mpiio.romio_cb_write": "enable", "mpiio.cb_config_list": "*:4"},
+    {"mpiio.romio_cb_write": "disable"},
+    {"mpiio.romio_cb_write": "disable", "mpiio.romio_ds_write": "disable"},
+]
+
+
+@pytest.mark.parametrize("name", ["romio", "romio-lustre", "cray"])
+@pytest.mark.parametrize("kind", ["1d", "3d"])
+def test_100000_ranks_cost_what_1000_do(name, kind):
+    """At most 20 ms a call that was never made, and a memory that does not grow with ranks."""
+    stack = find_stack(name)
+    stack.phases(blocks(16, 4, kind=kind), Setup(Layout(12, 1 << 20, 48), {}, 4))
+    for nodes in (63, 6250):
+        work = blocks(16, nodes, kind=kind)
+        tracemalloc.start()
+        begin = time.perf_counter()
+        for hints_ in HINTS:
+            stack.phases(work, Setup(Layout(48, 1 << 20, 48), hints_, nodes))
+        elapsed = time.perf_counter() - begin
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert elapsed / len(HINTS) < 0.05  # with the cost of tracing memory
+        assert peak < 4 << 20
