@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The presets fitted to the cells of published tables that may be used for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stripewise.calibration._least_squares import Vector, least_squares
+from stripewise.calibration._predict import Predictor
+from stripewise.calibration._tables import Cell, Table, load_table
+from stripewise.machines import Evidence, Figure, Storage
+
+CELL = 0.12
+"""Relative error of a published number: of repeats on a busy machine.  Assumed."""
+SCALE = 2.0
+"""Errors beyond so many times that count in proportion only."""
+CHANGES = 6
+"""Times that the best configurations of tuned cells are looked for again."""
+
+
+@dataclass(frozen=True)
+class Free:
+    """A figure that a fit may change.
+
+    Attributes:
+        name: Of `stripewise.machines.FIGURES`.
+        value: What is expected before any number is looked at, in base units.
+        spread: Its standard deviation, of the logarithm.
+    """
+
+    name: str
+    value: float
+    spread: float
+
+
+def fit_published(
+    storage: Storage, tables: Sequence[str], free: Sequence[Free], *, starts: int = 4, seed: int = 0
+) -> tuple[Storage, float]:
+    """Fit figures to the cells of tables that are marked for it.
+
+    Args:
+        storage: Description to begin with; figures that are not free stay.
+        tables: Names of published tables of this machine.
+        free: Figures that may change.
+        starts: Places to begin from: the expected one, and others around it.
+        seed: Of these places.
+
+    Returns:
+        The fitted description, and the loss that is left.
+    """
+    cells = [(table, cell) for name in tables for table in [load_table(name)]
+             for cell in table.cells if cell.calibrate]  # fmt: skip
+    random = np.random.default_rng(seed)
+    expected = np.log([one.value for one in free])
+    spreads = np.array([one.spread for one in free])
+    best: tuple[Vector, float] | None = None
+    for number in range(starts):
+        found = expected + (random.normal(0, 0.5, len(free)) * (spreads > 0.3) if number else 0.0)
+        predictor = Predictor()
+        loss = float("inf")
+        for _ in range(CHANGES):
+            found, again = least_squares(
+                lambda place, judge=predictor: np.concatenate(
+                    [_errors(judge, storage, free, place, cells), (place - expected) / spreads]
+                ),
+                found, scale=SCALE,
+            )  # fmt: skip
+            predictor.forget()
+            if abs(loss - again) < 1e-3 * max(again, 1e-9):
+                break
+            loss = again
+        if best is None or again < best[1]:
+            best = found, again
+    assert best is not None
+    return described(storage, free, best[0], tables), best[1]
+
+
+def _errors(
+    predictor: Predictor,
+    storage: Storage,
+    free: Sequence[Free],
+    place: Vector,
+    cells: Sequence[tuple[Table, Cell]],
+) -> Vector:
+    """Return the relative errors of cells, in standard deviations."""
+    moved = with_values(storage, {one.name: float(np.exp(value))
+                                  for one, value in zip(free, place, strict=True)})  # fmt: skip
+    errors = []
+    for table, cell in cells:
+        found = predictor.value(moved, table, cell)
+        errors.append(0.0 if found is None else np.log(found / cell.value) / CELL)
+    return np.array(errors)
+
+
+def with_values(storage: Storage, values: Mapping[str, float]) -> Storage:
+    """Return a storage with other values of some figures."""
+    figures = dict(storage.figures)
+    for name, value in values.items():
+        known = figures.get(name, Figure(value, Evidence.ASSUMED, "fit"))
+        figures[name] = replace(known, value=value, low=None, high=None)
+    return replace(storage, figures=figures)
+
+
+def described(
+    storage: Storage, free: Sequence[Free], place: Vector, tables: Sequence[str]
+) -> Storage:
+    """Return a storage with fitted figures, and where they come from."""
+    figures = dict(storage.figures)
+    source = f"fitted to the cells marked for it of {', '.join(tables)}: docs/validation.md"
+    for one, value in zip(free, place, strict=True):
+        figures[one.name] = Figure(float(np.exp(value)), Evidence.MEASURED, source)
+    return replace(storage, figures=figures)
