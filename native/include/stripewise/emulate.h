@@ -43,6 +43,7 @@
     X(TARGET_WRITE, "servers.target_write")                                                       \
     X(TARGET_READ, "servers.target_read")                                                         \
     X(TARGET_REQUEST, "servers.target_request")                                                   \
+    X(TARGET_JITTER, "servers.jitter")                                                            \
     X(WHOLE_WRITE, "servers.whole_write")                                                         \
     X(WHOLE_READ, "servers.whole_read")                                                           \
     X(LOCK_REVOKE, "locks.revoke")                                                                \
@@ -182,6 +183,19 @@ static inline struct sw_emulate_places sw_emulate_places(const struct sw_emulate
     places.objects = places.files + sizeof(struct sw_emulate_file) * (uint64_t)header->files;
     places.bytes = places.objects + sizeof(struct sw_emulate_object) * (uint64_t)header->objects;
     return places;
+}
+
+/* How many times as long as its mean a request takes at a target, where all of it is chance: as
+ * simulation/_chance.py has it.  `offset`: the first byte of the request. */
+static inline double sw_emulate_chance(uint32_t target, uint64_t offset)
+{
+    uint64_t word = offset + UINT64_C(0x9E3779B97F4A7C15) * ((uint64_t)target + 1);
+    word = (word ^ word >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    word = (word ^ word >> 27) * UINT64_C(0x94D049BB133111EB);
+    word = (word ^ word >> 31) | 1;
+    int zeros = __builtin_clzll(word);
+    double mantissa = (double)word / (double)(UINT64_C(1) << (63 - zeros));
+    return (zeros + 2 - mantissa) / 1.5;
 }
 
 /* Where a layout is kept: on a file what it has, on a directory what new files below it get. Three

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from stripewise.machines import Storage
+from stripewise.simulation._chance import slowest
 from stripewise.simulation._rates import AHEAD, DATA, EXTENT, Rates
 from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation.stacks import Layout
@@ -150,11 +151,17 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
             "process": count * data["process"],
             "file": in_file * count * data["file"],
             "node": per_node * count * data["node"],
-            "target": on_target * share * parts * piece,
+            "target": on_target * share * parts * piece * _slowest(flow, share * on_object, rates),
             "whole": flow.processes * count * data["whole"],
             "lock": on_object * share * parts * lock,
         },
     )
+
+
+def _slowest(flow: Flow, requests: float, rates: Rates) -> float:
+    """How many times as long as the mean the slowest of the flow's objects takes."""
+    used = min(flow.files * flow.objects, flow.processes * flow.objects_per_process)
+    return 1 + rates.jitter * slowest(used, requests)
 
 
 def _ahead(flow: Flow) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stripewise.machines import Storage
+from stripewise.simulation._chance import chance
 from stripewise.simulation._rates import AHEAD, EXTENT, Rates
 from stripewise.simulation._requests import Requests
 from stripewise.simulation.stacks import Layout
@@ -165,6 +166,8 @@ class _Clocks:
             target = (placed.first + index) % placed.layout.targets
             own = [cost_of_byte * moved for cost_of_byte in costs]
             own[3] += self.rates.target_request
+            if self.rates.jitter:
+                own[3] *= 1 + self.rates.jitter * (chance(target, offset) - 1)
             process = max(process, asked) + own[0]
             latest = max(
                 latest,

@@ -26,6 +26,7 @@ class Rates:
     Attributes:
         write / read: Member of `DATA` -> bytes a second.
         request / target_request: Seconds of each request, of the process and of the target.
+        jitter: Share of a target's time that is chance.
         revoke / page / ahead / hold / extent: Of locks.
         round / rank / exchange: Of collective buffering; the last in bytes a second.
         metadata: Operation -> seconds; `stripe`, `latency` and `growth` beside them.
@@ -36,6 +37,7 @@ class Rates:
     read: Mapping[str, float]
     request: float
     target_request: float
+    jitter: float
     revoke: float
     page: float
     ahead: float
@@ -59,6 +61,7 @@ class Rates:
             read={name: value(f"{_table(name)}_read") for name in DATA},
             request=value("client.request"),
             target_request=value("servers.target_request"),
+            jitter=min(value("servers.jitter"), 1.0),
             revoke=value("locks.revoke"),
             page=value("locks.page"),
             ahead=value("locks.ahead"),

@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Targets are not equally fast at every moment: how long one request takes, and the slowest."""
+
+from __future__ import annotations
+
+from math import log
+
+_MASK = (1 << 64) - 1
+_EULER = 0.5772156649
+_TAIL = 1 / (1.5 * log(2))
+"""Of `chance`, whose logarithm is linear between powers of two, to an exponential time."""
+
+
+def chance(target: int, offset: int) -> float:
+    """Return how many times as long as its mean a request takes by chance: mean 1.
+
+    The time is exponential, from a hash (SplitMix64) of the target and of the request's first
+    byte, so that every run is the same; `sw_emulate_chance` in emulate.h is the same in C.
+    """
+    word = (offset + 0x9E3779B97F4A7C15 * (target + 1)) & _MASK
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & _MASK
+    word = (word ^ (word >> 31)) | 1
+    zeros = 64 - word.bit_length()
+    mantissa = word / float(1 << (63 - zeros))  # 1 to 2
+    return (zeros + 2 - mantissa) / 1.5
+
+
+def slowest(number: float, requests: float) -> float:
+    """Return how far above its mean the slowest of some objects is, in means.
+
+    The greatest of n exponential times is on average 1 + 1/2 + ... + 1/n means; sums of m of
+    them are nearer to theirs by the square root of m.
+
+    Args:
+        number: Of objects that are used at the same time.
+        requests: That each of them gets.
+    """
+    if number <= 1:
+        return 0.0
+    above = log(number) + _EULER + 0.5 / number - 1
+    return _TAIL * above / max(requests, 1.0) ** 0.5
