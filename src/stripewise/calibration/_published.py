@@ -38,7 +38,12 @@ class Free:
 
 
 def fit_published(
-    storage: Storage, tables: Sequence[str], free: Sequence[Free], *, starts: int = 4, seed: int = 0
+    storage: Storage,
+    tables: Sequence[str],
+    free: Sequence[Free],
+    *,
+    starts: int = 4,
+    seed: int = 0,
 ) -> tuple[Storage, float]:
     """Fit figures to the cells of tables that are marked for it.
 
