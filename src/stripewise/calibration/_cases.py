@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -27,6 +27,10 @@ TRANSPORTS: Mapping[str, Mapping[str, str]] = {
 
 Source: documented, EPCC's benchio and its nightly configuration.
 """
+
+
+Maker = Callable[[Mapping[str, Any], int, int], Workload]
+"""Table's words, nodes and ranks of each -> workload."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,9 @@ def _workload(words: tuple[tuple[str, Any], ...]) -> Workload:
     nodes = given["nodes"]
     # Cores that fill no whole number of nodes are spread over as many nodes.
     each = round(given["ranks"] / nodes) if "ranks" in given else given["ranks_per_node"]
-    kernel = given.get("kernel", given.get("pattern"))
-    return _KERNELS[kernel](given, nodes, each)
+    kernel = given["kernel"] if "kernel" in given else given["pattern"]
+    make: Maker = _KERNELS[kernel]
+    return make(given, nodes, each)
 
 
 def _bytes(given: Mapping[str, Any], key: str, default: float = 0.0) -> float:
@@ -144,7 +149,7 @@ def _easy(given: Mapping[str, Any], nodes: int, each: int) -> Workload:
     )
 
 
-def _words(words: str) -> Any:
+def _words(words: str) -> Maker:
     def make(given: Mapping[str, Any], nodes: int, each: int) -> Workload:
         del given
         return workload_from_kernel(words, nodes, each)
@@ -152,7 +157,7 @@ def _words(words: str) -> Any:
     return make
 
 
-_KERNELS = {
+_KERNELS: Mapping[str, Maker] = {
     "benchio": _benchio,
     "vpic": _words("vpic"),
     "ior": _words("vpic"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -69,11 +70,8 @@ def fit_published(
         loss = float("inf")
         for _ in range(CHANGES):
             found, again = least_squares(
-                lambda place, judge=predictor: np.concatenate(
-                    [_errors(judge, storage, free, place, cells), (place - expected) / spreads]
-                ),
-                found, scale=SCALE,
-            )  # fmt: skip
+                partial(_residuals, predictor, storage, free, cells), found, scale=SCALE
+            )
             predictor.forget()
             if abs(loss - again) < 1e-3 * max(again, 1e-9):
                 break
@@ -84,12 +82,25 @@ def fit_published(
     return described(storage, free, best[0], tables), best[1]
 
 
+def _residuals(
+    predictor: Predictor,
+    storage: Storage,
+    free: Sequence[Free],
+    cells: Sequence[tuple[Table, Cell]],
+    place: Vector,
+) -> Vector:
+    """Return what is wrong with figures: errors of cells, and how far from what is expected."""
+    far = [(value - np.log(one.value)) / one.spread
+           for one, value in zip(free, place, strict=True)]  # fmt: skip
+    return np.concatenate([_errors(predictor, storage, free, cells, place), far])
+
+
 def _errors(
     predictor: Predictor,
     storage: Storage,
     free: Sequence[Free],
-    place: Vector,
     cells: Sequence[tuple[Table, Cell]],
+    place: Vector,
 ) -> Vector:
     """Return the relative errors of cells, in standard deviations."""
     moved = with_values(storage, {one.name: float(np.exp(value))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import log, sqrt
 
 _MASK = (1 << 64) - 1
 _EULER = 0.5772156649
@@ -40,4 +40,4 @@ def slowest(number: float, requests: float) -> float:
     if number <= 1:
         return 0.0
     above = log(number) + _EULER + 0.5 / number - 1
-    return _TAIL * above / max(requests, 1.0) ** 0.5
+    return _TAIL * above / sqrt(max(requests, 1.0))
