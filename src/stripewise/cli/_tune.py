@@ -112,6 +112,13 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
     metavar="NAME=VALUE",
     help="Option of the strategy, such as population=15 for genetic (repeatable).",
 )
+@click.option(
+    "--machine",
+    metavar="STORAGE",
+    default="",
+    help="Description of the storage, a name or a file: what a simulation on it promises most of "
+    "is tried first.  [default: what is known of the storage]",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
 @directory_option("--study-dir", help="Directory of the study  [default: PROGRAM.stripewise]")
 @click.option("--resume", is_flag=True, help="Continue a study, with larger limits if given.")
@@ -227,6 +234,10 @@ def command(
         **given,
     )
     check_strategy_options(options.strategy, options.strategy_options)
+    if options.machine:
+        from stripewise.machines import find_storage
+
+        find_storage(options.machine)
     for name in (*options.only, *options.exclude):
         get(name)
     if replayed is not None:

@@ -22,6 +22,7 @@ from stripewise.simulation._layouts import LAYOUT_SETTINGS
 from stripewise.simulation._simulate import simulate
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks import find_stack
+from stripewise.tunables import with_implied
 
 TRANSFER, MPIIO = "hdf5.transfer", "mca.io"
 _WIDTH = re.compile(r"CYCLIC\((\d+)\)")
@@ -54,7 +55,8 @@ class SimulatedProgram:
 
     def seconds(self, settings: Mapping[str, Value]) -> float | None:
         """Return the I/O time under settings; None where that cannot be simulated."""
-        known = {n: v for n, v in settings.items() if n not in (TRANSFER, MPIIO)}
+        complete = with_implied(settings, self.facts)
+        known = {n: v for n, v in complete.items() if n not in (TRANSFER, MPIIO)}
         stack = self.stack or _stack(self.facts, settings.get(MPIIO))
         looked_at = find_stack(stack).tunables | LAYOUT_SETTINGS
         try:

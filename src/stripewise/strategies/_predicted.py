@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,9 @@ MOST_PREDICTIONS = 4000
 """Points whose time is predicted; larger spaces are searched with the model itself (assumed)."""
 PATIENCE = 3
 """So many runs in a row that the model chose and that were no better end its part (assumed)."""
-_STARTS = 8
+_STARTS = 4
+_EQUAL = 1e-3
+_TIDIED = 30
 Places = tuple[int, ...]
 
 
@@ -157,7 +160,7 @@ def _distinct(ratios: Mapping[Places, float]) -> dict[Places, float]:
     """Keep one point of those that the model holds for equal: the one with fewest settings."""
     found: dict[float, Places] = {}
     for places in sorted(ratios, key=lambda each: sum(map(bool, each))):
-        found.setdefault(round(ratios[places], 3), places)
+        found.setdefault(round(ratios[places] / _EQUAL), places)
     return {places: ratios[places] for places in found.values() if any(places)}
 
 
@@ -202,8 +205,21 @@ def _descend(
 ) -> None:
     """Predict along ladders from several starts, until the model's own optima are known."""
     for start in moves.starts(random):
-        best, moved = start, True
-        while moved and len(known) < MOST_PREDICTIONS:
-            nearby = min(moves.near(best), key=ratio, default=best)
-            moved = ratio(nearby) < ratio(best)
-            best = nearby if moved else best
+        best, further = start, True
+        while further and len(known) < MOST_PREDICTIONS:
+            one = min(moves.near(best), key=ratio, default=best)
+            if ratio(one) >= ratio(best):
+                two = (places for step in moves.near(best) for places in moves.near(step))
+                one = min(two, key=ratio, default=best)
+            further = ratio(one) < ratio(best) * (1 - _EQUAL)
+            best = one if further else best
+    for places in heapq.nsmallest(_TIDIED, known, key=ratio):
+        _without_the_needless(places, ratio)
+
+
+def _without_the_needless(best: Places, ratio: Callable[[Places], float]) -> None:
+    """Predict the point without each setting that does nothing there."""
+    for axis in range(len(best)):
+        without = (*best[:axis], 0, *best[axis + 1 :])
+        if best[axis] and ratio(without) <= ratio(best) * (1 + _EQUAL):
+            best = without

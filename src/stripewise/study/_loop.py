@@ -36,6 +36,7 @@ from stripewise.study._options import (
     options_to_json,
     with_storage,
 )
+from stripewise.study._prediction import begin_with_prediction
 from stripewise.study._result import make_result
 from stripewise.study._search import Search
 from stripewise.study._search_result import SearchResult
@@ -207,6 +208,7 @@ def _procedure(context: Context) -> StudyResult:
     strategy = create(
         options.strategy, context.space, context.facts, options.seed, options.strategy_options
     )
+    strategy = begin_with_prediction(context, strategy)
     search = Search(context, begin_with_memory(context, strategy)).run()
     context.decide("search-end", f"the search ended: {search.stopped_because}")
     verdict = judge_winner(context, search)

@@ -59,6 +59,8 @@ class StudyOptions:
         resume: Go on with the study in the directory.
         force: Begin anew although the directory holds a study.
         storage: To be emulated in every run; None: what is there is used.
+        machine: Description of the storage, whose simulation begins the search; "": what is
+            known of it, under the strategy `auto`.
         cases: Inputs or commands that get one configuration; empty: the command alone.
         part / sharing: Of one of several cases (see `of_case`): where its runs go in the study's
             directory, and the commands of all that share its copy of the inputs.
@@ -95,6 +97,7 @@ class StudyOptions:
     force: bool = False
     cases: tuple[Case, ...] = ()
     storage: EmulationOptions | None = None
+    machine: str = ""
     part: Path = Path()
     sharing: tuple[tuple[str, ...], ...] = ()
 
@@ -200,7 +203,7 @@ _NOT_RECORDED = ("directory", "resume", "force", "part", "sharing")
 _FIXED = (
     "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
     "timeout_seconds", "keep", "keep_removed", "patience", "launcher", "in_flight",
-    "strategy_options", "memory", "per_file",
+    "strategy_options", "memory", "per_file", "machine",
     "only", "exclude", "vary", "inputs", *_RESOURCES,
 )  # fmt: skip
 """What a study keeps from its beginning."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stripewise.tunables._build import build_configuration as build_configuration
     from stripewise.tunables._build import canonical_value as canonical_value
     from stripewise.tunables._build import settings_class as settings_class
+    from stripewise.tunables._build import with_implied as with_implied
     from stripewise.tunables._carried import refused_variables as refused_variables
     from stripewise.tunables._check import check_configuration as check_configuration
     from stripewise.tunables._check import configuration_warnings as configuration_warnings

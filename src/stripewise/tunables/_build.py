@@ -42,11 +42,11 @@ def build_configuration(
     for name, value in settings.items():
         knob = tunable_of(name)
         checked[scoped(knob.name, split_scope(name)[1])] = knob.check(value)
-    of_all = _with_implied(settings_on(checked, ""), facts)
+    of_all = with_implied(settings_on(checked, ""), facts)
     rules = [_rule("*", of_all)]
     for match in scopes(checked):
         given = settings_on(checked, match)
-        complete = _with_implied({**of_all, **given}, facts)
+        complete = with_implied({**of_all, **given}, facts)
         own = {name for name in checked if split_scope(name)[1] == match}
         kept = {n: v for n, v in complete.items() if n not in of_all or scoped(n, match) in own}
         rules.append(_rule(match, kept))
@@ -55,7 +55,8 @@ def build_configuration(
     return Configuration(tuple(rule for rule in rules if not rule.is_empty), job)
 
 
-def _with_implied(settings: Mapping[str, Value], facts: ProgramFacts | None) -> dict[str, Value]:
+def with_implied(settings: Mapping[str, Value], facts: ProgramFacts | None) -> dict[str, Value]:
+    """Return the settings with those that they need to act, where these are not given."""
     complete = dict(settings)
     for name, value in settings.items():
         for other, implied in get(name).implies(value, facts).items():

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from stripewise.emulation import EmulationOptions
+from stripewise.errors import ConfigurationError
+from stripewise.machines import find_storage
+from stripewise.model import PatternSummary, ProgramFacts, Striping
+from stripewise.simulation import simulated_program
+from stripewise.study import StudyOptions, run_study
+from support.study_fakes import FakeLauncher, fake_tools, lognormal
+
+BLOCKS = PatternSummary(True, ("BLOCK", "BLOCK"), (4, 2), (512, 512), 8, 8, 1.0)
+FACTS = ProgramFacts(
+    n_ranks=8,
+    mpi_family="mpich",
+    mpi_version="MPICH Version: 4.0.2",
+    mpiio_implementation="romio",
+    mpiio_driver="LUSTRE",
+    collective_bytes=1 << 27,
+    write_bytes=1 << 27,
+    write_calls=8,
+    shared_files=1,
+    noncontiguous=True,
+    filesystem="lustre",
+    striping=Striping(48, 1),
+    io_seconds=4.0,
+    elapsed_seconds=5.0,
+    patterns=(BLOCKS,),
+)
+
+
+def tuned(tmp_path, facts=FACTS, ranks_per_node=8, **options):
+    program = simulated_program(FACTS, find_storage("archer"), ranks_per_node)
+    launcher = FakeLauncher(program.seconds, lognormal(0.05))
+    tools = fake_tools(launcher, facts=facts)
+    given = StudyOptions(
+        command=("mpiexec", "./a"), origin=tmp_path, directory=tmp_path / "s", unsynced=False,
+        memory=False, **options,
+    )  # fmt: skip
+    return run_study(given, None, lambda _options, _ledger: tools), program
+
+
+def reasons(result):
+    return [decision.text for decision in result.decisions]
+
+
+def test_a_described_storage_begins_the_search(tmp_path):
+    result, program = tuned(tmp_path, machine="archer")
+    assert "the model of archer promises" in " ".join(reasons(result))
+    assert result.improved
+    first = program.seconds(result.trials[0].settings)
+    assert first < program.seconds(result.winner.settings) * 1.05
+    assert program.seconds(result.winner.settings) < program.seconds({}) / 1.8
+
+
+def test_a_model_of_other_nodes_is_corrected(tmp_path):
+    result, program = tuned(tmp_path, ranks_per_node=1, machine="archer")
+    assert program.seconds(result.winner.settings) < program.seconds({}) / 5
+
+
+def test_any_strategy_takes_a_storage_that_is_named(tmp_path):
+    result, _ = tuned(tmp_path, machine="archer", strategy="random", trials=4)
+    assert any("what the model of archer promises most of" in text for text in reasons(result))
+
+
+def test_auto_uses_the_storage_that_is_emulated(tmp_path):
+    emulated = EmulationOptions("archer@1/4")
+    result, _ = tuned(tmp_path, storage=emulated, trials=4)
+    assert any("the model of archer" in text for text in reasons(result))
+    other = EmulationOptions("archer@1/4")
+    result, _ = tuned(tmp_path / "random", storage=other, strategy="random", trials=4)
+    assert not any("the model of archer" in text for text in reasons(result))
+
+
+def test_a_program_without_a_pattern_is_told_so(tmp_path):
+    result, _ = tuned(tmp_path, replace(FACTS, patterns=()), machine="archer", trials=4)
+    assert any("no access pattern of the program" in text for text in result.warnings)
+
+
+def test_a_storage_that_is_not_described_is_refused(tmp_path):
+    with pytest.raises(ConfigurationError, match="nowhere"):
+        tuned(tmp_path, machine="nowhere")
