@@ -124,6 +124,9 @@ void sw_mpi_started(const void *caller);
 /* Called by the MPI layer after MPI_Finalize: no plug-in from here on. */
 void sw_mpi_finished(void);
 const struct sw_plugin *sw_mpi_plugin(void); /* NULL: no usable plug-in */
+/* In MPI_COMM_WORLD; -1 and 0: not known (yet). */
+int sw_mpi_rank(void);
+int sw_mpi_size(void);
 /* The MPI applies MPICH_MPIIO_HINTS itself (Cray MPICH). */
 bool sw_mpi_applies_mpich_hints(void);
 

@@ -193,14 +193,21 @@ void sw_fd_untrack(int fd)
         __atomic_store_n(&entry->flags, 0, __ATOMIC_RELEASE);
 }
 
-bool sw_fd_sync(int fd)
+bool sw_fd_take_written(int fd)
 {
     struct sw_fd *entry = sw_fd_entry(fd);
-    if (entry == NULL || !sw_options.sync || entry->generation != sw_options.generation ||
+    if (entry == NULL || entry->generation != sw_options.generation ||
         (entry->flags & SW_FD_WRITTEN) == 0)
         return false;
-    int saved_errno = errno;
     __atomic_fetch_and(&entry->flags, ~SW_FD_WRITTEN, __ATOMIC_RELAXED);
+    return true;
+}
+
+bool sw_fd_sync(int fd)
+{
+    if (!sw_options.sync || !sw_fd_take_written(fd))
+        return false;
+    int saved_errno = errno;
     sw_sys_fsync(fd);
     errno = saved_errno;
     return true;

@@ -65,6 +65,9 @@ void sw_fd_untrack(int fd);
 /* fsync of what was written through fd, if asked for by SW_ENV_SYNC; true if so.
  * Keeps errno. */
 bool sw_fd_sync(int fd);
+/* Whether something was written through fd that is not synced; it counts as synced from here on.
+ */
+bool sw_fd_take_written(int fd);
 /* Calls `visit` for every tracked descriptor from first to last. */
 void sw_fd_each(unsigned first, unsigned last, void (*visit)(int fd));
 

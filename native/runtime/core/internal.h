@@ -111,6 +111,7 @@ struct sw_thread {
     struct sw_tracer *tracer;          /* NULL: no event yet */
     uint32_t number;                   /* in the trace, 0: none yet */
     const void *request;               /* that a member of the chain is at work on */
+    uint64_t late_ns;                  /* by which its last request that was held ended too late */
 };
 extern __thread struct sw_thread sw_thread __attribute__((tls_model("initial-exec")));
 

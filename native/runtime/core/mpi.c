@@ -31,6 +31,8 @@ struct identity {
 
 static const struct sw_plugin *usable_plugin;
 static bool cray_mpich;
+static int world_rank = -1;
+static int world_size;
 
 /* ---- which MPI ----------------------------------------------------------------- */
 
@@ -225,6 +227,8 @@ static void fill_process(const struct identity *mpi, const char *version,
         rank = -1;
         size = 0;
     }
+    world_rank = rank;
+    world_size = size;
     if (process == NULL)
         return;
     snprintf(process->mpi_version, sizeof process->mpi_version, "%.*s",
@@ -267,6 +271,16 @@ void sw_mpi_finished(void)
 const struct sw_plugin *sw_mpi_plugin(void)
 {
     return __atomic_load_n(&usable_plugin, __ATOMIC_ACQUIRE);
+}
+
+int sw_mpi_rank(void)
+{
+    return __atomic_load_n(&world_rank, __ATOMIC_RELAXED);
+}
+
+int sw_mpi_size(void)
+{
+    return __atomic_load_n(&world_size, __ATOMIC_RELAXED);
 }
 
 bool sw_mpi_applies_mpich_hints(void)

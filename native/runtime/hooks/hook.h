@@ -36,13 +36,21 @@ struct sw_request {
     int64_t bytes;          /* -1: not known before the call (vectors) */
     int64_t offset;         /* -1: at the descriptor's position */
     unsigned long command;  /* of an ioctl */
-    void *argument;         /* of an ioctl; where statfs and stat put their answer */
+    void *argument;         /* of an ioctl; where statfs (not statvfs) and stat put their answer */
     uint64_t start_ns;      /* CLOCK_MONOTONIC, when the request came */
     uint64_t wait_ns;       /* set by a member: CLOCK_MONOTONIC, not to go on before it */
-    int64_t result;         /* afterwards, or of a member that answers */
-    int error;              /* errno that goes with a result that is a failure */
-    uint32_t passed;        /* the chain's own: bit of each member that has seen it */
-    char *rooms[2];         /* the chain's own: memory for paths that were changed */
+    bool opens_stream;      /* of an open: the result is a FILE * */
+    struct {                /* the emulated storage's own */
+        uint64_t start_ns;
+        uint64_t end_ns; /* 0: it does not hold this request */
+        uint64_t key;    /* of the file that goes */
+        uint32_t stripes;
+        bool is_absent; /* the file, before the open */
+    } emulated;
+    int64_t result;  /* afterwards, or of a member that answers */
+    int error;       /* errno that goes with a result that is a failure */
+    uint32_t passed; /* the chain's own: bit of each member that has seen it */
+    char *rooms[2];  /* the chain's own: memory for paths that were changed */
 };
 
 struct sw_hook {
@@ -67,6 +75,12 @@ void sw_hook_after_nothing(struct sw_request *request);
 
 /* Bit of each action that a member wants; all while the library is not loaded yet. */
 extern uint32_t sw_hooked;
+
+/* These numbers are closed, or stand for other files now: for calls that are no requests. */
+void sw_descriptor_gone(unsigned first, unsigned last);
+/* Memory was mapped from a file; a ring for I/O was set up. */
+void sw_memory_mapped(int fd);
+void sw_ring_made(void);
 
 void sw_hooks_load(void);   /* at load, after the layers */
 void sw_hooks_off(void);    /* where nothing is to be done */

@@ -12,6 +12,7 @@
     X(guard)                                                                                      \
     X(keep)                                                                                       \
     SW_EXTRA_HOOKS(X)                                                                             \
+    X(emulate)                                                                                    \
     X(hold)                                                                                       \
     X(sync)                                                                                       \
     X(null)

@@ -11,7 +11,8 @@ static uint32_t load(void)
 
 static bool before(struct sw_request *request)
 {
-    request->synced = sw_own_process() && sw_fd_sync(request->fd);
+    if (!request->synced)
+        request->synced = sw_own_process() && sw_fd_sync(request->fd);
     return true;
 }
 

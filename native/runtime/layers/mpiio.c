@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulate/hints.h"
 #include "layers/mpiio.h"
 
 struct sw_handle_table sw_mpi_files;
@@ -105,7 +106,9 @@ static int open_file(open_function *real, const char *name, const void *caller, 
     sw_mpi_started(caller);
     call.position = sw_mpi_plugin() != NULL ? sw_mpi_plugin()->open_bits(amode) : 0;
     sw_mpi_hints_merge(&hints, SW_SETTING_MPIIO, path, info);
+    sw_mpi_hints_tell(&hints);
     int result = real(comm, path, amode, hints.merged, handle);
+    sw_emulate_open_end();
     struct sw_file *file = path != NULL ? sw_file_get(SW_LAYER_MPIIO, path) : NULL;
     if (result == SW_MPI_SUCCESS)
         opened(*handle, path, amode, file, &hints);

@@ -72,6 +72,8 @@ void sw_mpi_hints_merge(struct sw_mpi_hints *hints, enum sw_setting_group group,
  * program names there and that we override. */
 void sw_mpi_hints_remerge(struct sw_mpi_hints *hints, const char *path, sw_handle info);
 void sw_mpi_hints_done(struct sw_mpi_hints *hints);
+/* Tells the emulated storage, before the open. */
+void sw_mpi_hints_tell(const struct sw_mpi_hints *hints);
 /* Records what the program passed and what was applied, for a layer above MPI-IO. */
 void sw_mpi_hints_requested(const struct sw_mpi_hints *hints, int layer, struct sw_file *file);
 /* Records what an info holds. */

@@ -3,6 +3,7 @@
 /* Hints: what the configuration says for a file, merged into the program's MPI_Info. */
 #include <string.h>
 
+#include "emulate/hints.h"
 #include "layers/mpiio.h"
 #include "layers/once.h"
 
@@ -94,6 +95,18 @@ void sw_mpi_hints_done(struct sw_mpi_hints *hints)
     if (sw_mpi_plugin() != NULL)
         sw_mpi_plugin()->info_free(hints->merged);
     sw_inside_end();
+}
+
+void sw_mpi_hints_tell(const struct sw_mpi_hints *hints)
+{
+    const struct sw_plugin *plugin = sw_mpi_plugin();
+    char text[TEXT_BYTES];
+    if (!sw_emulating())
+        return;
+    sw_inside_begin();
+    bool known = plugin != NULL && plugin->info_text(hints->merged, text, sizeof text) == 0;
+    sw_inside_end();
+    sw_emulate_open_begin(known ? text : "");
 }
 
 /* ---- recording ----------------------------------------------------------------- */

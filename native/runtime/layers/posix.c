@@ -63,8 +63,10 @@ static void find_io_uring(void)
     long bytes = directory < 0 ? 0 : syscall(SYS_getdents64, directory, entries, sizeof entries);
     for (long at = 0; at < bytes;) {
         const struct directory_entry *entry = (const struct directory_entry *)&entries[at];
-        if (is_ring(directory, entry->name))
+        if (is_ring(directory, entry->name)) {
             sw_process_flag(SW_PROCESS_USES_IO_URING);
+            sw_ring_made();
+        }
         at += entry->bytes;
     }
     if (directory >= 0)

@@ -142,15 +142,16 @@ static void transfer_leave(struct transfer *transfer, int from, const off_t *fro
     leave_transfer(&transfer->call, to, transfer->to, SW_OP_WRITE, result, written_at);
 }
 
-/* A request to write: what the storage reads for it is not told. */
+/* A request to write: what the storage reads for it is not told.  Programs ask for as much as
+ * there may be, so how much it is is known afterwards. */
 #define SW_FROM_TO(name, to_offset, parameters, arguments)                                        \
     SW_EXPORT ssize_t name parameters                                                             \
     {                                                                                             \
         struct transfer transfer;                                                                 \
         bool counted = transfer_enter(&transfer, from, to, __func__);                             \
         ssize_t result = SW_CHAINED(ssize_t, sw_posix, SW_DO_WRITE,                               \
-                                    sw_request_data(SW_DO_WRITE, to, (int64_t)bytes, UNKNOWN),    \
-                                    (void)0, name, arguments);                                    \
+                                    sw_request_data(SW_DO_WRITE, to, UNKNOWN, UNKNOWN), (void)0,  \
+                                    name, arguments);                                             \
         if (counted)                                                                              \
             transfer_leave(&transfer, from, from_offset, to, to_offset, result);                  \
         return result;                                                                            \

@@ -45,9 +45,9 @@ SW_ON_DESCRIPTOR(int, fstatfs, SW_OP_META, SW_DO_STATFS, status, (int fd, struct
                  (fd, status))
 SW_ON_DESCRIPTOR(int, fstatfs64, SW_OP_META, SW_DO_STATFS, status,
                  (int fd, struct statfs64 *status), (fd, status))
-SW_ON_DESCRIPTOR(int, fstatvfs, SW_OP_META, SW_DO_STATFS, status, (int fd, struct statvfs *status),
+SW_ON_DESCRIPTOR(int, fstatvfs, SW_OP_META, SW_DO_STATFS, NULL, (int fd, struct statvfs *status),
                  (fd, status))
-SW_ON_DESCRIPTOR(int, fstatvfs64, SW_OP_META, SW_DO_STATFS, status,
+SW_ON_DESCRIPTOR(int, fstatvfs64, SW_OP_META, SW_DO_STATFS, NULL,
                  (int fd, struct statvfs64 *status), (fd, status))
 SW_ON_DESCRIPTOR(int, fchmod, SW_OP_META, SW_DO_CHANGE, NULL, (int fd, mode_t mode), (fd, mode))
 SW_ON_DESCRIPTOR(int, fchown, SW_OP_META, SW_DO_CHANGE, NULL, (int fd, uid_t user, gid_t group),

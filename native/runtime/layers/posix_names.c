@@ -105,9 +105,9 @@ SW_ON_NAME(statfs, SW_DO_STATFS, AT_FDCWD, true, status, (const char *path, stru
            (path, status))
 SW_ON_NAME(statfs64, SW_DO_STATFS, AT_FDCWD, true, status,
            (const char *path, struct statfs64 *status), (path, status))
-SW_ON_NAME(statvfs, SW_DO_STATFS, AT_FDCWD, true, status,
-           (const char *path, struct statvfs *status), (path, status))
-SW_ON_NAME(statvfs64, SW_DO_STATFS, AT_FDCWD, true, status,
+SW_ON_NAME(statvfs, SW_DO_STATFS, AT_FDCWD, true, NULL, (const char *path, struct statvfs *status),
+           (path, status))
+SW_ON_NAME(statvfs64, SW_DO_STATFS, AT_FDCWD, true, NULL,
            (const char *path, struct statvfs64 *status), (path, status))
 SW_ON_NAME(access, SW_DO_ACCESS, AT_FDCWD, true, NULL, (const char *path, int mode), (path, mode))
 SW_ON_NAME(eaccess, SW_DO_ACCESS, AT_FDCWD, true, NULL, (const char *path, int mode), (path, mode))

@@ -263,6 +263,8 @@ static void end_tracking(int fd)
 SW_EXPORT int close_range(unsigned first, unsigned last, int flags)
 {
     bool closes = (flags & (1 << 2 /* CLOSE_RANGE_CLOEXEC */)) == 0;
+    if (closes)
+        sw_descriptor_gone(first, last);
     if (closes && first <= last && sw_running() && sw_own_process())
         sw_fd_each(first, last, end_tracking);
     return sw_posix()->close_range(first, last, flags);
@@ -270,6 +272,7 @@ SW_EXPORT int close_range(unsigned first, unsigned last, int flags)
 
 SW_EXPORT void closefrom(int first)
 {
+    sw_descriptor_gone(first < 0 ? 0 : (unsigned)first, INT_MAX);
     if (sw_running() && sw_own_process())
         sw_fd_each(first < 0 ? 0 : (unsigned)first, INT_MAX, end_tracking);
     sw_posix()->closefrom(first);
@@ -280,6 +283,8 @@ SW_EXPORT void closefrom(int first)
 static int copied(int fd, int copy)
 {
     int saved_errno = errno;
+    if (copy >= 0 && copy != fd)
+        sw_descriptor_gone((unsigned)copy, (unsigned)copy);
     if (copy >= 0 && copy != fd && (sw_fd_entry(fd) != NULL || sw_fd_entry(copy) != NULL) &&
         sw_running() && sw_own_process())
         sw_fd_copy(fd, copy);
@@ -324,6 +329,8 @@ SW_EXPORT int dup3(int fd, int copy, int flags)
         int result = sw_posix()->name(fd, command, argument);                                     \
         if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)                                     \
             return copied(fd, result);                                                            \
+        if (command == F_SETFL && fd >= 0)                                                        \
+            sw_descriptor_gone((unsigned)fd, (unsigned)fd); /* to be looked at anew */            \
         struct sw_fd *entry = command == F_SETFL ? sw_fd_entry(fd) : NULL;                        \
         if (entry != NULL)                                                                        \
             sw_fd_add_flags(entry, SW_FD_ASK); /* O_APPEND may have come or gone */               \

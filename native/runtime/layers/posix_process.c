@@ -199,6 +199,8 @@ static bool is_mpi(const void *caller)
 static void *mapped(void *address, int protection, int flags, int fd, const void *caller)
 {
     struct sw_fd *entry = fd >= 0 ? sw_fd_entry(fd) : NULL;
+    if (fd >= 0 && address != MAP_FAILED && sw_thread.inside == 0 && sw_is_hooked(SW_DO_READ))
+        sw_memory_mapped(fd);
     if (entry == NULL || address == MAP_FAILED || (protection & PROT_WRITE) == 0 ||
         (flags & MAP_SHARED) == 0 || sw_thread.inside != 0 || !sw_running())
         return address;
@@ -249,6 +251,7 @@ SW_EXPORT int io_uring_queue_init(unsigned entries, void *ring, unsigned flags)
 {
     SW_REAL(int, io_uring_queue_init, (unsigned, void *, unsigned));
     sw_process_flag(SW_PROCESS_USES_IO_URING);
+    sw_ring_made();
     return real != NULL ? real(entries, ring, flags) : -ENOSYS;
 }
 
@@ -257,5 +260,6 @@ SW_EXPORT int io_uring_queue_init_params(unsigned entries, void *ring, void *par
 {
     SW_REAL(int, io_uring_queue_init_params, (unsigned, void *, void *));
     sw_process_flag(SW_PROCESS_USES_IO_URING);
+    sw_ring_made();
     return real != NULL ? real(entries, ring, parameters) : -ENOSYS;
 }

@@ -45,6 +45,7 @@ static struct sw_request request_open(const struct opening *opening)
     request.flags = (opening->writes ? (opening->reads ? O_RDWR : O_WRONLY) : O_RDONLY) |
                     (opening->creates ? O_CREAT : 0) | (opening->empties ? O_TRUNC : 0) |
                     (opening->appends ? O_APPEND : 0) | (opening->is_new ? O_EXCL : 0);
+    request.opens_stream = true;
     return request;
 }
 
@@ -190,8 +191,10 @@ SW_EXPORT int fclose(FILE *stream)
     struct sw_call call;
     bool synced = false;
     struct sw_fd *entry = sw_stdio_entry(stream);
-    if (entry == NULL || !sw_running() || !sw_own_process())
+    if (entry == NULL || !sw_running() || !sw_own_process()) {
+        sw_stream_gone(stream);
         return sw_stdio()->fclose(stream);
+    }
     bool counted = sw_enter(&call, SW_LAYER_STDIO);
     struct sw_file *file = counted ? sw_fd_stdio(entry) : NULL;
     if (file != NULL)
@@ -222,6 +225,8 @@ static void reopen_begin(FILE *stream, const char *path)
 {
     struct sw_fd *entry = sw_stdio_entry(stream);
     bool synced;
+    if (path != NULL)
+        sw_stream_gone(stream);
     if (entry == NULL || path == NULL || !sw_running() || !sw_own_process())
         return;
     if (entry->stdio != NULL)

@@ -71,6 +71,16 @@ static inline struct sw_fd *sw_stdio_entry(FILE *stream)
     return fd >= 0 ? sw_fd_entry(fd) : NULL;
 }
 
+/* Its descriptor is closed. */
+static inline void sw_stream_gone(FILE *stream)
+{
+    int saved_errno = errno;
+    int fd = stream != NULL && sw_is_hooked(SW_DO_CLOSE) ? fileno_unlocked(stream) : -1;
+    errno = saved_errno;
+    if (fd >= 0)
+        sw_descriptor_gone((unsigned)fd, (unsigned)fd);
+}
+
 /* Enters for a stream of a tracked file; NULL: pass straight through. */
 static inline struct sw_fd *sw_stdio_enter_as(struct sw_call *call, FILE *stream, const char *name)
 {

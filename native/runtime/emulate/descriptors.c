@@ -1,0 +1,256 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which descriptors are files of the emulated storage.  A descriptor is looked at when it is
+ * used for the first time, so that copies and inherited ones are found as well; whoever sees a
+ * number closed, or given to another file, says so by sw_descriptor_gone.
+ */
+#define _GNU_SOURCE
+#include <sys/sysmacros.h>
+
+#include "emulator.h"
+#include "locks.h"
+#include "../core/system.h"
+#include "../hooks/places.h"
+
+#define CHUNK 1024
+#define CHUNKS 256
+#define CHUNK_BYTES (CHUNK * sizeof(struct sw_emulated))
+
+static struct sw_emulated *chunks[CHUNKS];
+
+static struct sw_emulated *chunk_for(unsigned chunk)
+{
+    struct sw_emulated *entries = __atomic_load_n(&chunks[chunk], __ATOMIC_ACQUIRE);
+    if (SW_LIKELY(entries != NULL))
+        return entries;
+    void *pages =
+        sw_sys_mmap(CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return NULL;
+    if (__atomic_compare_exchange_n(&chunks[chunk], &entries, (struct sw_emulated *)pages, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return pages;
+    syscall(SYS_munmap, pages, CHUNK_BYTES);
+    return entries;
+}
+
+static struct sw_emulated *entry_of(int fd)
+{
+    unsigned chunk = (unsigned)fd / CHUNK;
+    struct sw_emulated *entries = chunk < CHUNKS ? chunk_for(chunk) : NULL;
+    return entries != NULL ? &entries[(unsigned)fd % CHUNK] : NULL;
+}
+
+void sw_descriptor_gone(unsigned first, unsigned last)
+{
+    if (sw_emulator.header == NULL)
+        return;
+    for (unsigned fd = first; fd <= last && fd / CHUNK < CHUNKS; fd++) {
+        struct sw_emulated *entries = __atomic_load_n(&chunks[fd / CHUNK], __ATOMIC_ACQUIRE);
+        if (entries == NULL)
+            fd |= CHUNK - 1;
+        else
+            __atomic_store_n(&entries[fd % CHUNK].state, SW_FILE_UNKNOWN, __ATOMIC_RELEASE);
+    }
+}
+
+/* ---- what a descriptor is
+ * ------------------------------------------------------------------------ */
+
+static bool is_below_root(int fd)
+{
+    struct sw_guarded guarded;
+    if (!sw_lock(&guarded))
+        return false;
+    bool below = sw_real_path(fd, sw_scratch[0], sizeof sw_scratch[0]) != 0 &&
+                 sw_emulator_has(sw_scratch[0]);
+    sw_unlock(&guarded);
+    return below;
+}
+
+static struct sw_layout_wish inherited(int fd)
+{
+    struct sw_guarded guarded;
+    struct sw_layout_wish wish = SW_NO_WISH;
+    if (!sw_lock(&guarded))
+        return wish;
+    if (sw_real_path(fd, sw_scratch[0], sizeof sw_scratch[0]) != 0)
+        wish = sw_layout_inherited(sw_scratch[0]);
+    sw_unlock(&guarded);
+    return wish;
+}
+
+/* What the file has kept, whole. */
+static uint64_t kept_layout(int fd)
+{
+    struct sw_layout_wish wish;
+    bool whole = sw_layout_read(fd, &wish) && wish.count != 0 && wish.size != 0 && wish.first >= 0;
+    return whole ? sw_layout_of(wish, -1) : 0;
+}
+
+static uint32_t flags_of(int fd, mode_t mode)
+{
+    long flags = syscall(SYS_fcntl, fd, F_GETFL);
+    return SW_FILE_HERE | (S_ISDIR(mode) ? SW_EMULATED_DIRECTORY : 0) |
+           (flags >= 0 && (flags & O_APPEND) != 0 ? SW_EMULATED_APPENDS : 0);
+}
+
+/* *is_new: nobody knew the file. */
+static void describe(int fd, struct sw_emulated *entry, bool *is_new)
+{
+    struct stat status;
+    uint32_t state = SW_FILE_ELSEWHERE;
+    *is_new = false;
+    if (sw_sys_fstat(fd, &status) != 0) {
+        __atomic_store_n(&entry->state, SW_FILE_UNKNOWN, __ATOMIC_RELEASE);
+        return;
+    }
+    if ((S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) && is_below_root(fd)) {
+        state = flags_of(fd, status.st_mode);
+        entry->key = sw_file_key(status.st_dev, status.st_ino);
+        entry->layout = 0;
+        entry->slot = 0;
+        if (S_ISREG(status.st_mode))
+            entry->slot = sw_file_slot(entry->key, true, is_new);
+    }
+    __atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
+}
+
+struct sw_emulated *sw_emulated_any(int fd)
+{
+    struct sw_emulated *entry = fd >= 0 ? entry_of(fd) : NULL;
+    bool is_new;
+    if (entry == NULL)
+        return NULL;
+    uint32_t state = __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE);
+    if (SW_UNLIKELY((state & SW_EMULATED_STATE) == SW_FILE_UNKNOWN)) {
+        int saved_errno = errno;
+        describe(fd, entry, &is_new);
+        errno = saved_errno;
+        state = entry->state;
+    }
+    return (state & SW_EMULATED_STATE) == SW_FILE_HERE ? entry : NULL;
+}
+
+struct sw_emulated *sw_emulated_file(int fd)
+{
+    struct sw_emulated *entry = sw_emulated_any(fd);
+    return entry != NULL && (entry->state & SW_EMULATED_DIRECTORY) == 0 ? entry : NULL;
+}
+
+/* ---- layouts of open files
+ * ----------------------------------------------------------------------- */
+
+static uint64_t settle(int fd, struct sw_emulated *file, uint64_t layout, bool keep)
+{
+    uint64_t settled = sw_file_settle(file->slot, file->key, layout);
+    if (settled == layout && keep)
+        sw_layout_keep(fd, layout);
+    __atomic_store_n(&file->layout, settled, __ATOMIC_RELAXED);
+    return settled;
+}
+
+static uint64_t known_layout(const struct sw_emulated *file)
+{
+    const struct sw_emulate_file *shared = &sw_emulator.files[file->slot];
+    if (__atomic_load_n(&shared->key, __ATOMIC_ACQUIRE) != file->key)
+        return 0;
+    return __atomic_load_n(&shared->layout, __ATOMIC_ACQUIRE);
+}
+
+/* What is not said, or refused, is as the directories and then the storage have it. */
+static uint64_t choose(int fd, struct sw_layout_wish wish, int64_t fixed)
+{
+    uint64_t layout = sw_layout_of(sw_layout_merged(wish, inherited(fd)), fixed);
+    if (layout == 0)
+        layout = sw_layout_of(inherited(fd), fixed);
+    return layout != 0 ? layout : sw_layout_of(SW_NO_WISH, fixed);
+}
+
+/* A file with data that keeps no layout came from elsewhere: it always gets the same one, and is
+ * not touched. */
+static uint64_t find_layout(int fd, struct sw_emulated *file)
+{
+    struct stat status;
+    struct sw_layout_wish wish;
+    uint64_t layout = known_layout(file);
+    if (layout != 0)
+        return layout;
+    layout = kept_layout(fd);
+    if (layout != 0)
+        return settle(fd, file, layout, false);
+    bool is_foreign = sw_sys_fstat(fd, &status) == 0 && status.st_size > 0;
+    if (!sw_layout_read(fd, &wish))
+        wish = SW_NO_WISH;
+    int64_t fixed = is_foreign ? (int64_t)(status.st_ino % sw_emulator.header->targets) : -1;
+    return settle(fd, file, choose(fd, wish, fixed), !is_foreign);
+}
+
+uint64_t sw_emulated_layout(int fd, struct sw_emulated *file)
+{
+    uint64_t layout = __atomic_load_n(&file->layout, __ATOMIC_RELAXED);
+    if (SW_LIKELY(layout != 0))
+        return layout;
+    int saved_errno = errno;
+    layout = find_layout(fd, file);
+    __atomic_store_n(&file->layout, layout, __ATOMIC_RELAXED);
+    errno = saved_errno;
+    return layout;
+}
+
+int sw_emulated_set_layout(int fd, struct sw_emulated *file, struct sw_layout_wish wish)
+{
+    if (known_layout(file) != 0 || kept_layout(fd) != 0)
+        return EEXIST;
+    uint64_t layout = sw_layout_of(sw_layout_merged(wish, inherited(fd)), -1);
+    if (layout == 0)
+        return EINVAL;
+    return settle(fd, file, layout, true) == layout ? 0 : EEXIST;
+}
+
+/* ---- opens
+ * ---------------------------------------------------------------------------------------- */
+
+#define DELAYS_LAYOUT (O_NOCTTY | O_ASYNC) /* O_LOV_DELAY_CREATE */
+
+static void apply_hints(struct sw_emulated *file, int flags)
+{
+    struct sw_emulate_file *shared = &sw_emulator.files[file->slot];
+    if ((flags & O_ACCMODE) != O_RDONLY)
+        sw_lock_writer(file->slot);
+    if (!sw_open_hints.given)
+        return;
+    if (sw_open_hints.lock_mode != 0)
+        __atomic_store_n(&shared->lock_mode, sw_open_hints.lock_mode, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&file->state, sw_open_hints.alone, __ATOMIC_RELAXED);
+}
+
+struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *created)
+{
+    bool is_new;
+    bool certain = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+    bool delays = (sw_emulator.header->flags & SW_EMULATE_LUSTRE) != 0 &&
+                  (flags & DELAYS_LAYOUT) == DELAYS_LAYOUT;
+    struct sw_emulated *entry = entry_of(fd);
+    if (entry == NULL)
+        return NULL;
+    describe(fd, entry, &is_new);
+    if ((entry->state & SW_EMULATED_STATE) != SW_FILE_HERE)
+        return NULL;
+    *created = certain || (absent && is_new);
+    if ((entry->state & SW_EMULATED_DIRECTORY) != 0)
+        return entry;
+    if (certain && !is_new) { /* another file had this inode */
+        sw_file_release(entry->key);
+        describe(fd, entry, &is_new);
+    }
+    if ((certain || absent) && !delays && known_layout(entry) == 0)
+        settle(fd, entry, choose(fd, sw_open_hints.wish, -1), true);
+    else
+        entry->layout = known_layout(entry);
+    if (entry->layout == 0 && !absent && !certain)
+        entry->layout = kept_layout(fd);
+    apply_hints(entry, flags);
+    return entry;
+}

@@ -1,0 +1,220 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The emulated storage, as one process has it.  What is shared is in stripewise/emulate.h, the
+ * laws are in docs/design/machines.md; hooks/emulate.c calls what is here.
+ */
+#ifndef STRIPEWISE_EMULATOR_H
+#define STRIPEWISE_EMULATOR_H
+
+#include "../hooks/hook.h"
+#include "stripewise/emulate.h"
+
+/* ---- the mapping --------------------------------------------------------------------------- */
+
+/* Clocks that the data of a request uses. */
+enum sw_resource {
+    SW_ON_PROCESS,
+    SW_ON_FILE,
+    SW_ON_NODE,
+    SW_ON_TARGET,
+    SW_ON_WHOLE,
+    SW_RESOURCES
+};
+
+/* Nanoseconds. */
+struct sw_rates {
+    double byte[2][SW_RESOURCES]; /* of reads, of writes */
+    double exchange_byte;
+    double target_request;
+    uint64_t request;
+    uint64_t revoke;
+    uint64_t ahead;
+    uint64_t extent;
+    uint64_t page;
+    uint64_t page_bytes;
+    uint64_t exchange_round;
+    uint64_t exchange_rank;
+    uint64_t object;
+    uint64_t latency;
+    uint64_t operations[4]; /* enum sw_operation */
+    double growth;
+};
+
+struct sw_emulator {
+    const struct sw_emulate_header *header; /* NULL: nothing is emulated */
+    struct sw_emulate_counters *counters;
+    uint64_t *clocks;
+    uint64_t *target_clocks;
+    uint64_t *node_clocks;
+    uint64_t *file_clocks;
+    struct sw_emulate_file *files;
+    struct sw_emulate_object *objects;
+    uint64_t process_clock; /* its own */
+    struct sw_rates rates;
+    bool has_locks;
+    size_t root_bytes;
+    int launcher_rank; /* before MPI_Init, -1: not known */
+    int launcher_size;
+};
+extern struct sw_emulator sw_emulator;
+
+/* Takes up the mapping that SW_ENV_EMULATE names; false: nothing is emulated. */
+bool sw_emulator_load(void);
+/* Whether an absolute path without links is below the root. */
+bool sw_emulator_has(const char *path);
+uint32_t sw_emulator_node(void);
+uint32_t sw_emulator_ranks(void);
+/* Number of this process among the writers of a file, 0 to 255. */
+unsigned sw_emulator_writer(void);
+
+static inline void sw_emulate_add(uint64_t *counter, uint64_t value)
+{
+    __atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
+}
+#define SW_EMULATE_COUNT(name, value) sw_emulate_add(&sw_emulator.counters->name, value)
+
+/* ---- layouts (layouts.c, files.c) ------------------------------------------------------------
+ */
+
+/* As somebody asks for one; SW_EMULATE_ATTRIBUTE. */
+struct sw_layout_wish {
+    int64_t count; /* -1: all targets, 0: not said */
+    int64_t size;  /* 0: not said */
+    int64_t first; /* -1: not said */
+};
+#define SW_NO_WISH ((struct sw_layout_wish){0, 0, -1})
+
+/* A layout in one word: never 0. */
+static inline uint64_t sw_layout_pack(uint32_t count, uint32_t first, uint32_t size)
+{
+    return (uint64_t)size << 32 | first << 16 | count;
+}
+
+static inline uint32_t sw_layout_count(uint64_t layout)
+{
+    return (uint32_t)(layout & 0xffff);
+}
+
+static inline uint32_t sw_layout_first(uint64_t layout)
+{
+    return (uint32_t)(layout >> 16 & 0xffff);
+}
+
+static inline uint32_t sw_layout_size(uint64_t layout)
+{
+    return (uint32_t)(layout >> 32);
+}
+
+/* What a new file gets; 0: the storage does not take it (EINVAL).  `first` of the wish: otherwise
+ * the next one, or `fixed` if that is not negative. */
+uint64_t sw_layout_of(struct sw_layout_wish wish, int64_t fixed);
+/* What the attribute of a file (its descriptor) says. */
+bool sw_layout_read(int fd, struct sw_layout_wish *wish);
+/* What the directories above a file say; `path` is changed meanwhile. */
+struct sw_layout_wish sw_layout_inherited(char *path);
+/* Each value that one does not say from the other. */
+struct sw_layout_wish sw_layout_merged(struct sw_layout_wish wish, struct sw_layout_wish other);
+void sw_layout_keep(int fd, uint64_t layout);
+
+#define SW_NO_FILE UINT32_MAX
+uint64_t sw_file_key(uint64_t device, uint64_t inode);
+/* Its slot; *is_new: it had none.  `add` false: SW_NO_FILE if it has none. */
+uint32_t sw_file_slot(uint64_t key, bool add, bool *is_new);
+/* The file is gone, or another one took its inode. */
+void sw_file_release(uint64_t key);
+/* The layout that a file has from now on: what is there already, or `layout`. */
+uint64_t sw_file_settle(uint32_t slot, uint64_t key, uint64_t layout);
+
+/* ---- descriptors -----------------------------------------------------------------------------
+ */
+
+enum { SW_FILE_UNKNOWN = 0, SW_FILE_ELSEWHERE = 1, SW_FILE_HERE = 2 };
+#define SW_EMULATED_STATE 0x3u
+#define SW_EMULATED_DIRECTORY 0x4u
+#define SW_EMULATED_APPENDS 0x8u
+#define SW_EMULATED_ALONE_WRITE 0x10u /* the hints say: no collective buffering */
+#define SW_EMULATED_ALONE_READ 0x20u
+
+struct sw_emulated {
+    uint32_t state; /* the last one that is set */
+    uint32_t slot;
+    uint64_t key;
+    uint64_t layout; /* 0: not settled */
+};
+
+/* The entry of a descriptor of a regular file below the root; NULL: it is something else. */
+struct sw_emulated *sw_emulated_file(int fd);
+/* The same, or a directory. */
+struct sw_emulated *sw_emulated_any(int fd);
+/* The layout of an open file, settled if it was not. */
+uint64_t sw_emulated_layout(int fd, struct sw_emulated *file);
+/* A layout for a file that has none; an errno. */
+int sw_emulated_set_layout(int fd, struct sw_emulated *file, struct sw_layout_wish wish);
+/* A descriptor was opened.  *created: whether by this open; before it was `absent`, as far as that
+ * was looked.  NULL: not below the root. */
+struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *created);
+
+/* ---- hints (hints.c) ---------------------------------------------------------------------------
+ */
+
+struct sw_open_hints {
+    bool given; /* within MPI_File_open */
+    struct sw_layout_wish wish;
+    uint32_t lock_mode; /* 1 more than it is; 0: not said */
+    uint32_t alone;     /* SW_EMULATED_ALONE_* */
+};
+extern __thread struct sw_open_hints sw_open_hints __attribute__((tls_model("initial-exec")));
+
+/* ---- laws ------------------------------------------------------------------------------------
+ */
+
+enum sw_operation {
+    SW_OPERATION_OPEN,
+    SW_OPERATION_CREATE,
+    SW_OPERATION_STAT,
+    SW_OPERATION_REMOVE
+};
+
+struct sw_transfer {
+    bool writes;
+    bool exchanged; /* by an aggregator, within a collective call */
+    uint32_t slot;
+    uint32_t lock_mode;
+    uint64_t layout;
+    uint64_t offset;
+    uint64_t bytes;
+    uint64_t start_ns;
+};
+
+/* Uses a clock for `ns` from a moment; when the use ends. */
+static inline uint64_t sw_clock_use(uint64_t *clock, uint64_t moment_ns, uint64_t ns)
+{
+    uint64_t seen = __atomic_load_n(clock, __ATOMIC_RELAXED);
+    uint64_t end;
+    if (ns == 0)
+        return seen > moment_ns ? seen : moment_ns;
+    do {
+        end = (seen > moment_ns ? seen : moment_ns) + ns;
+    } while (
+        !__atomic_compare_exchange_n(clock, &seen, end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return end;
+}
+
+/* When the storage will have finished; the clocks are used. */
+uint64_t sw_law_data(const struct sw_transfer *transfer);
+/* `stripes`: of the file; `objects`: that are opened with it. */
+uint64_t sw_law_metadata(enum sw_operation operation, uint32_t stripes, uint32_t objects,
+                         uint64_t start_ns);
+uint64_t sw_law_latency(uint64_t start_ns);
+
+/* ---- Lustre ----------------------------------------------------------------------------------
+ */
+
+/* True: the ioctl is one of Lustre's, `result` and `error` are set; *end_ns: when it ends. */
+bool sw_lustre_control(struct sw_request *request, struct sw_emulated *file, uint64_t start_ns,
+                       uint64_t *end_ns);
+/* The answer of a statfs that has succeeded. */
+void sw_lustre_statfs(struct sw_request *request);
+
+#endif

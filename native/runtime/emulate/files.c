@@ -1,0 +1,99 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The files of an emulated storage: a table of slots that all processes share.  A slot is taken
+ * by one compare-and-swap of its key.  Two processes that take one at the same moment may find
+ * different slots only while a third removes a file: then the two have clocks of their own.
+ */
+#include "emulator.h"
+
+#define FREE 0
+#define WAS_IN_USE 1
+#define PROBES 64
+
+uint64_t sw_file_key(uint64_t device, uint64_t inode)
+{
+    uint64_t key = inode ^ device * UINT64_C(0x9e3779b97f4a7c15);
+    return key > WAS_IN_USE ? key : key + 2;
+}
+
+static uint32_t place(uint64_t key, uint32_t probe)
+{
+    uint64_t mixed = key * UINT64_C(0xff51afd7ed558ccd);
+    return ((uint32_t)(mixed >> 32) + probe) & (sw_emulator.header->files - 1);
+}
+
+/* SW_NO_FILE: it has none; *room: the first slot that it could have. */
+static uint32_t find(uint64_t key, uint32_t *room)
+{
+    *room = SW_NO_FILE;
+    for (uint32_t probe = 0; probe < PROBES && probe < sw_emulator.header->files; probe++) {
+        uint32_t slot = place(key, probe);
+        uint64_t seen = __atomic_load_n(&sw_emulator.files[slot].key, __ATOMIC_ACQUIRE);
+        if (seen == key)
+            return slot;
+        if (seen <= WAS_IN_USE && *room == SW_NO_FILE)
+            *room = slot;
+        if (seen == FREE)
+            break;
+    }
+    return SW_NO_FILE;
+}
+
+static bool take(uint32_t slot, uint64_t key)
+{
+    struct sw_emulate_file *file = &sw_emulator.files[slot];
+    uint64_t seen = __atomic_load_n(&file->key, __ATOMIC_RELAXED);
+    return seen <= WAS_IN_USE && __atomic_compare_exchange_n(&file->key, &seen, key, false,
+                                                             __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+uint32_t sw_file_slot(uint64_t key, bool add, bool *is_new)
+{
+    uint32_t room;
+    uint32_t slot;
+    *is_new = false;
+    while ((slot = find(key, &room)) == SW_NO_FILE && add) {
+        if (room == SW_NO_FILE) {
+            SW_EMULATE_COUNT(tables_full, 1);
+            return place(key, 0);
+        }
+        if (take(room, key)) {
+            *is_new = true;
+            return room;
+        }
+    }
+    return slot;
+}
+
+static void clear(struct sw_emulate_file *file)
+{
+    __atomic_fetch_add(&file->uses, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&file->layout, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&file->lock_mode, 0, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < 4; i++)
+        __atomic_store_n(&file->writers[i], 0, __ATOMIC_RELAXED);
+}
+
+void sw_file_release(uint64_t key)
+{
+    uint32_t room;
+    uint32_t slot = find(key, &room);
+    if (slot == SW_NO_FILE)
+        return;
+    clear(&sw_emulator.files[slot]);
+    __atomic_compare_exchange_n(&sw_emulator.files[slot].key, &key, WAS_IN_USE, false,
+                                __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+uint64_t sw_file_settle(uint32_t slot, uint64_t key, uint64_t layout)
+{
+    struct sw_emulate_file *file = &sw_emulator.files[slot];
+    uint64_t seen = 0;
+    if (__atomic_load_n(&file->key, __ATOMIC_ACQUIRE) != key) /* removed, or the table is full */
+        return layout;
+    if (__atomic_compare_exchange_n(&file->layout, &seen, layout, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return layout;
+    return seen;
+}

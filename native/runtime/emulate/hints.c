@@ -1,0 +1,62 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* Hints of MPI-IO that the storage acts upon: a file that is made within MPI_File_open gets the
+ * layout that they ask for, also where the MPI has no driver that would ask the storage for it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator.h"
+#include "hints.h"
+
+__thread struct sw_open_hints sw_open_hints
+    __attribute__((tls_model("initial-exec"))) = {.wish = {.first = -1}};
+
+bool sw_emulating(void)
+{
+    return sw_emulator.header != NULL;
+}
+
+static bool is_on(const char *value)
+{
+    return *value == '1' || strncmp(value, "enable", 6) == 0 || strncmp(value, "true", 4) == 0;
+}
+
+static void take(struct sw_open_hints *hints, const char *key, size_t bytes, const char *value)
+{
+#define IS(name) (bytes == sizeof name - 1 && memcmp(key, name, bytes) == 0)
+    if (IS("striping_factor"))
+        hints->wish.count = strtoll(value, NULL, 10);
+    else if (IS("striping_unit"))
+        hints->wish.size = strtoll(value, NULL, 10);
+    else if (IS("start_iodevice") || IS("romio_lustre_start_iodevice"))
+        hints->wish.first = strtoll(value, NULL, 10);
+    else if (IS("cray_cb_write_lock_mode"))
+        hints->lock_mode = (uint32_t)(strtoul(value, NULL, 10) % 3) + 1;
+    else if (IS("romio_lustre_cb_lock_ahead_write") && is_on(value))
+        hints->lock_mode = 3;
+    else if (IS("romio_cb_write") && strncmp(value, "disable", 7) == 0)
+        hints->alone |= SW_EMULATED_ALONE_WRITE;
+    else if (IS("romio_cb_read") && strncmp(value, "disable", 7) == 0)
+        hints->alone |= SW_EMULATED_ALONE_READ;
+#undef IS
+}
+
+void sw_emulate_open_begin(const char *text)
+{
+    struct sw_open_hints hints = {.given = true, .wish = SW_NO_WISH};
+    for (const char *line = text; *line != '\0';) {
+        size_t bytes = strcspn(line, "\n");
+        const char *equals = memchr(line, '=', bytes);
+        if (equals != NULL)
+            take(&hints, line, (size_t)(equals - line), equals + 1);
+        line += bytes + (line[bytes] == '\n');
+    }
+    if (hints.wish.first < 0)
+        hints.wish.first = -1;
+    sw_open_hints = hints;
+}
+
+void sw_emulate_open_end(void)
+{
+    sw_open_hints = (struct sw_open_hints){.given = false, .wish = SW_NO_WISH};
+}

@@ -1,0 +1,192 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* The laws of one request (docs/design/machines.md), on clocks that all processes share. */
+#include "emulator.h"
+#include "locks.h"
+
+static inline void limited(enum sw_emulate_limit limit, uint64_t ns)
+{
+    if (ns != 0)
+        sw_emulate_add(&sw_emulator.counters->limit_ns[limit], ns);
+}
+
+/* ---- one part: the stripes of one object -------------------------------------------------------
+ */
+
+struct part {
+    uint32_t object;
+    uint64_t bytes;
+    bool is_ragged; /* begins or ends within a page */
+};
+
+/* What a part is waited for. */
+struct outcome {
+    uint64_t end_ns;
+    uint64_t lock_ns;            /* of it, for the lock */
+    enum sw_emulate_limit limit; /* of the rest */
+};
+
+static uint64_t *clock_of(enum sw_resource resource, const struct sw_transfer *transfer,
+                          uint32_t node, uint32_t target)
+{
+    switch (resource) {
+    case SW_ON_PROCESS:
+        return &sw_emulator.process_clock;
+    case SW_ON_FILE:
+        return &sw_emulator
+                    .file_clocks[(uint64_t)transfer->slot * sw_emulator.header->nodes + node];
+    case SW_ON_NODE:
+        return &sw_emulator.node_clocks[node];
+    case SW_ON_TARGET:
+        return &sw_emulator.target_clocks[target];
+    default:
+        return &sw_emulator.clocks[SW_CLOCK_WHOLE];
+    }
+}
+
+static uint32_t target_of(const struct sw_transfer *transfer, uint32_t object, uint32_t node)
+{
+    const struct sw_emulate_header *header = sw_emulator.header;
+    if ((header->flags & SW_EMULATE_PRIVATE) != 0)
+        return node % header->targets;
+    return (sw_layout_first(transfer->layout) + object) % header->targets;
+}
+
+/* The clocks are used from the moment at which the lock is asked for; the data is there no sooner
+ * than the lock and the longest transfer take. */
+static struct outcome move_part(const struct sw_transfer *transfer, const struct part *part,
+                                uint32_t node, uint64_t asked_ns)
+{
+    const double *byte_ns = sw_emulator.rates.byte[transfer->writes];
+    uint32_t target = target_of(transfer, part->object, node);
+    struct sw_lock_use lock = {.end_ns = asked_ns};
+    struct outcome found = {.end_ns = asked_ns, .limit = SW_LIMIT_PROCESS};
+    uint64_t longest = 0;
+    enum sw_emulate_limit slowest = SW_LIMIT_PROCESS;
+    if (sw_emulator.has_locks)
+        lock = sw_lock_use(transfer, part->object, part->is_ragged, node, asked_ns);
+    for (enum sw_resource i = 0; i < SW_RESOURCES; i++) {
+        double ns = byte_ns[i] * (double)part->bytes;
+        uint64_t own = (uint64_t)(i == SW_ON_TARGET ? ns + sw_emulator.rates.target_request : ns);
+        uint64_t held = i == SW_ON_FILE ? own + lock.cost_ns : own;
+        uint64_t end = sw_clock_use(clock_of(i, transfer, node, target), asked_ns, held);
+        if (own > longest) {
+            longest = own;
+            slowest = SW_LIMIT_PROCESS + (enum sw_emulate_limit)i;
+        }
+        if (end > found.end_ns) {
+            found.end_ns = end;
+            found.limit = SW_LIMIT_PROCESS + (enum sw_emulate_limit)i;
+        }
+    }
+    if (lock.end_ns + longest > found.end_ns)
+        found = (struct outcome){lock.end_ns + longest, lock.end_ns - asked_ns, slowest};
+    return found;
+}
+_Static_assert((int)SW_LIMIT_WHOLE - (int)SW_LIMIT_PROCESS == (int)SW_ON_WHOLE, "the same order");
+
+/* ---- a request ---------------------------------------------------------------------------------
+ */
+
+/* Bytes of stripes number + j, number + j + count, ... of the request. */
+static struct part part_of(const struct sw_transfer *transfer, uint64_t stripe, uint64_t last,
+                           uint32_t j)
+{
+    uint64_t size = sw_layout_size(transfer->layout);
+    uint32_t count = sw_layout_count(transfer->layout);
+    uint64_t page = sw_emulator.rates.page_bytes;
+    uint64_t end = transfer->offset + transfer->bytes;
+    struct part part = {
+        .object = (uint32_t)((stripe + j) % count),
+        .bytes = ((last - stripe - j) / count + 1) * size,
+    };
+    if (j == 0) {
+        part.bytes -= transfer->offset - stripe * size;
+        part.is_ragged = transfer->offset % page != 0;
+    }
+    if ((last - stripe) % count == j) {
+        part.bytes -= (last + 1) * size - end;
+        part.is_ragged |= end % page != 0;
+    }
+    return part;
+}
+
+static uint64_t wait_before(const struct sw_transfer *transfer)
+{
+    const struct sw_rates *rates = &sw_emulator.rates;
+    uint64_t exchange = 0;
+    uint64_t ahead = sw_lock_is_ahead(transfer) ? rates->ahead : 0;
+    if (transfer->exchanged) {
+        exchange = rates->exchange_round + sw_emulator_ranks() * rates->exchange_rank +
+                   (uint64_t)(rates->exchange_byte * (double)transfer->bytes);
+        SW_EMULATE_COUNT(exchanges, 1);
+    }
+    limited(SW_LIMIT_REQUEST, rates->request);
+    limited(SW_LIMIT_EXCHANGE, exchange);
+    limited(SW_LIMIT_LOCK, ahead);
+    return exchange + rates->request + ahead;
+}
+
+uint64_t sw_law_data(const struct sw_transfer *transfer)
+{
+    uint64_t size = sw_layout_size(transfer->layout);
+    uint64_t stripe = transfer->offset / size;
+    uint64_t last = (transfer->offset + transfer->bytes - 1) / size;
+    uint32_t count = sw_layout_count(transfer->layout);
+    uint32_t parts = last - stripe + 1 < count ? (uint32_t)(last - stripe + 1) : count;
+    uint32_t node = sw_emulator_node();
+    uint64_t asked_ns = transfer->start_ns + wait_before(transfer);
+    struct outcome latest = {.end_ns = asked_ns, .limit = SW_LIMIT_PROCESS};
+    for (uint32_t j = 0; j < parts; j++) {
+        struct part part = part_of(transfer, stripe, last, j);
+        struct outcome found = move_part(transfer, &part, node, asked_ns);
+        if (found.end_ns > latest.end_ns)
+            latest = found;
+    }
+    limited(SW_LIMIT_LOCK, latest.lock_ns);
+    limited(latest.limit, latest.end_ns - asked_ns - latest.lock_ns);
+    return latest.end_ns;
+}
+
+/* ---- metadata ----------------------------------------------------------------------------------
+ */
+
+/* No more than the libc is linked.  Newton's square root, once for each bit of the fraction. */
+static double power(double base, double exponent)
+{
+    double result = 1;
+    for (; exponent >= 1; exponent--)
+        result *= base;
+    for (unsigned bit = 0; bit < 20 && exponent > 0; bit++) {
+        double root = base > 1 ? (base + 1) / 2 : 1;
+        for (unsigned i = 0; i < 30; i++)
+            root = (root + base / root) / 2;
+        base = root;
+        exponent *= 2;
+        if (exponent >= 1) {
+            result *= base;
+            exponent--;
+        }
+    }
+    return result;
+}
+
+uint64_t sw_law_metadata(enum sw_operation operation, uint32_t stripes, uint32_t objects,
+                         uint64_t start_ns)
+{
+    const struct sw_rates *rates = &sw_emulator.rates;
+    uint64_t ns = rates->operations[operation];
+    if (rates->growth > 0 && stripes > 1)
+        ns = (uint64_t)((double)ns * power(stripes, rates->growth));
+    ns += rates->object * objects;
+    uint64_t end =
+        sw_clock_use(&sw_emulator.clocks[SW_CLOCK_METADATA], start_ns, ns) + rates->latency;
+    limited(SW_LIMIT_METADATA, end - start_ns);
+    return end;
+}
+
+uint64_t sw_law_latency(uint64_t start_ns)
+{
+    limited(SW_LIMIT_METADATA, sw_emulator.rates.latency);
+    return start_ns + sw_emulator.rates.latency;
+}

@@ -1,0 +1,149 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* How a file is striped: what was asked for, what the storage makes of it, where it is kept. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emulator.h"
+#include "../core/system.h"
+
+#define TEXT_BYTES 80
+
+static void note_once(const char *text, bool *noted)
+{
+    if (!__atomic_exchange_n(noted, true, __ATOMIC_RELAXED))
+        sw_note(text);
+}
+
+/* ---- from a wish to a layout -----------------------------------------------------------------
+ */
+
+static uint64_t refused(const char *why)
+{
+    static bool noted;
+    SW_EMULATE_COUNT(layouts_refused, 1);
+    note_once(why, &noted);
+    return 0;
+}
+
+static uint32_t stripes_of(int64_t count)
+{
+    static bool noted;
+    uint32_t targets = sw_emulator.header->targets;
+    if (count < 0)
+        return targets;
+    if (count > targets) {
+        SW_EMULATE_COUNT(stripes_cut, 1);
+        note_once("emulation: a layout has more stripes than the storage has targets: it gets one "
+                  "on each, as on Lustre",
+                  &noted);
+        return targets;
+    }
+    return (uint32_t)count;
+}
+
+static uint32_t default_size(void)
+{
+    uint64_t size = sw_emulator.header->stripe_size;
+    return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX - SW_EMULATE_GRAIN + 1;
+}
+
+/* Files follow one another around the targets. */
+static uint32_t next_target(uint32_t count)
+{
+    uint64_t *next = &sw_emulator.clocks[SW_CLOCK_NEXT_TARGET];
+    return (uint32_t)(__atomic_fetch_add(next, count, __ATOMIC_RELAXED) %
+                      sw_emulator.header->targets);
+}
+
+uint64_t sw_layout_of(struct sw_layout_wish wish, int64_t fixed)
+{
+    const struct sw_emulate_header *header = sw_emulator.header;
+    if (wish.size < 0 || wish.size % SW_EMULATE_GRAIN != 0 || wish.size > UINT32_MAX)
+        return refused("emulation: a stripe size is not a multiple of 64 KiB, or too large: as on "
+                       "Lustre, that layout is refused");
+    if (wish.first >= header->targets)
+        return refused("emulation: a layout's first target does not exist: as on Lustre, that "
+                       "layout is refused");
+    uint32_t count = stripes_of(wish.count != 0 ? wish.count : header->stripe_count);
+    count = count != 0 ? count : 1;
+    uint32_t size = wish.size != 0 ? (uint32_t)wish.size : default_size();
+    uint32_t first;
+    if (wish.first >= 0)
+        first = (uint32_t)wish.first;
+    else
+        first = fixed >= 0 ? (uint32_t)(fixed % header->targets) : next_target(count);
+    return sw_layout_pack(count, first, size);
+}
+
+struct sw_layout_wish sw_layout_merged(struct sw_layout_wish wish, struct sw_layout_wish other)
+{
+    return (struct sw_layout_wish){
+        .count = wish.count != 0 ? wish.count : other.count,
+        .size = wish.size != 0 ? wish.size : other.size,
+        .first = wish.first >= 0 ? wish.first : other.first,
+    };
+}
+
+/* ---- where it is kept ------------------------------------------------------------------------
+ */
+
+static bool parse(const char *text, struct sw_layout_wish *wish)
+{
+    char *end;
+    wish->count = strtoll(text, &end, 10);
+    if (end == text || *end != ' ')
+        return false;
+    wish->size = strtoll(end, &end, 10);
+    if (*end != ' ')
+        return false;
+    wish->first = strtoll(end, &end, 10);
+    return *end == '\0' || *end == '\n';
+}
+
+bool sw_layout_read(int fd, struct sw_layout_wish *wish)
+{
+    char text[TEXT_BYTES];
+    long bytes = syscall(SYS_fgetxattr, fd, SW_EMULATE_ATTRIBUTE, text, sizeof text - 1);
+    if (bytes <= 0)
+        return false;
+    text[bytes] = '\0';
+    return parse(text, wish);
+}
+
+static bool read_directory(const char *path, struct sw_layout_wish *wish)
+{
+    char text[TEXT_BYTES];
+    long bytes = syscall(SYS_getxattr, path, SW_EMULATE_ATTRIBUTE, text, sizeof text - 1);
+    if (bytes <= 0)
+        return false;
+    text[bytes] = '\0';
+    return parse(text, wish);
+}
+
+struct sw_layout_wish sw_layout_inherited(char *path)
+{
+    struct sw_layout_wish wish = SW_NO_WISH;
+    for (char *slash = strrchr(path, '/'); slash != NULL; slash = strrchr(path, '/')) {
+        *slash = '\0';
+        if (read_directory(slash != path ? path : "/", &wish))
+            return wish;
+    }
+    return SW_NO_WISH;
+}
+
+void sw_layout_keep(int fd, uint64_t layout)
+{
+    static bool noted;
+    char text[TEXT_BYTES];
+    int bytes = snprintf(text, sizeof text, "%u %u %u", sw_layout_count(layout),
+                         sw_layout_size(layout), sw_layout_first(layout));
+    if (syscall(SYS_fsetxattr, fd, SW_EMULATE_ATTRIBUTE, text, (size_t)bytes, 0) == 0)
+        return;
+    SW_EMULATE_COUNT(layouts_unkept, 1);
+    note_once("emulation: the layout of a file could not be kept as an attribute of it: "
+              "`stripewise layout get` and later runs will not know it",
+              &noted);
+}

@@ -1,0 +1,128 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks of objects: who had one last, and what it costs to get it.  An object's state is one word,
+ * exchanged at once; it names the use of the file's slot, so that what a file that is gone has
+ * left there says nothing about the next one.
+ */
+#include "locks.h"
+
+enum { EXTENTS = 0, ONE_LOCK = 1, AHEAD = 2 };
+
+/* How an object is held, by a node if it is by one. */
+enum hold { BY_NOBODY, TO_WRITE, TO_READ, TO_READ_SHARED };
+
+static uint64_t holder_of(uint32_t uses, enum hold hold, uint32_t node)
+{
+    return (uint64_t)uses << 32 | (uint64_t)node << 2 | hold;
+}
+
+#define PROBES 64
+
+/* The object's entry; where the table is full, one that it shares. */
+static struct sw_emulate_object *find(uint32_t slot, uint32_t object)
+{
+    uint64_t key = ((uint64_t)slot << 16 | object) + 1;
+    uint32_t mask = sw_emulator.header->objects - 1;
+    uint32_t first = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    for (uint32_t probe = 0; probe < PROBES && probe <= mask; probe++) {
+        struct sw_emulate_object *entry = &sw_emulator.objects[(first + probe) & mask];
+        uint64_t seen = __atomic_load_n(&entry->key, __ATOMIC_RELAXED);
+        if (seen == key ||
+            (seen == 0 && (__atomic_compare_exchange_n(&entry->key, &seen, key, false,
+                                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
+                           seen == key)))
+            return entry;
+    }
+    SW_EMULATE_COUNT(tables_full, 1);
+    return &sw_emulator.objects[first];
+}
+
+/* ---- writers -----------------------------------------------------------------------------------
+ */
+
+static void mark(uint64_t writers[4], unsigned writer)
+{
+    uint64_t bit = UINT64_C(1) << writer % 64;
+    if ((__atomic_load_n(&writers[writer / 64], __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(&writers[writer / 64], bit, __ATOMIC_RELAXED);
+}
+
+static unsigned count(const uint64_t writers[4])
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < 4; i++)
+        found += (unsigned)__builtin_popcountll(__atomic_load_n(&writers[i], __ATOMIC_RELAXED));
+    return found;
+}
+
+void sw_lock_writer(uint32_t slot)
+{
+    mark(sw_emulator.files[slot].writers, sw_emulator_writer());
+}
+
+bool sw_lock_is_ahead(const struct sw_transfer *transfer)
+{
+    return transfer->writes && transfer->lock_mode == AHEAD && sw_emulator.has_locks &&
+           count(sw_emulator.files[transfer->slot].writers) > 1;
+}
+
+/* ---- costs -------------------------------------------------------------------------------------
+ */
+
+/* Who holds it when a request of a node has come; *revoked: it was taken from another one. */
+static uint64_t next_holder(uint64_t holder, uint32_t uses, bool writes, uint32_t node,
+                            bool *revoked)
+{
+    enum hold hold = holder >> 32 == uses ? (enum hold)(holder & 3) : BY_NOBODY;
+    bool own = (uint32_t)(holder & UINT32_MAX) >> 2 == node;
+    *revoked =
+        writes ? hold == TO_READ_SHARED || (hold != BY_NOBODY && !own) : hold == TO_WRITE && !own;
+    if (writes)
+        return holder_of(uses, TO_WRITE, node);
+    if (hold == BY_NOBODY || *revoked)
+        return holder_of(uses, TO_READ, node);
+    return hold == TO_READ && !own ? holder_of(uses, TO_READ_SHARED, 0) : holder;
+}
+
+/* True: the lock changes hands. */
+static bool change_hands(struct sw_emulate_object *entry, const struct sw_transfer *transfer,
+                         uint32_t node)
+{
+    uint32_t uses = __atomic_load_n(&sw_emulator.files[transfer->slot].uses, __ATOMIC_RELAXED);
+    uint64_t seen = __atomic_load_n(&entry->holder, __ATOMIC_RELAXED);
+    uint64_t next;
+    bool revoked;
+    do {
+        next = next_holder(seen, uses, transfer->writes, node, &revoked);
+        if (next == seen)
+            return revoked;
+    } while (!__atomic_compare_exchange_n(&entry->holder, &seen, next, true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    if (seen >> 32 != uses) /* what is left of an earlier file */
+        for (unsigned i = 0; i < 4; i++)
+            __atomic_store_n(&entry->writers[i], 0, __ATOMIC_RELAXED);
+    return revoked;
+}
+
+static uint64_t cost_of(struct sw_emulate_object *entry, const struct sw_transfer *transfer,
+                        bool is_ragged, uint32_t node)
+{
+    const struct sw_rates *rates = &sw_emulator.rates;
+    bool revoked = change_hands(entry, transfer, node);
+    if (!transfer->writes || transfer->lock_mode == EXTENTS)
+        return revoked ? rates->revoke + (is_ragged ? rates->page : 0) : 0;
+    if (transfer->lock_mode != AHEAD)
+        return 0;
+    mark(entry->writers, sw_emulator_writer());
+    return rates->extent * (count(entry->writers) - 1);
+}
+
+struct sw_lock_use sw_lock_use(const struct sw_transfer *transfer, uint32_t object, bool is_ragged,
+                               uint32_t node, uint64_t asked_ns)
+{
+    struct sw_emulate_object *entry = find(transfer->slot, object);
+    struct sw_lock_use lock = {.cost_ns = cost_of(entry, transfer, is_ragged, node)};
+    lock.end_ns = sw_clock_use(&entry->clock, asked_ns, lock.cost_ns);
+    return lock;
+}

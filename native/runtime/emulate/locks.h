@@ -1,0 +1,21 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/* The locks of the objects of an emulated file. */
+#ifndef STRIPEWISE_LOCKS_H
+#define STRIPEWISE_LOCKS_H
+
+#include "emulator.h"
+
+struct sw_lock_use {
+    uint64_t cost_ns; /* for which the lock's clock is used */
+    uint64_t end_ns;  /* of that use */
+};
+
+struct sw_lock_use sw_lock_use(const struct sw_transfer *transfer, uint32_t object, bool is_ragged,
+                               uint32_t node, uint64_t asked_ns);
+/* A write to a file that several processes write, with lock-ahead. */
+bool sw_lock_is_ahead(const struct sw_transfer *transfer);
+/* A process opened the file for writing. */
+void sw_lock_writer(uint32_t slot);
+
+#endif

@@ -1,0 +1,419 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SW_ENV_EMULATE: what is below a directory behaves as on a described storage.  A request is done
+ * for real and ends when that storage would have finished it, as the laws in ../emulate have it.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "../emulate/emulator.h"
+#include "../emulate/locks.h"
+#include "hook.h"
+#include "places.h"
+
+#include "../core/descriptors.h"
+
+static uint32_t load(void)
+{
+    return sw_emulator_load() ? SW_ACTIONS_ALL : 0;
+}
+
+/* ---- moments -----------------------------------------------------------------------------------
+ */
+
+/* What this host was late with the last request of the thread is no part of the next one's time;
+ * more than that is the host's, and counted. */
+#define MOST_LATE_NS UINT64_C(10000000)
+
+static void begin(struct sw_request *request)
+{
+    uint64_t late_ns = sw_thread.late_ns < MOST_LATE_NS ? sw_thread.late_ns : MOST_LATE_NS;
+    sw_thread.late_ns = 0;
+    request->emulated.start_ns = request->start_ns - late_ns;
+    request->emulated.end_ns = 0;
+}
+
+#define LATE_NS UINT64_C(2000000) /* and 2 % */
+
+static void count_late(uint64_t late_ns, uint64_t model_ns)
+{
+    sw_thread.late_ns = late_ns;
+    SW_EMULATE_COUNT(behind_ns, late_ns);
+    if (late_ns <= LATE_NS || late_ns <= model_ns / 50)
+        return;
+    SW_EMULATE_COUNT(late, 1);
+    SW_EMULATE_COUNT(late_ns, late_ns);
+}
+
+/* The chain waits. */
+static void hold(struct sw_request *request)
+{
+    uint64_t end_ns = request->emulated.end_ns;
+    uint64_t now_ns = sw_now_ns();
+    if (end_ns == 0)
+        return;
+    SW_EMULATE_COUNT(model_ns, end_ns - request->emulated.start_ns);
+    if (now_ns >= end_ns) {
+        count_late(now_ns - end_ns, end_ns - request->emulated.start_ns);
+        return;
+    }
+    SW_EMULATE_COUNT(held, 1);
+    SW_EMULATE_COUNT(held_ns, end_ns - now_ns);
+    if (request->wait_ns < end_ns)
+        request->wait_ns = end_ns;
+}
+
+/* ---- data --------------------------------------------------------------------------------------
+ */
+
+/* In a collective data call of MPI-IO, which has the other ranks' data sent here first. */
+static bool is_exchanged(const struct sw_emulated *file, bool writes)
+{
+    const struct sw_thread *thread = &sw_thread;
+    if ((thread->active & 1u << SW_LAYER_MPIIO) == 0 ||
+        (file->state & (writes ? SW_EMULATED_ALONE_WRITE : SW_EMULATED_ALONE_READ)) != 0)
+        return false;
+    const char *name = thread->names[SW_LAYER_MPIIO];
+    return strstr(name, "_all") != NULL || strstr(name, "_ordered") != NULL;
+}
+
+static uint32_t lock_mode(uint32_t slot)
+{
+    uint32_t hinted = __atomic_load_n(&sw_emulator.files[slot].lock_mode, __ATOMIC_RELAXED);
+    return hinted != 0 ? hinted - 1 : sw_emulator.header->lock_mode;
+}
+
+/* `moved`: by what the position has gone on already. */
+static int64_t offset_of(const struct sw_request *request, uint64_t layout, int64_t moved)
+{
+    if (request->offset >= 0)
+        return request->offset;
+    if (sw_layout_count(layout) == 1 && !sw_emulator.has_locks)
+        return 0; /* wherever it is */
+    int saved_errno = errno;
+    int64_t position = sw_sys_lseek(request->fd, 0, SEEK_CUR) - moved;
+    errno = saved_errno;
+    return position > 0 ? position : 0;
+}
+
+#define MOST_BYTES 0x7ffff000 /* that the kernel moves at once */
+
+static void transfer(struct sw_request *request, struct sw_emulated *file, int64_t bytes,
+                     int64_t moved)
+{
+    bool writes = request->action == SW_DO_WRITE;
+    uint64_t layout = sw_emulated_layout(request->fd, file);
+    struct sw_transfer wanted = {
+        .writes = writes,
+        .exchanged = is_exchanged(file, writes),
+        .slot = file->slot,
+        .lock_mode = lock_mode(file->slot),
+        .layout = layout,
+        .offset = (uint64_t)offset_of(request, layout, moved),
+        .bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES),
+        .start_ns = request->emulated.start_ns,
+    };
+    request->emulated.end_ns = sw_law_data(&wanted);
+    if (writes) {
+        SW_EMULATE_COUNT(writes, 1);
+        SW_EMULATE_COUNT(written_bytes, wanted.bytes);
+    } else {
+        SW_EMULATE_COUNT(reads, 1);
+        SW_EMULATE_COUNT(read_bytes, wanted.bytes);
+    }
+}
+
+/* A write takes its turn before the call, where all is known by then. */
+static void before_data(struct sw_request *request)
+{
+    struct sw_emulated *file = sw_emulated_file(request->fd);
+    if (file == NULL || request->action != SW_DO_WRITE || request->bytes <= 0 || request->stream ||
+        (file->state & SW_EMULATED_APPENDS) != 0)
+        return;
+    transfer(request, file, request->bytes, 0);
+}
+
+static void after_data(struct sw_request *request)
+{
+    struct sw_emulated *file = sw_emulated_file(request->fd);
+    int64_t bytes = request->stream ? request->bytes : request->result;
+    if (request->result < 0)
+        request->emulated.end_ns = 0;
+    else if (request->emulated.end_ns == 0 && file != NULL && bytes > 0)
+        transfer(request, file, bytes, bytes);
+    hold(request);
+}
+
+/* ---- names -------------------------------------------------------------------------------------
+ */
+
+/* Links in the way are followed by the kernel.  Under the lock. */
+static bool lies_below(const struct sw_place *place)
+{
+    char *path = sw_scratch[0];
+    size_t bytes = sw_path_absolute(place->directory, place->path, path, sizeof sw_scratch[0]);
+    if (bytes == 0)
+        return false;
+    if (sw_emulator_has(path) && strstr(path, "/..") == NULL)
+        return true;
+    if (sw_is_below(path, "/proc") || sw_is_below(path, "/sys") || sw_is_below(path, "/dev") ||
+        sw_is_below(path, "/usr") || sw_is_below(path, "/etc"))
+        return false;
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    int fd =
+        sw_sys_openat(AT_FDCWD, slash != path ? path : "/", O_PATH | O_CLOEXEC | O_DIRECTORY, 0);
+    bool below =
+        fd >= 0 && sw_real_path(fd, path, sizeof sw_scratch[0]) != 0 && sw_emulator_has(path);
+    if (fd >= 0)
+        sw_sys_close(fd);
+    return below;
+}
+
+/* After the call: the kernel has read the name. */
+static bool is_here(const struct sw_request *request, const struct sw_place *place)
+{
+    struct sw_guarded guarded;
+    if (place->path == NULL || (request->result < 0 && request->error == EFAULT) ||
+        !sw_lock(&guarded))
+        return false;
+    bool below = lies_below(place);
+    sw_unlock(&guarded);
+    return below;
+}
+
+static bool look(const struct sw_place *place, bool follow, struct statx *status)
+{
+    return sw_sys_statx(place->directory, place->path,
+                        AT_STATX_DONT_SYNC | (follow ? 0 : AT_SYMLINK_NOFOLLOW),
+                        STATX_TYPE | STATX_NLINK | STATX_INO, status) == 0;
+}
+
+static uint64_t key_of(const struct statx *status)
+{
+    return sw_file_key(makedev(status->stx_dev_major, status->stx_dev_minor), status->stx_ino);
+}
+
+/* Stripes of a file that is not opened for it. */
+static uint32_t stripes_at(const struct statx *status)
+{
+    bool is_new;
+    uint32_t slot =
+        S_ISREG(status->stx_mode) ? sw_file_slot(key_of(status), false, &is_new) : SW_NO_FILE;
+    uint64_t layout = slot == SW_NO_FILE ? 0 : sw_emulator.files[slot].layout;
+    return layout != 0 ? sw_layout_count(layout) : 1;
+}
+
+/* What the name stands for, where that matters, before it does no more. */
+static void before_name(struct sw_request *request)
+{
+    struct statx status;
+    bool renames = request->action == SW_DO_RENAME;
+    bool removes = renames || request->action == SW_DO_UNLINK;
+    request->emulated.stripes = 1;
+    request->emulated.key = 0;
+    if (!removes && sw_emulator.rates.growth <= 0)
+        return;
+    if (look(&request->target, request->follow && !removes, &status)) {
+        request->emulated.stripes = stripes_at(&status);
+        if (removes && !renames && S_ISREG(status.stx_mode) && status.stx_nlink == 1)
+            request->emulated.key = key_of(&status);
+    }
+    if (renames && look(&request->second, false, &status) && S_ISREG(status.stx_mode) &&
+        status.stx_nlink == 1)
+        request->emulated.key = key_of(&status);
+}
+
+static enum sw_operation operation_of(const struct sw_request *request)
+{
+    switch (request->action) {
+    case SW_DO_MKDIR:
+    case SW_DO_RMDIR:
+    case SW_DO_UNLINK:
+    case SW_DO_RENAME:
+    case SW_DO_LINK:
+        return SW_OPERATION_REMOVE;
+    case SW_DO_SYMLINK: /* or what one says */
+        return request->second.path != NULL ? SW_OPERATION_REMOVE : SW_OPERATION_STAT;
+    default:
+        return SW_OPERATION_STAT;
+    }
+}
+
+static void operate(struct sw_request *request, enum sw_operation operation, uint32_t stripes,
+                    uint32_t objects)
+{
+    SW_EMULATE_COUNT(metadata, 1);
+    request->emulated.end_ns =
+        sw_law_metadata(operation, stripes, objects, request->emulated.start_ns);
+    hold(request);
+}
+
+static void after_name(struct sw_request *request)
+{
+    if (request->fd >= 0) {
+        const struct sw_emulated *file = sw_emulated_any(request->fd);
+        if (file != NULL)
+            operate(request, operation_of(request),
+                    file->layout != 0 ? sw_layout_count(file->layout) : 1, 0);
+        return;
+    }
+    if (request->result == 0 && request->emulated.key != 0)
+        sw_file_release(request->emulated.key);
+    bool links = request->action == SW_DO_LINK || request->action == SW_DO_SYMLINK;
+    const struct sw_place *place =
+        links && request->second.path != NULL ? &request->second : &request->target;
+    if (is_here(request, place))
+        operate(request, operation_of(request), request->emulated.stripes, 0);
+}
+
+/* ---- opens and closes
+ * ---------------------------------------------------------------------------- */
+
+static void before_open(struct sw_request *request)
+{
+    struct statx status;
+    request->emulated.is_absent = (request->flags & O_CREAT) != 0 &&
+                                  (request->flags & O_EXCL) == 0 &&
+                                  !look(&request->target, true, &status) && errno == ENOENT;
+}
+
+static int opened(const struct sw_request *request)
+{
+    if (!request->opens_stream)
+        return (int)request->result;
+    return request->result > 0 ? fileno_unlocked((FILE *)(intptr_t)request->result) : -1;
+}
+
+static void after_open(struct sw_request *request)
+{
+    bool created;
+    int fd = opened(request);
+    if (fd < 0) {
+        if (is_here(request, &request->target))
+            operate(request, SW_OPERATION_OPEN, 1, 0);
+        return;
+    }
+    struct sw_emulated *file =
+        sw_emulated_opened(fd, request->flags, request->emulated.is_absent, &created);
+    if (file == NULL)
+        return;
+    uint32_t stripes = file->layout != 0 ? sw_layout_count(file->layout) : 0;
+    operate(request, created ? SW_OPERATION_CREATE : SW_OPERATION_OPEN, stripes > 0 ? stripes : 1,
+            stripes);
+}
+
+/* What was written is on the storage when its request has ended. */
+static void before_close(struct sw_request *request)
+{
+    if (sw_options.sync && sw_emulated_file(request->fd) != NULL && sw_own_process() &&
+        sw_fd_take_written(request->fd)) {
+        request->synced = true;
+        SW_EMULATE_COUNT(metadata, 1);
+        request->emulated.end_ns = sw_law_latency(request->emulated.start_ns);
+    }
+    sw_descriptor_gone((unsigned)request->fd, (unsigned)request->fd);
+}
+
+/* ---- the member
+ * ---------------------------------------------------------------------------------- */
+
+static bool before(struct sw_request *request)
+{
+    struct sw_emulated *file;
+    begin(request);
+    switch (request->action) {
+    case SW_DO_READ:
+    case SW_DO_WRITE:
+        before_data(request);
+        return true;
+    case SW_DO_OPEN:
+        before_open(request);
+        return true;
+    case SW_DO_CLOSE:
+        before_close(request);
+        return true;
+    case SW_DO_SYNC:
+        if (sw_emulated_file(request->fd) == NULL)
+            return true;
+        SW_EMULATE_COUNT(metadata, 1);
+        request->emulated.end_ns = sw_law_latency(request->emulated.start_ns);
+        request->result = 0;
+        return false;
+    case SW_DO_CONTROL:
+        file = (sw_emulator.header->flags & SW_EMULATE_LUSTRE) != 0 ? sw_emulated_file(request->fd)
+                                                                    : NULL;
+        return file == NULL || !sw_lustre_control(request, file, request->emulated.start_ns,
+                                                  &request->emulated.end_ns);
+    default:
+        if (request->fd < 0)
+            before_name(request);
+        return true;
+    }
+}
+
+static void after(struct sw_request *request)
+{
+    switch (request->action) {
+    case SW_DO_READ:
+    case SW_DO_WRITE:
+        after_data(request);
+        break;
+    case SW_DO_OPEN:
+        after_open(request);
+        break;
+    case SW_DO_CLOSE:
+    case SW_DO_SYNC:
+    case SW_DO_CONTROL:
+        hold(request);
+        break;
+    case SW_DO_STATFS:
+        after_name(request);
+        if (request->result == 0 && request->emulated.end_ns != 0)
+            sw_lustre_statfs(request);
+        break;
+    default:
+        after_name(request);
+    }
+}
+
+/* ---- what is no request
+ * -------------------------------------------------------------------------- */
+
+static void note_once(const char *text, bool *noted)
+{
+    if (!__atomic_exchange_n(noted, true, __ATOMIC_RELAXED))
+        sw_note(text);
+}
+
+void sw_memory_mapped(int fd)
+{
+    static bool noted;
+    if (sw_emulator.header == NULL || sw_emulated_file(fd) == NULL)
+        return;
+    SW_EMULATE_COUNT(mapped, 1);
+    note_once("emulation: the program maps files into its memory: what it reads and writes there "
+              "is not held back",
+              &noted);
+}
+
+void sw_ring_made(void)
+{
+    static bool noted;
+    if (sw_emulator.header == NULL || noted)
+        return;
+    SW_EMULATE_COUNT(rings, 1);
+    note_once("emulation: the program uses io_uring: what it reads and writes by it is not held "
+              "back",
+              &noted);
+}
+
+const struct sw_hook sw_hook_emulate = {
+    .name = "emulate",
+    .load = load,
+    .before = before,
+    .after = after,
+};
