@@ -77,6 +77,7 @@ bench: setup ## what the library and the analysis cost; figures side by side fro
 	$(BIN)/python benchmarks/fixed_cost.py
 	$(BIN)/python benchmarks/pattern_analysis.py
 	$(BIN)/python benchmarks/read_trace.py
+	$(BIN)/python benchmarks/simulate.py --check
 	$(BIN)/python native/bench/kernel_overhead.py
 
 bench-strategies: setup ## compare the search strategies on the recorded surfaces; minutes

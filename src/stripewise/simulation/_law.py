@@ -9,8 +9,8 @@ requests: no loop runs over ranks or requests.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 from stripewise.machines import Storage
 from stripewise.simulation._chance import slowest
@@ -19,8 +19,7 @@ from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation.stacks import Layout
 
 
-@dataclass(frozen=True)
-class FlowTime:
+class FlowTime(NamedTuple):
     """What the requests of a flow cost in one repetition of their phase, in seconds.
 
     Attributes:
@@ -33,6 +32,7 @@ class FlowTime:
         data: Member of `DATA` -> for which one request uses it, if it is alone.
         uses: Member of `DATA`, or "lock" -> for which all requests together use the instance of
             it that is used most.
+        seconds: From the first request to the end of the last one.
     """
 
     flow: Flow
@@ -43,34 +43,15 @@ class FlowTime:
     held: float
     data: Mapping[str, float]
     uses: Mapping[str, float]
+    seconds: float
 
     @property
     def rounds(self) -> float:
         """Requests of each process one after another, at least 1."""
         return max(self.flow.count, 1.0)
 
-    @property
-    def alone(self) -> float:
-        """Seconds of one request that meets no other one."""
-        return self.waits + max(self.lock + self.part, *self.data.values())
 
-    @property
-    def seconds(self) -> float:
-        """Seconds from the first request to the end of the last one.
-
-        All begin at once.  The first request of each process ends when the busiest resource has
-        served all of them, or the lock has gone from hand to hand; from then on a process comes
-        back when its request has ended, and waits only where a resource has no rest.
-        """
-        rounds = self.rounds
-        busiest = max(self.uses[name] for name in DATA) / rounds
-        locked = self.uses["lock"] / rounds
-        first = max(self.waits + max(busiest, locked + self.part), self.alone)
-        return first + (rounds - 1) * max(busiest, locked, self.alone)
-
-
-@dataclass(frozen=True)
-class PhaseTime:
+class PhaseTime(NamedTuple):
     """How long a phase takes, all its repetitions together.
 
     Attributes:
@@ -118,6 +99,8 @@ def _together(flows: tuple[FlowTime, ...]) -> float:
     """Seconds of flows of different processes that run at the same time."""
     if not flows:
         return 0.0
+    if len(flows) == 1:
+        return flows[0].seconds
     shared = max(sum(one.uses[name] for one in flows) for name in DATA if name != "process")
     begin = min(one.waits for one in flows)
     return max(begin + shared, *(one.seconds for one in flows))
@@ -131,31 +114,45 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     # Parts of all requests of one process that one object gets.
     share = flow.count / flow.objects_per_process
     on_object, on_target = _busiest(flow, layout.targets)
-    data = {name: flow.size / speed[name] for name in DATA}
-    piece = data["target"] / parts + rates.target_request
-    longest = max(piece, *(data[name] / parts for name in DATA))
-    data["target"] = piece
-    data["process"] += ahead
-    data["file"] += parts * lock + held
-    per_node, count = ceil(flow.processes / flow.nodes), flow.count
+    size, count = flow.size, flow.count
+    process, file, node = size / speed["process"], size / speed["file"], size / speed["node"]
+    piece, whole = size / speed["target"] / parts + rates.target_request, size / speed["whole"]
+    longest = max(piece, process / parts, file / parts, node / parts, whole / parts)
+    process, file = process + ahead, file + parts * lock + held
+    per_node = ceil(flow.processes / flow.nodes)
     in_file = ceil(min(per_node, flow.processes / flow.files))
-    return FlowTime(
-        flow,
-        rates.request,
-        ahead,
-        lock,
-        longest,
-        held,
-        data,
-        {
-            "process": count * data["process"],
-            "file": in_file * count * data["file"],
-            "node": per_node * count * data["node"],
-            "target": on_target * share * parts * piece * _slowest(flow, share * on_object, rates),
-            "whole": flow.processes * count * data["whole"],
-            "lock": on_object * share * parts * lock,
-        },
-    )
+    data = {"process": process, "file": file, "node": node, "target": piece, "whole": whole}
+    uses = {
+        "process": count * process,
+        "file": in_file * count * file,
+        "node": per_node * count * node,
+        "target": on_target * share * parts * piece * _slowest(flow, share * on_object, rates),
+        "whole": flow.processes * count * whole,
+        "lock": on_object * share * parts * lock,
+    }
+    seconds = _seconds(max(count, 1.0), rates.request, lock, longest, data, uses)
+    return FlowTime(flow, rates.request, ahead, lock, longest, held, data, uses, seconds)
+
+
+def _seconds(
+    rounds: float,
+    waits: float,
+    lock: float,
+    part: float,
+    data: Mapping[str, float],
+    uses: Mapping[str, float],
+) -> float:
+    """Seconds from the first request to the end of the last one.
+
+    All begin at once.  The first request of each process ends when the busiest resource has
+    served all of them, or the lock has gone from hand to hand; from then on a process comes
+    back when its request has ended, and waits only where a resource has no rest.
+    """
+    alone = waits + max(lock + part, *data.values())
+    locked = uses["lock"] / rounds
+    busiest = max(uses.values()) / rounds
+    first = max(waits + max(busiest, locked + part), alone)
+    return first + (rounds - 1) * max(busiest, alone)
 
 
 def _slowest(flow: Flow, requests: float, rates: Rates) -> float:

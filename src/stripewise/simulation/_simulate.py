@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 
 from stripewise.errors import ConfigurationError, UsageError
@@ -27,26 +28,39 @@ class Simulated:
     Attributes:
         seconds: From the first open to the end of the last request; infinite: the job hangs.
         bytes: That the program asks to move.
-        limits: What the time goes to, the most limiting first.
         phases: Their times, in order.
-        requests: In figures, as they reach the file system.
+        storage: With the figures of the transport.
+        workload: That is moved.
         stack: Name of the software stack.
         transport: Name of the variant of the network; "": there are none.
         layout: Of new files.
         settings: In effect, tunable name -> value.
+        hangs: Why the job does not end; "": it does.
         notes: What else is to be said, in whole sentences.
     """
 
     seconds: float
     bytes: int
-    limits: tuple[Limit, ...]
     phases: tuple[PhaseTime, ...]
-    requests: RequestSummary
+    storage: Storage
+    workload: Workload
     stack: str
     transport: str
     layout: Layout
     settings: Mapping[str, Value] = field(default_factory=dict)
+    hangs: str = ""
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def limits(self) -> tuple[Limit, ...]:
+        """What the time goes to, the most limiting first."""
+        found = limits_of(self.phases, self.storage, self.layout)
+        return (Limit("transport", inf, 1.0, self.hangs), *found) if self.hangs else found
+
+    @cached_property
+    def requests(self) -> RequestSummary:
+        """The requests in figures, as they reach the file system."""
+        return summary_of(self.phases, self.workload)
 
     @property
     def bandwidth_bytes_per_second(self) -> float:
@@ -80,21 +94,20 @@ def simulate(
         ConfigurationError: A value is impossible on this storage.
     """
     chosen = stack if isinstance(stack, Stack) else _stack(stack or storage.stack, storage)
-    known = {tunable_of(name).name: tunable_of(name).check(value)
-             for name, value in (settings or {}).items()}  # fmt: skip
+    known: dict[str, Value] = {}
+    for name, value in (settings or {}).items():
+        tunable = tunable_of(name)
+        known[tunable.name] = tunable.check(value)
     variant = chosen_transport(storage, transport)
     system = storage.over(variant)
     layout = layout_of(system, known, capacity_bytes)
     phases = chosen.phases(workload, Setup(layout, known, hosts or workload.nodes))
     times = phase_times(phases, system, layout)
-    seconds, limits = sum(one.seconds for one in times), limits_of(times, system, layout)
     hangs = _hangs(variant, workload)
-    if hangs:
-        seconds, limits = inf, (Limit("transport", inf, 1.0, hangs), *limits)
     return Simulated(
-        seconds, workload.bytes, limits, times, summary_of(times, workload), chosen.name,
-        variant.name if variant else "", layout, known,
-        tuple(_notes(storage, workload, chosen, known, hangs)),
+        inf if hangs else sum(one.seconds for one in times),
+        workload.bytes, times, system, workload, chosen.name, variant.name if variant else "",
+        layout, known, hangs, tuple(_notes(storage, workload, chosen, known, hangs)),
     )  # fmt: skip
 
 

@@ -19,6 +19,9 @@ _ALL: tuple[Tunable, ...] = tuple(
     )
 )
 _BY_NAME: dict[str, Tunable] = {knob.name: knob for knob in _ALL}
+_BY_KEY: dict[str, list[Tunable]] = {
+    key: [knob for knob in _ALL if knob.key == key] for key in {knob.key for knob in _ALL}
+}
 
 
 def all_tunables() -> tuple[Tunable, ...]:
@@ -39,7 +42,7 @@ def get(name: str) -> Tunable:
     """
     if name in _BY_NAME:
         return _BY_NAME[name]
-    by_key = [knob for knob in _ALL if knob.key == name]
+    by_key = _BY_KEY.get(name, [])
     if len(by_key) == 1:
         return by_key[0]
     raise UsageError(
