@@ -9,7 +9,15 @@ from click.testing import CliRunner
 
 from machines.descriptions import WHOLE, changed
 from stripewise.cli import main
-from stripewise.machines import FIGURES, preset_names
+from stripewise.machines import (
+    FIGURES,
+    Interval,
+    Storage,
+    StorageCosts,
+    load_description,
+    preset_names,
+)
+from stripewise.model import Mount
 
 
 @pytest.fixture
@@ -22,7 +30,8 @@ def cli():
     return run
 
 
-def test_every_preset_is_listed(cli):
+def test_every_preset_is_listed(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     rows = cli("machine", "list").stdout.splitlines()
     assert rows[0].startswith("STORAGE")
     assert [row.split()[0] for row in rows[1:]] == preset_names()
@@ -91,3 +100,42 @@ def test_a_problem_is_one_line_and_exit_code_3(cli, tmp_path):
     assert "servers.target_write = '3000' has no unit: write it as" in done.stderr
     done = cli("machine", "show", "archer3", code=3)
     assert "did you mean archer" in done.stderr
+
+
+@pytest.fixture
+def probing(monkeypatch, tmp_path):
+    """A probe that takes no time; the records are in a cache of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    figures = load_description("archer").figures
+    costs = StorageCosts(measured=1e9, write={1024: Interval(1e-6, 2e-6, 3e-6)})
+    mount = Mount("ext4", "/dev/sda", "/")
+    found = Storage("local", "ext4 on / of here", "local", "", figures, mount=mount, costs=costs)
+    monkeypatch.setattr("stripewise.machines.probe_storage", lambda directory, stacks: found)
+    monkeypatch.setattr("stripewise.runtime.collective_stacks", list)
+
+
+@pytest.mark.parametrize("words", [("machine", "probe"), ("doctor", "--storage")])
+def test_a_probe_is_kept_and_shown_again(cli, tmp_path, monkeypatch, probing, words):
+    told = cli(*words, str(tmp_path))
+    assert "write of 1 KiB       2.00 µs (1.00 µs to 3.00 µs)" in told.stdout
+    assert "kept in " in told.stderr
+    shown = cli("machine", "show", "local", "--directory", str(tmp_path)).stdout
+    assert shown == told.stdout
+    monkeypatch.chdir(tmp_path)
+    assert cli("machine", "list").stdout.splitlines()[-1].startswith("local ")
+    slow = cli("machine", "show", "local@1/2", "--directory", str(tmp_path)).stdout
+    assert "4.00 µs (2.00 µs to 6.00 µs)" in slow
+
+
+def test_a_probe_as_json(cli, tmp_path, probing):
+    found = json.loads(cli("machine", "probe", str(tmp_path), "--json").stdout)
+    assert found["file"].endswith(".toml")
+    assert found["storage"]["costs"]["write"] == {"1024": [1e-6, 2e-6, 3e-6]}
+    assert found["storage"]["mount"]["source"] == "/dev/sda"
+
+
+def test_a_local_storage_that_was_not_measured_is_exit_code_8(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    done = cli("machine", "show", "local", "--directory", str(tmp_path), code=8)
+    assert "stripewise machine probe DIR" in done.stderr
+    assert done.stderr.count("\n") == 1

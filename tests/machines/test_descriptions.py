@@ -196,3 +196,21 @@ def test_what_is_written_is_read_again(storage):
     found = load_description(text)
     assert found == storage
     assert description_text(found) == text
+
+
+@pytest.mark.parametrize(
+    ("tail", "said"),
+    [
+        ("[locks]\nrevoke = [1]", "locks.revoke = [1]: a figure is a table: write { value ="),
+        ("[transport]\nx = 3", "transport.x = 3: write a table"),
+        ("[transport.x]\nwhen = { A = 1 }", "transport.x.when.A = 1: write text in quotes"),
+        ("[transport.x.figures.client]\nrequest = 3", "transport.x.figures.client.request = 3"),
+        ('[costs.sync]\n"1" = ["1 us", "2 us", "3 us"]', "costs.sync: '1' has no unit"),
+        ('[costs.sync]\n"1 B" = ["1 us"]', "costs.sync: 1 B = ['1 us']: write three times"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tail, said):
+    head = WHOLE[: WHOLE.index("[transport.slow]")]
+    with pytest.raises(ConfigurationError) as raised:
+        load_description(f"{head}\n{tail}\n")
+    assert said in str(raised.value)

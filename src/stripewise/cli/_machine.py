@@ -44,10 +44,12 @@ def command() -> None:
 @command.command("list", epilog=examples("stripewise machine list --json"))
 @json_option
 def list_(as_json: bool) -> None:
-    """List the described storage systems that come with Stripewise."""
-    from stripewise.machines import find_storage, preset_names
+    """List the described storage systems, and this machine's own if it was measured."""
+    from stripewise.machines import find_storage, local_storage, preset_names
 
     found = [find_storage(name) for name in preset_names()]
+    local = local_storage(Path())
+    found += [local] if local.costs.is_measured else []
     answer(as_json, lambda: [summary(one) for one in found], lambda: table(found))
 
 

@@ -162,7 +162,7 @@ def _provenance(
         "system": f"{platform.system()} {platform.release()}",
         "cores": str(len(os.sched_getaffinity(0))),
         "storage": here if storage is None else f"{storage.identity}, emulated on {here}",
-        "storage_measured": measured_words(local),
+        "storage measured": measured_words(local),
         "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
         "directory": str(options.origin),
     }

@@ -11,6 +11,14 @@ from pydantic import ValidationError
 
 from stripewise.tunables._registry import suggest
 
+_TYPES = {
+    "model_type": "write a table",
+    "dict_type": "write a table",
+    "list_type": "write a list",
+    "string_type": "write text in quotes",
+    "int_type": "write a whole number",
+}
+
 
 def first_problem(error: ValidationError, known: Collection[str]) -> str:
     """Return the first problem: where, the value, what to give instead.
@@ -33,7 +41,7 @@ def first_problem(error: ValidationError, known: Collection[str]) -> str:
     message = str(first["msg"]).removeprefix("Value error, ")
     shown = repr(first["input"])
     shown = shown if len(shown) < 60 else shown[:57] + "..."
-    return f"{where} = {shown}: {message[:1].lower() + message[1:]}"
+    return f"{where} = {shown}: {_TYPES.get(first['type'], message[:1].lower() + message[1:])}"
 
 
 def _where(location: Iterable[str | int]) -> str:
