@@ -143,9 +143,11 @@ def _distribution(cut: str) -> Distribution:
 
 
 def setup(cell: Cell) -> Setup:
-    """Under which settings, on which stripes."""
-    count = int(cell.settings.get("mpiio.striping_factor", cell.stripes[0]))
-    unit = int(cell.settings.get("mpiio.striping_unit", cell.stripes[1]))
+    """Under which settings, on which stripes; a file that is there keeps its own."""
+    count, unit = cell.stripes
+    if not cell.reading:
+        count = int(cell.settings.get("mpiio.striping_factor", count))
+        unit = int(cell.settings.get("mpiio.striping_unit", unit))
     return Setup(Layout(count, unit, max(count, 64)), cell.settings, hosts=1)
 
 

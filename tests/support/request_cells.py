@@ -27,6 +27,8 @@ RECORDS: dict[str, Any] = {
 }
 UNEVEN: dict[str, Any] = {"size": (3, 311, 173), "grid": (1, 2, 2), "cut": ("*", "BLOCK", "BLOCK")}
 ROWS: dict[str, Any] = {"size": (1, 96, 4096), "grid": (1, 4, 1), "cut": ("*", "CYCLIC(5)", "*")}
+EMPTY: dict[str, Any] = {"size": (16, 1, 64), "grid": (3, 2, 1), "cut": ("BLOCK", "BLOCK", "*")}
+"""Every second rank has nothing."""
 
 
 def _hints(**values: str | int) -> dict[str, str | int]:
@@ -52,6 +54,7 @@ def _romio(mpi: str, block: dict[str, Any]) -> list[Cell]:
         cell(block, settings=_hints(romio_cb_write="disable")),
         cell(block, settings=_hints(romio_cb_write="disable", romio_ds_write="disable")),
         cell(block, settings=_hints(romio_no_indep_rw="true", cb_nodes=2)),
+        cell(block, settings=_hints(romio_no_indep_rw="true", romio_cb_write="disable")),
         cell(block, collective=False),
         cell(block, collective=False, settings=_hints(ind_wr_buffer_size=96 * KIB)),
         cell(block, collective=False, settings=_hints(romio_ds_write="disable")),
@@ -99,6 +102,10 @@ def _lustre() -> list[Cell]:
         cell(SLABS, 4, collective=False),
         cell(CUT_2D, 4, settings=SPREAD, reading=True),
         cell(CUT_2D, 4, collective=False, reading=True),
+        cell(CUT_2D, 4, reading=True, settings=_hints(striping_unit=256 * KIB)),
+        cell({"size": (3, 31, 512), "grid": (1, 1, 1)}, 4, collective=False),
+        cell(EMPTY, 1, steps=2, settings=_hints(romio_lustre_coll_threshold=100)),
+        cell(EMPTY, 1, steps=2, settings=_hints(romio_lustre_coll_threshold=1400)),
     ]
 
 

@@ -81,8 +81,7 @@ def read_hints(setup: Setup, *, config_list: str = "*:1") -> Hints:
         for name, value in setup.settings.items()
         if name.startswith("mpiio.")
     }
-    disabled = "disable" in (given.get("romio_cb_read"), given.get("romio_cb_write"))
-    alone = _truth(given.get("romio_no_indep_rw")) and not disabled
+    alone = _truth(given.get("romio_no_indep_rw"))  # read last: it overrules romio_cb_*
     automatic = "enable" if alone else "automatic"
     return Hints(
         cb_nodes=_number(given, "cb_nodes", 0),

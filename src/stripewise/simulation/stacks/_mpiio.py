@@ -20,7 +20,7 @@ from stripewise.simulation.stacks._geometry import Geometry, geometry_of
 from stripewise.simulation.stacks._hints import Hints, read_hints
 from stripewise.simulation.stacks._independent import OwnCall, own_phases
 from stripewise.simulation.stacks._pieces import Ranges, file_numbers, in_order, ranges_of
-from stripewise.simulation.stacks._placed import merged, placed, sampled
+from stripewise.simulation.stacks._placed import dataset_bytes, merged, placed, sampled
 
 THROUGH_VIEWS = frozenset({"view", "pnetcdf"})
 """Sources whose independent accesses are one call with a file view: they are sieved.
@@ -37,29 +37,37 @@ class Asked:
         writing: Otherwise reading.
         interleaved: Whether a rank begins before the last byte of the rank before it.
         bytes / pieces: Of all ranks.
+        empty: Ranks that call with nothing.
+        base: Byte of the file at which the dataset begins.
     """
 
     writing: bool
     interleaved: bool
     bytes: int
     pieces: int
+    empty: int = 0
+    base: int = 0
 
     @classmethod
-    def of(cls, geometry: Geometry) -> Asked:
+    def of(cls, geometry: Geometry, n_ranks: int, base: int) -> Asked:
         """Take it from a pattern in closed form."""
         pieces = sum(one.ranks * one.sets * one.shape.pieces for one in geometry.classes)
         writing = geometry.pattern.writing
-        return cls(writing, geometry.interleaved, geometry.bytes, round(pieces))
+        empty = max(n_ranks - geometry.ranks, 0)
+        return cls(
+            writing, geometry.interleaved, geometry.bytes, round(pieces), empty, base
+        )  # fmt: skip
 
     @classmethod
-    def by(cls, ranges: Ranges, writing: bool) -> Asked:
+    def by(cls, ranges: Ranges, writing: bool, n_ranks: int, base: int) -> Asked:
         """Take it from the ranges of all ranks."""
         rank, first = np.unique(ranges.rank, return_index=True)
         last = np.append(first[1:], ranges.rank.size) - 1
         top = ranges.offset[last] + ranges.size[last] - 1
         early = ranges.offset[first][1:] < top[:-1]
         interleaved = bool((early & (np.diff(rank) == 1)).any())
-        return cls(writing, interleaved, int(ranges.size.sum()), ranges.rank.size)
+        empty = n_ranks - rank.size
+        return cls(writing, interleaved, int(ranges.size.sum()), ranges.rank.size, empty, base)
 
 
 class RomioStack(Stack):
@@ -101,7 +109,7 @@ class RomioStack(Stack):
             geometry = geometry_of(one.pattern)
             if geometry is None:
                 continue
-            if self._together(one.pattern, Asked.of(geometry), hints):
+            if self._together(one.pattern, Asked.of(geometry, work.ranks, one.base), hints):
                 made = self.collective(geometry, one.base, work, setup, hints)
             else:
                 made = own_phases(self._own(geometry, one.base, setup, hints), work)
@@ -118,7 +126,8 @@ class RomioStack(Stack):
                 continue
             writing = one.pattern.writing
             ranges = replace(ranges, offset=ranges.offset + one.base)
-            if self._together(one.pattern, Asked.by(ranges, writing), hints):
+            asked = Asked.by(ranges, writing, work.ranks, one.base)
+            if self._together(one.pattern, asked, hints):
                 moves = self.collective_moves(ranges, writing, work, setup, hints)
             else:
                 moves = self._own_moves(ranges, one.pattern, setup, hints)
@@ -137,7 +146,8 @@ class RomioStack(Stack):
         pattern = geometry.pattern
         stripe = self.stripe_windows(setup, pattern.writing)
         sieve = sieve_buffer(pattern, hints)
-        return OwnCall(geometry, base, setup.layout, sieve, bool(stripe))
+        whole = all(one.shape.size == geometry.extent for one in geometry.classes)
+        return OwnCall(geometry, base, setup.layout, sieve, bool(stripe) and not whole)
 
     def _own_moves(self, ranges: Ranges, pattern: Pattern, setup: Setup, hints: Hints) -> Moves:
         """Return the requests of a call that every rank carries out by itself."""
@@ -145,6 +155,8 @@ class RomioStack(Stack):
         if not sieve:
             return piece_moves(ranges, pattern.writing)
         stripe = self.stripe_windows(setup, pattern.writing)
+        if (ranges.size == dataset_bytes(pattern)).all():  # the view has no holes
+            return piece_moves(ranges, pattern.writing)
         return sieved_moves(ranges, pattern.writing, sieve, stripe)
 
 

@@ -30,11 +30,18 @@ class RomioLustre(Romio):
     tunables = names(*NAMES, *LUSTRE_NAMES) - names("striping_unit")
 
     def buffers(self, asked: Asked, hints: Hints) -> bool:
-        """Buffer writes unless their pieces are large and not interleaved (Docollect)."""
+        """Buffer writes unless their pieces are large and not interleaved (Docollect).
+
+        A rank that calls with nothing counts as a piece.  At the beginning of the file its range
+        is taken for one byte, which is interleaved: the greatest of all ranks' numbers is taken,
+        and those are 0 where its own are -1.
+        """
         if asked.interleaved or not asked.writing:
             return asked.interleaved
         threshold = hints.coll_threshold
-        return not threshold or asked.bytes // max(asked.pieces, 1) <= threshold
+        if not threshold or (asked.empty and not asked.base):
+            return True
+        return asked.bytes // max(asked.pieces + asked.empty, 1) <= threshold
 
     def unit(self, setup: Setup, hints: Hints) -> int:
         """Return the stripe size, which the driver asks the file system for."""
