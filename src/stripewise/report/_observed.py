@@ -117,7 +117,7 @@ def _on_emulated(facts: ProgramFacts, storage: EmulatedStorage | None) -> Progra
 
 def _not_emulated(run: InPlaceRun, warnings: list[str]) -> list[str]:
     """Take out of the warnings what means that the program ran on this host's storage."""
-    if run.emulated is None or run.handshake.ok or run.problem:
+    if run.emulated is None or run.handshake.ok or run.problem or run.exit_code:
         return []
     found = [f"nothing was emulated for a part of the program: {text}" for text in warnings]
     warnings.clear()
