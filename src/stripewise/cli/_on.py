@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from stripewise.cli._common import directory_option
+from stripewise.cli._common import directory_option, note
 from stripewise.cli._layout import Size
 from stripewise.errors import UsageError
 
@@ -43,6 +43,7 @@ _rest = (
     ),
     click.option("--noise", is_flag=True, help="With --on: vary from run to run as it does."),
     click.option(
+        "--capacity",
         "--burst-buffer-capacity",
         "capacity",
         type=Size(),
@@ -51,7 +52,7 @@ _rest = (
         help="With --on: capacity asked of a burst buffer, which decides on its nodes.",
     ),
     click.option(
-        "--burst-buffer-private",
+        "--private",
         "private",
         is_flag=True,
         help="With --on: each node has a part of the burst buffer of its own.",
@@ -100,7 +101,9 @@ def take_options(
     )
 
 
-def storage_to_emulate(given: dict[str, Any]) -> tuple[EmulatedStorage | None, Path | None]:
+def storage_to_emulate(
+    given: dict[str, Any], *, sync: bool
+) -> tuple[EmulatedStorage | None, Path | None]:
     """Take the storage and its root out of the arguments of a command that runs once.
 
     Raises:
@@ -118,6 +121,8 @@ def storage_to_emulate(given: dict[str, Any]) -> tuple[EmulatedStorage | None, P
 
     from stripewise.emulation import EmulatedStorage
 
+    if sync:
+        note("--sync has no effect with --on: data counts as stored when its request ends")
     seed = SystemRandom().randrange(1 << 32)
     return EmulatedStorage.find(replace(options, seed=seed)), root
 
@@ -143,6 +148,6 @@ def study_storage(given: dict[str, Any]) -> EmulationOptions | None:
 _OPTION_OF = {
     "transport": "--transport",
     "noise": "--noise",
-    "capacity": "--burst-buffer-capacity",
-    "private": "--burst-buffer-private",
+    "capacity": "--capacity",
+    "private": "--private",
 }

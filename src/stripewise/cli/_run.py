@@ -93,7 +93,7 @@ def command(
 
     if not program:
         raise UsageError("nothing to run; give a command: stripewise run -- mpiexec -n 4 ./app")
-    storage, root = storage_to_emulate(given)
+    storage, root = storage_to_emulate(given, sync=sync)
     configuration = _load(config, allowed)
     _say_resources(program, configuration)
     runtime = find_runtime()

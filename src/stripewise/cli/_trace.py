@@ -125,7 +125,7 @@ def command(
     from stripewise.model import Configuration
     from stripewise.runtime import find_runtime, run_in_place
 
-    storage, root = storage_to_emulate(given)
+    storage, root = storage_to_emulate(given, sync=sync)
     runtime = find_runtime()
     directory = _local_directory(local) if local else new_directory(output, program)
     try:

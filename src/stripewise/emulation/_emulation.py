@@ -16,6 +16,7 @@ from stripewise.emulation._layout import check_attributes
 from stripewise.emulation._outcome import EmulatedRun, emulated_run
 from stripewise.emulation._storage import EmulatedStorage
 from stripewise.errors import StorageError, UsageError
+from stripewise.machines import Transport
 
 ENV_EMULATE = "STRIPEWISE_EMULATE"
 
@@ -28,12 +29,14 @@ class Emulation:
         storage: That is emulated.
         root: Real path of the directory whose files are.
         path: Of the mapping.
+        transport: Set-up of the network that the run has.
     """
 
     storage: EmulatedStorage
     root: Path
     path: Path
     _descriptor: int
+    transport: Transport | None = None
 
     @classmethod
     def begin(
@@ -59,7 +62,7 @@ class Emulation:
         real = _checked(root)
         head = _mapping.header(storage, str(real), environment, run_id)
         path, descriptor = _claim.claim(real)
-        made = cls(storage, real, path, descriptor)
+        made = cls(storage, real, path, descriptor, storage.transport(environment))
         try:
             _mapping.write_mapping(descriptor, head)
         except BaseException:
@@ -87,6 +90,8 @@ class Emulation:
             storage=self.storage.identity,
             machine=self.storage.options.machine,
             slowdown=self.storage.storage.slowdown,
+            ranks_per_node=self.storage.options.ranks_per_node,
+            transport=self.transport,
         )
 
     def end(self) -> None:

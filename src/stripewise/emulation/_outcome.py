@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, log2
 
+from stripewise.machines import Transport
 from stripewise.text import plural
 
 LATE_SHARE = 0.05
@@ -39,6 +40,9 @@ class EmulatedRun:
             end as the storage has it.
         late / late_seconds: Requests that this host ended clearly later, and by how much.
         limits: Resource to its share of the time that requests waited for, the largest first.
+        ranks_per_node: On one virtual node.
+        transport: Set-up of the network; hangs_from_nodes: jobs of so many nodes hang with it
+            there; 0: none.
         mapped / rings: Memory maps of files, and processes with io_uring, that bypass it.
         notes: What else went otherwise than asked; for the user.
     """
@@ -56,6 +60,9 @@ class EmulatedRun:
     late: int = 0
     late_seconds: float = 0.0
     limits: Mapping[str, float] = field(default_factory=dict)
+    ranks_per_node: int = 1
+    transport: str = ""
+    hangs_from_nodes: int = 0
     mapped: int = 0
     rings: int = 0
     notes: tuple[str, ...] = ()
@@ -94,6 +101,17 @@ class EmulatedRun:
         power = min(2 ** ceil(log2(needed)), 1 << 20)
         return f"rehearse in slower motion: --on {self.machine.partition('@')[0]}@1/{power}"
 
+    def why_it_hangs(self, n_ranks: int) -> str:
+        """Say why a run on so many ranks would not have ended there; "" if it would."""
+        nodes = ceil(n_ranks / self.ranks_per_node)
+        if not 0 < self.hangs_from_nodes <= nodes:
+            return ""
+        return (
+            f"jobs of {self.hangs_from_nodes} nodes or more hang on "
+            f"{self.machine.partition('@')[0]} with the transport {self.transport}, and this one "
+            f"is on {nodes} virtual nodes, so this run does not count; choose another transport"
+        )
+
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a user should know of the run, the problem not among it."""
@@ -119,7 +137,13 @@ class EmulatedRun:
 
 
 def emulated_run(
-    counters: Mapping[str, int], *, storage: str, machine: str, slowdown: float
+    counters: Mapping[str, int],
+    *,
+    storage: str,
+    machine: str,
+    slowdown: float,
+    ranks_per_node: int = 1,
+    transport: Transport | None = None,
 ) -> EmulatedRun:
     """Make sense of the counters of a mapping.
 
@@ -128,6 +152,8 @@ def emulated_run(
         storage: Identity of the storage, for people.
         machine: As the user names it.
         slowdown: Of its slow motion.
+        ranks_per_node: On one virtual node.
+        transport: Set-up of the network that the run had.
     """
     spent = {
         name.removeprefix("limit."): value
@@ -143,6 +169,9 @@ def emulated_run(
         held_seconds=counters["held_ns"] / 1e9,
         model_seconds=counters["model_ns"] / 1e9,
         late_seconds=counters["late_ns"] / 1e9,
+        ranks_per_node=ranks_per_node,
+        transport=transport.name if transport else "",
+        hangs_from_nodes=transport.hangs_from_nodes if transport else 0,
         limits={name: spent[name] / whole for name in order},
         notes=tuple(text for name, text in _NOTES.items() if counters[name]),
         **{name: counters[name] for name in _PLAIN},

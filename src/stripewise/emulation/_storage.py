@@ -52,7 +52,7 @@ class EmulationOptions:
                 f"--ranks-per-node must be at least 1 with --on, not {self.ranks_per_node}"
             )
         if self.capacity_bytes < 0:
-            raise UsageError(f"--burst-buffer-capacity must be above 0, not {self.capacity_bytes}")
+            raise UsageError(f"--capacity must be above 0, not {self.capacity_bytes}")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class EmulatedStorage:
         granularity = storage.value("layout.granularity")
         if (options.capacity_bytes or options.private) and not granularity:
             raise UsageError(
-                f"{storage.name} is no burst buffer: give it without --burst-buffer options"
+                f"{storage.name} is no burst buffer: leave --capacity and --private out"
             )
         found._check_targets()
         if options.digest not in ("", found.digest):
@@ -104,7 +104,7 @@ class EmulatedStorage:
         if self.targets > most:
             asked = size_text(self.options.capacity_bytes)
             raise UsageError(
-                f"--burst-buffer-capacity {asked} takes {self.targets} nodes of "
+                f"--capacity {asked} takes {self.targets} nodes of "
                 f"{self.storage.name}, which has {most}"
             )
 
@@ -132,8 +132,8 @@ class EmulatedStorage:
         words += ["--transport", options.transport] if options.transport else []
         words += ["--noise"] if options.noise else []
         if options.capacity_bytes:
-            words += ["--burst-buffer-capacity", str(options.capacity_bytes)]
-        words += ["--burst-buffer-private"] if options.private else []
+            words += ["--capacity", str(options.capacity_bytes)]
+        words += ["--private"] if options.private else []
         return shlex.join(words)
 
     @cached_property

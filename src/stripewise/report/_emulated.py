@@ -27,14 +27,17 @@ def emulation_lines(run: EmulatedRun) -> list[str]:
     return lines
 
 
-def emulation_json(run: EmulatedRun) -> dict[str, Any]:
+def emulation_json(run: EmulatedRun, n_ranks: int) -> dict[str, Any]:
     """For `--json`; times in seconds."""
+    problem = run.why_it_hangs(n_ranks) or run.problem
     return {
         "storage": run.storage,
         "machine": run.machine,
         "slowdown": run.slowdown,
-        "counted": not run.problem,
-        "problem": run.problem,
+        "counted": not problem,
+        "problem": problem,
+        "transport": run.transport,
+        "ranks_per_node": run.ranks_per_node,
         "processes": run.processes,
         "writes": run.writes,
         "reads": run.reads,

@@ -58,7 +58,11 @@ class Observation:
             "could_not_act": list(self.could_not_act),
             "warnings": list(self.warnings),
             "errors": list(self.errors),
-            "emulated": emulation_json(self.run.emulated) if self.run.emulated else None,
+            "emulated": (
+                emulation_json(self.run.emulated, self.facts.n_ranks)
+                if self.run.emulated
+                else None
+            ),
         }
 
 
@@ -104,7 +108,8 @@ def observation(
 
         could_not = cannot_act(configuration, files, facts, Path.cwd())
     if run.emulated is not None and not errors:
-        warnings += [text for text in (run.emulated.problem, *run.emulated.warnings) if text]
+        problem = run.emulated.why_it_hangs(facts.n_ranks) or run.emulated.problem
+        warnings += [text for text in (problem, *run.emulated.warnings) if text]
     return Observation(run, files, facts, tuple(could_not), tuple(warnings), tuple(errors))
 
 

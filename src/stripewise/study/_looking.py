@@ -71,6 +71,8 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
     if not measured.ok:
         return replace(measured, message=refusal(profile) or measured.message)
     seen = handshake(profile, place.command, place.directory)
+    if outcome.emulated is not None:
+        measured = _or_hung(measured, outcome.emulated.why_it_hangs(seen.expected_ranks))
     return measured if seen.ok else _unseen(measured, _as_given(seen.message, place))
 
 
@@ -81,6 +83,13 @@ def _on_emulated(run: Measurement, seen: EmulatedRun) -> Measurement:
         return run
     how = {"status": RunStatus.FAILED, "cause": FailureCause.HOST}
     return replace(run, **how, message=seen.problem)  # type: ignore[arg-type]
+
+
+def _or_hung(run: Measurement, why: str) -> Measurement:
+    """Return a run that would not have ended on the storage's machine as one that hung."""
+    if not why:
+        return run
+    return replace(run, status=RunStatus.TIMEOUT, cause=FailureCause.HANG, message=why)
 
 
 def refusal(profile: RunProfile) -> str:
