@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from stripewise.cli._common import answer, examples, file_option, json_option
+from stripewise.cli._completion import complete_strategy
 from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         "stripewise simulate --on archer2-hdd --pattern gcrm --sweep nodes=1,4,16,64 \\",
         "  --sweep striping_factor=1,4,-1 --html gcrm.html",
         "stripewise simulate --on edison --nodes 32 --pattern vpic --stack posix-process --json",
+        "stripewise simulate --on archer2-hdd --nodes 16 --pattern vorpal --tune genetic",
     )
 )
 @click.option(
@@ -89,6 +91,19 @@ if TYPE_CHECKING:
 @click.option(
     "--capacity", metavar="SIZE", help="Capacity that the job asks a burst buffer for, as 20TiB."
 )
+@click.option(
+    "--tune",
+    "strategy",
+    is_flag=False,
+    flag_value="auto",
+    metavar="[STRATEGY]",
+    shell_complete=complete_strategy,
+    help="Tune the job in virtual time with a strategy (default: auto), with the storage's noise.",
+)
+@click.option("--trials", type=click.IntRange(min=1), metavar="N",
+              help="With --tune: maximum number of configurations to try.")  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True,
+              help="With --tune: seed of all random choices.")  # fmt: skip
 @file_option("--html", help="Write a page with the results to FILE.")
 @json_option
 def command(
@@ -106,6 +121,9 @@ def command(
     sweeps: tuple[str, ...],
     transport: str,
     capacity: str | None,
+    strategy: str | None,
+    trials: int | None,
+    seed: int,
     html: Path | None,
     as_json: bool,
 ) -> None:
@@ -134,6 +152,11 @@ def command(
         capacity_bytes=capacity_bytes(capacity) if capacity is not None else 0,
         settings=_settings(settings),
     )
+    if strategy is not None:
+        if sweeps or html is not None or settings:
+            raise UsageError("--tune chooses the settings: leave --set, --sweep and --html out")
+        _tune(storage, job, strategy, trials, seed, as_json)
+        return
     found = _simulated(storage, job, parse_sweep(sweeps))
     if html is not None:
         from stripewise.outputs import write_file
@@ -141,6 +164,21 @@ def command(
 
         write_file(html, render_simulation_html(found))
     answer(as_json, lambda: simulation_json(found), lambda: simulation_lines(found))
+
+
+def _tune(
+    storage: Storage, job: Job, strategy: str, trials: int | None, seed: int, as_json: bool
+) -> None:
+    from stripewise.cli._simulate_jobs import workload_of
+    from stripewise.report import SimulatedStudy, simulated_study_json, simulated_study_lines
+    from stripewise.strategies import check_strategy_options
+    from stripewise.study import StudyOptions, simulated_workload, tune_simulated
+
+    check_strategy_options(strategy, {})
+    program = simulated_workload(storage, workload_of(job), job.stack, job.transport)
+    options = StudyOptions(("simulated",), strategy=strategy, trials=trials, seed=seed)
+    found = SimulatedStudy(program, strategy, tune_simulated(program, options))
+    answer(as_json, lambda: simulated_study_json(found), lambda: simulated_study_lines(found))
 
 
 def _settings(texts: tuple[str, ...]) -> dict[str, Value]:

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from stripewise.report._simulation_page import (
         render_simulation_html as render_simulation_html,
     )
+    from stripewise.report._simulation_tuned import SimulatedStudy as SimulatedStudy
+    from stripewise.report._simulation_tuned import simulated_study_json as simulated_study_json
+    from stripewise.report._simulation_tuned import simulated_study_lines as simulated_study_lines
     from stripewise.report._summary import summary_lines as summary_lines
     from stripewise.report._surface import surface_lines as surface_lines
     from stripewise.report._surface import surface_to_json as surface_to_json
