@@ -11,6 +11,8 @@ import pytest
 from emulated_hosts import Emulation, Machine, near
 from native_hosts import Host, Programs
 
+from stripewise.simulation import chance
+
 MIB = 1 << 20
 Emulate = Callable[..., Emulation]
 
@@ -129,12 +131,22 @@ def test_extent_locks_change_hands(emulate: Emulate) -> None:
     assert times == [[near(0), near(0.05), near(0)], [near(0.05), near(0.08)]]
 
 
-def test_lock_ahead_costs_its_own_time_and_grows_with_writers(emulate: Emulate) -> None:
-    storage = emulate({"locks.ahead": 0.01, "locks.extent": 0.02}, lock_mode=2)
+def test_lock_ahead_keeps_the_process_busy_and_the_node_for_each_writer(emulate: Emulate) -> None:
+    storage = emulate({"locks.ahead": 0.05, "locks.hold": 0.01, "locks.extent": 0.1}, lock_mode=2)
     assert storage.alone("create:mine", "pwrite:0:4096")[-1].seconds == near(0)
-    table = ["create:data", "sleep:20000", "pwrite:0:4096"]
+    table = ["create:data", "sleep:20000", "pwrite:0:4096", "sleep:100000", "pwrite:0:4096"]
     one, two = storage.together(table, table)
-    assert sorted([one[-1].seconds, two[-1].seconds]) == [near(0.01), near(0.03)]
+    assert sorted([one[1].seconds, two[1].seconds]) == [near(0.05), near(0.11)]
+    assert [each[-1].seconds for each in (one, two)] == [near(0.11)] * 2
+
+
+def test_chance_is_the_same_as_in_the_simulation(emulate: Emulate) -> None:
+    storage = emulate({"servers.target_request": 0.03, "servers.jitter": 0.8}, targets=7)
+    offsets = [0, 4096, 123456]
+    found = storage.alone("create:data", *(f"pwrite:{offset}:10" for offset in offsets))
+    expected = [0.03 * (1 + 0.8 * (chance(0, offset) - 1)) for offset in offsets]
+    assert [one.seconds for one in found[1:]] == [near(seconds) for seconds in expected]
+    assert storage.counters["limit target"] == pytest.approx(sum(expected) * 1e9, rel=1e-6)
 
 
 def test_one_lock_for_all_costs_nothing(emulate: Emulate) -> None:

@@ -142,14 +142,15 @@ enum sw_emulate_clock {
     SW_CLOCK_FIXED = 8,
 };
 
-/* Slot of a file: by `key`, open addressing. */
+/* Slot of a file: by `key`, open addressing.  Processes are bits by their rank % 128. */
 struct sw_emulate_file {
     uint64_t key;        /* of device and inode; 0: free, 1: was in use */
-    uint64_t layout;     /* sw_emulate_pack; 0: none yet */
+    uint64_t layout;     /* one word, 0: none yet */
     uint32_t lock_mode;  /* 1 more than it is; 0: the default */
     uint32_t uses;       /* how many files have had this slot */
-    uint64_t writers[4]; /* a bit for each process that opened it for writing, by rank % 256 */
-    uint64_t reserved;
+    uint64_t openers[2]; /* processes that opened it for writing */
+    uint64_t writers[2]; /* that wrote to it */
+    uint64_t nodes;      /* on which those are, by their number % 64 */
 };
 _Static_assert(sizeof(struct sw_emulate_file) == 64, "one cache line");
 
@@ -158,8 +159,7 @@ struct sw_emulate_object {
     uint64_t key;    /* of the file's slot and the index; 0: free */
     uint64_t clock;  /* of its lock */
     uint64_t holder; /* of its lock: uses of the slot, node and how */
-    uint64_t writers[4];
-    uint64_t reserved;
+    uint64_t reserved[5];
 };
 _Static_assert(sizeof(struct sw_emulate_object) == 64, "one cache line");
 

@@ -218,7 +218,7 @@ static void apply_hints(struct sw_emulated *file, int flags)
 {
     struct sw_emulate_file *shared = &sw_emulator.files[file->slot];
     if ((flags & O_ACCMODE) != O_RDONLY)
-        sw_lock_writer(file->slot);
+        sw_lock_opened(file->slot);
     if (!sw_open_hints.given)
         return;
     if (sw_open_hints.lock_mode != 0)

@@ -27,9 +27,11 @@ struct sw_rates {
     double byte[2][SW_RESOURCES]; /* of reads, of writes */
     double exchange_byte;
     double target_request;
+    double jitter;
     uint64_t request;
     uint64_t revoke;
     uint64_t ahead;
+    uint64_t hold;
     uint64_t extent;
     uint64_t page;
     uint64_t page_bytes;
@@ -65,7 +67,7 @@ bool sw_emulator_load(void);
 bool sw_emulator_has(const char *path);
 uint32_t sw_emulator_node(void);
 uint32_t sw_emulator_ranks(void);
-/* Number of this process among the writers of a file, 0 to 255. */
+/* Number of this process among the writers of a file, 0 to 127. */
 unsigned sw_emulator_writer(void);
 
 static inline void sw_emulate_add(uint64_t *counter, uint64_t value)

@@ -19,6 +19,14 @@ struct part {
     bool is_ragged; /* begins or ends within a page */
 };
 
+/* What all parts of a request have in common. */
+struct request {
+    uint32_t node;
+    bool is_ahead; /* its locks were asked for ahead: each part costs `ahead_ns` */
+    uint64_t ahead_ns;
+    uint64_t asked_ns; /* for the locks */
+};
+
 /* What a part is waited for. */
 struct outcome {
     uint64_t end_ns;
@@ -52,24 +60,34 @@ static uint32_t target_of(const struct sw_transfer *transfer, uint32_t object, u
     return (sw_layout_first(transfer->layout) + object) % header->targets;
 }
 
+static inline double target_ns(double ns, uint32_t target, uint64_t offset)
+{
+    const struct sw_rates *rates = &sw_emulator.rates;
+    ns += rates->target_request;
+    return rates->jitter > 0 ? ns * (1 + rates->jitter * (sw_emulate_chance(target, offset) - 1))
+                             : ns;
+}
+
 /* The clocks are used from the moment at which the lock is asked for; the data is there no sooner
  * than the lock and the longest transfer take. */
 static struct outcome move_part(const struct sw_transfer *transfer, const struct part *part,
-                                uint32_t node, uint64_t asked_ns)
+                                const struct request *request)
 {
     const double *byte_ns = sw_emulator.rates.byte[transfer->writes];
-    uint32_t target = target_of(transfer, part->object, node);
-    struct sw_lock_use lock = {.end_ns = asked_ns};
+    uint64_t asked_ns = request->asked_ns;
+    uint32_t target = target_of(transfer, part->object, request->node);
+    struct sw_lock_use lock = {request->ahead_ns, asked_ns};
     struct outcome found = {.end_ns = asked_ns, .limit = SW_LIMIT_PROCESS};
     uint64_t longest = 0;
     enum sw_emulate_limit slowest = SW_LIMIT_PROCESS;
-    if (sw_emulator.has_locks)
-        lock = sw_lock_use(transfer, part->object, part->is_ragged, node, asked_ns);
+    if (sw_emulator.has_locks && !request->is_ahead)
+        lock = sw_lock_use(transfer, part->object, part->is_ragged, request->node, asked_ns);
     for (enum sw_resource i = 0; i < SW_RESOURCES; i++) {
         double ns = byte_ns[i] * (double)part->bytes;
-        uint64_t own = (uint64_t)(i == SW_ON_TARGET ? ns + sw_emulator.rates.target_request : ns);
+        uint64_t own =
+            (uint64_t)(i == SW_ON_TARGET ? target_ns(ns, target, transfer->offset) : ns);
         uint64_t held = i == SW_ON_FILE ? own + lock.cost_ns : own;
-        uint64_t end = sw_clock_use(clock_of(i, transfer, node, target), asked_ns, held);
+        uint64_t end = sw_clock_use(clock_of(i, transfer, request->node, target), asked_ns, held);
         if (own > longest) {
             longest = own;
             slowest = SW_LIMIT_PROCESS + (enum sw_emulate_limit)i;
@@ -115,7 +133,6 @@ static uint64_t wait_before(const struct sw_transfer *transfer)
 {
     const struct sw_rates *rates = &sw_emulator.rates;
     uint64_t exchange = 0;
-    uint64_t ahead = sw_lock_is_ahead(transfer) ? rates->ahead : 0;
     if (transfer->exchanged) {
         exchange = rates->exchange_round + sw_emulator_ranks() * rates->exchange_rank +
                    (uint64_t)(rates->exchange_byte * (double)transfer->bytes);
@@ -123,28 +140,36 @@ static uint64_t wait_before(const struct sw_transfer *transfer)
     }
     limited(SW_LIMIT_REQUEST, rates->request);
     limited(SW_LIMIT_EXCHANGE, exchange);
-    limited(SW_LIMIT_LOCK, ahead);
-    return exchange + rates->request + ahead;
+    return exchange + rates->request;
 }
 
-uint64_t sw_law_data(const struct sw_transfer *transfer)
+static struct outcome move_parts(const struct sw_transfer *transfer, const struct request *request)
 {
     uint64_t size = sw_layout_size(transfer->layout);
     uint64_t stripe = transfer->offset / size;
     uint64_t last = (transfer->offset + transfer->bytes - 1) / size;
     uint32_t count = sw_layout_count(transfer->layout);
     uint32_t parts = last - stripe + 1 < count ? (uint32_t)(last - stripe + 1) : count;
-    uint32_t node = sw_emulator_node();
-    uint64_t asked_ns = transfer->start_ns + wait_before(transfer);
-    struct outcome latest = {.end_ns = asked_ns, .limit = SW_LIMIT_PROCESS};
+    struct outcome latest = {.end_ns = request->asked_ns, .limit = SW_LIMIT_PROCESS};
     for (uint32_t j = 0; j < parts; j++) {
         struct part part = part_of(transfer, stripe, last, j);
-        struct outcome found = move_part(transfer, &part, node, asked_ns);
+        struct outcome found = move_part(transfer, &part, request);
         if (found.end_ns > latest.end_ns)
             latest = found;
     }
+    return latest;
+}
+
+uint64_t sw_law_data(const struct sw_transfer *transfer)
+{
+    struct request request = {.node = sw_emulator_node()};
+    request.asked_ns = transfer->start_ns + wait_before(transfer);
+    request.is_ahead = sw_lock_ahead(transfer, request.node, &request.ahead_ns);
+    if (request.is_ahead) /* the process is busy with asking */
+        sw_clock_use(&sw_emulator.process_clock, request.asked_ns, sw_emulator.rates.ahead);
+    struct outcome latest = move_parts(transfer, &request);
     limited(SW_LIMIT_LOCK, latest.lock_ns);
-    limited(latest.limit, latest.end_ns - asked_ns - latest.lock_ns);
+    limited(latest.limit, latest.end_ns - request.asked_ns - latest.lock_ns);
     return latest.end_ns;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks of objects: who had one last, and what it costs to get it.  An object's state is one word,
+ * Who had the lock of an object last, and what it costs to get it.  An object's state is one word,
  * exchanged at once; it names the use of the file's slot, so that what a file that is gone has
  * left there says nothing about the next one.
  */
 #include "locks.h"
 
-enum { EXTENTS = 0, ONE_LOCK = 1, AHEAD = 2 };
+enum { EXTENTS = 0, AHEAD = 2 }; /* 1: one lock for all writers */
 
 /* How an object is held, by a node if it is by one. */
 enum hold { BY_NOBODY, TO_WRITE, TO_READ, TO_READ_SHARED };
@@ -41,30 +41,41 @@ static struct sw_emulate_object *find(uint32_t slot, uint32_t object)
 /* ---- writers -----------------------------------------------------------------------------------
  */
 
-static void mark(uint64_t writers[4], unsigned writer)
+static void mark(uint64_t *words, unsigned number)
 {
-    uint64_t bit = UINT64_C(1) << writer % 64;
-    if ((__atomic_load_n(&writers[writer / 64], __ATOMIC_RELAXED) & bit) == 0)
-        __atomic_fetch_or(&writers[writer / 64], bit, __ATOMIC_RELAXED);
+    uint64_t bit = UINT64_C(1) << number % 64;
+    if ((__atomic_load_n(&words[number / 64], __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(&words[number / 64], bit, __ATOMIC_RELAXED);
 }
 
-static unsigned count(const uint64_t writers[4])
+static unsigned count(const uint64_t *words, unsigned n_words)
 {
     unsigned found = 0;
-    for (unsigned i = 0; i < 4; i++)
-        found += (unsigned)__builtin_popcountll(__atomic_load_n(&writers[i], __ATOMIC_RELAXED));
+    for (unsigned i = 0; i < n_words; i++)
+        found += (unsigned)__builtin_popcountll(__atomic_load_n(&words[i], __ATOMIC_RELAXED));
     return found;
 }
 
-void sw_lock_writer(uint32_t slot)
+void sw_lock_opened(uint32_t slot)
 {
-    mark(sw_emulator.files[slot].writers, sw_emulator_writer());
+    mark(sw_emulator.files[slot].openers, sw_emulator_writer());
 }
 
-bool sw_lock_is_ahead(const struct sw_transfer *transfer)
+bool sw_lock_ahead(const struct sw_transfer *transfer, uint32_t node, uint64_t *cost_ns)
 {
-    return transfer->writes && transfer->lock_mode == AHEAD && sw_emulator.has_locks &&
-           count(sw_emulator.files[transfer->slot].writers) > 1;
+    struct sw_emulate_file *file = &sw_emulator.files[transfer->slot];
+    const struct sw_rates *rates = &sw_emulator.rates;
+    if (!transfer->writes || transfer->lock_mode != AHEAD || !sw_emulator.has_locks)
+        return false;
+    mark(file->openers, sw_emulator_writer());
+    mark(file->writers, sw_emulator_writer());
+    mark(&file->nodes, node % 64);
+    if (count(file->openers, 2) < 2)
+        return false;
+    double meeting = (double)count(file->writers, 2) / sw_layout_count(transfer->layout);
+    double others = 1 - 1.0 / count(&file->nodes, 1);
+    *cost_ns = rates->hold + (uint64_t)((double)rates->extent * meeting * others);
+    return true;
 }
 
 /* ---- costs -------------------------------------------------------------------------------------
@@ -99,9 +110,6 @@ static bool change_hands(struct sw_emulate_object *entry, const struct sw_transf
             return revoked;
     } while (!__atomic_compare_exchange_n(&entry->holder, &seen, next, true, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED));
-    if (seen >> 32 != uses) /* what is left of an earlier file */
-        for (unsigned i = 0; i < 4; i++)
-            __atomic_store_n(&entry->writers[i], 0, __ATOMIC_RELAXED);
     return revoked;
 }
 
@@ -109,13 +117,10 @@ static uint64_t cost_of(struct sw_emulate_object *entry, const struct sw_transfe
                         bool is_ragged, uint32_t node)
 {
     const struct sw_rates *rates = &sw_emulator.rates;
-    bool revoked = change_hands(entry, transfer, node);
-    if (!transfer->writes || transfer->lock_mode == EXTENTS)
-        return revoked ? rates->revoke + (is_ragged ? rates->page : 0) : 0;
-    if (transfer->lock_mode != AHEAD)
+    bool moved = change_hands(entry, transfer, node);
+    if (!moved || (transfer->writes && transfer->lock_mode != EXTENTS))
         return 0;
-    mark(entry->writers, sw_emulator_writer());
-    return rates->extent * (count(entry->writers) - 1);
+    return rates->revoke + (is_ragged ? rates->page : 0);
 }
 
 struct sw_lock_use sw_lock_use(const struct sw_transfer *transfer, uint32_t object, bool is_ragged,

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The locks of the objects of an emulated file. */
+/* The locks of an emulated file. */
 #ifndef STRIPEWISE_LOCKS_H
 #define STRIPEWISE_LOCKS_H
 
@@ -11,11 +11,13 @@ struct sw_lock_use {
     uint64_t end_ns;  /* of that use */
 };
 
+/* Locks of one object that exclude one another. */
 struct sw_lock_use sw_lock_use(const struct sw_transfer *transfer, uint32_t object, bool is_ragged,
                                uint32_t node, uint64_t asked_ns);
-/* A write to a file that several processes write, with lock-ahead. */
-bool sw_lock_is_ahead(const struct sw_transfer *transfer);
-/* A process opened the file for writing. */
-void sw_lock_writer(uint32_t slot);
+/* A write with locks that were asked for ahead: what each of its parts costs the node; false: it
+ * is none. */
+bool sw_lock_ahead(const struct sw_transfer *transfer, uint32_t node, uint64_t *cost_ns);
+/* This process opened the file for writing. */
+void sw_lock_opened(uint32_t slot);
 
 #endif

@@ -40,9 +40,11 @@ static void take_rates(struct sw_rates *rates, double noise)
                   noise * ns_of_byte(SW_FIGURE_WHOLE_WRITE)}},
         .exchange_byte = ns_of_byte(SW_FIGURE_EXCHANGE_BANDWIDTH),
         .target_request = noise * (double)ns_of(figure(SW_FIGURE_TARGET_REQUEST)),
+        .jitter = figure(SW_FIGURE_TARGET_JITTER) < 1 ? figure(SW_FIGURE_TARGET_JITTER) : 1,
         .request = ns_of(figure(SW_FIGURE_REQUEST)),
         .revoke = ns_of(figure(SW_FIGURE_LOCK_REVOKE)),
         .ahead = ns_of(figure(SW_FIGURE_LOCK_AHEAD)),
+        .hold = ns_of(figure(SW_FIGURE_LOCK_HOLD)),
         .extent = ns_of(figure(SW_FIGURE_LOCK_EXTENT)),
         .page = ns_of(figure(SW_FIGURE_LOCK_PAGE)),
         .page_bytes =
@@ -57,7 +59,8 @@ static void take_rates(struct sw_rates *rates, double noise)
                        ns_of(figure(SW_FIGURE_METADATA_REMOVE))},
         .growth = figure(SW_FIGURE_METADATA_GROWTH),
     };
-    sw_emulator.has_locks = rates->revoke + rates->ahead + rates->extent + rates->page > 0;
+    sw_emulator.has_locks =
+        rates->revoke + rates->page + rates->ahead + rates->hold + rates->extent > 0;
 }
 
 /* ---- the mapping -----------------------------------------------------------------------------
@@ -155,7 +158,7 @@ uint32_t sw_emulator_ranks(void)
 unsigned sw_emulator_writer(void)
 {
     int number = rank();
-    return (unsigned)(number >= 0 ? number : sw_options.pid) % 256;
+    return (unsigned)(number >= 0 ? number : sw_options.pid) % 128;
 }
 
 /* ---- start -----------------------------------------------------------------------------------

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Emulation in real time and the player in virtual time say the same of the same requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from emulated_hosts import Emulation, Machine, near
+from native_hosts import Host, Programs
+
+from stripewise.machines import Evidence, Figure, Storage
+from stripewise.simulation import REQUEST_DTYPE, play
+from stripewise.simulation.stacks import Layout
+
+KIB = 1 << 10
+FIGURES = {
+    "client.process_write": 40e6,
+    "client.process_read": 60e6,
+    "client.file_write": 50e6,
+    "client.node_write": 45e6,
+    "client.request": 0.001,
+    "servers.target_write": 20e6,
+    "servers.target_read": 30e6,
+    "servers.target_request": 0.002,
+    "servers.whole_write": 70e6,
+    "servers.jitter": 0.5,
+    "locks.revoke": 0.012,
+    "locks.page": 0.008,
+    "locks.page_size": 4096.0,
+    "locks.ahead": 0.006,
+    "locks.hold": 0.003,
+    "locks.extent": 0.004,
+}
+Move = tuple[int, int]
+"""Offset and bytes."""
+
+
+def stored(figures: dict[str, float]) -> Storage:
+    """The same for the player."""
+    found = {name: Figure(value, Evidence.ASSUMED, "test") for name, value in figures.items()}
+    return Storage("test", "", "lustre", "romio-generic", found)
+
+
+def played(machine: Machine, writing: bool, tables: Sequence[Sequence[Move]]) -> list[list[float]]:
+    """Ends by rank, as the player has them."""
+    rows = [
+        (rank, order, 0, 0, offset, size, writing)
+        for rank, table in enumerate(tables)
+        for order, (offset, size) in enumerate(table)
+    ]
+    requests = np.array(rows, REQUEST_DTYPE)
+    layout = Layout(machine.stripe_count, machine.stripe_size, machine.targets)
+    nodes = np.arange(len(tables)) // machine.ranks_per_node
+    ends = play(
+        requests, stored(dict(machine.figures)), layout, nodes, lock_mode=machine.lock_mode
+    ).ends
+    return [ends[requests["rank"] == rank].tolist() for rank in range(len(tables))]
+
+
+def contiguous(ranks: int, count: int, size: int) -> list[list[Move]]:
+    """Each rank writes a piece of its own."""
+    return [[((rank * count + i) * size, size) for i in range(count)] for rank in range(ranks)]
+
+
+def interleaved(ranks: int, count: int, size: int) -> list[list[Move]]:
+    """Ranks take turns."""
+    return [[((i * ranks + rank) * size, size) for i in range(count)] for rank in range(ranks)]
+
+
+@pytest.mark.parametrize("lock_mode", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("tables", "shape"),
+    [
+        (contiguous(4, 4, 256 * KIB), {"stripe_count": 4, "stripe_size": 64 * KIB}),
+        (interleaved(3, 5, 100_000), {"stripe_count": 2, "stripe_size": 128 * KIB}),
+        (interleaved(4, 3, 64 * KIB), {"stripe_count": 3, "stripe_size": 64 * KIB}),
+    ],
+    ids=["contiguous", "ragged", "stripes"],
+)
+def test_writes_end_as_they_are_played(
+    host: Host, programs: Programs, tables: list[list[Move]], shape: dict[str, int], lock_mode: int
+) -> None:
+    machine = Machine(FIGURES, ranks_per_node=2, lock_mode=lock_mode, targets=5, **shape)
+    storage = Emulation(host, machine, programs.executable("requests"))
+    (host.directory / "data").write_bytes(b"")
+    found = storage.together(
+        *(["open:data", *(f"pwrite:{offset}:{size}" for offset, size in one)] for one in tables)
+    )
+    last = max(each[-1].end for each in found)
+    assert last == near(max(ends[-1] for ends in played(machine, True, tables)))
+
+
+def test_reads_end_as_they_are_played(host: Host, programs: Programs) -> None:
+    machine = Machine(FIGURES, ranks_per_node=2, targets=5, stripe_count=4, stripe_size=64 * KIB)
+    storage = Emulation(host, machine, programs.executable("requests"))
+    tables = interleaved(3, 4, 200_000)
+    storage.alone("create:data", "truncate:4000000")
+    found = storage.together(
+        *(["open:data", *(f"pread:{offset}:{size}" for offset, size in one)] for one in tables)
+    )
+    last = max(each[-1].end for each in found)
+    assert last == near(max(ends[-1] for ends in played(machine, False, tables)))
