@@ -16,7 +16,7 @@ from stripewise.simulation.stacks._base import Setup
 from stripewise.simulation.stacks._cyclic import CyclicCall, cyclic_phases
 from stripewise.simulation.stacks._exact import Moves, cyclic_moves
 from stripewise.simulation.stacks._geometry import Geometry
-from stripewise.simulation.stacks._hints import NAMES, Hints, names
+from stripewise.simulation.stacks._hints import NAMES, Hints, names, number
 from stripewise.simulation.stacks._mpiio import Asked, RomioStack
 from stripewise.simulation.stacks._pieces import Ranges
 
@@ -43,7 +43,7 @@ class Cray(RomioStack):
         """
         wanted = hints.cb_nodes
         if not wanted:
-            wanted = setup.layout.stripe_count * _integer(setup, "cray_cb_nodes_multiplier", 1)
+            wanted = setup.layout.stripe_count * number(setup, "mpiio.cray_cb_nodes_multiplier", 1)
         each = min(each_host(hints.cb_config_list, work.ranks), work.ranks_per_node)
         if each < 1:
             raise UsageError(
@@ -53,7 +53,7 @@ class Cray(RomioStack):
             count=min(wanted, each * work.nodes, work.ranks), each=each,
             ranks_per_host=work.ranks_per_node, ranks_per_node=work.ranks_per_node,
             ranks=work.ranks, in_turn=True,
-            stride=max(_integer(setup, "aggregator_placement_stride", -1), 0),
+            stride=max(number(setup, "mpiio.aggregator_placement_stride", -1), 0),
         )  # fmt: skip
 
     def collective(
@@ -66,7 +66,7 @@ class Cray(RomioStack):
             CyclicCall(
                 geometry.union, base, writing, chosen.count, chosen, setup.layout, work.ranks,
                 sieves=hints.ds_write != "disable",
-                lock_mode=_integer(setup, "cray_cb_write_lock_mode", 0) if writing else 0,
+                lock_mode=number(setup, "mpiio.cray_cb_write_lock_mode", 0) if writing else 0,
             )
         )  # fmt: skip
 
@@ -77,11 +77,3 @@ class Cray(RomioStack):
         chosen = self.aggregators(work, hints, setup)
         sieves = hints.ds_write != "disable"
         return cyclic_moves(ranges, chosen, chosen.count, setup.layout, sieves, writing)
-
-
-def _integer(setup: Setup, key: str, default: int) -> int:
-    value = setup.settings.get(f"mpiio.{key}", default)
-    try:
-        return int(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise UsageError(f"mpiio.{key} is {value!r}: give an integer") from None

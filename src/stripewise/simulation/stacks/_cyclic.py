@@ -93,10 +93,20 @@ def cyclic_phases(call: CyclicCall) -> list[Phase]:
         busy = min(call.count, stripes - number * call.count)
         sizes = [(size, busy - len(edges))] + [(edge, 1) for edge in sorted(edges, reverse=True)]
         phases.append(_round(call, meeting, 1.0, sizes))
-    plain = rounds - len(special)
-    if plain:
-        at = 1 if 0 in special else 0
-        phases.insert(at, _round(call, meeting, float(plain), [(size, call.count)]))
+    at = 1 if 0 in special else 0
+    phases[at:at] = _plain(call, meeting, rounds - len(special))
+    return phases
+
+
+def _plain(call: CyclicCall, meeting: _Meeting, rounds: int) -> list[Phase]:
+    """Return rounds in which all have a whole stripe, `flush` of them gathered into one."""
+    size = call.layout.stripe_size
+    gathered, rest = divmod(rounds, call.flush)
+    phases = []
+    for repeats, stripes in ((gathered, call.flush), (int(rest > 0), rest)):
+        if repeats:
+            flow = _flow(call, meeting, call.count, stripes, size, writing=call.writing)
+            phases.append(_phase(call, repeats, (flow,), size * stripes))
     return phases
 
 
@@ -116,9 +126,13 @@ def _flow(
     *, writing: bool,
 ) -> Flow:  # fmt: skip
     writers, nodes = meeting.writers, meeting.nodes
+    stripes = call.layout.stripe_count
+    own = min(max(count, 1.0), float(stripes // math.gcd(call.count, stripes)))
     return Flow(
         writing=writing, processes=processes, nodes=call.aggregators.nodes_of(processes),
-        count=count, size=size, objects=meeting.objects, writers=writers, writer_nodes=nodes,
+        count=count, size=size, objects=meeting.objects,
+        objects_per_process=min(own, float(meeting.objects)), parts=1.0,
+        writers=writers, writer_nodes=nodes,
         handovers=handovers(writers, nodes) if call.writing else 0.0, lock_mode=call.lock_mode,
     )  # fmt: skip
 

@@ -84,31 +84,36 @@ def read_hints(setup: Setup, *, config_list: str = "*:1") -> Hints:
     alone = _truth(given.get("romio_no_indep_rw"))  # read last: it overrules romio_cb_*
     automatic = "enable" if alone else "automatic"
     return Hints(
-        cb_nodes=_number(given, "cb_nodes", 0),
+        cb_nodes=number(setup, "mpiio.cb_nodes", 0),
         cb_config_list=str(given.get("cb_config_list", config_list)),
-        cb_buffer_size=_number(given, "cb_buffer_size", 16 * MIB),
-        ind_rd_buffer_size=_number(given, "ind_rd_buffer_size", 4 * MIB),
-        ind_wr_buffer_size=_number(given, "ind_wr_buffer_size", MIB // 2),
+        cb_buffer_size=number(setup, "mpiio.cb_buffer_size", 16 * MIB),
+        ind_rd_buffer_size=number(setup, "mpiio.ind_rd_buffer_size", 4 * MIB),
+        ind_wr_buffer_size=number(setup, "mpiio.ind_wr_buffer_size", MIB // 2),
         cb_read=automatic if alone else str(given.get("romio_cb_read", automatic)),
         cb_write=automatic if alone else str(given.get("romio_cb_write", automatic)),
         ds_read=str(given.get("romio_ds_read", "automatic")),
         ds_write=str(given.get("romio_ds_write", "automatic")),
         deferred_open=alone,
-        min_fdomain_size=_number(given, "romio_min_fdomain_size", 0),
-        striping_unit=_number(given, "striping_unit", 0),
-        co_ratio=max(_number(given, "romio_lustre_co_ratio", 1), 1),
-        coll_threshold=_number(given, "romio_lustre_coll_threshold", 0),
+        min_fdomain_size=number(setup, "mpiio.romio_min_fdomain_size", 0),
+        striping_unit=number(setup, "mpiio.striping_unit", 0),
+        co_ratio=max(number(setup, "mpiio.romio_lustre_co_ratio", 1), 1),
+        coll_threshold=number(setup, "mpiio.romio_lustre_coll_threshold", 0),
         ds_in_coll=given.get("romio_lustre_ds_in_coll", "enable") != "disable",
     )
 
 
-def _number(given: dict[str, Value], key: str, default: int) -> int:
-    value = given.get(key, default)
+def number(setup: Setup, name: str, default: int) -> int:
+    """Return a setting that is an integer.
+
+    Raises:
+        UsageError: It is none.
+    """
+    value = setup.settings.get(name, default)
     try:
         return int(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise UsageError(
-            f"mpiio.{key} is {value!r}: give an integer, in bytes where it is a size"
+            f"{name} is {value!r}: give an integer, in bytes where it is a size"
         ) from None
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,8 +20,20 @@ from stripewise.simulation.stacks._exact_own import piece_moves, sieved_moves
 from stripewise.simulation.stacks._geometry import Geometry, geometry_of
 from stripewise.simulation.stacks._hints import Hints, read_hints
 from stripewise.simulation.stacks._independent import OwnCall, own_phases
-from stripewise.simulation.stacks._pieces import Ranges, file_numbers, in_order, ranges_of
-from stripewise.simulation.stacks._placed import dataset_bytes, merged, placed, sampled
+from stripewise.simulation.stacks._pieces import (
+    Ranges,
+    array_bytes,
+    file_numbers,
+    in_order,
+    ranges_of,
+)
+from stripewise.simulation.stacks._placed import (
+    Placed,
+    datasets,
+    merged,
+    placed,
+    sampled,
+)
 
 THROUGH_VIEWS = frozenset({"view", "pnetcdf"})
 """Sources whose independent accesses are one call with a file view: they are sieved.
@@ -100,42 +113,74 @@ class RomioStack(Stack):
         del setup, writing
         return 0
 
+    def datasets(self, work: Workload, setup: Setup) -> Iterable[Placed]:
+        """Return the datasets in order, each with where it begins."""
+        del setup
+        return datasets(work)
+
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         """See `Stack.phases`."""
         hints = read_hints(setup, config_list=self.config_list)
-        openers = self.aggregators(work, hints, setup).count if hints.deferred_open else 0
-        phases: list[Phase] = []
-        for one in sampled(work):
-            geometry = geometry_of(one.pattern)
+        phases = self.first_phases(work, setup, hints)
+        for dataset in self.datasets(work, setup):
+            geometry = geometry_of(dataset.pattern)
             if geometry is None:
                 continue
-            if self._together(one.pattern, Asked.of(geometry, work.ranks, one.base), hints):
-                made = self.collective(geometry, one.base, work, setup, hints)
-            else:
-                made = own_phases(self._own(geometry, one.base, setup, hints), work)
-            phases += [_times(phase, one.times) for phase in made]
-        return merged([*opens(work, openers), *phases])
+            for one in sampled(dataset):
+                made = self.call(geometry, one.base, work, setup, hints)
+                phases += [times(phase, one.times) for phase in made]
+        return merged(phases)
+
+    def first_phases(self, work: Workload, setup: Setup, hints: Hints) -> list[Phase]:
+        """Return what happens before the first dataset is moved."""
+        openers = self.aggregators(work, hints, setup).count if hints.deferred_open else 0
+        return opens(work, openers)
+
+    def call(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> list[Phase]:
+        """Return the phases of one call."""
+        if self.together(geometry.pattern, Asked.of(geometry, work.ranks, base), hints):
+            return self.collective(geometry, base, work, setup, hints)
+        return own_phases(self._own(geometry, base, setup, hints), work)
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
         """See `Stack.requests`."""
         hints = read_hints(setup, config_list=self.config_list)
-        numbers, tables, phase = file_numbers(work), [], 0
-        for one in placed(work):
-            ranges = ranges_of(one.pattern)
+        numbers = file_numbers(work)
+        tables, phase = self.first_requests(work, setup)
+        for dataset in self.datasets(work, setup):
+            ranges = ranges_of(dataset.pattern)
             if not ranges.rank.size:
                 continue
-            writing = one.pattern.writing
-            ranges = replace(ranges, offset=ranges.offset + one.base)
-            asked = Asked.by(ranges, writing, work.ranks, one.base)
-            if self._together(one.pattern, asked, hints):
-                moves = self.collective_moves(ranges, writing, work, setup, hints)
-            else:
-                moves = self._own_moves(ranges, one.pattern, setup, hints)
-            tables.append(moves.table(phase, numbers[one.pattern.file]))
-            phase += moves.rounds
+            for one in placed(dataset):
+                here = replace(ranges, offset=ranges.offset + one.base)
+                moves = self.call_moves(here, one.base, one.pattern, work, setup, hints)
+                tables.append(moves.table(phase, numbers[one.pattern.file]))
+                phase += moves.rounds
         return in_order(tables)
 
-    def _together(self, pattern: Pattern, asked: Asked, hints: Hints) -> bool:
+    def first_requests(self, work: Workload, setup: Setup) -> tuple[list[Requests], int]:
+        """Return the requests before the first dataset is moved, and how many phases they have."""
+        del work, setup
+        return [], 0
+
+    def call_moves(
+        self,
+        ranges: Ranges,
+        base: int,
+        pattern: Pattern,
+        work: Workload,
+        setup: Setup,
+        hints: Hints,
+    ) -> Moves:
+        """Return the requests of one call."""
+        asked = Asked.by(ranges, pattern.writing, work.ranks, base)
+        if self.together(pattern, asked, hints):
+            return self.collective_moves(ranges, pattern.writing, work, setup, hints)
+        return self._own_moves(ranges, pattern, setup, hints)
+
+    def together(self, pattern: Pattern, asked: Asked, hints: Hints) -> bool:
         """Tell whether a call is collective, and buffered."""
         said = hints.buffering(pattern.writing)
         wanted = said == "enable" or (said != "disable" and self.buffers(asked, hints))
@@ -155,7 +200,7 @@ class RomioStack(Stack):
         if not sieve:
             return piece_moves(ranges, pattern.writing)
         stripe = self.stripe_windows(setup, pattern.writing)
-        if (ranges.size == dataset_bytes(pattern)).all():  # the view has no holes
+        if (ranges.size == array_bytes(pattern)).all():  # the view has no holes
             return piece_moves(ranges, pattern.writing)
         return sieved_moves(ranges, pattern.writing, sieve, stripe)
 
@@ -190,5 +235,6 @@ def opens(work: Workload, openers: int = 0) -> list[Phase]:
     return [Phase("open", metadata={key: n for key, n in counts.items() if n})] if new else []
 
 
-def _times(phase: Phase, times: float) -> Phase:
-    return phase if times == 1 else replace(phase, repeats=phase.repeats * times)
+def times(phase: Phase, number: float) -> Phase:
+    """Return a phase that happens so many times as often."""
+    return phase if number == 1 else replace(phase, repeats=phase.repeats * number)

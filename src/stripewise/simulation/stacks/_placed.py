@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from stripewise.model import Pattern, PatternKind
 from stripewise.simulation._requests import Phase
 from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._pieces import array_bytes
 
 MOST_STEPS = 16
 """Steps of one pattern that phases look at; of more, so many evenly spaced ones stand for all."""
@@ -31,46 +31,47 @@ class Placed:
     times: float = 1.0
 
 
-def placed(work: Workload) -> Iterator[Placed]:
-    """Yield every step of every pattern, in order.
+def datasets(work: Workload, begin: int = 0, align: int = 1) -> Iterator[Placed]:
+    """Yield the datasets in order, each with where its first step begins.
 
-    A pattern without `file_offset` lies behind the one before it in the same file and direction
-    (behind its own last step, where it has several); what all ranks move alike is moved again.
+    A pattern without `file_offset` lies behind the one before it in the same file and direction,
+    and that one's last step.  A dataset that has a name lies where it lay before.
+
+    Args:
+        work: The workload.
+        begin: Where the first dataset of a file may begin, bytes.
+        align: Bytes of which the begin of a dataset is a multiple.
     """
     ends: dict[tuple[str, bool], int] = {}
+    known: dict[tuple[str, str, bool], int] = {}
     for pattern in work.patterns:
-        key = (pattern.file, pattern.writing)
-        base = pattern.file_offset or ends.get(key, 0)
-        size = dataset_bytes(pattern)
-        again = pattern.kind == PatternKind.REPLICATED
-        for step in range(max(pattern.steps, 1)):
-            yield Placed(pattern, base + (0 if again else step * size))
-        ends[key] = base + size * (1 if again else max(pattern.steps, 1))
+        key, name = (pattern.file, pattern.writing), (pattern.file, pattern.dataset)
+        free = -(-ends.get(key, begin) // align) * align
+        base = pattern.file_offset or known.get((*name, pattern.writing), free)
+        if pattern.dataset:
+            known[*name, pattern.writing] = base
+        yield Placed(pattern, base)
+        end = base + array_bytes(pattern) * _different_steps(pattern)
+        ends[key] = max(end, ends.get(key, 0))
 
 
-def dataset_bytes(pattern: Pattern) -> int:
-    """Return the bytes of the dataset of a pattern; those that are moved, if it has no extents."""
-    sizes = pattern.extents
-    if pattern.span and 0 in sizes:
-        sizes = tuple(n or end for n, (_, end) in zip(sizes, pattern.span, strict=True))
-    return math.prod(sizes) * pattern.element_bytes if sizes else 0
+def placed(one: Placed) -> Iterator[Placed]:
+    """Yield every step of a dataset; what all ranks move alike is moved again."""
+    size = array_bytes(one.pattern) if _different_steps(one.pattern) > 1 else 0
+    for step in range(max(one.pattern.steps, 1)):
+        yield Placed(one.pattern, one.base + step * size)
 
 
-def sampled(work: Workload) -> Iterator[Placed]:
+def sampled(one: Placed) -> Iterator[Placed]:
     """Yield the same for phases: of many steps, some that stand for all."""
-    ends: dict[tuple[str, bool], int] = {}
-    for pattern in work.patterns:
-        key = (pattern.file, pattern.writing)
-        base = pattern.file_offset or ends.get(key, 0)
-        size, steps = dataset_bytes(pattern), max(pattern.steps, 1)
-        if pattern.kind == PatternKind.REPLICATED:
-            yield Placed(pattern, base, steps)
-            ends[key] = base + size
-            continue
-        looked_at = min(steps, MOST_STEPS)
-        for i in range(looked_at):
-            yield Placed(pattern, base + i * steps // looked_at * size, steps / looked_at)
-        ends[key] = base + size * steps
+    steps, different = max(one.pattern.steps, 1), _different_steps(one.pattern)
+    looked_at, size = min(different, MOST_STEPS), array_bytes(one.pattern)
+    for i in range(looked_at):
+        yield Placed(one.pattern, one.base + i * steps // looked_at * size, steps / looked_at)
+
+
+def _different_steps(pattern: Pattern) -> int:
+    return 1 if pattern.kind == PatternKind.REPLICATED else max(pattern.steps, 1)
 
 
 def merged(phases: list[Phase]) -> tuple[Phase, ...]:

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""PnetCDF: a header by rank 0, aligned variables, and what is below it.
+
+Source: PnetCDF, src/drivers/ncmpio (ncmpio_enddef.c, ncmpio_header_put.c, ncmpio_wait.c); of its
+own library below, GIO, the release notes: aggregation as in ROMIO's Lustre driver, with
+cb_buffer_size / stripe size stripes gathered before they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from stripewise.model import Pattern
+from stripewise.simulation._requests import Flow, Phase, Requests
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._aggregators import Aggregators
+from stripewise.simulation.stacks._base import Setup, Stack
+from stripewise.simulation.stacks._cyclic import CyclicCall, cyclic_phases
+from stripewise.simulation.stacks._exact import Moves, cyclic_moves
+from stripewise.simulation.stacks._geometry import Geometry
+from stripewise.simulation.stacks._hints import LUSTRE_NAMES, NAMES, Hints, names, number
+from stripewise.simulation.stacks._mpiio import Asked, RomioStack
+from stripewise.simulation.stacks._pieces import Ranges, as_requests, file_numbers
+from stripewise.simulation.stacks._placed import Placed, datasets
+from stripewise.simulation.stacks._romio import Romio
+from stripewise.simulation.stacks._romio_lustre import RomioLustre
+
+_ALIGNMENT, _HEADER_CHUNK = 512, 262144
+_NAME_BYTES = 8
+"""Of the name of a dimension, which a pattern does not have; assumed."""
+
+
+class _Variables(RomioStack):
+    """Datasets are variables behind a header."""
+
+    def datasets(self, work: Workload, setup: Setup) -> Iterable[Placed]:
+        """See `RomioStack.datasets`."""
+        align = max(number(setup, "pnetcdf.nc_var_align_size", _ALIGNMENT), 4)
+        longest = max((header_bytes(work, name) for name in file_numbers(work)), default=0)
+        return datasets(work, longest, align)
+
+    def first_phases(self, work: Workload, setup: Setup, hints: Hints) -> list[Phase]:
+        """Add the header: written or read by rank 0."""
+        phases = super().first_phases(work, setup, hints)
+        for one in _first_patterns(work):
+            size = _header_request(work, setup, one)
+            objects = min(setup.layout.stripe_count, -(-size // setup.layout.stripe_size))
+            flow = Flow(one.writing, 1, 1, 1.0, size, objects=objects, objects_per_process=objects)
+            phases.append(Phase("write header" if one.writing else "read header", 1.0, (flow,)))
+        return phases
+
+    def first_requests(self, work: Workload, setup: Setup) -> tuple[list[Requests], int]:
+        """Return the requests for the headers."""
+        tables = []
+        for phase, one in enumerate(_first_patterns(work)):
+            size = np.array([_header_request(work, setup, one)])
+            none = np.zeros(1, np.int64)
+            file = file_numbers(work)[one.file]
+            header = Ranges(none, none, size)
+            tables.append(as_requests(header, phase=phase, file=file, writing=one.writing))
+        return tables, len(tables)
+
+
+class _OverUfs(_Variables, Romio):
+    """Over ROMIO's generic driver."""
+
+
+class _OverLustre(_Variables, RomioLustre):
+    """Over ROMIO's Lustre driver."""
+
+
+class _OverGio(_Variables, RomioStack):
+    """Over PnetCDF's own library: stripes by turn, several written at once."""
+
+    def buffers(self, asked: Asked, hints: Hints) -> bool:
+        """Buffer, as ROMIO's Lustre driver does; assumed."""
+        return True
+
+    def aggregators(self, work: Workload, hints: Hints, setup: Setup) -> Aggregators:
+        """Return the aggregators: on all nodes in turn, one for each stripe unless told."""
+        wanted = hints.cb_nodes or setup.layout.stripe_count
+        each = work.ranks_per_node
+        return Aggregators(min(wanted, work.ranks), each, each, each, work.ranks, in_turn=True)
+
+    def _used(self, work: Workload, hints: Hints, setup: Setup) -> Aggregators:
+        """Return those in use: with fewer than stripes, a divisor of the stripes."""
+        chosen = self.aggregators(work, hints, setup)
+        stripes = setup.layout.stripe_count
+        if chosen.count >= stripes:
+            return replace(chosen, count=chosen.count // stripes * stripes)
+        best = max(n for n in range(1, chosen.count + 1) if stripes % n == 0)
+        return replace(chosen, count=best)
+
+    def collective(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> list[Phase]:
+        """See `RomioStack.collective`."""
+        chosen = self._used(work, hints, setup)
+        each_node = number(setup, "pnetcdf.nc_num_aggrs_per_node", 0)
+        ranks = min(work.nodes * each_node, work.ranks) if each_node else work.ranks
+        return cyclic_phases(
+            CyclicCall(
+                geometry.union, base, geometry.pattern.writing, chosen.count, chosen,
+                setup.layout, ranks, sieves=hints.ds_in_coll, flush=_flush(setup, hints),
+            )
+        )  # fmt: skip
+
+    def collective_moves(
+        self, ranges: Ranges, writing: bool, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
+        """See `RomioStack.collective_moves`."""
+        chosen = self._used(work, hints, setup)
+        moves = cyclic_moves(ranges, chosen, chosen.count, setup.layout, hints.ds_in_coll, writing)
+        return replace(moves, round=moves.round // _flush(setup, hints))
+
+
+class Pnetcdf(Stack):
+    """PnetCDF over ROMIO, or over its own library GIO where `nc_driver` says so.
+
+    ROMIO uses its Lustre driver where the storage has several targets.
+    """
+
+    name = "pnetcdf"
+    summary = "PnetCDF: header by rank 0, aligned variables, over ROMIO or its own library"
+    tunables = names(*NAMES, *LUSTRE_NAMES) | {
+        "pnetcdf.nc_var_align_size",
+        "pnetcdf.nc_header_read_chunk_size",
+        "pnetcdf.nc_num_aggrs_per_node",
+        "pnetcdf.nc_driver",
+    }
+
+    def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
+        """See `Stack.phases`."""
+        return self._below(setup).phases(_through_views(work), setup)
+
+    def requests(self, work: Workload, setup: Setup) -> Requests:
+        """See `Stack.requests`."""
+        return self._below(setup).requests(_through_views(work), setup)
+
+    def _below(self, setup: Setup) -> Stack:
+        members = _PLAIN
+        if setup.settings.get("pnetcdf.nc_driver") == "gio":
+            return members["gio"]
+        return members["lustre" if setup.layout.targets > 1 else "ufs"]
+
+
+def header_bytes(work: Workload, file: str) -> int:
+    """Return the size of a file's header, without attributes, in the format CDF-5.
+
+    Source: PnetCDF, file format specification of CDF-5: 12 bytes, then lists of dimensions,
+    attributes (absent) and variables.
+    """
+    variables = {one.dataset: one for one in work.patterns if one.file == file}
+    dimensions = {n for one in variables.values() for n in enumerate(one.extents)}
+    size = 12 + 12 + len(dimensions) * (8 + _NAME_BYTES + 8) + 12 + 12
+    for name, one in variables.items():
+        size += 8 + -(-len(name.encode()) // 4) * 4 + 8 + 8 * len(one.extents) + 12 + 4 + 8 + 8
+    return size
+
+
+def _first_patterns(work: Workload) -> list[Pattern]:
+    """Return the first pattern of each file and direction."""
+    found: dict[tuple[str, bool], Pattern] = {}
+    for one in work.patterns:
+        found.setdefault((one.file, one.writing), one)
+    return list(found.values())
+
+
+def _header_request(work: Workload, setup: Setup, one: Pattern) -> int:
+    if one.writing:
+        return header_bytes(work, one.file)
+    return number(setup, "pnetcdf.nc_header_read_chunk_size", _HEADER_CHUNK)
+
+
+def _through_views(work: Workload) -> Workload:
+    """Return the same through PnetCDF, whose independent calls have file views."""
+    return replace(work, patterns=tuple(replace(p, source="pnetcdf") for p in work.patterns))
+
+
+def _flush(setup: Setup, hints: Hints) -> int:
+    return max(hints.cb_buffer_size // setup.layout.stripe_size, 1)
+
+
+_PLAIN: dict[str, Stack] = {"ufs": _OverUfs(), "lustre": _OverLustre(), "gio": _OverGio()}
