@@ -80,9 +80,7 @@ def hints(draw):
         "pnetcdf.nc_var_align_size": st.sampled_from([4, 512, 4096]),
     }
     chosen = draw(st.sets(st.sampled_from(sorted(every)), max_size=6))
-    return {
-        name if "." in name else f"mpiio.{name}": draw(every[name]) for name in sorted(chosen)
-    }
+    return {name if "." in name else f"mpiio.{name}": draw(every[name]) for name in sorted(chosen)}
 
 
 @st.composite
@@ -101,7 +99,9 @@ def test_classes_have_the_sums_of_the_requests(name, data):
     setup = data.draw(setups(work.nodes))
     stack = find_stack(name)
     phases = stack.phases(work, setup)
-    if name in ("romio-lustre", "pnetcdf") and any("independent" in phase.name for phase in phases):
+    if name in ("romio-lustre", "pnetcdf") and any(
+        "independent" in phase.name for phase in phases
+    ):
         # Where windows end at stripes, it depends on the place of each rank how many it has.
         return
     classes = sums_of_phases(phases)
