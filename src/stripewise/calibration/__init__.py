@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.calibration._plans import PLANS as PLANS
+    from stripewise.calibration._plans import Free as Free
+    from stripewise.calibration._plans import Plan as Plan
+    from stripewise.calibration._predict import Predictor as Predictor
+    from stripewise.calibration._published import fit_published as fit_published
     from stripewise.calibration._tables import UNITS as UNITS
     from stripewise.calibration._tables import Cell as Cell
     from stripewise.calibration._tables import Table as Table

@@ -57,6 +57,18 @@ def least_squares(
     return here, _loss(there, scale)
 
 
+def spreads_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
+    """Return the standard deviations of fitted parameters, shape (k,), to first order.
+
+    Args:
+        residuals: In standard deviations of what is compared.
+        place: Where they are least, shape (k,).
+    """
+    slopes = _slopes(residuals, place, residuals(place))
+    normal = slopes.T @ slopes + 1e-12 * np.eye(len(place))
+    return np.asarray(np.sqrt(np.diag(np.linalg.inv(normal))), dtype=np.float64)
+
+
 def _slopes(residuals: Callable[[Vector], Vector], here: Vector, there: Vector) -> Vector:
     columns = []
     for place in range(len(here)):

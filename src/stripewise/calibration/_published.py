@@ -5,37 +5,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from stripewise.calibration._least_squares import Vector, least_squares
+from stripewise.calibration._least_squares import Vector, least_squares, spreads_at
+from stripewise.calibration._plans import Free
 from stripewise.calibration._predict import Predictor
 from stripewise.calibration._tables import Cell, Table, load_table
 from stripewise.machines import Evidence, Figure, Storage
 
-CELL = 0.12
-"""Relative error of a published number: of repeats on a busy machine.  Assumed."""
+REPEATED, SINGLE = 0.12, 0.2
+"""Relative error of a published number: a median of repeats, or one run or the best.  Assumed."""
 SCALE = 2.0
 """Errors beyond so many times that count in proportion only."""
+TOLD = 0.8
+"""A figure is fitted if the cells narrow what was known of it at least to this share."""
+WIDTH = 1.96
 CHANGES = 6
 """Times that the best configurations of tuned cells are looked for again."""
-
-
-@dataclass(frozen=True)
-class Free:
-    """A figure that a fit may change.
-
-    Attributes:
-        name: Of `stripewise.machines.FIGURES`.
-        value: What is expected before any number is looked at, in base units.
-        spread: Its standard deviation, of the logarithm.
-    """
-
-    name: str
-    value: float
-    spread: float
 
 
 def fit_published(
@@ -79,7 +68,12 @@ def fit_published(
         if best is None or again < best[1]:
             best = found, again
     assert best is not None
-    return described(storage, free, best[0], tables), best[1]
+    spread = spreads_at(partial(_residuals, Predictor(), storage, free, cells), best[0])
+    fitted = described(storage, free, best[0], spread, tables)
+    told = [one for one in free if fitted.figures[one.name].kind is Evidence.MEASURED]
+    if len(told) in (0, len(free)):
+        return fitted, best[1]
+    return fit_published(fitted, tables, told, starts=starts, seed=seed)
 
 
 def _residuals(
@@ -108,7 +102,8 @@ def _errors(
     errors = []
     for table, cell in cells:
         found = predictor.value(moved, table, cell)
-        errors.append(0.0 if found is None else np.log(found / cell.value) / CELL)
+        unsure = REPEATED if cell.repeats else SINGLE
+        errors.append(0.0 if found is None else np.log(found / cell.value) / unsure)
     return np.array(errors)
 
 
@@ -122,11 +117,23 @@ def with_values(storage: Storage, values: Mapping[str, float]) -> Storage:
 
 
 def described(
-    storage: Storage, free: Sequence[Free], place: Vector, tables: Sequence[str]
+    storage: Storage, free: Sequence[Free], place: Vector, spread: Vector, tables: Sequence[str]
 ) -> Storage:
-    """Return a storage with fitted figures, and where they come from."""
+    """Return a storage with fitted figures, their intervals of 95 % and where they come from.
+
+    A figure of which the cells say little keeps what is expected, and stays assumed.
+    """
     figures = dict(storage.figures)
-    source = f"fitted to the cells marked for it of {', '.join(tables)}: docs/validation.md"
-    for one, value in zip(free, place, strict=True):
-        figures[one.name] = Figure(float(np.exp(value)), Evidence.MEASURED, source)
+    fitted = f"fitted to the marked cells of {', '.join(tables)}, docs/validation.md"
+    for one, value, width in zip(free, place, spread, strict=True):
+        if width > TOLD * one.spread:
+            kind = Evidence.DOCUMENTED if one.source else Evidence.ASSUMED
+            source = one.source or "a guess: the published tables do not tell it"
+            figures[one.name] = Figure(one.value, kind, source)
+            continue
+        low, middle, high = (float(np.exp(value + side * WIDTH * width)) for side in (-1, 0, 1))
+        most = 1.0 if one.name == "servers.jitter" else np.inf
+        figures[one.name] = Figure(
+            min(middle, most), Evidence.MEASURED, fitted, low, min(high, most)
+        )
     return replace(storage, figures=figures)

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which figures of each preset are fitted, to which tables, and what is expected beforehand.
+
+What is expected comes from documents (a network's bandwidth, a target's) with a narrow spread,
+or is assumed with a wide one; never from the cells that are only predicted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_HENTY = "Henty (EPCC), Performance of Parallel IO on ARCHER2"
+_PEAK = "Behzad et al., ACM TOPC 5(4):15, 2019, Table 1: peak, by the number of targets"
+_MIB, _GIB = float(1 << 20), float(1 << 30)
+SURE, KNOWN, GUESS, OPEN = 0.2, 0.3, 0.7, 1.5
+"""Spreads of logarithms: a document gives it; systems alike have it; a guess; nobody knows."""
+
+
+@dataclass(frozen=True)
+class Free:
+    """A figure that a fit may change.
+
+    Attributes:
+        name: Of `stripewise.machines.FIGURES`.
+        value: What is expected before any number is looked at, in base units.
+        spread: Its standard deviation, of the logarithm.
+        source: Of the document that gives it; "": it is assumed.
+    """
+
+    name: str
+    value: float
+    spread: float
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one preset is fitted.
+
+    Attributes:
+        tables: Published tables whose marked cells count.
+        free: Figures that may change.
+        others: Presets that get the same values: other storage of the same clients.
+    """
+
+    tables: tuple[str, ...]
+    free: tuple[Free, ...]
+    others: tuple[str, ...] = ()
+
+
+def _kernels(name: str, peak: float, targets: int, link: float, *more: str) -> Plan:
+    """Kernels on a Lustre of that time: peak and link are documented, bytes a second."""
+    free = (
+        Free("client.process_write", 4e8, GUESS),
+        Free("client.file_write", 5e8, GUESS),
+        Free("client.request", 1e-4, GUESS),
+        Free("exchange.round", 2e-4, KNOWN),
+        Free("exchange.rank", 2e-8, GUESS),
+        Free("exchange.bandwidth", link, KNOWN),
+        Free("servers.target_write", peak / targets, SURE, _PEAK),
+        Free("servers.target_request", 3e-4, GUESS),
+        Free("servers.jitter", 0.5, GUESS),
+    )
+    return Plan((f"{name}-kernels-model", *more), free)
+
+
+PLANS: Mapping[str, Plan] = {
+    "archer2-hdd": Plan(
+        ("archer2-hdd-mpiio-lock2", "archer2-hdd-mpiio-lock0"),
+        (
+            Free("client.process_write", 1.07 * _GIB, SURE, f"{_HENTY}: 1.07 GiB/s"),
+            Free("client.file_write", 1.4 * _GIB, GUESS),
+            Free("client.request", 5e-5, GUESS),
+            Free("exchange.round", 2e-4, KNOWN),
+            Free("exchange.rank", 2e-8, GUESS),
+            Free("exchange.bandwidth", 11.6 * _GIB, KNOWN),
+            Free("locks.ahead", 2e-4, OPEN),
+            Free("locks.hold", 2e-4, OPEN),
+            Free("locks.extent", 5e-6, OPEN),
+        ),
+        others=("archer2-nvme",),
+    ),
+    "archer": Plan(
+        ("archer-file-per-process", "archer-mpiio"),
+        (
+            Free("client.process_write", 500 * _MIB, SURE, f"{_HENTY}: single process on ARCHER"),
+            Free("client.file_write", 768 * _MIB, GUESS),
+            Free("client.node_write", 5.9 * _GIB, SURE, f"{_HENTY}: single node on ARCHER"),
+            Free("client.request", 5e-5, GUESS),
+            Free("exchange.round", 2e-4, KNOWN),
+            Free("exchange.rank", 2e-8, GUESS),
+            Free("exchange.bandwidth", 6.4 * _GIB, KNOWN),
+            Free("servers.target_write", 700 * _MIB, SURE, f"{_HENTY}: single OST of ARCHER"),
+            Free("servers.target_request", 2e-4, GUESS),
+            Free("servers.whole_write", 15 * _GIB, SURE, f"{_HENTY}: most of ARCHER's 50 OSTs"),
+            Free("servers.jitter", 0.5, GUESS),
+        ),
+    ),
+    "hopper": _kernels("hopper", 35e9, 156, 6.9e9),
+    "edison": _kernels("edison", 48e9, 96, 6.9e9),
+    "stampede": _kernels("stampede", 159e9, 160, 5e9, "stampede-kernels-genetic"),
+    "shaheen2-datawarp": Plan(
+        ("shaheen2-datawarp-btio", "shaheen2-datawarp-small-files"),
+        (
+            Free("servers.target_write", 3.7 * _GIB, KNOWN),
+            Free("servers.target_request", 1e-4, OPEN),
+            Free("metadata.open", 1e-4, OPEN),
+            Free("metadata.growth", 1.0, GUESS),
+        ),
+    ),
+}
+"""Preset -> how it is fitted."""
