@@ -104,5 +104,5 @@ PLANS: Mapping[str, Plan] = {
 }
 """Preset -> how it is fitted.
 
-shaheen2-datawarp is not here: its two pairs of marked cells are two pairs of equations, and solved.
+shaheen2-datawarp is not here: its two pairs of marked cells are equations, and solved.
 """
