@@ -131,10 +131,17 @@ The network below MPI can be set up in several ways, and some make the storage u
 |---|---|
 | `when` | environment variables and their values that choose it; `{}` for the default |
 | `figures` | the figures that it replaces, by their full names: `"exchange.bandwidth" = { ... }` |
+| `from_nodes` | its figures hold for jobs of so many nodes or more; 1 if left out |
 | `hangs_from_nodes` | jobs of so many nodes or more hang; 0 or left out: none |
 
 The variant whose variables all have their values is in use, of several the one with the most
 variables; without any, the first.
+
+## What was measured here
+
+`local`, which `stripewise machine probe` writes, has two tables more. `[mount]` says what is
+mounted. `[costs]` has what requests cost through the system's cache: times as three texts, the
+lower quartile, the median and the upper quartile.
 
 ## Descriptions that come with Stripewise
 

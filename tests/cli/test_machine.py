@@ -74,7 +74,7 @@ def test_a_description_is_checked(cli, tmp_path):
         "site: Scratch of a site. lustre, 12 targets of 2.79 GiB/s; figures: 2 m"
     )
     found = json.loads(cli("machine", "check", str(path), "--json").stdout)
-    assert "1 of 10 figures are assumed" in found["warnings"]
+    assert "1 of 10 figures is assumed" in found["warnings"]
 
 
 @pytest.mark.parametrize(

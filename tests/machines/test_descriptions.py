@@ -43,9 +43,15 @@ def test_the_environment_chooses_the_transport():
     slow, fast = site.transports
     assert site.transport({}) is slow
     assert site.transport({"NET": "fast", "OTHER": "1"}) is fast
-    assert site.over(slow).value("exchange.bandwidth") == 10 * 2**20
-    assert site.over(fast).value("exchange.bandwidth") == inf
+    assert site.over(slow, 1).value("exchange.bandwidth") == 10 * 2**20
+    assert site.over(fast, 1).value("exchange.bandwidth") == inf
     assert fast.hangs_from_nodes == 32
+
+
+def test_a_transport_does_not_act_within_a_node():
+    site = load_description(changed("[transport.slow]", "[transport.slow]\nfrom_nodes = 2"))
+    rates = [site.over(site.transports[0], nodes).value("exchange.bandwidth") for nodes in (1, 2)]
+    assert rates == [inf, 10 * 2**20]
 
 
 def test_dotted_figures_of_a_transport_need_no_quotes():
@@ -180,7 +186,9 @@ def _storages(draw):
     names = draw(st.lists(_NAMES, max_size=3, unique=True))
     when = {"NET": 'a\x7f"\n'}
     transports = tuple(
-        Transport(name, {**when, str(place): name}, draw(_figures(("exchange.rank",))), place)
+        Transport(
+            name, {**when, str(place): name}, draw(_figures(("exchange.rank",))), place, place + 1
+        )
         for place, name in enumerate(names)
     )
     title = draw(_WORDS.filter(str.isprintable))

@@ -155,6 +155,8 @@ def _transport(transport: Transport, *, is_default: bool) -> Iterator[str]:
     yield f"transport {transport.name}: {'the default' if is_default else chosen}"
     if transport.hangs_from_nodes:
         yield f"  jobs of {transport.hangs_from_nodes} nodes or more hang"
+    if transport.from_nodes > 1:
+        yield f"  its figures hold for jobs of {transport.from_nodes} nodes or more"
     if transport.figures:
         yield from (f"  {line}" for line in _figures(FIGURES, transport.figures))
 

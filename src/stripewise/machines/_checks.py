@@ -111,5 +111,6 @@ def description_warnings(storage: Storage) -> list[str]:
             found.append(f"servers.whole_{way} is much more than all targets: it limits nothing")
     assumed = sum(figure.kind is Evidence.ASSUMED for figure in storage.figures.values())
     if assumed:
-        found.append(f"{assumed} of {len(storage.figures)} figures are assumed")
+        verb = "is" if assumed == 1 else "are"
+        found.append(f"{assumed} of {len(storage.figures)} figures {verb} assumed")
     return found

@@ -24,12 +24,15 @@ class Transport:
         when: Environment variables that choose it, with their values; empty: the default.
         figures: That it replaces.
         hangs_from_nodes: Jobs of at least so many nodes hang; 0: none.
+        from_nodes: Its figures hold for jobs of at least so many nodes: within one node the
+            network is not used.
     """
 
     name: str
     when: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, Figure] = field(default_factory=dict)
     hangs_from_nodes: int = 0
+    from_nodes: int = 1
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,13 @@ class Storage:
         default = self.transports[0] if self.transports else None
         return max(chosen, key=lambda one: len(one.when), default=default)
 
-    def over(self, transport: Transport | None) -> Storage:
-        """Return the storage with the figures of a variant."""
-        if transport is None:
+    def over(self, transport: Transport | None, nodes: int = 0) -> Storage:
+        """Return the storage with the figures of a variant.
+
+        Args:
+            transport: The variant.
+            nodes: Of the job; 0: not known, and then the figures hold.
+        """
+        if transport is None or 0 < nodes < transport.from_nodes:
             return self
         return replace(self, figures={**self.figures, **transport.figures})

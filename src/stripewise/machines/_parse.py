@@ -50,6 +50,7 @@ class _Transport(_Strict):
     when: dict[str, str] = Field(default_factory=dict)
     figures: dict[str, Any] = Field(default_factory=dict)
     hangs_from_nodes: Annotated[int, Field(ge=0)] = 0
+    from_nodes: Annotated[int, Field(ge=1)] = 1
 
 
 class _Figures(_Strict):
@@ -200,7 +201,7 @@ def _transport(name: str, raw: _Transport) -> Transport:
     except ValidationError as error:
         raise ValueError(f"{where}.{first_problem(error, _KNOWN_KEYS)}") from error
     figures = {key: _figure(key, one, f"{where}.figures: {key}") for key, one in found.items()}
-    return Transport(name, raw.when, figures, raw.hangs_from_nodes)
+    return Transport(name, raw.when, figures, raw.hangs_from_nodes, raw.from_nodes)
 
 
 def _flattened(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -47,6 +47,8 @@ def _transport(transport: Transport) -> Iterator[str]:
     yield f"when = {{ {when} }}" if when else "when = {}"
     if transport.hangs_from_nodes:
         yield f"hangs_from_nodes = {transport.hangs_from_nodes}"
+    if transport.from_nodes != 1:
+        yield f"from_nodes = {transport.from_nodes}"
     if transport.figures:
         yield f"[transport.{_key(transport.name)}.figures]"
     for spec in FIGURES:

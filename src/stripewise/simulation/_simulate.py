@@ -99,7 +99,7 @@ def simulate(
         tunable = tunable_of(name)
         known[tunable.name] = tunable.check(value)
     variant = chosen_transport(storage, transport)
-    system = storage.over(variant)
+    system = storage.over(variant, workload.nodes)
     layout = layout_of(system, known, capacity_bytes)
     phases = chosen.phases(workload, Setup(layout, known, hosts or workload.nodes))
     times = phase_times(phases, system, layout)
