@@ -21,7 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _on = click.option(
     "--on",
-    "machine",
+    "emulated",
     metavar="MACHINE[@1/N]",
     help="Emulate this storage under the program: a name or a .toml file; @1/64: in slow motion.",
 )
@@ -82,7 +82,7 @@ def take_options(
     """
     from stripewise.emulation import EmulationOptions
 
-    machine = given.pop("machine")
+    machine = given.pop("emulated")
     values = {name: given.pop(name) for name in ("transport", "noise", "capacity", "private")}
     if machine is None:
         wanting = [name for name, value in values.items() if value]
@@ -134,7 +134,7 @@ def study_storage(given: dict[str, Any]) -> EmulationOptions | None:
         UsageError: An option goes with --on alone, or there are several numbers of ranks.
     """
     ranks: tuple[int, ...] = given.get("ranks_per_node") or ()
-    if given["machine"] is None:
+    if given["emulated"] is None:
         return take_options(given)
     if len(ranks) > 1:
         raise UsageError(

@@ -171,9 +171,14 @@ def check_storage(given: StudyOptions, recorded: StudyOptions) -> None:
     """Refuse to go on with a study on another storage than that which it was begun on.
 
     Raises:
-        StudyError: With both.
+        StudyError: With both; or the description is not there any more, or is another one.
     """
-    if given.storage is None or given.storage == recorded.storage:
+    if recorded.storage is not None:
+        try:
+            EmulatedStorage.find(recorded.storage)
+        except UsageError as error:
+            raise StudyError(f"the study cannot go on: {error}") from error
+    if given.storage is None or _is_same(given.storage, recorded.storage):
         return
     asked, had = (
         EmulatedStorage.find(o.storage).identity if o.storage else "the storage of this host"
@@ -183,6 +188,11 @@ def check_storage(given: StudyOptions, recorded: StudyOptions) -> None:
         f"this study was begun on {had}, not on {asked}: runs of both cannot be compared; leave "
         "--on and its options out, or begin anew with --force or another --study-dir"
     )
+
+
+def _is_same(given: EmulationOptions, recorded: EmulationOptions | None) -> bool:
+    """Whether both are one storage; the seed of its noise stays what it was."""
+    return recorded is not None and replace(given, seed=recorded.seed) == recorded
 
 
 def check_in_flight(options: StudyOptions, launcher: Launcher) -> None:

@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real programs on emulated storage: what is measured, what is said, what is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from system_cli import as_words, mpiexec, require_mpi, run, start, stripewise
+
+from stripewise.runtime import built_program, find_runtime
+
+MIB = 1 << 20
+DESCRIPTION = """
+version = 1
+name = "site"
+title = "A small striped storage"
+kind = "lustre"
+[machine]
+nodes = {{ value = 64, {by} }}
+ranks_per_node = {{ value = 8, {by} }}
+[client]
+process_write = {{ value = "{process} MB/s", {by} }}
+[servers]
+targets = {{ value = 8, {by} }}
+target_write = {{ value = "{target} MB/s", {by} }}
+target_read = {{ value = "{target} MB/s", {by} }}
+[layout]
+stripe_count = {{ value = 1, {by} }}
+stripe_size = {{ value = "256 KiB", {by} }}
+"""
+
+
+def describe(work: Path, process: int = 40, target: int = 8) -> str:
+    by = 'kind = "assumed", source = "a test"'
+    text = DESCRIPTION.format(by=by, process=process, target=target)
+    (work / "site.toml").write_text(text)
+    return "site.toml"
+
+
+def mappings() -> list[Path]:
+    return list(Path("/dev/shm").glob(f"stripewise-emulation-{os.getuid()}-*"))
+
+
+def writes(size: int, name: str = "out.dat") -> list[str]:
+    """A program that writes so many bytes at once."""
+    return ["dd", "if=/dev/zero", f"of={name}", f"bs={size}", "count=1"]
+
+
+def io_seconds(work: Path, program: list[str], *options: str) -> float:
+    document = run("--on", "site.toml", *options, "--", *program, cwd=work)
+    assert document["emulated"]["counted"], document
+    assert document["emulated"]["held"] > 0, document
+    return float(document["io_seconds"])
+
+
+def test_a_directory_hands_its_layout_to_new_files(work: Path) -> None:
+    describe(work)
+    (work / "deep" / "er").mkdir(parents=True)
+    one = io_seconds(work, writes(2 * MIB, "deep/er/out.dat"))
+    assert one == pytest.approx(2 * MIB / 8e6, rel=0.2)
+    assert stripewise("layout", "set", "-c", "4", "deep", cwd=work).code == 0
+    (work / "deep/er/out.dat").unlink()
+    (work / "deep" / "new").mkdir()
+    for name in ("er", "new"):
+        four = io_seconds(work, writes(2 * MIB, f"deep/{name}/out.dat"))
+        assert four == pytest.approx(2 * MIB / 32e6, rel=0.3)
+    shown = stripewise("layout", "get", "--json", "deep/er/out.dat", cwd=work).json()
+    assert shown[0]["stripe_count"] == 4
+
+
+def test_a_host_that_is_too_slow_says_so(work: Path) -> None:
+    describe(work, process=2_000_000, target=2_000_000)
+    done = run("--on", "site.toml", "--", *writes(256 * MIB), cwd=work)
+    assert not done["emulated"]["counted"]
+    assert any("the host was the limit" in text for text in done["warnings"])
+    assert "--on site.toml@1/" in done["emulated"]["problem"]
+
+
+def test_a_static_program_is_an_error(work: Path) -> None:
+    (work / "a.c").write_text(
+        '#include <stdio.h>\nint main(void){FILE*f=fopen("x","w");fputs("x",f);return fclose(f);}\n'
+    )
+    if subprocess.run(["cc", "-static", "a.c", "-o", "a"], cwd=work).returncode:
+        pytest.skip("no static C library")
+    describe(work)
+    done = stripewise("run", "--on", "site.toml", "--", "./a", cwd=work)
+    done.only_error(6, "nothing was emulated", "statically linked")
+
+
+def test_an_interrupted_or_killed_run_leaves_nothing(work: Path) -> None:
+    describe(work)
+    before = set(mappings())
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        first = start("run", "--on", "site.toml", "--", "sleep", "30", cwd=work)
+        deadline = time.monotonic() + 10
+        while not set(mappings()) - before and time.monotonic() < deadline:
+            time.sleep(0.02)
+        other = stripewise("run", "--on", "site.toml", "--", "true", cwd=work)
+        other.only_error(7, "being emulated in", str(first.pid))
+        first.send_signal(number)
+        first.wait(timeout=10)
+        with suppress(ProcessLookupError):
+            os.killpg(first.pid, signal.SIGKILL)
+        first.communicate(timeout=10)
+        assert stripewise("run", "--on", "site.toml", "--", "true", cwd=work).code == 0
+        assert set(mappings()) <= before
+
+
+@pytest.mark.mpi
+def test_striping_hints_act_under_every_mpi(work: Path, family: str) -> None:
+    describe(work)
+    _, kernel = built_program(find_runtime(), find_runtime().kernels, "kernel", family)
+    program = as_words(
+        mpiexec(family), kernel, "--pattern", "array3d", "--local", "32,64,64", "--grid", "2,1,1"
+    )
+    one = io_seconds(work, program)
+    four = io_seconds(work, [*program, "--hint", "striping_factor=4"])
+    assert one / four > 1.5, (one, four)
+
+
+@pytest.mark.mpi
+def test_a_study_finds_the_stripes_and_says_where(work: Path) -> None:
+    family = require_mpi("mpich")
+    describe(work)
+    _, kernel = built_program(find_runtime(), find_runtime().kernels, "kernel", family)
+    program = as_words(
+        mpiexec(family), kernel, "--pattern", "array3d", "--mode", "collective", "--keep",
+        "--local", "32,64,64", "--grid", "2,1,1", "--hint", "romio_cb_write=disable",
+    )  # fmt: skip
+    words = ("--only", "mpiio.striping_factor", "--trials", "1", "--study-dir", "s.stripewise")
+    more = {"STRIPEWISE_KNOWLEDGE": str(work.parent / "knowledge.sqlite")}
+    done = stripewise(
+        "tune", *words, "--on", "site.toml", "--json", "--", *program, cwd=work, more=more
+    )
+    result = done.json()
+    assert result["storage"] == {"name": "site", "emulated": True}
+    assert result["result"] == "improved", result["trials"]
+    assert result["speedup"]["median"] > 2
+    assert result["settings"].keys() == {"mpiio.striping_factor"}
+    assert all(run["limits"] for run in result["runs"])
+    known = stripewise("knowledge", "list", cwd=work, more=more)
+    assert "site" in known.out
+    other = ("--resume", "--study-dir", "s.stripewise", "--on", "site.toml@1/2")
+    stripewise("tune", *other, cwd=work).only_error(7, "begun on site, not on site@1/2")
+    (work / "site.toml").write_text((work / "site.toml").read_text().replace("8 MB/s", "9 MB/s"))
+    again = stripewise("tune", *other[:3], cwd=work)
+    again.only_error(7, "the description of site has changed")
+    report = (work / "s.stripewise" / "report.html").read_text()
+    assert "faster on emulated site" in report
+    assert json.loads((work / "s.stripewise" / "result.json").read_text())["storage"]["emulated"]
