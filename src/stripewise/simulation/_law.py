@@ -9,7 +9,7 @@ requests: no loop runs over ranks or requests.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import ceil
+from math import ceil, gcd
 from typing import NamedTuple
 
 from stripewise.machines import Storage
@@ -113,7 +113,7 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     ahead, held = (rates.ahead, parts * _held(flow, rates)) if _ahead(flow) else (0.0, 0.0)
     # Parts of all requests of one process that one object gets.
     share = flow.count / flow.objects_per_process
-    on_object, on_target = _busiest(flow, layout.targets)
+    on_object, on_target = _busiest(flow, _targets(flow, layout))
     size, count = flow.size, flow.count
     process, file, node = size / speed["process"], size / speed["file"], size / speed["node"]
     piece, whole = size / speed["target"] / parts + rates.target_request, size / speed["whole"]
@@ -177,6 +177,14 @@ def _held(flow: Flow, rates: Rates) -> float:
     """Seconds that a lock asked for ahead costs a node's stream of the file."""
     nodes = max(1.0, flow.nodes / flow.files)
     return rates.hold + rates.extent * flow.writers * (1 - 1 / nodes)
+
+
+def _targets(flow: Flow, layout: Layout) -> int:
+    """Targets that objects can lie on: files begin one file's stripes behind each other."""
+    apart = gcd(layout.stripe_count, layout.targets)
+    if flow.files == 1 or flow.objects >= apart:
+        return layout.targets
+    return layout.targets // apart * flow.objects
 
 
 def _busiest(flow: Flow, targets: int) -> tuple[float, float]:

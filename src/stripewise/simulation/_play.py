@@ -45,6 +45,7 @@ def play(
     *,
     lock_mode: int = 0,
     exchange: NDArray[Any] | None = None,
+    places: NDArray[Any] | None = None,
 ) -> Played:
     """Return when each request ends; some 100,000 of them take seconds.
 
@@ -58,6 +59,8 @@ def play(
         nodes: (n_ranks,) int, the node of each rank.
         lock_mode: 0 extent locks, 1 one lock for all writers, 2 lock-ahead.
         exchange: (n,) float, seconds that each request first waits for an exchange.
+        places: (n_ranks,) int, in which order ranks come that come at the same moment; by default
+            in that of their numbers, those of a node together.
     """
     clocks = _Clocks(Rates.of(storage), _numbered(requests, layouts), nodes.tolist(), lock_mode)
     ends = np.zeros(requests.size)
@@ -68,28 +71,35 @@ def play(
     begin = 0.0
     phases = requests["phase"]
     clocks.opened_by(requests)
+    turns = list(range(len(clocks.nodes))) if places is None else places.tolist()
     for phase in np.unique(phases):
-        for number, end in _phase(np.flatnonzero(phases == phase), rows, own, clocks, begin):
+        numbers = np.flatnonzero(phases == phase)
+        for number, end in _phase(numbers, rows, own, clocks, begin, turns):
             ends[number] = end
         begin = float(ends[phases == phase].max())
     return Played(ends, clocks.handovers)
 
 
 def _phase(
-    numbers: NDArray[Any], rows: list[Any], own: list[float], clocks: _Clocks, begin: float
+    numbers: NDArray[Any],
+    rows: list[Any],
+    own: list[float],
+    clocks: _Clocks,
+    begin: float,
+    turns: list[int],
 ) -> Iterator[tuple[int, float]]:
     """Play what ranks do at the same time, in the order in which their requests come."""
     waiting: dict[int, list[int]] = {}
     for number in reversed(numbers.tolist()):
         waiting.setdefault(rows[number][0], []).append(number)
-    heap = [(begin, rank) for rank in sorted(waiting)]
+    heap = sorted((begin, turns[rank], rank) for rank in waiting)
     while heap:
-        now, rank = heap[0]
+        now, turn, rank = heap[0]
         number = waiting[rank].pop()
         end = clocks.request(now + own[number], *rows[number])
         yield number, end
         if waiting[rank]:
-            heapq.heapreplace(heap, (end, rank))
+            heapq.heapreplace(heap, (end, turn, rank))
         else:
             heapq.heappop(heap)
 
