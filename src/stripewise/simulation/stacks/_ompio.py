@@ -16,12 +16,12 @@ from stripewise.simulation.stacks._ompio_requests import Stripes, calls_of
 from stripewise.simulation.stacks._ompio_settings import TUNABLES, algorithm, read_settings
 from stripewise.simulation.stacks._pieces import (
     Ranges,
-    array_bytes,
     as_requests,
     file_numbers,
     in_order,
     ranges_of,
 )
+from stripewise.simulation.stacks._placed import merged, placed, sampled
 from stripewise.simulation.stacks._shape import shape_of
 
 
@@ -43,31 +43,31 @@ class OmpioStack(Stack):
         collective = algorithm(ompio, work.ranks, self.default)
         ways = dict.fromkeys((one.file, one.writing) for one in work.patterns)
         found = [Phase("open", metadata=_opens(work.ranks, writing)) for _, writing in ways]
-        for pattern in work.patterns:
-            fcoll = collective if pattern.collective > 0.5 else "individual"
-            job = Job(pattern, shape_of(pattern, work), work, setup.layout, fcoll, ompio,
+        for one in sampled(work):
+            fcoll = collective if one.pattern.collective > 0.5 else "individual"
+            job = Job(one, shape_of(one.pattern, work), work, setup.layout, fcoll, ompio,
                       self.stripes(setup))  # fmt: skip
-            found.extend(phases_of(job))
-        return tuple(found)
+            found += [replace(phase, repeats=phase.repeats * one.times)
+                      for phase in phases_of(job)]  # fmt: skip
+        return merged(found)
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
         ompio, numbers = read_settings(setup), file_numbers(work)
         collective = algorithm(ompio, work.ranks, self.default)
         tables, phase = [], 0
-        for pattern in work.patterns:
+        for one in placed(work):
+            pattern = one.pattern
             ranges = ranges_of(pattern)
             fcoll = collective if pattern.collective > 0.5 else "individual"
-            for step in range(pattern.steps):
-                before = pattern.file_offset + step * array_bytes(pattern)
-                placed = replace(ranges, offset=ranges.offset + before)
-                calls = calls_of(placed, work.ranks, fcoll, ompio, self.stripes(setup),
-                                 writing=pattern.writing)  # fmt: skip
-                tables.append(
-                    as_requests(Ranges(calls.rank, calls.offset, calls.size),
-                                phase=phase + calls.round, file=numbers[pattern.file],
-                                writing=calls.writing.astype(np.bool_))
-                )  # fmt: skip
-                phase += int(calls.round.max(initial=0)) + 1
+            there = replace(ranges, offset=ranges.offset + one.base)
+            calls = calls_of(there, work.ranks, fcoll, ompio, self.stripes(setup),
+                             writing=pattern.writing)  # fmt: skip
+            tables.append(
+                as_requests(Ranges(calls.rank, calls.offset, calls.size),
+                            phase=phase + calls.round, file=numbers[pattern.file],
+                            writing=calls.writing.astype(np.bool_))
+            )  # fmt: skip
+            phase += int(calls.round.max(initial=0)) + 1
         return in_order(tables)
 
 

@@ -11,6 +11,13 @@ from dataclasses import dataclass, replace
 from stripewise.model import Pattern
 from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._at_once import (
+    AtOnce,
+    at_once,
+    begins_of,
+    looked_at,
+    spread,
+)
 from stripewise.simulation.stacks._base import Layout
 from stripewise.simulation.stacks._ompio_requests import Stripes
 from stripewise.simulation.stacks._ompio_settings import (
@@ -19,12 +26,9 @@ from stripewise.simulation.stacks._ompio_settings import (
     Ompio,
     aggregators,
 )
-from stripewise.simulation.stacks._pieces import array_bytes
+from stripewise.simulation.stacks._placed import Placed
 from stripewise.simulation.stacks._shape import Shape, coarser, shape_of
-from stripewise.simulation.stacks._shared_file import shared_flow, stripes_of, unaligned_share
-
-_MOST_STEPS = 64
-"""Steps that are looked at one by one: the aggregators' shares depend on where a step begins."""
+from stripewise.simulation.stacks._shared_file import met_flow, objects_of, shared_flow
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,13 @@ class Job:
     """A pattern and what moves it.
 
     Attributes:
-        pattern / shape: One step of it.
+        one / shape: One step of a pattern at its place.
         work / layout: Nodes, stripes.
         fcoll: Algorithm; "individual" for independent calls too.
         ompio / stripes: Parameters, and what the file system tells.
     """
 
-    pattern: Pattern
+    one: Placed
     shape: Shape
     work: Workload
     layout: Layout
@@ -46,41 +50,40 @@ class Job:
     ompio: Ompio
     stripes: Stripes
 
+    @property
+    def pattern(self) -> Pattern:
+        """What is moved."""
+        return self.one.pattern
 
-def phases_of(job: Job) -> tuple[Phase, ...]:
-    """Return the phases of all steps of a pattern."""
+
+def phases_of(job: Job) -> list[Phase]:
+    """Return the phases of one step."""
     writing, ompio = job.pattern.writing, job.ompio
     if not job.shape.total_bytes:
-        return ()
+        return []
     if job.fcoll == "individual":
-        return (_individual(job),)
+        return [_individual(job)]
     if writing and job.fcoll == "dynamic_gen2":
-        return (_by_stripes(job),)
+        return [_by_stripes(job)]
     count = aggregator_count(job)
     if writing and job.fcoll == "vulcan":
-        steps = min(job.pattern.steps, _MOST_STEPS)
-        length, scale = array_bytes(job.pattern), job.pattern.steps / steps
-        kinds: list[tuple[Phase, int]] = []
-        for step in range(steps):
-            phase = _evenly(job, count, job.pattern.file_offset + step * length)
-            if kinds and kinds[-1][0] == phase:
-                kinds[-1] = (phase, kinds[-1][1] + 1)
-            else:
-                kinds.append((phase, 1))
-        return tuple(replace(one, repeats=one.repeats * n * scale) for one, n in kinds)
-    size = max(1, job.work.ranks // count)
-    groups = shape_of(coarser(job.pattern, size), job.work)
+        return [_evenly(job, count)]
+    joined = coarser(job.pattern, max(1, job.work.ranks // count))
+    groups = shape_of(joined, job.work)
     sieving = not writing and ompio.read_sieving
     calls = _stream(groups, ompio.bytes_per_agg, ompio, sieving=sieving)
     active = min(count, job.shape.ranks)
     each = replace(calls, count=groups.ranks * calls.count / active)
-    flow = _aggregated(job, active, each, groups.reach_bytes)
-    return (
-        Phase(
-            f"two-phase {'write' if writing else 'read'}", calls.rounds * job.pattern.steps,
-            (flow,), groups.rank_bytes / calls.rounds, job.shape.ranks,
-        ),
-    )  # fmt: skip
+    begins, number = begins_of(joined, job.one.base)
+    node = number * (job.work.ranks // groups.ranks) // job.work.ranks_per_node
+    meet = at_once(begins, calls.size, node, active, job.layout)
+    in_round, reach = each.count / calls.rounds, groups.reach_bytes / calls.rounds
+    whole = objects_of(job.shape.span_bytes, job.layout)
+    objects = spread(meet, in_round, calls.size, reach, whole, job.layout.stripe_size)
+    meet = replace(meet, objects=objects)
+    name = f"two-phase {'write' if writing else 'read'}"
+    moved = groups.rank_bytes / calls.rounds
+    return [Phase(name, calls.rounds, (_flow(job, active, each, meet),), moved, job.shape.ranks)]
 
 
 def aggregator_count(job: Job) -> int:
@@ -122,29 +125,31 @@ def _individual(job: Job) -> Phase:
     writing = job.pattern.writing
     calls = _stream(job.shape, job.ompio.cycle_bytes, job.ompio,
                     sieving=not writing and job.ompio.read_sieving)  # fmt: skip
-    flow = shared_flow(job.shape, job.layout, writing=writing)
-    flow = replace(flow, count=calls.count, size=calls.size)
-    way = "write" if writing else "read"
-    return Phase(f"independent {way}", float(job.pattern.steps), (flow,))
+    flow = shared_flow(job.one, job.shape, job.work, job.layout, calls.count, calls.size)
+    return Phase(f"independent {'write' if writing else 'read'}", 1.0, (flow,))
 
 
-def _evenly(job: Job, count: int, low: int) -> Phase:
-    """Return vulcan's write of the bytes from `low` on: even shares, counted from byte 0.
+def _evenly(job: Job, count: int) -> Phase:
+    """Return vulcan's write: even shares of the range, counted from byte 0.
 
     Shares that are cut by the begin and the end of the range belong to one aggregator where
     there is one more of them than of aggregators.
     """
     shape, cycle = job.shape, max(1, job.ompio.bytes_per_agg // 2)
+    low = job.one.base
     end = low + shape.span_bytes
     share = -(-(shape.span_bytes if shape.ranks == job.work.ranks else end) // count)
     parts = _shares(low, end, share, count)
     fill = shape.total_bytes / shape.span_bytes
     rounds = max(1, *(math.ceil(sum(sizes) * fill / cycle) for sizes in parts))
+    chosen = looked_at(count)
+    node = chosen * job.work.ranks // count // job.work.ranks_per_node
+    meet = at_once(low + chosen * share, min(cycle / fill, share), node, count, job.layout)
     flows: list[Flow] = []
     for sizes, n in parts.items():
         for calls in _share_calls(job, sizes, fill, cycle, rounds):
-            flow = _aggregated(job, n, calls, min(share, shape.span_bytes), count)
-            flows.append(replace(flow, writing=calls.size >= 0, size=abs(calls.size)))
+            flow = _flow(job, n, replace(calls, size=abs(calls.size)), meet)
+            flows.append(replace(flow, writing=calls.size >= 0))
     moved = max(map(sum, parts)) * fill / rounds
     return Phase("two-phase write", float(rounds), tuple(flows), moved, shape.ranks)
 
@@ -193,7 +198,7 @@ def _by_stripes(job: Job) -> Phase:
     wanted = job.stripes.count if job.stripes.count > 1 else job.ompio.only_mca
     count = min(max(wanted if wanted >= 1 else job.stripes.count, 1), ranks)
     cycle = max(1, job.ompio.bytes_per_agg // 2)
-    low = job.pattern.file_offset
+    low = job.one.base
     calls = float((low + shape.span_bytes - 1) // stripe - low // stripe + 1)
     active = min(count, int(calls))
     most = min(shape.total_bytes, math.ceil(calls / active) * stripe)
@@ -203,45 +208,26 @@ def _by_stripes(job: Job) -> Phase:
     calls = max(calls, float(active))
     size = shape.total_bytes / calls
     each = _Calls(calls / active, size, rounds)
-    flow = _aggregated(job, active, each, shape.span_bytes)
+    chosen = looked_at(active)
+    node = chosen * ranks // active // job.work.ranks_per_node
+    meet = at_once(low // stripe * stripe + chosen * stripe, size, node, active, job.layout)
     if job.layout.stripe_size == stripe:
-        targets = job.layout.stripe_count
-        shared = count // math.gcd(count, targets)
-        flow = replace(
-            flow,
-            objects_per_process=min(each.count / rounds, targets / math.gcd(count, targets)),
-            writers=float(shared),
-            writer_nodes=float(min(shared, flow.nodes)),
-            handovers=1 - 1 / min(shared, flow.nodes),
-        )
+        # An object gets stripes of these aggregators, one after another.
+        others = active // math.gcd(active, job.layout.stripe_count)
+        meet = replace(meet, writers=float(others), nodes=min(float(others), float(shape.nodes)))
+    in_round = each.count / rounds
+    whole = objects_of(shape.span_bytes, job.layout)
+    reach = in_round * count * stripe
+    objects = spread(meet, in_round, size, reach, whole, job.layout.stripe_size)
+    flow = _flow(job, active, each, replace(meet, objects=objects))
     moved = shape.total_bytes / active / rounds
-    return Phase("two-phase write", float(rounds * job.pattern.steps), (flow,), moved, shape.ranks)
+    return Phase("two-phase write", float(rounds), (flow,), moved, shape.ranks)
 
 
-def _aggregated(job: Job, processes: int, calls: _Calls, reach: float, everyone: int = 0) -> Flow:
+def _flow(job: Job, processes: int, calls: _Calls, meet: AtOnce) -> Flow:
     """Return the flow of aggregators that each move one part of the file, round by round."""
-    shape, layout, writing = job.shape, job.layout, job.pattern.writing
-    all_of_them = everyone or processes
-    nodes = min(shape.nodes, processes)
-    count = calls.count / calls.rounds
-    objects = min(layout.stripe_count, max(1, -(-shape.span_bytes // layout.stripe_size)))
-    size = abs(calls.size)
-    granule = math.gcd(int(size), shape.granule) or 1
-    one = min(float(objects), max(count, 1.0) * stripes_of(size, granule, layout.stripe_size))
-    over_all = min(float(objects), stripes_of(reach, granule, layout.stripe_size))
-    writers = max(1.0, all_of_them * over_all / objects)
-    writer_nodes = max(1.0, min(writers, float(min(shape.nodes, all_of_them))))
-    several = writing and shape.nodes > 1 and all_of_them > 1
-    return Flow(
-        writing=writing,
-        processes=processes,
-        nodes=nodes,
-        count=count,
-        size=size,
-        objects=objects,
-        objects_per_process=one,
-        writers=writers,
-        writer_nodes=writer_nodes,
-        handovers=1 - 1 / writer_nodes if several else 0.0,
-        shared_pages=unaligned_share(size, granule) if several else 0.0,
-    )
+    granule = math.gcd(int(calls.size), job.shape.granule) or 1
+    return met_flow(
+        meet, processes, job.shape.nodes, calls.count / calls.rounds, calls.size, granule,
+        job.layout, writing=job.pattern.writing,
+    )  # fmt: skip

@@ -17,6 +17,7 @@ import numpy as np
 from stripewise.model import Pattern, PatternKind
 from stripewise.simulation._requests import Flow, Phase, Requests
 from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._at_once import at_once, looked_at
 from stripewise.simulation.stacks._base import Setup, Stack
 from stripewise.simulation.stacks._pieces import (
     Ints,
@@ -28,8 +29,10 @@ from stripewise.simulation.stacks._pieces import (
     ranges_of,
     split,
 )
+from stripewise.simulation.stacks._placed import Placed, merged, sampled
+from stripewise.simulation.stacks._placed import placed as placed_
 from stripewise.simulation.stacks._shape import Shape, shape_of
-from stripewise.simulation.stacks._shared_file import objects_of, shared_flow
+from stripewise.simulation.stacks._shared_file import met_flow, objects_of, shared_flow
 
 Ends = dict[tuple[str, bool], Ints]
 """Of a name and a direction: bytes that each rank has behind it in its file; (n_ranks,)."""
@@ -45,23 +48,22 @@ class _Posix(Stack):
         opened = {(one.file, one.writing): one for one in reversed(work.patterns)}
         opens = [Phase("open", metadata=self._opens(work, one)) for one in opened.values()]
         moves = [
-            self._phase(pattern, shape_of(pattern, work), setup) for pattern in work.patterns
-            if pattern.kind != PatternKind.EMPTY
-        ]  # fmt: skip
-        return (*reversed(opens), *moves)
+            replace(phase, repeats=phase.repeats * one.times)
+            for one in sampled(work)
+            if one.pattern.kind != PatternKind.EMPTY
+            for phase in [self._phase(one, shape_of(one.pattern, work), work, setup)]
+        ]
+        return (*reversed(opens), *merged(moves))
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
-        numbers, tables, phase = file_numbers(work), [], 0
+        numbers, tables = file_numbers(work), []
         ends: Ends = {}
-        for pattern in work.patterns:
-            ranges = ranges_of(pattern)
-            for step in range(pattern.steps):
-                file, placed = self._place(pattern, ranges, step, work, ends)
-                tables.append(
-                    as_requests(placed, phase=phase, writing=pattern.writing,
-                                file=numbers[pattern.file] * self._files(work) + file)
-                )  # fmt: skip
-                phase += 1
+        for phase, one in enumerate(placed_(work)):
+            file, calls = self._place(one, ranges_of(one.pattern), work, ends)
+            tables.append(
+                as_requests(calls, phase=phase, writing=one.pattern.writing,
+                            file=numbers[one.pattern.file] * self._files(work) + file)
+            )  # fmt: skip
         return in_order(tables)
 
     def _opens(self, work: Workload, pattern: Pattern) -> dict[str, int]:
@@ -74,12 +76,12 @@ class _Posix(Stack):
         del work
         return 1
 
-    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
+    def _phase(self, one: Placed, shape: Shape, work: Workload, setup: Setup) -> Phase:
         """Return one step."""
         raise NotImplementedError
 
     def _place(
-        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+        self, one: Placed, ranges: Ranges, work: Workload, ends: Ends
     ) -> tuple[int | Ints, Ranges]:
         """Return the requests of one step, and the file of each."""
         raise NotImplementedError
@@ -91,16 +93,15 @@ class PosixShared(_Posix):
     name = "posix-shared"
     summary = "POSIX calls, all ranks into one file: a call for each contiguous range"
 
-    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
-        flow = shared_flow(shape, setup.layout, writing=pattern.writing)
-        return Phase(f"independent {_verb(pattern)}", float(pattern.steps), (flow,))
+    def _phase(self, one: Placed, shape: Shape, work: Workload, setup: Setup) -> Phase:
+        flow = shared_flow(one, shape, work, setup.layout, shape.rank_pieces, shape.piece_bytes)
+        return Phase(f"independent {_verb(one.pattern)}", 1.0, (flow,))
 
     def _place(
-        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+        self, one: Placed, ranges: Ranges, work: Workload, ends: Ends
     ) -> tuple[int | Ints, Ranges]:
         del work, ends
-        before = pattern.file_offset + step * array_bytes(pattern)
-        return 0, replace(ranges, offset=ranges.offset + before)
+        return 0, replace(ranges, offset=ranges.offset + one.base)
 
 
 class PosixProcess(_Posix):
@@ -112,10 +113,10 @@ class PosixProcess(_Posix):
     def _files(self, work: Workload) -> int:
         return work.ranks
 
-    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
+    def _phase(self, one: Placed, shape: Shape, work: Workload, setup: Setup) -> Phase:
         objects = objects_of(shape.rank_bytes, setup.layout)
         flow = Flow(
-            writing=pattern.writing,
+            writing=one.pattern.writing,
             processes=shape.ranks,
             nodes=shape.nodes,
             count=_calls(shape),
@@ -124,14 +125,15 @@ class PosixProcess(_Posix):
             objects=objects,
             objects_per_process=objects,
         )
-        return Phase(f"{_verb(pattern)} of own files", float(pattern.steps), (flow,))
+        return Phase(f"{_verb(one.pattern)} of own files", 1.0, (flow,))
 
     def _place(
-        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+        self, one: Placed, ranges: Ranges, work: Workload, ends: Ends
     ) -> tuple[int | Ints, Ranges]:
-        del step
         calls = _staged(ranges)
-        end = ends.setdefault((pattern.file, pattern.writing), np.zeros(work.ranks, np.int64))
+        end = ends.setdefault(
+            (one.pattern.file, one.pattern.writing), np.zeros(work.ranks, np.int64)
+        )
         moved = np.bincount(calls.rank, calls.size, work.ranks).astype(np.int64)
         placed = replace(calls, offset=_within(calls) + end[calls.rank])
         end += moved
@@ -147,31 +149,29 @@ class PosixNode(_Posix):
     def _files(self, work: Workload) -> int:
         return work.nodes
 
-    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
-        per_node = shape.ranks / shape.nodes
-        objects = objects_of(shape.rank_bytes * per_node, setup.layout)
-        one = min(float(objects), max(1.0, shape.rank_bytes / setup.layout.stripe_size))
-        flow = Flow(
-            writing=pattern.writing,
-            processes=shape.ranks,
-            nodes=shape.nodes,
-            count=_calls(shape),
-            size=shape.rank_bytes / _calls(shape),
-            files=shape.nodes,
-            objects=objects,
-            objects_per_process=one,
-            writers=max(1.0, per_node * one / objects),
-        )
-        return Phase(f"{_verb(pattern)} of the nodes' files", float(pattern.steps), (flow,))
+    def _phase(self, one: Placed, shape: Shape, work: Workload, setup: Setup) -> Phase:
+        count = _calls(shape)
+        size = shape.rank_bytes / count
+        mates = -(-shape.ranks // shape.nodes)
+        chosen = looked_at(mates)
+        begins = (chosen * shape.rank_bytes).astype(np.int64)
+        meet = at_once(begins, size, np.zeros_like(chosen), mates, setup.layout)
+        flow = met_flow(
+            meet, shape.ranks, shape.nodes, count, size, 1, setup.layout,
+            writing=one.pattern.writing,
+        )  # fmt: skip
+        flow = replace(flow, files=shape.nodes)
+        return Phase(f"{_verb(one.pattern)} of the nodes' files", 1.0, (flow,))
 
     def _place(
-        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+        self, one: Placed, ranges: Ranges, work: Workload, ends: Ends
     ) -> tuple[int | Ints, Ranges]:
-        del step
         calls = _staged(ranges)
         nodes = np.arange(work.ranks) // work.ranks_per_node
         moved = np.bincount(calls.rank, calls.size, work.ranks).astype(np.int64)
-        end = ends.setdefault((pattern.file, pattern.writing), np.zeros(work.ranks, np.int64))
+        end = ends.setdefault(
+            (one.pattern.file, one.pattern.writing), np.zeros(work.ranks, np.int64)
+        )
         before = np.cumsum(moved) - moved
         before -= before[nodes * work.ranks_per_node]
         placed = replace(calls, offset=_within(calls) + (end + before)[calls.rank])
@@ -188,26 +188,26 @@ class PosixSerial(_Posix):
     def _opens(self, work: Workload, pattern: Pattern) -> dict[str, int]:
         return _opens(1, 1, writing=pattern.writing)
 
-    def _phase(self, pattern: Pattern, shape: Shape, setup: Setup) -> Phase:
-        total = array_bytes(pattern)
-        _, windows = _windows(pattern)
+    def _phase(self, one: Placed, shape: Shape, work: Workload, setup: Setup) -> Phase:
+        total = array_bytes(one.pattern)
+        _, windows = _windows(one.pattern)
         flow = Flow(
-            writing=pattern.writing, processes=1, nodes=1, count=1, size=total / windows,
+            writing=one.pattern.writing, processes=1, nodes=1, count=1, size=total / windows,
             objects=objects_of(total, setup.layout),
             objects_per_process=objects_of(total / windows, setup.layout),
         )  # fmt: skip
         return Phase(
-            f"{_verb(pattern)} by rank 0", float(windows * pattern.steps), (flow,),
+            f"{_verb(one.pattern)} by rank 0", float(windows), (flow,),
             exchange_bytes=total / windows, ranks=shape.ranks,
         )  # fmt: skip
 
     def _place(
-        self, pattern: Pattern, ranges: Ranges, step: int, work: Workload, ends: Ends
+        self, one: Placed, ranges: Ranges, work: Workload, ends: Ends
     ) -> tuple[int | Ints, Ranges]:
         del work, ends, ranges
-        length, _ = _windows(pattern)
-        before, none = pattern.file_offset + step * array_bytes(pattern), np.zeros(1, np.int64)
-        return 0, split(Ranges(none, none + before, none + array_bytes(pattern)), length)
+        length, _ = _windows(one.pattern)
+        before, none = one.base, np.zeros(1, np.int64)
+        return 0, split(Ranges(none, none + before, none + array_bytes(one.pattern)), length)
 
 
 def _windows(pattern: Pattern) -> tuple[int, int]:
@@ -243,6 +243,11 @@ def _staged(ranges: Ranges) -> Ranges:
 def _spans(rank: Ints) -> Iterator[tuple[int, int]]:
     edges = np.flatnonzero(np.diff(rank, prepend=-1, append=-1))
     return zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+
+
+def _end(ends: Ends, one: Placed, work: Workload) -> Ints:
+    key = (one.pattern.file, one.pattern.writing)
+    return ends.setdefault(key, np.zeros(work.ranks, np.int64))
 
 
 def _within(calls: Ranges) -> Ints:

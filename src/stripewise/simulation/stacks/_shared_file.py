@@ -1,13 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which objects of a shared file processes meet at, in closed form: what locks depend on."""
+"""Requests of many processes into one file, in closed form: objects, and whose locks they find."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from stripewise.simulation._requests import Flow
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._at_once import AtOnce, at_once, begins_of, spread
 from stripewise.simulation.stacks._base import Layout
+from stripewise.simulation.stacks._contention import handovers
+from stripewise.simulation.stacks._placed import Placed
 from stripewise.simulation.stacks._shape import PAGE_BYTES, Shape
 
 
@@ -26,36 +31,50 @@ def unaligned_share(piece_bytes: float, granule: int) -> float:
     return 1 - math.gcd(granule, PAGE_BYTES) / PAGE_BYTES
 
 
-def shared_flow(shape: Shape, layout: Layout, *, writing: bool) -> Flow:
-    """Return the requests of all ranks, one for each contiguous range, into one shared file.
+def shared_flow(
+    one: Placed, shape: Shape, work: Workload, layout: Layout, count: float, size: float
+) -> Flow:
+    """Return the requests of all ranks, each in its own part of one shared file.
 
-    All ranks are under way at the same time, each in its own part of the file, so a write finds
-    its object's lock with any node that writes the object.
+    Args:
+        one: What is moved, and where.
+        shape: Of it.
+        work: Ranks and nodes.
+        layout: Of the file.
+        count: Requests of a rank.
+        size: Bytes of each.
     """
-    size, stripe = shape.piece_bytes, layout.stripe_size
-    objects = objects_of(shape.span_bytes, layout)
+    begins, ranks = begins_of(one.pattern, one.base)
+    meet = at_once(begins, size, ranks // work.ranks_per_node, shape.ranks, layout)
+    whole = objects_of(shape.span_bytes, layout)
+    objects = spread(meet, count, size, shape.reach_bytes, whole, layout.stripe_size)
+    return met_flow(
+        replace(meet, objects=objects), shape.ranks, shape.nodes, count, size, shape.granule,
+        layout, writing=one.pattern.writing,
+    )  # fmt: skip
 
-    def met(pieces: float, reach: float) -> float:
-        every = pieces * stripes_of(size, shape.granule, stripe)
-        return min(every, stripes_of(reach, shape.granule, stripe), float(objects))
 
-    one = met(shape.rank_pieces, shape.reach_bytes)
-    per_node = shape.ranks / shape.nodes
-    part = min(per_node * shape.reach_bytes, shape.span_bytes)
-    writer_nodes = max(1.0, shape.nodes * met(per_node * shape.rank_pieces, part) / objects)
-    several = writing and shape.nodes > 1
+def met_flow(
+    meet: AtOnce, processes: int, nodes: int, count: float, size: float, granule: int,
+    layout: Layout, *, writing: bool,
+) -> Flow:  # fmt: skip
+    """Return the flow of processes whose requests lie as `meet` says at each moment."""
+    objects = max(1, round(meet.objects))
+    parts = min(float(objects), stripes_of(size, granule, layout.stripe_size))
+    several = writing and meet.nodes > 1
     return Flow(
         writing=writing,
-        processes=shape.ranks,
-        nodes=shape.nodes,
-        count=shape.rank_pieces,
+        processes=processes,
+        nodes=min(nodes, processes),
+        count=count,
         size=size,
         objects=objects,
-        objects_per_process=one,
-        writers=max(1.0, shape.ranks * one / objects),
-        writer_nodes=writer_nodes,
-        handovers=1 - 1 / writer_nodes if several else 0.0,
-        shared_pages=unaligned_share(size, shape.granule) if several else 0.0,
+        objects_per_process=parts,
+        writers=max(1.0, meet.writers),
+        writer_nodes=max(1.0, meet.nodes),
+        handovers=handovers(meet.writers, meet.nodes) if several else 0.0,
+        shared_pages=unaligned_share(size, granule) if several else 0.0,
+        parts=parts,
     )
 
 

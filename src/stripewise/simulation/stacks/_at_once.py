@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which objects the requests lie on that are under way at the same time.
+
+Processes go through their parts of a file side by side.  Where these parts are a multiple of all
+stripes apart, all processes are at the same object at once, however many objects the file has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.model import Pattern
+from stripewise.simulation.stacks._base import Layout
+
+Ints = NDArray[np.int64]
+
+MOST_LOOKED_AT = 1024
+"""Processes that are looked at; of more, as many spread evenly over all."""
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """Requests of all processes at one moment.
+
+    Attributes:
+        objects: That they lie on; fewer, where one of them has more requests than others.
+        writers: Processes at one of these objects, in the mean.
+        nodes: Nodes that these are on.
+    """
+
+    objects: float
+    writers: float
+    nodes: float
+
+
+def looked_at(processes: int) -> Ints:
+    """Return the numbers of the processes that are looked at."""
+    if processes <= MOST_LOOKED_AT:
+        return np.arange(processes, dtype=np.int64)
+    return np.linspace(0, processes - 1, MOST_LOOKED_AT).astype(np.int64)
+
+
+def at_once(begins: Ints, size: float, node: Ints, processes: int, layout: Layout) -> AtOnce:
+    """Return where requests meet.
+
+    Args:
+        begins: (n,) int64, byte at which each process that is looked at is.
+        size: Bytes of each request.
+        node: (n,) int64, of each of them.
+        processes: How many there are.
+        layout: Of the file.
+    """
+    first = begins // layout.stripe_size
+    last = (begins + max(int(size), 1) - 1) // layout.stripe_size
+    width = min(int((last - first).max()) + 1, layout.stripe_count)
+    stripe = first[:, None] + np.arange(width)
+    used = stripe <= last[:, None]
+    target = (stripe % layout.stripe_count)[used]
+    nodes = np.broadcast_to(node[:, None], used.shape)[used]
+    busiest = np.bincount(target).max()
+    objects = target.size / float(busiest)
+    pairs = int(np.unique(target * (int(node.max()) + 1) + nodes).size)
+    more = processes / begins.size
+    different = np.unique(target).size
+    writers = target.size / different * more
+    # Between two that are looked at there are others, on nodes of their own if they are far.
+    on_nodes = min(pairs / different * more, writers, int(nodes.max()) + 1.0)
+    return AtOnce(objects, writers, on_nodes)
+
+
+def spread(
+    meet: AtOnce, count: float, size: float, reach: float, everywhere: float, stripe_size: int
+) -> float:
+    """Return how many objects serve processes that begin as `meet` says and then go on freely.
+
+    The first one that has done its `q` requests at an object goes on to the next one, where it
+    is alone: processes that began together drift apart, by one q-th of a stripe at the first
+    stripe, and as leads add up, by a whole one after sqrt(q).  A line of K processes that passes
+    n objects one after another, one request each, takes K + n - 1 turns.
+
+    Args:
+        meet: At the begin.
+        count: Requests of a process until all wait for each other again.
+        size: Bytes of each.
+        reach: Bytes from the first to the last of them.
+        everywhere: Objects that all of them are on.
+        stripe_size: Bytes.
+    """
+    width = max(1.0, size / stripe_size)
+    visits = max(1.0, min(count * width, reach / stripe_size) / width)
+    turns = max(1.0, visits / max(1.0, count / visits) ** 0.5)
+    return turns / (1 / meet.objects + (turns - 1) / max(everywhere, meet.objects))
+
+
+def begins_of(pattern: Pattern, base: int) -> tuple[Ints, Ints]:
+    """Return where ranks begin, and their numbers, of those that are looked at.
+
+    Args:
+        pattern: Of all ranks.
+        base: Byte at which the dataset begins.
+    """
+    grid = pattern.grid
+    places = int(np.prod(grid))
+    chosen = looked_at(places)
+    coordinates = np.unravel_index(chosen, grid)
+    begin = np.full(chosen.size, base, np.int64)
+    pitch = pattern.element_bytes
+    spans = pattern.span or tuple((0, extent) for extent in pattern.extents)
+    for d in reversed(range(len(grid))):
+        how, (low, high) = pattern.distributions[d], spans[d]
+        step = (how.width or 1) if how.kind == "CYCLIC" else -(-(high - low) // grid[d])
+        begin += (low + np.minimum(coordinates[d] * step, high - low - 1)) * pitch
+        pitch *= pattern.extents[d] or high
+    strides = pattern.rank_strides
+    ranks = chosen
+    if strides:
+        ranks = pattern.first_rank + sum(
+            n * at for n, at in zip(strides, coordinates, strict=True)
+        )  # type: ignore[assignment]
+    return begin, ranks
