@@ -93,7 +93,8 @@ def spread(
     width = max(1.0, size / stripe_size)
     visits = max(1.0, min(count * width, reach / stripe_size) / width)
     turns = max(1.0, visits / max(1.0, count / visits) ** 0.5)
-    return turns / (1 / meet.objects + (turns - 1) / max(everywhere, meet.objects))
+    objects: float = turns / (1 / meet.objects + (turns - 1) / max(everywhere, meet.objects))
+    return objects
 
 
 def begins_of(pattern: Pattern, base: int) -> tuple[Ints, Ints]:

@@ -21,7 +21,7 @@ from stripewise.simulation.stacks._pieces import (
     in_order,
     ranges_of,
 )
-from stripewise.simulation.stacks._placed import merged, placed, sampled
+from stripewise.simulation.stacks._placed import merged, steps, steps_looked_at
 from stripewise.simulation.stacks._shape import shape_of
 
 
@@ -43,7 +43,7 @@ class OmpioStack(Stack):
         collective = algorithm(ompio, work.ranks, self.default)
         ways = dict.fromkeys((one.file, one.writing) for one in work.patterns)
         found = [Phase("open", metadata=_opens(work.ranks, writing)) for _, writing in ways]
-        for one in sampled(work):
+        for one in steps_looked_at(work):
             fcoll = collective if one.pattern.collective > 0.5 else "individual"
             job = Job(one, shape_of(one.pattern, work), work, setup.layout, fcoll, ompio,
                       self.stripes(setup))  # fmt: skip
@@ -55,7 +55,7 @@ class OmpioStack(Stack):
         ompio, numbers = read_settings(setup), file_numbers(work)
         collective = algorithm(ompio, work.ranks, self.default)
         tables, phase = [], 0
-        for one in placed(work):
+        for one in steps(work):
             pattern = one.pattern
             ranges = ranges_of(pattern)
             fcoll = collective if pattern.collective > 0.5 else "individual"

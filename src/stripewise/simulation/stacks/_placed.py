@@ -70,6 +70,16 @@ def sampled(one: Placed) -> Iterator[Placed]:
         yield Placed(one.pattern, one.base + i * steps // looked_at * size, steps / looked_at)
 
 
+def steps(work: Workload) -> Iterator[Placed]:
+    """Yield every step of every dataset, in order."""
+    return (step for dataset in datasets(work) for step in placed(dataset))
+
+
+def steps_looked_at(work: Workload) -> Iterator[Placed]:
+    """Yield the same for phases: of many steps, some that stand for all."""
+    return (step for dataset in datasets(work) for step in sampled(dataset))
+
+
 def _different_steps(pattern: Pattern) -> int:
     return 1 if pattern.kind == PatternKind.REPLICATED else max(pattern.steps, 1)
 

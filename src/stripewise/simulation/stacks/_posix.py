@@ -29,8 +29,7 @@ from stripewise.simulation.stacks._pieces import (
     ranges_of,
     split,
 )
-from stripewise.simulation.stacks._placed import Placed, merged, sampled
-from stripewise.simulation.stacks._placed import placed as placed_
+from stripewise.simulation.stacks._placed import Placed, merged, steps, steps_looked_at
 from stripewise.simulation.stacks._shape import Shape, shape_of
 from stripewise.simulation.stacks._shared_file import met_flow, objects_of, shared_flow
 
@@ -49,7 +48,7 @@ class _Posix(Stack):
         opens = [Phase("open", metadata=self._opens(work, one)) for one in opened.values()]
         moves = [
             replace(phase, repeats=phase.repeats * one.times)
-            for one in sampled(work)
+            for one in steps_looked_at(work)
             if one.pattern.kind != PatternKind.EMPTY
             for phase in [self._phase(one, shape_of(one.pattern, work), work, setup)]
         ]
@@ -58,7 +57,7 @@ class _Posix(Stack):
     def requests(self, work: Workload, setup: Setup) -> Requests:
         numbers, tables = file_numbers(work), []
         ends: Ends = {}
-        for phase, one in enumerate(placed_(work)):
+        for phase, one in enumerate(steps(work)):
             file, calls = self._place(one, ranges_of(one.pattern), work, ends)
             tables.append(
                 as_requests(calls, phase=phase, writing=one.pattern.writing,
