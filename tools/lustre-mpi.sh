@@ -73,10 +73,11 @@ download() {
 unpack() {
     [ -n "${MPICH_SOURCE:-}" ] || download
     source=$MPICH_SOURCE
+    [ -e "$source" ] || fail "MPICH_SOURCE=$source does not exist; give a directory or tarball"
     if [ ! -d "$source" ]; then
         source=$work/source
         mkdir "$source"
-        tar -xf "$MPICH_SOURCE" -C "$source" --strip-components 1 ||
+        tar -xf "$MPICH_SOURCE" -C "$source" --strip-components 1 2>"$work/log" ||
             fail "$MPICH_SOURCE cannot be unpacked (Debian package xz-utils)"
     fi
     grep -qF "[$version]" "$source/maint/version.m4" 2>/dev/null ||
@@ -116,7 +117,7 @@ if [ -x "$prefix/bin/mpiexec" ]; then
 fi
 cc=$(command -v "${CC:-gcc}") || fail "no ${CC:-gcc} on PATH (Debian package gcc)"
 native=$PWD/native
-mkdir -p "$cache"
+mkdir -p "$cache" 2>/dev/null || fail "cannot make $cache; set STRIPEWISE_CACHE to another place"
 work=$(mktemp -d "$cache/.building.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
