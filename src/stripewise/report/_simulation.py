@@ -21,7 +21,6 @@ from stripewise.report._text import (
     format_settings,
     format_value,
     plural,
-    setting_name,
 )
 from stripewise.simulation import Limit, Simulated, Workload
 from stripewise.text import printable
@@ -77,8 +76,7 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
         yield ""
         yield from _table(simulation)
         yield ""
-        shown = ", ".join(f"{setting_name(n)}={format_value(v)}" for n, v in best.point.items())
-        yield line("best", shown)
+        yield line("best", format_settings(best.point))
     yield line("job", job_words(best))
     yield line("stack", stack_words(best.found))
     yield line("time", time_words(best.found))
@@ -209,7 +207,7 @@ def _table(simulation: Simulation) -> Iterator[str]:
     if len(rows) > _MOST_ROWS:
         rows.sort(key=lambda row: -row[1].found.bandwidth_bytes_per_second)
         yield f"The fastest {_MOST_ROWS} of {len(rows):,} jobs (--json has all):"
-    names = [setting_name(name) for name in simulation.sweep]
+    names = [name.rpartition(".")[2] for name in simulation.sweep]
     cells = [(*names, "time", "bandwidth", "", "limit")]
     for place, row in rows[:_MOST_ROWS]:
         limits = row.found.limits

@@ -21,7 +21,6 @@ from stripewise.report._text import (
     format_bandwidth,
     format_percent,
     format_value,
-    setting_name,
 )
 
 _GIB = float(1 << 30)
@@ -44,7 +43,7 @@ def render_simulation_html(simulation: Simulation) -> str:
         time=time_words(best.found),
         requests=request_words(best.found),
         pictures=pictures,
-        names=[setting_name(name) for name in simulation.sweep],
+        names=[_short(name) for name in simulation.sweep],
         rows=[_cells(simulation, place) for place in range(min(len(simulation.rows), _MOST_ROWS))],
         n_rows=len(simulation.rows),
     )
@@ -72,7 +71,7 @@ def limits_chart(row: SimulationRow) -> chart.Chart:
     encoding = {
         "x": chart.number("share", "share of the job's I/O time, %", scale={"domain": [0, 100]}),
         "y": chart.category(
-            "limit", title=None, sort=None, axis={"labelLimit": 330, "maxExtent": 340}
+            "limit", title=None, sort=None, axis={"labelLimit": 420, "maxExtent": 430}
         ),
         "tooltip": [*chart.tips(limit="limit"), chart.tip("seconds", "seconds")],
     }
@@ -93,7 +92,10 @@ def sweep_chart(simulation: Simulation) -> chart.Chart:
     numeric = all(
         isinstance(value, int | float) and value > 0 for value in simulation.sweep[first]
     )
-    ordinal = {"field": "value", "type": "ordinal", "title": setting_name(first), "sort": None}
+    ordinal = {
+        **{"field": "value", "type": "ordinal", "title": _short(first), "sort": None},
+        "axis": {"labelAngle": 0},
+    }
     encoding: chart.Spec = {
         "x": ordinal,
         "y": chart.number("bandwidth", "bandwidth, GiB/s"),
@@ -105,7 +107,9 @@ def sweep_chart(simulation: Simulation) -> chart.Chart:
     }
     colours = len({row["rest"] for row in rows})
     if others and colours <= _MOST_BARS:
-        encoding["color"] = chart.category("rest", title=None)
+        title = _short(others[0]) if len(others) == 1 else None
+        legend = {"labelLimit": 400, "columns": 6 if title else 2}
+        encoding["color"] = chart.category("rest", title=title, sort=None, legend=legend)
     parts = [chart.points(encoding)]
     if numeric and colours <= _MOST_BARS:
         parts.insert(0, chart.layer("line", encoding))
@@ -118,14 +122,19 @@ def sweep_chart(simulation: Simulation) -> chart.Chart:
 
 def _dot(row: SimulationRow, first: str, others: list[str]) -> dict[str, Any]:
     def named(names: list[str]) -> str:
-        return ", ".join(f"{setting_name(n)}={format_value(row.point[n])}" for n in names)
+        return ", ".join(f"{_short(name)}={format_value(row.point[name])}" for name in names)
 
     limits, seconds = row.found.limits, row.found.seconds
     return {
         "value": format_value(row.point[first]),
-        "rest": named(others),
+        "rest": format_value(row.point[others[0]]) if len(others) == 1 else named(others),
         "shown": named([first, *others]),
         "bandwidth": row.found.bandwidth_bytes_per_second / _GIB,
         "seconds": seconds if seconds < float("inf") else None,
         "limit": limits[0].words if limits else "",
     }
+
+
+def _short(name: str) -> str:
+    """Return the name of what is swept without its layer."""
+    return name.rpartition(".")[2]

@@ -69,12 +69,15 @@ def limits_of(times: Sequence[PhaseTime], storage: Storage, layout: Layout) -> t
 def _used(time: PhaseTime) -> dict[str, float]:
     """Seconds for which one repetition uses each resource."""
     used = {"exchange": time.exchange, "metadata": time.metadata}
+    flows = time.flows
     for name in (*DATA, "lock"):
-        together = sum(flow.uses[name] for flow in time.flows if name != "process")
+        together = sum(flow.uses[name] for flow in flows if name != "process")
         alone = (
-            flow.rounds * (flow.lock if name == "lock" else flow.data[name]) for flow in time.flows
+            flow.rounds * (flow.lock if name == "lock" else flow.data[name]) for flow in flows
         )
         used[name] = max((together, *alone))
-    used["request"] = max((flow.rounds * flow.waits for flow in time.flows), default=0.0)
-    used["ahead"] = max((flow.rounds * flow.ahead for flow in time.flows), default=0.0)
+    # The process is busy with its lock as well; that is a limit of its own.
+    used["process"] = max((f.rounds * (f.data["process"] - f.ahead) for f in flows), default=0.0)
+    used["ahead"] = max((flow.rounds * flow.ahead for flow in flows), default=0.0)
+    used["request"] = max((flow.rounds * flow.waits for flow in flows), default=0.0)
     return {name: seconds for name, seconds in used.items() if seconds > 0}
