@@ -116,6 +116,10 @@ def test_the_workload_of_a_trace(tmp_path, site):
     ("words", "says"),
     [
         (["--pattern", "<3D,(BLOCK,BLOCK),(2,2)>"], "character 17: expected 3 distributions"),
+        (["--pattern", ""], "is no trace, no kernel"),
+        (["--pattern", 'vpic "'], "'\"' is not known"),
+        (["--pattern", "vpic --steps 99999999999999"], "more than 1 EiB"),
+        (["--pattern", "vpic", "--nodes", "1000000000"], "more than 100,000,000 ranks"),
         (["--pattern", "no-such.trace"], "is no trace, no kernel"),
         (["--pattern", "vpic --loca 3"], "'--loca' is not known"),
         (["--pattern", "vpic", "--set", "striping_factor=5"], "site has 4 targets"),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from stripewise.machines import Storage
     from stripewise.simulation import Simulated
 
-MOST_POINTS = 100_000
+MOST_POINTS, MOST_RANKS = 100_000, 100_000_000
 _OF_JOB = ("nodes", "ranks-per-node", "stack", "transport", "capacity")
 
 
@@ -75,7 +75,15 @@ def workload_of(job: Job) -> Workload:
         UsageError: The pattern is none, or of a trace with another number of ranks.
     """
     text = job.pattern.strip()
-    words = shlex.split(text) if text.count("'") % 2 == 0 else text.split()
+    if job.nodes * job.ranks_per_node > MOST_RANKS:
+        raise UsageError(
+            f"{job.nodes:,} nodes with {job.ranks_per_node:,} ranks each are more than "
+            f"{MOST_RANKS:,} ranks: give fewer"
+        )
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = text.split()
     if words and words[0] in KERNELS:
         work = workload_from_kernel(
             words, job.nodes, job.ranks_per_node, collective=job.collective
@@ -87,7 +95,7 @@ def workload_of(job: Job) -> Workload:
             steps=job.steps, datasets=job.datasets, collective=job.collective,
             writing=job.writing,
         )  # fmt: skip
-    if not Path(text).exists():
+    if not text or not Path(text).exists():
         raise UsageError(
             f"--pattern {text!r} is no trace, no kernel ({', '.join(KERNELS)}) and no notation "
             "(<3D,(BLOCK,BLOCK,BLOCK),(256,256,256)>)"

@@ -83,6 +83,9 @@ def simulation_lines(simulation: Simulation) -> Iterator[str]:
     yield line("bandwidth", format_bandwidth(best.found.bandwidth_bytes_per_second))
     yield from labelled("limits", [_limit(one) for one in best.found.limits])
     yield from labelled("requests", request_words(best.found))
+    cv = storage.value("noise.cv")
+    if cv > 0:
+        yield line("noise", f"runs vary by {format_percent(cv)} (coefficient of variation)")
     yield from labelled("notes", [printable(text) for text in best.found.notes])
 
 
@@ -100,10 +103,9 @@ def pattern_words(simulation: Simulation) -> str:
 def job_words(row: SimulationRow) -> str:
     """Return the size of a job."""
     work = row.workload
-    return (
-        f"{plural(work.nodes, 'node')} with {plural(work.ranks_per_node, 'rank')} each move "
-        f"{format_bytes(work.bytes)}"
-    )
+    ranks = plural(work.ranks_per_node, "rank")
+    each = f"{plural(work.nodes, 'node')} with {ranks} each" if work.nodes > 1 else ranks
+    return f"{each}, {format_bytes(work.bytes)} in all"
 
 
 def stack_words(found: Simulated) -> str:
@@ -147,6 +149,7 @@ def simulation_json(simulation: Simulation) -> dict[str, Any]:
     document: dict[str, Any] = {
         "storage": storage.name,
         "title": storage.title,
+        "noise_cv": storage.value("noise.cv"),
         "pattern": simulation.pattern,
         "patterns": list(dict.fromkeys(one.notation for one in best.workload.patterns)),
         **_row_json(best),

@@ -17,7 +17,7 @@ from stripewise.simulation._notation import divided, in_one_file, parse_notation
 from stripewise.simulation._workload import Workload
 
 _BYTES = {"int64": 8, "double": 8, "float": 4}
-_OPTIONS = ("local", "size", "distribution", "grid", "type", "steps", "mode", "op")
+_OPTIONS = ("local", "size", "distribution", "grid", "type", "steps", "mode", "op", "namelist")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class _Kernel:
     type: str
     variables: tuple[str, ...]
     components: int = 0
+    namelist: int = 0
     plane: tuple[str, ...] = ()
 
 
@@ -45,7 +46,7 @@ KERNELS: Mapping[str, _Kernel] = {
     "gcrm": _Kernel("*,*,BLOCK", (1, 26, 327680), "double", ("variable",)),
     "wrf": _Kernel(
         "*,BLOCK,BLOCK", (50, 64, 64), "float", _several("volume", 16),
-        plane=_several("plane", 28),
+        namelist=12288, plane=_several("plane", 28),
     ),
 }  # fmt: skip
 """The kernels by name."""
@@ -58,7 +59,7 @@ def workload_from_kernel(
 
     Args:
         words: Name and options as the kernel takes them: "vorpal --local 60,100,300 --steps 20";
-            --local, --size, --distribution, --grid, --type, --steps, --mode, --op.
+            --local, --size, --distribution, --grid, --type, --steps, --mode, --op, --namelist.
         nodes: Of the job.
         ranks_per_node: Of each node.
         collective: Where no --mode is given.
@@ -85,7 +86,13 @@ def workload_from_kernel(
             else collective
         ),
     )
-    return in_one_file(_variables(kernel, pattern), nodes, ranks_per_node)
+    work = in_one_file(_variables(kernel, pattern), nodes, ranks_per_node)
+    size = _numbers("namelist", options.get("namelist", str(kernel.namelist)), 1, least=0)[0]
+    if not size:
+        return work
+    one = divided([Distribution("*")], (size,), (1,), ranks, 1)
+    namelist = replace(one, file="namelist", dataset="", writing=False, collective=0.0)
+    return replace(work, patterns=(namelist, *work.patterns))
 
 
 def _variables(kernel: _Kernel, pattern: Pattern) -> list[Pattern]:
@@ -162,11 +169,11 @@ def _options(words: list[str]) -> tuple[str, dict[str, str]]:
     return name, options
 
 
-def _numbers(option: str, text: str, number: int) -> tuple[int, ...]:
+def _numbers(option: str, text: str, number: int, *, least: int = 1) -> tuple[int, ...]:
     words = text.split(",")
-    if len(words) != number or not all(word.isdecimal() and int(word) > 0 for word in words):
+    if len(words) != number or not all(w.isdecimal() and int(w) >= least for w in words):
         noun = "whole number" if number == 1 else "whole numbers with commas"
-        raise UsageError(f"--{option} {text!r}: give {number} {noun}, each at least 1")
+        raise UsageError(f"--{option} {text!r}: give {number} {noun}, each at least {least}")
     return tuple(map(int, words))
 
 

@@ -18,7 +18,7 @@ from stripewise.simulation._workload import Workload
 _T = TypeVar("_T")
 _TOKEN = re.compile(r"\s*([A-Za-z]+|[0-9]+|.)", re.DOTALL)
 _EXAMPLE = "<3D,(BLOCK,BLOCK,BLOCK),(256,256,256)>"
-MOST_ELEMENTS = 1 << 53
+MOST_ELEMENTS, MOST_BYTES = 1 << 53, 1 << 60
 
 
 def workload_from_notation(
@@ -60,9 +60,9 @@ def arranged(
     """Return the pattern in which each of some ranks has a block of the same size."""
     grid = process_grid(ranks, [one.kind != "*" for one in distributions])
     extents = tuple(size * parts for size, parts in zip(block, grid, strict=True))
-    if prod(extents) * element_bytes > MOST_ELEMENTS:
+    if prod(extents) * element_bytes > MOST_BYTES:
         raise UsageError(
-            f"{ranks:,} blocks of {' x '.join(map(str, block))} elements are more than 8 PiB: "
+            f"{ranks:,} blocks of {' x '.join(map(str, block))} elements are more than 1 EiB: "
             "give smaller blocks"
         )
     return divided(distributions, extents, grid, ranks, element_bytes)
@@ -105,6 +105,10 @@ def in_one_file(patterns: Sequence[Pattern], nodes: int, ranks_per_node: int) ->
         name = f"{one.dataset}{number + 1}" if len(patterns) > 1 else one.dataset
         placed.append(replace(one, dataset=name, file_offset=offset))
         offset += prod(one.extents) * one.element_bytes * one.steps
+    if offset > MOST_BYTES:
+        raise UsageError(
+            "the ranks move more than 1 EiB in all: give fewer steps or smaller blocks"
+        )
     return Workload(tuple(placed), nodes, ranks_per_node)
 
 
