@@ -30,10 +30,10 @@ class Size(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return bytes."""
-        from stripewise.tunables import size_bytes
-
         if isinstance(value, int):
             return value
+        from stripewise.tunables import size_bytes
+
         text = str(value).strip()
         unit = _SHORT.get(text[-1:].upper())
         number = size_bytes(text[:-1]) if unit and text[:-1].isdecimal() else size_bytes(text)

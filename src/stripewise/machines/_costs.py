@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 MIB = 1 << 20
+SIZED = ("write", "read", "sync")
+"""Tables of costs by the size of a request."""
 
 
 class Interval(NamedTuple):

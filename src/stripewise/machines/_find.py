@@ -13,9 +13,7 @@ from stripewise.errors import ConfigurationError
 from stripewise.inputs import DESCRIPTION, read_input
 from stripewise.machines._description import Storage
 from stripewise.machines._local import LOCAL, kept_storage
-from stripewise.machines._parse import parse_description
 from stripewise.machines._slow import slowed
-from stripewise.tunables import suggest
 
 _SLOWEST = 1_000_000
 _SCALE = re.compile(r"1/[0-9]{1,7}|[0-9]{1,9}(\.[0-9]{1,9})?")
@@ -38,6 +36,8 @@ def load_description(source: str | Path, directory: Path = Path()) -> Storage:
         ConfigurationError: There is none, or it is malformed.
         StorageError: Of the local storage nothing was measured.
     """
+    from stripewise.machines._parse import parse_description
+
     if source == LOCAL:
         return kept_storage(directory)
     if isinstance(source, str) and "\n" in source:
@@ -47,6 +47,8 @@ def load_description(source: str | Path, directory: Path = Path()) -> Storage:
         return parse_description(place.read_text(encoding="utf-8"), source)
     path = Path(source)
     if isinstance(source, str) and path.suffix != ".toml" and not path.is_file():
+        from stripewise.tunables import suggest
+
         closest = suggest(source, [*preset_names(), LOCAL]) or ":"
         raise ConfigurationError(
             f"no storage is called {source!r}{closest} give the path of a .toml file or a name "

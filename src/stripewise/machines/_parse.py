@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from stripewise.errors import ConfigurationError
 from stripewise.inputs import parse_toml
 from stripewise.machines._checks import check_together, converted
-from stripewise.machines._costs_text import RawCosts, RawExchange, RawMount, costs_of
 from stripewise.machines._description import KINDS, Storage, Transport
 from stripewise.machines._figures import FIGURES, Evidence, Figure
+from stripewise.machines._parse_costs import RawCosts, RawExchange, RawMount, costs_of
 from stripewise.tunables import first_problem, suggest
 
 VERSION = 1

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stripewise.machines._costs_text import basic_string, costs_lines, mount_lines
 from stripewise.machines._description import Storage, Transport
 from stripewise.machines._figures import FIGURES, Dimension, Figure, FigureSpec
 from stripewise.machines._units import quantity_text
+from stripewise.machines._write_costs import basic_string, costs_lines, mount_lines
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
