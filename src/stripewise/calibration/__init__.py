@@ -17,5 +17,12 @@ if TYPE_CHECKING:
     from stripewise.calibration._tables import Table as Table
     from stripewise.calibration._tables import load_table as load_table
     from stripewise.calibration._tables import table_names as table_names
+    from stripewise.calibration._validate import SETS as SETS
+    from stripewise.calibration._validate import Predicted as Predicted
+    from stripewise.calibration._validate import Score as Score
+    from stripewise.calibration._validate import Validation as Validation
+    from stripewise.calibration._validate import names_of as names_of
+    from stripewise.calibration._validate import score as score
+    from stripewise.calibration._validate import validate as validate
 else:
     __getattr__, __all__ = lazy_exports(__name__)

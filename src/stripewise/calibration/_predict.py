@@ -23,7 +23,7 @@ class Predictor:
     """Predicts cells; keeps the requests, which do not depend on how fast the storage is."""
 
     def __init__(self) -> None:
-        self._best: dict[Case, tuple[Case, ...]] = {}
+        self._best: dict[tuple[str, Case], tuple[Case, ...]] = {}
 
     def value(self, storage: Storage, table: Table, cell: Cell) -> float | None:
         """Return a cell's number in base units; None: there is no such software stack.
@@ -46,11 +46,11 @@ class Predictor:
 
     def _tuned(self, storage: Storage, table: Table, case: Case) -> Case:
         """Return the case with the best settings of the table's ladder."""
-        race = self._best.get(case)
+        race = self._best.get((storage.name, case))
         if race is None:
             possible = _ladder(table, case, int(storage.value("servers.targets")))
             race = tuple(sorted(possible, key=lambda one: seconds(storage, one)))
-            self._best[case] = race = race[:KEPT]
+            self._best[storage.name, case] = race = race[:KEPT]
         return min(race, key=lambda one: seconds(storage, one))
 
     def forget(self) -> None:

@@ -11,6 +11,7 @@ import click
 
 from stripewise.cli._common import answer, directory_option, examples, json_option, note
 from stripewise.cli._machine_text import data, details, sentence, summary, table
+from stripewise.cli._machine_validate import command as _validate
 
 if TYPE_CHECKING:
     from stripewise.machines import Storage
@@ -138,3 +139,6 @@ def _stack_warnings(storage: Storage) -> list[str]:
     if storage.stack in known or not known:
         return []
     return [f"stack {storage.stack!r} is not known{suggest(storage.stack, known)}"]
+
+
+command.add_command(_validate)

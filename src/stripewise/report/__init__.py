@@ -56,6 +56,14 @@ if TYPE_CHECKING:
     from stripewise.report._trace_rows import row_as_json as row_as_json
     from stripewise.report._trace_rows import select_rows as select_rows
     from stripewise.report._trace_rows import table_lines as table_lines
+    from stripewise.report._validation import scores_of as scores_of
+    from stripewise.report._validation import validation_json as validation_json
+    from stripewise.report._validation import validation_lines as validation_lines
+    from stripewise.report._validation import validation_page as validation_page
+    from stripewise.report._validation_picture import draw_validation as draw_validation
+    from stripewise.report._validation_picture import (
+        render_validation_html as render_validation_html,
+    )
 else:
     _find, __all__ = lazy_exports(__name__)
     _PAGES_AND_PICTURES = (

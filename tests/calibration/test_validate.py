@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Predictions of published tables: as good as the page says, and the page is the code's."""
+
+from pathlib import Path
+
+import pytest
+
+from stripewise.calibration import SETS, names_of, score, validate
+from stripewise.errors import ConfigurationError, UsageError
+from stripewise.report import (
+    draw_validation,
+    render_validation_html,
+    scores_of,
+    validation_json,
+    validation_lines,
+    validation_page,
+)
+
+PAGE = Path(__file__).parents[2] / "docs" / "validation.md"
+QUICK = ("archer2-shared-file", "archer", "burst-buffer", "archer2-libraries")
+SEARCHED = ("hopper", "edison", "stampede")
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return validate(names_of(QUICK))
+
+
+def test_the_page_has_the_numbers_of_the_code(quick):
+    page = scores_of(PAGE.read_text("utf-8"))
+    ours = scores_of(validation_page(quick, "", ""))
+    assert len(ours) == len(QUICK) + len(quick)
+    assert {name: page.get(name) for name in ours} == dict(ours)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SEARCHED)
+def test_the_page_has_the_numbers_of_searched_tables(name):
+    page = scores_of(PAGE.read_text("utf-8"))
+    ours = scores_of(validation_page(validate(names_of((name,))), "", ""))
+    assert {key: page.get(key) for key in ours} == dict(ours)
+
+
+def test_archer2_is_predicted_as_well_as_is_claimed(quick):
+    tables = [one for one in quick if one.table.name in SETS["archer2-shared-file"]]
+    reached = score(tables, calibrated=False)
+    assert reached.number == 41
+    assert reached.error <= 0.15
+    assert reached.rho >= 0.95
+
+
+def test_archer_is_predicted_as_well_as_is_claimed(quick):
+    tables = [one for one in quick if one.table.name in SETS["archer"]]
+    reached = score(tables, calibrated=False)
+    assert reached.error <= 0.20
+    assert reached.rho >= 0.90
+
+
+def test_the_page_begins_with_words_and_ends_with_numbers():
+    words, sign, numbers = PAGE.read_text("utf-8").partition("<!-- what follows is generated -->")
+    assert sign
+    assert "only predicted" in words
+    assert "| archer2-shared-file |" in numbers
+    assert (PAGE.parent / "images" / "validation.svg").is_file()
+
+
+def test_lines_and_json_have_every_cell(quick):
+    few = quick[:2]
+    lines = list(validation_lines(few))
+    cells = sum(len(one.cells) for one in few)
+    assert sum(" predicted " in line and " measured " in line for line in lines) == cells
+    document = validation_json(few)
+    assert sum(len(one["cells"]) for one in document["tables"]) == cells
+    fitted = [one for table in document["tables"] for one in table["cells"] if one["calibrated"]]
+    assert len(fitted) == 14
+
+
+def test_a_bound_is_not_counted_but_holds(quick):
+    (bound,) = next(one for one in quick if one.table.name.endswith("scaling")).cells
+    assert bound.cell.bound == "at most"
+    assert bound.ratio < 1
+
+
+def test_another_description_can_be_judged(tmp_path):
+    names = names_of(("archer2-hdd-mpiio-lock0",))
+    own, other = (score(validate(names, on), calibrated=False) for on in ("", "archer"))
+    assert own.error < other.error
+    with pytest.raises(ConfigurationError):
+        validate(names, str(tmp_path / "none.toml"))
+
+
+def test_pictures_and_pages_are_written(quick, tmp_path):
+    draw_validation(quick[:1], tmp_path / "a.svg")
+    assert "only predicted" in (tmp_path / "a.svg").read_text("utf-8")
+    page = render_validation_html(quick[:1])
+    assert "archer2-hdd-mpiio-lock2" in page
+    small = [one for one in quick if one.table.name == "shaheen2-datawarp-small-files"]
+    with pytest.raises(UsageError, match="no bandwidth"):
+        draw_validation(small, tmp_path / "b.svg")
+
+
+def test_an_unknown_set_is_refused_with_the_known_ones():
+    with pytest.raises(UsageError, match="archer2-shared-file"):
+        names_of(("archer2-shared",))
