@@ -11,20 +11,20 @@ Left out of both: opening, closing, and whatever does not concern the data file.
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import subprocess
-import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from stripewise import emulation
+from stripewise.emulation import EmulatedStorage, Emulation, EmulationOptions, set_layout
 from stripewise.model import Distribution, IoLayer, Op, Pattern, PatternKind, Trace
 from stripewise.readers import expand, read_evidence
 from stripewise.runtime import find_runtime
@@ -33,7 +33,6 @@ from stripewise.simulation.stacks import Layout, Setup
 
 DATA = "data.dat"
 _LARGEST = 1 << 28
-_ROOT = Path(__file__).resolve().parents[2]
 _TYPES = {"int64": 8, "double": 8, "float": 4}
 _MPI_OF = {"mpich": "mpich", "lustre": "mpich", "romio321": "openmpi", "ompio": "openmpi"}
 _STACK_OF = {"mpich": "romio", "lustre": "romio-lustre", "romio321": "romio", "ompio": "ompio"}
@@ -167,20 +166,32 @@ def captured(cell: Cell, options: Sequence[str], where: Path) -> Trace:
     containers = where / f"containers-{uuid.uuid4().hex}"
     containers.mkdir()
     runtime = find_runtime()
-    core = _lustre_core() if cell.mpi == "lustre" else runtime.core
     variables = {
-        "LD_PRELOAD": str(core),
+        "LD_PRELOAD": str(runtime.core),
         "STRIPEWISE_DIRECTORY": str(containers),
         "STRIPEWISE_RUN_ID": containers.name,
         "STRIPEWISE_PLUGIN_PATH": str(runtime.plugin_directory),
         "STRIPEWISE_CAPTURE": "all",
-        "LUSTRE_MEMBER": f"{cell.stripes[0]} {cell.stripes[1]}",
     }
-    _run(cell, options, where, variables)
+    with _lustre(cell, where) as more:
+        _run(cell, options, where, variables | more)
     trace = read_evidence(containers).trace
     assert trace is not None
     assert trace.lost_calls == 0
     return trace
+
+
+@contextmanager
+def _lustre(cell: Cell, where: Path) -> Iterator[dict[str, str]]:
+    """Variables under which a directory is on a Lustre; none where the driver is another."""
+    if cell.mpi != "lustre":
+        yield {}
+        return
+    set_layout(where, emulation.Layout(*cell.stripes))
+    storage = EmulatedStorage.find(EmulationOptions("lustre-flash"))
+    with Emulation.begin(storage, where) as emulated:
+        yield emulated.variables
+        assert emulated.read().requests
 
 
 def differences(real: Requests, simulated: Requests, most: int = 6) -> str:
@@ -319,19 +330,3 @@ def _environment(cell: Cell) -> dict[str, str]:
             if name.startswith("mca."):
                 plain[f"OMPI_MCA_{name.removeprefix('mca.')}"] = str(value)
     return plain
-
-
-@cache
-def _lustre_core() -> Path:
-    """The runtime library with a member that answers as a Lustre client would."""
-    tree = Path(tempfile.mkdtemp(prefix="stripewise-lustre-"))
-    atexit.register(shutil.rmtree, tree, ignore_errors=True)
-    source = _ROOT / "tests" / "native" / "programs" / "lustre.c"
-    options = [f"-DSW_HOOK_SOURCE={source}", f"-DCMAKE_C_FLAGS=-I{_ROOT / 'native' / 'lustre'}"]
-    for words in (
-        ["cmake", "-S", _ROOT / "native", "-B", tree, "-DSW_PART=core", *options],
-        ["cmake", "--build", tree, "--parallel", "2"],
-    ):
-        done = subprocess.run(words, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return tree / "libstripewise.so"
