@@ -66,6 +66,10 @@ class CyclicCall:
         return -(-self.high // size) - self.low // size
 
 
+AHEAD = 2
+"""Lock-ahead, in which the writers of an object are those of the file, spread evenly over all."""
+
+
 @dataclass(frozen=True)
 class _Meeting:
     """Who meets at an object."""
@@ -116,8 +120,8 @@ def _meeting(call: CyclicCall) -> _Meeting:
     objects = min(count, call.stripes)
     step = math.gcd(call.count, count)
     pairs = min(call.stripes, call.count * count // step)
-    writers = pairs / objects
-    nodes = float(call.aggregators.nodes_apart(count, math.ceil(writers)))
+    writers = pairs / objects if call.lock_mode != AHEAD else call.count / count
+    nodes = float(call.aggregators.nodes_apart(count, max(math.ceil(writers), 1)))
     return _Meeting(objects, writers, nodes)
 
 

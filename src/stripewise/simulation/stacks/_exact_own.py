@@ -7,6 +7,8 @@ Source: ROMIO, adio/common/ad_write_str.c, ad_read_str.c; adio/ad_lustre/ad_lust
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from stripewise.simulation.stacks._exact import Moves
@@ -41,9 +43,28 @@ def sieved_moves(ranges: Ranges, writing: bool, buffer: int, stripe_size: int = 
     moves = [piece_moves(ranges.take(lone), writing, stripe_size)]
     many = after - first > 1
     if many.any():
-        moves.append(_windows(ranges, first[many], after[many], writing, buffer, stripe_size))
+        sieved = _windows(ranges, first[many], after[many], writing, buffer, stripe_size)
+        if writing:
+            last = ranges.offset[after - 1] + ranges.size[after - 1]
+            turn = turns(ranges.offset[first[many]], last[many])
+            place = np.searchsorted(ranks[many], sieved.rank)
+            sieved = replace(sieved, round=turn[place])
+        moves.append(sieved)
     found = [np.concatenate([getattr(one, name) for one in moves]) for name in _FIELDS]
     return Moves(*found)
+
+
+def turns(begin: Ints, end: Ints) -> Ints:
+    """Return when each range may be locked: after all earlier ones that it overlaps; (n,) int64.
+
+    A write that is sieved locks the rank's whole range (ADIOI_WRITE_LOCK); who comes first is
+    not said, so ranks come in order.
+    """
+    turn = np.zeros(begin.size, np.int64)
+    for rank in range(1, begin.size):
+        meets = (begin[:rank] < end[rank]) & (end[:rank] > begin[rank])
+        turn[rank] = turn[:rank][meets].max(initial=-1) + 1
+    return turn
 
 
 _FIELDS = ("rank", "round", "offset", "size", "writing")

@@ -46,56 +46,87 @@ class OwnCall:
 
 
 def own_phases(call: OwnCall, work: Workload) -> list[Phase]:
-    """Return the phase of one call, and before it one with the reads of sieved writes."""
-    before: list[Flow] = []
-    flows: list[Flow] = []
-    for one in call.geometry.classes:
-        flow, read = _flows(call, one, work)
-        flows.append(flow)
-        before += [read] if read else []
+    """Return the phases of one call: of sieved writes, those with the reads come first.
+
+    Sieved writes take a lock on the rank's whole range of the file, so ranks whose ranges overlap
+    have their turns one after another (ADIOI_WRITE_LOCK in ad_write_str.c).
+    """
     name = "independent write" if call.writing else "independent read"
-    reading = [Phase(HOLES, 1.0, tuple(before))] if before else []
-    return [*reading, Phase(name, 1.0, tuple(flows))]
+    locked = [one for one in call.geometry.classes if call.writing and _sieves(call, one)]
+    free = [one for one in call.geometry.classes if one not in locked]
+    phases = []
+    if free:
+        together = _Together(call.geometry.ranks, 1.0)
+        flows = tuple(_flow(call, one, work, together) for one in free)
+        phases.append(Phase(name, 1.0, flows))
+    if locked:
+        together = _in_turn(call, locked)
+        for title, before in ((HOLES, True), (name, False)):
+            flows = tuple(_flow(call, one, work, together, before=before) for one in locked)
+            phases.append(Phase(title, together.turns, flows))
+    return phases
 
 
-def _flows(call: OwnCall, one: RankClass, work: Workload) -> tuple[Flow, Flow | None]:
-    """Return the requests of the ranks of a class, and the reads before sieved writes."""
+@dataclass(frozen=True)
+class _Together:
+    """How many ranks make requests at the same time, and how often others take over."""
+
+    ranks: int
+    turns: float
+
+
+def _in_turn(call: OwnCall, locked: list[RankClass]) -> _Together:
+    """Return how many ranges of ranks lie beside each other without overlapping."""
+    ranks = sum(one.ranks for one in locked)
+    union = call.geometry.union
+    reach = max(one.shape.end - one.shape.first for one in locked)
+    beside = min(max((union.end - union.first) // reach, 1), ranks)
+    turns = -(-ranks // beside)
+    return _Together(-(-ranks // turns), float(turns))
+
+
+def _sieves(call: OwnCall, one: RankClass) -> bool:
+    return bool(call.sieve) and one.shape.pieces > 1
+
+
+def _sizes(call: OwnCall, one: RankClass) -> tuple[float, float]:
+    """Return the requests of a rank (without those before sieved writes), and their mean size."""
     shape = one.shape
     stripe = call.layout.stripe_size if call.sieve_stripes else 0
-    if call.sieve and shape.pieces > 1:
+    if _sieves(call, one):
         phase = call.base % stripe if stripe else 0
         count, moved = windows(shape, call.sieve, call.writing, stripe, phase)
-        flow = _flow(call, one, work, count, moved / count)
-        if not call.writing:
-            return flow, None
-        return flow, _flow(call, one, work, count, moved / count, before=True)
+        return count * one.sets, moved / count
     count, size = float(shape.pieces), shape.size / shape.pieces
     if call.sieve and stripe:
         count *= stripes_of(size, _granule(call, one), stripe)
-    return _flow(call, one, work, count, shape.size / count), None
+    return count * one.sets, shape.size / count
 
 
 def _flow(
-    call: OwnCall, one: RankClass, work: Workload, count: float, size: float,
-    *, before: bool = False,
-) -> Flow:  # fmt: skip
+    call: OwnCall, one: RankClass, work: Workload, together: _Together, *, before: bool = False
+) -> Flow:
     layout, geometry = call.layout, call.geometry
-    ranks = geometry.ranks
-    nodes = min(work.nodes, -(-ranks // work.ranks_per_node))
+    count, size = _sizes(call, one)
+    ranks, turns = together.ranks, together.turns
+    nodes = min(work.nodes, -(-geometry.ranks // work.ranks_per_node), ranks)
     low, high = call.base + geometry.union.first, call.base + geometry.union.end
     objects = min(layout.stripe_count, stripes_touched(low, high, layout.stripe_size))
-    granule = _granule(call, one)
-    parts = min(stripes_of(size, granule, layout.stripe_size), float(objects))
-    each = _met(call, one, 1.0, count * one.sets * parts, objects)
+    parts = min(stripes_of(size, _granule(call, one), layout.stripe_size), float(objects))
+    each = _met(call, one, 1.0, count * parts, objects)
     writers = max(ranks * each / objects, 1.0)
-    per_node = min(work.ranks_per_node, ranks)
-    on_nodes = nodes * _met(call, one, per_node, per_node * count * one.sets * parts, objects)
+    per_node = -(-ranks // nodes)
+    on_nodes = nodes * _met(call, one, per_node, per_node * count * parts, objects)
     on_nodes = min(max(on_nodes / objects, 1.0), nodes)
+    met = handovers(writers, on_nodes)
+    if turns > 1 and (before or not call.writing):  # the first requests of a turn
+        met += (1 - met) * min(each / (count * parts), 1.0) * (1 - 1 / work.nodes)
+    busy = max(round(one.ranks / turns), 1)
     return Flow(
-        writing=call.writing and not before, processes=one.ranks,
-        nodes=min(nodes, one.ranks), count=count * one.sets, size=size, objects=objects,
+        writing=call.writing and not before, processes=busy, nodes=min(nodes, busy),
+        count=count * one.ranks / (busy * turns), size=size, objects=objects,
         objects_per_process=each, writers=writers, writer_nodes=on_nodes,
-        handovers=handovers(writers, on_nodes) if call.writing else 0.0, parts=parts,
+        handovers=met if call.writing else 0.0, parts=parts,
         shared_pages=_shared(call, one, work) if call.writing and not before else 0.0,
     )  # fmt: skip
 
