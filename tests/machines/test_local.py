@@ -92,6 +92,7 @@ def test_requests_through_the_cache_are_said(tmp_path, monkeypatch):
     found = probe_storage(tmp_path, effort=replace(SHORT, rounds=1))
     assert "no O_DIRECT: through the cache" in found.figures["client.process_write"].source
     assert found.figures["client.process_write"].low is None
+    assert found.stack == "romio"
 
 
 def test_direct_requests_leave_nothing(tmp_path):

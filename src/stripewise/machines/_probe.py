@@ -31,6 +31,8 @@ from stripewise.owned import OwnedDirectory
 from stripewise.text import printable
 
 _DIMENSIONS = {spec.name: spec.dimension for spec in FIGURES}
+_STACKS = {"mpich": "romio", "openmpi": "ompio", "openmpi-romio": "romio"}
+"""What simulations call the MPI-IO of an MPI."""
 _LEAST_FREE = 512 * MIB
 _MOST_PROCESSES = 8
 _LEAST_SECONDS = 1e-9
@@ -70,7 +72,8 @@ def probe_storage(
     base = described(mount)
     title = printable(f"{mount.kind or 'storage'} on {mount.point} of {platform.node()}")
     figures = dict(_figures(samples, processors))
-    return Storage(base.name, title, base.kind, "", figures, mount=mount, costs=costs)
+    stack = next((_STACKS[one.stack] for one in costs.exchange if one.stack in _STACKS), "")
+    return Storage(base.name, title, base.kind, stack, figures, mount=mount, costs=costs)
 
 
 def _figures(samples: Samples, processors: int) -> Iterator[tuple[str, Figure]]:
