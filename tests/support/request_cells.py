@@ -121,12 +121,7 @@ def _ompio() -> list[Cell]:
         cell(CUT_2D, settings={"mpiio.cb_nodes": 2}),
         *(
             cell(CUT_2D, settings=_mca(fcoll=name, **many))
-            for name in (
-                "vulcan",
-                "dynamic_gen2",
-                "dynamic",
-                "individual",
-            )  # two_phase is not modelled
+            for name in ("vulcan", "dynamic_gen2", "dynamic", "two_phase", "individual")
         ),
         cell(CUT_8, settings=_mca(fcoll="vulcan", io_ompio_num_aggregators=4)),
         cell(CUT_2D, collective=False),
@@ -135,6 +130,8 @@ def _ompio() -> list[Cell]:
         cell(RECORDS),
         cell(RECORDS, collective=False),
         cell(UNEVEN, settings=_mca(fcoll="vulcan", **many), steps=2),
+        cell(UNEVEN, settings=_mca(fcoll="two_phase", **many), steps=2),
+        cell(CUT_2D, reading=True, settings=_mca(fcoll="two_phase", **many)),
         cell(ROWS, settings=_mca(fcoll="dynamic_gen2", **many)),
         cell(CUT_2D, reading=True),
         cell(CUT_2D, reading=True, settings=_mca(fcoll="vulcan", **many)),

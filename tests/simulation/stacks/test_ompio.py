@@ -79,7 +79,7 @@ def test_on_lustre_each_stripe_is_a_call_and_has_one_writer():
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("mca.fcoll", "two_phase", "two_phase"),
+        ("mca.fcoll", "static", "static"),
         ("mca.io_ompio_grouping_option", 2, "grouping"),
         ("mpiio.cb_nodes", "many", "many"),
     ],

@@ -60,7 +60,7 @@ class OmpioStack(Stack):
             ranges = ranges_of(pattern)
             fcoll = collective if pattern.collective > 0.5 else "individual"
             there = replace(ranges, offset=ranges.offset + one.base)
-            calls = calls_of(there, work.ranks, fcoll, ompio, self.stripes(setup),
+            calls = calls_of(there, work, fcoll, ompio, self.stripes(setup),
                              writing=pattern.writing)  # fmt: skip
             tables.append(
                 as_requests(Ranges(calls.rank, calls.offset, calls.size),

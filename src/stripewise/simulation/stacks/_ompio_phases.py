@@ -19,12 +19,15 @@ from stripewise.simulation.stacks._at_once import (
     spread,
 )
 from stripewise.simulation.stacks._base import Layout
+from stripewise.simulation.stacks._even import EvenCall, even_phases
+from stripewise.simulation.stacks._geometry import geometry_of
 from stripewise.simulation.stacks._ompio_requests import Stripes
 from stripewise.simulation.stacks._ompio_settings import (
     GEN2_STRIPE,
     NO_REFINEMENT,
     Ompio,
     aggregators,
+    apart,
 )
 from stripewise.simulation.stacks._placed import Placed
 from stripewise.simulation.stacks._shape import Shape, coarser, shape_of
@@ -65,6 +68,8 @@ def phases_of(job: Job) -> list[Phase]:
         return [_individual(job)]
     if writing and job.fcoll == "dynamic_gen2":
         return [_by_stripes(job)]
+    if job.fcoll == "two_phase":
+        return _two_phase(job)
     count = aggregator_count(job)
     if writing and job.fcoll == "vulcan":
         return [_evenly(job, count)]
@@ -127,6 +132,19 @@ def _individual(job: Job) -> Phase:
                     sieving=not writing and job.ompio.read_sieving)  # fmt: skip
     flow = shared_flow(job.one, job.shape, job.work, job.layout, calls.count, calls.size)
     return Phase(f"independent {'write' if writing else 'read'}", 1.0, (flow,))
+
+
+def _two_phase(job: Job) -> list[Phase]:
+    """Return what ROMIO does, with `bytes_per_agg` for a buffer."""
+    geometry, shape = geometry_of(job.pattern), job.shape
+    if geometry is None:
+        return []
+    chosen = apart(job.ompio, job.work, int(shape.piece_bytes), int(shape.rank_bytes))
+    call = EvenCall(
+        geometry.union, job.one.base, job.pattern.writing, job.ompio.bytes_per_agg, 0, 0,
+        chosen, job.layout, job.work.ranks,
+    )  # fmt: skip
+    return even_phases(call)
 
 
 def _evenly(job: Job, count: int) -> Phase:

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._exact import Moves, even_moves
 from stripewise.simulation.stacks._ompio_settings import (
     DEFAULT_VIEW,
     GEN2_STRIPE,
     NO_REFINEMENT,
     Ompio,
     aggregators,
+    apart,
 )
 from stripewise.simulation.stacks._pieces import Ints, Ranges
 from stripewise.simulation.stacks._streams import Rounds, cut_at, in_rounds
@@ -48,18 +51,19 @@ class Stripes:
 
 
 def calls_of(
-    ranges: Ranges, ranks: int, fcoll: str, ompio: Ompio, stripes: Stripes, *, writing: bool
+    ranges: Ranges, work: Workload, fcoll: str, ompio: Ompio, stripes: Stripes, *, writing: bool
 ) -> Calls:
     """Return the calls of one MPI-IO call.
 
     Args:
         ranges: Of all ranks, at their places in the file.
-        ranks: Of the communicator.
+        work: Ranks and nodes.
         fcoll: Algorithm; "individual" for independent calls too.
         ompio: Parameters.
         stripes: What the file system tells.
         writing: Otherwise reading.
     """
+    ranks = work.ranks
     if not ranges.rank.size:
         none = np.zeros(0, np.int64)
         return Calls(none, none, none, none, none)
@@ -68,6 +72,9 @@ def calls_of(
         return _issued(rounds, ompio, writing=writing, sieving=not writing and ompio.read_sieving)
     if fcoll == "dynamic_gen2" and writing:
         return _gen2(ranges, ranks, ompio, stripes)
+    if fcoll == "two_phase":
+        chosen = apart(ompio, work, *_views(ranges, ranks))
+        return _calls(even_moves(ranges, chosen, ompio.bytes_per_agg, 0, 0, writing))
     leaders = group_leaders(ranges, ranks, ompio)
     if fcoll == "vulcan" and writing:
         return _vulcan(ranges, ranks, leaders, ompio)
@@ -80,13 +87,24 @@ def group_leaders(ranges: Ranges, ranks: int, ompio: Ompio) -> Ints:
     """Return the aggregators: the first rank of each group of successive ranks."""
     if ompio.forced == -1 and ompio.grouping == NO_REFINEMENT:
         return _by_view(ranges, ranks)
+    return first_of_groups(ranks, aggregators(ompio, ranks, *_views(ranges, ranks)))
+
+
+def _views(ranges: Ranges, ranks: int) -> tuple[int, int]:
+    """Return the mean piece of a file view, and the mean view, bytes."""
     pieces = np.bincount(ranges.rank, minlength=ranks)
     view = np.bincount(ranges.rank, ranges.size, ranks).astype(np.int64)
     # A rank that moves nothing has the view of a file that was just opened.
     piece = np.where(pieces > 0, view // np.maximum(pieces, 1), DEFAULT_VIEW)
     view = np.where(pieces > 0, view, DEFAULT_VIEW)
-    count = aggregators(ompio, ranks, int(piece.sum()) // ranks, int(view.sum()) // ranks)
-    return first_of_groups(ranks, count)
+    return int(piece.sum()) // ranks, int(view.sum()) // ranks
+
+
+def _calls(moves: Moves) -> Calls:
+    order = np.argsort(moves.rank, kind="stable")
+    writing = moves.writing.astype(np.int64)
+    columns = (moves.rank, moves.round, moves.offset, moves.size, writing)
+    return Calls(*(column[order] for column in columns))
 
 
 def first_of_groups(ranks: int, count: int) -> Ints:

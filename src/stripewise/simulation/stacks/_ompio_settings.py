@@ -11,12 +11,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from stripewise.errors import UsageError
 from stripewise.model import Value
+from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._aggregators import Aggregators
 from stripewise.simulation.stacks._base import Setup
+from stripewise.simulation.stacks._regular import Ints
 
 MIB = 1 << 20
-ALGORITHMS = ("vulcan", "dynamic", "dynamic_gen2", "individual")
+ALGORITHMS = ("vulcan", "dynamic", "dynamic_gen2", "two_phase", "individual")
 SIMPLE, NO_REFINEMENT, SIMPLE_PLUS = 5, 6, 7
 DEFAULT_VIEW = 4 * MIB
 """Bytes of the file view of a rank that has set none (MCA_IO_DEFAULT_FILE_VIEW_SIZE)."""
@@ -147,6 +152,30 @@ def aggregators(ompio: Ompio, ranks: int, piece_bytes: int, view_bytes: int) -> 
         if best >= most:
             break
     return min(best, most)
+
+
+@dataclass(frozen=True)
+class Apart(Aggregators):
+    """Aggregators of `two_phase`: the ranks cut into equal parts, the first of each."""
+
+    def rank(self, index: Ints) -> Ints:
+        """Return the ranks of the aggregators with these indices."""
+        found: Ints = index * self.ranks // self.count
+        return found
+
+    def nodes_of(self, count: int) -> int:
+        """How many nodes the first ones are on."""
+        chosen = np.linspace(0, count - 1, min(count, 4096)).astype(np.int64)
+        return int(np.unique(self.node(chosen)).size)
+
+
+def apart(ompio: Ompio, work: Workload, piece_bytes: int, view_bytes: int) -> Apart:
+    """Return the aggregators of `two_phase`; the parameter goes before the hint there."""
+    ranks = work.ranks
+    count = min(ompio.only_mca, ranks)
+    if count < 1:
+        count = aggregators(ompio, ranks, piece_bytes, view_bytes)
+    return Apart(count, 1, ranks, work.ranks_per_node, ranks)
 
 
 def _cost(ranks: int, count: int, piece: int, buffer: int, flat: bool) -> float:
