@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # The product in two commands, and what it sees, on a program whose I/O is slow in an ordinary way: BT-IO's
-# multi-partition writes, independent, many small strided pieces.
+# multi-partition writes, independent, many small strided pieces.  Then the same on a storage that is not here: a
+# Lustre of 156 targets, emulated, where a block of an array goes through one node to two targets unless told otherwise.
 set -eu
 cd "$(dirname "$0")/.."
 stripewise=$PWD/.venv/bin/stripewise
@@ -34,6 +35,12 @@ say "stripewise pattern btio.trace"
 
 say "stripewise profile --findings-only --html profile.html btio.trace"
 "$stripewise" profile --findings-only --html profile.html btio.trace
+
+set -- mpiexec.openmpi --oversubscribe -n 4 "$kernel" --pattern array3d --backend mpiio --mode collective \
+    --local 64,64,128 --keep --file array.dat
+
+say "stripewise tune --on hopper@1/8 --trials 3 -- mpiexec -n 4 stripewise-kernel --pattern array3d ..."
+"$stripewise" tune --on hopper@1/8 --trials 3 --seed 1 --study-dir array.stripewise -- "$@"
 
 say "ls btio.stripewise"
 ls btio.stripewise
