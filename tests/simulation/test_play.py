@@ -207,3 +207,22 @@ def both(work, figures, lock_mode):
 def test_closed_form_and_player_agree(case):
     closed, played = both(*case)
     assert closed == pytest.approx(played, rel=0.1, abs=1e-9)
+
+
+@pytest.mark.parametrize(("objects", "count"), [(2, 1), (12, 1), (12, 16), (48, 4)])
+def test_chance_of_targets_adds_up_to_the_slowest_of_them(objects, count):
+    storage = described(
+        {"servers.targets": 48, "servers.target_write": GIB, "servers.jitter": 0.8}
+    )
+    rounds, layout = 200, Layout(objects, MIB, 48)
+    found = np.zeros(rounds * objects * count, REQUEST_DTYPE)
+    number = np.arange(found.size)
+    found["phase"], rest = np.divmod(number, objects * count)
+    found["rank"], found["order"] = np.divmod(rest, count)
+    row = found["phase"] * count + found["order"]
+    found["offset"] = (row.astype(np.int64) * objects + found["rank"]) * MIB
+    found["size"], found["writing"] = MIB, True
+    played = play(found, storage, layout, np.arange(objects)).ends.max()
+    flow = Flow(True, objects, objects, count, MIB, objects=objects)
+    (time,) = phase_times([Phase("rounds", rounds, (flow,))], storage, layout)
+    assert time.seconds == pytest.approx(played, rel=0.12)
