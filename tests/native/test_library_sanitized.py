@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from emulated_hosts import LUSTRE, Emulation, Machine
 from native_hosts import PROGRAMS, QUICK, Host, Op, Programs, build_core
 
 from stripewise.readers import handshake
@@ -52,6 +53,24 @@ def test_clean(
     assert b"runtime error" not in done.stderr
     assert done.returncode == 0, done.stderr.decode()
     assert len(host.profile.counters) > 0
+
+
+def test_emulation_is_clean(host: Host, programs: Programs, sanitized: Path) -> None:
+    figures = {"servers.target_write": 1e9, "locks.revoke": 1e-4, "servers.jitter": 0.5}
+    machine = Machine(figures, stripe_count=3, flags=LUSTRE)
+    storage = Emulation(host, machine, programs.executable("requests"))
+    done = host.run(
+        storage.program,
+        *("0", "mkdir:d", "exclusive:a", "statfs:a", "pwrite:77:3000000", "aio:0:5000", "sync"),
+        *("seek:5", "writev:9999", "read:77", "close", "open:a", "pread:0:99", "rename:a:b"),
+        *("stat:b", "fopen:c", "fwrite:100000", "copy:c:1000", "unlink:b", "!open:b"),
+        STRIPEWISE_EMULATE=str(storage.file),
+        LD_PRELOAD=f"{sanitizer_runtime()}:{sanitized}",
+        ASAN_OPTIONS="detect_leaks=0",
+    )
+    assert b"runtime error" not in done.stderr
+    assert done.returncode == 0, done.stderr.decode()
+    assert storage.counters["writes"] >= 4
 
 
 @pytest.mark.parametrize("kind", ["address", "thread", "undefined", "leak"])

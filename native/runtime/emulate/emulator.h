@@ -210,6 +210,12 @@ uint64_t sw_law_metadata(enum sw_operation operation, uint32_t stripes, uint32_t
                          uint64_t start_ns);
 uint64_t sw_law_latency(uint64_t start_ns);
 
+/* ---- asynchronous requests ---------------------------------------------------------------------
+ */
+
+/* Remembers when a request will end; false: there is no room. */
+bool sw_posted_put(const void *block, uint64_t end_ns);
+
 /* ---- Lustre ----------------------------------------------------------------------------------
  */
 

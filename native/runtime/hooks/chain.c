@@ -123,7 +123,7 @@ static uint64_t sleep_until(uint64_t moment_ns)
 /* The kernel may wake a thread later by its timer slack, 50 us as a rule: without, it is late by
  * 30 us (measured).  To spin for the last of it is exact to 1 us, but a scheduler that shares
  * processors makes those that spin wait for 3 to 8 ms then and again. */
-static void wait_until(uint64_t moment_ns)
+void sw_wait_until(uint64_t moment_ns)
 {
     long slack_ns = syscall(SYS_prctl, PR_GET_TIMERSLACK, 0L, 0L, 0L, 0L);
     syscall(SYS_prctl, PR_SET_TIMERSLACK, 1L, 0L, 0L, 0L);
@@ -138,7 +138,7 @@ static void wait_if_asked(struct sw_request *request)
     uint64_t moment_ns = request->wait_ns;
     request->wait_ns = 0;
     if (moment_ns != 0)
-        wait_until(moment_ns);
+        sw_wait_until(moment_ns);
 }
 
 static bool ask_members(struct sw_request *request)

@@ -126,20 +126,37 @@ static void transfer(struct sw_request *request, struct sw_emulated *file, int64
     }
 }
 
-/* A write takes its turn before the call, where all is known by then. */
+/* A write takes its turn before the call, where all is known by then; whatever is only posted does
+ * so too. */
 static void before_data(struct sw_request *request)
 {
     struct sw_emulated *file = sw_emulated_file(request->fd);
-    if (file == NULL || request->action != SW_DO_WRITE || request->bytes <= 0 || request->stream ||
-        (file->state & SW_EMULATED_APPENDS) != 0)
+    bool known =
+        request->posted != NULL || (request->action == SW_DO_WRITE && !request->stream &&
+                                    file != NULL && (file->state & SW_EMULATED_APPENDS) == 0);
+    if (file != NULL && known && request->bytes > 0)
+        transfer(request, file, request->bytes, 0);
+}
+
+/* It is held where its result is fetched. */
+static void after_posting(struct sw_request *request)
+{
+    uint64_t end_ns = request->emulated.end_ns;
+    if (request->result != 0 || end_ns == 0)
         return;
-    transfer(request, file, request->bytes, 0);
+    SW_EMULATE_COUNT(model_ns, end_ns - request->emulated.start_ns);
+    if (!sw_posted_put(request->posted, end_ns))
+        hold(request);
 }
 
 static void after_data(struct sw_request *request)
 {
     struct sw_emulated *file = sw_emulated_file(request->fd);
     int64_t bytes = request->stream ? request->bytes : request->result;
+    if (request->posted != NULL) {
+        after_posting(request);
+        return;
+    }
     if (request->result < 0)
         request->emulated.end_ns = 0;
     else if (request->emulated.end_ns == 0 && file != NULL && bytes > 0)

@@ -39,6 +39,7 @@ struct sw_request {
     void *argument;         /* of an ioctl; where statfs (not statvfs) and stat put their answer */
     uint64_t start_ns;      /* CLOCK_MONOTONIC, when the request came */
     uint64_t wait_ns;       /* set by a member: CLOCK_MONOTONIC, not to go on before it */
+    const void *posted;     /* control block of an asynchronous transfer, which is only begun */
     bool opens_stream;      /* of an open: the result is a FILE * */
     struct {                /* the emulated storage's own */
         uint64_t start_ns;
@@ -81,6 +82,11 @@ void sw_descriptor_gone(unsigned first, unsigned last);
 /* Memory was mapped from a file; a ring for I/O was set up. */
 void sw_memory_mapped(int fd);
 void sw_ring_made(void);
+/* The result of an asynchronous transfer is about to be fetched. */
+void sw_posted_done(const void *block);
+
+/* Tells the thread how late it woke up. */
+void sw_wait_until(uint64_t moment_ns);
 
 void sw_hooks_load(void);   /* at load, after the layers */
 void sw_hooks_off(void);    /* where nothing is to be done */

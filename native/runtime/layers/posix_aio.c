@@ -67,6 +67,14 @@ static void submitted(struct sw_call *call, struct sw_fd *entry, const void *req
     sw_leave_time(call, sw_fd_posix(entry), op);
 }
 
+static struct sw_request request_posted(enum sw_action action, int fd, size_t bytes, off_t offset,
+                                        const void *block)
+{
+    struct sw_request request = sw_request_data(action, fd, (int64_t)bytes, offset);
+    request.posted = block;
+    return request;
+}
+
 #define ACTION(op) ((op) == SW_OP_WRITE ? SW_DO_WRITE : SW_DO_READ)
 
 #define SW_AIO_SUBMIT(name, type, op)                                                             \
@@ -78,7 +86,7 @@ static void submitted(struct sw_call *call, struct sw_fd *entry, const void *req
         struct sw_fd *entry = sw_posix_enter_quietly(&call, block->aio_fildes);                   \
         int result =                                                                              \
             SW_CHAINED(int, sw_posix, ACTION(op),                                                 \
-                       sw_request_data(ACTION(op), block->aio_fildes, (int64_t)bytes, offset),    \
+                       request_posted(ACTION(op), block->aio_fildes, bytes, offset, block),       \
                        (void)0, name, (block));                                                   \
         if (entry != NULL)                                                                        \
             submitted(&call, entry, block, op, result, bytes, offset);                            \
@@ -109,9 +117,9 @@ static void ask_list(struct aiocb *const *list, int count)
     for (int i = 0; i < count; i++) {
         if (list[i] == NULL || list[i]->aio_lio_opcode == LIO_NOP)
             continue;
-        struct sw_request request = sw_request_data(
-            list[i]->aio_lio_opcode == LIO_WRITE ? SW_DO_WRITE : SW_DO_READ, list[i]->aio_fildes,
-            (int64_t)list[i]->aio_nbytes, list[i]->aio_offset);
+        struct sw_request request =
+            request_posted(list[i]->aio_lio_opcode == LIO_WRITE ? SW_DO_WRITE : SW_DO_READ,
+                           list[i]->aio_fildes, list[i]->aio_nbytes, list[i]->aio_offset, list[i]);
         request.stream = true;
         if (sw_is_hooked(request.action))
             sw_request_only(&request);
@@ -210,6 +218,8 @@ static void returned(struct sw_call *call, struct sw_fd *entry, uintptr_t *slot,
         struct sw_fd *entry = sw_fd_entry(request->aio_fildes);                                   \
         uintptr_t *slot = entry != NULL ? recall(request) : NULL;                                 \
         bool counted = slot != NULL && sw_enter(&call, SW_LAYER_POSIX);                           \
+        if (sw_is_hooked(SW_DO_WRITE))                                                            \
+            sw_posted_done(request);                                                              \
         ssize_t result = sw_posix()->name(request);                                               \
         if (counted)                                                                              \
             returned(&call, entry, slot, result, offset);                                         \
