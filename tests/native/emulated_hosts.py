@@ -1,72 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""An emulated storage for native tests: its mapping made by hand, its counters read back."""
+"""Programs on an emulated storage, for native tests."""
 
 from __future__ import annotations
 
-import os
-import re
-import struct
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from math import inf
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from native_hosts import NATIVE, Host
+from native_hosts import Host
 
-HEADER = (NATIVE / "include/stripewise/emulate.h").read_text()
-HEADER_BYTES, COUNTERS_BYTES, FIGURES_ROOM = 4096, 512, 64
-LUSTRE, PRIVATE = 1, 2
-
-
-def names(macro: str) -> list[tuple[str, ...]]:
-    """Rows of a list in the header."""
-    start = HEADER.index(f"#define {macro}(X)")
-    lines = HEADER[start:].split("\n\n", 1)[0]
-    return re.findall(r'X\((\w+)(?:, "([\w.]+)")?\)', lines.split("\n", 1)[1])
-
-
-FIGURES = [figure for _, figure in names("SW_EMULATE_FIGURES")]
-LIMITS = [name.lower() for name, _ in names("SW_EMULATE_LIMITS")]
-COUNTERS = [name for name, _ in names("SW_EMULATE_COUNTERS_OF")]
-
-
-@dataclass
-class Machine:
-    """A described storage; what is not said limits nothing."""
-
-    figures: Mapping[str, float]
-    targets: int = 4
-    nodes: int = 4
-    ranks_per_node: int = 1
-    lock_mode: int = 0
-    stripe_count: int = 1
-    stripe_size: int = 1 << 20
-    flags: int = 0
-    noise: float = 1.0
-    files: int = 256
-    objects: int = 256
-    extra: dict[str, float] = field(default_factory=dict)
-
-    def header(self, root: Path) -> bytes:
-        """The first bytes of the mapping, and how many it has in all."""
-        values = [
-            self.figures.get(name, inf if re.search("_(write|read)$|bandwidth", name) else 0.0)
-            for name in FIGURES
-        ]
-        clocks = 8 + self.targets + self.nodes + self.files * self.nodes
-        size = HEADER_BYTES + COUNTERS_BYTES + (clocks * 8 + 63) // 64 * 64
-        size += 64 * (self.files + self.objects)
-        return struct.pack(
-            f"<8sIIQ6IiIQd{FIGURES_ROOM}d3072s",
-            *(b"SWEMULAT", 1, self.flags, size),
-            *(self.targets, self.nodes, self.ranks_per_node, self.lock_mode),
-            *(self.files, self.objects, self.stripe_count, 0, self.stripe_size, self.noise),
-            *(values + [0.0] * (FIGURES_ROOM - len(values))),
-            os.fsencode(root),
-        )
+from emulated_machine import Machine, counters
 
 
 @dataclass
@@ -93,18 +39,12 @@ class Emulation:
     def __post_init__(self) -> None:
         """Make the mapping."""
         self.file = self.host.directory.parent / "mapping"
-        header = self.machine.header(self.host.directory.resolve())
-        self.file.write_bytes(header)
-        os.truncate(self.file, struct.unpack_from("<Q", header, 16)[0])
+        self.machine.write(self.file, self.host.directory)
 
     @property
     def counters(self) -> dict[str, int]:
         """All of them; those of limits by the limit's name."""
-        words = [*COUNTERS, *(f"limit {name}" for name in LIMITS)]
-        with open(self.file, "rb") as stream:
-            stream.seek(HEADER_BYTES)
-            values = struct.unpack(f"<{len(words)}Q", stream.read(8 * len(words)))
-            return dict(zip(words, values, strict=True))
+        return counters(self.file)
 
     def environment(self, rank: int | None = None, **variables: str) -> dict[str, str]:
         """Environment of a process."""
@@ -140,22 +80,3 @@ class Emulation:
     def alone(self, *table: str, **variables: str) -> list[Request]:
         """Run one table."""
         return self.together(table, **variables)[0]
-
-
-class near:
-    """A time that is not shorter than it should be, and no longer than a busy host makes it.
-
-    How exact the emulation is on a quiet host is measured by native/bench/emulation.py.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-
-    def __eq__(self, other: object) -> bool:
-        assert isinstance(other, float)
-        return self.seconds - 0.012 <= other <= self.seconds * 1.02 + 0.03
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"near({self.seconds})"

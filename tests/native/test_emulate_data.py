@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from emulated_hosts import Emulation, Machine, near
+from emulated_hosts import Emulation
 from native_hosts import Host, Programs
 
+from emulated_machine import Machine, near
 from stripewise.simulation import chance
 
 MIB = 1 << 20

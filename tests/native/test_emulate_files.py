@@ -15,8 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from emulated_hosts import LUSTRE, Emulation, Machine, near
+from emulated_hosts import Emulation
 from native_hosts import Host, Programs
+
+from emulated_machine import LUSTRE, Machine, near
 
 MIB = 1 << 20
 ATTRIBUTE = "user.stripewise.layout"

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from emulated_hosts import Emulation, Machine, near
+from emulated_hosts import Emulation
 from native_hosts import Host, Programs
 
+from emulated_machine import Machine, near
 from stripewise.machines import Evidence, Figure, Storage
 from stripewise.simulation import REQUEST_DTYPE, play
 from stripewise.simulation.stacks import Layout

@@ -8,9 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from emulated_hosts import LUSTRE, Emulation, Machine
+from emulated_hosts import Emulation
 from native_hosts import PROGRAMS, QUICK, Host, Op, Programs, build_core
 
+from emulated_machine import LUSTRE, Machine
 from stripewise.readers import handshake
 
 

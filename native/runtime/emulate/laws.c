@@ -97,7 +97,7 @@ static struct outcome move_part(const struct sw_transfer *transfer, const struct
             found.limit = SW_LIMIT_PROCESS + (enum sw_emulate_limit)i;
         }
     }
-    if (lock.end_ns + longest > found.end_ns)
+    if (lock.end_ns + longest >= found.end_ns)
         found = (struct outcome){lock.end_ns + longest, lock.end_ns - asked_ns, slowest};
     return found;
 }

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The mapping of an emulated storage, made by hand for tests; its counters read back."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+
+HEADER = (Path(__file__).parents[1] / "native/include/stripewise/emulate.h").read_text()
+HEADER_BYTES, COUNTERS_BYTES, FIGURES_ROOM = 4096, 512, 64
+LUSTRE, PRIVATE = 1, 2
+
+
+def names(macro: str) -> list[tuple[str, ...]]:
+    """Rows of a list in the header."""
+    start = HEADER.index(f"#define {macro}(X)")
+    lines = HEADER[start:].split("\n\n", 1)[0]
+    return re.findall(r'X\((\w+)(?:, "([\w.]+)")?\)', lines.split("\n", 1)[1])
+
+
+FIGURES = [figure for _, figure in names("SW_EMULATE_FIGURES")]
+LIMITS = [name.lower() for name, _ in names("SW_EMULATE_LIMITS")]
+COUNTERS = [name for name, _ in names("SW_EMULATE_COUNTERS_OF")]
+
+
+@dataclass
+class Machine:
+    """A described storage; what is not said limits nothing."""
+
+    figures: Mapping[str, float]
+    targets: int = 4
+    nodes: int = 4
+    ranks_per_node: int = 1
+    lock_mode: int = 0
+    stripe_count: int = 1
+    stripe_size: int = 1 << 20
+    flags: int = 0
+    noise: float = 1.0
+    files: int = 256
+    objects: int = 256
+    extra: dict[str, float] = field(default_factory=dict)
+
+    def header(self, root: Path) -> bytes:
+        """The first bytes of the mapping, and how many it has in all."""
+        values = [
+            self.figures.get(name, inf if re.search("_(write|read)$|bandwidth", name) else 0.0)
+            for name in FIGURES
+        ]
+        clocks = 8 + self.targets + self.nodes + self.files * self.nodes
+        size = HEADER_BYTES + COUNTERS_BYTES + (clocks * 8 + 63) // 64 * 64
+        size += 64 * (self.files + self.objects)
+        return struct.pack(
+            f"<8sIIQ6IiIQd{FIGURES_ROOM}d3072s",
+            *(b"SWEMULAT", 1, self.flags, size),
+            *(self.targets, self.nodes, self.ranks_per_node, self.lock_mode),
+            *(self.files, self.objects, self.stripe_count, 0, self.stripe_size, self.noise),
+            *(values + [0.0] * (FIGURES_ROOM - len(values))),
+            os.fsencode(root),
+        )
+
+    def write(self, file: Path, root: Path) -> None:
+        """Make the mapping."""
+        header = self.header(root.resolve())
+        file.write_bytes(header)
+        os.truncate(file, struct.unpack_from("<Q", header, 16)[0])
+
+
+def counters(file: Path) -> dict[str, int]:
+    """All of them; those of limits by the limit's name."""
+    words = [*COUNTERS, *(f"limit {name}" for name in LIMITS)]
+    with open(file, "rb") as stream:
+        stream.seek(HEADER_BYTES)
+        values = struct.unpack(f"<{len(words)}Q", stream.read(8 * len(words)))
+    return dict(zip(words, values, strict=True))
+
+
+class near:
+    """A time that is not shorter than it should be, and no longer than a busy host makes it.
+
+    How exact the emulation is on a quiet host is measured by native/bench/emulation.py.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def __eq__(self, other: object) -> bool:
+        assert isinstance(other, float)
+        return self.seconds - 0.012 <= other <= self.seconds * 1.02 + 0.03
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"near({self.seconds})"

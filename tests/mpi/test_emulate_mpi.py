@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Emulated storage under MPI programs: hints shape files, ranks are on nodes, data is right."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from runtime_harness import FAMILIES, Ran, flat, program, require, run
+
+from emulated_machine import Machine, counters
+
+pytestmark = pytest.mark.mpi
+
+KIB = 1 << 10
+
+
+@pytest.fixture(params=FAMILIES)
+def family(request: pytest.FixtureRequest) -> str:
+    require(f"mpicc.{request.param}", f"mpiexec.{request.param}", "cmake")
+    return str(request.param)
+
+
+def emulated(
+    family: str, where: Path, machine: Machine, mode: str, *hints: str, **more: str
+) -> tuple[Ran, dict[str, int]]:
+    """Run the interleaving program (it checks what it reads) on two ranks; and the counters."""
+    work = where / "work"
+    work.mkdir()
+    machine.write(where / "mapping", work)
+    command = [program(family, "strided.c"), "out.dat", mode, str(16 * KIB), "8", *hints]
+    extra = {"STRIPEWISE_EMULATE": str(where / "mapping")}
+    ran = run(family, 2, command, work, extra=extra, **more)  # type: ignore[arg-type]
+    assert (ran.code, ran.err) == (0, "")
+    return ran, counters(where / "mapping")
+
+
+def layout(where: Path) -> str:
+    """What the program's file keeps."""
+    return os.getxattr(where / "work/out.dat", "user.stripewise.layout").decode()
+
+
+def test_hints_of_the_program_shape_its_file(family: str, tmp_path: Path) -> None:
+    hints = ("striping_factor=3", "striping_unit=65536", "start_iodevice=2")
+    emulated(family, tmp_path, Machine({}, targets=4), "independent", *hints)
+    assert layout(tmp_path) == "3 65536 2"
+
+
+def test_hints_of_the_configuration_shape_it_too(family: str, tmp_path: Path) -> None:
+    rules = flat("file * 0", "mpiio striping_factor 9", "mpiio striping_unit 131072")
+    _, found = emulated(
+        family, tmp_path, Machine({}, targets=4), "independent", configuration=rules
+    )
+    assert layout(tmp_path).startswith("4 131072 ")
+    assert found["stripes_cut"] >= 1
+
+
+def test_ranks_are_on_nodes_and_locks_go_from_one_to_the_other(
+    family: str, tmp_path: Path
+) -> None:
+    machine = Machine({"locks.revoke": 0.002}, ranks_per_node=1)
+    _, found = emulated(family, tmp_path, machine, "independent")
+    (tmp_path / "same").mkdir()
+    machine.ranks_per_node = 2
+    _, same = emulated(family, tmp_path / "same", machine, "independent")
+    assert found["limit lock"] >= 2_000_000
+    assert same["limit lock"] == 0
+
+
+def test_the_hint_for_locks_is_heard(family: str, tmp_path: Path) -> None:
+    machine = Machine({"locks.revoke": 0.002})
+    _, found = emulated(family, tmp_path, machine, "independent", "cray_cb_write_lock_mode=1")
+    writes = found["limit lock"]
+    assert writes <= 16 * 2_000_000  # reads may take locks from the last writer
+
+
+@pytest.mark.parametrize(("mode", "exchanged"), [("collective", True), ("independent", False)])
+def test_collective_calls_exchange(
+    family: str, tmp_path: Path, mode: str, exchanged: bool
+) -> None:
+    machine = Machine({"exchange.round": 0.003, "exchange.rank": 0.001})
+    hints = ("romio_cb_write=enable", "romio_cb_read=enable")
+    io = "romio321" if family == "openmpi" else ""
+    _, found = emulated(family, tmp_path, machine, mode, *hints, io=io)
+    assert (found["exchanges"] > 0) == exchanged
+    assert found["limit exchange"] == found["exchanges"] * 5_000_000
