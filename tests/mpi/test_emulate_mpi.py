@@ -86,3 +86,19 @@ def test_collective_calls_exchange(
     _, found = emulated(family, tmp_path, machine, mode, *hints, io=io)
     assert (found["exchanges"] > 0) == exchanged
     assert found["limit exchange"] == found["exchanges"] * 5_000_000
+
+
+@pytest.mark.parametrize(("choice", "exchanged"), [("automatic", False), ("enable", True)])
+def test_collective_calls_of_separate_data_are_carried_out_one_by_one(
+    family: str, tmp_path: Path, choice: str, exchanged: bool
+) -> None:
+    machine = Machine({"exchange.round": 0.001})
+    machine.write(tmp_path / "mapping", tmp_path)
+    (tmp_path / "input").write_bytes(bytes(64 * KIB))
+    variables = {"STRIPEWISE_EMULATE": str(tmp_path / "mapping")}
+    rules = flat("file * 0", f"mpiio romio_cb_write {choice}", "mpiio cb_nodes 1")
+    io = "romio321" if family == "openmpi" else ""
+    command = [program(family, "together.c")]
+    ran = run(family, 2, command, tmp_path, extra=variables, io=io, configuration=rules)
+    assert ran.code == 0
+    assert (counters(tmp_path / "mapping")["exchanges"] > 0) == exchanged

@@ -223,7 +223,7 @@ static void apply_hints(struct sw_emulated *file, int flags)
         return;
     if (sw_open_hints.lock_mode != 0)
         __atomic_store_n(&shared->lock_mode, sw_open_hints.lock_mode, __ATOMIC_RELAXED);
-    __atomic_fetch_or(&file->state, sw_open_hints.alone, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&file->state, sw_open_hints.collective, __ATOMIC_RELAXED);
 }
 
 struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *created)

@@ -137,6 +137,8 @@ enum { SW_FILE_UNKNOWN = 0, SW_FILE_ELSEWHERE = 1, SW_FILE_HERE = 2 };
 #define SW_EMULATED_APPENDS 0x8u
 #define SW_EMULATED_ALONE_WRITE 0x10u /* the hints say: no collective buffering */
 #define SW_EMULATED_ALONE_READ 0x20u
+#define SW_EMULATED_ALWAYS_WRITE 0x40u /* always */
+#define SW_EMULATED_ALWAYS_READ 0x80u
 
 struct sw_emulated {
     uint32_t state; /* the last one that is set */
@@ -163,9 +165,11 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
 struct sw_open_hints {
     bool given; /* within MPI_File_open */
     struct sw_layout_wish wish;
-    uint32_t lock_mode; /* 1 more than it is; 0: not said */
-    uint32_t alone;     /* SW_EMULATED_ALONE_* */
+    uint32_t lock_mode;  /* 1 more than it is; 0: not said */
+    uint32_t collective; /* SW_EMULATED_ALONE_* and SW_EMULATED_ALWAYS_* */
 };
+/* What this rank moves in the collective call that it is in; -1: not known. */
+extern __thread int64_t sw_own_share __attribute__((tls_model("initial-exec")));
 extern __thread struct sw_open_hints sw_open_hints __attribute__((tls_model("initial-exec")));
 
 /* ---- laws ------------------------------------------------------------------------------------

@@ -11,6 +11,13 @@
 __thread struct sw_open_hints sw_open_hints
     __attribute__((tls_model("initial-exec"))) = {.wish = {.first = -1}};
 
+__thread int64_t sw_own_share __attribute__((tls_model("initial-exec"))) = -1;
+
+void sw_emulate_share(int64_t bytes)
+{
+    sw_own_share = bytes;
+}
+
 bool sw_emulating(void)
 {
     return sw_emulator.header != NULL;
@@ -34,10 +41,14 @@ static void take(struct sw_open_hints *hints, const char *key, size_t bytes, con
         hints->lock_mode = (uint32_t)(strtoul(value, NULL, 10) % 3) + 1;
     else if (IS("romio_lustre_cb_lock_ahead_write") && is_on(value))
         hints->lock_mode = 3;
-    else if (IS("romio_cb_write") && strncmp(value, "disable", 7) == 0)
-        hints->alone |= SW_EMULATED_ALONE_WRITE;
-    else if (IS("romio_cb_read") && strncmp(value, "disable", 7) == 0)
-        hints->alone |= SW_EMULATED_ALONE_READ;
+    else if (IS("romio_cb_write"))
+        hints->collective |= strncmp(value, "disable", 7) == 0  ? SW_EMULATED_ALONE_WRITE
+                             : strncmp(value, "enable", 6) == 0 ? SW_EMULATED_ALWAYS_WRITE
+                                                                : 0;
+    else if (IS("romio_cb_read"))
+        hints->collective |= strncmp(value, "disable", 7) == 0  ? SW_EMULATED_ALONE_READ
+                             : strncmp(value, "enable", 6) == 0 ? SW_EMULATED_ALWAYS_READ
+                                                                : 0;
 #undef IS
 }
 

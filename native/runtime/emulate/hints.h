@@ -5,10 +5,13 @@
 #define STRIPEWISE_HINTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 bool sw_emulating(void);
 /* MPI_File_open of this thread begins with these "key=value\n" lines. */
 void sw_emulate_open_begin(const char *text);
 void sw_emulate_open_end(void);
+/* What this rank moves in the collective call that begins; -1: not known. */
+void sw_emulate_share(int64_t bytes);
 
 #endif

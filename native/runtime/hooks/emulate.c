@@ -69,12 +69,17 @@ static void hold(struct sw_request *request)
 /* ---- data --------------------------------------------------------------------------------------
  */
 
-/* In a collective data call of MPI-IO, which has the other ranks' data sent here first. */
-static bool is_exchanged(const struct sw_emulated *file, bool writes)
+/* An aggregator's, within a collective call of MPI-IO: it has got, or passes on, other ranks'
+ * data. A request for just as much as this rank moves itself in that call is its own: ROMIO
+ * carries out calls one by one whose data does not interleave, unless a hint has it always
+ * collect. */
+static bool is_exchanged(const struct sw_emulated *file, bool writes, int64_t bytes)
 {
     const struct sw_thread *thread = &sw_thread;
-    if ((thread->active & 1u << SW_LAYER_MPIIO) == 0 ||
-        (file->state & (writes ? SW_EMULATED_ALONE_WRITE : SW_EMULATED_ALONE_READ)) != 0)
+    uint32_t alone = writes ? SW_EMULATED_ALONE_WRITE : SW_EMULATED_ALONE_READ;
+    uint32_t always = writes ? SW_EMULATED_ALWAYS_WRITE : SW_EMULATED_ALWAYS_READ;
+    if ((thread->active & 1u << SW_LAYER_MPIIO) == 0 || (file->state & alone) != 0 ||
+        (bytes == sw_own_share && (file->state & always) == 0))
         return false;
     const char *name = thread->names[SW_LAYER_MPIIO];
     return strstr(name, "_all") != NULL || strstr(name, "_ordered") != NULL;
@@ -108,7 +113,7 @@ static void transfer(struct sw_request *request, struct sw_emulated *file, int64
     uint64_t layout = sw_emulated_layout(request->fd, file);
     struct sw_transfer wanted = {
         .writes = writes,
-        .exchanged = is_exchanged(file, writes),
+        .exchanged = is_exchanged(file, writes, bytes),
         .slot = file->slot,
         .lock_mode = lock_mode(file->slot),
         .layout = layout,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulate/hints.h"
 #include "layers/mpiio.h"
 
 struct sw_handle_table sw_mpi_files;

@@ -3,7 +3,6 @@
 /* Hints: what the configuration says for a file, merged into the program's MPI_Info. */
 #include <string.h>
 
-#include "emulate/hints.h"
 #include "layers/mpiio.h"
 #include "layers/once.h"
 
@@ -107,6 +106,20 @@ void sw_mpi_hints_tell(const struct sw_mpi_hints *hints)
     bool known = plugin != NULL && plugin->info_text(hints->merged, text, sizeof text) == 0;
     sw_inside_end();
     sw_emulate_open_begin(known ? text : "");
+}
+
+void sw_mpi_tell_share(int64_t count, sw_handle datatype)
+{
+    const struct sw_plugin *plugin = sw_mpi_plugin();
+    int64_t bytes = -1;
+    if (plugin != NULL && count > 0) {
+        sw_inside_begin();
+        int64_t element = plugin->type_bytes(datatype);
+        sw_inside_end();
+        if (element < 0 || __builtin_mul_overflow(element, count, &bytes))
+            bytes = -1;
+    }
+    sw_emulate_share(bytes);
 }
 
 /* ---- recording ----------------------------------------------------------------- */
