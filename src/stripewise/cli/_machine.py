@@ -110,7 +110,7 @@ def check(file: str, as_json: bool) -> None:
 def probe(directory: Path, as_json: bool) -> None:
     """Measure the file system of DIR (this directory) and keep it as the storage "local".
 
-    Takes about a minute and some 150 MiB at a time, in a directory of its own that is removed.
+    Takes about a minute and up to 512 MiB of space, in a directory of its own that is removed.
     Several processes write and read past the system's cache where the file system allows that.
     `stripewise profile` estimates from the record what a change would gain.
     """

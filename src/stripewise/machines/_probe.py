@@ -44,7 +44,7 @@ def probe_storage(
     """Measure the file system of a directory, in a directory of its own that is removed again.
 
     Args:
-        directory: On the file system in question; some 150 MiB at a time are written to it.
+        directory: On the file system in question; it needs 512 MiB of free space.
         stacks: Whose transfers of interleaved pieces are measured; one whose kernel fails is
             left out.
         effort: How long and how much is transferred.

@@ -55,7 +55,7 @@ def measure_costs(work: Path, stacks: Sequence[Stack] = ()) -> StorageCosts:
     """Measure what requests cost on the file system of a directory.
 
     Args:
-        work: Empty directory of its own; some 150 MiB are written to it.
+        work: Empty directory of its own; some 350 MiB are written to it.
         stacks: Whose transfers of interleaved pieces are measured; one whose kernel fails is
             left out.
 
