@@ -94,7 +94,7 @@ def test_nothing_of_the_machine_that_names_it_is_exported():
     data = json.loads(line)["case"]
     assert set(data["machine"]) == {
         "architecture", "cpu", "processors", "memory_bytes", "kernel", "filesystem", "device",
-        "storage",
+        "storage", "emulated",
     }  # fmt: skip
     assert "command" not in line
     assert "directory" not in line
