@@ -125,10 +125,10 @@ bool sw_lustre_control(struct sw_request *request, struct sw_emulated *file, uin
     case LL_IOC_LOV_SETSTRIPE:
         error = set_layout(request, file);
         stripes = error == 0 ? sw_layout_count(file->layout) : 0;
+        SW_EMULATE_COUNT(metadata, 1);
         *end_ns = sw_law_metadata(SW_OPERATION_STAT, 1, stripes, start_ns);
         return answer(request, error);
-    case LL_IOC_LOV_GETSTRIPE:
-        *end_ns = sw_law_metadata(SW_OPERATION_STAT, 1, 0, start_ns);
+    case LL_IOC_LOV_GETSTRIPE: /* the client has it since the open */
         return answer(request, get_layout(request, file));
     case LL_IOC_GROUP_LOCK:
     case LL_IOC_GROUP_UNLOCK:
