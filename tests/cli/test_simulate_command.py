@@ -112,6 +112,24 @@ def test_the_workload_of_a_trace(tmp_path, site):
         workload_of(Job(str(trace), 2, 4))
 
 
+def test_irregular_patterns_of_a_trace_are_left_out_and_it_says_so(tmp_path, site):
+    other = RECORDER.replace("Data1", "Data2").replace("83886080", "83886081")
+    odd = ("{0;0},{1;1},{5;7}", "{9;3},{1;1},{2;11}")
+    for directory, texts in (("mixed", (RECORDER, other)), ("all", (other,))):
+        (tmp_path / directory).mkdir()
+        for rank in range(2):
+            text = "".join(texts[:-1]).replace("START", str(12 * rank))
+            text += texts[-1].replace("{START;0},{1;1},{12;24}", odd[rank])
+            (tmp_path / directory / f"log.{rank}").write_text(text)
+    words = ["--ranks-per-node", 2, "--pattern"]
+    mixed = call(site, *words, tmp_path / "mixed")
+    assert mixed.exit_code == 0, mixed.output
+    assert "warning: 1 of 2 patterns" in mixed.stderr
+    done = call(site, *words, tmp_path / "all")
+    assert done.exit_code == 2
+    assert "all its patterns are irregular" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

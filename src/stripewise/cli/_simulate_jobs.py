@@ -12,6 +12,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stripewise.cli._common import note
 from stripewise.cli._vary import parse_vary
 from stripewise.errors import UsageError
 from stripewise.model import Value
@@ -112,13 +113,21 @@ def _of_trace(path: Path, job: Job) -> Workload:
     from stripewise.patterns import find_patterns
     from stripewise.readers import read_evidence
 
-    patterns = [
+    found = [
         one
         for one in find_patterns(read_evidence([path]).accesses)
         if one.kind != PatternKind.EMPTY
     ]
+    patterns = [one for one in found if one.distributions]
     if not patterns:
-        raise UsageError(f"{path}: no pattern was found in it; `stripewise pattern` says why")
+        why = "all its patterns are irregular" if found else "no pattern was found in it"
+        raise UsageError(f"{path}: {why}; `stripewise pattern {path}` shows more")
+    if len(patterns) < len(found):
+        note(
+            f"{len(found) - len(patterns)} of {len(found)} patterns in {path} are irregular and "
+            "are left out of the simulation",
+            kind="warning",
+        )
     ranks = max(one.n_ranks for one in patterns)
     if ranks != job.nodes * job.ranks_per_node:
         raise UsageError(

@@ -86,7 +86,7 @@ def shape_of(pattern: Pattern, work: Workload) -> Shape:
     """
     if not pattern.distributions and pattern.kind != PatternKind.EMPTY:
         raise UsageError(
-            f"a pattern that is {pattern.kind} has no closed form; simulate its trace instead"
+            f"a pattern that is {pattern.kind} has no closed form: leave it out of the workload"
         )
     spans = pattern.span or tuple((0, extent) for extent in pattern.extents)
     cuts = [_cut(how, *span, n_parts)
