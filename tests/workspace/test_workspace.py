@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from stripewise.emulation import Layout, own_layout, set_layout
 from stripewise.errors import StorageError, StudyError, UsageError
 from stripewise.owned import OwnedDirectory
 from stripewise.workspace import InputSnapshot, Workspace, _disk_space, _snapshot
@@ -383,3 +384,30 @@ def test_commands_follow_the_run(user, study, workspace):
 def test_an_output_outside_is_refused(study, workspace):
     with pytest.raises(UsageError, match=r"\.\./out\.h5 would be made outside"):
         command_of(workspace, study, ("./a.out", "../out.h5"))
+
+
+def test_runs_on_emulated_storage_have_their_inputs_and_layouts_within(
+    user: Path, tmp_path: Path
+) -> None:
+    set_layout(user, Layout(4))
+    set_layout(user / "data", Layout(-1, 1 << 20))
+    (user / "input.nml").chmod(0o444)
+    os.setxattr(user / "data" / "mesh", "user.stripewise.layout", b"2 0 -1")
+    home = OwnedDirectory.take(tmp_path / "study", "study")
+    home.make()
+    snapshot = InputSnapshot.create(user, home)
+    for loaded in (snapshot, InputSnapshot.load(home)):
+        assert loaded is not None
+        workspace = Workspace(loaded, home, emulated=True)
+        workspace.first_run_known((), 0)
+        place = workspace.prepare(f"run-{loaded is snapshot}")
+        mesh = place.directory / "data" / "mesh"
+        assert not mesh.is_symlink()
+        assert own_layout(place.directory) == Layout(4)
+        assert own_layout(place.directory / "data") == Layout(-1, 1 << 20)
+        assert own_layout(mesh) == Layout(2)
+        assert not workspace.outputs(f"run-{loaded is snapshot}").files
+        snapshot.check()
+    plain = Workspace(snapshot, home)
+    plain.first_run_known((), 0)
+    assert own_layout(plain.prepare("plain").directory) is None

@@ -27,6 +27,16 @@ def complete_knob(
     ]
 
 
+def complete_machine(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the name of a described storage."""
+    from stripewise.machines import preset_names
+
+    del ctx, param
+    return [CompletionItem(name) for name in preset_names() if name.startswith(incomplete)]
+
+
 def complete_strategy(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from stripewise.cli._common import directory_option, note
+from stripewise.cli._completion import complete_machine
 from stripewise.cli._layout import Size
 from stripewise.errors import UsageError
 
@@ -23,6 +24,7 @@ _on = click.option(
     "--on",
     "emulated",
     metavar="MACHINE[@1/N]",
+    shell_complete=complete_machine,
     help="Emulate this storage under the program: a name or a .toml file; @1/64: in slow motion.",
 )
 _root = directory_option(

@@ -26,6 +26,7 @@ _MACHINE = {
     "cores": "{} cores",
     "memory": "{}",
     "filesystem": "{}",
+    "emulated": "emulated: {}",
     "mpi": "{}",
     "hdf5": "HDF5 {}",
     "date": "{}",
