@@ -43,6 +43,25 @@ def test_a_burst_buffer_is_granted_by_capacity():
         simulate(described(), WORK, "posix-shared", capacity_bytes=GIB)
 
 
+def test_nodes_have_private_parts_of_a_burst_buffer():
+    figures = {"layout.granularity": GIB, "servers.target_write": GIB, "metadata.growth": 1.0}
+    storage = described(figures | {"metadata.create": 1e-3}, kind="datawarp")
+
+    def on(granted, private, stack="posix-process"):
+        return simulate(storage, WORK, stack, capacity_bytes=granted * GIB, private=private)
+
+    # 32 MiB a node: two nodes share a target, or each has its own
+    data = [sum(t.seconds for t in on(n, True).phases if t.flows) for n in (2, 4, 8)]
+    assert data == pytest.approx([64 / 1024, 32 / 1024, 32 / 1024])
+    assert on(4, True).seconds < on(4, False).seconds  # metadata of one target, not of four
+    with pytest.raises(ConfigurationError, match="share no files, as posix-shared does"):
+        on(4, True, "posix-shared")
+    with pytest.raises(ConfigurationError, match="test is no burst buffer"):
+        simulate(described(), WORK, "posix-process", private=True)
+    with pytest.raises(ConfigurationError, match=r"leave mpiio\.striping_factor out"):
+        simulate(storage, WORK, "posix-process", {"striping_factor": 2}, private=True)
+
+
 def test_a_transport_is_chosen_by_name_or_environment_and_may_hang():
     slow = {"client.node_write": figure(GIB)}
     storage = described(

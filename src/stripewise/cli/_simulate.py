@@ -91,6 +91,8 @@ if TYPE_CHECKING:
 @click.option(
     "--capacity", metavar="SIZE", help="Capacity that the job asks a burst buffer for, as 20TiB."
 )
+@click.option("--private", is_flag=True,
+              help="Give each node a part of the burst buffer to itself.")  # fmt: skip
 @click.option(
     "--tune",
     "strategy",
@@ -121,6 +123,7 @@ def command(
     sweeps: tuple[str, ...],
     transport: str,
     capacity: str | None,
+    private: bool,
     strategy: str | None,
     trials: int | None,
     seed: int,
@@ -150,6 +153,7 @@ def command(
         stack=stack,
         transport=transport,
         capacity_bytes=capacity_bytes(capacity) if capacity is not None else 0,
+        private=private,
         settings=_settings(settings),
     )
     if strategy is not None:

@@ -43,6 +43,7 @@ class Job:
             kernel too.
         stack / transport: Names; "": the storage's own.
         capacity_bytes: Of a burst buffer; 0: the default.
+        private: Each node has a part of the burst buffer to itself.
         settings: Tunable name -> value.
     """
 
@@ -57,6 +58,7 @@ class Job:
     stack: str = ""
     transport: str = ""
     capacity_bytes: int = 0
+    private: bool = False
     settings: Mapping[str, Value] = field(default_factory=dict)
 
     def simulated(self, storage: Storage, workload: Workload) -> Simulated:
@@ -65,7 +67,7 @@ class Job:
 
         return simulate(
             storage, workload, self.stack, self.settings, self.transport,
-            capacity_bytes=self.capacity_bytes,
+            capacity_bytes=self.capacity_bytes, private=self.private,
         )  # fmt: skip
 
 

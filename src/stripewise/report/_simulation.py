@@ -113,6 +113,9 @@ def stack_words(found: Simulated) -> str:
     parts = [found.stack]
     parts += [f"transport {found.transport}"] if found.transport else []
     parts += [format_settings(found.settings)] if found.settings else []
+    if found.layout.private:
+        parts.append("files on the node's own part of the burst buffer")
+        return printable("; ".join(parts))
     stripes = plural(found.layout.stripe_count, "stripe")
     parts.append(f"files of {stripes} of {format_bytes(found.layout.stripe_size)}")
     return printable("; ".join(parts))
@@ -177,6 +180,7 @@ def _row_json(row: SimulationRow) -> dict[str, Any]:
             "stripe_count": layout.stripe_count,
             "stripe_size_bytes": layout.stripe_size,
             "targets": layout.targets,
+            "private": layout.private,
         },
         "bytes": found.bytes,
         "seconds": found.seconds if isfinite(found.seconds) else None,

@@ -113,7 +113,7 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     ahead, held = (rates.ahead, parts * _held(flow, rates)) if _ahead(flow) else (0.0, 0.0)
     # Parts of all requests of one process that one object gets.
     share = flow.count / flow.objects_per_process
-    on_object, on_target = _busiest(flow, _targets(flow, layout))
+    on_object, on_target = _busiest(flow, layout)
     size, count = flow.size, flow.count
     process, file, node = size / speed["process"], size / speed["file"], size / speed["node"]
     piece, whole = size / speed["target"] / parts + rates.target_request, size / speed["whole"]
@@ -187,12 +187,16 @@ def _targets(flow: Flow, layout: Layout) -> int:
     return layout.targets // apart * flow.objects
 
 
-def _busiest(flow: Flow, targets: int) -> tuple[float, float]:
+def _busiest(flow: Flow, layout: Layout) -> tuple[float, float]:
     """Processes that use the busiest object, and (process, object) pairs of the busiest target.
 
     Objects lie on targets one after another.  Where the number of objects of a process is a mean
     of different ones, they spread evenly.
     """
+    if layout.private:
+        per_node, per_object = ceil(flow.processes / flow.nodes), flow.processes / flow.files
+        return ceil(per_object), per_node * ceil(flow.nodes / layout.targets)
+    targets = _targets(flow, layout)
     pairs, objects = flow.processes * flow.objects_per_process, flow.files * flow.objects
     if flow.objects_per_process != int(flow.objects_per_process):
         used = min(float(objects), pairs)

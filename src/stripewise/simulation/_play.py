@@ -173,7 +173,8 @@ class _Clocks:
             lock, cost = asked, self._ahead.get(file, 0.0)
             if not ahead:
                 lock, cost = self._lock(node, (file, index), writing, ragged, asked)
-            target = (placed.first + index) % placed.layout.targets
+            first = node if placed.layout.private else placed.first + index
+            target = first % placed.layout.targets
             own = [cost_of_byte * moved for cost_of_byte in costs]
             own[3] += self.rates.target_request
             if self.rates.jitter:

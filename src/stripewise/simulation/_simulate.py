@@ -20,6 +20,9 @@ from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks import Layout, Setup, Stack, find_stack
 from stripewise.tunables import tunable_of
 
+OWN_FILES = ("posix-process", "posix-node", "posix-serial")
+"""Stacks with which nodes share no files."""
+
 
 @dataclass(frozen=True)
 class Simulated:
@@ -76,6 +79,7 @@ def simulate(
     transport: str | Mapping[str, str] = "",
     *,
     capacity_bytes: int = 0,
+    private: bool = False,
     hosts: int = 0,
 ) -> Simulated:
     """Return what a workload takes.  Its cost does not grow with the number of ranks.
@@ -87,6 +91,7 @@ def simulate(
         settings: Tunable name (the key alone will do) -> value.
         transport: Name of the storage's variant, or the environment that chooses it.
         capacity_bytes: That the job asks a burst buffer for; 0: the default.
+        private: Whether each node has a part of the burst buffer to itself.
         hosts: That MPI sees; 0: the nodes (emulated nodes are one host).
 
     Raises:
@@ -100,7 +105,12 @@ def simulate(
         known[tunable.name] = tunable.check(value)
     variant = chosen_transport(storage, transport)
     system = storage.over(variant, workload.nodes)
-    layout = layout_of(system, known, capacity_bytes)
+    layout = layout_of(system, known, capacity_bytes, private=private)
+    if private and chosen.name not in OWN_FILES:
+        raise ConfigurationError(
+            f"nodes with private access share no files, as {chosen.name} does: use one of "
+            f"{', '.join(OWN_FILES)}"
+        )
     phases = chosen.phases(workload, Setup(layout, known, hosts or workload.nodes))
     times = phase_times(phases, system, layout)
     hangs = _hangs(variant, workload)

@@ -21,11 +21,13 @@ class Layout:
         stripe_count: Objects of a file, at least 1.
         stripe_size: Bytes.
         targets: Of the storage; `stripe_count` is at most that.
+        private: Each node has a target of its own: a burst buffer with private access.
     """
 
     stripe_count: int
     stripe_size: int
     targets: int
+    private: bool = False
 
 
 @dataclass(frozen=True)
