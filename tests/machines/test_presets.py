@@ -80,3 +80,11 @@ def test_files_that_are_no_descriptions(tmp_path):
     path.write_bytes(b"#" * (1 << 20 | 1))
     with pytest.raises(ConfigurationError, match="more than 1 MiB, the budget of a description"):
         load_description(path)
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_reads_that_are_said_to_be_as_writes_are(name):
+    figures = load_description(name).figures
+    for read, figure in figures.items():
+        if read.endswith("_read") and "as writes" in figure.source:
+            assert figure.value == figures[read.replace("_read", "_write")].value, read
