@@ -5,7 +5,9 @@
     python benchmarks/record_surfaces.py                  # all that are not finished
     python benchmarks/record_surfaces.py flash-hdf5-mpich --repeats 5
 
-Nothing else may run on the machine meanwhile.  It can be interrupted and killed: the same
+Cases in a folder (`emulated/vpic`) have their surfaces in a folder of the same name; those with
+`on` run on that storage, emulated.  Nothing else may run on the machine meanwhile.  It can be
+interrupted and killed: the same
 command goes on where it was.  The runs write below build/surfaces.
 """
 
@@ -26,11 +28,13 @@ HERE = Path(__file__).resolve().parent
 CASES, SURFACES = HERE / "cases", HERE / "surfaces"
 SCRATCH = HERE.parent / "build" / "surfaces"
 RANKS = 2
+LUSTRE = "lustre-mpi"
+"""MPICH with ROMIO's Lustre driver, of `make lustre-mpi`."""
 
 
 def main() -> int:
     """Record the cases named, or all."""
-    known = sorted(path.stem for path in CASES.glob("*.toml"))
+    known = sorted(str(path.relative_to(CASES))[:-5] for path in CASES.rglob("*.toml"))
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(known)}")
     parser.add_argument("--repeats", type=int, default=5)
@@ -56,16 +60,17 @@ def record(name: str, into: Path, scratch: Path, repeats: int) -> int:
     print(f"{name}: {case['why']}", flush=True)
     origin = scratch / name
     origin.mkdir(parents=True, exist_ok=True)
-    into.mkdir(parents=True, exist_ok=True)
+    output.parent.mkdir(parents=True, exist_ok=True)
     words = [
         *(sys.executable, "-c", "from stripewise.cli import main; main()"),
         *("surface", "record", "-o", str(output), "--spec", str(CASES / f"{name}.toml")),
         *("--repeats", str(repeats), "--work-dir", str(scratch / f"{name}.stripewise")),
         *(["--resume"] if output.exists() else []),
-        *("--", f"mpiexec.{case['mpi']}", "-n", str(RANKS)),
-        *(f"stripewise-kernel-{case['mpi']}", *shlex.split(case["kernel"])),
+        *(["--on", case["on"]] if "on" in case else []),
+        *("--", launcher(case["mpi"]), "-n", str(case.get("ranks", RANKS))),
+        *(f"stripewise-kernel-{family(case['mpi'])}", *shlex.split(case["kernel"])),
     ]
-    with subprocess.Popen(words, cwd=origin, env=environment()) as recording:
+    with subprocess.Popen(words, cwd=origin, env=environment(case["mpi"])) as recording:
         try:
             return recording.wait()
         except KeyboardInterrupt:
@@ -81,12 +86,28 @@ def is_finished(path: Path) -> bool:
     return len(points) >= surface.plan["configurations"] * surface.plan["repeats"]
 
 
-def environment() -> dict[str, str]:
+def family(mpi: str) -> str:
+    """Name of the MPI whose kernel runs: the Lustre driver comes with an MPICH."""
+    return "mpich" if mpi == LUSTRE else mpi
+
+
+def launcher(mpi: str) -> str:
+    """Name of the launcher, to be found on the path."""
+    return "mpiexec.hydra" if mpi == LUSTRE else f"mpiexec.{mpi}"
+
+
+def environment(mpi: str) -> dict[str, str]:
     """Find the kernels by name, so that no path of this machine is recorded."""
-    kernels = {str(path.parent) for path in find_runtime().kernels.values()}
+    places = {str(path.parent) for path in find_runtime().kernels.values()}
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    path = os.pathsep.join([*kernels, os.environ.get("PATH", os.defpath)])
-    return {**os.environ, **allowed, "PATH": path}
+    libraries = {}
+    if mpi == LUSTRE:
+        built = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+        built = built / "stripewise" / "lustre-mpi"
+        places.add(str(built / "bin"))
+        libraries = {"LD_LIBRARY_PATH": str(built / "lib")}
+    path = os.pathsep.join([*places, os.environ.get("PATH", os.defpath)])
+    return {**os.environ, **allowed, **libraries, "PATH": path}
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from stripewise.emulation import EmulationOptions
 from stripewise.errors import ProgramError
 from stripewise.launch import Handle, Outcome, RunRequest
 from stripewise.model import BASELINE_ROLES, Measurement, RunStatus, StudyResult, Trial, Value
@@ -90,6 +91,7 @@ def replay_study(
     limits: dict[str, Any] = {}
     if runs is not None:
         limits = {"runs": runs, "trials": _UNLIMITED, "patience": _UNLIMITED}
+    emulated = surface.provenance.get("emulated", "")
     with tempfile.TemporaryDirectory(dir=_fast_directory()) as folder:
         options = StudyOptions(
             command=surface.command,
@@ -99,6 +101,7 @@ def replay_study(
             strategy_options=strategy_options or {},
             seed=seed,
             unsynced=False,
+            storage=EmulationOptions(emulated) if emulated else None,
             **limits,
         )
         result = run_study(options, watcher, lambda _options, _ledger: tools)
