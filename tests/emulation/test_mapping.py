@@ -187,7 +187,8 @@ def test_a_burst_buffer_has_nodes_for_its_capacity() -> None:
 
 def test_the_environment_chooses_the_transport() -> None:
     found = storage()
-    assert found.transport({}).name == "ofi"  # type: ignore[union-attr]
+    assert found.transport({}).name == "ofi-sar64k"  # type: ignore[union-attr]
+    assert found.transport({"FI_OFI_RXM_SAR_LIMIT": "256K"}).name == "ofi"  # type: ignore[union-attr]
     assert found.transport({"CRAYPE_NETWORK_TARGET": "ucx"}).name == "ucx"  # type: ignore[union-attr]
     assert storage(transport="ucx").transport({}).name == "ucx"  # type: ignore[union-attr]
 

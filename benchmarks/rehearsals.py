@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Real programs on emulated storage beside what simulation says of them.
+
+    python benchmarks/rehearsals.py                        # all cells; some minutes
+    python benchmarks/rehearsals.py vpic-lustre --repeats 5
+    python benchmarks/rehearsals.py --program "ior -a MPIIO -c -b 4m -t 1m -o {file}" ...
+
+Each cell is a real MPI program that runs under `stripewise run --on`.  Its I/O time is compared
+with `stripewise simulate` for the same pattern, stack and settings.  A program given with
+--program is traced first, and its pattern is simulated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from record_surfaces import environment, family, launcher
+
+from stripewise.errors import StripewiseError
+from stripewise.machines import find_storage
+from stripewise.model import PatternKind
+from stripewise.patterns import find_patterns
+from stripewise.readers import read_evidence
+from stripewise.simulation import Workload, simulate, workload_from_kernel
+
+COMMAND = (sys.executable, "-c", "from stripewise.cli import main; main()")
+CLOSE = 0.15
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One program, one storage, one configuration.
+
+    Attributes:
+        name: For people.
+        on: Storage, in slow motion.
+        mpi: "openmpi", "mpich" or "lustre-mpi".
+        stack: As it is simulated.
+        ranks: One on each virtual node.
+        kernel: Pattern and options, which simulation knows too.
+        more: Options of the kernel that change its calls and not its pattern.
+        hints: MPI-IO hints, given by a configuration.
+        mca: Parameters of Open MPI.
+        program: Another program instead of the kernel; `{file}` is replaced.
+    """
+
+    name: str
+    on: str
+    mpi: str
+    stack: str
+    ranks: int
+    kernel: str = ""
+    more: str = "--backend mpiio"
+    hints: Mapping[str, object] = field(default_factory=dict)
+    mca: Mapping[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = ()
+
+
+ARCHER2, HOPPER, WARP = "archer2-hdd@1/32", "hopper@1/8", "shaheen2-datawarp@1/32"
+BLOCKS = "array3d --local 64,128,128"
+ALL = {"cb_config_list": "*:*"}
+LUSTRE = ("lustre-mpi", "romio-lustre")
+CELLS = (
+    Cell("blocks-1-stripe", ARCHER2, *LUSTRE, 4, BLOCKS),
+    Cell("blocks-4-stripes", ARCHER2, *LUSTRE, 4, BLOCKS,
+         hints={**ALL, "cb_nodes": 4, "striping_factor": 4}),
+    Cell("blocks-12-stripes", ARCHER2, *LUSTRE, 4, BLOCKS,
+         hints={**ALL, "cb_nodes": 4, "striping_factor": -1}),
+    Cell("blocks-4-MiB", ARCHER2, *LUSTRE, 4, BLOCKS,
+         hints={**ALL, "cb_nodes": 4, "striping_factor": 4, "striping_unit": 4 << 20}),
+    Cell("blocks-direct", ARCHER2, *LUSTRE, 4, BLOCKS, hints={"romio_cb_write": "disable",
+         "romio_ds_write": "disable"}),
+    Cell("vpic-1-stripe", ARCHER2, *LUSTRE, 4, "vpic --local 524288"),
+    Cell("vpic-4-writers", ARCHER2, *LUSTRE, 4, "vpic --local 524288",
+         hints={**ALL, "cb_nodes": 4, "striping_factor": 4, "romio_cb_write": "enable"}),
+    Cell("btio-1-stripe", HOPPER, *LUSTRE, 4, "btio --size 96,96,96"),
+    Cell("btio-4-stripes", HOPPER, *LUSTRE, 4, "btio --size 96,96,96",
+         hints={**ALL, "cb_nodes": 4, "striping_factor": 4}),
+    Cell("gcrm-2-ratio", HOPPER, *LUSTRE, 4, "gcrm --local 1,26,40960",
+         hints={**ALL, "cb_nodes": 4, "striping_factor": 2, "romio_lustre_co_ratio": 2}),
+    Cell("flash-hopper", HOPPER, *LUSTRE, 4, "flash --local 32,8,8,8"),
+    Cell("vorpal-hopper", HOPPER, *LUSTRE, 4, "vorpal --local 60,50,60 --steps 4",
+         hints={**ALL, "cb_nodes": 4, "striping_factor": 4}),
+    Cell("blocks-romio", ARCHER2, "mpich", "romio", 2, BLOCKS),
+    Cell("blocks-romio-2", ARCHER2, "mpich", "romio", 2, BLOCKS,
+         hints={**ALL, "cb_nodes": 2, "striping_factor": 4}),
+    Cell("blocks-ompio", ARCHER2, "openmpi", "ompio", 4, BLOCKS),
+    Cell("vpic-ompio", ARCHER2, "openmpi", "ompio", 4, "vpic --local 524288"),
+    Cell("gcrm-ompio", HOPPER, "openmpi", "ompio", 4, "gcrm --local 1,26,40960"),
+    Cell("blocks-warp", WARP, *LUSTRE, 4, BLOCKS),
+    Cell("vpic-warp", WARP, *LUSTRE, 4, "vpic --local 524288"),
+    Cell("blocks-own-files", ARCHER2, "openmpi", "posix-process", 4, BLOCKS,
+         more="--backend posix --layout per-process"),
+    Cell("vpic-own-files", HOPPER, "openmpi", "posix-process", 4, "vpic --local 524288",
+         more="--backend posix --layout per-process"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a cell gave.
+
+    Attributes:
+        emulated: I/O seconds of each run that counts.
+        simulated: I/O seconds.
+        problem: Why there is nothing; "" if there is.
+    """
+
+    emulated: Sequence[float]
+    simulated: float
+    problem: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Simulated over emulated."""
+        return self.simulated / median(self.emulated)
+
+
+def main() -> int:
+    """Run, simulate, print."""
+    given = _arguments()
+    rows = []
+    for cell in given.cells:
+        found = compare(cell, given.repeats)
+        rows.append((cell, found))
+        print(_row(cell, found), flush=True)
+    known = [found for _, found in rows if not found.problem]
+    close = sum(abs(found.ratio - 1) <= CLOSE for found in known)
+    print(f"within {CLOSE:.0%}: {close} of {len(known)} cells")
+    return 0 if close == len(rows) else 1
+
+
+def compare(cell: Cell, repeats: int) -> Found:
+    """Run a cell several times, and simulate it."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        try:
+            workload = _workload(cell, home)
+            seconds = [one for _ in range(repeats) for one in _run(cell, home)]
+        except (StripewiseError, subprocess.SubprocessError, OSError, ValueError) as error:
+            return Found((), 0.0, str(error).splitlines()[0])
+    settings = {f"mpiio.{name}": value for name, value in cell.hints.items()}
+    settings |= {f"mca.{name}": value for name, value in cell.mca.items()}
+    looked = simulate(find_storage(cell.on), workload, cell.stack, settings, hosts=1)
+    return Found(seconds, looked.seconds, "" if seconds else "the host was the limit")
+
+
+def _workload(cell: Cell, home: Path) -> Workload:
+    if not cell.program:
+        return workload_from_kernel(cell.kernel, cell.ranks, 1)
+    trace = home / "program.trace"
+    subprocess.run(
+        [*COMMAND, "trace", "-o", str(trace), "--", *_words(cell, home)],
+        cwd=home, env=environment(cell.mpi), check=True, capture_output=True,
+    )  # fmt: skip
+    found = find_patterns(read_evidence([trace]).accesses)
+    patterns = tuple(one for one in found if one.kind != PatternKind.EMPTY)
+    return Workload(patterns, cell.ranks, 1)
+
+
+def _run(cell: Cell, home: Path) -> Iterator[float]:
+    """Yield the I/O time of one run, if it counts."""
+    for old in home.glob("out*"):
+        old.unlink()
+    configured = []
+    if cell.hints or cell.mca:
+        file = home / "hints.toml"
+        file.write_text(_toml(cell))
+        configured = ["--config", str(file)]
+    done = subprocess.run(
+        [*COMMAND, "run", "--on", cell.on, *configured, "--json", "--", *_words(cell, home)],
+        cwd=home, env=environment(cell.mpi), check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    seen = json.loads(done.stdout.splitlines()[-1])
+    if seen["emulated"]["counted"]:
+        yield seen["io_seconds"]
+
+
+def _words(cell: Cell, home: Path) -> list[str]:
+    start = [launcher(cell.mpi), "-n", str(cell.ranks)]
+    if cell.mpi == "openmpi":
+        start.insert(1, "--oversubscribe")
+    file = "out.dat"
+    if cell.program:
+        return [*start, *(word.format(file=file) for word in cell.program)]
+    kernel = ["--pattern", *shlex.split(cell.kernel), *shlex.split(cell.more)]
+    return [*start, f"stripewise-kernel-{family(cell.mpi)}", *kernel,
+            "--mode", "collective", "--halo", "0", "--file", file]  # fmt: skip
+
+
+def _toml(cell: Cell) -> str:
+    hints = ", ".join(f"{name} = {json.dumps(value)}" for name, value in cell.hints.items())
+    mca = ", ".join(f"{name} = {json.dumps(value)}" for name, value in cell.mca.items())
+    text = "version = 1\n"
+    text += f'[[file]]\nmatch = "*"\noverride = true\nmpiio = {{ {hints} }}\n' if hints else ""
+    return text + (f"[job]\nmca = {{ {mca} }}\n" if mca else "")
+
+
+def _row(cell: Cell, found: Found) -> str:
+    if found.problem:
+        return f"{cell.name:20} {cell.on:24} {cell.stack:14} {found.problem}"
+    spread = (max(found.emulated) - min(found.emulated)) / median(found.emulated)
+    return (
+        f"{cell.name:20} {cell.on:24} {cell.stack:14} emulated {median(found.emulated):7.3f} s "
+        f"(spread {spread:4.0%})  simulated {found.simulated:7.3f} s  ratio {found.ratio:.2f}"
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="CELL", help="default: all")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument(
+        "--program",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="program without its launcher; {file} stands for its output",
+    )
+    parser.add_argument("--on", default=ARCHER2)
+    parser.add_argument("--mpi", default="openmpi")
+    parser.add_argument("--stack", default="ompio")
+    parser.add_argument("--ranks", type=int, default=4)
+    given = parser.parse_args()
+    cells = [cell for cell in CELLS if not given.names or cell.name in given.names]
+    if given.program and not given.names:
+        cells = []
+    for number, text in enumerate(given.program):
+        words = tuple(shlex.split(text))
+        name = f"{Path(words[0]).name}-{number + 1}"
+        cells.append(Cell(name, given.on, given.mpi, given.stack, given.ranks, program=words))
+    given.cells = cells
+    return given
+
+
+if __name__ == "__main__":
+    sys.exit(main())
