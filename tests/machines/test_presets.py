@@ -39,7 +39,7 @@ def test_slow_motion_keeps_all_relations():
     for spec in FIGURES:
         scale = _SCALES.get(spec.dimension, 1)
         assert slow.value(spec.name) == pytest.approx(storage.value(spec.name) * scale)
-    ofi = slow.transports[0].figures["exchange.bandwidth"]
+    ofi = slow.transports[1].figures["exchange.bandwidth"]
     assert ofi.value == pytest.approx(
         storage.transports[0].figures["exchange.bandwidth"].value / 64
     )
