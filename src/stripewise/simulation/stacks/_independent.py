@@ -7,8 +7,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._at_once import AtOnce, at_once, begins_of, spread
 from stripewise.simulation.stacks._base import Layout
 from stripewise.simulation.stacks._contention import (
     crossing,
@@ -111,24 +114,54 @@ def _flow(
     ranks, turns = together.ranks, together.turns
     nodes = min(work.nodes, -(-geometry.ranks // work.ranks_per_node), ranks)
     low, high = call.base + geometry.union.first, call.base + geometry.union.end
-    objects = min(layout.stripe_count, stripes_touched(low, high, layout.stripe_size))
-    parts = min(stripes_of(size, _granule(call, one), layout.stripe_size), float(objects))
-    each = _met(call, one, 1.0, count * parts, objects)
-    writers = max(ranks * each / objects, 1.0)
-    per_node = -(-ranks // nodes)
-    on_nodes = nodes * _met(call, one, per_node, per_node * count * parts, objects)
-    on_nodes = min(max(on_nodes / objects, 1.0), nodes)
-    met = handovers(writers, on_nodes)
-    if turns > 1 and (before or not call.writing):  # the first requests of a turn
-        met += (1 - met) * min(each / (count * parts), 1.0) * (1 - 1 / work.nodes)
+    everywhere = min(layout.stripe_count, stripes_touched(low, high, layout.stripe_size))
+    parts = min(stripes_of(size, _granule(call, one), layout.stripe_size), float(everywhere))
+    meet = _meeting(call, size, work, together)
+    reach = (one.shape.end - one.shape.first) * one.sets
+    at_once_ = spread(meet, count, size, reach, everywhere, layout.stripe_size)
+    objects = min(max(round(at_once_), 1), everywhere)
+    met = _handovers(call, one, work, together, meet, count * parts, everywhere, before)
     busy = max(round(one.ranks / turns), 1)
     return Flow(
         writing=call.writing and not before, processes=busy, nodes=min(nodes, busy),
         count=count * one.ranks / (busy * turns), size=size, objects=objects,
-        objects_per_process=each, writers=writers, writer_nodes=on_nodes,
-        handovers=met if call.writing else 0.0, parts=parts,
+        objects_per_process=min(parts, float(objects)),
+        writers=max(meet.writers, 1.0), writer_nodes=min(max(meet.nodes, 1.0), nodes),
+        handovers=met if call.writing else 0.0, parts=min(parts, float(objects)),
         shared_pages=_shared(call, one, work) if call.writing and not before else 0.0,
     )  # fmt: skip
+
+
+def _meeting(call: OwnCall, size: float, work: Workload, together: _Together) -> AtOnce:
+    """Return where the ranks meet that are under way at the same time."""
+    begins, ranks = begins_of(call.geometry.pattern, call.base)
+    if together.turns > 1:
+        chosen = np.argsort(begins, kind="stable")[:: max(begins.size // together.ranks, 1)]
+        begins, ranks = begins[chosen], ranks[chosen]
+    return at_once(begins, size, ranks // work.ranks_per_node, together.ranks, call.layout)
+
+
+def _handovers(
+    call: OwnCall, one: RankClass, work: Workload, together: _Together, meet: AtOnce,
+    touched: float, objects: int, before: bool,
+) -> float:  # fmt: skip
+    """Return the share of requests that find an object's lock at another node.
+
+    At a moment, requests of several nodes meet at an object; and the first request of a rank at
+    an object finds who was there before.
+    """
+    nodes = min(work.nodes, -(-call.geometry.ranks // work.ranks_per_node), together.ranks)
+    met = handovers(meet.writers, min(meet.nodes, nodes))
+    each = _met(call, one, 1.0, touched, objects)
+    per_node = -(-together.ranks // nodes)
+    of_node = _met(call, one, per_node, per_node * touched, objects)
+    writers = max(together.ranks * each / objects, 1.0)
+    stripes = _met(call, one, 1.0, touched, 1 << 62)
+    others = handovers(writers, min(max(nodes * of_node / objects, 1.0), nodes))
+    met = max(met, others * min(stripes / touched, 1.0))
+    if together.turns > 1 and before:  # the first requests of a turn
+        met += (1 - met) * min(each / touched, 1.0) * (1 - 1 / work.nodes)
+    return min(met, 1.0)
 
 
 def _met(call: OwnCall, one: RankClass, ranks: float, touched: float, objects: int) -> float:
