@@ -41,7 +41,7 @@ def test_slow_motion_keeps_all_relations():
         assert slow.value(spec.name) == pytest.approx(storage.value(spec.name) * scale)
     ofi = slow.transports[1].figures["exchange.bandwidth"]
     assert ofi.value == pytest.approx(
-        storage.transports[0].figures["exchange.bandwidth"].value / 64
+        storage.transports[1].figures["exchange.bandwidth"].value / 64
     )
     assert load_description(description_text(slow)) == slow
 
