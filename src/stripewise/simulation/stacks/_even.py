@@ -14,6 +14,7 @@ import numpy as np
 
 from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation.stacks._aggregators import Aggregators
+from stripewise.simulation.stacks._at_once import at_once, looked_at
 from stripewise.simulation.stacks._base import Layout
 from stripewise.simulation.stacks._contention import handovers
 from stripewise.simulation.stacks._regular import Ints, Regular
@@ -123,24 +124,27 @@ def _phase(call: EvenCall, repeats: float, flows: tuple[Flow, ...], exchanged: f
 
 @dataclass(frozen=True)
 class _Meeting:
-    """Where aggregators meet: objects in use, writers of one of them, borders within pages."""
+    """Where aggregators meet in a round: objects, writers of one, their nodes; ragged borders."""
 
     objects: int
     writers: float
+    nodes: float
     shared: float
 
 
 def _meeting(call: EvenCall, ends: Ints) -> _Meeting:
-    size, count = call.layout.stripe_size, call.layout.stripe_count
-    used = np.diff(ends) > 0
-    stripes = np.where(used, -(-ends[1:] // size) - ends[:-1] // size, 0)
-    whole = -(-int(ends[-1]) // size) - int(ends[0]) // size
-    objects = min(count, whole)
-    writers = float(np.minimum(stripes, count).sum()) / objects
-    borders = ends[1:-1][used[1:]]
+    """Return who meets: shares that are all stripes apart have all at one object in each round."""
+    used = np.flatnonzero(np.diff(ends) > 0)
+    chosen = used[looked_at(used.size)]
+    size = float(min(call.buffer, np.diff(ends).max()))
+    nodes = call.aggregators.node(chosen)
+    meet = at_once(ends[chosen], size, nodes, used.size, call.layout)
+    borders = ends[1:-1][np.diff(ends)[1:] > 0]
     within = float(np.count_nonzero(borders % 4096))
     requests = float((-(-np.diff(ends) // call.buffer)).sum())
-    return _Meeting(objects, writers, min(2 * within / requests, 1.0))
+    on_nodes = min(meet.nodes, float(call.aggregators.nodes))
+    shared = min(2 * within / requests, 1.0)
+    return _Meeting(max(1, round(meet.objects)), max(meet.writers, 1.0), on_nodes, shared)
 
 
 def _flow(
@@ -150,7 +154,7 @@ def _flow(
     nodes = min(call.aggregators.nodes, processes)
     layout = call.layout
     touched = stripes_in(size, layout.stripe_size)
-    on_nodes = min(meeting.writers, call.aggregators.nodes)
+    on_nodes = max(1.0, min(meeting.writers, meeting.nodes))
     writing = call.writing if writing is None else writing
     return Flow(
         writing=writing, processes=processes, nodes=nodes, count=count, size=size,
