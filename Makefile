@@ -74,6 +74,7 @@ docs: setup ## the documentation as a web site in site/
 bench: setup ## what the library and the analysis cost; figures side by side from one run
 	$(BIN)/python native/bench/cost_per_call.py
 	$(BIN)/python native/bench/cost_of_capture.py
+	$(BIN)/python native/bench/emulation.py
 	$(BIN)/python benchmarks/fixed_cost.py
 	$(BIN)/python benchmarks/pattern_analysis.py
 	$(BIN)/python benchmarks/read_trace.py

@@ -6,16 +6,19 @@
  *   cost_per_call calls  FILE BYTES BLOCKS CALLS THREADED
  *   cost_per_call synced FILE BYTES CALLS
  *   cost_per_call idle   FILES
+ *   cost_per_call held   FILE BYTES CALLS FIRST STRIDE MOMENT
  *
  * `calls` alternates blocks of writes through the library (the name `pwrite`) and past it
  * (libc's own function), in random order within each pair, and prints one line
  * "with_ns without_ns" of nanoseconds per call for each pair.  `synced` writes and syncs
  * CALLS times and prints its seconds.  `idle` opens FILES files and prints its resident
- * kilobytes, then exits.
+ * kilobytes, then exits.  `held` makes CALLS writes from offset FIRST on, STRIDE bytes apart,
+ * beginning at MOMENT (CLOCK_MONOTONIC, nanoseconds), and prints when each ended after that.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -131,8 +134,33 @@ static int run_idle(int files)
     return 0;
 }
 
+static int run_held(const char *path, size_t bytes, int calls, off_t first, off_t stride,
+                    double moment_ns)
+{
+    int fd = open(path, O_RDWR | O_CREAT, 0600);
+    char *data = calloc(1, bytes);
+    double *ends = calloc((size_t)calls, sizeof *ends);
+    struct timespec moment = {(time_t)(moment_ns / 1e9), (long)fmod(moment_ns, 1e9)};
+    if (fd < 0 || data == NULL || ends == NULL)
+        return 1;
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &moment, NULL);
+    for (int i = 0; i < calls; i++) {
+        if (pwrite(fd, data, bytes, first + i * stride) != (ssize_t)bytes)
+            return 1;
+        ends[i] = now_ns() - moment_ns;
+    }
+    for (int i = 0; i < calls; i++)
+        printf("%.0f\n", ends[i]);
+    free(ends);
+    free(data);
+    return 0;
+}
+
 int main(int count, char **arguments)
 {
+    if (count == 8 && strcmp(arguments[1], "held") == 0)
+        return run_held(arguments[2], strtoul(arguments[3], NULL, 10), atoi(arguments[4]),
+                        atoll(arguments[5]), atoll(arguments[6]), strtod(arguments[7], NULL));
     if (count == 7 && strcmp(arguments[1], "calls") == 0)
         return run_calls(arguments[2], strtoul(arguments[3], NULL, 10), atoi(arguments[4]),
                          atoi(arguments[5]), atoi(arguments[6]));

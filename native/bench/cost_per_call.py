@@ -59,7 +59,16 @@ class Bench:
         for command in (
             ["cmake", "-S", self.native, "-B", build, "-DSW_PART=core"],
             ["cmake", "--build", build],
-            ["cc", "-O2", "-o", self.program, BENCH / "cost_per_call.c", "-ldl", "-pthread"],
+            [
+                "cc",
+                "-O2",
+                "-o",
+                self.program,
+                BENCH / "cost_per_call.c",
+                "-ldl",
+                "-lm",
+                "-pthread",
+            ],
         ):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:

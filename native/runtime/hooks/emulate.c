@@ -24,28 +24,37 @@ static uint32_t load(void)
 /* ---- moments -----------------------------------------------------------------------------------
  */
 
-/* What this host was late with the last request of the thread is no part of the next one's time;
- * more than that is the host's, and counted. */
-#define MOST_LATE_NS UINT64_C(10000000)
+/* What this host was late with the last request of the thread is no part of the next one's time.
+ */
+#define MOST_LATE_NS UINT64_C(10000000) /* more than that is not made up for */
+#define LATE_NS UINT64_C(2000000)       /* and 2 %: the host was the limit */
+
+static void count_late(uint64_t late_ns)
+{
+    SW_EMULATE_COUNT(late, 1);
+    SW_EMULATE_COUNT(late_ns, late_ns);
+}
 
 static void begin(struct sw_request *request)
 {
-    uint64_t late_ns = sw_thread.late_ns < MOST_LATE_NS ? sw_thread.late_ns : MOST_LATE_NS;
+    uint64_t late_ns = sw_thread.late_ns;
+    if (late_ns != 0)
+        SW_EMULATE_COUNT(behind_ns, late_ns);
+    if (late_ns > MOST_LATE_NS) {
+        count_late(late_ns - MOST_LATE_NS); /* it woke up so late */
+        late_ns = MOST_LATE_NS;
+    }
     sw_thread.late_ns = 0;
     request->emulated.start_ns = request->start_ns - late_ns;
     request->emulated.end_ns = 0;
 }
 
-#define LATE_NS UINT64_C(2000000) /* and 2 % */
-
-static void count_late(uint64_t late_ns, uint64_t model_ns)
+/* The real call has taken longer. */
+static void overtaken(uint64_t late_ns, uint64_t model_ns)
 {
-    sw_thread.late_ns = late_ns;
-    SW_EMULATE_COUNT(behind_ns, late_ns);
-    if (late_ns <= LATE_NS || late_ns <= model_ns / 50)
-        return;
-    SW_EMULATE_COUNT(late, 1);
-    SW_EMULATE_COUNT(late_ns, late_ns);
+    sw_thread.late_ns = late_ns < MOST_LATE_NS ? late_ns : MOST_LATE_NS;
+    if (late_ns > LATE_NS && late_ns > model_ns / 50)
+        count_late(late_ns);
 }
 
 /* The chain waits. */
@@ -57,7 +66,7 @@ static void hold(struct sw_request *request)
         return;
     SW_EMULATE_COUNT(model_ns, end_ns - request->emulated.start_ns);
     if (now_ns >= end_ns) {
-        count_late(now_ns - end_ns, end_ns - request->emulated.start_ns);
+        overtaken(now_ns - end_ns, end_ns - request->emulated.start_ns);
         return;
     }
     SW_EMULATE_COUNT(held, 1);
