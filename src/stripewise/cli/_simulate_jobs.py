@@ -12,7 +12,6 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stripewise.cli._common import note
 from stripewise.cli._vary import parse_vary
 from stripewise.errors import UsageError
 from stripewise.model import Value
@@ -103,40 +102,13 @@ def workload_of(job: Job) -> Workload:
             f"--pattern {text!r} is no trace, no kernel ({', '.join(KERNELS)}) and no notation "
             "(<3D,(BLOCK,BLOCK,BLOCK),(256,256,256)>)"
         )
-    return _of_trace(Path(text), job)
+    from stripewise.cli._simulate_trace import workload_of_trace
+
+    return workload_of_trace(Path(text), job.nodes, job.ranks_per_node)
 
 
 def _reading(work: Workload) -> Workload:
     return replace(work, patterns=tuple(replace(one, writing=False) for one in work.patterns))
-
-
-def _of_trace(path: Path, job: Job) -> Workload:
-    from stripewise.model import PatternKind
-    from stripewise.patterns import find_patterns
-    from stripewise.readers import read_evidence
-
-    found = [
-        one
-        for one in find_patterns(read_evidence([path]).accesses)
-        if one.kind != PatternKind.EMPTY
-    ]
-    patterns = [one for one in found if one.distributions]
-    if not patterns:
-        why = "all its patterns are irregular" if found else "no pattern was found in it"
-        raise UsageError(f"{path}: {why}; `stripewise pattern {path}` shows more")
-    if len(patterns) < len(found):
-        note(
-            f"{len(found) - len(patterns)} of {len(found)} patterns in {path} are irregular and "
-            "are left out of the simulation",
-            kind="warning",
-        )
-    ranks = max(one.n_ranks for one in patterns)
-    if ranks != job.nodes * job.ranks_per_node:
-        raise UsageError(
-            f"{path} is of {ranks} ranks, not of {job.nodes * job.ranks_per_node}: give --nodes "
-            f"and --ranks-per-node whose product is {ranks}"
-        )
-    return Workload(tuple(patterns), job.nodes, job.ranks_per_node)
 
 
 def parse_sweep(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
