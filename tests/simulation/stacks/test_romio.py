@@ -8,12 +8,14 @@ import time
 import tracemalloc
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stripewise.simulation import Workload
 from stripewise.simulation.stacks import Layout, Setup, find_stack
+from stripewise.simulation.stacks._aggregators import lustre_aggregators
 from support.stack_workloads import pattern_of, patterns, sums_of_phases, sums_of_requests
 
 CHOICES = ("enable", "disable", "automatic")
@@ -147,3 +149,61 @@ def test_100000_ranks_cost_what_1000_do(name, kind):
         tracemalloc.stop()
         assert elapsed / len(HINTS) < 0.05  # with the cost of tracing memory
         assert peak < 4 << 20
+
+
+ALONE = {"mpiio.romio_cb_write": "disable"}
+
+
+def test_sieved_writes_take_turns_where_ranges_overlap():
+    """Each locks its range: 2 slabs of the array beside each other, 4 ranks in each of them."""
+    work = Workload((pattern_of((64, 64, 64), (2, 2, 2), source="view", collective=1.0),), 4, 2)
+    setup = Setup(Layout(4, 1 << 20, 8), ALONE, 4)
+    single = find_stack("romio").requests(work, setup)
+    assert [np.unique(single["phase"][single["rank"] == r]).tolist() for r in range(8)] == [
+        [turn] for turn in (0, 1, 2, 3, 0, 1, 2, 3)
+    ]
+    _, before, write = find_stack("romio").phases(work, setup)
+    assert (before.repeats, write.repeats) == (4, 4)
+    assert [flow.processes for flow in (*before.flows, *write.flows)] == [2, 2]
+    assert not before.flows[0].writing
+
+
+def test_blocks_in_one_piece_are_written_side_by_side():
+    work = Workload((pattern_of((8 << 17,), (8,), source="view", collective=1.0),), 4, 2)
+    for settings_ in (ALONE, {}):
+        _, write = find_stack("romio").phases(work, Setup(Layout(4, 1 << 20, 8), settings_, 4))
+        assert (write.repeats, write.flows[0].processes, write.flows[0].count) == (1, 8, 1)
+
+
+def test_a_share_of_each_stripe_for_every_aggregator_gives_locks_away():
+    """Equal shares: every aggregator comes to every object.  By stripes: none meets another."""
+    work = blocks(16, 4, kind="3d")
+    setup = Setup(Layout(4, 1 << 20, 8), {}, 4)
+    even = find_stack("romio").phases(work, setup)[-1].flows[0]
+    by_stripe = find_stack("romio-lustre").phases(work, setup)[-1].flows[0]
+    assert (even.writers, even.handovers) == (4, 1)
+    assert (by_stripe.writers, by_stripe.handovers) == (1, 0)
+
+
+def test_stripes_gathered_by_gio_are_exchanged_and_written_at_once():
+    work = blocks(16, 4, kind="3d")
+    hints_ = {"pnetcdf.nc_driver": "gio", "mpiio.cb_buffer_size": 16 << 20}
+    setup = Setup(Layout(4, 1 << 20, 8), hints_, 4)
+    flow = max(find_stack("pnetcdf").phases(work, setup), key=lambda one: one.repeats).flows[0]
+    assert (flow.processes, flow.count, flow.size) == (4, 16, 1 << 20)
+    shorter = Setup(setup.layout, {"pnetcdf.nc_driver": "mpiio"}, 4)
+    rounds, gathered = (
+        sum(one.repeats for one in find_stack("pnetcdf").phases(work, which) if one.ranks)
+        for which in (shorter, setup)
+    )
+    assert rounds / gathered == pytest.approx(16, rel=0.15)  # first and last ones go alone
+
+
+@pytest.mark.parametrize(
+    ("wanted", "stripes", "ratio", "used"),
+    [(8, 60, 1, 6), (42, 20, 3, 40), (4, 7, 1, 1), (100, 12, 1, 12), (3, 4, 2, 2), (1, 9, 1, 1)],
+)
+def test_the_lustre_driver_takes_a_multiple_or_a_divisor_of_the_stripes(
+    wanted, stripes, ratio, used
+):
+    assert lustre_aggregators(wanted, stripes, ratio) == used

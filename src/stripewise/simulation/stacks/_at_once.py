@@ -56,6 +56,10 @@ def at_once(begins: Ints, size: float, node: Ints, processes: int, layout: Layou
     """
     first = begins // layout.stripe_size
     last = (begins + max(int(size), 1) - 1) // layout.stripe_size
+    more = processes / begins.size
+    if int((last - first).min()) + 1 >= layout.stripe_count:
+        all_nodes = min(np.unique(node).size * more, processes, int(node.max()) + 1.0)
+        return AtOnce(float(layout.stripe_count), float(processes), all_nodes)
     width = min(int((last - first).max()) + 1, layout.stripe_count)
     stripe = first[:, None] + np.arange(width)
     used = stripe <= last[:, None]
@@ -64,7 +68,6 @@ def at_once(begins: Ints, size: float, node: Ints, processes: int, layout: Layou
     busiest = np.bincount(target).max()
     objects = target.size / float(busiest)
     pairs = int(np.unique(target * (int(node.max()) + 1) + nodes).size)
-    more = processes / begins.size
     different = np.unique(target).size
     writers = target.size / different * more
     # Between two that are looked at there are others, on nodes of their own if they are far.

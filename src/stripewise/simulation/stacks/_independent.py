@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from stripewise.model import Pattern
 from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._at_once import AtOnce, at_once, begins_of, spread
@@ -134,11 +136,23 @@ def _flow(
 
 def _meeting(call: OwnCall, size: float, work: Workload, together: _Together) -> AtOnce:
     """Return where the ranks meet that are under way at the same time."""
-    begins, ranks = begins_of(call.geometry.pattern, call.base)
+    turned = call.layout.stripe_count * call.layout.stripe_size
+    base = call.base % turned  # objects come again
+    return _met_at(
+        call.geometry.pattern, base, size, work.ranks_per_node, together, call.layout
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def _met_at(
+    pattern: Pattern, base: int, size: float, ranks_per_node: int, together: _Together,
+    layout: Layout,
+) -> AtOnce:  # fmt: skip
+    begins, ranks = begins_of(pattern, base)
     if together.turns > 1:
         chosen = np.argsort(begins, kind="stable")[:: max(begins.size // together.ranks, 1)]
         begins, ranks = begins[chosen], ranks[chosen]
-    return at_once(begins, size, ranks // work.ranks_per_node, together.ranks, call.layout)
+    return at_once(begins, size, ranks // ranks_per_node, together.ranks, layout)
 
 
 def _handovers(
