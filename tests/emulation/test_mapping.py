@@ -94,6 +94,19 @@ def test_the_c_compiler_sees_the_header_where_python_puts_it(root: Path) -> None
     assert float(seen[7]) == pytest.approx(rate, rel=1e-4)
 
 
+def test_the_network_does_not_act_within_one_virtual_node(root: Path) -> None:
+    two = storage(ranks_per_node=2, transport="ofi")
+    ofi = next(one for one in two.storage.transports if one.name == "ofi")
+    assert ofi.from_nodes == 2
+    place = _mapping.FIGURES.index("exchange.bandwidth")
+    chosen = dict(ofi.when)
+    packed = [_mapping.header(two, str(root), chosen, "", ranks) for ranks in (0, 2, 3)]
+    rates = [_mapping.HEADER.unpack(one[: _mapping.HEADER.size])[14 + place] for one in packed]
+    slow = ofi.figures["exchange.bandwidth"].value
+    inside = two.storage.value("exchange.bandwidth")
+    assert rates == [pytest.approx(rate) for rate in (slow, inside, slow)]
+
+
 def test_counters_are_read_and_said_in_words(root: Path) -> None:
     with Emulation.begin(storage(), root) as made:
         values = dict.fromkeys(_mapping.COUNTERS, 0) | {

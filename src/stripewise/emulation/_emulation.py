@@ -45,6 +45,7 @@ class Emulation:
         root: Path,
         environment: Mapping[str, str] = os.environ,
         run_id: str = "",
+        ranks: int = 0,
     ) -> Emulation:
         """Make fresh clocks for a run in a directory.
 
@@ -53,6 +54,7 @@ class Emulation:
             root: Files below it are on that storage.
             environment: Of the run: it can choose the transport.
             run_id: Of the run; noise depends on it.
+            ranks: Of the run; 0: not known.
 
         Raises:
             UsageError: There is no such directory, or its path is too long.
@@ -60,7 +62,7 @@ class Emulation:
             StudyError: It is being emulated by another run.
         """
         real = _checked(root)
-        head = _mapping.header(storage, str(real), environment, run_id)
+        head = _mapping.header(storage, str(real), environment, run_id, ranks)
         path, descriptor = _claim.claim(real)
         made = cls(storage, real, path, descriptor, storage.transport(environment))
         try:

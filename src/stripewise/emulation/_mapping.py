@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Mapping
+from math import ceil
 from typing import TYPE_CHECKING
 
 from stripewise.errors import StorageError, UsageError
@@ -110,7 +111,11 @@ def mapping_bytes(targets: int, nodes: int) -> int:
 
 
 def header(
-    storage: EmulatedStorage, root: str, environment: Mapping[str, str], run_id: str
+    storage: EmulatedStorage,
+    root: str,
+    environment: Mapping[str, str],
+    run_id: str,
+    ranks: int = 0,
 ) -> bytes:
     """Return the header of a mapping.
 
@@ -119,6 +124,7 @@ def header(
         root: Real path of the directory whose files are.
         environment: Of the run: it can choose the transport.
         run_id: Of the run; the noise depends on it.
+        ranks: Of the run: on one virtual node the network is not used; 0: not known.
 
     Raises:
         UsageError: The path is too long.
@@ -126,8 +132,9 @@ def header(
     path = os.fsencode(root)
     if len(path) >= ROOT_BYTES:
         raise UsageError(f"{root}: the path is too long to be emulated; give a shorter --root")
-    described = storage.storage.over(storage.transport(environment))
     options = storage.options
+    nodes = ceil(ranks / options.ranks_per_node)
+    described = storage.storage.over(storage.transport(environment), nodes)
     lustre = FLAG_LUSTRE if storage.has_driver else 0
     figures = [described.value(name) for name in FIGURES]
     return HEADER.pack(

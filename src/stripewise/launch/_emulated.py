@@ -17,6 +17,7 @@ from stripewise.errors import StripewiseError
 from stripewise.launch import _records
 from stripewise.launch._base import Outcome, RunRequest
 from stripewise.model import RunStatus, from_json, to_json
+from stripewise.runtime import ranks_of_command
 
 _RUNNING: dict[str, Emulation] = {}
 """Of the runs that this process started, by their ids."""
@@ -31,7 +32,8 @@ def begin(request: RunRequest, environment: Mapping[str, str]) -> dict[str, str]
     """
     if request.storage is None:
         return {}
-    made = Emulation.begin(request.storage, request.directory, environment, request.run_id)
+    ranks = ranks_of_command(request.command) or 0
+    made = Emulation.begin(request.storage, request.directory, environment, request.run_id, ranks)
     _RUNNING[request.run_id] = made
     return made.variables
 

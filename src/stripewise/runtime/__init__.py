@@ -37,5 +37,6 @@ if TYPE_CHECKING:
     from stripewise.runtime._words import is_wrapper as is_wrapper
     from stripewise.runtime._words import program_name as program_name
     from stripewise.runtime._words import program_word as program_word
+    from stripewise.runtime._words import ranks_of_command as ranks_of_command
 else:
     __getattr__, __all__ = lazy_exports(__name__)

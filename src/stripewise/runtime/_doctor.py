@@ -14,7 +14,6 @@ from pathlib import Path
 
 from stripewise.errors import RuntimeMissingError
 from stripewise.machines import local_storage, measured_words
-from stripewise.readers import is_launcher
 from stripewise.runtime._libraries import REMEDIES
 from stripewise.runtime._locate import Runtime, find_runtime
 from stripewise.runtime._mpi import MpiInstallation, detect_mpis
@@ -28,7 +27,7 @@ from stripewise.runtime._probe import (
     warn,
 )
 from stripewise.runtime._process import ask
-from stripewise.runtime._words import program_word
+from stripewise.runtime._words import program_word, ranks_of_command
 from stripewise.text import text_of
 
 _LEAST_SHM_BYTES = 64 << 20
@@ -59,20 +58,6 @@ def run_doctor(command: Sequence[str] = ()) -> list[Check]:
     checks += [_processors(mpis, command), _shared_memory()]
     checks += [*_storage(Path.cwd()), _slurm()]
     return checks
-
-
-def ranks_of_command(command: Sequence[str]) -> int | None:
-    """Number of ranks that a launcher line asks for; None if it does not say."""
-    if not command or not is_launcher(Path(command[0]).name):
-        return None
-    options = ("-n", "-np", "--n", "--np", "--ntasks")
-    for word, following in itertools.pairwise(command):
-        if word in options and following.isdigit():
-            return int(following)
-        name, _, value = word.partition("=")
-        if name in options and value.isdigit():
-            return int(value)
-    return None
 
 
 def _python() -> Check:

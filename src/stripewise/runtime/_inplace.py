@@ -20,6 +20,7 @@ from stripewise.model import Configuration
 from stripewise.owned import OwnedDirectory
 from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._locate import Runtime
+from stripewise.runtime._words import ranks_of_command
 
 if TYPE_CHECKING:
     from stripewise.emulation import EmulatedRun, EmulatedStorage
@@ -131,7 +132,9 @@ def run_in_place(
         if storage is not None:
             from stripewise.emulation import Emulation
 
-            emulation = stack.enter_context(Emulation.begin(storage, root, environment, run_id))
+            ranks = ranks_of_command(command) or 0
+            made = Emulation.begin(storage, root, environment, run_id, ranks)
+            emulation = stack.enter_context(made)
             environment |= emulation.variables
         start = time.monotonic()
         code = _run(command, environment)

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 from stripewise.readers import is_launcher
 
@@ -33,6 +35,20 @@ def program_word(command: Sequence[str]) -> str:
             break
         words = words[rest[0] :]
     return words[0] if words else ""
+
+
+def ranks_of_command(command: Sequence[str]) -> int | None:
+    """Number of ranks that a launcher line asks for; None if it does not say."""
+    if not command or not is_launcher(Path(command[0]).name):
+        return None
+    options = ("-n", "-np", "--n", "--np", "--ntasks")
+    for word, following in itertools.pairwise(command):
+        if word in options and following.isdigit():
+            return int(following)
+        name, _, value = word.partition("=")
+        if name in options and value.isdigit():
+            return int(value)
+    return None
 
 
 def is_wrapper(word: str) -> bool:
