@@ -20,7 +20,7 @@ def rate_text(bytes_per_second: float) -> str:
     for unit, name in ((1 << 40, "TiB/s"), (1 << 30, "GiB/s"), (1 << 20, "MiB/s")):
         if bytes_per_second >= 0.995 * unit:
             number = bytes_per_second / unit
-            return f"{number:.0f} {name}" if number >= 99.5 else f"{number:.2g} {name}"
+            return f"{number:.{0 if number >= 9.95 else 1}f} {name}"
     return f"{bytes_per_second / 1024:.3g} KiB/s"
 
 
