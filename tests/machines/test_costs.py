@@ -87,5 +87,11 @@ def test_exchange_is_what_the_kernels_transfers_took(tmp_path):
     assert found.opening.middle == pytest.approx(0.03)
 
 
+def test_a_slow_machine_is_not_measured_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr("stripewise.machines._requests._LIMIT_SECONDS", 0.0)
+    monkeypatch.setattr("stripewise.machines._requests._exchange", pytest.fail)
+    assert measure_costs(tmp_path, kernel(tmp_path, "")).exchange == ()
+
+
 def test_a_kernel_that_fails_is_left_out(tmp_path):
     assert measure_costs(tmp_path, kernel(tmp_path, "no JSON")).exchange == ()

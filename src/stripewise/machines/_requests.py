@@ -13,7 +13,7 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ PIECES = (64, 1 << 10, 16 << 10)
 _STEPS = 5
 _EXCHANGED_BYTES = 4 * MIB
 _TIMEOUT_SECONDS = 60
+_LIMIT_SECONDS = 120.0
+"""After which no further stack is begun."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def measure_costs(work: Path, stacks: Sequence[Stack] = ()) -> StorageCosts:
     Args:
         work: Empty directory of its own; some 350 MiB are written to it.
         stacks: Whose transfers of interleaved pieces are measured; one whose kernel fails is
-            left out.
+            left out, and so is what two minutes do not suffice for.
 
     Raises:
         OSError: Nothing can be written there.
@@ -72,8 +74,16 @@ def measure_costs(work: Path, stacks: Sequence[Stack] = ()) -> StorageCosts:
         read=read,
         sync={size: interval_of(_syncs(work, size)) for size in SYNC_SIZES},
         calls=_calls(work),
-        exchange=tuple(filter(None, (_exchange(stack, work) for stack in stacks))),
+        exchange=tuple(_exchanges(work, stacks)),
     )
+
+
+def _exchanges(work: Path, stacks: Sequence[Stack]) -> Iterator[Exchange]:
+    end = time.monotonic() + _LIMIT_SECONDS
+    for stack in stacks:
+        found = _exchange(stack, work) if time.monotonic() < end else None
+        if found is not None:
+            yield found
 
 
 def _requests(work: Path, size: int, move: Callable[[int, bytes, int], None]) -> Sequence[float]:
