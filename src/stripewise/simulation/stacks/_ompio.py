@@ -8,12 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from stripewise.model import Pattern
 from stripewise.simulation._requests import Phase, Requests
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._base import Setup, Stack
+from stripewise.simulation.stacks._mpiio import THROUGH_VIEWS, is_collective
 from stripewise.simulation.stacks._ompio_phases import Job, phases_of
 from stripewise.simulation.stacks._ompio_requests import Stripes, calls_of
-from stripewise.simulation.stacks._ompio_settings import TUNABLES, algorithm, read_settings
+from stripewise.simulation.stacks._ompio_settings import (
+    TUNABLES,
+    Ompio,
+    algorithm,
+    read_settings,
+)
 from stripewise.simulation.stacks._pieces import (
     Ranges,
     as_requests,
@@ -44,9 +51,9 @@ class OmpioStack(Stack):
         ways = dict.fromkeys((one.file, one.writing) for one in work.patterns)
         found = [Phase("open", metadata=_opens(work.ranks, writing)) for _, writing in ways]
         for one in steps_looked_at(work):
-            fcoll = collective if one.pattern.collective > 0.5 else "individual"
-            job = Job(one, shape_of(one.pattern, work), work, setup.layout, fcoll, ompio,
-                      self.stripes(setup))  # fmt: skip
+            fcoll = collective if is_collective(one.pattern) else "individual"
+            job = Job(one, shape_of(one.pattern, work), work, setup.layout, fcoll,
+                      _for(one.pattern, ompio), self.stripes(setup))  # fmt: skip
             found += [replace(phase, repeats=phase.repeats * one.times)
                       for phase in phases_of(job)]  # fmt: skip
         return merged(found)
@@ -58,9 +65,9 @@ class OmpioStack(Stack):
         for one in steps(work):
             pattern = one.pattern
             ranges = ranges_of(pattern)
-            fcoll = collective if pattern.collective > 0.5 else "individual"
+            fcoll = collective if is_collective(pattern) else "individual"
             there = replace(ranges, offset=ranges.offset + one.base)
-            calls = calls_of(there, work, fcoll, ompio, self.stripes(setup),
+            calls = calls_of(there, work, fcoll, _for(pattern, ompio), self.stripes(setup),
                              writing=pattern.writing)  # fmt: skip
             tables.append(
                 as_requests(Ranges(calls.rank, calls.offset, calls.size),
@@ -80,6 +87,13 @@ class OmpioLustre(OmpioStack):
 
     def stripes(self, setup: Setup) -> Stripes:
         return Stripes(setup.layout.stripe_count, setup.layout.stripe_size)
+
+
+def _for(pattern: Pattern, ompio: Ompio) -> Ompio:
+    """Return the parameters without data sieving, where each piece is a call by itself."""
+    if is_collective(pattern) or pattern.source in THROUGH_VIEWS:
+        return ompio
+    return replace(ompio, read_sieving=False)
 
 
 def _opens(ranks: int, writing: bool) -> dict[str, int]:

@@ -8,6 +8,9 @@ import math
 from collections import Counter
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from stripewise.model import Pattern
 from stripewise.simulation._requests import Flow, Phase
 from stripewise.simulation._workload import Workload
@@ -32,6 +35,11 @@ from stripewise.simulation.stacks._ompio_settings import (
 from stripewise.simulation.stacks._placed import Placed
 from stripewise.simulation.stacks._shape import Shape, coarser, shape_of
 from stripewise.simulation.stacks._shared_file import met_flow, objects_of, shared_flow
+
+Floats = NDArray[np.float64]
+
+_MOST_STRIPES = 4096
+"""Of more stripes than these all are taken to be whole."""
 
 
 @dataclass(frozen=True)
@@ -217,13 +225,12 @@ def _by_stripes(job: Job) -> Phase:
     count = min(max(wanted if wanted >= 1 else job.stripes.count, 1), ranks)
     cycle = max(1, job.ompio.bytes_per_agg // 2)
     low = job.one.base
-    calls = float((low + shape.span_bytes - 1) // stripe - low // stripe + 1)
-    active = min(count, int(calls))
-    most = min(shape.total_bytes, math.ceil(calls / active) * stripe)
-    rounds = max(1, math.ceil(most / cycle))
-    if cycle % stripe or low % stripe:
-        calls += active * (rounds - 1)
-    calls = max(calls, float(active))
+    stripes = (low + shape.span_bytes - 1) // stripe - low // stripe + 1
+    active = min(count, stripes)
+    cycles = np.ceil(_shares_of_stripes(low, shape, stripe, stripes, active) / cycle)
+    rounds = int(cycles.max())
+    cuts = float(cycles.mean() - 1) * active if cycle % stripe or low % stripe else 0.0
+    calls = max(float(stripes) + cuts, float(active))
     size = shape.total_bytes / calls
     each = _Calls(calls / active, size, rounds)
     chosen = looked_at(active)
@@ -240,6 +247,17 @@ def _by_stripes(job: Job) -> Phase:
     flow = _flow(job, active, each, replace(meet, objects=objects))
     moved = shape.total_bytes / active / rounds
     return Phase("two-phase write", float(rounds), (flow,), moved, shape.ranks)
+
+
+def _shares_of_stripes(low: int, shape: Shape, stripe: int, stripes: int, count: int) -> Floats:
+    """Return the bytes of aggregators that have stripes in turn; (count,), or of many (1,)."""
+    fill = shape.total_bytes / shape.span_bytes
+    if stripes > _MOST_STRIPES:
+        return np.array([-(-stripes // count) * stripe * fill])
+    index = np.arange(stripes)
+    begin = np.maximum((low // stripe + index) * stripe, low)
+    end = np.minimum((low // stripe + index + 1) * stripe, low + shape.span_bytes)
+    return np.bincount(index % count, (end - begin) * fill, count).astype(np.float64)
 
 
 def _flow(job: Job, processes: int, calls: _Calls, meet: AtOnce) -> Flow:

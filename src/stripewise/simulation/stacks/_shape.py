@@ -120,7 +120,7 @@ def shape_of(pattern: Pattern, work: Workload) -> Shape:
 def coarser(pattern: Pattern, ranks: int) -> Pattern:
     """Return the pattern of groups of so many successive ranks each, in the order of the grid.
 
-    Where they do not fill a dimension of the grid, the nearest groups that do are taken.
+    Where they do not fill a dimension of the grid, the next smaller groups that do are taken.
 
     Args:
         pattern: Of all ranks.
@@ -130,7 +130,7 @@ def coarser(pattern: Pattern, ranks: int) -> Pattern:
         return pattern
     grid, parts, left = list(pattern.grid), list(pattern.distributions), ranks
     for d in reversed(range(len(grid))):
-        take = _nearest_divisor(grid[d], left)
+        take = _divisor(grid[d], left)
         grid[d] //= take
         if parts[d].kind == "CYCLIC":
             parts[d] = replace(parts[d], width=(parts[d].width or 1) * take)
@@ -141,11 +141,12 @@ def coarser(pattern: Pattern, ranks: int) -> Pattern:
     return replace(pattern, grid=tuple(grid), distributions=tuple(parts), active_ranks=active)
 
 
-def _nearest_divisor(n: int, wanted: int) -> int:
-    if wanted >= n or n % wanted == 0:
-        return min(n, wanted)
+def _divisor(n: int, most: int) -> int:
+    """Return the greatest divisor of n that is not larger: other groups would cut rows too."""
+    if most >= n:
+        return n
     small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
-    return min({*small, *(n // d for d in small)}, key=lambda d: abs(math.log(d / wanted)))
+    return max(d for d in (*small, *(n // d for d in small)) if d <= most)
 
 
 def _runs(cuts: list[_Cut], extents: list[int]) -> int:
