@@ -102,3 +102,13 @@ def test_collective_calls_of_separate_data_are_carried_out_one_by_one(
     ran = run(family, 2, command, tmp_path, extra=variables, io=io, configuration=rules)
     assert ran.code == 0
     assert (counters(tmp_path / "mapping")["exchanges"] > 0) == exchanged
+
+
+@pytest.mark.parametrize(("ranks_per_node", "aggregators"), [(1, 2), (2, 1)])
+def test_romio_has_an_aggregator_on_each_virtual_node(
+    family: str, tmp_path: Path, ranks_per_node: int, aggregators: int
+) -> None:
+    machine = Machine({}, ranks_per_node=ranks_per_node)
+    io = "romio321" if family == "openmpi" else ""
+    ran, _ = emulated(family, tmp_path, machine, "collective", "romio_cb_write=enable", io=io)
+    assert len(ran.writers("out.dat")) == aggregators

@@ -6,8 +6,6 @@
  * number closed, or given to another file, says so by sw_descriptor_gone.
  */
 #define _GNU_SOURCE
-#include <sys/sysmacros.h>
-
 #include "emulator.h"
 #include "locks.h"
 #include "../core/system.h"
@@ -99,19 +97,19 @@ static uint32_t flags_of(int fd, mode_t mode)
 /* *is_new: nobody knew the file. */
 static void describe(int fd, struct sw_emulated *entry, bool *is_new)
 {
-    struct stat status;
+    struct statx status;
     uint32_t state = SW_FILE_ELSEWHERE;
     *is_new = false;
-    if (sw_sys_fstat(fd, &status) != 0) {
+    if (sw_sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, SW_FILE_KEY_MASK, &status) != 0) {
         __atomic_store_n(&entry->state, SW_FILE_UNKNOWN, __ATOMIC_RELEASE);
         return;
     }
-    if ((S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) && is_below_root(fd)) {
-        state = flags_of(fd, status.st_mode);
-        entry->key = sw_file_key(status.st_dev, status.st_ino);
+    if ((S_ISREG(status.stx_mode) || S_ISDIR(status.stx_mode)) && is_below_root(fd)) {
+        state = flags_of(fd, status.stx_mode);
+        entry->key = sw_file_key(&status);
         entry->layout = 0;
         entry->slot = 0;
-        if (S_ISREG(status.st_mode))
+        if (S_ISREG(status.stx_mode))
             entry->slot = sw_file_slot(entry->key, true, is_new);
     }
     __atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);

@@ -7,6 +7,8 @@
 #ifndef STRIPEWISE_EMULATOR_H
 #define STRIPEWISE_EMULATOR_H
 
+#include <sys/stat.h>
+
 #include "../hooks/hook.h"
 #include "stripewise/emulate.h"
 
@@ -120,7 +122,10 @@ struct sw_layout_wish sw_layout_merged(struct sw_layout_wish wish, struct sw_lay
 void sw_layout_keep(int fd, uint64_t layout);
 
 #define SW_NO_FILE UINT32_MAX
-uint64_t sw_file_key(uint64_t device, uint64_t inode);
+struct statx;
+/* Of a file: its birth tells it from one that had the inode before. */
+#define SW_FILE_KEY_MASK (STATX_TYPE | STATX_NLINK | STATX_INO | STATX_SIZE | STATX_BTIME)
+uint64_t sw_file_key(const struct statx *status);
 /* Its slot; *is_new: it had none.  `add` false: SW_NO_FILE if it has none. */
 uint32_t sw_file_slot(uint64_t key, bool add, bool *is_new);
 /* The file is gone, or another one took its inode. */

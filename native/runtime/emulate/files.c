@@ -5,22 +5,32 @@
  * by one compare-and-swap of its key.  Two processes that take one at the same moment may find
  * different slots only while a third removes a file: then the two have clocks of their own.
  */
+#define _GNU_SOURCE
 #include "emulator.h"
 
 #define FREE 0
 #define WAS_IN_USE 1
 #define PROBES 64
 
-uint64_t sw_file_key(uint64_t device, uint64_t inode)
+static uint64_t mixed(uint64_t one, uint64_t other)
 {
-    uint64_t key = inode ^ device * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t word = (one ^ other) * UINT64_C(0x9e3779b97f4a7c15);
+    return word ^ word >> 29;
+}
+
+uint64_t sw_file_key(const struct statx *status)
+{
+    uint64_t key =
+        mixed(status->stx_ino, (uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor);
+    if ((status->stx_mask & STATX_BTIME) != 0)
+        key = mixed(key, (uint64_t)status->stx_btime.tv_sec * UINT64_C(1000000000) +
+                             status->stx_btime.tv_nsec);
     return key > WAS_IN_USE ? key : key + 2;
 }
 
 static uint32_t place(uint64_t key, uint32_t probe)
 {
-    uint64_t mixed = key * UINT64_C(0xff51afd7ed558ccd);
-    return ((uint32_t)(mixed >> 32) + probe) & (sw_emulator.header->files - 1);
+    return ((uint32_t)(mixed(key, 0) >> 32) + probe) & (sw_emulator.header->files - 1);
 }
 
 /* SW_NO_FILE: it has none; *room: the first slot that it could have. */

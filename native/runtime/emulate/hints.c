@@ -67,6 +67,14 @@ void sw_emulate_open_begin(const char *text)
     sw_open_hints = hints;
 }
 
+bool sw_emulate_opens(uint32_t *node)
+{
+    if (!sw_emulating() || !sw_open_hints.given || sw_emulator.header->ranks_per_node == 0)
+        return false;
+    *node = sw_emulator_node();
+    return true;
+}
+
 void sw_emulate_open_end(void)
 {
     sw_open_hints = (struct sw_open_hints){.given = false, .wish = SW_NO_WISH};

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "../emulate/emulator.h"
 #include "../emulate/locks.h"
@@ -219,13 +218,8 @@ static bool is_here(const struct sw_request *request, const struct sw_place *pla
 static bool look(const struct sw_place *place, bool follow, struct statx *status)
 {
     return sw_sys_statx(place->directory, place->path,
-                        AT_STATX_DONT_SYNC | (follow ? 0 : AT_SYMLINK_NOFOLLOW),
-                        STATX_TYPE | STATX_NLINK | STATX_INO, status) == 0;
-}
-
-static uint64_t key_of(const struct statx *status)
-{
-    return sw_file_key(makedev(status->stx_dev_major, status->stx_dev_minor), status->stx_ino);
+                        AT_STATX_DONT_SYNC | (follow ? 0 : AT_SYMLINK_NOFOLLOW), SW_FILE_KEY_MASK,
+                        status) == 0;
 }
 
 /* Stripes of a file that is not opened for it. */
@@ -233,7 +227,7 @@ static uint32_t stripes_at(const struct statx *status)
 {
     bool is_new;
     uint32_t slot =
-        S_ISREG(status->stx_mode) ? sw_file_slot(key_of(status), false, &is_new) : SW_NO_FILE;
+        S_ISREG(status->stx_mode) ? sw_file_slot(sw_file_key(status), false, &is_new) : SW_NO_FILE;
     uint64_t layout = slot == SW_NO_FILE ? 0 : sw_emulator.files[slot].layout;
     return layout != 0 ? sw_layout_count(layout) : 1;
 }
@@ -251,11 +245,11 @@ static void before_name(struct sw_request *request)
     if (look(&request->target, request->follow && !removes, &status)) {
         request->emulated.stripes = stripes_at(&status);
         if (removes && !renames && S_ISREG(status.stx_mode) && status.stx_nlink == 1)
-            request->emulated.key = key_of(&status);
+            request->emulated.key = sw_file_key(&status);
     }
     if (renames && look(&request->second, false, &status) && S_ISREG(status.stx_mode) &&
         status.stx_nlink == 1)
-        request->emulated.key = key_of(&status);
+        request->emulated.key = sw_file_key(&status);
 }
 
 static enum sw_operation operation_of(const struct sw_request *request)
