@@ -11,7 +11,7 @@ from stripewise.testing.stack_suite import StackSuite
 
 # Where windows end at stripes, it depends on the place of each rank how many it has; requests of
 # BP5 leave out its index.
-ABOUT = {"romio-lustre": 0.35, "pnetcdf": 0.35, "adios2": 0.35}
+ABOUT = {"romio-lustre": 0.35, "pnetcdf": 0.35, "pnetcdf-nonblocking": 0.35, "adios2": 0.35}
 
 
 @pytest.mark.parametrize("name", stack_names())

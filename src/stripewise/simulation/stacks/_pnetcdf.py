@@ -21,6 +21,7 @@ from stripewise.simulation.stacks._aggregators import Aggregators
 from stripewise.simulation.stacks._base import Setup, Stack
 from stripewise.simulation.stacks._cyclic import CyclicCall, cyclic_phases
 from stripewise.simulation.stacks._exact import Moves, cyclic_moves
+from stripewise.simulation.stacks._gathered import Gathered
 from stripewise.simulation.stacks._geometry import Geometry
 from stripewise.simulation.stacks._hints import LUSTRE_NAMES, NAMES, Hints, names, number
 from stripewise.simulation.stacks._mpiio import Asked, RomioStack
@@ -118,6 +119,28 @@ class _OverGio(_Variables, RomioStack):
         return replace(moves, round=moves.round // _flush(setup, hints))
 
 
+_PLAIN: dict[str, Stack] = {"ufs": _OverUfs(), "lustre": _OverLustre(), "gio": _OverGio()}
+
+
+class _UfsGathered(Gathered, _OverUfs):
+    """The same, variables gathered."""
+
+
+class _LustreGathered(Gathered, _OverLustre):
+    """The same, variables gathered."""
+
+
+class _GioGathered(Gathered, _OverGio):
+    """The same, variables gathered."""
+
+
+_GATHERED: dict[str, Stack] = {
+    "ufs": _UfsGathered(),
+    "lustre": _LustreGathered(),
+    "gio": _GioGathered(),
+}
+
+
 class Pnetcdf(Stack):
     """PnetCDF over ROMIO, or over its own library GIO where `nc_driver` says so.
 
@@ -132,6 +155,7 @@ class Pnetcdf(Stack):
         "pnetcdf.nc_num_aggrs_per_node",
         "pnetcdf.nc_driver",
     }
+    members = _PLAIN
 
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         """See `Stack.phases`."""
@@ -142,10 +166,18 @@ class Pnetcdf(Stack):
         return self._below(setup).requests(_through_views(work), setup)
 
     def _below(self, setup: Setup) -> Stack:
-        members = _PLAIN
+        members = self.members
         if setup.settings.get("pnetcdf.nc_driver") == "gio":
             return members["gio"]
         return members["lustre" if setup.layout.targets > 1 else "ufs"]
+
+
+class PnetcdfNonblocking(Pnetcdf):
+    """PnetCDF with nonblocking calls: one `wait_all` moves a step of all variables."""
+
+    name = "pnetcdf-nonblocking"
+    summary = "PnetCDF with nonblocking calls: all variables of a step in one collective call"
+    members = _GATHERED
 
 
 def header_bytes(work: Workload, file: str) -> int:
@@ -183,6 +215,3 @@ def _through_views(work: Workload) -> Workload:
 
 def _flush(setup: Setup, hints: Hints) -> int:
     return max(hints.cb_buffer_size // setup.layout.stripe_size, 1)
-
-
-_PLAIN: dict[str, Stack] = {"ufs": _OverUfs(), "lustre": _OverLustre(), "gio": _OverGio()}
