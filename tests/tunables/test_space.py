@@ -10,7 +10,14 @@ import pytest
 
 from stripewise.errors import UsageError
 from stripewise.model import ProgramFacts, Striping
-from stripewise.tunables import SafetyClass, find_space, is_valid
+from stripewise.tunables import (
+    SafetyClass,
+    build_configuration,
+    find_space,
+    is_valid,
+    refused_variables,
+    settings_class,
+)
 
 MPICH = ProgramFacts(
     n_ranks=4,
@@ -250,3 +257,18 @@ def test_tunables_of_the_lustre_driver_need_it():
     assert name in _ladders(EMULATED)
     other = dataclasses.replace(EMULATED, mpiio_driver="UFS")
     assert "UFS driver" in find_space(other).left_out[name]
+
+
+def test_a_setup_of_the_network_is_tried_where_it_is_described_or_known():
+    name = "environment.FI_OFI_RXM_SAR_LIMIT"
+    assert "only Cray MPICH" in find_space(EMULATED).left_out[name]
+    described = dataclasses.replace(
+        EMULATED, network_variables=("FI_OFI_RXM_SAR_LIMIT=32K", "CRAYPE_NETWORK_TARGET=ucx")
+    )
+    assert _ladders(described)[name] == ("32K",)
+    cray = dataclasses.replace(EMULATED, mpi_version="CRAY MPICH 8")
+    assert _ladders(cray)[name] == ("64K",)
+    built = build_configuration({name: "32K", "mpiio.cb_nodes": 4}, described)
+    assert dict(built.job.environment) == {"FI_OFI_RXM_SAR_LIMIT": "32K"}
+    assert settings_class(built) is SafetyClass.SAFE
+    assert not refused_variables(built)

@@ -164,6 +164,14 @@ class EmulatedStorage:
         return Striping(self.targets, min(count, self.targets), size, by_any_mpi=True)
 
     @property
+    def network_variables(self) -> tuple[str, ...]:
+        """NAME=VALUE of the environment that choose a set-up of the network; none if it is set."""
+        setups = () if self.options.transport else self.storage.transports
+        return tuple(
+            f"{k}={v}" for one in setups for k, v in one.when.items() if len(one.when) == 1
+        )
+
+    @property
     def has_driver(self) -> bool:
         """Whether some builds of ROMIO have a driver for it."""
         return self.storage.kind in _DRIVERS

@@ -112,6 +112,8 @@ class ProgramFacts:
         mpiio_driver: Driver that ROMIO says it uses for the files ("UFS", "LUSTRE"); "" where
             it does not say.
         striping: What new files can be striped over; None where that is not known.
+        network_variables: "NAME=VALUE" of the environment, each of which chooses another set-up
+            of the network, where that is described.
         matched_calls: All ranks made the same number of HDF5 data calls on every file
             (what a contract setting needs).
         matched_metadata: All ranks made the same number of HDF5 calls that open, make, close
@@ -160,3 +162,4 @@ class ProgramFacts:
     file_classes: tuple[FileClass, ...] = ()
     mpiio_driver: str = ""
     striping: Striping | None = None
+    network_variables: tuple[str, ...] = ()

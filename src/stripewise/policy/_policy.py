@@ -11,7 +11,7 @@ from typing import Any
 
 from stripewise.errors import PolicyError
 from stripewise.model import Configuration
-from stripewise.tunables import SafetyClass, Tunable, all_settings, find
+from stripewise.tunables import Layer, SafetyClass, Tunable, all_settings, find
 
 _MCA_PREFIX = "OMPI_MCA_"
 _LAYOUT_WORDS = ("strip", "iodevice", "layout", "pool")
@@ -57,6 +57,8 @@ class Policy:
         by_name = any(word in tunable.key.lower() for word in _LAYOUT_WORDS)
         if self.lock_layout and (tunable.safety is SafetyClass.LAYOUT or by_name):
             return "policy: the layout of files is locked"
+        if tunable.layer is Layer.ENVIRONMENT:
+            return self._why_not_variable(tunable.key)
         return self._why_not_name(tunable.name)
 
     def check(self, configuration: Configuration) -> None:

@@ -141,6 +141,7 @@ def look_first(
             if storage
             else local_storage(place.directory).mount.kind,
             striping=storage.striping if storage else None,
+            network_variables=storage.network_variables if storage else (),
             file_classes=file_classes(profile, place.directory),
         ),
         problem=problem,

@@ -37,6 +37,7 @@ class Layer(StrEnum):
     PNETCDF = "pnetcdf", "PnetCDF hints"
     ADIOS2 = "adios2", "ADIOS2 engine parameters"
     JOB = "job", "The job's resources"
+    ENVIRONMENT = "environment", "Environment variables"
 
     settings: str
 

@@ -51,7 +51,8 @@ def build_configuration(
         kept = {n: v for n, v in complete.items() if n not in of_all or scoped(n, match) in own}
         rules.append(_rule(match, kept))
     layers = _by_layer(of_all)
-    job = JobSettings(mca=layers[Layer.MCA], **layers[Layer.JOB])
+    environment = {name: str(value) for name, value in layers[Layer.ENVIRONMENT].items()}
+    job = JobSettings(layers[Layer.MCA], environment, **layers[Layer.JOB])
     return Configuration(tuple(rule for rule in rules if not rule.is_empty), job)
 
 
@@ -99,13 +100,14 @@ def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str
 def settings_class(configuration: Configuration) -> SafetyClass:
     """Return the most dangerous class in a configuration.
 
-    Tunables that are not known, and environment variables, count as contract: nobody has
+    Tunables and environment variables that are not known count as contract: nobody has
     looked at what they can do.
     """
     knobs = [find(layer, key) for _, layer, key, _ in all_settings(configuration)]
     classes = {knob.safety if knob else SafetyClass.CONTRACT for knob in knobs}
-    if configuration.job.environment:
-        classes.add(SafetyClass.CONTRACT)
+    for name in configuration.job.environment:
+        variable = find(Layer.ENVIRONMENT, name)
+        classes.add(variable.safety if variable else SafetyClass.CONTRACT)
     return max(classes, key=list(SafetyClass).index, default=SafetyClass.SAFE)
 
 

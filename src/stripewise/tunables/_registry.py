@@ -8,10 +8,10 @@ import difflib
 from collections.abc import Iterable
 
 from stripewise.errors import UsageError
-from stripewise.tunables import _adios2, _cray, _hdf5, _job, _mca, _pnetcdf, _romio
+from stripewise.tunables import _adios2, _cray, _hdf5, _job, _mca, _network, _pnetcdf, _romio
 from stripewise.tunables._base import Layer, Tunable
 
-_FILES = (_job, _romio, _cray, _mca, _hdf5, _pnetcdf, _adios2)
+_FILES = (_job, _network, _romio, _cray, _mca, _hdf5, _pnetcdf, _adios2)
 _ALL: tuple[Tunable, ...] = tuple(
     sorted(
         (tunable for file in _FILES for tunable in file.TUNABLES),

@@ -17,7 +17,7 @@ from stripewise.tunables._base import Layer, Tunable
 from stripewise.tunables._registry import get
 
 _SIGN = "@"
-_OF_JOB = (Layer.MCA, Layer.JOB)
+_OF_JOB = (Layer.MCA, Layer.JOB, Layer.ENVIRONMENT)
 PointKey = frozenset[tuple[str, str]]
 
 
