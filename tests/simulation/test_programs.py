@@ -69,3 +69,14 @@ def test_the_choice_of_mpi_io_changes_the_stack():
 def test_nothing_is_simulated_without_a_pattern_or_with_uneven_nodes():
     assert simulated_program(replace(FACTS, patterns=()), STORAGE, 1) is None
     assert simulated_program(FACTS, STORAGE, 3) is None
+
+
+def test_a_variable_of_the_network_chooses_its_setup():
+    archer2, name = find_storage("archer2-hdd"), "environment.FI_OFI_RXM_SAR_LIMIT"
+    program = simulated_program(FACTS, archer2, ranks_per_node=1)
+    assert name in program.tunables
+    slow = program.seconds({name: "256K"})
+    assert slow > 5 * program.seconds({})
+    fixed = simulated_program(FACTS, archer2, 1, "ofi")
+    assert name not in fixed.tunables
+    assert fixed.seconds({name: "64K"}) == pytest.approx(slow)

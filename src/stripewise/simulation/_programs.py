@@ -22,9 +22,10 @@ from stripewise.simulation._layouts import LAYOUT_SETTINGS
 from stripewise.simulation._simulate import simulate
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks import find_stack
-from stripewise.tunables import with_implied
+from stripewise.tunables import Layer, with_implied
 
 TRANSFER, MPIIO = "hdf5.transfer", "mca.io"
+_ENVIRONMENT = f"{Layer.ENVIRONMENT.value}."
 _WIDTH = re.compile(r"CYCLIC\((\d+)\)")
 
 
@@ -51,7 +52,19 @@ class SimulatedProgram:
         """Names of the settings whose effect is simulated."""
         stacks = {self.stack} if self.stack else _stacks(self.facts)
         looked_at = {name for stack in stacks for name in find_stack(stack).tunables}
-        return frozenset({*looked_at, *LAYOUT_SETTINGS, TRANSFER, MPIIO})
+        return frozenset({*looked_at, *LAYOUT_SETTINGS, TRANSFER, MPIIO, *self._variables})
+
+    @property
+    def _variables(self) -> frozenset[str]:
+        """Names of the settings that choose a variant of the storage, unless one is set."""
+        variants = () if self.transport else self.storage.transports
+        return frozenset(f"{_ENVIRONMENT}{name}" for one in variants for name in one.when)
+
+    def _transport(self, settings: Mapping[str, Value]) -> str | Mapping[str, str]:
+        """Return the variant of the storage, or the variables under settings that choose it."""
+        names = self._variables & settings.keys()
+        environment = {name.removeprefix(_ENVIRONMENT): str(settings[name]) for name in names}
+        return self.transport or environment
 
     def seconds(self, settings: Mapping[str, Value]) -> float | None:
         """Return the I/O time under settings; None where that cannot be simulated."""
@@ -65,7 +78,7 @@ class SimulatedProgram:
                 _transferred(self.workload, settings.get(TRANSFER)),
                 stack,
                 {name: value for name, value in known.items() if name in looked_at},
-                self.transport,
+                self._transport(settings),
                 hosts=self.facts.n_hosts,
             ).seconds
         except StripewiseError:

@@ -8,7 +8,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
-from stripewise.model import Measurement, RunRole, RunStatus, Value
+from stripewise.model import FailureCause, Measurement, RunRole, RunStatus, Value
 from stripewise.tunables import SafetyClass, tunable_of
 
 T = TypeVar("T")
@@ -54,6 +54,8 @@ def is_contract(settings: Mapping[str, Value]) -> bool:
 def failure_text(run: Measurement, settings: Mapping[str, Value]) -> str:
     """Say why a run does not count, and what a hang under such settings means."""
     text = run.message or run.status.value
+    if run.cause is FailureCause.HOST:
+        return text
     if run.cause.is_outside:
         return f"runs were ended from outside ({run.cause.value}), which says nothing: {text}"
     if run.status is not RunStatus.TIMEOUT or not is_contract(settings):
