@@ -66,8 +66,8 @@ class Cell:
     program: tuple[str, ...] = ()
 
 
-ARCHER2, HOPPER, WARP = "archer2-hdd@1/96", "hopper@1/16", "shaheen2-datawarp@1/64"
-BLOCKS = "array3d --local 64,128,128"
+ARCHER2, HOPPER, WARP = "archer2-hdd@1/64", "hopper@1/16", "shaheen2-datawarp@1/64"
+BLOCKS = "array3d --local 64,128,128 --steps 2"
 ALL = {"cb_config_list": "*:*"}
 LUSTRE = ("lustre-mpi", "romio-lustre")
 CELLS = (
@@ -80,8 +80,8 @@ CELLS = (
          hints={**ALL, "cb_nodes": 4, "striping_factor": 4, "striping_unit": 4 << 20}),
     Cell("blocks-direct", ARCHER2, *LUSTRE, 4, BLOCKS, hints={"romio_cb_write": "disable",
          "romio_ds_write": "disable"}),
-    Cell("vpic-1-stripe", ARCHER2, *LUSTRE, 4, "vpic --local 262144"),
-    Cell("vpic-4-writers", ARCHER2, *LUSTRE, 4, "vpic --local 262144",
+    Cell("vpic-1-stripe", ARCHER2, *LUSTRE, 4, "vpic --local 524288"),
+    Cell("vpic-4-writers", ARCHER2, *LUSTRE, 4, "vpic --local 524288",
          hints={**ALL, "cb_nodes": 4, "striping_factor": 4, "romio_cb_write": "enable"}),
     Cell("btio-1-stripe", HOPPER, *LUSTRE, 4, "btio --size 64,64,64"),
     Cell("btio-4-stripes", HOPPER, *LUSTRE, 4, "btio --size 64,64,64",
@@ -95,13 +95,13 @@ CELLS = (
     Cell("blocks-romio-2", ARCHER2, "mpich", "romio", 2, BLOCKS,
          hints={**ALL, "cb_nodes": 2, "striping_factor": 4}),
     Cell("blocks-ompio", ARCHER2, "openmpi", "ompio", 4, BLOCKS),
-    Cell("vpic-ompio", ARCHER2, "openmpi", "ompio", 4, "vpic --local 262144"),
+    Cell("vpic-ompio", ARCHER2, "openmpi", "ompio", 4, "vpic --local 524288"),
     Cell("gcrm-ompio", HOPPER, "openmpi", "ompio", 4, "gcrm --local 1,26,40960"),
     Cell("blocks-warp", WARP, "lustre-mpi", "romio", 4, BLOCKS),
-    Cell("vpic-warp", WARP, "lustre-mpi", "romio", 4, "vpic --local 262144"),
+    Cell("vpic-warp", WARP, "lustre-mpi", "romio", 4, "vpic --local 524288"),
     Cell("blocks-own-files", ARCHER2, "openmpi", "posix-process", 4, BLOCKS,
          more="--backend posix --layout per-process"),
-    Cell("vpic-own-files", HOPPER, "openmpi", "posix-process", 4, "vpic --local 262144",
+    Cell("vpic-own-files", HOPPER, "openmpi", "posix-process", 4, "vpic --local 524288",
          more="--backend posix --layout per-process"),
 )  # fmt: skip
 

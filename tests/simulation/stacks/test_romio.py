@@ -169,7 +169,7 @@ def test_sieved_writes_take_turns_where_ranges_overlap():
     assert [np.unique(single["phase"][single["rank"] == r]).tolist() for r in range(8)] == [
         [turn] for turn in (0, 1, 2, 3, 0, 1, 2, 3)
     ]
-    _, before, write = find_stack("romio").phases(work, setup)
+    *_, before, write = find_stack("romio").phases(work, setup)
     assert (before.repeats, write.repeats) == (4, 4)
     assert [flow.processes for flow in (*before.flows, *write.flows)] == [2, 2]
     assert not before.flows[0].writing
@@ -178,7 +178,7 @@ def test_sieved_writes_take_turns_where_ranges_overlap():
 def test_blocks_in_one_piece_are_written_side_by_side():
     work = Workload((pattern_of((8 << 17,), (8,), source="view", collective=1.0),), 4, 2)
     for settings_ in (ALONE, {}):
-        _, write = find_stack("romio").phases(work, Setup(Layout(4, 1 << 20, 8), settings_, 4))
+        *_, write = find_stack("romio").phases(work, Setup(Layout(4, 1 << 20, 8), settings_, 4))
         assert (write.repeats, write.flows[0].processes, write.flows[0].count) == (1, 8, 1)
 
 

@@ -28,6 +28,7 @@ class RomioLustre(Romio):
     name = "romio-lustre"
     summary = "ROMIO with its Lustre driver: collective writes stripe by stripe"
     tunables = names(*NAMES, *LUSTRE_NAMES) - names("striping_unit")
+    asks_for_layouts = True
 
     def buffers(self, asked: Asked, hints: Hints) -> bool:
         """Buffer writes unless their pieces are large and not interleaved (Docollect).
