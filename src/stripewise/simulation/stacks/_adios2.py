@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from stripewise.errors import UsageError
 from stripewise.model import Pattern, PatternKind
@@ -20,6 +23,7 @@ from stripewise.simulation.stacks._adios2_groups import (
     groups_of,
     read_parameters,
 )
+from stripewise.simulation.stacks._at_once import at_once, looked_at, spread
 from stripewise.simulation.stacks._base import Setup, Stack
 from stripewise.simulation.stacks._pieces import (
     as_requests,
@@ -27,7 +31,7 @@ from stripewise.simulation.stacks._pieces import (
     in_order,
 )
 from stripewise.simulation.stacks._shape import PAGE_BYTES, shape_of
-from stripewise.simulation.stacks._shared_file import objects_of, stripes_of
+from stripewise.simulation.stacks._shared_file import met_flow, objects_of
 
 _INDEX_FILES = 4
 """The directory, md.0, md.idx and mmd.0, which rank 0 makes."""
@@ -134,22 +138,21 @@ def _flow(
     """Return the requests of processes that share subfiles, each in its own contiguous part."""
     layout = setup.layout
     files = min(subfiles, processes)
-    sharing = processes / files
-    nodes = min(work.nodes, processes)
+    nodes, each = min(work.nodes, processes), total / processes
+    count, size = calls / processes, total / calls
     objects = objects_of(total / files, layout)
-    one = min(float(objects), stripes_of(total / processes, PAGE_BYTES, layout.stripe_size))
-    writers = max(1.0, sharing * one / objects)
-    writer_nodes = max(1.0, min(writers, nodes / files))
-    return Flow(
+    if files == processes:
+        return Flow(
+            writing=writing, processes=processes, nodes=nodes, count=count, size=size,
+            files=files, objects=objects, objects_per_process=objects,
+        )  # fmt: skip
+    mates = -(-processes // files)
+    chosen = looked_at(mates)
+    begins = (chosen * each).astype(np.int64) // PAGE_BYTES * PAGE_BYTES
+    meet = at_once(begins, size, chosen * nodes // processes, mates, layout)
+    apart = spread(meet, count, size, each, objects, layout.stripe_size)
+    flow = met_flow(
+        replace(meet, objects=apart), processes, nodes, count, size, PAGE_BYTES, layout,
         writing=writing,
-        processes=processes,
-        nodes=nodes,
-        count=calls / processes,
-        size=total / calls,
-        files=files,
-        objects=objects,
-        objects_per_process=one if sharing > 1 else float(objects),
-        writers=writers,
-        writer_nodes=writer_nodes,
-        handovers=1 - 1 / writer_nodes if writing else 0.0,
-    )
+    )  # fmt: skip
+    return replace(flow, files=files, shared_pages=0.0)
