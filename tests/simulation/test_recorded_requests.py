@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from stripewise.simulation.stacks import STACKS
+from stripewise.testing.stack_suite import sums
 from support.real_requests import Cell, differences, setup, workload
 from support.recorded_requests import recorded
 from support.request_cells import CELLS
@@ -19,6 +20,17 @@ def test_requests_are_the_recorded_ones(cell: Cell) -> None:
         pytest.skip(f"no stack {cell.stack} yet")
     simulated = STACKS[cell.stack].requests(workload(cell), setup(cell))
     assert not differences(recorded(cell), simulated), differences(recorded(cell), simulated)
+
+
+@pytest.mark.parametrize("cell", [c for c in CELLS if c.halo and not c.kernel], ids=str)
+def test_classes_count_what_buffers_with_gaps_cost(cell: Cell) -> None:
+    stack, work = STACKS[cell.stack], workload(cell)
+    single = stack.requests(work, setup(cell))
+    for writing in (True, False):
+        of_kind = single[single["writing"] == writing]
+        count, size = sums(stack.phases(work, setup(cell)), writing)
+        assert count == pytest.approx(len(of_kind), rel=0.02)
+        assert size == pytest.approx(of_kind["size"].sum(), rel=0.02)
 
 
 def test_a_difference_is_told() -> None:

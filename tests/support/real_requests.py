@@ -53,6 +53,7 @@ class Cell:
         type: Of the elements.
         reading: A file of zeros that is there already.
         calls: A call for each contiguous piece instead of one through a file view.
+        halo: Cells around each block in memory.
         kernel: Name and options of another kernel, "vpic --local 4096": then `size` and `cut` do
             not count, and `grid` only for the number of ranks.
     """
@@ -69,6 +70,7 @@ class Cell:
     steps: int = 1
     calls: bool = False
     kernel: str = ""
+    halo: int = 0
 
     @property
     def ranks(self) -> int:
@@ -93,6 +95,7 @@ class Cell:
             "read" if self.reading else "write",
         ]
         said += [f"stripes={self.stripes[0]}x{self.stripes[1]}"] if self.mpi == "lustre" else []
+        said += [f"halo={self.halo}"] if self.halo else []
         said += [f"steps={self.steps}"] if self.steps > 1 else []
         said += [f"{name.rpartition('.')[2]}={value}" for name, value in self.settings.items()]
         return ",".join(said)
@@ -102,7 +105,7 @@ def workload(cell: Cell) -> Workload:
     """What the kernel asks for."""
     if cell.kernel:
         op = "--op read" if cell.reading else "--op write"
-        words = f"{cell.kernel} {op} --steps {cell.steps}"
+        words = f"{cell.kernel} {op} --steps {cell.steps} --halo {cell.halo}"
         return workload_from_kernel(words, 1, cell.ranks, collective=cell.collective)
     element = _TYPES[cell.type]
     step = int(np.prod(cell.size)) * element
@@ -131,7 +134,8 @@ def workload(cell: Cell) -> Workload:
         )
         for number in range(cell.steps)
     )
-    return Workload(patterns, nodes=1, ranks_per_node=cell.ranks)
+    row = cell.size[-1] * element if cell.halo else 0
+    return Workload(patterns, nodes=1, ranks_per_node=cell.ranks, memory_run=row)
 
 
 def _distribution(cut: str) -> Distribution:
@@ -275,7 +279,8 @@ def _run(cell: Cell, options: Sequence[str], where: Path, variables: Mapping[str
 
 def _options(cell: Cell) -> list[str]:
     pattern, *own = (cell.kernel or "array3d").split()
-    words = ["--pattern", pattern, "--backend", "mpiio", "--halo", "0", "--file", DATA]
+    words = ["--pattern", pattern, "--backend", "mpiio", "--halo", str(cell.halo)]
+    words += ["--file", DATA]
     words += ["--mode", "collective" if cell.collective else "independent", "--keep"]
     words += ["--op", "read" if cell.reading else "write", "--steps", str(cell.steps)]
     words += ["--open-once", *(["--no-view"] if cell.calls else [])]

@@ -20,6 +20,7 @@ CUT_2D: dict[str, Any] = {"size": (1, 512, 512), "grid": (1, 2, 2)}
 CUT_3D: dict[str, Any] = {"size": (48, 48, 48), "grid": (2, 2, 1)}
 CUT_8: dict[str, Any] = {"size": (64, 64, 64), "grid": (2, 2, 2)}
 SLABS: dict[str, Any] = {"size": (1, 512, 512), "grid": (1, 4, 1)}
+PLANES: dict[str, Any] = {"size": (4, 128, 512), "grid": (4, 1, 1)}
 RECORDS: dict[str, Any] = {
     "size": (1, 64, 1024),
     "grid": (1, 1, 4),
@@ -72,6 +73,18 @@ def _romio(mpi: str, block: dict[str, Any]) -> list[Cell]:
         cell(block, reading=True, collective=False, settings=_hints(romio_ds_read="disable")),
         cell(block, reading=True, collective=False, settings=_hints(ind_rd_buffer_size=96 * KIB)),
         cell(SLABS, reading=True),
+        cell(SLABS, halo=1),
+        cell(SLABS, halo=1, settings=_hints(romio_cb_write="enable", cb_nodes=3)),
+        cell(SLABS, halo=1, collective=False, settings=_hints(romio_ds_write="disable")),
+        cell(PLANES, halo=1, collective=False, settings=_hints(ind_wr_buffer_size=100_000)),
+        cell(
+            PLANES,
+            halo=1,
+            collective=False,
+            reading=True,
+            settings=_hints(ind_rd_buffer_size=100_000),
+        ),
+        cell(block, halo=2, collective=False),
     ]
 
 
@@ -102,6 +115,8 @@ def _lustre() -> list[Cell]:
         cell(SLABS, 4, collective=False),
         cell(CUT_2D, 4, settings=SPREAD, reading=True),
         cell(CUT_2D, 4, collective=False, reading=True),
+        cell(SLABS, 4, halo=1, collective=False),
+        cell(PLANES, 4, halo=1, collective=False, settings=_hints(romio_ds_write="disable")),
         cell(CUT_2D, 4, reading=True, settings=_hints(striping_unit=256 * KIB)),
         cell({"size": (3, 31, 512), "grid": (1, 1, 1)}, 4, collective=False),
         cell(EMPTY, 1, steps=2, settings=_hints(romio_lustre_coll_threshold=100)),
@@ -196,6 +211,9 @@ def _kernels(mpi: str, **settings: str | int) -> list[Cell]:
         cell("gcrm --local 1,13,2048", 4, reading=True),
         cell("btio --local 12,12,12", 4),
         cell("flash --local 5,8,8,8", 4),
+        cell("btio --local 6,6,6", 4, collective=False, halo=2),
+        cell("flash --local 5,8,8,8", 4, halo=4),
+        cell("vpic --local 5000", 4, collective=False, halo=1, steps=2),
     ]
 
 

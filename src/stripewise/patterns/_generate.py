@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -63,13 +62,16 @@ def _grid(pattern: Pattern) -> tuple[Ints, Ints]:
 
 
 def _diagonals(pattern: Pattern) -> tuple[Ints, Ints]:
-    """Deal out cells so that each rank has as many in every slab, diagonal by diagonal."""
+    """Deal out cells so that each rank has as many in every slab, diagonal by diagonal.
+
+    The diagonals are numbered as BT-IO does it: those of the first dimension with each other one.
+    """
     coordinates = np.stack(np.unravel_index(np.arange(math.prod(pattern.grid)), pattern.grid))
     cut_ = [d for d, n_parts in enumerate(pattern.grid) if n_parts > 1]
     diagonal = np.zeros(coordinates.shape[1], np.int64)
-    for one, other in itertools.pairwise(cut_):
+    for other in cut_[1:]:
         n_parts = pattern.grid[other]
-        diagonal = diagonal * n_parts + (coordinates[one] + coordinates[other]) % n_parts
+        diagonal = diagonal * n_parts + (coordinates[cut_[0]] + coordinates[other]) % n_parts
     owner = diagonal % pattern.active_ranks
     order = np.argsort(owner, kind="stable")
     return pattern.first_rank + owner[order], coordinates[:, order]

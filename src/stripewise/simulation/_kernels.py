@@ -17,7 +17,18 @@ from stripewise.simulation._notation import divided, in_one_file, parse_notation
 from stripewise.simulation._workload import Workload
 
 _BYTES = {"int64": 8, "double": 8, "float": 4}
-_OPTIONS = ("local", "size", "distribution", "grid", "type", "steps", "mode", "op", "namelist")
+_OPTIONS = (
+    "local",
+    "size",
+    "distribution",
+    "grid",
+    "type",
+    "steps",
+    "mode",
+    "op",
+    "namelist",
+    "halo",
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,7 @@ class _Kernel:
     components: int = 0
     namelist: int = 0
     plane: tuple[str, ...] = ()
+    halo: int = 0
 
 
 def _several(noun: str, number: int) -> tuple[str, ...]:
@@ -38,15 +50,17 @@ def _several(noun: str, number: int) -> tuple[str, ...]:
 
 
 KERNELS: Mapping[str, _Kernel] = {
-    "array3d": _Kernel("BLOCK,BLOCK,BLOCK", (64, 64, 64), "int64", ("array",)),
-    "flash": _Kernel("BLOCK,*,*,*", (80, 8, 8, 8), "int64", _several("unknown", 24)),
-    "btio": _Kernel("BLOCK,BLOCK,BLOCK", (32, 32, 32), "int64", ("solution",), components=5),
+    "array3d": _Kernel("BLOCK,BLOCK,BLOCK", (64, 64, 64), "int64", ("array",), halo=1),
+    "flash": _Kernel("BLOCK,*,*,*", (80, 8, 8, 8), "int64", _several("unknown", 24), halo=4),
+    "btio": _Kernel(
+        "BLOCK,BLOCK,BLOCK", (32, 32, 32), "int64", ("solution",), components=5, halo=2,
+    ),
     "vpic": _Kernel("BLOCK", (8388608,), "float", ("x", "y", "z", "px", "py", "pz", "id1", "id2")),
     "vorpal": _Kernel("BLOCK,BLOCK,BLOCK", (60, 100, 300), "double", ("field",)),
     "gcrm": _Kernel("*,*,BLOCK", (1, 26, 327680), "double", ("variable",)),
     "wrf": _Kernel(
         "*,BLOCK,BLOCK", (50, 64, 64), "float", _several("volume", 16),
-        namelist=12288, plane=_several("plane", 28),
+        namelist=12288, plane=_several("plane", 28), halo=5,
     ),
 }  # fmt: skip
 """The kernels by name."""
@@ -59,7 +73,8 @@ def workload_from_kernel(
 
     Args:
         words: Name and options as the kernel takes them: "vorpal --local 60,100,300 --steps 20";
-            --local, --size, --distribution, --grid, --type, --steps, --mode, --op, --namelist.
+            --local, --size, --distribution, --grid, --type, --steps, --mode, --op, --namelist,
+            --halo.
         nodes: Of the job.
         ranks_per_node: Of each node.
         collective: Where no --mode is given.
@@ -87,6 +102,9 @@ def workload_from_kernel(
         ),
     )
     work = in_one_file(_variables(kernel, pattern), nodes, ranks_per_node)
+    halo = _numbers("halo", options.get("halo", str(kernel.halo)), 1, least=0)[0]
+    row = prod(pattern.extents[-2:]) if kernel.components else pattern.extents[-1]
+    work = replace(work, memory_run=row * pattern.element_bytes if halo else 0)
     size = _numbers("namelist", options.get("namelist", str(kernel.namelist)), 1, least=0)[0]
     if not size:
         return work

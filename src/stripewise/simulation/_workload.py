@@ -18,12 +18,15 @@ class Workload:
         patterns: One for each dataset or step, in order; `steps` of one repeats it.
         nodes: Of the job.
         ranks_per_node: Ranks lie on nodes in blocks: rank r is on node r // ranks_per_node.
+        memory_run: Bytes of a row of the buffer, where there are gaps between rows (ghost cells in
+            memory); 0: buffers have no gaps.
         files: Names in `patterns` tell files apart; each is opened once and closed at the end.
     """
 
     patterns: tuple[Pattern, ...]
     nodes: int
     ranks_per_node: int
+    memory_run: int = 0
 
     @property
     def ranks(self) -> int:

@@ -16,6 +16,16 @@ from stripewise.simulation.stacks._pieces import Ints, Ranges
 from stripewise.simulation.stacks._union import several
 
 
+def rows_of(ranges: Ranges, run: int) -> Ranges:
+    """Return the ranges cut after every `run` bytes, as the rows of a buffer; 0: as they are."""
+    if not run:
+        return ranges
+    row, number = several(-(-ranges.size // run))
+    begin = number * run
+    size = np.minimum(ranges.size[row] - begin, run)
+    return Ranges(ranges.rank[row], ranges.offset[row] + begin, size)
+
+
 def piece_moves(ranges: Ranges, writing: bool, stripe_size: int = 0) -> Moves:
     """Return a request for each contiguous piece, cut at stripes if their size is given."""
     rank, begin, size = ranges.rank, ranges.offset, ranges.size
@@ -28,7 +38,9 @@ def piece_moves(ranges: Ranges, writing: bool, stripe_size: int = 0) -> Moves:
     return _all(rank, begin, size, np.full(rank.size, writing))
 
 
-def sieved_moves(ranges: Ranges, writing: bool, buffer: int, stripe_size: int = 0) -> Moves:
+def sieved_moves(
+    ranges: Ranges, writing: bool, buffer: int, stripe_size: int = 0, gaps: bool = False
+) -> Moves:
     """Return the windows of data sieving; a rank with one piece moves just that.
 
     Args:
@@ -36,12 +48,14 @@ def sieved_moves(ranges: Ranges, writing: bool, buffer: int, stripe_size: int = 
         writing: Windows are read, changed and written back.
         buffer: Bytes of a window.
         stripe_size: Windows end at stripes instead, and single pieces are cut there; 0: not.
+        gaps: Buffers have some: single pieces are windows too.
     """
     ranks, first = np.unique(ranges.rank, return_index=True)
     after = np.append(first[1:], ranges.rank.size)
-    lone = np.isin(ranges.rank, ranks[after - first == 1])
+    single = (after - first == 1) & (not gaps)
+    lone = np.isin(ranges.rank, ranks[single])
     moves = [piece_moves(ranges.take(lone), writing, stripe_size)]
-    many = after - first > 1
+    many = ~single
     if many.any():
         sieved = _windows(ranges, first[many], after[many], writing, buffer, stripe_size)
         if writing:

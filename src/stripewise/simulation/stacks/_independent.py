@@ -36,6 +36,8 @@ class OwnCall:
         layout: Of the file.
         sieve: Bytes of a window of data sieving; 0: each piece is a request.
         sieve_stripes: Windows end at stripes, and single pieces are cut there.
+        memory_run: Bytes of a row of the buffer, where it has gaps; 0: it has none.
+        whole: One rank has all, in one view without holes.
     """
 
     geometry: Geometry
@@ -43,6 +45,8 @@ class OwnCall:
     layout: Layout
     sieve: int = 0
     sieve_stripes: bool = False
+    memory_run: int = 0
+    whole: bool = False
 
     @property
     def writing(self) -> bool:
@@ -91,7 +95,10 @@ def _in_turn(call: OwnCall, locked: list[RankClass]) -> _Together:
 
 
 def _sieves(call: OwnCall, one: RankClass) -> bool:
-    return bool(call.sieve) and one.shape.pieces > 1
+    """Tell whether windows are moved; a single piece is one where the buffer has gaps."""
+    if not call.sieve or call.whole:
+        return False
+    return one.shape.pieces > 1 or (call.writing and bool(call.memory_run))
 
 
 def _sizes(call: OwnCall, one: RankClass) -> tuple[float, float]:
@@ -103,8 +110,12 @@ def _sizes(call: OwnCall, one: RankClass) -> tuple[float, float]:
         count, moved = windows(shape, call.sieve, call.writing, stripe, phase)
         return count * one.sets, moved / count
     count, size = float(shape.pieces), shape.size / shape.pieces
-    if call.sieve and stripe:
+    if not call.sieve and call.memory_run:
+        count *= -(-round(size) // call.memory_run)
+    elif call.sieve and stripe and (call.memory_run or not call.whole):
         count *= stripes_of(size, _granule(call, one), stripe)
+    elif call.sieve and call.memory_run:
+        count *= -(-round(size) // call.sieve)
     return count * one.sets, shape.size / count
 
 

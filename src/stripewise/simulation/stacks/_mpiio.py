@@ -16,7 +16,7 @@ from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._aggregators import Aggregators, romio_aggregators
 from stripewise.simulation.stacks._base import Setup, Stack
 from stripewise.simulation.stacks._exact import Moves
-from stripewise.simulation.stacks._exact_own import piece_moves, sieved_moves
+from stripewise.simulation.stacks._exact_own import piece_moves, rows_of, sieved_moves
 from stripewise.simulation.stacks._geometry import Geometry, geometry_of
 from stripewise.simulation.stacks._hints import Hints, read_hints
 from stripewise.simulation.stacks._independent import OwnCall, own_phases
@@ -143,7 +143,7 @@ class RomioStack(Stack):
         """Return the phases of one call."""
         if self.together(geometry.pattern, Asked.of(geometry, work.ranks, base), hints):
             return self.collective(geometry, base, work, setup, hints)
-        return own_phases(self._own(geometry, base, setup, hints), work)
+        return own_phases(self._own(geometry, base, work, setup, hints), work)
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
         """See `Stack.requests`."""
@@ -179,7 +179,7 @@ class RomioStack(Stack):
         asked = Asked.by(ranges, pattern.writing, work.ranks, base)
         if self.together(pattern, asked, hints):
             return self.collective_moves(ranges, pattern.writing, work, setup, hints)
-        return self._own_moves(ranges, pattern, setup, hints)
+        return self._own_moves(ranges, pattern, work, setup, hints)
 
     def together(self, pattern: Pattern, asked: Asked, hints: Hints) -> bool:
         """Tell whether a call is collective, and buffered."""
@@ -187,23 +187,31 @@ class RomioStack(Stack):
         wanted = said == "enable" or (said != "disable" and self.buffers(asked, hints))
         return is_collective(pattern) and wanted
 
-    def _own(self, geometry: Geometry, base: int, setup: Setup, hints: Hints) -> OwnCall:
+    def _own(
+        self, geometry: Geometry, base: int, work: Workload, setup: Setup, hints: Hints
+    ) -> OwnCall:
         """Return a call that every rank carries out by itself."""
         pattern = geometry.pattern
         stripe = self.stripe_windows(setup, pattern.writing)
         sieve = sieve_buffer(pattern, hints)
         whole = all(one.shape.size == geometry.extent for one in geometry.classes)
-        return OwnCall(geometry, base, setup.layout, sieve, bool(stripe) and not whole)
+        run = work.memory_run if through_view(pattern) else 0
+        return OwnCall(geometry, base, setup.layout, sieve, bool(stripe), run, whole)
 
-    def _own_moves(self, ranges: Ranges, pattern: Pattern, setup: Setup, hints: Hints) -> Moves:
+    def _own_moves(
+        self, ranges: Ranges, pattern: Pattern, work: Workload, setup: Setup, hints: Hints
+    ) -> Moves:
         """Return the requests of a call that every rank carries out by itself."""
         sieve = sieve_buffer(pattern, hints)
+        run = work.memory_run if through_view(pattern) else 0
         if not sieve:
-            return piece_moves(ranges, pattern.writing)
+            return piece_moves(rows_of(ranges, run), pattern.writing)
         stripe = self.stripe_windows(setup, pattern.writing)
         if (ranges.size == array_bytes(pattern)).all():  # the view has no holes
-            return piece_moves(ranges, pattern.writing)
-        return sieved_moves(ranges, pattern.writing, sieve, stripe)
+            if not run:
+                return piece_moves(ranges, pattern.writing)
+            return piece_moves(rows_of(ranges, 0 if stripe else sieve), pattern.writing, stripe)
+        return sieved_moves(rows_of(ranges, run), pattern.writing, sieve, stripe, bool(run))
 
 
 def is_collective(pattern: Pattern) -> bool:
@@ -211,10 +219,14 @@ def is_collective(pattern: Pattern) -> bool:
     return pattern.collective > 0.5
 
 
+def through_view(pattern: Pattern) -> bool:
+    """Tell whether a rank's access is one call with a file view."""
+    return is_collective(pattern) or pattern.source in THROUGH_VIEWS
+
+
 def sieve_buffer(pattern: Pattern, hints: Hints) -> int:
     """Return the bytes of a window of data sieving, for what ranks move by themselves; 0: none."""
-    through_view = is_collective(pattern) or pattern.source in THROUGH_VIEWS
-    if not through_view or not hints.sieves(pattern.writing):
+    if not through_view(pattern) or not hints.sieves(pattern.writing):
         return 0
     return hints.ind_wr_buffer_size if pattern.writing else hints.ind_rd_buffer_size
 
