@@ -97,7 +97,7 @@ TUNABLES = (
     _parameter(
         "BufferChunkSize",
         Integer("128 MiB", 4 * KIB, 2_147_381_248),
-        "Bytes of a chunk of the buffer, and of one write",
+        "Bytes of a chunk of the buffer; ADIOS2 2.12 writes all chunks of a step in one call",
         search=Search(44, by=_chunks),
     ),
     _parameter(

@@ -130,7 +130,7 @@ TUNABLES = (
     _parameter(
         "fcoll_vulcan_write_chunksize",
         Integer("-1, the cycle", -1, INT_MAX),
-        "Bytes that vulcan writes at once",
+        "Bytes that vulcan writes at once; does nothing in Open MPI 4.1",
     ),
     _parameter("fcoll_vulcan_num_groups", Integer("1", 1, INT_MAX), "Groups of vulcan"),
     _parameter(
