@@ -272,3 +272,10 @@ def test_a_setup_of_the_network_is_tried_where_it_is_described_or_known():
     assert dict(built.job.environment) == {"FI_OFI_RXM_SAR_LIMIT": "32K"}
     assert settings_class(built) is SafetyClass.SAFE
     assert not refused_variables(built)
+
+
+def test_aggregators_are_placed_by_virtual_nodes():
+    rehearsed = dataclasses.replace(EMULATED, n_ranks=8, virtual_nodes=4)
+    assert 4 not in _ladders(rehearsed)["mpiio.cb_nodes"], "ROMIO's default is one a node"
+    built = build_configuration({"mpiio.cb_nodes": 8}, rehearsed)
+    assert built.files[0].mpiio["cb_config_list"] == "*:2"

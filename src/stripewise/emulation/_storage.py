@@ -154,6 +154,10 @@ class EmulatedStorage:
         """Virtual nodes."""
         return max(1, min(int(self.storage.value("machine.nodes")), MOST_NODES))
 
+    def nodes_of(self, n_ranks: int) -> int:
+        """Return how many virtual nodes so many ranks are on."""
+        return ceil(n_ranks / self.options.ranks_per_node)
+
     @property
     def striping(self) -> Striping:
         """What tunables and strategies are to know of it."""

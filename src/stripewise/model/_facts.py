@@ -112,6 +112,8 @@ class ProgramFacts:
         mpiio_driver: Driver that ROMIO says it uses for the files ("UFS", "LUSTRE"); "" where
             it does not say.
         striping: What new files can be striped over; None where that is not known.
+        virtual_nodes: Nodes that ROMIO finds on emulated storage, and places its aggregators by;
+            0: the hosts themselves.
         network_variables: "NAME=VALUE" of the environment, each of which chooses another set-up
             of the network, where that is described.
         matched_calls: All ranks made the same number of HDF5 data calls on every file
@@ -163,3 +165,9 @@ class ProgramFacts:
     mpiio_driver: str = ""
     striping: Striping | None = None
     network_variables: tuple[str, ...] = ()
+    virtual_nodes: int = 0
+
+    @property
+    def aggregator_hosts(self) -> int:
+        """Hosts among which ROMIO places its aggregators."""
+        return self.virtual_nodes or self.n_hosts

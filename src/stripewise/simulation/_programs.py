@@ -79,7 +79,7 @@ class SimulatedProgram:
                 stack,
                 {name: value for name, value in known.items() if name in looked_at},
                 self._transport(settings),
-                hosts=self.facts.n_hosts,
+                hosts=self.facts.aggregator_hosts,
             ).seconds
         except StripewiseError:
             return None

@@ -17,7 +17,7 @@ from stripewise.model import (
 )
 from stripewise.tunables import Dimension, Layer, SafetyClass, Space, Tunable
 
-_LARGEST = ("n_ranks", "n_hosts")
+_LARGEST = ("n_ranks", "n_hosts", "virtual_nodes")
 _SAME = ("pattern", "block", "block_bytes", "file_classes")
 """Facts of one dataset or name: what differs between the cases is not known of all."""
 _PROOFS = {"matched_calls": "data calls", "matched_metadata": "calls on objects"}

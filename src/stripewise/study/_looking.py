@@ -134,14 +134,19 @@ def look_first(
     inputs = workspace.snapshot.entries
     run_id = measurement.run_id
     facts = with_pattern(program_facts(profile, measurement.elapsed_seconds), evidence)
+    if storage is not None:
+        facts = replace(
+            facts,
+            striping=storage.striping,
+            network_variables=storage.network_variables,
+            virtual_nodes=storage.nodes_of(facts.n_ranks),
+        )
     return FirstLook(
         facts=replace(
             facts,
             filesystem=storage.storage.kind
             if storage
             else local_storage(place.directory).mount.kind,
-            striping=storage.striping if storage else None,
-            network_variables=storage.network_variables if storage else (),
             file_classes=file_classes(profile, place.directory),
         ),
         problem=problem,

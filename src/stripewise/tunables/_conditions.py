@@ -171,5 +171,5 @@ def aggregators(facts: ProgramFacts) -> tuple[Value, ...]:
     """
     rungs = [*(2**n for n in range((facts.n_ranks - 1).bit_length())), facts.n_ranks]
     if facts.mpiio_implementation == "romio" and "ompio" not in facts.mpiio_alternatives:
-        rungs = [rung for rung in rungs if rung != facts.n_hosts]
+        rungs = [rung for rung in rungs if rung != facts.aggregator_hosts]
     return tuple(rungs)

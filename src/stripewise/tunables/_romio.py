@@ -48,7 +48,7 @@ def _spread(value: Value, facts: ProgramFacts | None) -> Mapping[str, Value]:
 
     ROMIO's own default, `*:1`, allows one a host whatever cb_nodes says (measured).
     """
-    hosts = facts.n_hosts if facts else 1
+    hosts = facts.aggregator_hosts if facts else 1
     if hosts <= 1 or not isinstance(value, int):
         return {"mpiio.cb_config_list": "*:*"}
     return {"mpiio.cb_config_list": f"*:{-(-value // hosts)}"}
