@@ -61,6 +61,7 @@ CONFIGURATION = Budget(
 )
 POLICY = Budget("a policy", _MIB, error=ConfigurationError)
 DESCRIPTION = Budget("a description of storage", _MIB, error=ConfigurationError)
+RESULTS = Budget("the results of a benchmark", 64 * _MIB)
 CASES = Budget("a file of cases", _MIB)
 SPACE = Budget("a file of values to vary", _MIB)
 SURFACE = Budget("a surface", 256 * _MIB)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.calibration._blank import blank_storage as blank_storage
+    from stripewise.calibration._fit import Fitted as Fitted
+    from stripewise.calibration._fit import fit_results as fit_results
     from stripewise.calibration._plans import PLANS as PLANS
     from stripewise.calibration._plans import Free as Free
     from stripewise.calibration._plans import Plan as Plan

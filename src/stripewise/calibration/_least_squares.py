@@ -37,7 +37,7 @@ def least_squares(
     here, there = start.astype(np.float64), residuals(start)
     damping = 1e-2
     for _ in range(rounds):
-        slopes = _slopes(residuals, here, there)
+        slopes = _forward(residuals, here, there)
         weights = 1.0 / np.maximum(1.0, np.abs(there) / scale)
         normal = slopes.T @ (weights[:, None] * slopes)
         downhill = slopes.T @ (weights * there)
@@ -64,12 +64,17 @@ def spreads_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
         residuals: In standard deviations of what is compared.
         place: Where they are least, shape (k,).
     """
-    slopes = _slopes(residuals, place, residuals(place))
+    slopes = slopes_at(residuals, place)
     normal = slopes.T @ slopes + 1e-12 * np.eye(len(place))
     return np.asarray(np.sqrt(np.diag(np.linalg.inv(normal))), dtype=np.float64)
 
 
-def _slopes(residuals: Callable[[Vector], Vector], here: Vector, there: Vector) -> Vector:
+def slopes_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
+    """Return the derivatives of residuals, shape (n, k)."""
+    return _forward(residuals, place, residuals(place))
+
+
+def _forward(residuals: Callable[[Vector], Vector], here: Vector, there: Vector) -> Vector:
     columns = []
     for place in range(len(here)):
         moved = here.copy()

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from stripewise.errors import UsageError
+from stripewise.inputs import parse_toml
 
 UNITS = {
     "GiB/s": float(1 << 30),
@@ -107,6 +108,26 @@ def load_table(name: str) -> Table:
     return _table(tomllib.loads(file.read_text(encoding="utf-8")))
 
 
+def parse_table(text: str, name: str) -> Table:
+    """Read a table that somebody wrote.
+
+    Args:
+        text: TOML as the published tables have it.
+        name: Of the file, for messages.
+
+    Raises:
+        UsageError: It is malformed.
+    """
+    try:
+        return _table({"source": name, "rule": "", "name": name, "title": name, "machine": "",
+                       "statistic": "", **parse_toml(text)})  # fmt: skip
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise UsageError(
+            f"{name}: no table of measurements ({error}): it needs a unit, [workload] and "
+            "[[cells]], as docs/how-to/fit-a-machine.md shows"
+        ) from error
+
+
 def _table(data: dict[str, Any]) -> Table:
     workload, settings = data.get("workload", {}), data.get("settings", {})
     return Table(
@@ -131,7 +152,7 @@ def _cell(
         low=data.get("low", data["value"]) * unit,
         high=data.get("high", data["value"]) * unit,
         repeats=data.get("repeats", 0),
-        calibrate=data["calibrate"],
+        calibrate=data.get("calibrate", True),
         bound=data.get("bound", ""),
         own=own,
     )

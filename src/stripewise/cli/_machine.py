@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from stripewise.cli._common import answer, directory_option, examples, json_option, note
+from stripewise.cli._machine_fit import command as _fit
 from stripewise.cli._machine_text import data, details, sentence, summary, table
 from stripewise.cli._machine_validate import command as _validate
 
@@ -141,4 +142,5 @@ def _stack_warnings(storage: Storage) -> list[str]:
     return [f"stack {storage.stack!r} is not known{suggest(storage.stack, known)}"]
 
 
-command.add_command(_validate)
+for _member in (_validate, _fit):
+    command.add_command(_member)

@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A description from benchmark results: each limit that they tell, with an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stripewise.calibration._blank import finished
+from stripewise.calibration._cases import Case
+from stripewise.calibration._least_squares import Vector, least_squares, slopes_at
+from stripewise.calibration._predict import bandwidth
+from stripewise.calibration.readers import Measured, Results
+from stripewise.errors import UsageError
+from stripewise.machines import Evidence, Figure, Storage
+
+WIDE = 2.0
+"""Of what is expected beforehand: hardly anything, standard deviation of the logarithm."""
+TOLD = 0.4
+"""A figure is told if its standard deviation is below this: known to a factor of two."""
+NOTHING = 0.05
+SPARED = 2.0
+"""A figure without which the loss is greater by less is not told: a chi-square of 4."""
+NOISE = 0.05
+"""Relative error of one run where there are no repeats to tell it.  Assumed."""
+LEAST_NOISE = 0.002
+DRAWS, STARTS, ROUNDS, SCALE = 2000, 3, 25, 2.0
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What results tell of a storage.
+
+    Attributes:
+        storage: The description; a figure that was fitted has an interval.
+        told: Names of the figures that were fitted.
+        untold: Names of those that the results do not tell, and why, in words.
+        error: Median absolute error of the measured bandwidths; NaN: there are none.
+    """
+
+    storage: Storage
+    told: tuple[str, ...]
+    untold: dict[str, str]
+    error: float
+
+
+def fit_results(results: Results, base: Storage, *, seed: int = 0) -> Fitted:
+    """Estimate the limits of a storage.
+
+    Args:
+        results: Of benchmarks on it.
+        base: What is known otherwise: targets, nodes, the stack, and figures to keep.
+        seed: Of the random numbers.
+
+    Raises:
+        UsageError: The results hold nothing.
+    """
+    if not results.measured and not results.operations:
+        raise UsageError("the results hold no bandwidth and no metadata operation to fit to")
+    storage, told = base, list[str]()
+    untold: dict[str, str] = {}
+    random = np.random.default_rng(seed)
+    for writing in (True, False):
+        chosen = [one for one in results.measured if one.writing is writing]
+        if chosen:
+            storage, found, left = _fit_one(chosen, storage, writing, random)
+            told += found
+            untold |= left
+    for figure, rates in results.operations.items():
+        storage = _with_figure(storage, figure, *_operation(np.array(rates)), "mdtest")
+        told.append(figure)
+    storage = finished(storage, results)
+    errors = [abs(bandwidth(storage, case) / _rate(one) - 1)
+              for one, case in zip(results.measured, _cases(results.measured, storage),
+                                   strict=True)]  # fmt: skip
+    return Fitted(storage, tuple(told), untold, float(np.median(errors or [np.nan])))
+
+
+# ---- one direction ---------------------------------------------------------------------------
+
+
+def _fit_one(
+    chosen: Sequence[Measured], base: Storage, writing: bool, random: np.random.Generator
+) -> tuple[Storage, list[str], dict[str, str]]:
+    """Fit the figures of one direction; those that are not told are left out one by one."""
+    cases, way = _cases(chosen, base), "write" if writing else "read"
+    expected = _expected(chosen, cases, base, way)
+    rates = np.array([_rate(one) for one in chosen])
+    unsure = _unsure(chosen)
+    untold: dict[str, str] = {}
+    nodes = max(one.workload.nodes for one in chosen)
+    start: Vector | None = None
+    while True:
+        names = list(expected)
+        problem = _Problem(base, cases, np.log(rates), unsure, expected)
+        place = problem.solve(random, start)
+        spread, draws = problem.draws(place, random)
+        open_ = [name for name, width in zip(names, spread, strict=True) if width > TOLD]
+        first = _least(open_ or problem.spare(place), nodes)
+        if not first or len(names) == 1:
+            break
+        worst = names.index(first)
+        untold[names[worst]] = _why(names[worst])
+        start = np.delete(place, worst)
+        del expected[names[worst]]
+    for name, value, drawn in zip(names, place, draws.T, strict=True):
+        low, high = np.exp(np.quantile(drawn, (0.025, 0.975)))
+        base = _with_figure(base, name, float(np.exp(value)), float(low), float(high), "results")
+    return base, names, untold
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Bandwidths to be explained by figures, all as logarithms."""
+
+    base: Storage
+    cases: Sequence[Case]
+    rates: Vector
+    unsure: Vector
+    expected: dict[str, float]
+
+    def residuals(self, place: Vector) -> Vector:
+        values = dict(zip(self.expected, np.exp(place), strict=True))
+        moved = _with_values(self.base, values)
+        found = np.array([np.log(bandwidth(moved, case)) for case in self.cases])
+        far = (place - np.log(list(self.expected.values()))) / WIDE
+        return np.concatenate([(found - self.rates) / self.unsure, far])
+
+    def solve(self, random: np.random.Generator, start: Vector | None) -> Vector:
+        """Return the best of several descents: limits make edges at which one may stop.
+
+        Args:
+            random: For the places to begin from.
+            start: One that is known to be good, shape (k,); None: none is.
+        """
+        guess = np.log(list(self.expected.values()))
+        if not len(guess):
+            return guess
+        places = [guess, *(guess + random.normal(0.2, 0.4, len(guess)) for _ in range(STARTS))]
+        found = [
+            least_squares(self.residuals, place, scale=SCALE, rounds=ROUNDS)
+            for place in (places if start is None else [start])
+        ]
+        # The first one keeps limits apart that explain the same.
+        best = found[0]
+        for one in found[1:]:
+            best = one if one[1] < best[1] - NOTHING else best
+        return best[0]
+
+    def without(self, index: int) -> _Problem:
+        """Return the problem without one of the figures."""
+        name = list(self.expected)[index]
+        left = {key: value for key, value in self.expected.items() if key != name}
+        return replace(self, expected=left)
+
+    def loss(self, place: Vector) -> float:
+        """Return half of the squared errors of the rates, as far as they count."""
+        size = np.abs(self.residuals(place)[: len(self.rates)])
+        return float(np.where(size < SCALE, size**2 / 2, SCALE * (size - SCALE / 2)).sum())
+
+    def spare(self, place: Vector) -> list[str]:
+        """Return the figures without each of which the rates are explained as well."""
+        found = []
+        for index, name in enumerate(self.expected):
+            simpler, rest = self.without(index), np.delete(place, index)
+            if len(rest):
+                rest, _ = least_squares(simpler.residuals, rest, scale=SCALE, rounds=ROUNDS)
+            if simpler.loss(rest) - self.loss(place) < SPARED:
+                found.append(name)
+        return found
+
+    def draws(self, place: Vector, random: np.random.Generator) -> tuple[Vector, Vector]:
+        """Return standard deviations (k,), and a bootstrap to first order (draws, k).
+
+        Each draw takes other repeats, which move the figures along the slopes at the optimum;
+        what the laws cannot explain widens the draws, but does not make a figure untold.
+        """
+        if not len(place):
+            return place, np.zeros((1, 0))
+        slopes, left = slopes_at(self.residuals, place), self.residuals(place)
+        number, free = len(self.rates), len(place)
+        misfit = float((left[:number] ** 2).sum()) / max(number - free, 1)
+        inflate = np.sqrt(max(misfit, 1.0))
+        normal = np.linalg.inv(slopes.T @ slopes + 1e-12 * np.eye(free))
+        drawn = random.normal(0, inflate, (DRAWS, number))
+        moved = drawn @ (normal @ slopes[:number].T).T
+        blind = np.sqrt(np.diag(normal))
+        return blind, place + moved
+
+
+def _expected(
+    chosen: Sequence[Measured], cases: Sequence[Case], base: Storage, way: str
+) -> dict[str, float]:
+    """Return the figures that results of this kind may tell, with a first guess."""
+    works = [one.workload for one in chosen]
+    rates = np.array([_rate(one) for one in chosen])
+    nodes = np.array([one.nodes for one in works])
+    ranks = np.array([one.ranks for one in works])
+    found = {f"client.process_{way}": float((rates / ranks).max())}
+    shared = any(case.stack not in ("posix-process", "posix-serial") and one.ranks_per_node > 1
+                 for case, one in zip(cases, works, strict=True))  # fmt: skip
+    if shared:
+        found[f"client.file_{way}"] = float((rates / nodes).max())
+    found[f"client.node_{way}"] = float((rates / nodes).max()) * (1.2 if shared else 1)
+    used = [min(_objects(case, base), base.value("servers.targets")) for case in cases]
+    found[f"servers.target_{way}"] = 1.5 * float((rates / np.array(used)).max())
+    found[f"servers.whole_{way}"] = float(rates.max())
+    if way == "write":
+        found["client.request"] = 1e-4
+    if any(dict(case.settings).get("mpiio.cray_cb_write_lock_mode") == 2 for case in cases):
+        found |= {"locks.ahead": 2e-4, "locks.hold": 2e-4, "locks.extent": 5e-6}
+    return found
+
+
+def _objects(case: Case, base: Storage) -> float:
+    """Return the objects of all files of a job."""
+    stripes = dict(case.settings).get("mpiio.striping_factor", base.value("layout.stripe_count"))
+    files = case.workload.ranks if case.stack == "posix-process" else 1
+    number = float(stripes) if isinstance(stripes, int | float) else 1.0
+    return files * (number if number > 0 else base.value("servers.targets"))
+
+
+def _least(names: Sequence[str], nodes: int) -> str:
+    """Return the one of figures that cannot be told apart which is to be left out first.
+
+    What is kept should hold for other jobs: a node's limit rather than that of each of its
+    processes, the whole's rather than that of each target, and of one node the node's.
+    """
+    order = ["request", "locks", "servers.target", "client.process", "client.file", "client.node"]
+    order.insert(2 if nodes == 1 else len(order), "servers.whole")
+
+    def place(name: str) -> int:
+        return next(n for n, word in enumerate(order) if word in name)
+
+    return min(names, key=place, default="")
+
+
+def _why(name: str) -> str:
+    if name == "client.request":
+        return "vary the transfer size"
+    return "no measurement was limited by it alone" if "." in name else ""
+
+
+# ---- measurements ----------------------------------------------------------------------------
+
+
+def _cases(chosen: Sequence[Measured], base: Storage) -> list[Case]:
+    stack = base.stack or "romio"
+    return [
+        Case(one.workload, one.stack or stack, tuple(sorted(one.settings.items())))
+        for one in chosen
+    ]
+
+
+def _rate(one: Measured) -> float:
+    return float(np.median(one.rates))
+
+
+def _unsure(chosen: Sequence[Measured]) -> Vector:
+    """Return the standard deviation of each median's logarithm, from the spread of all repeats."""
+    freedom = sum(len(one.rates) - 1 for one in chosen)
+    noise = NOISE
+    if freedom > 0:
+        logs = [np.log(one.rates) for one in chosen]
+        noise = np.sqrt(sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / freedom)
+    noise = max(noise, LEAST_NOISE)
+    # Of the median of n normal numbers: 1.25 / sqrt(n), and 1 for one or two.
+    factors = [(1.25 if len(one.rates) > 2 else 1.0) / len(one.rates) ** 0.5 for one in chosen]
+    return noise * np.array(factors)
+
+
+def _operation(rates: Vector) -> tuple[float, float, float]:
+    """Return seconds of an operation, and the range of its repeats."""
+    return float(1 / np.median(rates)), float(1 / rates.max()), float(1 / rates.min())
+
+
+def _with_values(storage: Storage, values: dict[str, float]) -> Storage:
+    figures = {name: Figure(value, Evidence.MEASURED, "fit") for name, value in values.items()}
+    return replace(storage, figures={**storage.figures, **figures})
+
+
+def _with_figure(
+    storage: Storage, name: str, value: float, low: float, high: float, what: str
+) -> Storage:
+    source = f"fitted to {what} of benchmarks by `stripewise machine fit`"
+    ends = (min(low, value), value, max(high, value))
+    low, value, high = (float(f"{end:.4g}") for end in ends)
+    figure = Figure(value, Evidence.MEASURED, source, low, high)
+    return replace(storage, figures={**storage.figures, name: figure})

@@ -1,0 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Results of benchmarks: one reader for each form."""
+
+from typing import TYPE_CHECKING
+
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.calibration.readers._base import Measured as Measured
+    from stripewise.calibration.readers._base import Reader as Reader
+    from stripewise.calibration.readers._base import Results as Results
+    from stripewise.calibration.readers._registry import read_results as read_results
+    from stripewise.calibration.readers._registry import reader_names as reader_names
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

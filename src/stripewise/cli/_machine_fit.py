@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise machine fit`: a description from the results of benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stripewise.cli._common import answer, examples, json_option, note
+from stripewise.errors import UsageError
+
+if TYPE_CHECKING:
+    from stripewise.calibration import Fitted
+    from stripewise.calibration.readers import Results
+    from stripewise.machines import Storage
+
+
+@click.command(
+    "fit",
+    epilog=examples(
+        "stripewise machine fit ior-*.json mdtest.txt --targets 12 -o site.toml",
+        "stripewise machine fit benchio.txt --ranks-per-node 128 --targets 12 -o site.toml",
+        "stripewise machine fit runs.csv --like archer2-hdd -o site.toml",
+        "stripewise machine check site.toml",
+    ),
+)
+@click.argument(
+    "results", nargs=-1, required=True, metavar="RESULTS...", type=click.Path(path_type=Path)
+)
+@click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path),
+              help="Write the description to FILE (.toml).")  # fmt: skip
+@click.option("--targets", type=click.IntRange(min=1), metavar="N",
+              help="Targets of the storage: OSTs, burst-buffer nodes, disks.")  # fmt: skip
+@click.option("--like", metavar="STORAGE", default="",
+              help="Begin with a description; what the results do not tell stays.")  # fmt: skip
+@click.option("--stack", metavar="NAME", default="",
+              help="Software stack of MPI-IO results.  [default: romio]")  # fmt: skip
+@click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
+              help="Where the results do not tell.")  # fmt: skip
+@json_option
+def command(
+    results: tuple[Path, ...],
+    output: Path,
+    targets: int | None,
+    like: str,
+    stack: str,
+    ranks_per_node: int | None,
+    as_json: bool,
+) -> None:
+    """Estimate the limits of a storage from benchmark RESULTS, each with an interval of 95 %.
+
+    RESULTS are what IOR (text or JSON), mdtest, benchio or `stripewise kernel --json` printed, or
+    tables (CSV, TOML).  A limit that no run came near is left out, and the output says so.
+    """
+    from stripewise.calibration import fit_results
+    from stripewise.calibration.readers import read_results
+    from stripewise.machines import description_text
+    from stripewise.outputs import write_file
+
+    read = read_results(results, ranks_per_node or 0)
+    fitted = fit_results(read, _base(read, output, targets, like, stack))
+    write_file(output, description_text(fitted.storage))
+    answer(as_json, lambda: _data(fitted), lambda: _lines(fitted, read))
+    if not as_json:
+        note(f"wrote {output}: `stripewise simulate --on {output}` uses it")
+
+
+def _base(read: Results, output: Path, targets: int | None, like: str, stack: str) -> Storage:
+    from stripewise.calibration import blank_storage
+    from stripewise.machines import Evidence, Figure, find_storage
+
+    if not like and targets is None:
+        raise UsageError("give the number of targets with --targets, or a description with --like")
+    if not like:
+        name = output.stem or "site"
+        return blank_storage(read, name=name, targets=targets or 1, stack=stack or "romio")
+    found = find_storage(like)
+    found = replace(found, name=output.stem, stack=stack or found.stack, transports=())
+    if targets is None:
+        return found
+    figure = Figure(targets, Evidence.DOCUMENTED, "given to `stripewise machine fit`")
+    return replace(found, figures={**found.figures, "servers.targets": figure})
+
+
+def _data(fitted: Fitted) -> dict[str, Any]:
+    told = {name: fitted.storage.figures[name] for name in fitted.told}
+    return {
+        "figures": {
+            name: {"value": one.value, "low": one.low, "high": one.high}
+            for name, one in told.items()
+        },
+        "not_told": dict(fitted.untold),
+        "median_error": fitted.error,
+    }
+
+
+def _lines(fitted: Fitted, read: Results) -> Iterator[str]:
+    from stripewise.machines import FIGURES, quantity_text
+    from stripewise.text import plural
+
+    runs = sum(len(one.rates) for one in read.measured)
+    what = plural(len(read.measured), "configuration")
+    error = f", median error {fitted.error:.1%}" if read.measured else ""
+    figures = plural(len(fitted.told), "figure")
+    yield f"{figures} from {what} and {plural(runs, 'run')}{error}; intervals of 95 %"
+    specs = {one.name: one for one in FIGURES}
+    for name in fitted.told:
+        one, unit = fitted.storage.figures[name], specs[name].dimension
+        value, low, high = (
+            quantity_text(end, unit) for end in (one.value, one.low or 0.0, one.high or 0.0)
+        )
+        yield f"  {name:<24} {value:>14}   {low} to {high}"
+    for name, why in fitted.untold.items():
+        yield f"  {name:<24} {'not told':>14}   {why}"

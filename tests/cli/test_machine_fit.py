@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from stripewise.cli import main
+
+RESULTS = Path(__file__).parents[1] / "calibration" / "readers"
+
+
+def fit(*words):
+    return CliRunner().invoke(main, ["machine", "fit", *map(str, words)])
+
+
+def test_a_description_is_written_that_check_accepts(tmp_path):
+    site = tmp_path / "site.toml"
+    run = fit(RESULTS / "ior-posix-fpp.txt", RESULTS / "mdtest-unique.txt",
+              "--targets", 1, "-o", site)  # fmt: skip
+    assert run.exit_code == 0, run.output
+    assert "metadata.create" in run.output
+    assert "not told" in run.output
+    checked = CliRunner().invoke(main, ["machine", "check", str(site)])
+    assert checked.exit_code == 0, checked.output
+    words = ["simulate", "--on", str(site), "--pattern", "vpic", "--ranks-per-node", "2"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+
+
+def test_json_has_intervals(tmp_path):
+    run = fit(RESULTS / "mdtest-unique.txt", "--like", "archer2-hdd", "-o", tmp_path / "a.toml",
+              "--json")  # fmt: skip
+    assert run.exit_code == 0, run.output
+    one = json.loads(run.stdout)["figures"]["metadata.create"]
+    assert one["low"] < one["value"] < one["high"]
+
+
+def test_targets_are_needed(tmp_path):
+    run = fit(RESULTS / "ior-posix-fpp.txt", "-o", tmp_path / "a.toml")
+    assert run.exit_code == 2
+    assert "--targets" in run.output
+    assert not (tmp_path / "a.toml").exists()
