@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stripewise.model import PatternKind
 from stripewise.simulation import Workload
 from stripewise.simulation.stacks import Layout, Setup, find_stack
 from stripewise.simulation.stacks._aggregators import lustre_aggregators
@@ -225,3 +226,28 @@ def test_variables_that_are_gathered_are_one_collective_call():
     *_, gathered = find_stack("pnetcdf-nonblocking").phases(work, setup)
     assert (blocking.name, blocking.flows[0].processes) == ("independent write", 8)
     assert (gathered.name, gathered.flows[0].processes) == ("two-phase write", 4)
+
+
+@pytest.mark.parametrize("name", ["romio", "romio-lustre", "cray"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        replace(pattern_of((24, 24, 24, 5), (3, 3, 3, 1), ["BLOCK"] * 3 + ["*"]),
+                kind=PatternKind.MULTIPARTITION, n_ranks=8, active_ranks=8, source="view"),
+        replace(pattern_of((1000,), (1,), ["*"]), kind=PatternKind.REPLICATED, writing=False,
+                n_ranks=8, active_ranks=8, steps=3),
+        replace(pattern_of((100_000,), (1,), ["*"]), kind=PatternKind.SINGLE, n_ranks=8),
+        replace(pattern_of((32, 16), (4, 2)), rank_order="F", rank_strides=(1, 4)),
+    ],
+    ids=lambda pattern: f"{pattern.kind}-{pattern.rank_order}",
+)  # fmt: skip
+@pytest.mark.parametrize("collective", [1.0, 0.0])
+def test_other_kinds_of_patterns(name, pattern, collective):
+    """Of cells that a rank has all over the array, sieved windows are counted about."""
+    work = Workload((replace(pattern, collective=collective),), 4, 2)
+    setup = Setup(Layout(3, 4096, 8), {"mpiio.cb_config_list": "*:*"}, 4)
+    classes = sums_of_phases(find_stack(name).phases(work, setup))
+    singles = sums_of_requests(find_stack(name).requests(work, setup))
+    about = 0.3 if pattern.kind == PatternKind.MULTIPARTITION and not collective else 1e-6
+    for way in (True, False):
+        assert classes[way] == pytest.approx(singles[way], rel=about)

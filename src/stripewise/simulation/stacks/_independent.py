@@ -86,12 +86,18 @@ class _Together:
 
 def _in_turn(call: OwnCall, locked: list[RankClass]) -> _Together:
     """Return how many ranges of ranks lie beside each other without overlapping."""
-    ranks = sum(one.ranks for one in locked)
+    ranks = min(sum(one.ranks for one in locked), call.geometry.ranks)
     union = call.geometry.union
-    reach = max(one.shape.end - one.shape.first for one in locked)
+    reach = max(_reach(call, one) for one in locked)
     beside = min(max((union.end - union.first) // reach, 1), ranks)
     turns = -(-ranks // beside)
     return _Together(-(-ranks // turns), float(turns))
+
+
+def _reach(call: OwnCall, one: RankClass) -> int:
+    """Return the bytes from a rank's first to its last; cells of multipartitions lie all over."""
+    shape = one.shape if one.sets == 1 else call.geometry.union
+    return shape.end - shape.first
 
 
 def _sieves(call: OwnCall, one: RankClass) -> bool:
@@ -108,6 +114,9 @@ def _sizes(call: OwnCall, one: RankClass) -> tuple[float, float]:
     if _sieves(call, one):
         phase = call.base % stripe if stripe else 0
         count, moved = windows(shape, call.sieve, call.writing, stripe, phase)
+        across = -(-_reach(call, one) // min(call.sieve, stripe or call.sieve))
+        if one.sets > 1 and across < count * one.sets:  # cells share windows
+            return float(across), _reach(call, one) / across
         return count * one.sets, moved / count
     count, size = float(shape.pieces), shape.size / shape.pieces
     if not call.sieve and call.memory_run:
