@@ -52,6 +52,7 @@ class Cell:
         hints: MPI-IO hints, given by a configuration.
         mca: Parameters of Open MPI.
         program: Another program instead of the kernel; `{file}` is replaced.
+        folders: That the program expects in its directory.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Cell:
     hints: Mapping[str, object] = field(default_factory=dict)
     mca: Mapping[str, str] = field(default_factory=dict)
     program: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 ARCHER2, HOPPER, WARP = "archer2-hdd@1/64", "hopper@1/16", "shaheen2-datawarp@1/64"
@@ -144,6 +146,8 @@ def compare(cell: Cell, repeats: int) -> Found:
     """Run a cell several times, and simulate it."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
+        for name in cell.folders:
+            (home / name).mkdir()
         try:
             workload = _workload(cell, home)
             seconds = [one for _ in range(repeats) for one in _run(cell, home)]
@@ -170,7 +174,7 @@ def _workload(cell: Cell, home: Path) -> Workload:
 
 def _run(cell: Cell, home: Path) -> Iterator[float]:
     """Yield the I/O time of one run, if it counts."""
-    for old in home.glob("out*"):
+    for old in home.rglob("*.dat"):
         old.unlink()
     configured = []
     if cell.hints or cell.mca:
@@ -227,6 +231,9 @@ def _arguments() -> argparse.Namespace:
         metavar="COMMAND",
         help="program without its launcher; {file} stands for its output",
     )
+    parser.add_argument(
+        "--folder", action="append", default=[], help="that it expects to be there"
+    )
     parser.add_argument("--on", default=ARCHER2)
     parser.add_argument("--mpi", default="openmpi")
     parser.add_argument("--stack", default="ompio")
@@ -238,7 +245,8 @@ def _arguments() -> argparse.Namespace:
     for number, text in enumerate(given.program):
         words = tuple(shlex.split(text))
         name = f"{Path(words[0]).name}-{number + 1}"
-        cells.append(Cell(name, given.on, given.mpi, given.stack, given.ranks, program=words))
+        started = given.on, given.mpi, given.stack, given.ranks
+        cells.append(Cell(name, *started, program=words, folders=tuple(given.folder)))
     given.cells = cells
     return given
 
