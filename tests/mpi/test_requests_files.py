@@ -12,7 +12,7 @@ import pytest
 
 from stripewise.model import IoLayer, Op
 from stripewise.readers import expand
-from stripewise.simulation import Workload
+from stripewise.simulation import Workload, workload_from_kernel
 from stripewise.simulation.stacks import Layout, Setup, find_stack
 from support.real_requests import Cell, captured
 from support.stack_workloads import pattern_of
@@ -28,8 +28,12 @@ SEVEN = ((14, 16, 17), (7, 1, 1))
 
 
 def _real(where: Path, size, grid, options) -> list[Told]:
-    words = ["--pattern", "array3d", "--halo", "0", "--open-once", "--file", "data.dat", *options]
-    words += ["--size", ",".join(map(str, size)), "--grid", ",".join(map(str, grid))]
+    place = ["--size", ",".join(map(str, size)), "--grid", ",".join(map(str, grid))]
+    return _told(where, size, grid, ["array3d", *place, *options])
+
+
+def _told(where: Path, size, grid, words) -> list[Told]:
+    words = ["--halo", "0", "--open-once", "--file", "data.dat", "--pattern", *words]
     trace = captured(Cell("ompio", size, grid), words, where)
     names = {number: _file_number(path) for number, path in enumerate(trace.paths)}
     return sorted(
@@ -53,7 +57,11 @@ def _simulated(stack: str, size, grid, node_ranks=0, settings=None, **other) -> 
     per_node = node_ranks or ranks
     patterns = (pattern,)
     work = Workload(patterns, -(-ranks // per_node), per_node)
-    found = find_stack(stack).requests(work, Setup(Layout(1, 1 << 20, 1), settings or {}))
+    return _table(stack, work, settings or {})
+
+
+def _table(stack: str, work: Workload, settings) -> list[Told]:
+    found = find_stack(stack).requests(work, Setup(Layout(1, 1 << 20, 1), settings))
     return sorted(
         (int(row["rank"]), int(row["file"]), int(row["offset"]), int(row["size"]),
          bool(row["writing"]))
@@ -74,6 +82,20 @@ def _simulated(stack: str, size, grid, node_ranks=0, settings=None, **other) -> 
 def test_posix(stack, options, place, other, tmp_path):
     real = _real(tmp_path, *place, ["--backend", "posix", *options])
     assert real == _simulated(stack, *place, **other)
+
+
+@pytest.mark.parametrize(
+    ("stack", "nodes", "options"),
+    [
+        ("posix-node", 2, ["--backend", "posix", "--layout", "per-node", "--node-ranks", "2"]),
+        ("adios2", 1, ["--backend", "adios2"]),
+    ],
+)
+def test_several_variables(stack, nodes, options, tmp_path):
+    words = "vpic --local 1000 --steps 2"
+    real = _told(tmp_path, (4, 1, 1), (4, 1, 1), [*words.split(), *options])
+    work = workload_from_kernel(words, nodes, 4 // nodes)
+    assert real == _table(stack, work, {})
 
 
 @pytest.mark.parametrize(

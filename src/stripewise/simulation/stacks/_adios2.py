@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +30,7 @@ from stripewise.simulation.stacks._pieces import (
     file_numbers,
     in_order,
 )
+from stripewise.simulation.stacks._placed import together
 from stripewise.simulation.stacks._shape import PAGE_BYTES, shape_of
 from stripewise.simulation.stacks._shared_file import met_flow, objects_of
 
@@ -48,7 +49,7 @@ class Adios2Stack(Stack):
         adios2 = read_parameters(work, setup)
         opened: dict[tuple[str, bool], Phase] = {}
         found: list[Phase] = []
-        for patterns in _steps(work.patterns):
+        for patterns in together(work.patterns):
             first = patterns[0]
             opened.setdefault(
                 (first.file, first.writing), _open(adios2, work, setup, first.writing)
@@ -66,7 +67,7 @@ class Adios2Stack(Stack):
         files = SubFiles(work, adios2, groups_of(adios2, work, setup))
         numbers = file_numbers(work)
         tables, phase = [], 0
-        for patterns in _steps(work.patterns):
+        for patterns in together(work.patterns):
             blocks = [blocks_of(pattern) for pattern in patterns]
             for _ in range(patterns[0].steps):
                 placed = files.place(patterns[0], blocks)
@@ -77,22 +78,6 @@ class Adios2Stack(Stack):
                 )  # fmt: skip
                 phase += 1
         return in_order(tables)
-
-
-def _steps(patterns: Sequence[Pattern]) -> Iterator[tuple[Pattern, ...]]:
-    """Return the patterns of each step: until a variable, a file or the direction comes again."""
-    step: list[Pattern] = []
-    for pattern in patterns:
-        same = step and all(
-            getattr(step[0], name) == getattr(pattern, name)
-            for name in ("file", "writing", "steps")
-        )
-        if step and not (same and pattern.dataset not in {one.dataset for one in step}):
-            yield tuple(step)
-            step = []
-        step.append(pattern)
-    if step:
-        yield tuple(step)
 
 
 def _open(adios2: Adios2, work: Workload, setup: Setup, writing: bool) -> Phase:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stripewise.model import Pattern, PatternKind
@@ -68,6 +68,22 @@ def sampled(one: Placed) -> Iterator[Placed]:
     looked_at, size = min(different, MOST_STEPS), array_bytes(one.pattern)
     for i in range(looked_at):
         yield Placed(one.pattern, one.base + i * steps // looked_at * size, steps / looked_at)
+
+
+def together(patterns: Sequence[Pattern]) -> Iterator[tuple[Pattern, ...]]:
+    """Yield the patterns of each step: until a variable or another file or direction comes."""
+    step: list[Pattern] = []
+    for pattern in patterns:
+        same = step and all(
+            getattr(step[0], name) == getattr(pattern, name)
+            for name in ("file", "writing", "steps")
+        )
+        if step and not (same and pattern.dataset not in {one.dataset for one in step}):
+            yield tuple(step)
+            step = []
+        step.append(pattern)
+    if step:
+        yield tuple(step)
 
 
 def steps(work: Workload) -> Iterator[Placed]:

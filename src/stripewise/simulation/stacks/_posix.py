@@ -29,7 +29,7 @@ from stripewise.simulation.stacks._pieces import (
     ranges_of,
     split,
 )
-from stripewise.simulation.stacks._placed import Placed, merged, steps, steps_looked_at
+from stripewise.simulation.stacks._placed import Placed, merged, steps, steps_looked_at, together
 from stripewise.simulation.stacks._shape import Shape, shape_of
 from stripewise.simulation.stacks._shared_file import met_flow, objects_of, shared_flow
 
@@ -162,20 +162,31 @@ class PosixNode(_Posix):
         flow = replace(flow, files=shape.nodes)
         return Phase(f"{_verb(one.pattern)} of the nodes' files", 1.0, (flow,))
 
-    def _place(
-        self, one: Placed, ranges: Ranges, work: Workload, ends: Ends
-    ) -> tuple[int | Ints, Ranges]:
-        calls = _staged(ranges)
+    def requests(self, work: Workload, setup: Setup) -> Requests:
+        """Return them; a rank's variables of a step lie together, behind the rank before."""
+        numbers, tables, phase = file_numbers(work), [], 0
         nodes = np.arange(work.ranks) // work.ranks_per_node
-        moved = np.bincount(calls.rank, calls.size, work.ranks).astype(np.int64)
-        end = ends.setdefault(
-            (one.pattern.file, one.pattern.writing), np.zeros(work.ranks, np.int64)
-        )
-        before = np.cumsum(moved) - moved
-        before -= before[nodes * work.ranks_per_node]
-        placed = replace(calls, offset=_within(calls) + (end + before)[calls.rank])
-        end += np.bincount(nodes, moved, work.nodes).astype(np.int64)[nodes]
-        return nodes[placed.rank], placed
+        ends: dict[tuple[str, bool], Ints] = {}
+        for patterns in together(work.patterns):
+            calls = [_staged(ranges_of(pattern)) for pattern in patterns]
+            moved = [np.bincount(c.rank, c.size, work.ranks).astype(np.int64) for c in calls]
+            total: Ints = np.stack(moved).sum(axis=0)
+            before = np.cumsum(total) - total
+            before -= before[nodes * work.ranks_per_node]
+            first = patterns[0]
+            end = ends.setdefault((first.file, first.writing), np.zeros(work.ranks, np.int64))
+            for _ in range(first.steps):
+                place = end + before
+                for call, size in zip(calls, moved, strict=True):
+                    there = replace(call, offset=_within(call) + place[call.rank])
+                    tables.append(
+                        as_requests(there, phase=phase, writing=first.writing,
+                                    file=numbers[first.file] * work.nodes + nodes[call.rank])
+                    )  # fmt: skip
+                    place = place + size
+                    phase += 1
+                end += np.bincount(nodes, total, work.nodes).astype(np.int64)[nodes]
+        return in_order(tables)
 
 
 class PosixSerial(_Posix):
