@@ -14,8 +14,8 @@ from support.request_cells import CELLS, CUT_2D, SPREAD
 
 pytestmark = pytest.mark.mpi
 # Of all cells a part, and the others among the long tests; Open MPI takes longer to start.
-QUICK = {str(cell) for cell in [c for c in CELLS if c.mpi in ("mpich", "lustre")][::2]} | {
-    str(cell) for cell in [c for c in CELLS if c.mpi in ("romio321", "ompio")][::6]
+QUICK = {str(cell) for cell in [c for c in CELLS if c.mpi in ("mpich", "lustre")][::4]} | {
+    str(cell) for cell in [c for c in CELLS if c.mpi in ("romio321", "ompio")][::9]
 }
 
 

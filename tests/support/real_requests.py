@@ -11,13 +11,16 @@ Left out of both: opening, closing, and whatever does not concern the data file.
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
+import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +57,8 @@ class Cell:
         reading: A file of zeros that is there already.
         calls: A call for each contiguous piece instead of one through a file view.
         halo: Cells around each block in memory.
+        holes: Stride and length: of every so many elements so many are written.  It is another
+            program then; the array has one dimension, and is cut into blocks.
         kernel: Name and options of another kernel, "vpic --local 4096": then `size` and `cut` do
             not count, and `grid` only for the number of ranks.
     """
@@ -71,6 +76,7 @@ class Cell:
     calls: bool = False
     kernel: str = ""
     halo: int = 0
+    holes: tuple[int, int] = (0, 0)
 
     @property
     def ranks(self) -> int:
@@ -95,6 +101,7 @@ class Cell:
             "read" if self.reading else "write",
         ]
         said += [f"stripes={self.stripes[0]}x{self.stripes[1]}"] if self.mpi == "lustre" else []
+        said += ["holes={}:{}".format(*self.holes)] if self.holes[0] else []
         said += [f"halo={self.halo}"] if self.halo else []
         said += [f"steps={self.steps}"] if self.steps > 1 else []
         said += [f"{name.rpartition('.')[2]}={value}" for name, value in self.settings.items()]
@@ -110,6 +117,8 @@ def workload(cell: Cell) -> Workload:
     element = _TYPES[cell.type]
     step = int(np.prod(cell.size)) * element
     parts = tuple(map(_distribution, cell.cut))
+    if cell.holes[0]:
+        parts = (*parts[:-1], replace(parts[-1], lattice=cell.holes))
     block = tuple(
         extent if cut == "*" else -(-extent // parts)
         for extent, cut, parts in zip(cell.size, cell.cut, cell.grid, strict=True)
@@ -261,11 +270,7 @@ def _of_data_file(trace: Trace) -> Requests:
 
 
 def _run(cell: Cell, options: Sequence[str], where: Path, variables: Mapping[str, str]) -> None:
-    family = _MPI_OF[cell.mpi]
-    kernel = find_runtime().kernels.get(family)
-    if kernel is None:
-        pytest.skip(f"no kernel for {family}: stripewise runtime build")
-    command = [*_launcher(cell), str(kernel), *options]
+    command = [*_launcher(cell), _program(cell), *options]
     done = subprocess.run(
         command,
         cwd=where,
@@ -277,7 +282,38 @@ def _run(cell: Cell, options: Sequence[str], where: Path, variables: Mapping[str
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
 
 
+def _program(cell: Cell) -> str:
+    family = _MPI_OF[cell.mpi]
+    if cell.holes[0]:
+        return _lattice_program(family)
+    kernel = find_runtime().kernels.get(family)
+    if kernel is None:
+        pytest.skip(f"no kernel for {family}: stripewise runtime build")
+    return str(kernel)
+
+
+@cache
+def _lattice_program(family: str) -> str:
+    source = Path(__file__).resolve().parents[1] / "mpi" / "programs" / "lattice.c"
+    directory = tempfile.mkdtemp(prefix="stripewise-lattice-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    program = f"{directory}/lattice-{family}"
+    subprocess.run([f"mpicc.{family}", str(source), "-o", program], check=True)
+    return program
+
+
+def _hint_options(cell: Cell) -> list[str]:
+    words = []
+    for name, value in cell.settings.items():
+        if name.startswith("mpiio."):
+            words += ["--hint", f"{name.removeprefix('mpiio.')}={value}"]
+    return words
+
+
 def _options(cell: Cell) -> list[str]:
+    if cell.holes[0]:
+        words = [cell.size[-1] // cell.ranks, *cell.holes, int(cell.collective)]
+        return [*map(str, words), *_hint_options(cell)]
     pattern, *own = (cell.kernel or "array3d").split()
     words = ["--pattern", pattern, "--backend", "mpiio", "--halo", str(cell.halo)]
     words += ["--file", DATA]
@@ -285,10 +321,7 @@ def _options(cell: Cell) -> list[str]:
     words += ["--op", "read" if cell.reading else "write", "--steps", str(cell.steps)]
     words += ["--open-once", *(["--no-view"] if cell.calls else [])]
     words += own or _array_options(cell)
-    for name, value in cell.settings.items():
-        if name.startswith("mpiio."):
-            words += ["--hint", f"{name.removeprefix('mpiio.')}={value}"]
-    return words
+    return words + _hint_options(cell)
 
 
 def _array_options(cell: Cell) -> list[str]:

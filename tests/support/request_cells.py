@@ -194,6 +194,30 @@ OMPIO_CELLS = [
 ]  # fmt: skip
 
 
+def _with_holes(mpi: str) -> list[Cell]:
+    """What nobody writes between the pieces: rounds with holes are read first, or not."""
+
+    def cell(stride: int, length: int, **options: Any) -> Cell:
+        more: dict[str, Any] = {
+            "stripes": (4, 64 * KIB),
+            "settings": _hints(cb_nodes=3),
+            **options,
+        }
+        return Cell(
+            mpi, (1, 1, 80_000), (1, 1, 4), holes=(stride, length), type="double", **more
+        )  # fmt: skip
+
+    forced = {"romio_cb_write": "enable", "cb_nodes": 3}
+    return [
+        cell(10, 6),
+        cell(10, 6, settings=_hints(cb_buffer_size=100_000, **forced)),
+        cell(1000, 600, settings=_hints(romio_ds_write="disable", **forced)),
+        cell(1000, 600, settings=_hints(romio_lustre_ds_in_coll="disable", **forced)),
+        cell(1000, 600, collective=False),
+        cell(1000, 600, collective=False, settings=_hints(romio_ds_write="disable")),
+    ]
+
+
 def _kernels(mpi: str, **settings: str | int) -> list[Cell]:
     """The kernels of published programs; they have several variables in a file."""
 
@@ -224,6 +248,10 @@ CELLS = [
     *_lustre(),
     *_ompio(),
     *OMPIO_CELLS,
+    *_with_holes("mpich"),
+    *_with_holes("lustre"),
+    *_with_holes("romio321")[::2],
+    *_with_holes("ompio")[::2],
     *_kernels("mpich", **_hints(cb_nodes=3, cb_buffer_size=200 * KIB)),
     *_kernels("lustre", **SPREAD),
     *_kernels("romio321", **SPREAD)[::4],
