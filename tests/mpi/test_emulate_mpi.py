@@ -76,12 +76,17 @@ def test_the_hint_for_locks_is_heard(family: str, tmp_path: Path) -> None:
     assert writes <= 16 * 2_000_000  # reads may take locks from the last writer
 
 
-@pytest.mark.parametrize(("mode", "exchanged"), [("collective", True), ("independent", False)])
+ALWAYS = ("romio_cb_write=enable", "romio_cb_read=enable")
+
+
+@pytest.mark.parametrize(
+    ("mode", "hints", "exchanged"),
+    [("collective", ALWAYS, True), ("collective", (), True), ("independent", ALWAYS, False)],
+)
 def test_collective_calls_exchange(
-    family: str, tmp_path: Path, mode: str, exchanged: bool
+    family: str, tmp_path: Path, mode: str, hints: tuple[str, ...], exchanged: bool
 ) -> None:
     machine = Machine({"exchange.round": 0.003, "exchange.rank": 0.001})
-    hints = ("romio_cb_write=enable", "romio_cb_read=enable")
     io = "romio321" if family == "openmpi" else ""
     _, found = emulated(family, tmp_path, machine, mode, *hints, io=io)
     assert (found["exchanges"] > 0) == exchanged

@@ -173,8 +173,12 @@ struct sw_open_hints {
     uint32_t lock_mode;  /* 1 more than it is; 0: not said */
     uint32_t collective; /* SW_EMULATED_ALONE_* and SW_EMULATED_ALWAYS_* */
 };
-/* What this rank moves in the collective call that it is in; -1: not known. */
-extern __thread int64_t sw_own_share __attribute__((tls_model("initial-exec")));
+/* This rank's own data of the collective call that it is in; 0 bytes: it does not lie together. */
+struct sw_share {
+    int64_t start;
+    int64_t bytes;
+};
+extern __thread struct sw_share sw_own_share __attribute__((tls_model("initial-exec")));
 extern __thread struct sw_open_hints sw_open_hints __attribute__((tls_model("initial-exec")));
 
 /* ---- laws ------------------------------------------------------------------------------------

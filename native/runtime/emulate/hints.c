@@ -11,11 +11,11 @@
 __thread struct sw_open_hints sw_open_hints
     __attribute__((tls_model("initial-exec"))) = {.wish = {.first = -1}};
 
-__thread int64_t sw_own_share __attribute__((tls_model("initial-exec"))) = -1;
+__thread struct sw_share sw_own_share __attribute__((tls_model("initial-exec")));
 
-void sw_emulate_share(int64_t bytes)
+void sw_emulate_share(int64_t start, int64_t bytes)
 {
-    sw_own_share = bytes;
+    sw_own_share = (struct sw_share){start, bytes};
 }
 
 bool sw_emulating(void)

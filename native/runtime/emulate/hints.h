@@ -13,7 +13,7 @@ void sw_emulate_open_begin(const char *text);
 void sw_emulate_open_end(void);
 /* Whether this thread is within MPI_File_open, and on which node; false: nothing is emulated. */
 bool sw_emulate_opens(uint32_t *node);
-/* What this rank moves in the collective call that begins; -1: not known. */
-void sw_emulate_share(int64_t bytes);
+/* Where this rank's own data of the collective call that begins lies; 0 bytes: not together. */
+void sw_emulate_share(int64_t start, int64_t bytes);
 
 #endif

@@ -77,19 +77,25 @@ static void hold(struct sw_request *request)
 /* ---- data --------------------------------------------------------------------------------------
  */
 
-/* An aggregator's, within a collective call of MPI-IO: it has got, or passes on, other ranks'
- * data. A request for just as much as this rank moves itself in that call is its own: ROMIO
- * carries out calls one by one whose data does not interleave, unless a hint has it always
- * collect. */
-static bool is_exchanged(const struct sw_emulated *file, bool writes, int64_t bytes)
+static bool is_in_mpiio(void)
 {
-    const struct sw_thread *thread = &sw_thread;
+    return (sw_thread.active & 1u << SW_LAYER_MPIIO) != 0;
+}
+
+/* An aggregator's, within a collective call of MPI-IO: it has got, or passes on, other ranks'
+ * data. A request within the data of this rank is its own: ROMIO carries out calls one by one
+ * whose data does not interleave, unless a hint has it always collect. */
+static bool is_exchanged(const struct sw_emulated *file, bool writes, int64_t offset,
+                         int64_t bytes)
+{
     uint32_t alone = writes ? SW_EMULATED_ALONE_WRITE : SW_EMULATED_ALONE_READ;
     uint32_t always = writes ? SW_EMULATED_ALWAYS_WRITE : SW_EMULATED_ALWAYS_READ;
-    if ((thread->active & 1u << SW_LAYER_MPIIO) == 0 || (file->state & alone) != 0 ||
-        (bytes == sw_own_share && (file->state & always) == 0))
+    if (!is_in_mpiio() || (file->state & alone) != 0)
         return false;
-    const char *name = thread->names[SW_LAYER_MPIIO];
+    if (offset >= sw_own_share.start &&
+        offset + bytes <= sw_own_share.start + sw_own_share.bytes && (file->state & always) == 0)
+        return false;
+    const char *name = sw_thread.names[SW_LAYER_MPIIO];
     return strstr(name, "_all") != NULL || strstr(name, "_ordered") != NULL;
 }
 
@@ -104,7 +110,8 @@ static int64_t offset_of(const struct sw_request *request, uint64_t layout, int6
 {
     if (request->offset >= 0)
         return request->offset;
-    if (sw_layout_count(layout) == 1 && !sw_emulator.has_locks)
+    if (sw_layout_count(layout) == 1 && !sw_emulator.has_locks && sw_emulator.rates.jitter <= 0 &&
+        !is_in_mpiio())
         return 0; /* wherever it is */
     int saved_errno = errno;
     int64_t position = sw_sys_lseek(request->fd, 0, SEEK_CUR) - moved;
@@ -119,13 +126,14 @@ static void transfer(struct sw_request *request, struct sw_emulated *file, int64
 {
     bool writes = request->action == SW_DO_WRITE;
     uint64_t layout = sw_emulated_layout(request->fd, file);
+    int64_t offset = offset_of(request, layout, moved);
     struct sw_transfer wanted = {
         .writes = writes,
-        .exchanged = is_exchanged(file, writes, bytes),
+        .exchanged = is_exchanged(file, writes, offset, bytes),
         .slot = file->slot,
         .lock_mode = lock_mode(file->slot),
         .layout = layout,
-        .offset = (uint64_t)offset_of(request, layout, moved),
+        .offset = (uint64_t)offset,
         .bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES),
         .start_ns = request->emulated.start_ns,
     };

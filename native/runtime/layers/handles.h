@@ -23,10 +23,13 @@ struct sw_handle_entry {
     int64_t view_start;
     int64_t view_unit;
     bool view_contiguous;
-    bool view_unknown;   /* another one than the default, which the trace does not have */
-    uint32_t view;       /* its number in the trace, 0: the default view, or not capturing */
-    char *override_path; /* set if hints must also win over the program's later ones */
-    int8_t op;           /* of a request: enum sw_op */
+    int64_t piece_start;  /* of a filetype that is one piece; */
+    int64_t piece_bytes;  /* 0: it is not, or nobody asked */
+    int64_t piece_extent; /* of the filetype */
+    bool view_unknown;    /* another one than the default, which the trace does not have */
+    uint32_t view;        /* its number in the trace, 0: the default view, or not capturing */
+    char *override_path;  /* set if hints must also win over the program's later ones */
+    int8_t op;            /* of a request: enum sw_op */
     /* HDF5. */
     bool is_file;
     bool parallel;       /* the file is opened through the MPI-IO driver */

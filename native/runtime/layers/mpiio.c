@@ -162,6 +162,7 @@ static void viewed(const struct sw_call *call, struct sw_handle_entry *entry, sw
     }
     sw_inside_end();
     entry->view_start = start;
+    sw_mpi_view_piece(entry, filetype);
     entry->view_contiguous = !noncontiguous && entry->view_unit > 0 && start >= 0;
     entry->view_unknown =
         !sw_mpi_view(entry->file, start, etype, filetype, !call->outermost, &entry->view);

@@ -43,15 +43,19 @@ bool sw_mpi_view(const struct sw_file *file, sw_mpi_offset start, sw_handle etyp
 uint32_t sw_mpi_memory(const struct sw_plugin *plugin, sw_handle datatype, int64_t element);
 /* Where the individual file pointer is, for the event; asked before the call. */
 void sw_mpi_pointer(struct sw_call *call, sw_handle file);
-/* Tells the emulated storage what this rank moves in a collective call. */
-void sw_mpi_tell_share(int64_t count, sw_handle datatype);
+/* For the emulated storage: whether a view's filetype is one piece, and what this rank moves in
+ * a collective call. */
+void sw_mpi_view_piece(struct sw_handle_entry *entry, sw_handle filetype);
+void sw_mpi_tell_share(sw_handle file, uint16_t flags, sw_mpi_offset offset, int64_t count,
+                       sw_handle datatype);
 /* Just before a data call; `flags`: SW_EVENT_*. */
 static inline void sw_mpi_before(struct sw_call *call, sw_handle file, uint16_t flags,
-                                 enum sw_op op, int64_t count, sw_handle datatype)
+                                 enum sw_op op, sw_mpi_offset offset, int64_t count,
+                                 sw_handle datatype)
 {
     call->event_flags = flags;
     if ((op == SW_OP_READ_COLLECTIVE || op == SW_OP_WRITE_COLLECTIVE) && sw_emulating())
-        sw_mpi_tell_share(count, datatype);
+        sw_mpi_tell_share(file, flags, offset, count, datatype);
     if (flags & SW_EVENT_POINTER)
         sw_mpi_pointer(call, file);
 }

@@ -51,7 +51,7 @@ static void *find_real(const char *name, const char *small, const void *caller, 
             return SW_MPI_FAILURE;                                                                \
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, buffer, count, datatype, out);                                      \
-        sw_mpi_before(&call, file, flags, op, count, datatype);                                   \
+        sw_mpi_before(&call, file, flags, op, -1, count, datatype);                               \
         int result = real(file, buffer, count, datatype, out);                                    \
         done(&call, file, op, result, count, datatype, -1, out);                                  \
         return result;                                                                            \
@@ -71,7 +71,7 @@ static void *find_real(const char *name, const char *small, const void *caller, 
             return SW_MPI_FAILURE;                                                                \
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, offset, buffer, count, datatype, out);                              \
-        sw_mpi_before(&call, file, flags, op, count, datatype);                                   \
+        sw_mpi_before(&call, file, flags, op, offset, count, datatype);                           \
         int result = real(file, offset, buffer, count, datatype, out);                            \
         done(&call, file, op, result, count, datatype, offset, out);                              \
         return result;                                                                            \
@@ -88,7 +88,7 @@ static void *find_real(const char *name, const char *small, const void *caller, 
             return SW_MPI_FAILURE;                                                                \
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, buffer, count, datatype);                                           \
-        sw_mpi_before(&call, file, flags, op, count, datatype);                                   \
+        sw_mpi_before(&call, file, flags, op, -1, count, datatype);                               \
         int result = real(file, buffer, count, datatype);                                         \
         sw_mpi_data_done(&call, file, op, result, count, datatype, -1);                           \
         return result;                                                                            \
@@ -108,7 +108,7 @@ static void *find_real(const char *name, const char *small, const void *caller, 
             return SW_MPI_FAILURE;                                                                \
         if (!sw_enter(&call, SW_LAYER_MPIIO))                                                     \
             return real(file, offset, buffer, count, datatype);                                   \
-        sw_mpi_before(&call, file, flags, op, count, datatype);                                   \
+        sw_mpi_before(&call, file, flags, op, offset, count, datatype);                           \
         int result = real(file, offset, buffer, count, datatype);                                 \
         sw_mpi_data_done(&call, file, op, result, count, datatype, offset);                       \
         return result;                                                                            \

@@ -108,20 +108,6 @@ void sw_mpi_hints_tell(const struct sw_mpi_hints *hints)
     sw_emulate_open_begin(known ? text : "");
 }
 
-void sw_mpi_tell_share(int64_t count, sw_handle datatype)
-{
-    const struct sw_plugin *plugin = sw_mpi_plugin();
-    int64_t bytes = -1;
-    if (plugin != NULL && count > 0) {
-        sw_inside_begin();
-        int64_t element = plugin->type_bytes(datatype);
-        sw_inside_end();
-        if (element < 0 || __builtin_mul_overflow(element, count, &bytes))
-            bytes = -1;
-    }
-    sw_emulate_share(bytes);
-}
-
 /* ---- recording ----------------------------------------------------------------- */
 
 /* A program that opens the same file in every step leaves the same text each time: once is
