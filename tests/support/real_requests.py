@@ -201,7 +201,7 @@ def _lustre(cell: Cell, where: Path) -> Iterator[dict[str, str]]:
         yield {}
         return
     set_layout(where, emulation.Layout(*cell.stripes))
-    storage = EmulatedStorage.find(EmulationOptions("lustre-flash"))
+    storage = EmulatedStorage.find(EmulationOptions("lustre-flash", cell.ranks))
     with Emulation.begin(storage, where) as emulated:
         yield emulated.variables
         assert emulated.read().requests
