@@ -92,7 +92,7 @@ def simulate(
         transport: Name of the storage's variant, or the environment that chooses it.
         capacity_bytes: That the job asks a burst buffer for; 0: the default.
         private: Whether each node has a part of the burst buffer to itself.
-        hosts: That MPI sees; 0: the nodes (emulated nodes are one host).
+        hosts: That MPI sees; 0: the nodes (OMPIO sees emulated nodes as one host).
 
     Raises:
         UsageError: There is no such stack or tunable, or the stack cannot do the workload.

@@ -37,7 +37,7 @@ class Setup:
     Attributes:
         settings: Tunable name -> value, as `stripewise tunables` lists them.
         layout: Of new files, with `striping_factor` and `striping_unit` applied already.
-        hosts: Hosts that the ranks are on, as MPI sees them (emulated nodes are one host).
+        hosts: Hosts that the ranks are on, as MPI sees them (OMPIO sees emulated nodes as one).
     """
 
     layout: Layout
