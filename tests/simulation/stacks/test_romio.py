@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stripewise.errors import UsageError
 from stripewise.model import PatternKind
 from stripewise.simulation import Workload
 from stripewise.simulation.stacks import Layout, Setup, find_stack
@@ -251,3 +252,20 @@ def test_other_kinds_of_patterns(name, pattern, collective):
     about = 0.3 if pattern.kind == PatternKind.MULTIPARTITION and not collective else 1e-6
     for way in (True, False):
         assert classes[way] == pytest.approx(singles[way], rel=about)
+
+
+@pytest.mark.parametrize(
+    ("settings_", "said"),
+    [
+        ({"mpiio.cb_config_list": "node1:2"}, "no host names"),
+        ({"mpiio.cb_config_list": "*:0"}, "no aggregator"),
+        ({"mpiio.cb_buffer_size": 0}, "at least 1 byte"),
+        ({"mpiio.cb_nodes": "many"}, "give an integer"),
+    ],
+)
+def test_hints_that_cannot_be_simulated_are_refused_in_one_line(settings_, said):
+    setup = Setup(Layout(4, 1 << 20, 8), {**settings_, "mpiio.romio_cb_write": "enable"}, 4)
+    for answer in (find_stack("romio").phases, find_stack("romio").requests):
+        with pytest.raises(UsageError, match=said) as refused:
+            answer(blocks(2, 4, kind="1d"), setup)
+        assert "\n" not in str(refused.value)

@@ -86,9 +86,9 @@ def read_hints(setup: Setup, *, config_list: str = "*:1") -> Hints:
     return Hints(
         cb_nodes=number(setup, "mpiio.cb_nodes", 0),
         cb_config_list=str(given.get("cb_config_list", config_list)),
-        cb_buffer_size=number(setup, "mpiio.cb_buffer_size", 16 * MIB),
-        ind_rd_buffer_size=number(setup, "mpiio.ind_rd_buffer_size", 4 * MIB),
-        ind_wr_buffer_size=number(setup, "mpiio.ind_wr_buffer_size", MIB // 2),
+        cb_buffer_size=_size(setup, "cb_buffer_size", 16 * MIB),
+        ind_rd_buffer_size=_size(setup, "ind_rd_buffer_size", 4 * MIB),
+        ind_wr_buffer_size=_size(setup, "ind_wr_buffer_size", MIB // 2),
         cb_read=automatic if alone else str(given.get("romio_cb_read", automatic)),
         cb_write=automatic if alone else str(given.get("romio_cb_write", automatic)),
         ds_read=str(given.get("romio_ds_read", "automatic")),
@@ -115,6 +115,18 @@ def number(setup: Setup, name: str, default: int) -> int:
         raise UsageError(
             f"{name} is {value!r}: give an integer, in bytes where it is a size"
         ) from None
+
+
+def _size(setup: Setup, hint: str, default: int) -> int:
+    """Return the bytes of a buffer.
+
+    Raises:
+        UsageError: There are none.
+    """
+    size = number(setup, f"mpiio.{hint}", default)
+    if size < 1:
+        raise UsageError(f"mpiio.{hint} is {size}: a buffer has at least 1 byte")
+    return size
 
 
 def _truth(value: Value | None) -> bool:
