@@ -17,7 +17,7 @@ from stripewise.text import printable, size_text
 if TYPE_CHECKING:
     from stripewise.emulation import FoundLayout
 
-_SHORT = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_SHORT = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _paths = click.argument(
     "paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH..."
 )
