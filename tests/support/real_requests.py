@@ -57,6 +57,8 @@ class Cell:
         reading: A file of zeros that is there already.
         calls: A call for each contiguous piece instead of one through a file view.
         halo: Cells around each block in memory.
+        node_ranks: Ranks on a virtual node of emulated storage; 0: all on one, and storage is
+            emulated where the driver is Lustre's only.
         holes: Stride and length: of every so many elements so many are written.  It is another
             program then; the array has one dimension, and is cut into blocks.
         kernel: Name and options of another kernel, "vpic --local 4096": then `size` and `cut` do
@@ -76,12 +78,18 @@ class Cell:
     calls: bool = False
     kernel: str = ""
     halo: int = 0
+    node_ranks: int = 0
     holes: tuple[int, int] = (0, 0)
 
     @property
     def ranks(self) -> int:
         """Ranks of the run."""
         return int(np.prod(self.grid))
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that MPI-IO finds."""
+        return self.ranks // self.node_ranks if self.node_ranks else 1
 
     @property
     def stack(self) -> str:
@@ -102,6 +110,7 @@ class Cell:
         ]
         said += [f"stripes={self.stripes[0]}x{self.stripes[1]}"] if self.mpi == "lustre" else []
         said += ["holes={}:{}".format(*self.holes)] if self.holes[0] else []
+        said += [f"node_ranks={self.node_ranks}"] if self.node_ranks else []
         said += [f"halo={self.halo}"] if self.halo else []
         said += [f"steps={self.steps}"] if self.steps > 1 else []
         said += [f"{name.rpartition('.')[2]}={value}" for name, value in self.settings.items()]
@@ -113,7 +122,9 @@ def workload(cell: Cell) -> Workload:
     if cell.kernel:
         op = "--op read" if cell.reading else "--op write"
         words = f"{cell.kernel} {op} --steps {cell.steps} --halo {cell.halo}"
-        return workload_from_kernel(words, 1, cell.ranks, collective=cell.collective)
+        return workload_from_kernel(
+            words, cell.nodes, cell.ranks // cell.nodes, collective=cell.collective
+        )
     element = _TYPES[cell.type]
     step = int(np.prod(cell.size)) * element
     parts = tuple(map(_distribution, cell.cut))
@@ -144,7 +155,7 @@ def workload(cell: Cell) -> Workload:
         for number in range(cell.steps)
     )
     row = cell.size[-1] * element if cell.halo else 0
-    return Workload(patterns, nodes=1, ranks_per_node=cell.ranks, memory_run=row)
+    return Workload(patterns, cell.nodes, cell.ranks // cell.nodes, memory_run=row)
 
 
 def _distribution(cut: str) -> Distribution:
@@ -160,7 +171,7 @@ def setup(cell: Cell) -> Setup:
     if not cell.reading:
         count = int(cell.settings.get("mpiio.striping_factor", count))
         unit = int(cell.settings.get("mpiio.striping_unit", unit))
-    return Setup(Layout(count, unit, max(count, 64)), cell.settings, hosts=1)
+    return Setup(Layout(count, unit, max(count, 64)), cell.settings, hosts=cell.nodes)
 
 
 def real_requests(cell: Cell, where: Path) -> Requests:
@@ -196,12 +207,12 @@ def captured(cell: Cell, options: Sequence[str], where: Path) -> Trace:
 
 @contextmanager
 def _lustre(cell: Cell, where: Path) -> Iterator[dict[str, str]]:
-    """Variables under which a directory is on a Lustre; none where the driver is another."""
-    if cell.mpi != "lustre":
+    """Variables under which a directory is on a Lustre; none where that changes nothing."""
+    if cell.mpi != "lustre" and not cell.node_ranks:
         yield {}
         return
     set_layout(where, emulation.Layout(*cell.stripes))
-    storage = EmulatedStorage.find(EmulationOptions("lustre-flash", cell.ranks))
+    storage = EmulatedStorage.find(EmulationOptions("lustre-flash", cell.node_ranks or cell.ranks))
     with Emulation.begin(storage, where) as emulated:
         yield emulated.variables
         assert emulated.read().requests
