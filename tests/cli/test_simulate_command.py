@@ -116,15 +116,14 @@ def test_calls_that_together_made_an_array_are_its_steps():
     """As found in the trace of a kernel: calls of one row each, a row more in the first ones."""
     from dataclasses import replace
 
-    from stripewise.cli._simulate_trace import _in_steps
-    from stripewise.simulation import workload_from_notation
+    from stripewise.simulation import in_steps, workload_from_notation
 
     (whole,) = workload_from_notation("<2D,(*,BLOCK),(10,64)>", 1, 4).patterns
     moved = {("data", "data", True): 10 * 4 * 64 * 8}
-    parts = _in_steps([replace(whole, steps=4)], moved)
+    parts = in_steps([replace(whole, steps=4)], moved)
     assert [(one.extents[0], one.steps) for one in parts] == [(3, 2), (2, 2)]
     again = {key: 4 * size for key, size in moved.items()}
-    parts = _in_steps([replace(whole, steps=4)], again)
+    parts = in_steps([replace(whole, steps=4)], again)
     assert [(one.extents[0], one.steps) for one in parts] == [(10, 4)]
 
 

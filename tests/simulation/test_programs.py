@@ -31,9 +31,19 @@ def test_the_workload_is_that_of_the_pattern():
 
 
 def test_datasets_and_steps_are_moved_one_after_another():
+    once = 8 * 256 * 512 * 8
     several = replace(FACTS, patterns=(replace(BLOCKS, steps=3, datasets=2),))
-    program = simulated_program(several, STORAGE, ranks_per_node=1)
-    assert program.workload.bytes == 6 * 8 * 256 * 512 * 8
+    for times in (1, 3):
+        moved = replace(several, write_bytes=2 * times * once)
+        program = simulated_program(moved, STORAGE, ranks_per_node=1)
+        assert program.workload.bytes == 2 * times * once
+
+
+def test_calls_that_together_make_an_array_are_not_repetitions():
+    rows = PatternSummary(True, ("*", "BLOCK"), (1, 8), (8, 4096), 4, 8, 1.0)
+    facts = replace(FACTS, patterns=(rows,), write_bytes=8 * 8 * 4096 * 4)
+    (row,) = simulated_program(facts, STORAGE, ranks_per_node=1).workload.patterns
+    assert (row.extents, row.steps) == ((1, 8 * 4096), 8)
 
 
 def test_stripes_and_aggregators_count():

@@ -55,12 +55,12 @@ def test_a_described_storage_begins_the_search(tmp_path):
     assert result.improved
     first = program.seconds(result.trials[0].settings)
     assert first < program.seconds(result.winner.settings) * 1.05
-    assert program.seconds(result.winner.settings) < program.seconds({}) / 1.8
+    assert program.seconds(result.winner.settings) < program.seconds({}) / 1.5
 
 
 def test_a_model_of_other_nodes_is_corrected(tmp_path):
     result, program = tuned(tmp_path, ranks_per_node=1, machine="archer")
-    assert program.seconds(result.winner.settings) < program.seconds({}) / 5
+    assert program.seconds(result.winner.settings) < program.seconds({}) / 3.5
 
 
 def test_any_strategy_takes_a_storage_that_is_named(tmp_path):

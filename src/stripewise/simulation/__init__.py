@@ -8,6 +8,8 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.simulation._chance import chance as chance
+    from stripewise.simulation._found import PatternKey as PatternKey
+    from stripewise.simulation._found import in_steps as in_steps
     from stripewise.simulation._kernels import KERNELS as KERNELS
     from stripewise.simulation._kernels import workload_from_kernel as workload_from_kernel
     from stripewise.simulation._law import FlowTime as FlowTime

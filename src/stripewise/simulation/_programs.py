@@ -18,6 +18,7 @@ from stripewise.model import (
     ProgramFacts,
     Value,
 )
+from stripewise.simulation._found import in_steps
 from stripewise.simulation._layouts import LAYOUT_SETTINGS
 from stripewise.simulation._simulate import simulate
 from stripewise.simulation._workload import Workload
@@ -26,6 +27,7 @@ from stripewise.tunables import Layer, with_implied
 
 TRANSFER, MPIIO = "hdf5.transfer", "mca.io"
 _ENVIRONMENT = f"{Layer.ENVIRONMENT.value}."
+_MOST_DATASETS = 256
 _WIDTH = re.compile(r"CYCLIC\((\d+)\)")
 
 
@@ -99,19 +101,37 @@ def simulated_program(
     per_node = ranks_per_node or -(-facts.n_ranks // max(facts.n_hosts, 1))
     if not facts.patterns or facts.n_ranks % per_node:
         return None
-    patterns = tuple(_pattern(one, facts) for one in facts.patterns)
-    workload = Workload(patterns, facts.n_ranks // per_node, per_node)
+    workload = Workload(tuple(_patterns(facts)), facts.n_ranks // per_node, per_node)
     return SimulatedProgram(facts, workload, storage, transport)
 
 
-def _pattern(summary: PatternSummary, facts: ProgramFacts) -> Pattern:
+def _patterns(facts: ProgramFacts) -> list[Pattern]:
+    """Return each pattern of the first run, as often as it has datasets."""
+    found = [
+        _pattern(one, facts, f"{number}.{dataset}")
+        for number, one in enumerate(facts.patterns)
+        for dataset in range(min(one.datasets, _MOST_DATASETS))
+    ]
+    once = {True: 0, False: 0}
+    for pattern in found:
+        once[pattern.writing] += Workload((replace(pattern, steps=1),), 1, 1).bytes
+    asked = {True: facts.write_bytes, False: facts.read_bytes}
+    moved = {
+        (one.file, one.dataset, one.writing): Workload((replace(one, steps=1),), 1, 1).bytes
+        * max(1, round(asked[one.writing] / max(once[one.writing], 1)))
+        for one in found
+    }
+    return in_steps(found, moved)
+
+
+def _pattern(summary: PatternSummary, facts: ProgramFacts, dataset: str) -> Pattern:
     blocks = zip(summary.block, summary.grid, summary.distributions, strict=True)
     active = 1
     for places in summary.grid:
         active *= places
     return Pattern(
         file="",
-        dataset="",
+        dataset=dataset,
         writing=summary.writing,
         kind=PatternKind.DISTRIBUTED,
         distributions=tuple(map(_distribution, summary.distributions)),
@@ -121,7 +141,7 @@ def _pattern(summary: PatternSummary, facts: ProgramFacts) -> Pattern:
         element_bytes=summary.element_bytes,
         n_ranks=facts.n_ranks,
         active_ranks=active,
-        steps=summary.steps * summary.datasets,
+        steps=summary.steps,
         collective=summary.collective,
     )
 
