@@ -26,8 +26,11 @@ def main(names: list[str]) -> None:
         plan = PLANS[name]
         fitted, loss = fit_published(load_description(name), plan.tables, plan.free)
         print(f"{name}: loss {loss:.3f}")
-        for preset in (name, *plan.others):
-            write(preset, {one.name: fitted.figures[one.name] for one in plan.free})
+        figures = {one.name: fitted.figures[one.name] for one in plan.free}
+        write(name, figures)
+        clients = {key: one for key, one in figures.items() if not key.startswith("servers.")}
+        for preset in plan.others:
+            write(preset, clients)
 
 
 def write(preset: str, figures: dict[str, Figure]) -> None:
@@ -41,6 +44,13 @@ def write(preset: str, figures: dict[str, Figure]) -> None:
         if figure.low is not None and figure.high is not None:
             words += f", interval = [{shown(name, figure.low)}, {shown(name, figure.high)}]"
         text = with_line(text, table, key, f"{key} = {{ {words} }}")
+        # Reads of which nothing is known are assumed to be as fast.
+        read = key.replace("_write", "_read")
+        guess = r', kind = "assumed", source = "[^"]*as writes[^"]*" '
+        found = re.search(rf"(?m)^{read} = \{{ value = [^,]+({guess})", text)
+        if found:
+            line = f"{read} = {{ value = {shown(name, figure.value)}{found[1]}"
+            text = text[: found.start()] + line + text[found.end() :]
     path.write_text(text, encoding="utf-8")
 
 

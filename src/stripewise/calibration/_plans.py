@@ -42,7 +42,8 @@ class Plan:
     Attributes:
         tables: Published tables whose marked cells count.
         free: Figures that may change.
-        others: Presets that get the same values: other storage of the same clients.
+        others: Presets that get the same values but those of servers: other storage of the same
+            clients.
     """
 
     tables: tuple[str, ...]
@@ -68,7 +69,7 @@ def _kernels(name: str, peak: float, targets: int, link: float, *more: str) -> P
 
 PLANS: Mapping[str, Plan] = {
     "archer2-hdd": Plan(
-        ("archer2-hdd-mpiio-lock2", "archer2-hdd-mpiio-lock0"),
+        ("archer2-hdd-mpiio-lock2", "archer2-hdd-mpiio-lock0", "archer2-hdd-adios2"),
         (
             Free("client.process_write", 1.07 * _GIB, SURE, f"{_HENTY}: 1.07 GiB/s"),
             Free("client.file_write", 1.4 * _GIB, GUESS),
@@ -79,6 +80,8 @@ PLANS: Mapping[str, Plan] = {
             Free("locks.ahead", 2e-4, OPEN),
             Free("locks.hold", 2e-4, OPEN),
             Free("locks.extent", 5e-6, OPEN),
+            Free("client.node_write", 9.4 * _GIB, GUESS),
+            Free("servers.target_write", 11 * _GIB, SURE, f"{_HENTY}: limit from HPE"),
         ),
         others=("archer2-nvme",),
     ),

@@ -68,7 +68,7 @@ def validation_lines(found: Sequence[Validation]) -> Iterator[str]:
     for one in found:
         table = one.table
         yield f"{table.name}: {table.title}"
-        yield f"  on {table.machine}, {table.unit}; * was used to fit; {table.source}"
+        yield f"  on {table.machine}, {table.unit}; * is marked for the fit; {table.source}"
         if not one.cells:
             yield "  not predicted: its software stack is not there"
         for cell in one.cells:
@@ -106,7 +106,7 @@ def score_words(found: Sequence[Validation]) -> str:
     parts = [
         f"{one.number} cells {name}: median error {one.error:.1%}"
         + (f", rho {one.rho:.3f}" if isfinite(one.rho) else "")
-        for one, name in ((used, "fitted"), (others, "predicted only"))
+        for one, name in ((used, "marked for the fit"), (others, "predicted only"))
         if one.number
     ]
     return "; ".join(parts) or "nothing to compare"
@@ -139,7 +139,7 @@ def validation_page(found: Sequence[Validation], heading: str, picture: str) -> 
 
 
 def _score_rows(rows: Sequence[tuple[str, Sequence[Validation]]]) -> Iterator[str]:
-    yield "| | cells fitted | median error | cells only predicted | median error | rho |"
+    yield "| | cells marked | median error | cells only predicted | median error | rho |"
     yield "|---|---|---|---|---|---|"
     for name, members in rows:
         used, others = score(members, calibrated=True), score(members, calibrated=False)
@@ -158,7 +158,7 @@ def _table_part(found: Validation) -> Iterator[str]:
     yield ""
     yield f"{table.title}; {table.statistic}. Source: {table.source}"
     yield ""
-    yield f"Fitted by rule: {table.rule}"
+    yield f"Marked for the fit by rule: {table.rule}"
     if table.assumed:
         yield f"Assumed: {' '.join(table.assumed)}"
     yield ""
@@ -168,7 +168,7 @@ def _table_part(found: Validation) -> Iterator[str]:
 
 
 def cell_rows(found: Validation) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield of each cell: what it is, measured, predicted, their ratio, whether it was fitted."""
+    """Yield of each cell: what it is, measured, predicted, their ratio, whether it is marked."""
     unit = UNITS[found.table.unit]
     for one in found.cells:
         bound = f"{one.cell.bound} " if one.cell.bound else ""
@@ -177,7 +177,7 @@ def cell_rows(found: Validation) -> Iterator[tuple[str, str, str, str, str]]:
             f"{bound}{one.cell.value / unit:.4g}",
             f"{one.predicted / unit:.4g}",
             f"{one.ratio:.2f}",
-            "fitted" if one.cell.calibrate else "",
+            "marked" if one.cell.calibrate else "",
         )
 
 

@@ -18,7 +18,7 @@ _COLOURS = ["#0072b2", "#c04a00", "#0a8265", "#b3225b", "#8a6d00", "#5b6472"]
 
 
 def draw_validation(found: Sequence[Validation], path: Path) -> None:
-    """Draw a dot for each bandwidth, a cross where it was used to fit, and a band of 15 %.
+    """Draw a dot for each bandwidth, a cross where it is marked for the fit, and a band of 15 %.
 
     Raises:
         UsageError: The suffix is of no picture, or there is no bandwidth to draw.
@@ -54,7 +54,7 @@ def _rows(found: Sequence[Validation]) -> list[dict[str, object]]:
         {
             "measured": one.cell.value / (1 << 30), "predicted": one.predicted / (1 << 30),
             "set": next((name for name, tables in SETS.items() if table.table.name in tables), ""),
-            "fitted": "fitted" if one.cell.calibrate else "only predicted",
+            "fitted": "marked for the fit" if one.cell.calibrate else "only predicted",
             "cell": f"{table.table.name}: {label(one)}",
         }
         for table in found for one in table.cells
@@ -85,7 +85,7 @@ def _spec(rows: list[dict[str, object]]) -> chart.Spec:
             "color": chart.category("set", title=None,
                                     scale={"domain": names, "range": _COLOURS[: len(names)]}),
             "shape": chart.category("fitted", title=None,
-                                    scale={"domain": ["fitted", "only predicted"],
+                                    scale={"domain": ["marked for the fit", "only predicted"],
                                            "range": ["cross", "circle"]}),
             "tooltip": chart.tips(cell="cell"),
         },
