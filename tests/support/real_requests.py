@@ -35,6 +35,7 @@ from stripewise.simulation import REQUEST_DTYPE, Requests, Workload, workload_fr
 from stripewise.simulation.stacks import Layout, Setup
 
 DATA = "data.dat"
+_TARGETS = 58  # of lustre-flash
 _LARGEST = 1 << 28
 _TYPES = {"int64": 8, "double": 8, "float": 4}
 _MPI_OF = {"mpich": "mpich", "lustre": "mpich", "romio321": "openmpi", "ompio": "openmpi"}
@@ -169,7 +170,9 @@ def setup(cell: Cell) -> Setup:
     """Under which settings, on which stripes; a file that is there keeps its own."""
     count, unit = cell.stripes
     if not cell.reading:
-        count = int(cell.settings.get("mpiio.striping_factor", count))
+        # The driver asks for all targets where only the size of stripes is given.
+        only_size = cell.mpi == "lustre" and "mpiio.striping_unit" in cell.settings
+        count = int(cell.settings.get("mpiio.striping_factor", _TARGETS if only_size else count))
         unit = int(cell.settings.get("mpiio.striping_unit", unit))
     return Setup(Layout(count, unit, max(count, 64)), cell.settings, hosts=cell.nodes)
 
@@ -255,7 +258,8 @@ def _merged(requests: list[_Told]) -> list[_Told]:
     found: list[_Told] = []
     for kind, offset, size in requests:
         last = found[-1] if found else ("", 0, 0)
-        if kind == last[0] == "read" and last[1] + last[2] == offset and last[2] and not size:
+        if kind == last[0] == "read" and last[1] + last[2] == offset and last[2]:
+            found[-1] = (kind, last[1], last[2] + size)
             continue
         found.append((kind, offset, size))
     return found

@@ -115,6 +115,7 @@ def _lustre() -> list[Cell]:
         cell(SLABS, 4, collective=False),
         cell(CUT_2D, 4, settings=SPREAD, reading=True),
         cell(CUT_2D, 4, collective=False, reading=True),
+        cell(CUT_2D, 4, settings=_hints(striping_unit=64 * KIB)),
         cell(CUT_2D, 4, node_ranks=2),
         cell(CUT_2D, 4, node_ranks=1, settings={"mpiio.cb_nodes": 3}),
         cell(CUT_8, 6, 64 * KIB, node_ranks=4, settings={"mpiio.cb_config_list": "*:2"}),
