@@ -7,11 +7,21 @@ from statistics import median, pstdev
 import pytest
 
 from stripewise.errors import ConfigurationError, UsageError
-from stripewise.machines import Transport
+from stripewise.machines import Transport, find_storage
 from stripewise.simulation import noise_factor, simulate, workload_from_notation
 from support.storages import GIB, MIB, described, figure
 
 WORK = workload_from_notation("<1D,BLOCK,131072>", 4, 4, steps=8)
+
+
+def test_the_lustre_driver_takes_all_targets_where_only_their_size_is_given():
+    """Seen with the real driver on emulated storage: ad_lustre_open.c asks for a count of -1."""
+    storage = find_storage("lustre-flash")
+    settings = {"striping_unit": 1 << 20}
+    assert simulate(storage, WORK, "romio-lustre", settings).layout.stripe_count == 58
+    assert simulate(storage, WORK, "romio", settings).layout.stripe_count < 58
+    settings["striping_factor"] = 3
+    assert simulate(storage, WORK, "romio-lustre", settings).layout.stripe_count == 3
 
 
 def test_time_bandwidth_and_limits_go_together():

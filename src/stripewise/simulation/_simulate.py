@@ -105,7 +105,8 @@ def simulate(
         known[tunable.name] = tunable.check(value)
     variant = chosen_transport(storage, transport)
     system = storage.over(variant, workload.nodes)
-    layout = layout_of(system, known, capacity_bytes, private=private)
+    asked = {**chosen.layout_defaults(known), **known}
+    layout = layout_of(system, asked, capacity_bytes, private=private)
     if private and chosen.name not in OWN_FILES:
         raise ConfigurationError(
             f"nodes with private access share no files, as {chosen.name} does: use one of "

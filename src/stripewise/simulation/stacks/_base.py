@@ -58,6 +58,11 @@ class Stack(ABC):
     summary: str
     tunables: frozenset[str] = frozenset()
 
+    def layout_defaults(self, settings: Mapping[str, Value]) -> dict[str, Value]:
+        """Return what the library asks of a new file's layout beyond the settings."""
+        del settings
+        return {}
+
     @abstractmethod
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         """Return the requests in classes; the cost does not grow with the number of ranks.

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from stripewise.model import Value
 from stripewise.simulation._requests import Phase
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._aggregators import lustre_aggregators
@@ -29,6 +31,11 @@ class RomioLustre(Romio):
     summary = "ROMIO with its Lustre driver: collective writes stripe by stripe"
     tunables = names(*NAMES, *LUSTRE_NAMES) - names("striping_unit")
     asks_for_layouts = True
+
+    def layout_defaults(self, settings: Mapping[str, Value]) -> dict[str, Value]:
+        """Ask for all targets where only the size of stripes is given (ad_lustre_open.c)."""
+        only_size = bool(settings.get("mpiio.striping_unit"))
+        return {"mpiio.striping_factor": -1} if only_size else {}
 
     def buffers(self, asked: Asked, hints: Hints) -> bool:
         """Buffer writes unless their pieces are large and not interleaved (Docollect).
