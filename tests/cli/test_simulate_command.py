@@ -171,3 +171,20 @@ def test_bad_input_is_one_line(site, words, says):
     assert done.exit_code in (2, 3)
     assert says in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--trials", "3"), "--trials goes with --tune"),
+        (("--set", "striping_factor=1", "--sweep", "striping_factor=1,2"), "both name mpiio."),
+        (("--steps", "20"), "--steps goes with a pattern in notation"),
+        (("--element-bytes", "4"), "--element-bytes goes with a pattern in notation"),
+    ],
+)
+def test_options_that_would_not_act_are_refused(options: tuple[str, ...], said: str) -> None:
+    words = ["simulate", "--on", "archer2-hdd", "--pattern", "vpic", *options]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -236,6 +236,20 @@ def test_memory_maps_are_counted(emulate: Emulate) -> None:
     assert any("maps files" in note for note in storage.host.profile.notes)
 
 
+@pytest.mark.parametrize("start", ["os.execv", "subprocess.call", "os.fork() or os.execvp"])
+def test_static_programs_are_counted(emulate: Emulate, tmp_path: Path, start: str) -> None:
+    storage = emulate()
+    (tmp_path / "copy.c").write_text("int main(void) { return 0; }")
+    built = ["cc", "-static", "-o", str(tmp_path / "copy"), str(tmp_path / "copy.c")]
+    if subprocess.run(built, capture_output=True).returncode:
+        pytest.skip("the compiler links nothing statically")
+    path = str(tmp_path / "copy")
+    arguments = f"({[path]})" if start == "subprocess.call" else f"({path!r}, {[path]})"
+    storage.check(sys.executable, "-c", f"import os, subprocess; {start}{arguments}")
+    storage.check(sys.executable, "-c", "import subprocess; subprocess.call(['/bin/true'])")
+    assert storage.counters["static_programs"] == 1
+
+
 def test_a_full_table_is_counted_and_harms_nobody(emulate: Emulate) -> None:
     storage = emulate({"servers.target_write": 1e9}, files=4)
     storage.alone(*(f"create:{i}" for i in range(20)), "pwrite:0:100")

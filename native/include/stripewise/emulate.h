@@ -125,7 +125,8 @@ enum sw_emulate_limit { SW_EMULATE_LIMITS(SW_EMULATE_LIMIT_OF) SW_LIMIT_COUNT };
     X(tables_full)     /* files or objects without room: they share clocks with others */         \
     X(stripes_cut)     /* layouts that asked for more stripes than there are targets */           \
     X(layouts_refused) /* that the storage does not take: the default is used */                  \
-    X(layouts_unkept)  /* that could not be kept as an attribute of the file */
+    X(layouts_unkept)  /* that could not be kept as an attribute of the file */                   \
+    X(static_programs) /* started, so that nothing of theirs is held */
 
 #define SW_EMULATE_COUNTER(name) uint64_t name;
 struct sw_emulate_counters {

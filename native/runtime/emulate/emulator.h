@@ -229,6 +229,12 @@ uint64_t sw_law_latency(uint64_t start_ns);
 /* Remembers when a request will end; false: there is no room. */
 bool sw_posted_put(const void *block, uint64_t end_ns);
 
+/* ---- other programs ----------------------------------------------------------------------------
+ */
+
+/* Counts the program at `path` if it is static. */
+void sw_emulator_starts(const char *path);
+
 /* ---- Lustre ----------------------------------------------------------------------------------
  */
 

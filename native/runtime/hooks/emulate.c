@@ -444,6 +444,14 @@ void sw_ring_made(void)
               &noted);
 }
 
+void sw_program_starts(const char *path)
+{
+    int saved_errno = errno;
+    if (sw_emulator.header != NULL && path != NULL && sw_path_is_readable(path))
+        sw_emulator_starts(path);
+    errno = saved_errno;
+}
+
 const struct sw_hook sw_hook_emulate = {
     .name = "emulate",
     .load = load,

@@ -24,24 +24,28 @@ static int failed(int result)
 
 SW_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
+    sw_program_starts(path);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execve(path, arguments, environment));
 }
 
 SW_EXPORT int execv(const char *path, char *const arguments[])
 {
+    sw_program_starts(path);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execv(path, arguments));
 }
 
 SW_EXPORT int execvp(const char *file, char *const arguments[])
 {
+    sw_program_starts(file);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execvp(file, arguments));
 }
 
 SW_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
+    sw_program_starts(file);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execvpe(file, arguments, environment));
 }

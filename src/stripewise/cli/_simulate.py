@@ -161,7 +161,12 @@ def command(
             raise UsageError("--tune chooses the settings: leave --set, --sweep and --html out")
         _tune(storage, job, strategy, trials, seed, as_json)
         return
-    found = _simulated(storage, job, parse_sweep(sweeps))
+    if trials is not None:
+        raise UsageError("--trials goes with --tune; add --tune, or leave --trials out")
+    sweep = parse_sweep(sweeps)
+    if twice := sorted(sweep.keys() & job.settings.keys()):
+        raise UsageError(f"--set and --sweep both name {twice[0]}; leave one of them out")
+    found = _simulated(storage, job, sweep)
     if html is not None:
         from stripewise.outputs import write_file
         from stripewise.report import render_simulation_html

@@ -86,12 +86,14 @@ def workload_of(job: Job) -> Workload:
         words = shlex.split(text)
     except ValueError:
         words = text.split()
+    if not is_notation(text):
+        _check_options(job)
     if words and words[0] in KERNELS:
         work = workload_from_kernel(
             words, job.nodes, job.ranks_per_node, collective=job.collective
         )
         return work if job.writing else _reading(work)
-    if text.startswith("<") or (text[:1].isdigit() and not Path(text).exists()):
+    if is_notation(text):
         return workload_from_notation(
             text, job.nodes, job.ranks_per_node, element_bytes=job.element_bytes,
             steps=job.steps, datasets=job.datasets, collective=job.collective,
@@ -105,6 +107,26 @@ def workload_of(job: Job) -> Workload:
     from stripewise.cli._simulate_trace import workload_of_trace
 
     return workload_of_trace(Path(text), job.nodes, job.ranks_per_node)
+
+
+def is_notation(text: str) -> bool:
+    """Whether a pattern is written in HPF notation, well or not."""
+    return text.startswith("<") or (text[:1].isdigit() and not Path(text).exists())
+
+
+def _check_options(job: Job) -> None:
+    """Refuse options of the notation where a kernel or a trace has its own.
+
+    Raises:
+        UsageError: One of them was given.
+    """
+    for name in ("element_bytes", "steps", "datasets"):
+        if getattr(job, name) != getattr(Job, name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} goes with a pattern in notation; a kernel takes its own options "
+                "(--pattern 'vpic --steps 20'), and a trace has all of them"
+            )
 
 
 def _reading(work: Workload) -> Workload:

@@ -84,6 +84,7 @@ COUNTERS = (
     "stripes_cut",
     "layouts_refused",
     "layouts_unkept",
+    "static_programs",
 )
 LIMITS = (
     "request",

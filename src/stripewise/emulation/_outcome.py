@@ -43,7 +43,8 @@ class EmulatedRun:
         ranks_per_node: On one virtual node.
         transport: Set-up of the network; hangs_from_nodes: jobs of so many nodes hang with it
             there; 0: none.
-        mapped / rings: Memory maps of files, and processes with io_uring, that bypass it.
+        mapped / rings / static_programs: Memory maps of files, processes with io_uring, and
+            static programs that were started: what bypasses it.
         notes: What else went otherwise than asked; for the user.
     """
 
@@ -65,6 +66,7 @@ class EmulatedRun:
     hangs_from_nodes: int = 0
     mapped: int = 0
     rings: int = 0
+    static_programs: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -127,6 +129,12 @@ class EmulatedRun:
         if self.rings:
             processes = plural(self.rings, "process", "processes")
             found.append(f"{processes} used io_uring, which the emulation does not see")
+        if self.static_programs:
+            programs = plural(self.static_programs, "statically linked program")
+            found.append(
+                f"{programs} that the command started bypassed the emulation: that I/O was "
+                "not held back; link such programs dynamically"
+            )
         return (*found, *self.notes)
 
     @property
@@ -178,7 +186,17 @@ def emulated_run(
     )
 
 
-_PLAIN = ("processes", "writes", "reads", "metadata", "held", "late", "mapped", "rings")
+_PLAIN = (
+    "processes",
+    "writes",
+    "reads",
+    "metadata",
+    "held",
+    "late",
+    "mapped",
+    "rings",
+    "static_programs",
+)
 _NOTES = {
     "tables_full": "more files were used at once than there are clocks for: some shared theirs",
     "stripes_cut": "a layout asked for more stripes than there are targets: it got all targets",

@@ -50,4 +50,5 @@ def emulation_json(run: EmulatedRun, n_ranks: int) -> dict[str, Any]:
         "limits": dict(run.limits),
         "mapped": run.mapped,
         "rings": run.rings,
+        "static_programs": run.static_programs,
     }
