@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 default-to-best demo lustre-mpi test test-ci test-long lint docs bench clean setup setup-dev
+.PHONY: all abis adios2 default-to-best demo lustre-mpi test test-ci test-long lint docs bench bench-effects clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -88,6 +88,10 @@ bench-strategies: setup ## compare the search strategies on the recorded surface
 bench-findings: setup ## apply the remedies of findings, compare claims with gains; 20 minutes, quiet machine
 	@tools/bootstrap.sh venv dev
 	$(BIN)/python benchmarks/bench_findings.py --into docs/results.md
+
+bench-effects: setup ## published effects, by real programs on emulated storage; needs lustre-mpi; minutes
+	@tools/bootstrap.sh venv dev
+	$(BIN)/python benchmarks/effects.py --into docs/results.md
 
 surfaces: setup ## record what strategies are compared on; hours on a quiet machine
 	$(BIN)/python benchmarks/record_surfaces.py

@@ -89,7 +89,8 @@ struct sw_options {
     enum sw_compute compute;
     const char *file;
     char default_file[64];
-    const char *json; /* NULL: no JSON; "-": stdout instead of the table */
+    const char *namelist_file; /* NULL: FILE.namelist */
+    const char *json;          /* NULL: no JSON; "-": stdout instead of the table */
     int n_hints;
     struct sw_hint_text hints[SW_MAX_HINTS];
     const char *engine; /* of a library that has several; NULL elsewhere */
@@ -252,7 +253,8 @@ struct sw_spread {
 
 /* ---- namelist.c -------------------------------------------------------------------------- */
 
-/* FILE.namelist: rank 0 makes it, untimed; then every rank opens, reads and closes it, timed. */
+/* FILE.namelist, or --namelist-file: rank 0 makes it, untimed; then every rank opens, reads and
+ * closes it, timed. */
 void sw_namelist_use(const struct sw_options *options, MPI_Comm comm, struct sw_failure *failure,
                      struct sw_spread *spread);
 void sw_namelist_remove(const struct sw_options *options, MPI_Comm comm,

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READ_BYTES 4096 /* of one read, as stdio has it */
+#define READ_BYTES 65536 /* of one read: as with the large buffers of Fortran libraries */
 
 static bool used(const struct sw_options *options)
 {
@@ -20,7 +20,10 @@ static bool used(const struct sw_options *options)
 
 static void path_of(const struct sw_options *options, char *path)
 {
-    snprintf(path, SW_PATH_BYTES, "%s.namelist", options->file);
+    if (options->namelist_file != NULL)
+        snprintf(path, SW_PATH_BYTES, "%s", options->namelist_file);
+    else
+        snprintf(path, SW_PATH_BYTES, "%s.namelist", options->file);
 }
 
 /* Comment lines that any reader of namelists would skip. */

@@ -210,6 +210,11 @@ static bool set_file(struct sw_options *o, const char *value, char *trouble, siz
     return sw_take_text("file", value, SW_PATH_BYTES - 32, &o->file, trouble, bytes);
 }
 
+static bool set_namelist_file(struct sw_options *o, const char *value, char *trouble, size_t bytes)
+{
+    return sw_take_text("namelist-file", value, SW_PATH_BYTES, &o->namelist_file, trouble, bytes);
+}
+
 static bool set_json(struct sw_options *o, const char *value, char *trouble, size_t bytes)
 {
     return sw_take_text("json", value, SW_PATH_BYTES, &o->json, trouble, bytes);
@@ -318,6 +323,10 @@ const struct sw_option_row sw_option_rows[] = {
      .argument = "BYTES",
      .help = "size of FILE.namelist, which every rank reads first (default: wrf 12288, others 0)",
      .apply = set_namelist},
+    {.name = "namelist-file",
+     .argument = "PATH",
+     .help = "where this small file is instead; an existing file is replaced",
+     .apply = set_namelist_file},
     {.name = "compute",
      .argument = "SECONDS",
      .help = "time between two steps (default 0)",

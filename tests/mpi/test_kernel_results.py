@@ -164,6 +164,8 @@ def test_every_rank_reads_the_namelist(kernel_of: KernelOf, tmp_path: Path) -> N
     done = kernel.run(2, [*words, "--op", "write-read"], cwd=tmp_path)
     assert "12288 bytes, read by every rank" in done.stdout
     assert list(tmp_path.iterdir()) == []
+    done = kernel.run(2, [*words, "--keep", "--namelist-file", "small"], cwd=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "small"], done.stderr
 
 
 def test_null_shows_the_overhead(kernel_of: KernelOf, tmp_path: Path) -> None:
