@@ -250,6 +250,16 @@ def test_static_programs_are_counted(emulate: Emulate, tmp_path: Path, start: st
     assert storage.counters["static_programs"] == 1
 
 
+@pytest.mark.parametrize(
+    "text", [b"x" * 3000, b"two stripes", b""], ids=["long", "words", "empty"]
+)
+def test_attributes_that_are_no_layout_are_counted(emulate: Emulate, text: bytes) -> None:
+    storage = emulate()
+    os.setxattr(storage.host.directory, ATTRIBUTE, text)
+    storage.alone("create:a", "pwrite:0:100")
+    assert storage.counters["layouts_refused"] > 0
+
+
 def test_a_full_table_is_counted_and_harms_nobody(emulate: Emulate) -> None:
     storage = emulate({"servers.target_write": 1e9}, files=4)
     storage.alone(*(f"create:{i}" for i in range(20)), "pwrite:0:100")

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* How a file is striped: what was asked for, what the storage makes of it, where it is kept. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,7 @@ struct sw_layout_wish sw_layout_merged(struct sw_layout_wish wish, struct sw_lay
 /* ---- where it is kept ------------------------------------------------------------------------
  */
 
-static bool parse(const char *text, struct sw_layout_wish *wish)
+static bool parse_words(const char *text, struct sw_layout_wish *wish)
 {
     char *end;
     wish->count = strtoll(text, &end, 10);
@@ -103,24 +104,31 @@ static bool parse(const char *text, struct sw_layout_wish *wish)
     return *end == '\0' || *end == '\n';
 }
 
+/* `bytes`: what getxattr returned, which has set errno. */
+static bool parse(char *text, long bytes, struct sw_layout_wish *wish)
+{
+    if (bytes < 0 && errno != ERANGE)
+        return false;
+    if (bytes >= 0)
+        text[bytes] = '\0';
+    if (bytes >= 0 && parse_words(text, wish))
+        return true;
+    SW_EMULATE_COUNT(layouts_refused, 1); /* no note: some callers hold the lock for it */
+    return false;
+}
+
 bool sw_layout_read(int fd, struct sw_layout_wish *wish)
 {
     char text[TEXT_BYTES];
-    long bytes = syscall(SYS_fgetxattr, fd, SW_EMULATE_ATTRIBUTE, text, sizeof text - 1);
-    if (bytes <= 0)
-        return false;
-    text[bytes] = '\0';
-    return parse(text, wish);
+    return parse(text, syscall(SYS_fgetxattr, fd, SW_EMULATE_ATTRIBUTE, text, sizeof text - 1),
+                 wish);
 }
 
 static bool read_directory(const char *path, struct sw_layout_wish *wish)
 {
     char text[TEXT_BYTES];
-    long bytes = syscall(SYS_getxattr, path, SW_EMULATE_ATTRIBUTE, text, sizeof text - 1);
-    if (bytes <= 0)
-        return false;
-    text[bytes] = '\0';
-    return parse(text, wish);
+    return parse(text, syscall(SYS_getxattr, path, SW_EMULATE_ATTRIBUTE, text, sizeof text - 1),
+                 wish);
 }
 
 struct sw_layout_wish sw_layout_inherited(char *path)
