@@ -155,7 +155,8 @@ def compare(cell: Cell, repeats: int) -> Found:
             return Found((), 0.0, str(error).splitlines()[0])
     settings = {f"mpiio.{name}": value for name, value in cell.hints.items()}
     settings |= {f"mca.{name}": value for name, value in cell.mca.items()}
-    looked = simulate(find_storage(cell.on), workload, cell.stack, settings, hosts=1)
+    hosts = 1 if cell.stack.startswith("ompio") else 0
+    looked = simulate(find_storage(cell.on), workload, cell.stack, settings, hosts=hosts)
     return Found(seconds, looked.seconds, "" if seconds else "the host was the limit")
 
 

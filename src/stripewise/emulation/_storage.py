@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -169,10 +170,17 @@ class EmulatedStorage:
 
     @property
     def network_variables(self) -> tuple[str, ...]:
-        """NAME=VALUE of the environment that choose a set-up of the network; none if it is set."""
+        """NAME=VALUE of the environment that choose another set-up of the network.
+
+        None if the user has named one.
+        """
+        chosen = self.transport(os.environ)
         setups = () if self.options.transport else self.storage.transports
         return tuple(
-            f"{k}={v}" for one in setups for k, v in one.when.items() if len(one.when) == 1
+            f"{name}={value}"
+            for one in setups
+            for name, value in one.when.items()
+            if one != chosen and len(one.when) == 1
         )
 
     @property

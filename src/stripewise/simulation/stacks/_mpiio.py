@@ -241,19 +241,18 @@ def opens(work: Workload, openers: int = 0, *, layouts: bool = False) -> list[Ph
     Args:
         work: The workload.
         openers: Processes that open a file; 0: all.
-        layouts: Rank 0 sets and asks the layout of a new file, then all ask for it.
+        layouts: Rank 0 sets the layout of a new file; to ask for one takes no time.
 
     Source: ROMIO, adio/common/ad_opencoll.c.
     """
     new: dict[str, bool] = {}
     for pattern in work.patterns:
         new[pattern.file] = new.get(pattern.file, False) or pattern.writing
-    made, every = sum(new.values()), len(new) * (openers or work.ranks)
-    counts = {"stat": len(new), "create": made, "open": every}
-    alone = [Phase("open", _LOOKS - 1 + (2 if layouts else 0), metadata={"stat": made})]
+    made = sum(new.values())
+    counts = {"stat": len(new), "create": made, "open": len(new) * (openers or work.ranks)}
+    alone = [Phase("open", _LOOKS - 1 + layouts, metadata={"stat": made})] if made else []
     found = [Phase("open", metadata={key: n for key, n in counts.items() if n})] if new else []
-    asked = [Phase("open", metadata={"stat": every})] if layouts and new else []
-    return [*(alone if made else []), *found, *asked]
+    return [*alone, *found]
 
 
 def times(phase: Phase, number: float) -> Phase:
