@@ -82,3 +82,11 @@ def test_a_job_that_hangs_there_is_told_by_its_nodes() -> None:
     seen = replace(SEEN, ranks_per_node=2, transport="ucx", hangs_from_nodes=32)
     assert seen.why_it_hangs(62) == ""
     assert "jobs of 32 nodes or more hang on archer2-hdd" in seen.why_it_hangs(63)
+
+
+def test_what_bypassed_the_storage_is_kept_with_the_run(tmp_path: Path) -> None:
+    seen = run_of(replace(SEEN, writes=5, static_programs=2, rings=1), tmp_path)
+    assert seen.ok
+    assert any("2 statically linked programs" in text for text in seen.bypassed)
+    assert any("io_uring" in text for text in seen.bypassed)
+    assert run_of(replace(SEEN, writes=5), tmp_path).bypassed == ()

@@ -100,6 +100,7 @@ class Measurement:
         message: One line where status is not OK.
         cause: Why status is not OK.
         limits: What its requests waited for on an emulated storage, in words.
+        bypassed: What else a user should know of an emulated run, such as what bypassed it.
     """
 
     run_id: str
@@ -114,6 +115,7 @@ class Measurement:
     message: str = ""
     cause: FailureCause = FailureCause.NONE
     limits: str = ""
+    bypassed: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -74,7 +74,7 @@ def warm_up(context: CaseContext, write_bytes: int = 0) -> ProgramFacts:
             "or written); nothing to tune: is it the right command?"
         )
     context.budget.check_smallest(write_bytes + measurement.write_bytes)
-    for warning in (*look.warnings, *_warnings(look.facts)):
+    for warning in (*look.warnings, *measurement.bypassed, *_warnings(look.facts)):
         context.warn(warning)
     context.observer.facts_known(look.facts, context.name)
     return look.facts

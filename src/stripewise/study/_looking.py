@@ -78,7 +78,7 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
 
 def _on_emulated(run: Measurement, seen: EmulatedRun) -> Measurement:
     """Return a run with what limited it; where the host did, it says nothing of its settings."""
-    run = replace(run, limits=seen.limits_text)
+    run = replace(run, limits=seen.limits_text, bypassed=seen.warnings)
     if not run.ok or not seen.problem:
         return run
     how = {"status": RunStatus.FAILED, "cause": FailureCause.HOST}
