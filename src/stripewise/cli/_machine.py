@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,11 +126,30 @@ def probe_and_print(directory: Path, *, as_json: bool) -> None:
     from stripewise.machines import keep_storage, probe_storage
     from stripewise.runtime import collective_stacks
 
-    found = probe_storage(directory, collective_stacks())
+    with _ending_in_order():
+        found = probe_storage(directory, collective_stacks())
     file = keep_storage(found, directory)
     answer(as_json, lambda: {"file": str(file), "storage": data(found)}, lambda: details(found))
     if not as_json:
         note(f"kept in {file}: `stripewise machine show local` shows it, `profile` uses it")
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the command as Ctrl-C does: its directory is removed."""
+
+    def stop(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    caught = [one for one in numbers if signal.getsignal(one) is signal.SIG_DFL]  # nohup ignores
+    for number in caught:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in caught:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _stack_warnings(storage: Storage) -> list[str]:

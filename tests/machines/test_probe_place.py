@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from stripewise.machines._probe_place import probe_place
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from stripewise.machines._probe_place import probe_place
+with probe_place(Path(sys.argv[1])) as work:
+    (work / "data").write_bytes(b"x" * 1000)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_probe_left_goes_with_the_next(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    (left,) = tmp_path.iterdir()
+    (tmp_path / ".stripewise-probe-mine").mkdir()  # no probe has made this one
+    os.utime(left, (1, 1))
+    with probe_place(tmp_path) as work:
+        assert not left.exists()
+        os.utime(work, (1, 1))
+        with probe_place(tmp_path):
+            assert work.exists()  # of a living one
+    assert [path.name for path in tmp_path.iterdir()] == [".stripewise-probe-mine"]
+
+
+def test_a_probe_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
+    code = "from stripewise.cli import main; main()"
+    command = [sys.executable, "-c", code, "machine", "probe", str(tmp_path)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    with subprocess.Popen(command, env=environment, **quiet) as probe:  # type: ignore[call-overload]
+        deadline = time.monotonic() + 20
+        while not list(tmp_path.glob(".stripewise-probe-*/*")) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        probe.terminate()
+        assert probe.wait(20) == 128 + signal.SIGTERM
+    assert not list(tmp_path.glob(".stripewise-probe-*"))
