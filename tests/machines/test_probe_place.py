@@ -41,7 +41,7 @@ def test_a_probe_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     with subprocess.Popen(command, env=environment, **quiet) as probe:  # type: ignore[call-overload]
         deadline = time.monotonic() + 20
-        while not list(tmp_path.glob(".stripewise-probe-*/*")) and time.monotonic() < deadline:
+        while not list(tmp_path.glob(".stripewise-probe-*/[!.]*")) and time.monotonic() < deadline:
             time.sleep(0.02)
         probe.terminate()
         assert probe.wait(20) == 128 + signal.SIGTERM
