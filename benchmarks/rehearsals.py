@@ -80,8 +80,6 @@ CELLS = (
          hints={**ALL, "cb_nodes": 4, "striping_factor": -1}),
     Cell("blocks-4-MiB", ARCHER2, *LUSTRE, 4, BLOCKS,
          hints={**ALL, "cb_nodes": 4, "striping_factor": 4, "striping_unit": 4 << 20}),
-    Cell("blocks-direct", ARCHER2, *LUSTRE, 4, "array3d --local 8,128,128", hints={
-         "romio_cb_write": "disable", "romio_ds_write": "disable"}),
     Cell("vpic-1-stripe", ARCHER2, *LUSTRE, 4, "vpic --local 524288"),
     Cell("vpic-4-writers", ARCHER2, *LUSTRE, 4, "vpic --local 524288",
          hints={**ALL, "cb_nodes": 4, "striping_factor": 4, "romio_cb_write": "enable"}),
