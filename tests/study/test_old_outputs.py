@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from stripewise.launch import Outcome
 from stripewise.model import RunStatus, StudyResult
-from stripewise.study import FirstLook, StudyOptions, run_study
+from stripewise.study import FirstLook, NoFiles, StudyOptions, run_study
 from stripewise.testing.strategy_suite import romio_facts
-from support.study_fakes import FakeLauncher, NoWorkspace, fake_tools, helped
+from support.study_fakes import FakeLauncher, fake_tools, helped
 
 
-class OldOutputs(NoWorkspace):
+class OldOutputs(NoFiles):
     """Notes what is left out of each run."""
 
     def __init__(self) -> None:

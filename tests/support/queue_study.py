@@ -15,14 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from stripewise.model import Measurement
-from stripewise.study import Observer, StudyOptions, run_study
+from stripewise.study import NoFiles, Observer, StudyOptions, run_study
 from stripewise.tunables import Dimension, Space, get
 from stripewise.workspace import Place
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.fake_queue import FakeQueue
-from support.study_fakes import KNOB, NoWorkspace, fake_tools, helped, look
+from support.study_fakes import KNOB, fake_tools, helped, look
 
 SPACE = Space(
     (
@@ -34,7 +34,7 @@ SPACE = Space(
 SCRIPT = 'mkdir "$0/$STRIPEWISE_RUN_ID.begin.$$"; sleep 0.1; mkdir "$0/$STRIPEWISE_RUN_ID.end"'
 
 
-class Places(NoWorkspace):
+class Places(NoFiles):
     """Empty directories."""
 
     def __init__(self, folder: Path) -> None:

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -21,10 +20,10 @@ from stripewise.model import (
     VerificationStatus,
 )
 from stripewise.policy import Policy
-from stripewise.study import FirstLook, Ledger, StudyOptions, Tools
+from stripewise.study import FirstLook, Ledger, NoFiles, StudyOptions, Tools
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import Space, find_space
-from stripewise.workspace import Place, Workspace
+from stripewise.workspace import Place
 
 Settings = Mapping[str, Value]
 Noise = Callable[[Random], float]
@@ -117,35 +116,6 @@ class FakeLauncher(Launcher):
         self.cancelled.append(handle.run_id)
 
 
-class NoWorkspace(Workspace):
-    """Places that do not exist."""
-
-    def __init__(self) -> None:
-        """There are no inputs."""
-
-    def prepare(self, run_id: str) -> Place:
-        """Return the place."""
-        return self.find(run_id)
-
-    def find(self, run_id: str) -> Place:
-        """Return the place."""
-        return Place(Path("/nonexistent", run_id), Path("/nonexistent/runs", run_id))
-
-    def release(self, run_id: str, *, outputs: bool = True, evidence: bool = True) -> None:
-        """There is nothing to remove."""
-
-    def check_after_failure(self, run_id: str) -> None:
-        """There is room."""
-
-    def first_run_known(
-        self, written_inputs: Collection[str], output_bytes: int, old_outputs: Collection[str] = ()
-    ) -> None:
-        """Nothing is copied."""
-
-    def sweep(self, kept: Collection[str]) -> None:
-        """There is nothing to remove."""
-
-
 def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
     """Take the figures of the outcome."""
     del place
@@ -203,7 +173,7 @@ def fake_tools(
     known = facts or romio_facts()
     return Tools(
         launcher=launcher,
-        workspace=NoWorkspace(),
+        workspace=NoFiles(),
         look=look,
         look_first=lambda place, measurement: FirstLook(known),
         compare=compare,

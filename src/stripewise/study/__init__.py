@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stripewise.study._loop import run_study as run_study
     from stripewise.study._observer import Observer as Observer
     from stripewise.study._options import StudyOptions as StudyOptions
+    from stripewise.study._simulated import NoFiles as NoFiles
     from stripewise.study._simulated import simulated_workload as simulated_workload
     from stripewise.study._simulated import tune_simulated as tune_simulated
     from stripewise.study._single_runs import SingleRuns as SingleRuns
