@@ -7,8 +7,8 @@
 
 Cases in a folder (`emulated/vpic`) have their surfaces in a folder of the same name; those with
 `on` run on that storage, emulated.  Nothing else may run on the machine meanwhile.  It can be
-interrupted and killed: the same
-command goes on where it was.  The runs write below build/surfaces.
+interrupted and killed: the same command goes on where it was.  The runs write below
+build/surfaces.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ def record(name: str, into: Path, scratch: Path, repeats: int) -> int:
         *("--repeats", str(repeats), "--work-dir", str(scratch / f"{name}.stripewise")),
         *(["--resume"] if output.exists() else []),
         *(["--on", case["on"]] if "on" in case else []),
+        *(["--timeout", case["timeout"]] if "timeout" in case else []),
         *("--", launcher(case["mpi"]), "-n", str(case.get("ranks", RANKS))),
         *(f"stripewise-kernel-{family(case['mpi'])}", *shlex.split(case["kernel"])),
     ]

@@ -10,7 +10,7 @@ import pytest
 from stripewise.errors import UsageError
 from stripewise.model import RunStatus
 from stripewise.report import surface_lines
-from stripewise.surfaces import Landscape, Surface, SurfaceRun
+from stripewise.surfaces import Landscape, Surface, SurfaceRole, SurfaceRun
 from stripewise.testing.strategy_suite import romio_facts
 from support.study_fakes import lognormal
 from support.surfaces import synthetic_surface
@@ -35,6 +35,14 @@ def test_optimum_default_and_gain():
     assert EXACT.gain == pytest.approx(2 / 0.88)
     assert EXACT.gain_interval() == pytest.approx((2 / 0.88, 2 / 0.88))
     assert EXACT.enough_repeats
+
+
+def test_runs_of_the_default_in_between_leave_fewer_repeats_an_optimum():
+    few = synthetic_surface(truth, VARY, repeats=3)
+    more = [SurfaceRun({}, 2.0, 2.0, role=SurfaceRole.CONTROL) for _ in range(6)]
+    scene = Landscape(replace(few, runs=(*few.runs, *more)))
+    assert dict(scene.best.settings) == {DS: "disable", BUFFER: 4 << 20}
+    assert not scene.enough_repeats
 
 
 def test_near_and_regret():

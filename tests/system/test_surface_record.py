@@ -62,6 +62,7 @@ def test_killed_and_gone_on_with(work, command):
     assert all(run.io_seconds > 0 and run.write_bytes for run in runs)
     warm_ups = [r for r in Surface.load(path).runs if r.role is SurfaceRole.WARM_UP]
     assert len(warm_ups) == 3
+    assert Surface.load(path).facts.patterns, "replays are to see what a study's first run shows"
     path.unlink()
     assert tree(work) == before
 

@@ -251,6 +251,33 @@ def test_striping_ladders_leave_out_what_a_new_file_has_anyway():
     assert "mpiio.striping_factor" not in with_default(targets=1)
 
 
+def test_stripes_as_many_as_nodes_and_as_large_as_a_node_s_part_of_a_call():
+    eight = dataclasses.replace(EMULATED, n_ranks=16, n_hosts=1, virtual_nodes=8, write_calls=512)
+    ladders = _ladders(eight)
+    assert ladders["mpiio.striping_factor"] == (4, 8, -1)
+    assert ladders["mpiio.striping_unit"] == (4 << 20, 16 << 20, 256 << 10)  # 32 calls of 2 MiB
+    uneven = _ladders(dataclasses.replace(eight, write_bytes=(1 << 26) + 5))
+    assert uneven["mpiio.striping_unit"][-1] == (256 + 64) << 10
+    large = _ladders(dataclasses.replace(eight, write_calls=16))
+    assert large["mpiio.striping_unit"] == (4 << 20, 16 << 20, 8 << 20)
+    independent = dataclasses.replace(eight, independent_bytes=1 << 27)
+    assert _ladders(independent)["mpiio.striping_unit"] == (4 << 20, 16 << 20)
+    for nodes in (1, 4, 12):
+        known = _ladders(dataclasses.replace(eight, virtual_nodes=nodes))
+        assert known["mpiio.striping_factor"] == (4, -1)
+
+
+def test_settings_of_gathered_writes_do_nothing_where_none_are_gathered():
+    lustre = dataclasses.replace(EMULATED, mpiio_driver="LUSTRE")
+    for name in ("mpiio.romio_lustre_co_ratio", "mpiio.cb_nodes"):
+        assert is_valid({name: 2}, lustre)
+        assert not is_valid({name: 2, "mpiio.romio_cb_write": "disable"}, lustre)
+    assert "a stripe in each round" in find_space(lustre).left_out["mpiio.cb_buffer_size"]
+    reading = dataclasses.replace(lustre, read_bytes=1 << 26, mpiio_read_bytes=1 << 26)
+    assert "mpiio.cb_buffer_size" in _ladders(reading)
+    assert "mpiio.cb_buffer_size" in _ladders(dataclasses.replace(lustre, mpiio_driver="UFS"))
+
+
 def test_tunables_of_the_lustre_driver_need_it():
     name = "mpiio.romio_lustre_co_ratio"
     assert name in _ladders(dataclasses.replace(EMULATED, mpiio_driver="LUSTRE"))

@@ -19,6 +19,8 @@ from stripewise.study._tools import Tools
 from stripewise.tunables import build_configuration
 from stripewise.workspace import Place
 
+CAPTURE_OF_FIRST = "fold"
+"""What is recorded of the first run: single calls, from which its access patterns follow."""
 _CHECKPOINT_SECONDS = 0.2
 
 
@@ -153,7 +155,7 @@ class Executor:
             sync=slot.sync,
             writable=place.writable,
             keep_removed=self.keep_removed,
-            capture="fold" if slot.role is RunRole.WARM_UP else "",
+            capture=CAPTURE_OF_FIRST if slot.role is RunRole.WARM_UP else "",
         )
 
     def _resources(self, slot: RunSlot) -> Resources:

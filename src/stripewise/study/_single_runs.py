@@ -16,6 +16,7 @@ from stripewise.model import Measurement, RunStatus, Value
 from stripewise.owned import OwnedDirectory
 from stripewise.runtime import find_runtime
 from stripewise.study._baseline import usual_timeout
+from stripewise.study._executor import CAPTURE_OF_FIRST
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._local_tools import open_workspace
 from stripewise.study._looking import look, look_first
@@ -56,14 +57,14 @@ class SingleRuns:
         self._workspace.sweep(())
 
     def first(self) -> tuple[Measurement, FirstLook]:
-        """Run the program unchanged and see what it does.
+        """Run the program unchanged and see what it does, as the first run of a study does.
 
         Raises:
             ProgramError: It fails, cannot be seen, or does no I/O.
         """
         run_id = str(uuid4())
         with self._cleared(run_id):
-            measurement = self._measure(run_id, {})
+            measurement = self._measure(run_id, {}, CAPTURE_OF_FIRST)
             if measurement.status not in (RunStatus.OK, RunStatus.UNSEEN):
                 raise ProgramError(f"the program fails unchanged ({measurement.message})")
             place = self._workspace.find(run_id)
@@ -91,7 +92,9 @@ class SingleRuns:
                 self._workspace.check_after_failure(run_id)
         return measurement
 
-    def _measure(self, run_id: str, settings: Mapping[str, Value]) -> Measurement:
+    def _measure(
+        self, run_id: str, settings: Mapping[str, Value], capture: str = ""
+    ) -> Measurement:
         self.interrupts.checkpoint()
         if self.runs_left is not None:
             if self.runs_left <= 0:
@@ -109,6 +112,7 @@ class SingleRuns:
                 timeout_seconds=self.timeout_seconds,
                 sync=self.options.sync,
                 writable=place.writable,
+                capture=capture,
                 storage=self._storage,
             )
         )

@@ -109,7 +109,7 @@ class Landscape:
     @cached_property
     def best(self) -> Spot:
         """The optimum: the best median among those measured often enough."""
-        fewest = min(ENOUGH_REPEATS, max(len(spot.times) for spot in self.spots))
+        fewest = min(ENOUGH_REPEATS, min(len(spot.runs) for spot in self.spots))
         return next((s for s in self._acting if len(s.times) >= fewest), self.default)
 
     @property

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import ceil
 
 from stripewise.model import ProgramFacts, Value
 from stripewise.tunables._base import Condition, Rungs
@@ -83,6 +84,14 @@ def lustre(facts: ProgramFacts) -> str:
     return f"ROMIO uses its {facts.mpiio_driver} driver here, not that for Lustre"
 
 
+def rounds_by_size(facts: ProgramFacts) -> str:
+    """Aggregators move as much in a round as a hint says, and not a stripe."""
+    other = facts.mpiio_alternatives or facts.mpiio_read_bytes
+    if other or facts.mpiio_driver != "LUSTRE":
+        return ""
+    return "ROMIO's Lustre driver writes a stripe in each round, whatever it says"
+
+
 def _hints_act_everywhere(facts: ProgramFacts) -> bool:
     return facts.striping is not None and facts.striping.by_any_mpi
 
@@ -132,24 +141,48 @@ def buffer_sizes(default: int, larger: tuple[int, ...], smaller: tuple[int, ...]
 
 
 def stripe_counts(facts: ProgramFacts) -> tuple[Value, ...]:
-    """Four, 16 and all targets; where they are known, every power of four below their number."""
+    """Four, 16 and all targets; where they are known, every power of four below their number.
+
+    With them the number of nodes, so that each writes a stripe of its own: ROMIO's Lustre driver
+    uses a divisor of the stripes where there are fewer aggregators than those.
+    """
     if facts.striping is None:
         return (4, 16, ALL_TARGETS)
     targets, usual = facts.striping.targets, facts.striping.stripe_count
-    below = [4**n for n in range(1, 9) if 4**n < targets]
+    nodes = facts.aggregator_hosts
+    wanted = {*(4**n for n in range(1, 9)), *([nodes] if nodes > 1 else [])}
+    below = sorted(count for count in wanted if count < targets)
     usual = ALL_TARGETS if usual >= targets else usual
     return tuple(count for count in (*below, ALL_TARGETS) if count != usual and targets > 1)
 
 
 def stripe_sizes(facts: ProgramFacts) -> tuple[Value, ...]:
-    """1 and 4 MiB; where the default is known, 16 MiB too, and not the default itself."""
+    """1 and 4 MiB; where the default is known, 16 MiB too, and not the default itself.
+
+    Then also what one node writes of a collective call: with larger stripes a call reaches fewer
+    of them than there are nodes, with smaller ones a node writes several.
+    """
     if facts.striping is None:
         return (1 * MIB, 4 * MIB)
     usual = facts.striping.stripe_size
     n_bytes = max(facts.read_bytes, facts.write_bytes)
-    return tuple(size for size in (MIB, 4 * MIB, 16 * MIB) if size != usual and size < n_bytes)
+    rungs = [size for size in (MIB, 4 * MIB, 16 * MIB) if size < n_bytes]
+    share = _share_of_a_call(facts)
+    fitting = [share] if 0 < share <= 16 * MIB and share not in rungs else []
+    return tuple(size for size in (*rungs, *fitting) if size != usual)
 
 
+def _share_of_a_call(facts: ProgramFacts) -> int:
+    """Return the bytes that each node writes of a collective call, in whole units of a layout."""
+    if not facts.write_calls or facts.collective_bytes <= facts.independent_bytes:
+        return 0
+    calls_of_a_node = facts.write_calls / facts.n_ranks * max(facts.aggregator_hosts, 1)
+    of_a_node = facts.write_bytes / calls_of_a_node
+    return ceil(of_a_node / STRIPE_STEP) * STRIPE_STEP
+
+
+STRIPE_STEP = 64 * KIB
+"""Lustre's stripe sizes are multiples of it (documented: Lustre Operations Manual, setstripe)."""
 ALL_TARGETS = -1
 LARGEST_CHUNK_BYTES = 2**32 - 1
 SMALLEST_CHUNK_BYTES = 4 * KIB

@@ -100,6 +100,7 @@ TUNABLES = (
         search=Search(
             40, by=when.buffer_sizes(16 * MIB, (64 * MIB, 256 * MIB), (4 * MIB, 1 * MIB))
         ),
+        applies=(when.mpiio, when.several_ranks, when.collective, when.rounds_by_size),
         source=f"{_PRINTED}; acts in ROMIO's UFS driver and in OMPIO 4.1.4 (traced)",
     ),
     _hint(

@@ -14,6 +14,14 @@ from stripewise.tunables._conditions import romio_name
 from stripewise.tunables._registry import all_tunables, get
 from stripewise.tunables._settings import acts_per_file, scopes, settings_on, split_scope
 
+_OF_BUFFERING = {
+    "mpiio.cb_nodes",
+    "mpiio.cb_buffer_size",
+    "mpiio.romio_lustre_co_ratio",
+    "mpiio.romio_lustre_ds_in_coll",
+}
+"""Act on calls that are gathered by aggregators."""
+
 
 @dataclass(frozen=True)
 class Dimension:
@@ -182,5 +190,5 @@ def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
         return False  # it forces collective buffering
     unbuffered = direct_writes and not facts.read_bytes
     if unbuffered or settings.get("mca.fcoll") == "individual":
-        return not settings.keys() & {"mpiio.cb_nodes", "mpiio.cb_buffer_size"}
+        return not settings.keys() & _OF_BUFFERING
     return True
