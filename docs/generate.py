@@ -107,6 +107,7 @@ A description is a TOML file of at most 1 MiB:
 | `title` | one line for people |
 | `kind` | KINDS |
 | `stack` | MPI-IO that its users have, such as `cray`; may be left out |
+| `mounts` | absolute paths of mount points: it stands for what is mounted there; may be left out |
 | `slowdown` | 1, or how many times as long the figures make everything take |
 | `[TABLE]` | figures, see below |
 | `[transport.NAME]` | variants, see below |

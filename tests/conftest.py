@@ -16,9 +16,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_memory_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Keep studies away from the user's own store, those in wider fixtures too."""
+    """Keep studies away from the user's own store and descriptions, in wider fixtures too."""
     directory = tmp_path_factory.mktemp("knowledge")
     os.environ["STRIPEWISE_KNOWLEDGE"] = str(directory / "session.sqlite")
+    os.environ["XDG_CONFIG_HOME"] = str(directory / "config")
     os.environ.pop("STRIPEWISE_SITE_KNOWLEDGE", None)
     return directory
 

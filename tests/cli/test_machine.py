@@ -14,6 +14,7 @@ from stripewise.machines import (
     Interval,
     Storage,
     StorageCosts,
+    find_mount,
     load_description,
     preset_names,
 )
@@ -147,3 +148,40 @@ def test_a_local_storage_that_was_not_measured_is_exit_code_8(cli, tmp_path, mon
     done = cli("machine", "show", "local", "--directory", str(tmp_path), code=8)
     assert "stripewise machine probe DIR" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Return the user's own directory of descriptions."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    place = tmp_path / "config/stripewise/machines"
+    place.mkdir(parents=True)
+    return place
+
+
+def test_kept_descriptions_come_first_with_their_mounts(cli, own, tmp_path):
+    point = find_mount(tmp_path).point
+    text = changed('kind = "lustre"', f'kind = "local"\nmounts = ["{point}"]')
+    (own / "site.toml").write_text(text)
+    (own / "bad.toml").write_text("version = 1")
+    done = cli("machine", "list")
+    first = done.stdout.splitlines()[1]
+    assert first.startswith("site ")
+    assert f"  {point}  " in first
+    assert "bad.toml: name is missing" in done.stderr
+    (listed, *_) = json.loads(cli("machine", "list", "--json").stdout)
+    assert (listed["name"], listed["mounts"]) == ("site", [point])
+    assert f"stands for what is mounted at {point}" in cli("machine", "show", "site").stdout
+    checked = cli("machine", "check", code=3)
+    assert checked.stdout.startswith("site: ")
+    assert f"Stands for {point}." in checked.stdout
+    assert "bad.toml" in checked.stderr
+    (own / "bad.toml").unlink()
+    assert json.loads(cli("machine", "check", "--json").stdout)["problems"] == []
+    (own / "site.toml").unlink()
+    assert str(own) in cli("machine", "check").stderr
+
+
+def test_a_description_is_printed_to_begin_one_of_your_own_with(cli):
+    text = cli("machine", "show", "archer2-hdd", "--toml").stdout
+    assert load_description(text) == load_description("archer2-hdd")

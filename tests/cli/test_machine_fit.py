@@ -6,6 +6,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from stripewise.cli import main
+from stripewise.machines import find_mount, kind_of, load_description
 
 RESULTS = Path(__file__).parents[1] / "calibration" / "readers"
 
@@ -40,3 +41,16 @@ def test_targets_are_needed(tmp_path):
     assert run.exit_code == 2
     assert "--targets" in run.output
     assert not (tmp_path / "a.toml").exists()
+
+
+def test_what_is_fitted_can_stand_for_a_file_system(tmp_path):
+    site, results = tmp_path / "site.toml", RESULTS / "ior-posix-fpp.txt"
+    run = fit(results, "--targets", 1, "--for", tmp_path, "--for", "/", "-o", site)
+    assert run.exit_code == 0, run.output
+    mount = find_mount(tmp_path)
+    assert load_description(site).mounts == tuple(dict.fromkeys([mount.point, "/"]))
+    assert load_description(site).kind == kind_of(mount)
+    assert "stripewise/machines" in run.stderr
+    gone = fit(results, "--targets", 1, "--for", tmp_path / "gone", "-o", site)
+    assert gone.exit_code == 2
+    assert "is not on this host" in gone.stderr

@@ -90,8 +90,9 @@ def test_trials_with_unknown_knobs_are_left_out():
 
 
 def test_nothing_of_the_machine_that_names_it_is_exported():
-    (line,) = export_lines([lesson(of=case(replace(MACHINE, cpu="CPU")))])
+    (line,) = export_lines([lesson(of=case(replace(MACHINE, cpu="CPU", described="site")))])
     data = json.loads(line)["case"]
+    assert not data["machine"].pop("described")
     assert set(data["machine"]) == {
         "architecture", "cpu", "processors", "memory_bytes", "kernel", "filesystem", "device",
         "storage", "emulated",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from stripewise.emulation import EmulationOptions
 from stripewise.errors import ConfigurationError
-from stripewise.machines import find_storage
+from stripewise.machines import KnownStorage, find_storage
 from stripewise.model import PatternSummary, ProgramFacts, Striping
 from stripewise.simulation import simulated_program
 from stripewise.study import StudyOptions, run_study
@@ -34,10 +35,10 @@ FACTS = ProgramFacts(
 )
 
 
-def tuned(tmp_path, facts=FACTS, ranks_per_node=8, **options):
+def tuned(tmp_path, facts=FACTS, ranks_per_node=8, known=None, **options):
     program = simulated_program(FACTS, find_storage("archer"), ranks_per_node)
     launcher = FakeLauncher(program.seconds, lognormal(0.05))
-    tools = fake_tools(launcher, facts=facts)
+    tools = replace(fake_tools(launcher, facts=facts), known=known)
     given = StudyOptions(
         command=("mpiexec", "./a"), origin=tmp_path, directory=tmp_path / "s", unsynced=False,
         memory=False, **options,
@@ -75,6 +76,38 @@ def test_auto_uses_the_storage_that_is_emulated(tmp_path):
     other = EmulationOptions("archer@1/4")
     result, _ = tuned(tmp_path / "random", storage=other, strategy="random", trials=4)
     assert not any("the model of archer" in text for text in reasons(result))
+
+
+KNOWN = KnownStorage(replace(find_storage("archer"), name="site"), Path("/etc/site.toml"))
+SAID = "storage known: site (/etc/site.toml), predicted first"
+
+
+def test_auto_uses_the_description_that_stands_for_the_file_system(tmp_path):
+    result, _ = tuned(tmp_path, known=KNOWN, trials=4)
+    assert SAID in reasons(result)
+    emulated = EmulationOptions("archer@1/4")
+    other, _ = tuned(tmp_path / "on", known=KNOWN, storage=emulated, trials=4)
+    assert SAID not in reasons(other)
+    named, _ = tuned(tmp_path / "named", known=KNOWN, machine="archer", trials=4)
+    assert SAID not in reasons(named)
+
+
+@pytest.mark.parametrize("options", [{"strategy": "random"}, {"machine": "none"}])
+def test_what_is_known_can_be_left_out(tmp_path, options):
+    result, _ = tuned(tmp_path, known=KNOWN, trials=4, **options)
+    assert not any("site" in text for text in reasons(result))
+
+
+def test_what_is_known_is_not_spoken_of_where_nothing_can_be_simulated(tmp_path):
+    result, _ = tuned(tmp_path, replace(FACTS, patterns=()), known=KNOWN, trials=4)
+    assert not any("site" in text for text in [*reasons(result), *result.warnings])
+
+
+def test_a_study_goes_on_with_the_description_that_it_began_with(tmp_path):
+    tuned(tmp_path, known=KNOWN, trials=4)
+    gone, _ = tuned(tmp_path, known=None, trials=6, resume=True)
+    assert SAID in reasons(gone)
+    assert [one for one in reasons(gone) if one.startswith("storage known")] == [SAID]
 
 
 def test_a_program_without_a_pattern_is_told_so(tmp_path):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median
 
 from stripewise.calibration.readers import Results
 from stripewise.errors import UsageError
@@ -37,7 +38,7 @@ def blank_storage(
         "servers.targets": Figure(targets, Evidence.DOCUMENTED, given),
         **{one: Figure(_UNKNOWN, Evidence.ASSUMED, "not known") for one in _TARGETS},
     }
-    return Storage(name, f"{name}: fitted to benchmark results", kind, stack, figures)
+    return Storage(name, "Fitted to benchmark results", kind, stack, figures)
 
 
 def finished(storage: Storage, results: Results) -> Storage:
@@ -53,7 +54,7 @@ def finished(storage: Storage, results: Results) -> Storage:
     missing = [one for one in _TARGETS if storage.value(one) >= _UNKNOWN]
     seen = {True: 0.0, False: 0.0}
     for one in results.measured:
-        seen[one.writing] = max(seen[one.writing], *one.rates)
+        seen[one.writing] = max(seen[one.writing], median(one.rates))
     if missing and not any(seen.values()):
         raise UsageError(
             "the results say nothing of how fast a target is: add bandwidths, or name a "
@@ -61,7 +62,9 @@ def finished(storage: Storage, results: Results) -> Storage:
         )
     figures = dict(storage.figures)
     for name in missing:
-        value = seen[name.endswith("write")] or max(seen.values())
+        way = name.rpartition("_")[2]
+        most = storage.value(f"servers.whole_{way}")
+        value = min(seen[way == "write"] or max(seen.values()), most)
         source = "not told by the results: as fast as the fastest run"
         figures[name] = Figure(float(f"{value:.4g}"), Evidence.ASSUMED, source)
     return replace(storage, figures=figures)

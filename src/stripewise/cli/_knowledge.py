@@ -206,7 +206,7 @@ def _row(lesson: Lesson, origin: str) -> tuple[str, ...]:
         printable(case.fingerprint.program),
         str(case.fingerprint.n_ranks),
         printable(_stack(case)),
-        printable(case.machine.emulated or case.machine.filesystem),
+        printable(case.machine.emulated or case.machine.described or case.machine.filesystem),
         origin,
         _found(lesson),
     )
@@ -253,7 +253,11 @@ def _facts(case: Case) -> Iterator[tuple[str, str]]:
         f"{machine.processors} x {machine.cpu or machine.architecture}, {memory}, "
         f"Linux {machine.kernel}",
     )
-    words = (machine.filesystem, f"emulated {machine.emulated}" if machine.emulated else "")
+    words = (
+        f"{machine.described}," if machine.described else "",
+        machine.filesystem,
+        f"emulated {machine.emulated}" if machine.emulated else "",
+    )
     yield "storage", " ".join(part for part in (*words, machine.device) if part)
 
 

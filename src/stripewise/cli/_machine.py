@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from stripewise.cli._common import answer, directory_option, examples, json_option, note
+from stripewise.cli._machine_check import command as _check
 from stripewise.cli._machine_fit import command as _fit
-from stripewise.cli._machine_text import data, details, sentence, summary, table
+from stripewise.cli._machine_text import data, details, summary, table
 from stripewise.cli._machine_validate import command as _validate
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _directory_option = directory_option(
     epilog=examples(
         "stripewise machine list",
         "stripewise machine show archer2-hdd",
-        "stripewise machine show archer2-hdd@1/64",
+        "stripewise machine show archer2-hdd --toml > site.toml",
         "stripewise machine check site.toml",
         "stripewise machine probe /scratch/project",
         "stripewise machine show local --directory /scratch/project",
@@ -49,13 +50,20 @@ def command() -> None:
 @command.command("list", epilog=examples("stripewise machine list --json"))
 @json_option
 def list_(as_json: bool) -> None:
-    """List the described storage systems, and this machine's own if it was measured."""
-    from stripewise.machines import find_storage, local_storage, preset_names
+    """List the described storage systems, and this machine's own if it was measured.
 
-    found = [find_storage(name) for name in preset_names()]
-    local = local_storage(Path())
-    found += [local] if local.costs.is_measured else []
+    Descriptions in the directories of the user and of the site come first, with the mounts that
+    they stand for: `stripewise tune` uses them there by itself.
+    """
+    from stripewise.machines import find_storage, known_storages, preset_names
+
+    known = known_storages()
+    names = dict.fromkeys([*(one.storage.name for one in known.found), *preset_names()])
+    found = [find_storage(name) for name in names]
+    found += _measured_here()
     answer(as_json, lambda: [summary(one) for one in found], lambda: table(found))
+    for text in known.problems:
+        note(text, kind="warning")
 
 
 @command.command(
@@ -68,37 +76,23 @@ def list_(as_json: bool) -> None:
 )
 @click.argument("storage", metavar="STORAGE")
 @_directory_option
+@click.option("--toml", "as_toml", is_flag=True,
+              help="Print the description itself, to begin one of your own with.")  # fmt: skip
 @json_option
-def show(storage: str, directory: Path, as_json: bool) -> None:
+def show(storage: str, directory: Path, as_toml: bool, as_json: bool) -> None:
     """Show every figure of STORAGE: its value, what kind of figure it is, and its source.
 
     STORAGE is a name that `stripewise machine list` shows, the path of a description, or
     "local": the file system of this directory, as `stripewise machine probe` measured it.
     `@1/N` shows the storage in slow motion: bandwidths divided, times multiplied by N.
     """
-    from stripewise.machines import find_storage
+    from stripewise.machines import description_text, find_storage
 
     found = find_storage(storage, directory)
+    if as_toml:
+        click.echo(description_text(found), nl=False)
+        return
     answer(as_json, lambda: data(found), lambda: details(found))
-
-
-@command.command(epilog=examples("stripewise machine check site.toml"))
-@click.argument("file", metavar="FILE")
-@json_option
-def check(file: str, as_json: bool) -> None:
-    """Check a description: exit code 0 if it can be used, 3 with the first problem if not.
-
-    Warnings name what is allowed but may be a slip.
-    """
-    from stripewise.machines import description_warnings, load_description
-
-    found = load_description(file)
-    warnings = [*_stack_warnings(found), *description_warnings(found)]
-    answer(
-        as_json,
-        lambda: {**summary(found), "warnings": warnings},
-        lambda: [sentence(found), *(f"  warning: {text}" for text in warnings)],
-    )
 
 
 @command.command(
@@ -152,17 +146,15 @@ def _ending_in_order() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def _stack_warnings(storage: Storage) -> list[str]:
-    from stripewise.simulation.stacks import stack_names
-    from stripewise.tunables import suggest
+def _measured_here() -> list[Storage]:
+    from stripewise.errors import StorageError
+    from stripewise.machines import kept_storage
 
-    if not storage.stack:
-        return ["no stack is named: simulations need `--stack`"]
-    known = stack_names()
-    if storage.stack in known or not known:
+    try:
+        return [kept_storage(Path())]
+    except StorageError:
         return []
-    return [f"stack {storage.stack!r} is not known{suggest(storage.stack, known)}"]
 
 
-for _member in (_validate, _fit):
+for _member in (_check, _validate, _fit):
     command.add_command(_member)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stripewise.calibration import Fitted
     from stripewise.calibration.readers import Results
     from stripewise.machines import Storage
+    from stripewise.model import Mount
 
 
 @click.command(
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         "stripewise machine fit ior-*.json mdtest.txt --targets 12 -o site.toml",
         "stripewise machine fit benchio.txt --ranks-per-node 128 --targets 12 -o site.toml",
         "stripewise machine fit runs.csv --like archer2-hdd -o site.toml",
+        "stripewise machine fit ior-*.txt --targets 24 --for /scratch -o site.toml",
         "stripewise machine check site.toml",
     ),
 )
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
               help="Software stack of MPI-IO results.  [default: romio]")  # fmt: skip
 @click.option("--ranks-per-node", type=click.IntRange(min=1), metavar="R", default=None,
               help="Where the results do not tell.")  # fmt: skip
+@click.option("--for", "places", multiple=True, metavar="DIR",
+              help="Say that the file system of DIR is described (repeatable): `tune` uses "
+                   "the description there.")  # fmt: skip
 @json_option
 def command(
     results: tuple[Path, ...],
@@ -50,6 +55,7 @@ def command(
     like: str,
     stack: str,
     ranks_per_node: int | None,
+    places: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Estimate the limits of a storage from benchmark RESULTS, each with an interval of 95 %.
@@ -59,15 +65,20 @@ def command(
     """
     from stripewise.calibration import fit_results
     from stripewise.calibration.readers import read_results
-    from stripewise.machines import description_text
+    from stripewise.machines import description_text, machine_directories
     from stripewise.outputs import write_file
 
+    mounts = list(map(_mount_of, places))
     read = read_results(results, ranks_per_node or 0)
-    fitted = fit_results(read, _base(read, output, targets, like, stack))
+    fitted = fit_results(read, _tied(_base(read, output, targets, like, stack), mounts, like))
     write_file(output, description_text(fitted.storage))
     answer(as_json, lambda: _data(fitted), lambda: _lines(fitted, read))
     if not as_json:
         note(f"wrote {output}: `stripewise simulate --on {output}` uses it")
+    if mounts and not as_json:
+        own, site = machine_directories()
+        where = ", ".join(one.point for one in mounts)
+        note(f"`tune` uses it on {where} once it is in {own} or, for everybody, in {site}")
 
 
 def _base(read: Results, output: Path, targets: int | None, like: str, stack: str) -> Storage:
@@ -85,6 +96,30 @@ def _base(read: Results, output: Path, targets: int | None, like: str, stack: st
         return found
     figure = Figure(targets, Evidence.DOCUMENTED, "given to `stripewise machine fit`")
     return replace(found, figures={**found.figures, "servers.targets": figure})
+
+
+def _mount_of(place: str) -> Mount:
+    """Return what is mounted where a directory is."""
+    from stripewise.machines import find_mount
+
+    if not Path(place).exists():
+        raise UsageError(
+            f"--for {place}: it is not on this host: run `machine fit` where it is, or leave "
+            f'--for out and write mounts = ["{place}"] into the description'
+        )
+    return find_mount(Path(place))
+
+
+def _tied(storage: Storage, mounts: list[Mount], like: str) -> Storage:
+    """Return the description of the file systems that are mounted."""
+    from stripewise.machines import KINDS, kind_of
+
+    if not mounts:
+        return storage
+    kind = storage.kind
+    if not like and (mounts[0].kind in KINDS or not mounts[0].is_network):
+        kind = kind_of(mounts[0])
+    return replace(storage, kind=kind, mounts=tuple(dict.fromkeys(m.point for m in mounts)))
 
 
 def _data(fitted: Fitted) -> dict[str, Any]:

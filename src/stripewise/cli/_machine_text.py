@@ -26,6 +26,7 @@ def summary(storage: Storage) -> dict[str, Any]:
         "kind": storage.kind,
         "stack": storage.stack or None,
         "slowdown": storage.slowdown,
+        "mounts": list(storage.mounts),
         "transports": [one.name for one in storage.transports],
         "figures": {kind: kinds[kind] for kind in ("measured", "documented", "assumed")},
     }
@@ -34,8 +35,9 @@ def summary(storage: Storage) -> dict[str, Any]:
 def table(found: list[Storage]) -> list[str]:
     """Return a line for each description."""
     rows = [
-        ("STORAGE", "KIND", "NODES", "TARGETS", "A TARGET", "MEASURED", "ASSUMED", "WHAT IT IS")
-    ]
+        ("STORAGE", "KIND", "NODES", "TARGETS", "A TARGET", "MEASURED", "ASSUMED", "STANDS FOR",
+         "WHAT IT IS")
+    ]  # fmt: skip
     for one in found:
         kinds = summary(one)["figures"]
         rows.append(
@@ -47,10 +49,16 @@ def table(found: list[Storage]) -> list[str]:
                 format_bandwidth(one.value("servers.target_write")),
                 str(kinds["measured"]),
                 str(kinds["assumed"]),
+                _stands_for(one),
                 printable(one.title),
             )
         )
     return aligned(rows)
+
+
+def _stands_for(storage: Storage) -> str:
+    """Return where the storage is mounted; "" if its description does not say."""
+    return " ".join(map(printable, storage.mounts)) or printable(storage.mount.point)
 
 
 def sentence(storage: Storage) -> str:
@@ -61,6 +69,7 @@ def sentence(storage: Storage) -> str:
         f"{storage.name}: {printable(storage.title)}. {storage.kind}, "
         f"{storage.value('servers.targets'):.0f} targets of "
         f"{format_bandwidth(storage.value('servers.target_write'))}; figures: {counted}."
+        + (f" Stands for {_stands_for(storage)}." if storage.mounts else "")
     )
 
 
@@ -90,6 +99,8 @@ def details(storage: Storage) -> Iterator[str]:
     yield f"{storage.name}: {printable(storage.title)}"
     stack = f", MPI-IO of its users: {storage.stack}" if storage.stack else ""
     yield f"kind: {storage.kind}{stack}"
+    if storage.mounts:
+        yield f"stands for what is mounted at {_stands_for(storage)}"
     if storage.slowdown != 1:
         yield f"in slow motion: every time is {storage.slowdown:g} times as long"
     yield ""

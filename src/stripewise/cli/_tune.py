@@ -117,7 +117,8 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
     metavar="STORAGE",
     default="",
     help="Description of the storage, a name or a file: what a simulation on it promises most of "
-    "is tried first.  [default: what is known of the storage]",
+    "is tried first; none: nothing is predicted.  [default: under auto, the description "
+    "that stands for the file system here, if there is one]",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
 @directory_option("--study-dir", help="Directory of the study  [default: PROGRAM.stripewise]")
@@ -212,7 +213,7 @@ def command(
     """
     from stripewise.cli._vary import parse_vary
     from stripewise.strategies import check_strategy_options
-    from stripewise.study import StudyOptions
+    from stripewise.study import NO_MACHINE, StudyOptions
     from stripewise.tunables import get
 
     program, directory = given.pop("program"), given.pop("study_dir")
@@ -234,7 +235,7 @@ def command(
         **given,
     )
     check_strategy_options(options.strategy, options.strategy_options)
-    if options.machine:
+    if options.machine not in ("", NO_MACHINE):
         from stripewise.machines import find_storage
 
         find_storage(options.machine)

@@ -162,11 +162,8 @@ class EmulatedStorage:
     @property
     def striping(self) -> Striping:
         """What tunables and strategies are to know of it."""
-        count = int(self.storage.value("layout.stripe_count"))
-        size = int(self.storage.value("layout.stripe_size"))
-        if self.options.capacity_bytes:
-            count = self.targets
-        return Striping(self.targets, min(count, self.targets), size, by_any_mpi=True)
+        found = replace(self.storage.striping, targets=self.targets, by_any_mpi=True)
+        return replace(found, stripe_count=self.targets) if self.options.capacity_bytes else found
 
     @property
     def network_variables(self) -> tuple[str, ...]:

@@ -68,8 +68,13 @@ def decode(text: str) -> Lesson:
 
 
 def export_lines(lessons: Iterable[Lesson]) -> Iterator[str]:
-    """Yield one line a study, without line ends."""
-    return map(encode, lessons)
+    """Yield one line a study, without line ends, and without what names the machine."""
+    return (encode(_nameless(lesson)) for lesson in lessons)
+
+
+def _nameless(lesson: Lesson) -> Lesson:
+    machine = replace(lesson.case.machine, described="")
+    return replace(lesson, case=replace(lesson.case, machine=machine))
 
 
 def import_lines(lines: Iterable[str], name: str) -> list[Lesson]:

@@ -55,7 +55,8 @@ def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:
         directory: Of the study.
         root: Where `proc` and `sys` are (for tests).
     """
-    mount = local_storage(directory, root).mount
+    found = local_storage(directory, root)
+    mount = found.mount
     source = mount.source.encode("utf-8", "surrogateescape")
     return Machine(
         architecture=platform.machine(),
@@ -66,6 +67,7 @@ def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:
         filesystem=one_line(mount.kind),
         device=mount.medium,
         storage=hashlib.sha256(source).hexdigest()[:16] if mount.is_network else "",
+        described=found.name if found.is_described else "",
     )
 
 

@@ -45,6 +45,8 @@ class Machine:
             emulated storage, of its description.
         emulated: Storage that is emulated there, in slow motion: "archer2-hdd@1/64"; "" where
             the storage is what it is.
+        described: Name of the description that stands for the file system, which is not
+            exported; "" if none does.
     """
 
     architecture: Text = ""
@@ -56,6 +58,7 @@ class Machine:
     device: Text = ""
     storage: Digest = ""
     emulated: Text = ""
+    described: Text = ""
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,19 @@ if TYPE_CHECKING:
     from stripewise.machines._find import find_storage as find_storage
     from stripewise.machines._find import load_description as load_description
     from stripewise.machines._find import preset_names as preset_names
+    from stripewise.machines._known import KnownStorage as KnownStorage
+    from stripewise.machines._known import known_storage as known_storage
+    from stripewise.machines._known import known_storages as known_storages
+    from stripewise.machines._known import machine_directories as machine_directories
+    from stripewise.machines._known import mount_warnings as mount_warnings
     from stripewise.machines._local import keep_storage as keep_storage
     from stripewise.machines._local import kept_storage as kept_storage
+    from stripewise.machines._local import kind_of as kind_of
     from stripewise.machines._local import local_storage as local_storage
     from stripewise.machines._local import measured_words as measured_words
     from stripewise.machines._local import storage_file as storage_file
     from stripewise.machines._local import storage_of_files as storage_of_files
+    from stripewise.machines._mount import find_mount as find_mount
     from stripewise.machines._probe import probe_storage as probe_storage
     from stripewise.machines._requests import Stack as Stack
     from stripewise.machines._slow import slowed as slowed

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from stripewise.machines._costs import StorageCosts
 from stripewise.machines._figures import FIGURES, Figure
-from stripewise.model import Mount
+from stripewise.model import Mount, Striping
 
 KINDS = ("lustre", "datawarp", "scatefs", "gpfs", "local")
+LOCAL = "local"
 _DEFAULTS = {spec.name: spec.default for spec in FIGURES}
 
 
@@ -47,6 +48,8 @@ class Storage:
         figures: Name of `FIGURES` -> figure; what is missing has its default.
         transports: Variants; the first is in use if no other is chosen.
         slowdown: The same storage in slow motion: every time is so many times as long.
+        mounts: Absolute paths at which it is mounted, where that is said: it stands for the file
+            system that is mounted there.
         mount: Of this machine's own storage: what is mounted.
         costs: Of this machine's own storage: what requests were measured to cost.
     """
@@ -58,6 +61,7 @@ class Storage:
     figures: Mapping[str, Figure]
     transports: tuple[Transport, ...] = ()
     slowdown: float = 1.0
+    mounts: tuple[str, ...] = ()
     mount: Mount = field(default_factory=Mount)
     costs: StorageCosts = field(default_factory=StorageCosts)
 
@@ -73,6 +77,18 @@ class Storage:
         if default is None:
             raise KeyError(name)
         return default
+
+    @property
+    def is_described(self) -> bool:
+        """Whether somebody described it, and it is not what a probe found here."""
+        return self.name != LOCAL
+
+    @property
+    def striping(self) -> Striping:
+        """What tunables and strategies are to know of new files on it."""
+        targets = int(self.value("servers.targets"))
+        count = min(int(self.value("layout.stripe_count")), targets)
+        return Striping(targets, count, int(self.value("layout.stripe_size")))
 
     def transport(self, environment: Mapping[str, str]) -> Transport | None:
         """Return the variant that a job's environment chooses; None: there are no variants.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Descriptions by name: presets, files, and either of them in slow motion."""
+"""Descriptions by name: kept ones, presets, files, and each of them in slow motion."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from stripewise.errors import ConfigurationError
-from stripewise.inputs import DESCRIPTION, read_input
-from stripewise.machines._description import Storage
-from stripewise.machines._local import LOCAL, kept_storage
+from stripewise.machines._description import LOCAL, Storage
+from stripewise.machines._known import known_storages, read_description
+from stripewise.machines._local import kept_storage
 from stripewise.machines._slow import slowed
 
 _SLOWEST = 1_000_000
@@ -29,7 +29,8 @@ def load_description(source: str | Path, directory: Path = Path()) -> Storage:
     """Read one description.
 
     Args:
-        source: Name of a preset, "local", path of a file, or (several lines) the TOML itself.
+        source: Name of a description that is kept here, name of a preset, "local", path of a
+            file, or (several lines) the TOML itself.
         directory: Whose file system "local" is.
 
     Raises:
@@ -42,6 +43,10 @@ def load_description(source: str | Path, directory: Path = Path()) -> Storage:
         return kept_storage(directory)
     if isinstance(source, str) and "\n" in source:
         return parse_description(source)
+    by_name = isinstance(source, str) and "/" not in source and not source.endswith(".toml")
+    known = known_storages() if by_name else None
+    if known and (one := known.named(str(source))):
+        return one.storage
     if isinstance(source, str) and source in preset_names():
         place = files("stripewise.machines") / "presets" / f"{source}.toml"
         return parse_description(place.read_text(encoding="utf-8"), source)
@@ -49,12 +54,13 @@ def load_description(source: str | Path, directory: Path = Path()) -> Storage:
     if isinstance(source, str) and path.suffix != ".toml" and not path.is_file():
         from stripewise.tunables import suggest
 
-        closest = suggest(source, [*preset_names(), LOCAL]) or ":"
+        names = [one.storage.name for one in known.found] if known else []
+        closest = suggest(source, [*names, *preset_names(), LOCAL]) or ":"
         raise ConfigurationError(
             f"no storage is called {source!r}{closest} give the path of a .toml file or a name "
             "that `stripewise machine list` shows"
         )
-    return parse_description(_read(path), str(source))
+    return read_description(path)
 
 
 def find_storage(name: str, directory: Path = Path()) -> Storage:
@@ -87,16 +93,3 @@ def _slowdown(name: str, scale: str) -> float:
             f"1/{_SLOWEST} to 1 such as @0.25"
         )
     return float(1 / share)
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_input(path, DESCRIPTION).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(
-            f"{path}: not UTF-8 text: save the description as UTF-8"
-        ) from error
-    except OSError as error:
-        raise ConfigurationError(
-            f"{path}: the description cannot be read ({error.strerror or error}): check its path"
-        ) from error

@@ -19,8 +19,9 @@ from pathlib import Path
 
 from stripewise.errors import ConfigurationError, StorageError
 from stripewise.inputs import DESCRIPTION, read_input
-from stripewise.machines._description import KINDS, Storage
+from stripewise.machines._description import KINDS, LOCAL, Storage
 from stripewise.machines._figures import Dimension
+from stripewise.machines._known import known_storages
 from stripewise.machines._mount import find_mount
 from stripewise.machines._units import quantity_text
 from stripewise.machines._write import description_text
@@ -28,7 +29,6 @@ from stripewise.model import Mount
 from stripewise.outputs import whole_file
 from stripewise.text import printable
 
-LOCAL = "local"
 _REMEDY = "measure it with `stripewise machine probe DIR`"
 
 
@@ -40,7 +40,8 @@ def storage_file(directory: Path) -> Path:
 def local_storage(directory: Path, root: Path = Path("/")) -> Storage:
     """Return the record of the file system that a directory is on.
 
-    Without a record that can be read it has the mount alone: no figures, and assumed costs.
+    It is the description that stands for it, with the costs that were measured here, or else
+    what was measured. Without either it has the mount alone: no figures, and assumed costs.
 
     Args:
         directory: Of which it is asked; links are followed.
@@ -48,13 +49,15 @@ def local_storage(directory: Path, root: Path = Path("/")) -> Storage:
     """
     mount = find_mount(directory, root)
     try:
-        return replace(_read(_file(mount)), mount=mount)
+        kept = replace(_read(_file(mount)), mount=mount)
     except (OSError, StorageError):
-        return described(mount)
+        kept = described(mount)
+    known = known_storages().at(mount)
+    return replace(known.storage, mount=mount, costs=kept.costs) if known else kept
 
 
 def kept_storage(directory: Path) -> Storage:
-    """Return the kept record of the file system that a directory is on.
+    """Return what was measured of the file system that a directory is on.
 
     Raises:
         StorageError: Nothing was measured there, or the record is damaged or of another version.
@@ -116,14 +119,23 @@ def keep_storage(storage: Storage, directory: Path) -> Path:
 
 def described(mount: Mount) -> Storage:
     """Return a storage of which nothing but the mount is known."""
-    kind = mount.kind if mount.kind in KINDS else LOCAL
-    return Storage(LOCAL, printable(str(mount)), kind, "", {}, mount=mount)
+    return Storage(LOCAL, printable(str(mount)), kind_of(mount), "", {}, mount=mount)
+
+
+def kind_of(mount: Mount) -> str:
+    """Return what kind of storage a mounted file system is, one of `KINDS`."""
+    return mount.kind if mount.kind in KINDS else LOCAL
 
 
 def measured_words(storage: Storage) -> str:
-    """Say what was measured of a local storage, and when; "" if nothing was."""
+    """Say what was measured of a local storage, and when; "" if nothing was.
+
+    Nothing is said of a storage that is described: its figures are not those of the probe.
+    """
     names = {"writes": "client.process_write", "reads": "client.process_read"}
-    if not storage.costs.is_measured or not storage.figures.keys() >= set(names.values()):
+    if storage.is_described or not storage.costs.is_measured:
+        return ""
+    if not storage.figures.keys() >= set(names.values()):
         return ""
     rates = " and ".join(
         f"{verb} {quantity_text(storage.value(name), Dimension.BANDWIDTH)}"

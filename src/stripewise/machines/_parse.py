@@ -81,6 +81,7 @@ class _Document(_Strict):
     title: str
     kind: str
     stack: str = ""
+    mounts: list[str] = Field(default_factory=list)
     slowdown: Annotated[float, Field(ge=1, le=1e9)] = 1.0
     transport: dict[str, _Transport] = Field(default_factory=dict)
     mount: RawMount = Field(default_factory=RawMount)
@@ -137,6 +138,7 @@ def _storage(document: Any) -> Storage:
         figures=dict(_figures(document)),
         transports=tuple(_transport(name, one) for name, one in document.transport.items()),
         slowdown=document.slowdown,
+        mounts=tuple(dict.fromkeys(document.mounts)),
         mount=document.mount.mount(),
         costs=costs_of(document.costs),
     )
@@ -158,6 +160,9 @@ def _check_words(document: Any) -> None:
         )
     if document.stack and not _NAME.fullmatch(document.stack):
         raise ValueError(f'stack = {document.stack!r}: name an MPI-IO, such as "cray"')
+    for path in document.mounts:
+        if not path.startswith("/") or not path.isprintable():
+            raise ValueError(f'mounts: {path!r}: write absolute paths, such as "/scratch"')
 
 
 def _figures(document: Any) -> Iterator[tuple[str, Figure]]:

@@ -24,6 +24,8 @@ def _lines(storage: Storage) -> Iterator[str]:
     yield "version = 1"
     for key in ("name", "title", "kind", "stack"):
         yield f"{key} = {basic_string(getattr(storage, key))}"
+    if storage.mounts:
+        yield f"mounts = [{', '.join(map(basic_string, storage.mounts))}]"
     if storage.slowdown != 1:
         yield f"slowdown = {float(storage.slowdown)!r}"
     table = ""

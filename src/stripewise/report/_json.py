@@ -67,7 +67,9 @@ def result_to_json(result: StudyResult) -> dict[str, Any]:
         "runs": [_run(entry) for entry in result.runs],
         "provenance": dict(result.provenance),
         "storage": {
-            "name": result.emulated or result.provenance.get("storage", ""),
+            "name": result.emulated
+            or result.provenance.get("described", "")
+            or result.provenance.get("storage", ""),
             "emulated": bool(result.emulated),
         },
         "cases": [

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stripewise.errors import RuntimeMissingError
-from stripewise.machines import local_storage, measured_words
+from stripewise.machines import known_storage, local_storage, measured_words
 from stripewise.runtime._libraries import REMEDIES
 from stripewise.runtime._locate import Runtime, find_runtime
 from stripewise.runtime._mpi import MpiInstallation, detect_mpis
@@ -212,8 +212,12 @@ def _storage(directory: Path) -> list[Check]:
         role = "network" if mount.is_network else "local"
         role = "parallel" if mount.is_parallel else role
         detail = f"{directory} is on {mount.kind or 'an unknown type'} ({role})"
-        words = measured_words(storage) or "not measured (`stripewise machine probe`)"
-        found = ok("file system", f"{detail}; {words}")
+        known, problems = known_storage(directory)
+        words = f"described as {known}" if known else measured_words(storage)
+        detail = f"{detail}; {words or 'not measured (`stripewise machine probe`)'}"
+        found = ok("file system", detail)
+        if problems:
+            found = warn("file system", detail, problems[0])
     try:
         free = shutil.disk_usage(directory).free
     except OSError as error:

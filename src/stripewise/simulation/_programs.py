@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from stripewise.errors import StripewiseError
 from stripewise.machines import Storage
@@ -41,6 +41,8 @@ class SimulatedProgram:
         storage: That it runs on.
         transport: Name of the storage's variant; "": the default.
         stack: Software stack; "": what the facts tell, and the choice of MCA `io`.
+        environment: That the program runs in: it chooses the storage's variant, unless settings
+            choose another.
     """
 
     facts: ProgramFacts
@@ -48,6 +50,7 @@ class SimulatedProgram:
     storage: Storage
     transport: str = ""
     stack: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tunables(self) -> frozenset[str]:
@@ -65,8 +68,8 @@ class SimulatedProgram:
     def _transport(self, settings: Mapping[str, Value]) -> str | Mapping[str, str]:
         """Return the variant of the storage, or the variables under settings that choose it."""
         names = self._variables & settings.keys()
-        environment = {name.removeprefix(_ENVIRONMENT): str(settings[name]) for name in names}
-        return self.transport or environment
+        chosen = {name.removeprefix(_ENVIRONMENT): str(settings[name]) for name in names}
+        return self.transport or {**self.environment, **chosen}
 
     def seconds(self, settings: Mapping[str, Value]) -> float | None:
         """Return the I/O time under settings; None where that cannot be simulated."""
@@ -88,7 +91,11 @@ class SimulatedProgram:
 
 
 def simulated_program(
-    facts: ProgramFacts, storage: Storage, ranks_per_node: int = 0, transport: str = ""
+    facts: ProgramFacts,
+    storage: Storage,
+    ranks_per_node: int = 0,
+    transport: str = "",
+    environment: Mapping[str, str] | None = None,
 ) -> SimulatedProgram | None:
     """Return what can be simulated of a program; None where no pattern of it was recognised.
 
@@ -96,13 +103,17 @@ def simulated_program(
         facts: Of its first run.
         storage: That it runs on.
         ranks_per_node: Of the storage's nodes; 0: as many as it had on each host.
-        transport: Name of the storage's variant; "": the default.
+        transport: Name of the storage's variant; "": the environment's, or the default.
+        environment: That the program runs in.
     """
     per_node = ranks_per_node or -(-facts.n_ranks // max(facts.n_hosts, 1))
     if not facts.patterns or facts.n_ranks % per_node:
         return None
     workload = Workload(tuple(_patterns(facts)), facts.n_ranks // per_node, per_node)
-    return SimulatedProgram(facts, workload, storage, transport)
+    given = environment or {}
+    names = {name for one in storage.transports for name in one.when}
+    relevant = {name: given[name] for name in sorted(names & given.keys())}
+    return SimulatedProgram(facts, workload, storage, transport, environment=relevant)
 
 
 def _patterns(facts: ProgramFacts) -> list[Pattern]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stripewise.study._loop import MakeTools as MakeTools
     from stripewise.study._loop import run_study as run_study
     from stripewise.study._observer import Observer as Observer
+    from stripewise.study._options import NO_MACHINE as NO_MACHINE
     from stripewise.study._options import StudyOptions as StudyOptions
     from stripewise.study._simulated import NoFiles as NoFiles
     from stripewise.study._simulated import simulated_workload as simulated_workload

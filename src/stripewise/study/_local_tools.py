@@ -17,14 +17,21 @@ from stripewise.emulation import EmulatedStorage
 from stripewise.errors import UsageError
 from stripewise.knowledge import Machine, Memory, describe_machine, own_store, site_stores
 from stripewise.launch import Launcher, create_launcher
-from stripewise.machines import local_storage, measured_words
+from stripewise.machines import (
+    KnownStorage,
+    Storage,
+    find_storage,
+    known_storage,
+    local_storage,
+    measured_words,
+)
 from stripewise.model import JobSettings, ProgramFacts, Verification
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import command_with_resources, find_runtime, mpi_of_command
 from stripewise.study._ledger import Ledger
 from stripewise.study._looking import look, look_first, what_was_written
-from stripewise.study._options import CLASSES, StudyOptions
+from stripewise.study._options import CLASSES, NO_MACHINE, StudyOptions
 from stripewise.study._tools import Compare, Tools
 from stripewise.tunables import Space, Tunable, find_space, get
 from stripewise.verify import Reference, unreadable
@@ -45,6 +52,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     runtime = find_runtime()
     launcher = create_launcher(options.launcher, runtime)
     storage = _storage(options, launcher)
+    known = None if storage else _known(options, ledger)
     policy = load_policy()
     workspace = open_workspace(options)
     memory = None
@@ -58,7 +66,9 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         launcher=launcher,
         workspace=workspace,
         look=look,
-        look_first=partial(look_first, workspace, storage=storage),
+        look_first=partial(
+            look_first, workspace, storage=storage, described=_described(options, known)
+        ),
         compare=_comparison(workspace),
         unreadable=lambda run_id: unreadable(workspace.outputs(run_id)),
         find_space=partial(search_space, options, policy),
@@ -66,7 +76,25 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         provenance=_provenance(options, policy, storage),
         memory=memory,
         storage=storage,
+        known=known,
     )
+
+
+def _known(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
+    """Return the description that stands for the study's file system; say what is wrong."""
+    if options.machine:
+        return None
+    known, problems = known_storage(options.study_directory)
+    for text in problems if options.strategy == "auto" else ():
+        ledger.warn(text)
+    return known
+
+
+def _described(options: StudyOptions, known: KnownStorage | None) -> Storage | None:
+    """Return the description that the user names, or the one that is known."""
+    if options.machine not in ("", NO_MACHINE):
+        return find_storage(options.machine)
+    return known.storage if known else None
 
 
 def _storage(options: StudyOptions, launcher: Launcher) -> EmulatedStorage | None:
@@ -92,6 +120,7 @@ def _emulated_machine(machine: Machine, storage: EmulatedStorage) -> Machine:
         device="",
         storage=storage.digest,
         emulated=storage.identity,
+        described="",
     )
 
 
@@ -154,18 +183,21 @@ def _provenance(
     options: StudyOptions, policy: Policy, storage: EmulatedStorage | None
 ) -> dict[str, str]:
     local = local_storage(options.study_directory)
-    here = str(local.mount)
+    known, _ = known_storage(options.study_directory)
+    here = f"{known}, {local.mount}" if known else str(local.mount)
     described = {
         "stripewise": stripewise.__version__,
         "python": platform.python_version(),
         "host": platform.node(),
         "system": f"{platform.system()} {platform.release()}",
         "cores": str(len(os.sched_getaffinity(0))),
-        "storage": here if storage is None else f"{storage.identity}, emulated on {here}",
+        "storage": f"{storage.identity}, emulated on {here}" if storage else here,
         "storage measured": measured_words(local),
         "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
         "directory": str(options.origin),
     }
+    if known is not None and storage is None:
+        described["described"] = known.storage.name
     if storage is not None:
         described["emulated"] = storage.identity
         described["emulated as"] = storage.command_words

@@ -21,6 +21,8 @@ from stripewise.tunables import SafetyClass
 DEFAULT_TRIALS = 20
 MINIMUM_RUNS = 6 + 2 * LOOKS[0]
 """Of each case: warm-up, 3 baselines, one trial of 2 runs, the pairs of the first look."""
+NO_MACHINE = "none"
+"""As a description of the storage: nothing is predicted, whatever is known of it."""
 CLASSES = {
     "safe": frozenset({SafetyClass.SAFE}),
     "layout": frozenset({SafetyClass.SAFE, SafetyClass.LAYOUT}),
@@ -60,7 +62,7 @@ class StudyOptions:
         force: Begin anew although the directory holds a study.
         storage: To be emulated in every run; None: what is there is used.
         machine: Description of the storage, whose simulation begins the search; "": what is
-            known of it, under the strategy `auto`.
+            known of it, under the strategy `auto`; "none": none.
         cases: Inputs or commands that get one configuration; empty: the command alone.
         part / sharing: Of one of several cases (see `of_case`): where its runs go in the study's
             directory, and the commands of all that share its copy of the inputs.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from stripewise.emulation import EmulatedStorage
 from stripewise.knowledge import Memory
 from stripewise.launch import Launcher, Outcome
+from stripewise.machines import KnownStorage
 from stripewise.model import Measurement, ProgramFacts, Verification
 from stripewise.policy import Policy
 from stripewise.tunables import Space
@@ -64,6 +65,8 @@ class Tools:
         provenance: Versions, host, storage; text to text.
         memory: What earlier studies found; None: nothing is remembered, nor kept.
         storage: That runs are to find below their directory; None: what is there.
+        known: Description that stands for what is there; None: there is none, or the storage is
+            emulated.
     """
 
     launcher: Launcher
@@ -76,4 +79,5 @@ class Tools:
     provenance: Mapping[str, str] = field(default_factory=dict)
     memory: Memory | None = None
     storage: EmulatedStorage | None = None
+    known: KnownStorage | None = None
     unreadable: Callable[[str], str] = lambda run_id: ""
