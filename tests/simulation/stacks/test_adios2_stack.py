@@ -88,7 +88,7 @@ def test_what_is_not_modelled_is_said(given, said):
 
 
 @given(data=st.data())
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None)
 def test_classes_have_the_sums_of_the_requests(data):
     hosts = data.draw(st.integers(1, 3))
     work = Workload((data.draw(patterns(2 * hosts, file="a")),), hosts, 2)

@@ -90,7 +90,7 @@ def test_what_is_not_modelled_is_said(name, value, said):
 
 
 @given(data=st.data())
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None)
 def test_classes_have_the_sums_of_the_requests(data):
     """Bytes always; calls too, but where each group of ranks moves its own."""
     work = Workload((data.draw(patterns(6, file="a")),), 2, 3)

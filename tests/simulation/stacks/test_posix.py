@@ -66,7 +66,7 @@ def test_pieces_go_through_a_stage_of_4_mib_and_larger_ones_by_themselves():
 
 @pytest.mark.parametrize("way", WAYS)
 @given(work=workloads())
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None)
 def test_classes_have_the_sums_of_the_requests(way, work):
     stack = find_stack(way)
     classes = sums_of_phases(stack.phases(work, SETUP))

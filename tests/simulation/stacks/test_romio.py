@@ -99,7 +99,7 @@ def setups(draw, nodes):
 @pytest.mark.parametrize(
     "name", ["romio", "romio-lustre", "cray", "pnetcdf", "pnetcdf-nonblocking"]
 )
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_classes_have_the_sums_of_the_requests(name, data):
     work = data.draw(works())

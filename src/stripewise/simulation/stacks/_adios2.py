@@ -25,13 +25,14 @@ from stripewise.simulation.stacks._adios2_groups import (
 )
 from stripewise.simulation.stacks._at_once import at_once, looked_at, spread
 from stripewise.simulation.stacks._base import Setup, Stack
+from stripewise.simulation.stacks._contention import PAGE
 from stripewise.simulation.stacks._pieces import (
     as_requests,
     file_numbers,
     in_order,
 )
 from stripewise.simulation.stacks._placed import together
-from stripewise.simulation.stacks._shape import PAGE_BYTES, shape_of
+from stripewise.simulation.stacks._shape import shape_of
 from stripewise.simulation.stacks._shared_file import met_flow, objects_of
 
 _INDEX_FILES = 4
@@ -133,11 +134,11 @@ def _flow(
         )  # fmt: skip
     mates = -(-processes // files)
     chosen = looked_at(mates)
-    begins = (chosen * each).astype(np.int64) // PAGE_BYTES * PAGE_BYTES
+    begins = (chosen * each).astype(np.int64) // PAGE * PAGE
     meet = at_once(begins, size, chosen * nodes // processes, mates, layout)
     apart = spread(meet, count, size, each, objects, layout.stripe_size)
     flow = met_flow(
-        replace(meet, objects=apart), processes, nodes, count, size, PAGE_BYTES, layout,
+        replace(meet, objects=apart), processes, nodes, count, size, PAGE, layout,
         writing=writing,
     )  # fmt: skip
     return replace(flow, files=files, shared_pages=0.0)

@@ -11,7 +11,8 @@ import numpy as np
 from stripewise.model import Pattern
 from stripewise.patterns import generate
 from stripewise.simulation._workload import Workload
-from stripewise.simulation.stacks._adios2_groups import MOST_BYTES, Adios2, Groups, Ints
+from stripewise.simulation.stacks._adios2_groups import MOST_BYTES, Adios2, Groups
+from stripewise.simulation.stacks._base import Ints
 from stripewise.simulation.stacks._pieces import Ranges, split
 
 
@@ -69,7 +70,7 @@ class SubFiles:
         own = self.groups.writer[rank] == rank
         data = Ranges(rank, begin[rank], total[rank])
         parts = [split(data.take(own), MOST_BYTES), split(data.take(~own), self.adios2.segment)]
-        both = _together(parts)
+        both = Ranges.together(parts)
         order = np.lexsort((both.offset, both.rank))
         sorted_ = both.take(order)
         return replace(sorted_, rank=self.groups.writer[sorted_.rank])
@@ -82,14 +83,7 @@ class SubFiles:
             inside -= inside[np.searchsorted(one.rank, one.rank)]
             tables.append(replace(one, offset=(begin + before)[one.rank] + inside))
             before = before + moved
-        return _together(tables)
-
-
-def _together(tables: list[Ranges]) -> Ranges:
-    return Ranges(
-        *(np.concatenate([getattr(table, name) for table in tables])
-          for name in ("rank", "offset", "size"))
-    )  # fmt: skip
+        return Ranges.together(tables)
 
 
 def _aligned(place: Ints, unit: int) -> Ints:

@@ -11,16 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stripewise.errors import UsageError
 from stripewise.simulation._workload import Workload
-from stripewise.simulation.stacks._base import Setup
+from stripewise.simulation.stacks._aggregators import first_of_groups
+from stripewise.simulation.stacks._base import Ints, Setup
+from stripewise.simulation.stacks._contention import PAGE
+from stripewise.simulation.stacks._hints import number
 
 MOST_BYTES = 2_147_381_248
 """Of one call (DefaultMaxFileBatchSize)."""
 MAX_SHM = 4_294_762_496
-PAGE_BYTES = 4096
 TUNABLES = frozenset(
     f"adios2.{name}"
     for name in (
@@ -29,8 +30,6 @@ TUNABLES = frozenset(
     )
 )  # fmt: skip
 SHM, EVERYONE, SERIAL = "TwoLevelShm", "EveryoneWrites", "EveryoneWritesSerial"
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -68,16 +67,16 @@ def read_parameters(work: Workload, setup: Setup) -> Adios2:
         raise UsageError(
             f"adios2.AggregationType {kind!r} is not modelled: use {SHM}, {EVERYONE} or {SERIAL}"
         )
-    ratio = _number(setup, "AggregatorRatio", 0)
-    wanted = _number(setup, "NumAggregators", _number(setup, "SubStreams", 0))
-    shared = max(_number(setup, "MaxShmSize", MAX_SHM) // 2 - 64, 32) // 32 * 32
+    ratio = number(setup, "adios2.AggregatorRatio", 0)
+    wanted = number(setup, "adios2.NumAggregators", number(setup, "adios2.SubStreams", 0))
+    shared = max(number(setup, "adios2.MaxShmSize", MAX_SHM) // 2 - 64, 32) // 32 * 32
     bp5 = engine == "BP5"
     return Adios2(
         engine=engine,
         everyone=bp5 and kind != SHM,
         aggregators=work.ranks // ratio if ratio > 0 and not wanted else wanted,
-        subfiles=_number(setup, "NumSubFiles", 0) if bp5 and kind == SHM else 0,
-        align=max(1, _number(setup, "StripeSize", PAGE_BYTES)) if bp5 else 1,
+        subfiles=number(setup, "adios2.NumSubFiles", 0) if bp5 and kind == SHM else 0,
+        align=max(1, number(setup, "adios2.StripeSize", PAGE)) if bp5 else 1,
         segment=min(shared, MOST_BYTES) if bp5 else MOST_BYTES,
     )
 
@@ -106,8 +105,7 @@ def groups_of(adios2: Adios2, work: Workload, setup: Setup) -> Groups:
     rank = np.arange(work.ranks, dtype=np.int64)
     groups, subfiles = counts(adios2, work, setup)
     if adios2.everyone or adios2.engine == "BP4":
-        index = np.arange(groups)
-        first = index * (work.ranks // groups) + np.minimum(index, work.ranks % groups)
+        first = first_of_groups(work.ranks, groups)
         group = np.searchsorted(first, rank, "right") - 1
         return Groups(rank if adios2.everyone else first[group], group)
     hosts = max(1, min(setup.hosts, work.ranks))
@@ -119,11 +117,3 @@ def groups_of(adios2: Adios2, work: Workload, setup: Setup) -> Groups:
     first = np.searchsorted(group, group)
     share = np.float32(groups) / np.float32(subfiles)
     return Groups(rank[first], (group.astype(np.float32) / share).astype(np.int64))
-
-
-def _number(setup: Setup, name: str, default: int) -> int:
-    value = setup.settings.get(f"adios2.{name}", default)
-    try:
-        return int(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise UsageError(f"adios2.{name} is {value!r}: give an integer") from None

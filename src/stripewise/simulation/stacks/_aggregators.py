@@ -12,8 +12,8 @@ import numpy as np
 
 from stripewise.errors import UsageError
 from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._base import Ints
 from stripewise.simulation.stacks._hints import Hints
-from stripewise.simulation.stacks._regular import Ints
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,12 @@ def romio_aggregators(work: Workload, hints: Hints, hosts: int) -> Aggregators:
         work.ranks_per_node,
         ranks,
     )
+
+
+def first_of_groups(ranks: int, groups: int) -> Ints:
+    """Return the first rank of each group of successive ranks; the first ones have one more."""
+    index = np.arange(groups, dtype=np.int64)
+    return index * (ranks // groups) + np.minimum(index, ranks % groups)
 
 
 @lru_cache(maxsize=256)

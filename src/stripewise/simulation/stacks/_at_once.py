@@ -11,12 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stripewise.model import Pattern
-from stripewise.simulation.stacks._base import Layout
-
-Ints = NDArray[np.int64]
+from stripewise.simulation.stacks._base import Ints, Layout
 
 MOST_LOOKED_AT = 1024
 """Processes that are looked at; of more, as many spread evenly over all."""

@@ -8,9 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from stripewise.model import Value
 from stripewise.simulation._requests import Phase, Requests
 from stripewise.simulation._workload import Workload
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -78,3 +83,9 @@ class Stack(ABC):
         Raises:
             UsageError: The requests of this stack cannot be told one by one.
         """
+
+
+def opens(files: int, ranks: int, *, writing: bool) -> dict[str, int]:
+    """Return the metadata operations of an open: one rank of each new file makes it."""
+    made = files if writing else 0
+    return {name: n for name, n in (("create", made), ("open", ranks - made)) if n}

@@ -64,7 +64,7 @@ class Cray(RomioStack):
         writing = geometry.pattern.writing
         return cyclic_phases(
             CyclicCall(
-                geometry.union, base, writing, chosen.count, chosen, setup.layout, work.ranks,
+                geometry.union, base, writing, chosen, setup.layout, work.ranks,
                 sieves=hints.ds_write != "disable",
                 lock_mode=number(setup, "mpiio.cray_cb_write_lock_mode", 0) if writing else 0,
             )
@@ -76,4 +76,4 @@ class Cray(RomioStack):
         """See `RomioStack.collective_moves`."""
         chosen = self.aggregators(work, hints, setup)
         sieves = hints.ds_write != "disable"
-        return cyclic_moves(ranges, chosen, chosen.count, setup.layout, sieves, writing)
+        return cyclic_moves(ranges, chosen, setup.layout, sieves, writing)

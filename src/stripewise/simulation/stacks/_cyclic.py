@@ -16,48 +16,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from stripewise.simulation._requests import Flow, Phase
-from stripewise.simulation.stacks._aggregators import Aggregators
-from stripewise.simulation.stacks._base import Layout
+from stripewise.simulation.stacks._base import Ints
 from stripewise.simulation.stacks._contention import handovers
-from stripewise.simulation.stacks._even import HOLES, last_below, spread
-from stripewise.simulation.stacks._regular import Ints, Regular
+from stripewise.simulation.stacks._two_phase import HOLES, TwoPhaseCall, last_below, spread
 
 
 @dataclass(frozen=True)
-class CyclicCall:
-    """One collective call.
+class CyclicCall(TwoPhaseCall):
+    """One collective call whose aggregators have stripes in turn.
 
     Attributes:
-        union: What all ranks move, relative to `base`.
-        base: Where the dataset begins.
-        writing: Otherwise reading.
-        count: Aggregators that are used.
-        aggregators / layout / ranks: Of the file.
         sieves: Holes are read first; otherwise each piece is a request.
         lock_mode: As in `Flow`.
         flush: Stripes of an aggregator that are gathered before it writes them.
     """
 
-    union: Regular
-    base: int
-    writing: bool
-    count: int
-    aggregators: Aggregators
-    layout: Layout
-    ranks: int
     sieves: bool = True
     lock_mode: int = 0
     flush: int = 1
-
-    @property
-    def low(self) -> int:
-        """The first byte in the file."""
-        return self.base + self.union.first
-
-    @property
-    def high(self) -> int:
-        """One past the last byte in the file."""
-        return self.base + self.union.end
 
     @property
     def stripes(self) -> int:
@@ -87,14 +63,14 @@ def cyclic_phases(call: CyclicCall) -> list[Phase]:
     size, stripes = call.layout.stripe_size, call.stripes
     head = min(call.high, (call.low // size + 1) * size) - call.low
     tail = call.high - (call.high - 1) // size * size if stripes > 1 else head
-    rounds = -(-stripes // call.count)
+    rounds = -(-stripes // call.aggregators.count)
     special = {0} if head < size else set()
-    special |= {rounds - 1} if tail < size or stripes % call.count else set()
+    special |= {rounds - 1} if tail < size or stripes % call.aggregators.count else set()
     phases = []
     for number in sorted(special):
         edges = [head] if number == 0 and head < size else []
         edges += [tail] if number == rounds - 1 and tail < size and stripes > 1 else []
-        busy = min(call.count, stripes - number * call.count)
+        busy = min(call.aggregators.count, stripes - number * call.aggregators.count)
         sizes = [(size, busy - len(edges))] + [(edge, 1) for edge in sorted(edges, reverse=True)]
         phases.append(_round(call, meeting, 1.0, sizes))
     at = 1 if 0 in special else 0
@@ -109,8 +85,10 @@ def _plain(call: CyclicCall, meeting: _Meeting, rounds: int) -> list[Phase]:
     phases = []
     for repeats, stripes in ((gathered, call.flush), (int(rest > 0), rest)):
         if repeats:
-            flow = _flow(call, meeting, call.count, stripes, size, writing=call.writing)
-            phases.append(_phase(call, repeats, (flow,), size * stripes))
+            flow = _flow(
+                call, meeting, call.aggregators.count, stripes, size, writing=call.writing
+            )
+            phases.append(call.phase(repeats, (flow,), size * stripes))
     return phases
 
 
@@ -118,9 +96,9 @@ def _meeting(call: CyclicCall) -> _Meeting:
     """Return who meets at an object: aggregators at a distance of gcd(A, C) share one."""
     count = call.layout.stripe_count
     objects = min(count, call.stripes)
-    step = math.gcd(call.count, count)
-    pairs = min(call.stripes, call.count * count // step)
-    writers = pairs / objects if call.lock_mode != AHEAD else call.count / count
+    step = math.gcd(call.aggregators.count, count)
+    pairs = min(call.stripes, call.aggregators.count * count // step)
+    writers = pairs / objects if call.lock_mode != AHEAD else call.aggregators.count / count
     nodes = float(call.aggregators.nodes_apart(count, max(math.ceil(writers), 1)))
     return _Meeting(objects, writers, nodes)
 
@@ -131,7 +109,7 @@ def _flow(
 ) -> Flow:  # fmt: skip
     writers, nodes = meeting.writers, meeting.nodes
     stripes = call.layout.stripe_count
-    own = min(max(count, 1.0), float(stripes // math.gcd(call.count, stripes)))
+    own = min(max(count, 1.0), float(stripes // math.gcd(call.aggregators.count, stripes)))
     return Flow(
         writing=writing, processes=processes, nodes=call.aggregators.nodes_of(processes),
         count=count, size=size, objects=meeting.objects,
@@ -147,26 +125,21 @@ def _round(
     flows = tuple(
         _flow(call, meeting, busy, 1.0, size, writing=call.writing) for size, busy in sizes if busy
     )
-    return _phase(call, repeats, flows, float(max(size for size, busy in sizes if busy)))
-
-
-def _phase(call: CyclicCall, repeats: float, flows: tuple[Flow, ...], exchanged: float) -> Phase:
-    name = "two-phase write" if call.writing else "two-phase read"
-    return Phase(name, repeats, flows, exchanged, call.ranks)
+    return call.phase(repeats, flows, float(max(size for size, busy in sizes if busy)))
 
 
 def _with_holes(call: CyclicCall, meeting: _Meeting) -> list[Phase]:
     """Return one phase with the means of all rounds, and before it one that reads the holes."""
     lengths, data, pieces, each = _stripes(call)
-    rounds = -(-call.stripes // call.count)
-    busy = min(call.count, call.stripes)
+    rounds = -(-call.stripes // call.aggregators.count)
+    busy = min(call.aggregators.count, call.stripes)
     holes = data < lengths
     apart = holes & (not call.sieves) & call.writing
     requests = float(np.where(apart, pieces, 1).sum()) * each
     moved = float(np.where(apart, data, lengths).sum()) * each
     share = 1.0 / (busy * rounds)
     flow = _flow(call, meeting, busy, requests * share, moved / requests, writing=call.writing)
-    phases = [_phase(call, float(rounds), (flow,), float(data.sum()) * each * share)]
+    phases = [call.phase(float(rounds), (flow,), float(data.sum()) * each * share)]
     if call.writing and call.sieves and holes.any():
         first = float(holes.sum()) * each
         size = float(lengths[holes].sum()) * each / first
@@ -193,7 +166,7 @@ def _stripes(call: CyclicCall) -> tuple[Ints, Ints, Ints, float]:
     starts = low.copy()
     for place in np.flatnonzero(call.union.below(low + 1) == before):
         starts[place] = call.union.from_(int(low[place])) or 0
-    owner = number % call.count
+    owner = number % call.aggregators.count
     _, last = np.unique(owner[::-1], return_index=True)
     for place in owner.size - 1 - last[: total if chosen.size == total else 0]:
         high[place] = last_below(call.union, int(high[place]))

@@ -13,59 +13,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from stripewise.simulation._requests import Flow, Phase
-from stripewise.simulation.stacks._aggregators import Aggregators
 from stripewise.simulation.stacks._at_once import at_once, looked_at
-from stripewise.simulation.stacks._base import Layout
-from stripewise.simulation.stacks._contention import handovers
-from stripewise.simulation.stacks._regular import Ints, Regular
-
-MOST_WINDOWS = 4096
-"""Where data has holes, so many windows are looked at; of more, as many spread over all."""
-
-
-HOLES = "read what lies in holes"
-"""Name of the phase before a write whose data has holes."""
-
-
-def spread(total: int) -> Ints:
-    """Return the windows that are looked at, ascending: all, or one in each of many intervals.
-
-    The place in the interval varies, so that it does not keep step with a regular pattern.
-    """
-    if total <= MOST_WINDOWS:
-        return np.arange(total, dtype=np.int64)
-    index = np.arange(MOST_WINDOWS, dtype=np.float64)
-    chosen: Ints = ((index + index * 0.6180339887498949 % 1) * (total / MOST_WINDOWS)).astype(
-        np.int64
-    )
-    return chosen
+from stripewise.simulation.stacks._base import Ints
+from stripewise.simulation.stacks._contention import PAGE, handovers
+from stripewise.simulation.stacks._two_phase import HOLES, TwoPhaseCall, last_below, spread
 
 
 @dataclass(frozen=True)
-class EvenCall:
-    """One collective call.
+class EvenCall(TwoPhaseCall):
+    """One collective call whose aggregators have equal, contiguous shares.
 
     Attributes:
-        union: What all ranks move, relative to `base`.
-        base: Where the dataset begins.
-        writing: Otherwise reading.
         buffer: Bytes of a round of an aggregator.
         unit: What shares are aligned to; 0: nothing.
         least: Least bytes of a share.
-        aggregators / layout / ranks: Of the file.
-        lock_mode: As in `Flow`.
     """
 
-    union: Regular
-    base: int
-    writing: bool
     buffer: int
-    unit: int
-    least: int
-    aggregators: Aggregators
-    layout: Layout
-    ranks: int
-    lock_mode: int = 0
+    unit: int = 0
+    least: int = 0
 
 
 def domains(low: int, high: int, count: int, unit: int, least: int) -> Ints:
@@ -87,8 +53,7 @@ def domains(low: int, high: int, count: int, unit: int, least: int) -> Ints:
 
 def even_phases(call: EvenCall) -> list[Phase]:
     """Return the phases of one call."""
-    low, high = call.base + call.union.first, call.base + call.union.end
-    ends = domains(low, high, call.aggregators.count, call.unit, call.least)
+    ends = domains(call.low, call.high, call.aggregators.count, call.unit, call.least)
     if call.union.is_contiguous:
         return _solid(call, ends)
     return _with_holes(call, ends)
@@ -113,13 +78,8 @@ def _solid(call: EvenCall, ends: Ints) -> list[Phase]:
         ]
         sizes = [(call.buffer, full)] * bool(full) + sorted(rests, reverse=True)
         flows = tuple(_flow(call, meeting, n, 1.0, size) for size, n in sizes)
-        phases.append(_phase(call, after - first, flows, sizes[0][0]))
+        phases.append(call.phase(after - first, flows, sizes[0][0]))
     return phases
-
-
-def _phase(call: EvenCall, repeats: float, flows: tuple[Flow, ...], exchanged: float) -> Phase:
-    name = "two-phase write" if call.writing else "two-phase read"
-    return Phase(name, repeats, flows, exchanged, call.ranks)
 
 
 @dataclass(frozen=True)
@@ -140,7 +100,7 @@ def _meeting(call: EvenCall, ends: Ints) -> _Meeting:
     nodes = call.aggregators.node(chosen)
     meet = at_once(ends[chosen], size, nodes, used.size, call.layout)
     borders = ends[1:-1][np.diff(ends)[1:] > 0]
-    within = float(np.count_nonzero(borders % 4096))
+    within = float(np.count_nonzero(borders % PAGE))
     requests = float((-(-np.diff(ends) // call.buffer)).sum())
     on_nodes = min(meet.nodes, float(call.aggregators.nodes))
     shared = min(2 * within / requests, 1.0)
@@ -163,7 +123,6 @@ def _flow(
         writers=meeting.writers, writer_nodes=on_nodes,
         handovers=handovers(meeting.writers, on_nodes) if call.writing else 0.0,
         shared_pages=meeting.shared if writing and call.aggregators.nodes > 1 else 0.0,
-        lock_mode=call.lock_mode,
     )  # fmt: skip
 
 
@@ -186,7 +145,7 @@ def _with_holes(call: EvenCall, ends: Ints) -> list[Phase]:
     meeting = _meeting(call, ends)
     size = float(lengths[moved].sum()) * each / requests
     flow = _flow(call, meeting, busy, requests / (busy * rounds), size)
-    phases = [_phase(call, rounds, (flow,), float(data.sum()) * each / (busy * rounds))]
+    phases = [call.phase(rounds, (flow,), float(data.sum()) * each / (busy * rounds))]
     if call.writing and holes.any():
         first = float(holes.sum()) * each
         size = float(lengths[holes].sum()) * each / first
@@ -215,16 +174,3 @@ def _windows(call: EvenCall, ends: Ints) -> tuple[Ints, Ints, Ints, float]:
     place = (chosen - (np.cumsum(counts) - counts)[owner]) * call.buffer
     lengths = np.minimum(call.buffer, sizes[owner] - place)
     return start[owner] + place, lengths, sizes, total / chosen.size
-
-
-def last_below(union: Regular, offset: int) -> int:
-    """Return one past the last byte of a set that lies before an offset; it must have one."""
-    low, high = union.first, min(offset, union.end)
-    wanted = int(union.below(np.array([high]))[0])
-    while low < high:
-        middle = (low + high) // 2
-        if int(union.below(np.array([middle]))[0]) >= wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return high

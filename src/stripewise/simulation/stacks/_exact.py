@@ -7,16 +7,17 @@ Source: ROMIO, adio/common/ad_write_coll.c, ad_read_coll.c; adio/ad_lustre/ad_lu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from stripewise.simulation._requests import REQUEST_DTYPE, Requests
 from stripewise.simulation.stacks._aggregators import Aggregators
-from stripewise.simulation.stacks._base import Layout
+from stripewise.simulation.stacks._base import Ints, Layout
 from stripewise.simulation.stacks._even import domains
-from stripewise.simulation.stacks._pieces import Ints, Ranges
-from stripewise.simulation.stacks._union import Union, several
+from stripewise.simulation.stacks._pieces import Ranges, several
+from stripewise.simulation.stacks._union import Union
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,17 @@ class Moves:
     size: Ints
     writing: np.ndarray
 
+    @classmethod
+    def together(cls, parts: Sequence[Moves]) -> Moves:
+        """Return those of several tables, one after another."""
+        columns = ([getattr(one, name) for one in parts] for name in cls.__dataclass_fields__)
+        return cls(*map(np.concatenate, columns))
+
+    def take(self, chosen: np.ndarray) -> Moves:
+        """Return some of them, in that order."""
+        columns = (getattr(self, name)[chosen] for name in self.__dataclass_fields__)
+        return Moves(*columns)
+
     def table(self, phase: int, file: int) -> Requests:
         """Return them as requests; `order` is left 0."""
         found = np.zeros(self.rank.size, REQUEST_DTYPE)
@@ -47,13 +59,16 @@ class Moves:
         return int(self.round.max(initial=0)) + 1
 
 
-def _moves(rank: Ints, round_: Ints, offset: Ints, size: Ints, read_too: np.ndarray) -> Moves:
-    """Return writes, those of `read_too` with a read of the same bytes before."""
-    row = np.concatenate((np.flatnonzero(read_too), np.arange(rank.size)))
-    writing = np.arange(row.size) >= row.size - rank.size
-    order = np.lexsort((writing, offset[row], round_[row]))
+def _moves(
+    rank: Ints, round_: Ints, offset: Ints, size: Ints, holes: np.ndarray, writing: bool
+) -> Moves:
+    """Return requests by round and offset; before writes with holes, reads of the same bytes."""
+    reads = np.flatnonzero(holes & writing)
+    row = np.concatenate((reads, np.arange(rank.size)))
+    writes = (np.arange(row.size) >= reads.size) & writing
+    order = np.lexsort((writes, offset[row], round_[row]))
     row = row[order]
-    return Moves(rank[row], round_[row], offset[row], size[row], writing[order])
+    return Moves(rank[row], round_[row], offset[row], size[row], writes[order])
 
 
 def even_moves(
@@ -80,23 +95,17 @@ def even_moves(
     some = data > 0
     rank = aggregators.rank(used[share[some]])
     holes = (data < size)[some]
-    if writing:
-        return _moves(rank, round_[some], offset[some], size[some], holes)
-    none = np.zeros_like(holes)
-    order = np.lexsort((offset[some], round_[some]))
-    return Moves(rank[order], round_[some][order], offset[some][order], size[some][order], none)
+    return _moves(rank, round_[some], offset[some], size[some], holes, writing)
 
 
 def cyclic_moves(
-    ranges: Ranges, aggregators: Aggregators, count: int, layout: Layout, sieves: bool,
-    writing: bool = True,
+    ranges: Ranges, aggregators: Aggregators, layout: Layout, sieves: bool, writing: bool
 ) -> Moves:  # fmt: skip
-    """Return the requests of a call in which stripe i belongs to aggregator i mod `count`.
+    """Return the requests of a call in which stripe i belongs to aggregator i mod their number.
 
     Args:
         ranges: What all ranks move, in the file.
         aggregators: Who has the stripes.
-        count: Aggregators that are used.
         layout: Of the file.
         sieves: Holes are read first; otherwise each piece is a request.
         writing: Otherwise reading.
@@ -107,31 +116,20 @@ def cyclic_moves(
     data = union.below((stripe + 1) * size) - union.below(stripe * size)
     stripe, data = stripe[data > 0], data[data > 0]
     begin, end = union.from_(stripe * size), (stripe + 1) * size
-    owner = stripe % count
+    owner = stripe % aggregators.count
     last = stripe.size - 1 - np.unique(owner[::-1], return_index=True)[1]
     end[last] = union.up_to(end[last])
-    round_ = (stripe - first) // count
+    round_ = (stripe - first) // aggregators.count
     holes = data < end - begin
     rank = aggregators.rank(owner)
-    none = np.zeros_like(holes)
-    if not writing:
-        order = np.lexsort((begin, round_))
-        return Moves(rank[order], round_[order], begin[order], (end - begin)[order], none)
-    if sieves:
-        return _moves(rank, round_, begin, end - begin, holes)
+    if sieves or not writing:
+        return _moves(rank, round_, begin, end - begin, holes, writing)
     piece_begin, piece_end, of = _pieces_in(union, begin, end, holes)
-    whole = Moves(
-        np.concatenate((rank[~holes], rank[of])),
-        np.concatenate((round_[~holes], round_[of])),
-        np.concatenate((begin[~holes], piece_begin)),
-        np.concatenate(((end - begin)[~holes], piece_end - piece_begin)),
-        np.ones((~holes).sum() + of.size, np.bool_),
-    )
-    order = np.lexsort((whole.offset, whole.round))
-    return Moves(
-        whole.rank[order], whole.round[order], whole.offset[order], whole.size[order],
-        whole.writing,
-    )  # fmt: skip
+    window = np.concatenate((np.flatnonzero(~holes), of))
+    low = np.concatenate((begin[~holes], piece_begin))
+    high = np.concatenate((end[~holes], piece_end))
+    none = np.zeros(window.size, np.bool_)
+    return _moves(rank[window], round_[window], low, high - low, none, writing)
 
 
 def _pieces_in(

@@ -11,31 +11,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from stripewise.simulation.stacks._base import Ints
 from stripewise.simulation.stacks._exact import Moves
-from stripewise.simulation.stacks._pieces import Ints, Ranges
-from stripewise.simulation.stacks._union import several
+from stripewise.simulation.stacks._pieces import Ranges, cut_at, split
 
 
 def rows_of(ranges: Ranges, run: int) -> Ranges:
     """Return the ranges cut after every `run` bytes, as the rows of a buffer; 0: as they are."""
-    if not run:
-        return ranges
-    row, number = several(-(-ranges.size // run))
-    begin = number * run
-    size = np.minimum(ranges.size[row] - begin, run)
-    return Ranges(ranges.rank[row], ranges.offset[row] + begin, size)
+    return split(ranges, run) if run else ranges
 
 
 def piece_moves(ranges: Ranges, writing: bool, stripe_size: int = 0) -> Moves:
     """Return a request for each contiguous piece, cut at stripes if their size is given."""
-    rank, begin, size = ranges.rank, ranges.offset, ranges.size
-    if stripe_size:
-        first = begin // stripe_size
-        row, number = several(-(-(begin + size) // stripe_size) - first)
-        low = np.maximum((first[row] + number) * stripe_size, begin[row])
-        high = np.minimum((first[row] + number + 1) * stripe_size, (begin + size)[row])
-        rank, begin, size = rank[row], low, high - low
-    return _all(rank, begin, size, np.full(rank.size, writing))
+    cut = cut_at(ranges, stripe_size) if stripe_size else ranges
+    return _all(cut.rank, cut.offset, cut.size, np.full(cut.rank.size, writing))
 
 
 def sieved_moves(
@@ -64,8 +53,7 @@ def sieved_moves(
             place = np.searchsorted(ranks[many], sieved.rank)
             sieved = replace(sieved, round=turn[place])
         moves.append(sieved)
-    found = [np.concatenate([getattr(one, name) for one in moves]) for name in _FIELDS]
-    return Moves(*found)
+    return Moves.together(moves)
 
 
 def turns(begin: Ints, end: Ints) -> Ints:
@@ -79,9 +67,6 @@ def turns(begin: Ints, end: Ints) -> Ints:
         meets = (begin[:rank] < end[rank]) & (end[:rank] > begin[rank])
         turn[rank] = turn[:rank][meets].max(initial=-1) + 1
     return turn
-
-
-_FIELDS = ("rank", "round", "offset", "size", "writing")
 
 
 def _windows(

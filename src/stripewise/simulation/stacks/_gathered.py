@@ -8,14 +8,12 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from stripewise.simulation._requests import Phase, Requests
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._base import Setup
 from stripewise.simulation.stacks._geometry import Geometry, geometry_of
 from stripewise.simulation.stacks._hints import Hints, read_hints
-from stripewise.simulation.stacks._mpiio import Asked, RomioStack, times
+from stripewise.simulation.stacks._mpiio import Asked, RomioStack
 from stripewise.simulation.stacks._pieces import (
     Ranges,
     file_numbers,
@@ -23,7 +21,7 @@ from stripewise.simulation.stacks._pieces import (
     joined,
     ranges_of,
 )
-from stripewise.simulation.stacks._placed import Placed, merged, placed, sampled
+from stripewise.simulation.stacks._placed import Placed, merged, placed, sampled, times
 from stripewise.simulation.stacks._regular import Level, Regular
 
 
@@ -91,11 +89,7 @@ def _ranges(group: list[Placed]) -> Ranges:
         for one in group
         for ranges in (ranges_of(one.pattern),)
     ]
-    columns = [np.concatenate([getattr(one, name) for one in every]) for name in _COLUMNS]
-    return joined(Ranges(*columns))
-
-
-_COLUMNS = ("rank", "offset", "size")
+    return joined(Ranges.together(every))
 
 
 def _whole(parts: list[tuple[Geometry, int]]) -> tuple[Geometry, int] | None:

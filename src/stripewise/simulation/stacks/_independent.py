@@ -21,10 +21,10 @@ from stripewise.simulation.stacks._contention import (
     stripes_touched,
     unaligned,
 )
-from stripewise.simulation.stacks._even import HOLES
 from stripewise.simulation.stacks._geometry import Geometry, RankClass
 from stripewise.simulation.stacks._shared_file import stripes_of
 from stripewise.simulation.stacks._sieve import windows
+from stripewise.simulation.stacks._two_phase import HOLES
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from stripewise.simulation.stacks._placed import (
     merged,
     placed,
     sampled,
+    times,
 )
 
 THROUGH_VIEWS = frozenset({"view", "pnetcdf"})
@@ -253,8 +254,3 @@ def opens(work: Workload, openers: int = 0, *, layouts: bool = False) -> list[Ph
     alone = [Phase("open", _LOOKS - 1 + layouts, metadata={"stat": made})] if made else []
     found = [Phase("open", metadata={key: n for key, n in counts.items() if n})] if new else []
     return [*alone, *found]
-
-
-def times(phase: Phase, number: float) -> Phase:
-    """Return a phase that happens so many times as often."""
-    return phase if number == 1 else replace(phase, repeats=phase.repeats * number)

@@ -6,29 +6,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from stripewise.model import Pattern
 from stripewise.simulation._requests import Phase, Requests
 from stripewise.simulation._workload import Workload
-from stripewise.simulation.stacks._base import Setup, Stack
-from stripewise.simulation.stacks._mpiio import THROUGH_VIEWS, is_collective
+from stripewise.simulation.stacks._base import Setup, Stack, opens
+from stripewise.simulation.stacks._mpiio import is_collective, through_view
 from stripewise.simulation.stacks._ompio_phases import Job, phases_of
-from stripewise.simulation.stacks._ompio_requests import Stripes, calls_of
+from stripewise.simulation.stacks._ompio_requests import moves_of
 from stripewise.simulation.stacks._ompio_settings import (
     TUNABLES,
     Ompio,
+    Stripes,
     algorithm,
     read_settings,
 )
 from stripewise.simulation.stacks._pieces import (
-    Ranges,
-    as_requests,
     file_numbers,
     in_order,
     ranges_of,
 )
-from stripewise.simulation.stacks._placed import merged, steps, steps_looked_at
+from stripewise.simulation.stacks._placed import merged, steps, steps_looked_at, times
 from stripewise.simulation.stacks._shape import shape_of
 
 
@@ -49,13 +46,14 @@ class OmpioStack(Stack):
         ompio = read_settings(setup)
         collective = algorithm(ompio, work.ranks, self.default)
         ways = dict.fromkeys((one.file, one.writing) for one in work.patterns)
-        found = [Phase("open", metadata=_opens(work.ranks, writing)) for _, writing in ways]
+        found = [
+            Phase("open", metadata=opens(1, work.ranks, writing=writing)) for _, writing in ways
+        ]
         for one in steps_looked_at(work):
             fcoll = collective if is_collective(one.pattern) else "individual"
             job = Job(one, shape_of(one.pattern, work), work, setup.layout, fcoll,
                       _for(one.pattern, ompio), self.stripes(setup))  # fmt: skip
-            found += [replace(phase, repeats=phase.repeats * one.times)
-                      for phase in phases_of(job)]  # fmt: skip
+            found += [times(phase, one.times) for phase in phases_of(job)]
         return merged(found)
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
@@ -67,14 +65,10 @@ class OmpioStack(Stack):
             ranges = ranges_of(pattern)
             fcoll = collective if is_collective(pattern) else "individual"
             there = replace(ranges, offset=ranges.offset + one.base)
-            calls = calls_of(there, work, fcoll, _for(pattern, ompio), self.stripes(setup),
+            moves = moves_of(there, work, fcoll, _for(pattern, ompio), self.stripes(setup),
                              writing=pattern.writing)  # fmt: skip
-            tables.append(
-                as_requests(Ranges(calls.rank, calls.offset, calls.size),
-                            phase=phase + calls.round, file=numbers[pattern.file],
-                            writing=calls.writing.astype(np.bool_))
-            )  # fmt: skip
-            phase += int(calls.round.max(initial=0)) + 1
+            tables.append(moves.table(phase, numbers[pattern.file]))
+            phase += moves.rounds
         return in_order(tables)
 
 
@@ -91,12 +85,4 @@ class OmpioLustre(OmpioStack):
 
 def _for(pattern: Pattern, ompio: Ompio) -> Ompio:
     """Return the parameters without data sieving, where each piece is a call by itself."""
-    if is_collective(pattern) or pattern.source in THROUGH_VIEWS:
-        return ompio
-    return replace(ompio, read_sieving=False)
-
-
-def _opens(ranks: int, writing: bool) -> dict[str, int]:
-    """Rank 0 makes the file before the others open it."""
-    made = {"create": 1} if writing else {}
-    return made | ({"open": ranks - len(made)} if ranks > len(made) else {})
+    return ompio if through_view(pattern) else replace(ompio, read_sieving=False)

@@ -24,13 +24,14 @@ from stripewise.simulation.stacks._at_once import (
 from stripewise.simulation.stacks._base import Layout
 from stripewise.simulation.stacks._even import EvenCall, even_phases
 from stripewise.simulation.stacks._geometry import geometry_of
-from stripewise.simulation.stacks._ompio_requests import Stripes
 from stripewise.simulation.stacks._ompio_settings import (
     GEN2_STRIPE,
     NO_REFINEMENT,
     Ompio,
+    Stripes,
     aggregators,
     apart,
+    stripe_aggregators,
 )
 from stripewise.simulation.stacks._placed import Placed
 from stripewise.simulation.stacks._shape import Shape, coarser, shape_of
@@ -149,8 +150,8 @@ def _two_phase(job: Job) -> list[Phase]:
         return []
     chosen = apart(job.ompio, job.work, int(shape.piece_bytes), int(shape.rank_bytes))
     call = EvenCall(
-        geometry.union, job.one.base, job.pattern.writing, job.ompio.bytes_per_agg, 0, 0,
-        chosen, job.layout, job.work.ranks,
+        geometry.union, job.one.base, job.pattern.writing, chosen, job.layout, job.work.ranks,
+        job.ompio.bytes_per_agg,
     )  # fmt: skip
     return even_phases(call)
 
@@ -202,12 +203,11 @@ def _share_calls(
     data = sum(sizes) * fill
     pieces = max(1.0, shape.joint_pieces * sum(sizes) / shape.span_bytes)
     own = max(1, math.ceil(data / cycle))
-    waits = ompio.asynchronous == 2 or (ompio.asynchronous == 0 and rounds <= 2)
     gap = shape.span_bytes / shape.joint_pieces
     block = shape.total_bytes / shape.joint_pieces
     if shape.joint_pieces > 1:
         good = 1 <= gap <= ompio.max_gap and block <= ompio.max_block and pieces / own > 1
-        if waits and ompio.write_sieving and good:
+        if ompio.waits(rounds) and ompio.write_sieving and good:
             size = sum(sizes) / own
             return [_Calls(own, size, rounds), _Calls(own, -size, rounds)]
         count = pieces + own - 1
@@ -221,8 +221,7 @@ def _by_stripes(job: Job) -> Phase:
     """Return dynamic_gen2's write: stripes in turn, each stripe of a cycle is a call."""
     shape, ranks = job.shape, job.work.ranks
     stripe = job.stripes.size or GEN2_STRIPE
-    wanted = job.stripes.count if job.stripes.count > 1 else job.ompio.only_mca
-    count = min(max(wanted if wanted >= 1 else job.stripes.count, 1), ranks)
+    count = stripe_aggregators(job.ompio, job.stripes, ranks)
     cycle = max(1, job.ompio.bytes_per_agg // 2)
     low = job.one.base
     stripes = (low + shape.span_bytes - 1) // stripe - low // stripe + 1

@@ -8,52 +8,32 @@ ompi/mca/fbtl/posix (pwritev, preadv), ompi/mca/common/ompio (build_io_array).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from stripewise.simulation._workload import Workload
+from stripewise.simulation.stacks._aggregators import first_of_groups
+from stripewise.simulation.stacks._base import Ints
 from stripewise.simulation.stacks._exact import Moves, even_moves
 from stripewise.simulation.stacks._ompio_settings import (
     DEFAULT_VIEW,
     GEN2_STRIPE,
     NO_REFINEMENT,
     Ompio,
+    Stripes,
     aggregators,
     apart,
+    stripe_aggregators,
 )
-from stripewise.simulation.stacks._pieces import Ints, Ranges
-from stripewise.simulation.stacks._streams import Rounds, cut_at, in_rounds
+from stripewise.simulation.stacks._pieces import Ranges, cut_at
+from stripewise.simulation.stacks._streams import Rounds, in_rounds
 
 
-@dataclass(frozen=True, eq=False)
-class Calls:
-    """Calls of one MPI-IO call of all ranks.
-
-    Attributes:
-        rank / round / offset / size: (n,) int64, ordered by rank and the rank's own order.
-        writing: (n,) bool.
-    """
-
-    rank: Ints
-    round: Ints
-    offset: Ints
-    size: Ints
-    writing: Ints
-
-
-@dataclass(frozen=True)
-class Stripes:
-    """What the file system tells OMPIO of a file's stripes; 0: nothing."""
-
-    count: int = 0
-    size: int = 0
-
-
-def calls_of(
+def moves_of(
     ranges: Ranges, work: Workload, fcoll: str, ompio: Ompio, stripes: Stripes, *, writing: bool
-) -> Calls:
-    """Return the calls of one MPI-IO call.
+) -> Moves:
+    """Return the requests of one MPI-IO call.
 
     Args:
         ranges: Of all ranks, at their places in the file.
@@ -66,7 +46,7 @@ def calls_of(
     ranks = work.ranks
     if not ranges.rank.size:
         none = np.zeros(0, np.int64)
-        return Calls(none, none, none, none, none)
+        return Moves(none, none, none, none, none.astype(np.bool_))
     if fcoll == "individual":
         rounds = in_rounds(ranges.rank, ranges, ompio.cycle_bytes)
         return _issued(rounds, ompio, writing=writing, sieving=not writing and ompio.read_sieving)
@@ -74,7 +54,7 @@ def calls_of(
         return _gen2(ranges, ranks, ompio, stripes)
     if fcoll == "two_phase":
         chosen = apart(ompio, work, *_views(ranges, ranks))
-        return _calls(even_moves(ranges, chosen, ompio.bytes_per_agg, 0, 0, writing))
+        return even_moves(ranges, chosen, ompio.bytes_per_agg, 0, 0, writing)
     leaders = group_leaders(ranges, ranks, ompio)
     if fcoll == "vulcan" and writing:
         return _vulcan(ranges, ranks, leaders, ompio)
@@ -100,19 +80,6 @@ def _views(ranges: Ranges, ranks: int) -> tuple[int, int]:
     return int(piece.sum()) // ranks, int(view.sum()) // ranks
 
 
-def _calls(moves: Moves) -> Calls:
-    order = np.argsort(moves.rank, kind="stable")
-    writing = moves.writing.astype(np.int64)
-    columns = (moves.rank, moves.round, moves.offset, moves.size, writing)
-    return Calls(*(column[order] for column in columns))
-
-
-def first_of_groups(ranks: int, count: int) -> Ints:
-    """Return the first rank of each of `count` groups; the first ones have a rank more."""
-    index = np.arange(count, dtype=np.int64)
-    return index * (ranks // count) + np.minimum(index, ranks % count)
-
-
 def _by_view(ranges: Ranges, ranks: int) -> Ints:
     """Groups of ranks of which each begins where the one before ends its first piece."""
     begin, end = np.zeros(ranks, np.int64), np.zeros(ranks, np.int64)
@@ -122,7 +89,7 @@ def _by_view(ranges: Ranges, ranks: int) -> Ints:
     return np.append(0, 1 + np.flatnonzero(begin[1:] != end[:-1]))
 
 
-def _vulcan(ranges: Ranges, ranks: int, leaders: Ints, ompio: Ompio) -> Calls:
+def _vulcan(ranges: Ranges, ranks: int, leaders: Ints, ompio: Ompio) -> Moves:
     """The range of all is cut evenly; shares are counted from byte 0 of the file."""
     everyone = np.unique(ranges.rank).size == ranks
     low = int(ranges.offset.min()) if everyone else 0
@@ -132,15 +99,14 @@ def _vulcan(ranges: Ranges, ranks: int, leaders: Ints, ompio: Ompio) -> Calls:
     owner = leaders[cut.offset // share % leaders.size]
     rounds = in_rounds(owner, cut, max(1, ompio.bytes_per_agg // 2))
     cycles = int(rounds.round.max()) + 1
-    waits = ompio.asynchronous == 2 or (ompio.asynchronous == 0 and cycles <= 2)
-    return _issued(rounds, ompio, writing=True, sieving=waits and ompio.write_sieving)
+    sieving = ompio.waits(cycles) and ompio.write_sieving
+    return _issued(rounds, ompio, writing=True, sieving=sieving)
 
 
-def _gen2(ranges: Ranges, ranks: int, ompio: Ompio, stripes: Stripes) -> Calls:
+def _gen2(ranges: Ranges, ranks: int, ompio: Ompio, stripes: Stripes) -> Moves:
     """Stripes go to aggregators in turn, and each stripe of a cycle is a call of its own."""
     size = stripes.size or GEN2_STRIPE
-    wanted = stripes.count if stripes.count > 1 else ompio.only_mca
-    count = min(max(wanted if wanted >= 1 else stripes.count, 1), ranks)
+    count = stripe_aggregators(ompio, stripes, ranks)
     leaders = np.arange(count, dtype=np.int64) * ranks // count
     cut = cut_at(ranges, size)
     owner = leaders[cut.offset // size % count]
@@ -152,10 +118,10 @@ def _gen2(ranges: Ranges, ranks: int, ompio: Ompio, stripes: Stripes) -> Calls:
     step = int(place.max()) + 1
     split = Rounds(rounds.owner[row], turn * step + place, apart.offset, apart.size)
     calls = _issued(split, ompio, writing=True, sieving=ompio.write_sieving)
-    return Calls(calls.rank, calls.round // step, calls.offset, calls.size, calls.writing)
+    return replace(calls, round=calls.round // step)
 
 
-def _issued(rounds: Rounds, ompio: Ompio, *, writing: bool, sieving: bool) -> Calls:
+def _issued(rounds: Rounds, ompio: Ompio, *, writing: bool, sieving: bool) -> Moves:
     """Return the calls for pieces of a round each: as they are, or sieved."""
     first = rounds.first
     count = np.diff(np.append(first, rounds.owner.size))
@@ -165,9 +131,9 @@ def _issued(rounds: Rounds, ompio: Ompio, *, writing: bool, sieving: bool) -> Ca
     sieved = sieving & (count > 1) & (gap > 0) & (block <= ompio.max_block)
     sieved &= gap <= ompio.max_gap
     each = np.repeat(sieved, count)
-    plain = Calls(
+    plain = Moves(
         rounds.owner[~each], rounds.round[~each], rounds.offset[~each], rounds.size[~each],
-        np.full(np.count_nonzero(~each), writing, np.int64),
+        np.full(np.count_nonzero(~each), writing),
     )  # fmt: skip
     if not sieved.any():
         return plain
@@ -175,13 +141,14 @@ def _issued(rounds: Rounds, ompio: Ompio, *, writing: bool, sieving: bool) -> Ca
     low, high = begins[:, 0], begins[:, 1] - 1
     begin = rounds.offset[low]
     size = rounds.offset[high] + rounds.size[high] - begin
-    ways = np.asarray([False, True] if writing else [False], np.int64)
+    ways = np.asarray([False, True] if writing else [False])
     each = np.repeat(np.arange(low.size), ways.size)
-    blocks = Calls(
+    blocks = Moves(
         rounds.owner[low][each], rounds.round[low][each], begin[each], size[each],
         np.tile(ways, low.size),
     )  # fmt: skip
-    return _ordered(plain, blocks)
+    both = Moves.together((plain, blocks))
+    return both.take(np.lexsort((both.writing, both.offset, both.round, both.rank)))
 
 
 def _buffers(rounds: Rounds, first: Ints, end: Ints, most: int) -> Ints:
@@ -195,12 +162,3 @@ def _buffers(rounds: Rounds, first: Ints, end: Ints, most: int) -> Ints:
             found.append((at, at + max(1, int(fits))))
             at += max(1, int(fits))
     return np.asarray(found, np.int64)
-
-
-def _ordered(one: Calls, other: Calls) -> Calls:
-    columns = [
-        np.append(getattr(one, name), getattr(other, name))
-        for name in ("rank", "round", "offset", "size", "writing")
-    ]
-    order = np.lexsort((columns[4], columns[2], columns[1], columns[0]))
-    return Calls(*(column[order] for column in columns))

@@ -17,10 +17,9 @@ from stripewise.errors import UsageError
 from stripewise.model import Value
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._aggregators import Aggregators
-from stripewise.simulation.stacks._base import Setup
-from stripewise.simulation.stacks._regular import Ints
+from stripewise.simulation.stacks._base import Ints, Setup
+from stripewise.simulation.stacks._hints import MIB, number
 
-MIB = 1 << 20
 ALGORITHMS = ("vulcan", "dynamic", "dynamic_gen2", "two_phase", "individual")
 SIMPLE, NO_REFINEMENT, SIMPLE_PLUS = 5, 6, 7
 DEFAULT_VIEW = 4 * MIB
@@ -73,6 +72,18 @@ class Ompio:
     max_gap: int = 4096
     max_buffer: int = 64 * MIB
 
+    def waits(self, cycles: int) -> bool:
+        """Tell whether vulcan's writes of so many cycles are not asynchronous."""
+        return self.asynchronous == 2 or (self.asynchronous == 0 and cycles <= 2)
+
+
+@dataclass(frozen=True)
+class Stripes:
+    """What the file system tells OMPIO of a file's stripes; 0: nothing."""
+
+    count: int = 0
+    size: int = 0
+
 
 def read_settings(setup: Setup) -> Ompio:
     """Return what the settings make of OMPIO's parameters; a hint goes before a parameter.
@@ -81,13 +92,13 @@ def read_settings(setup: Setup) -> Ompio:
         UsageError: A value is of the wrong kind, or asks for what is not modelled.
     """
     given = setup.settings
-    only_mca = _number(given.get("mca.io_ompio_num_aggregators"), -1)
+    only_mca = number(setup, "mca.io_ompio_num_aggregators", -1)
     fcoll = str(given.get("mca.fcoll", ""))
     if fcoll and fcoll not in ALGORITHMS:
         raise UsageError(
             f"the requests of mca.fcoll {fcoll!r} are not modelled: use {', '.join(ALGORITHMS)}"
         )
-    grouping = _number(given.get("mca.io_ompio_grouping_option"), SIMPLE)
+    grouping = number(setup, "mca.io_ompio_grouping_option", SIMPLE)
     if grouping not in (SIMPLE, NO_REFINEMENT, SIMPLE_PLUS):
         raise UsageError(f"mca.io_ompio_grouping_option {grouping} is not modelled: use 5, 6 or 7")
     # Any other value than "false" chooses individual (seen: strncmp without == 0).
@@ -95,23 +106,22 @@ def read_settings(setup: Setup) -> Ompio:
     if buffering is not None and str(buffering).lower() != "false":
         fcoll = "individual"
     return Ompio(
-        forced=_number(given.get("mpiio.cb_nodes"), only_mca),
+        forced=number(setup, "mpiio.cb_nodes", only_mca),
         only_mca=only_mca,
-        bytes_per_agg=_number(
-            given.get("mpiio.cb_buffer_size"),
-            _number(given.get("mca.io_ompio_bytes_per_agg"), 32 * MIB),
+        bytes_per_agg=number(
+            setup, "mpiio.cb_buffer_size", number(setup, "mca.io_ompio_bytes_per_agg", 32 * MIB)
         ),
         grouping=grouping,
-        ratio=max(1, _number(given.get("mca.io_ompio_max_aggregators_ratio"), 8)),
-        threshold=_number(given.get("mca.io_ompio_aggregators_cutoff_threshold"), 3),
-        cycle_bytes=_number(given.get("mca.io_ompio_cycle_buffer_size"), 512 * MIB),
+        ratio=max(1, number(setup, "mca.io_ompio_max_aggregators_ratio", 8)),
+        threshold=number(setup, "mca.io_ompio_aggregators_cutoff_threshold", 3),
+        cycle_bytes=number(setup, "mca.io_ompio_cycle_buffer_size", 512 * MIB),
         fcoll=fcoll,
-        asynchronous=_number(given.get("mca.fcoll_vulcan_async_io"), 0),
+        asynchronous=number(setup, "mca.fcoll_vulcan_async_io", 0),
         write_sieving=_truth(given.get("mca.fbtl_posix_write_datasieving")),
         read_sieving=_truth(given.get("mca.fbtl_posix_read_datasieving")),
-        max_block=_number(given.get("mca.fbtl_posix_max_block_size"), MIB),
-        max_gap=_number(given.get("mca.fbtl_posix_max_gap_size"), 4096),
-        max_buffer=_number(given.get("mca.fbtl_posix_max_tmpbuf_size"), 64 * MIB),
+        max_block=number(setup, "mca.fbtl_posix_max_block_size", MIB),
+        max_gap=number(setup, "mca.fbtl_posix_max_gap_size", 4096),
+        max_buffer=number(setup, "mca.fbtl_posix_max_tmpbuf_size", 64 * MIB),
     )
 
 
@@ -152,6 +162,12 @@ def aggregators(ompio: Ompio, ranks: int, piece_bytes: int, view_bytes: int) -> 
         if best >= most:
             break
     return min(best, most)
+
+
+def stripe_aggregators(ompio: Ompio, stripes: Stripes, ranks: int) -> int:
+    """Return how many aggregators dynamic_gen2 has: one for each stripe where it knows them."""
+    wanted = stripes.count if stripes.count > 1 else ompio.only_mca
+    return min(max(wanted if wanted >= 1 else stripes.count, 1), ranks)
 
 
 @dataclass(frozen=True)
@@ -197,15 +213,6 @@ def _cost(ranks: int, count: int, piece: int, buffer: int, flat: bool) -> float:
     sending = messages * (fixed + (sent_to - 1) * between + (message - 1) * sent_to * per_byte)
     taking = received * (fixed + (parts - 1) * between + (message - 1) * parts * per_byte)
     return sending + taking
-
-
-def _number(value: Value | None, default: int) -> int:
-    if value is None:
-        return default
-    try:
-        return int(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise UsageError(f"OMPIO needs an integer, not {value!r}") from None
 
 
 def _truth(value: Value | None) -> bool:

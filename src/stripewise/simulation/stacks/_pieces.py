@@ -14,8 +14,7 @@ from stripewise.model import Pattern, Selections
 from stripewise.patterns import generate
 from stripewise.simulation._requests import REQUEST_DTYPE, Requests
 from stripewise.simulation._workload import Workload
-
-Ints = NDArray[np.int64]
+from stripewise.simulation.stacks._base import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +28,12 @@ class Ranges:
     rank: Ints
     offset: Ints
     size: Ints
+
+    @classmethod
+    def together(cls, parts: Sequence[Ranges]) -> Ranges:
+        """Return those of several tables, one after another."""
+        columns = ([getattr(one, name) for one in parts] for name in cls.__dataclass_fields__)
+        return cls(*map(np.concatenate, columns))
 
     def take(self, chosen: Ints | NDArray[np.bool_]) -> Ranges:
         """Return some of them."""
@@ -46,8 +51,7 @@ def ranges_of(pattern: Pattern) -> Ranges:
     counts = [count * (block if d < len(dims) - 1 else 1) for d, (_, _, count, block, _)
               in enumerate(dims)]  # fmt: skip
     per_row = np.prod(counts, axis=0) if dims else np.ones(selections.rank.size, np.int64)
-    row = np.repeat(np.arange(selections.rank.size), per_row)
-    left = np.arange(row.size) - np.repeat(np.cumsum(per_row) - per_row, per_row)
+    row, left = several(per_row)
     offset, scale = np.zeros(row.size, np.int64), unit
     size = np.full(row.size, unit, np.int64)
     for d in reversed(range(len(dims))):
@@ -101,13 +105,26 @@ def joined(ranges: Ranges) -> Ranges:
     return Ranges(rank[begins], offset[begins], reach[last] - base[last] - offset[begins])
 
 
+def several(counts: Ints) -> tuple[Ints, Ints]:
+    """Return for `counts[i]` things of each i: which i, and the number within it."""
+    row = np.repeat(np.arange(counts.size), counts)
+    return row, np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
 def split(ranges: Ranges, most: int) -> Ranges:
     """Return them cut into pieces of at most `most` bytes, counted from each one's begin."""
-    parts = -(-ranges.size // most)
-    row = np.repeat(np.arange(parts.size), parts)
-    index = np.arange(row.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    row, index = several(-(-ranges.size // most))
     size = np.minimum(ranges.size[row] - index * most, most)
     return Ranges(ranges.rank[row], ranges.offset[row] + index * most, size)
+
+
+def cut_at(ranges: Ranges, unit: int) -> Ranges:
+    """Return the ranges cut where the file has a multiple of `unit` bytes."""
+    low, end = ranges.offset // unit, ranges.offset + ranges.size
+    row, index = several(-(-end // unit) - low)
+    below = (low[row] + index) * unit
+    begin = np.maximum(ranges.offset[row], below)
+    return Ranges(ranges.rank[row], begin, np.minimum(end[row], below + unit) - begin)
 
 
 def array_bytes(pattern: Pattern) -> int:

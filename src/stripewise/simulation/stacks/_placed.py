@@ -116,3 +116,8 @@ def merged(phases: list[Phase]) -> tuple[Phase, ...]:
         phase if phase.repeats == repeats[key] else replace(phase, repeats=repeats[key])
         for key, phase in kept.items()
     )
+
+
+def times(phase: Phase, number: float) -> Phase:
+    """Return a phase that happens so many times as often."""
+    return phase if number == 1 else replace(phase, repeats=phase.repeats * number)

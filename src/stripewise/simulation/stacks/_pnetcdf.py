@@ -105,8 +105,8 @@ class _OverGio(_Variables, RomioStack):
         ranks = min(work.nodes * each_node, work.ranks) if each_node else work.ranks
         return cyclic_phases(
             CyclicCall(
-                geometry.union, base, geometry.pattern.writing, chosen.count, chosen,
-                setup.layout, ranks, sieves=hints.ds_in_coll, flush=_flush(setup, hints),
+                geometry.union, base, geometry.pattern.writing, chosen, setup.layout, ranks,
+                sieves=hints.ds_in_coll, flush=_flush(setup, hints),
             )
         )  # fmt: skip
 
@@ -115,7 +115,7 @@ class _OverGio(_Variables, RomioStack):
     ) -> Moves:
         """See `RomioStack.collective_moves`."""
         chosen = self._used(work, hints, setup)
-        moves = cyclic_moves(ranges, chosen, chosen.count, setup.layout, hints.ds_in_coll, writing)
+        moves = cyclic_moves(ranges, chosen, setup.layout, hints.ds_in_coll, writing)
         return replace(moves, round=moves.round // _flush(setup, hints))
 
 

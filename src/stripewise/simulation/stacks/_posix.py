@@ -18,9 +18,8 @@ from stripewise.model import Pattern, PatternKind
 from stripewise.simulation._requests import Flow, Phase, Requests
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._at_once import at_once, looked_at
-from stripewise.simulation.stacks._base import Setup, Stack
+from stripewise.simulation.stacks._base import Ints, Setup, Stack, opens
 from stripewise.simulation.stacks._pieces import (
-    Ints,
     Ranges,
     array_bytes,
     as_requests,
@@ -29,7 +28,14 @@ from stripewise.simulation.stacks._pieces import (
     ranges_of,
     split,
 )
-from stripewise.simulation.stacks._placed import Placed, merged, steps, steps_looked_at, together
+from stripewise.simulation.stacks._placed import (
+    Placed,
+    merged,
+    steps,
+    steps_looked_at,
+    times,
+    together,
+)
 from stripewise.simulation.stacks._shape import Shape, shape_of
 from stripewise.simulation.stacks._shared_file import met_flow, objects_of, shared_flow
 
@@ -45,14 +51,14 @@ class _Posix(Stack):
 
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         opened = {(one.file, one.writing): one for one in reversed(work.patterns)}
-        opens = [Phase("open", metadata=self._opens(work, one)) for one in opened.values()]
+        first = [Phase("open", metadata=self._opens(work, one)) for one in opened.values()]
         moves = [
-            replace(phase, repeats=phase.repeats * one.times)
+            times(phase, one.times)
             for one in steps_looked_at(work)
             if one.pattern.kind != PatternKind.EMPTY
             for phase in [self._phase(one, shape_of(one.pattern, work), work, setup)]
         ]
-        return (*reversed(opens), *merged(moves))
+        return (*reversed(first), *merged(moves))
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
         numbers, tables = file_numbers(work), []
@@ -68,7 +74,7 @@ class _Posix(Stack):
     def _opens(self, work: Workload, pattern: Pattern) -> dict[str, int]:
         """Return who opens a file: one rank of each file makes it."""
         files = self._files(work)
-        return _opens(files, work.ranks, writing=pattern.writing)
+        return opens(files, work.ranks, writing=pattern.writing)
 
     def _files(self, work: Workload) -> int:
         """Files for each name of the workload."""
@@ -130,9 +136,7 @@ class PosixProcess(_Posix):
         self, one: Placed, ranges: Ranges, work: Workload, ends: Ends
     ) -> tuple[int | Ints, Ranges]:
         calls = _staged(ranges)
-        end = ends.setdefault(
-            (one.pattern.file, one.pattern.writing), np.zeros(work.ranks, np.int64)
-        )
+        end = _end(ends, one.pattern, work)
         moved = np.bincount(calls.rank, calls.size, work.ranks).astype(np.int64)
         placed = replace(calls, offset=_within(calls) + end[calls.rank])
         end += moved
@@ -166,7 +170,7 @@ class PosixNode(_Posix):
         """Return them; a rank's variables of a step lie together, behind the rank before."""
         numbers, tables, phase = file_numbers(work), [], 0
         nodes = np.arange(work.ranks) // work.ranks_per_node
-        ends: dict[tuple[str, bool], Ints] = {}
+        ends: Ends = {}
         for patterns in together(work.patterns):
             calls = [_staged(ranges_of(pattern)) for pattern in patterns]
             moved = [np.bincount(c.rank, c.size, work.ranks).astype(np.int64) for c in calls]
@@ -174,7 +178,7 @@ class PosixNode(_Posix):
             before = np.cumsum(total) - total
             before -= before[nodes * work.ranks_per_node]
             first = patterns[0]
-            end = ends.setdefault((first.file, first.writing), np.zeros(work.ranks, np.int64))
+            end = _end(ends, first, work)
             for _ in range(first.steps):
                 place = end + before
                 for call, size in zip(calls, moved, strict=True):
@@ -196,7 +200,7 @@ class PosixSerial(_Posix):
     summary = "POSIX calls by rank 0 alone, to which the others send"
 
     def _opens(self, work: Workload, pattern: Pattern) -> dict[str, int]:
-        return _opens(1, 1, writing=pattern.writing)
+        return opens(1, 1, writing=pattern.writing)
 
     def _phase(self, one: Placed, shape: Shape, work: Workload, setup: Setup) -> Phase:
         total = array_bytes(one.pattern)
@@ -255,9 +259,8 @@ def _spans(rank: Ints) -> Iterator[tuple[int, int]]:
     return zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
 
 
-def _end(ends: Ends, one: Placed, work: Workload) -> Ints:
-    key = (one.pattern.file, one.pattern.writing)
-    return ends.setdefault(key, np.zeros(work.ranks, np.int64))
+def _end(ends: Ends, pattern: Pattern, work: Workload) -> Ints:
+    return ends.setdefault((pattern.file, pattern.writing), np.zeros(work.ranks, np.int64))
 
 
 def _within(calls: Ranges) -> Ints:
@@ -269,8 +272,3 @@ def _within(calls: Ranges) -> Ints:
 
 def _verb(pattern: Pattern) -> str:
     return "write" if pattern.writing else "read"
-
-
-def _opens(files: int, ranks: int, *, writing: bool) -> dict[str, int]:
-    made = files if writing else 0
-    return {name: n for name, n in (("create", made), ("open", ranks - made)) if n}

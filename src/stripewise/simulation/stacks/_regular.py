@@ -11,9 +11,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from stripewise.simulation.stacks._base import Ints
 
 
 class Level(NamedTuple):

@@ -36,9 +36,9 @@ class Romio(RomioStack):
         """See `RomioStack.collective`."""
         return even_phases(
             EvenCall(
-                geometry.union, base, geometry.pattern.writing, hints.cb_buffer_size,
-                self.unit(setup, hints), hints.min_fdomain_size,
+                geometry.union, base, geometry.pattern.writing,
                 self.aggregators(work, hints, setup), setup.layout, work.ranks,
+                hints.cb_buffer_size, self.unit(setup, hints), hints.min_fdomain_size,
             )
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from stripewise.model import Value
 from stripewise.simulation._requests import Phase
 from stripewise.simulation._workload import Workload
-from stripewise.simulation.stacks._aggregators import lustre_aggregators
+from stripewise.simulation.stacks._aggregators import Aggregators, lustre_aggregators
 from stripewise.simulation.stacks._base import Setup
 from stripewise.simulation.stacks._cyclic import CyclicCall, cyclic_phases
 from stripewise.simulation.stacks._exact import Moves, cyclic_moves
@@ -61,11 +61,9 @@ class RomioLustre(Romio):
         """See `RomioStack.collective`."""
         if not geometry.pattern.writing:
             return super().collective(geometry, base, work, setup, hints)
-        chosen = self.aggregators(work, hints, setup)
-        count = lustre_aggregators(chosen.count, setup.layout.stripe_count, hints.co_ratio)
         return cyclic_phases(
             CyclicCall(
-                geometry.union, base, True, count, replace(chosen, count=count), setup.layout,
+                geometry.union, base, True, self._writers(work, setup, hints), setup.layout,
                 work.ranks, sieves=hints.ds_in_coll,
             )
         )  # fmt: skip
@@ -76,9 +74,14 @@ class RomioLustre(Romio):
         """See `RomioStack.collective_moves`."""
         if not writing:
             return super().collective_moves(ranges, writing, work, setup, hints)
+        chosen = self._writers(work, setup, hints)
+        return cyclic_moves(ranges, chosen, setup.layout, hints.ds_in_coll, writing)
+
+    def _writers(self, work: Workload, setup: Setup, hints: Hints) -> Aggregators:
+        """Return the aggregators of collective writes."""
         chosen = self.aggregators(work, hints, setup)
         count = lustre_aggregators(chosen.count, setup.layout.stripe_count, hints.co_ratio)
-        return cyclic_moves(ranges, chosen, count, setup.layout, hints.ds_in_coll)
+        return replace(chosen, count=count)
 
     def stripe_windows(self, setup: Setup, writing: bool) -> int:
         """Return the stripe size: windows of writes end at stripes, and pieces are cut there."""

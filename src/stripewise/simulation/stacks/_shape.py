@@ -11,9 +11,6 @@ from stripewise.errors import UsageError
 from stripewise.model import BlockRule, Distribution, Pattern, PatternKind
 from stripewise.simulation._workload import Workload
 
-PAGE_BYTES = 4096
-"""Pages of clients' caches, which locks and their sharing are counted in."""
-
 
 @dataclass(frozen=True)
 class Shape:

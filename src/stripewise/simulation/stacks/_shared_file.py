@@ -11,9 +11,9 @@ from stripewise.simulation._requests import Flow
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._at_once import AtOnce, at_once, begins_of, spread
 from stripewise.simulation.stacks._base import Layout
-from stripewise.simulation.stacks._contention import handovers
+from stripewise.simulation.stacks._contention import PAGE, handovers
 from stripewise.simulation.stacks._placed import Placed
-from stripewise.simulation.stacks._shape import PAGE_BYTES, Shape
+from stripewise.simulation.stacks._shape import Shape
 
 
 def stripes_of(length: float, granule: int, stripe_size: int) -> float:
@@ -26,9 +26,9 @@ def stripes_of(length: float, granule: int, stripe_size: int) -> float:
 
 def unaligned_share(piece_bytes: float, granule: int) -> float:
     """Share of ranges that begin or end within a page, over places that are multiples."""
-    if piece_bytes % PAGE_BYTES:
+    if piece_bytes % PAGE:
         return 1.0
-    return 1 - math.gcd(granule, PAGE_BYTES) / PAGE_BYTES
+    return 1 - math.gcd(granule, PAGE) / PAGE
 
 
 def shared_flow(

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.simulation.stacks._pieces import Ints, Ranges
+from stripewise.simulation.stacks._base import Ints
+from stripewise.simulation.stacks._pieces import Ranges, several
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,17 +34,6 @@ class Rounds:
         return np.flatnonzero(change)
 
 
-def cut_at(ranges: Ranges, unit: int) -> Ranges:
-    """Return the ranges cut where the file has a multiple of `unit` bytes."""
-    low = ranges.offset // unit
-    parts = (ranges.offset + ranges.size - 1) // unit - low + 1
-    row = np.repeat(np.arange(parts.size), parts)
-    index = np.arange(row.size) - np.repeat(np.cumsum(parts) - parts, parts)
-    begin = np.maximum(ranges.offset[row], (low[row] + index) * unit)
-    end = np.minimum((ranges.offset + ranges.size)[row], (low[row] + index + 1) * unit)
-    return Ranges(ranges.rank[row], begin, end - begin)
-
-
 def in_rounds(owner: Ints, ranges: Ranges, most: int) -> Rounds:
     """Return what each owner moves: its pieces by offset, `most` bytes in each round.
 
@@ -56,9 +46,7 @@ def in_rounds(owner: Ints, ranges: Ranges, most: int) -> Rounds:
     owner, offset, size = owner[order], ranges.offset[order], ranges.size[order]
     before = np.cumsum(size) - size
     before -= before[np.searchsorted(owner, owner)]
-    parts = (before + size - 1) // most - before // most + 1
-    row = np.repeat(np.arange(parts.size), parts)
-    index = np.arange(row.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    row, index = several(-(-(before + size) // most) - before // most)
     turn = before[row] // most + index
     begin = np.maximum(before[row], turn * most)
     end = np.minimum((before + size)[row], (turn + 1) * most)

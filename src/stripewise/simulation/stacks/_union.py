@@ -9,7 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from stripewise.simulation.stacks._pieces import Ints, Ranges, joined
+from stripewise.simulation.stacks._base import Ints
+from stripewise.simulation.stacks._pieces import Ranges, joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +50,3 @@ class Union:
         """Return one past the last byte of the ranges before each offset; there must be one."""
         place = np.searchsorted(self.start, offset, side="left") - 1
         return np.minimum(self.end[np.maximum(place, 0)], offset)
-
-
-def several(counts: Ints) -> tuple[Ints, Ints]:
-    """Return for `counts[i]` things of each i: which i, and the number within it."""
-    row = np.repeat(np.arange(counts.size), counts)
-    return row, np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
