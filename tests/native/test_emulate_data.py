@@ -59,6 +59,14 @@ def test_reads_have_their_own_rate_and_end_of_file_is_free(emulate: Emulate) -> 
     assert storage.counters["read_bytes"] == MIB
 
 
+def test_a_read_beyond_the_end_asks_for_the_lock_and_for_no_data(emulate: Emulate) -> None:
+    figures = {"client.request": 0.02, "servers.target_request": 0.1, "locks.revoke": 0.05}
+    storage = emulate(figures, ranks_per_node=1)
+    storage.together(["create:data", "pwrite:0:100"], [])
+    _, (_, read) = storage.together([], ["open:data", "pread:100:1000"])
+    assert read.seconds == near(0.07)
+
+
 def test_appends_are_placed_where_they_go(emulate: Emulate) -> None:
     storage = emulate(TARGET, stripe_count=4)
     (storage.host.directory / "data").write_bytes(b"x" * (MIB // 2))

@@ -61,6 +61,20 @@ def test_readers_share_a_lock():
     assert found.handovers == 2
 
 
+def test_a_read_beyond_the_end_of_a_new_file_asks_for_the_lock_and_for_no_data():
+    storage = described(
+        {"locks.revoke": 1.0, "servers.target_request": 0.5, "client.process_read": MIB}
+    )
+    requests = made([(0, 0, MIB), (1, MIB, MIB), (1, MIB // 2, MIB)])
+    requests["writing"] = [True, False, False]
+    requests["phase"] = [0, 1, 2]
+    found = play(requests, storage, Layout(1, MIB, 12), np.arange(2))
+    assert found.ends.tolist() == pytest.approx([0.5, 1.5, 2.0])
+    requests["phase"] = [1, 0, 0]  # the file was there before
+    found = play(requests[1:], storage, Layout(1, MIB, 12), np.arange(2))
+    assert found.ends.tolist() == pytest.approx([1.0, 2.0])
+
+
 def test_lock_ahead_costs_the_process_and_the_node_and_modes_differ():
     figures = {"locks.ahead": 1.0, "locks.hold": 0.2, "locks.extent": 0.1, "locks.revoke": 5.0}
     rows = [(rank, rank * MIB, MIB) for rank in range(4)]

@@ -60,9 +60,11 @@ static uint32_t target_of(const struct sw_transfer *transfer, uint32_t object, u
     return (sw_layout_first(transfer->layout) + object) % header->targets;
 }
 
-static inline double target_ns(double ns, uint32_t target, uint64_t offset)
+static inline double target_ns(double ns, uint64_t bytes, uint32_t target, uint64_t offset)
 {
     const struct sw_rates *rates = &sw_emulator.rates;
+    if (bytes == 0) /* past the end: nothing is asked of it */
+        return 0;
     ns += rates->target_request;
     return rates->jitter > 0 ? ns * (1 + rates->jitter * (sw_emulate_chance(target, offset) - 1))
                              : ns;
@@ -85,7 +87,8 @@ static struct outcome move_part(const struct sw_transfer *transfer, const struct
     for (enum sw_resource i = 0; i < SW_RESOURCES; i++) {
         double ns = byte_ns[i] * (double)part->bytes;
         uint64_t own =
-            (uint64_t)(i == SW_ON_TARGET ? target_ns(ns, target, transfer->offset) : ns);
+            (uint64_t)(i == SW_ON_TARGET ? target_ns(ns, part->bytes, target, transfer->offset)
+                                         : ns);
         uint64_t held = i == SW_ON_FILE ? own + lock.cost_ns : own;
         uint64_t end = sw_clock_use(clock_of(i, transfer, request->node, target), asked_ns, held);
         if (own > longest) {
@@ -126,6 +129,7 @@ static struct part part_of(const struct sw_transfer *transfer, uint64_t stripe, 
         part.bytes -= (last + 1) * size - end;
         part.is_ragged |= end % page != 0;
     }
+    part.is_ragged &= part.bytes > 0;
     return part;
 }
 
@@ -147,7 +151,7 @@ static struct outcome move_parts(const struct sw_transfer *transfer, const struc
 {
     uint64_t size = sw_layout_size(transfer->layout);
     uint64_t stripe = transfer->offset / size;
-    uint64_t last = (transfer->offset + transfer->bytes - 1) / size;
+    uint64_t last = (transfer->offset + transfer->bytes - (transfer->bytes > 0)) / size;
     uint32_t count = sw_layout_count(transfer->layout);
     uint32_t parts = last - stripe + 1 < count ? (uint32_t)(last - stripe + 1) : count;
     struct outcome latest = {.end_ns = request->asked_ns, .limit = SW_LIMIT_PROCESS};

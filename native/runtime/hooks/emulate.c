@@ -170,6 +170,13 @@ static void after_posting(struct sw_request *request)
         hold(request);
 }
 
+/* A client asks for the lock to learn that there is nothing. */
+static bool is_past_end(const struct sw_request *request)
+{
+    return request->action == SW_DO_READ && !request->stream && request->bytes != 0 &&
+           request->result == 0;
+}
+
 static void after_data(struct sw_request *request)
 {
     struct sw_emulated *file = sw_emulated_file(request->fd);
@@ -180,7 +187,7 @@ static void after_data(struct sw_request *request)
     }
     if (request->result < 0)
         request->emulated.end_ns = 0;
-    else if (request->emulated.end_ns == 0 && file != NULL && bytes > 0)
+    else if (request->emulated.end_ns == 0 && file != NULL && (bytes > 0 || is_past_end(request)))
         transfer(request, file, bytes, bytes);
     hold(request);
 }

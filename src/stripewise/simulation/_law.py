@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from stripewise.machines import Storage
 from stripewise.simulation._chance import slowest
-from stripewise.simulation._rates import AHEAD, DATA, EXTENT, Rates
+from stripewise.simulation._rates import AHEAD, EXTENT, Rates
 from stripewise.simulation._requests import Flow, Phase
+from stripewise.simulation._together import Crowd, busiest_together
 from stripewise.simulation.stacks import Layout
 
 
@@ -32,6 +33,7 @@ class FlowTime(NamedTuple):
         data: Member of `DATA` -> for which one request uses it, if it is alone.
         uses: Member of `DATA`, or "lock" -> for which all requests together use the instance of
             it that is used most.
+        crowds: "file", "node", "target" or "lock" -> who meets at its instances.
         seconds: From the first request to the end of the last one.
     """
 
@@ -43,6 +45,7 @@ class FlowTime(NamedTuple):
     held: float
     data: Mapping[str, float]
     uses: Mapping[str, float]
+    crowds: Mapping[str, Crowd]
     seconds: float
 
     @property
@@ -59,6 +62,8 @@ class PhaseTime(NamedTuple):
         seconds: Of all repetitions.
         exchange: Seconds of the exchange in one repetition.
         metadata: Seconds of the metadata server in one repetition.
+        uses: Member of `DATA` but "process", or "lock" -> seconds for which all flows of one
+            repetition together use the instance of it that is used most.
         flows: Of one repetition.
     """
 
@@ -66,6 +71,7 @@ class PhaseTime(NamedTuple):
     seconds: float
     exchange: float
     metadata: float
+    uses: Mapping[str, float]
     flows: tuple[FlowTime, ...]
 
 
@@ -91,19 +97,31 @@ def _phase(phase: Phase, rates: Rates, layout: Layout) -> PhaseTime:
         if number > 0
     )
     flows = tuple(flow_time(flow, rates, layout) for flow in phase.flows if flow.processes > 0)
-    once = exchange + metadata + _together(flows)
-    return PhaseTime(phase, once * phase.repeats, exchange, metadata, flows)
+    uses = _uses(flows, phase.nodes)
+    once = exchange + metadata + _together(flows, uses)
+    return PhaseTime(phase, once * phase.repeats, exchange, metadata, uses, flows)
 
 
-def _together(flows: tuple[FlowTime, ...]) -> float:
+def _uses(flows: tuple[FlowTime, ...], nodes: int) -> dict[str, float]:
+    """Return for how long flows of different processes together use what they share."""
+    if not flows:
+        return {}
+    found = {"whole": sum(one.uses["whole"] for one in flows)}
+    for name in ("file", "node", "target", "lock"):
+        crowds = [one.crowds[name] for one in flows]
+        on_nodes = float(nodes) if name in ("file", "node") else 0.0
+        found[name] = busiest_together(crowds, on_nodes)
+    return found
+
+
+def _together(flows: tuple[FlowTime, ...], uses: Mapping[str, float]) -> float:
     """Seconds of flows of different processes that run at the same time."""
     if not flows:
         return 0.0
     if len(flows) == 1:
         return flows[0].seconds
-    shared = max(sum(one.uses[name] for one in flows) for name in DATA if name != "process")
     begin = min(one.waits for one in flows)
-    return max(begin + shared, *(one.seconds for one in flows))
+    return max(begin + max(uses.values()), *(one.seconds for one in flows))
 
 
 def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
@@ -114,11 +132,16 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     # Parts of all requests of one process that one object gets.
     share = flow.count / flow.objects_per_process
     on_object, on_target = _busiest(flow, layout)
-    size, count = flow.size, flow.count
+    size, count = (flow.size if flow.absent < 1 else 0.0), flow.count
     process, file, node = size / speed["process"], size / speed["file"], size / speed["node"]
-    piece, whole = size / speed["target"] / parts + rates.target_request, size / speed["whole"]
+    asked = rates.target_request if size else 0.0
+    piece, whole = size / speed["target"] / parts + asked, size / speed["whole"]
     longest = max(piece, process / parts, file / parts, node / parts, whole / parts)
-    process, file = process + ahead, file + parts * lock + held
+    if flow.absent:  # who has nothing to read is the first to ask for the lock to write
+        longest = max(0.0, longest - lock)
+    # Of those that read at the same time, one takes the lock from the writer.
+    taken = lock if flow.writing else lock / on_object
+    process, file = process + ahead, file + parts * taken + held
     per_node = ceil(flow.processes / flow.nodes)
     in_file = ceil(min(per_node, flow.processes / flow.files))
     data = {"process": process, "file": file, "node": node, "target": piece, "whole": whole}
@@ -128,10 +151,24 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
         "node": per_node * count * node,
         "target": on_target * share * parts * piece * _slowest(flow, share * on_object, rates),
         "whole": flow.processes * count * whole,
-        "lock": on_object * share * parts * lock,
+        "lock": (on_object if flow.writing else 1) * share * parts * lock,
     }
+    pairs = flow.processes * flow.objects_per_process
+    on = {"file": in_file, "node": per_node, "target": on_target, "lock": on_object}
+    objects = float(flow.files * flow.objects)
+    places = {
+        "file": float(flow.nodes * flow.files), "node": float(flow.nodes), "lock": objects,
+        "target": min(objects, float(layout.targets)),
+    }  # fmt: skip
+    crowds = {
+        name: Crowd(
+            pairs if name in ("target", "lock") else flow.processes, on[name], places[name],
+            uses[name],
+        )
+        for name in on
+    }  # fmt: skip
     seconds = _seconds(max(count, 1.0), rates.request, lock, longest, data, uses)
-    return FlowTime(flow, rates.request, ahead, lock, longest, held, data, uses, seconds)
+    return FlowTime(flow, rates.request, ahead, lock, longest, held, data, uses, crowds, seconds)
 
 
 def _seconds(

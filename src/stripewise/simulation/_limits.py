@@ -71,7 +71,7 @@ def _used(time: PhaseTime) -> dict[str, float]:
     used = {"exchange": time.exchange, "metadata": time.metadata}
     flows = time.flows
     for name in (*DATA, "lock"):
-        together = sum(flow.uses[name] for flow in flows if name != "process")
+        together = time.uses.get(name, 0.0)
         alone = (
             flow.rounds * (flow.lock if name == "lock" else flow.data[name]) for flow in flows
         )

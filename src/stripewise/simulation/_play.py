@@ -142,6 +142,7 @@ class _Clocks:
         self._of_file: dict[tuple[int, int], float] = {}
         self._objects: dict[tuple[int, int], _Object] = {}
         self._ahead: dict[int, float] = {}
+        self._ends: dict[int, int] = {}
         self._costs = {
             writing: tuple(
                 1 / speed[name] for name in ("process", "file", "node", "target", "whole")
@@ -150,8 +151,12 @@ class _Clocks:
         }
 
     def opened_by(self, requests: Requests) -> None:
-        """See who writes each file: what a lock that is asked for ahead costs a node."""
+        """See which files are new, and who writes each: what a lock asked for ahead costs."""
         written, nodes = requests[requests["writing"]], np.asarray(self.nodes)
+        for file in np.unique(written["file"]).tolist():
+            first = requests["phase"][requests["file"] == file].min()
+            if (written["phase"][written["file"] == file] == first).any():
+                self._ends[file] = 0
         if self.lock_mode != AHEAD:
             return
         for file in np.unique(written["file"]).tolist():
@@ -169,6 +174,7 @@ class _Clocks:
         latest, process = asked, asked + (self.rates.ahead if ahead else 0.0)
         placed, node = self.files[file], self.nodes[rank]
         costs = self._costs[writing]
+        size = self._there(file, offset, size, writing)
         for index, moved, ragged in _parts(placed.layout, offset, size, self.rates.page_size):
             lock, cost = asked, self._ahead.get(file, 0.0)
             if not ahead:
@@ -176,7 +182,7 @@ class _Clocks:
             first = node if placed.layout.private else placed.first + index
             target = first % placed.layout.targets
             own = [cost_of_byte * moved for cost_of_byte in costs]
-            own[3] += self.rates.target_request
+            own[3] += self.rates.target_request if moved else 0.0
             if self.rates.jitter:
                 own[3] *= 1 + self.rates.jitter * (chance(target, offset) - 1)
             process = max(process, asked) + own[0]
@@ -190,6 +196,16 @@ class _Clocks:
                 lock + max(own),
             )
         return latest
+
+    def _there(self, file: int, offset: int, size: int, writing: bool) -> int:
+        """Return the bytes that are moved: of a new file, a read gets what is there already."""
+        end = self._ends.get(file)
+        if end is None or not size:
+            return size
+        if writing:
+            self._ends[file] = max(end, offset + size)
+            return size
+        return min(size, max(end - offset, 0))
 
     def _use_whole(self, asked: float, seconds: float) -> float:
         end = max(self._whole, asked) + seconds
@@ -236,7 +252,7 @@ def _use(clocks: dict[Any, float], key: object, asked: float, seconds: float) ->
 def _parts(layout: Layout, offset: int, size: int, page: float) -> Iterator[tuple[int, int, bool]]:
     """Yield the parts of a request: object, bytes, whether it begins or ends within a page."""
     length, count, end = layout.stripe_size, layout.stripe_count, offset + size
-    first, last = offset // length, (end - 1) // length
+    first, last = offset // length, (end - (size > 0)) // length
     for j in range(min(last - first + 1, count)):
         moved = ((last - first - j) // count + 1) * length
         ragged = False
@@ -246,4 +262,4 @@ def _parts(layout: Layout, offset: int, size: int, page: float) -> Iterator[tupl
         if (last - first) % count == j:
             moved -= (last + 1) * length - end
             ragged = ragged or end % page != 0
-        yield (first + j) % count, moved, ragged
+        yield (first + j) % count, moved, ragged and moved > 0

@@ -42,11 +42,14 @@ class Flow:
         objects_per_process: Of them, those that one process uses in one repetition.
         writers: Processes that use the same object.
         writer_nodes: Nodes that these are on.
-        handovers: Share of the requests that find the object's lock at another node, 0 to 1.
+        handovers: Share of the requests that find the object's lock at another node, 0 to 1; of
+            reads, share of the turns in which the readers of an object take it from a writer.
         shared_pages: Share of the requests that share a page with one of another node, 0 to 1.
         lock_mode: 0 extent locks, 1 one lock for all writers, 2 lock-ahead.
         parts: Objects that one request touches; 0: as many as its size has stripes,
             or as it takes to reach all objects of the process.
+        absent: Share of the processes that ask for what is not there: they read beyond the end of
+            a new file, and get a lock and no data.
     """
 
     writing: bool
@@ -63,6 +66,7 @@ class Flow:
     shared_pages: float = 0.0
     lock_mode: int = 0
     parts: float = 0.0
+    absent: float = 0.0
 
     def parts_per_request(self, stripe_size: int) -> float:
         """Return the parts, one for each object, into which the stripes cut a request."""
@@ -80,6 +84,7 @@ class Phase:
         flows: Of requests; different flows are of different processes.
         exchange_bytes: That each aggregator receives or sends before (after) its requests.
         ranks: That take part in the exchange; 0: there is none.
+        nodes: Over which the processes of all flows spread; 0: those of the flow that has most.
         metadata: "open", "create", "stat", "remove" -> number of such operations.
     """
 
@@ -88,4 +93,5 @@ class Phase:
     flows: tuple[Flow, ...] = ()
     exchange_bytes: float = 0.0
     ranks: int = 0
+    nodes: int = 0
     metadata: Mapping[str, int] = field(default_factory=dict)

@@ -11,7 +11,7 @@ Source: ROMIO, adio/ad_lustre/ad_lustre_wrcoll.c (Exch_and_write), ad_lustre_agg
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -144,6 +144,7 @@ def _with_holes(call: CyclicCall, meeting: _Meeting) -> list[Phase]:
         first = float(holes.sum()) * each
         size = float(lengths[holes].sum()) * each / first
         flow = _flow(call, meeting, busy, first * share, size, writing=False)
+        flow = replace(flow, absent=1.0)  # the file ends where the round before did
         phases.insert(0, Phase(HOLES, float(rounds), (flow,)))
     return phases
 

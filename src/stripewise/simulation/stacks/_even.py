@@ -8,7 +8,7 @@ Source: ROMIO, adio/common/ad_aggregate.c (Calc_file_domains), ad_write_coll.c, 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -150,6 +150,7 @@ def _with_holes(call: EvenCall, ends: Ints) -> list[Phase]:
         first = float(holes.sum()) * each
         size = float(lengths[holes].sum()) * each / first
         flow = _flow(call, meeting, busy, first / (busy * rounds), size, writing=False)
+        flow = replace(flow, absent=float(busy == 1))  # the file ends where the last share does
         phases.insert(0, Phase(HOLES, rounds, (flow,)))
     return phases
 

@@ -67,13 +67,19 @@ def own_phases(call: OwnCall, work: Workload) -> list[Phase]:
     if free:
         together = _Together(call.geometry.ranks, 1.0)
         flows = tuple(_flow(call, one, work, together) for one in free)
-        phases.append(Phase(name, 1.0, flows))
+        phases.append(Phase(name, 1.0, flows, nodes=_nodes(call, work, together)))
     if locked:
         together = _in_turn(call, locked)
         for title, before in ((HOLES, True), (name, False)):
             flows = tuple(_flow(call, one, work, together, before=before) for one in locked)
-            phases.append(Phase(title, together.turns, flows))
+            nodes = _nodes(call, work, together)
+            phases.append(Phase(title, together.turns, flows, nodes=nodes))
     return phases
+
+
+def _nodes(call: OwnCall, work: Workload, together: _Together) -> int:
+    """Return the nodes of the ranks that make requests at the same time."""
+    return min(work.nodes, -(-call.geometry.ranks // work.ranks_per_node), together.ranks)
 
 
 @dataclass(frozen=True)
@@ -134,15 +140,18 @@ def _flow(
     layout, geometry = call.layout, call.geometry
     count, size = _sizes(call, one)
     ranks, turns = together.ranks, together.turns
-    nodes = min(work.nodes, -(-geometry.ranks // work.ranks_per_node), ranks)
+    nodes = _nodes(call, work, together)
     low, high = call.base + geometry.union.first, call.base + geometry.union.end
     everywhere = min(layout.stripe_count, stripes_touched(low, high, layout.stripe_size))
     parts = min(stripes_of(size, _granule(call, one), layout.stripe_size), float(everywhere))
     meet = _meeting(call, size, work, together)
     reach = (one.shape.end - one.shape.first) * one.sets
     at_once_ = spread(meet, count, size, reach, everywhere, layout.stripe_size)
+    if _sieves(call, one) and call.writing and call.base >= everywhere * layout.stripe_size:
+        at_once_ = meet.objects  # its lock is elsewhere at the next object: nobody gets ahead
     objects = min(max(round(at_once_), 1), everywhere)
-    met = _handovers(call, one, work, together, meet, count * parts, everywhere, before)
+    side = _side_by_side(meet.objects, at_once_, everywhere)
+    met = _handovers(call, one, work, together, meet, count * parts, everywhere, before, side)
     busy = max(round(one.ranks / turns), 1)
     return Flow(
         writing=call.writing and not before, processes=busy, nodes=min(nodes, busy),
@@ -151,7 +160,18 @@ def _flow(
         writers=max(meet.writers, 1.0), writer_nodes=min(max(meet.nodes, 1.0), nodes),
         handovers=met if call.writing else 0.0, parts=min(parts, float(objects)),
         shared_pages=_shared(call, one, work) if call.writing and not before else 0.0,
+        absent=1 / ranks if before else 0.0,
     )  # fmt: skip
+
+
+def _side_by_side(meeting: float, objects: float, everywhere: int) -> float:
+    """Return the share of the time in which ranks are where they met at the begin.
+
+    See `spread`: the rest of the time they are on all objects.
+    """
+    apart = 1 / max(everywhere, meeting)
+    together = 1 / meeting - apart
+    return (1 / objects - apart) / together if together > 0 else 1.0
 
 
 def _meeting(call: OwnCall, size: float, work: Workload, together: _Together) -> AtOnce:
@@ -177,14 +197,14 @@ def _met_at(
 
 def _handovers(
     call: OwnCall, one: RankClass, work: Workload, together: _Together, meet: AtOnce,
-    touched: float, objects: int, before: bool,
+    touched: float, objects: int, before: bool, side: float,
 ) -> float:  # fmt: skip
     """Return the share of requests that find an object's lock at another node.
 
     At a moment, requests of several nodes meet at an object; and the first request of a rank at
-    an object finds who was there before.
+    an object finds who was there before.  Before a sieved write that is the read of its window.
     """
-    nodes = min(work.nodes, -(-call.geometry.ranks // work.ranks_per_node), together.ranks)
+    nodes = _nodes(call, work, together)
     met = handovers(meet.writers, min(meet.nodes, nodes))
     each = _met(call, one, 1.0, touched, objects)
     per_node = -(-together.ranks // nodes)
@@ -192,7 +212,10 @@ def _handovers(
     writers = max(together.ranks * each / objects, 1.0)
     stripes = _met(call, one, 1.0, touched, 1 << 62)
     others = handovers(writers, min(max(nodes * of_node / objects, 1.0), nodes))
-    met = max(met, others * min(stripes / touched, 1.0))
+    come = others * min(stripes / touched, 1.0)
+    if _sieves(call, one):
+        met = side * met + (1 - side) * (come if before else 0.0)
+    met = max(met, come if before or not _sieves(call, one) else 0.0)
     if together.turns > 1 and before:  # the first requests of a turn
         met += (1 - met) * min(each / touched, 1.0) * (1 - 1 / work.nodes)
     return min(met, 1.0)

@@ -36,6 +36,7 @@ from stripewise.simulation.stacks._ompio_settings import (
 from stripewise.simulation.stacks._placed import Placed
 from stripewise.simulation.stacks._shape import Shape, coarser, shape_of
 from stripewise.simulation.stacks._shared_file import met_flow, objects_of, shared_flow
+from stripewise.simulation.stacks._two_phase import HOLES
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +82,7 @@ def phases_of(job: Job) -> list[Phase]:
         return _two_phase(job)
     count = aggregator_count(job)
     if writing and job.fcoll == "vulcan":
-        return [_evenly(job, count)]
+        return _evenly(job, count)
     joined = coarser(job.pattern, max(1, job.work.ranks // count))
     groups = shape_of(joined, job.work)
     sieving = not writing and ompio.read_sieving
@@ -156,7 +157,7 @@ def _two_phase(job: Job) -> list[Phase]:
     return even_phases(call)
 
 
-def _evenly(job: Job, count: int) -> Phase:
+def _evenly(job: Job, count: int) -> list[Phase]:
     """Return vulcan's write: even shares of the range, counted from byte 0.
 
     Shares that are cut by the begin and the end of the range belong to one aggregator where
@@ -172,13 +173,18 @@ def _evenly(job: Job, count: int) -> Phase:
     chosen = looked_at(count)
     node = chosen * job.work.ranks // count // job.work.ranks_per_node
     meet = at_once(low + chosen * share, min(cycle / fill, share), node, count, job.layout)
-    flows: list[Flow] = []
+    written: list[Flow] = []
+    read: list[Flow] = []
     for sizes, n in parts.items():
-        for calls in _share_calls(job, sizes, fill, cycle, rounds):
-            flow = _flow(job, n, replace(calls, size=abs(calls.size)), meet)
-            flows.append(replace(flow, writing=calls.size >= 0))
-    moved = max(map(sum, parts)) * fill / rounds
-    return Phase("two-phase write", float(rounds), tuple(flows), moved, shape.ranks)
+        calls, reads = _share_calls(job, sizes, fill, cycle, rounds)
+        flow = _flow(job, n, calls, meet)
+        written.append(flow)
+        # Of one aggregator, the file ends where its cycle before did.
+        read += [replace(flow, writing=False, absent=float(count == 1))] if reads else []
+    moved, nodes = max(map(sum, parts)) * fill / rounds, min(shape.nodes, count)
+    before = [Phase(HOLES, float(rounds), tuple(read), nodes=nodes)] if read else []
+    phase = Phase("two-phase write", float(rounds), tuple(written), moved, shape.ranks, nodes)
+    return [*before, phase]
 
 
 def _shares(low: int, end: int, share: int, count: int) -> Counter[tuple[int, int]]:
@@ -197,8 +203,8 @@ def _shares(low: int, end: int, share: int, count: int) -> Counter[tuple[int, in
 
 def _share_calls(
     job: Job, sizes: tuple[int, int], fill: float, cycle: int, rounds: int
-) -> list[_Calls]:
-    """Return an aggregator's calls for its parts of the file; reads have a negative size."""
+) -> tuple[_Calls, bool]:
+    """Return an aggregator's calls for its parts of the file, and if each is read before."""
     shape, ompio = job.shape, job.ompio
     data = sum(sizes) * fill
     pieces = max(1.0, shape.joint_pieces * sum(sizes) / shape.span_bytes)
@@ -209,12 +215,12 @@ def _share_calls(
         good = 1 <= gap <= ompio.max_gap and block <= ompio.max_block and pieces / own > 1
         if ompio.waits(rounds) and ompio.write_sieving and good:
             size = sum(sizes) / own
-            return [_Calls(own, size, rounds), _Calls(own, -size, rounds)]
+            return _Calls(own, size, rounds), True
         count = pieces + own - 1
-        return [_Calls(count, data / count, rounds)]
+        return _Calls(count, data / count, rounds), False
     bounds = sum(1 for size in sizes[:-1] if sizes[-1] and size % cycle)
     count = own + bounds
-    return [_Calls(count, data / count, rounds)]
+    return _Calls(count, data / count, rounds), False
 
 
 def _by_stripes(job: Job) -> Phase:

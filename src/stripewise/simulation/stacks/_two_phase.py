@@ -73,7 +73,8 @@ class TwoPhaseCall:
             exchanged: Bytes of an aggregator in one round.
         """
         name = "two-phase write" if self.writing else "two-phase read"
-        return Phase(name, repeats, flows, exchanged, self.ranks)
+        nodes = self.aggregators.nodes_of(sum(one.processes for one in flows))
+        return Phase(name, repeats, flows, exchanged, self.ranks, nodes)
 
 
 def last_below(union: Regular, offset: int) -> int:
