@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
@@ -54,3 +55,27 @@ def test_what_is_fitted_can_stand_for_a_file_system(tmp_path):
     gone = fit(results, "--targets", 1, "--for", tmp_path / "gone", "-o", site)
     assert gone.exit_code == 2
     assert "is not on this host" in gone.stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [("our site.toml", "our-site"), ("a\nb@2.toml", "a-b-2"), ("local.toml", "site"),
+     (".toml", "site"), ("é.toml", "site")],
+)  # fmt: skip
+def test_the_name_comes_from_the_file_and_is_one(tmp_path, file, name):
+    run = fit(RESULTS / "ior-posix-fpp.txt", "--targets", 1, "-o", tmp_path / file)
+    assert run.exit_code == 0, run.output
+    assert load_description(tmp_path / file).name == name
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [(["--targets", 1, "--stack", "romeo"], "no software stack is called 'romeo'"),
+     (["--targets", 10**12], "--targets"), (["--targets", 1, "--for", ""], "--for"),
+     (["--like", "archer", "--targets", 1], "more than servers.targets")],
+)  # fmt: skip
+def test_nothing_is_written_that_check_refuses(tmp_path, words, says):
+    run = fit(RESULTS / "ior-posix-fpp.txt", *words, "-o", tmp_path / "a.toml")
+    assert run.exit_code in (2, 3), run.output
+    assert says in run.stderr
+    assert not (tmp_path / "a.toml").exists()

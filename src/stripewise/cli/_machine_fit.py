@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 )
 @click.option("-o", "--output", required=True, metavar="FILE", type=click.Path(path_type=Path),
               help="Write the description to FILE (.toml).")  # fmt: skip
-@click.option("--targets", type=click.IntRange(min=1), metavar="N",
+@click.option("--targets", type=click.IntRange(1, 10_000_000), metavar="N",
               help="Targets of the storage: OSTs, burst-buffer nodes, disks.")  # fmt: skip
 @click.option("--like", metavar="STORAGE", default="",
               help="Begin with a description; what the results do not tell stays.")  # fmt: skip
@@ -65,13 +66,15 @@ def command(
     """
     from stripewise.calibration import fit_results
     from stripewise.calibration.readers import read_results
-    from stripewise.machines import description_text, machine_directories
+    from stripewise.machines import description_text, load_description, machine_directories
     from stripewise.outputs import write_file
 
     mounts = list(map(_mount_of, places))
     read = read_results(results, ranks_per_node or 0)
     fitted = fit_results(read, _tied(_base(read, output, targets, like, stack), mounts, like))
-    write_file(output, description_text(fitted.storage))
+    text = description_text(fitted.storage)
+    load_description(text)
+    write_file(output, text)
     answer(as_json, lambda: _data(fitted), lambda: _lines(fitted, read))
     if not as_json:
         note(f"wrote {output}: `stripewise simulate --on {output}` uses it")
@@ -84,25 +87,34 @@ def command(
 def _base(read: Results, output: Path, targets: int | None, like: str, stack: str) -> Storage:
     from stripewise.calibration import blank_storage
     from stripewise.machines import Evidence, Figure, find_storage
+    from stripewise.simulation.stacks import find_stack
 
     if not like and targets is None:
         raise UsageError("give the number of targets with --targets, or a description with --like")
+    if stack:
+        find_stack(stack)
+    name = _name_of(output)
     if not like:
-        name = output.stem or "site"
         return blank_storage(read, name=name, targets=targets or 1, stack=stack or "romio")
     found = find_storage(like)
-    found = replace(found, name=output.stem, stack=stack or found.stack, transports=())
+    found = replace(found, name=name, stack=stack or found.stack, transports=())
     if targets is None:
         return found
     figure = Figure(targets, Evidence.DOCUMENTED, "given to `stripewise machine fit`")
     return replace(found, figures={**found.figures, "servers.targets": figure})
 
 
+def _name_of(output: Path) -> str:
+    """Return the name of a description from that of its file."""
+    name = re.sub(r"[^A-Za-z0-9._+-]+", "-", output.stem)[:64].strip("-.+_")
+    return name if name not in ("", "toml", "local", "none") else "site"
+
+
 def _mount_of(place: str) -> Mount:
     """Return what is mounted where a directory is."""
     from stripewise.machines import find_mount
 
-    if not Path(place).exists():
+    if not place or not Path(place).exists():
         raise UsageError(
             f"--for {place}: it is not on this host: run `machine fit` where it is, or leave "
             f'--for out and write mounts = ["{place}"] into the description'

@@ -29,6 +29,9 @@ CSV = """nodes,ranks_per_node,access,files,block,transfer,striping_factor,GiB/s
 """
 
 
+COLUMNS = CSV.partition("\n")[0].replace("striping_factor,", "")
+
+
 def test_ior_in_text():
     write, read = read_results([HERE / "ior-posix-fpp.txt"]).measured
     assert write.stack == "posix-process"
@@ -103,7 +106,18 @@ def test_what_is_cut_off_is_read_or_refused(tmp_path, name, share):
         ("nodes,GiB/s\n", "no rows"),
         ("nodes,GiB/s\n1,fast\n", "line 2"),
         ("nodes,GiB/s\n1,5\n", "the columns are"),
-        ("nodes,ranks_per_node,block,GiB/s\n0,1,1 GiB,5\n", "check that the file is whole"),
+        (f"{COLUMNS}\n0,1,write,process,1 GiB,,5\n", "line 2: nodes = '0' is not a whole"),
+        (f"{COLUMNS}\n1,1.5,write,process,1 GiB,,5\n", "ranks_per_node = '1.5' is not a whole"),
+        (f"{COLUMNS}\n1,1,writ,process,1 GiB,,5\n", "access = 'writ' is none of write, read"),
+        (f"{COLUMNS}\n1,1,write,process,1024,,5\n", "block = '1024' has no unit"),
+        (f"{COLUMNS}\n1,1,write,process,1 GiB,,\n", "GiB/s = '' is no number"),
+        (f"{COLUMNS}\n1,1,write,process,1 GiB,,nan\n", "line 2: a bandwidth of nan B/s"),
+        (f"{COLUMNS}\n1,1,write,process,1 GiB,,-5\n", "is impossible"),
+        (f"{COLUMNS}\n1,1,write,process,1 GiB,,1e300\n", "is impossible"),
+        (f"{COLUMNS},stack\n1,1,write,process,1 GiB,,5,romeo\n", "called 'romeo'"),
+        (f"{COLUMNS},bogus\n1,1,write,process,1 GiB,,5,3\n", "results: no tunable is called"),
+        (f"{COLUMNS},MB/s\n1,1,write,process,1 GiB,,5,3\n", "leave one bandwidth"),
+        (json.dumps(KERNEL).replace("1000000000.0", "-5"), "a bandwidth of -5 B/s"),
         ('{"schema": "stripewise-kernel"}', "n_ranks"),
         ("[workload]\n[[cells]]\n", "no table of measurements"),
         ('{"tests": 3, "Command line": ""}', "check that the file is whole"),

@@ -14,6 +14,8 @@ from stripewise.model import Value
 from stripewise.simulation import Workload, workload_from_notation
 
 MOST_STEPS = 1_000_000
+FASTEST = 1e16
+"""Bytes a second beyond which the unit is wrong."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,25 @@ def blocks(
     number = steps * max(round(block_bytes / transfer_bytes), 1)
     if min(nodes, ranks_per_node) < 1 or number > MOST_STEPS:
         raise UsageError(
-            f"{name}: {nodes} nodes of {ranks_per_node} ranks, {number} transfers of each: "
+            f"{name}: {nodes} nodes of {ranks_per_node} ranks, {number:.6g} transfers of each: "
             "check that the file is whole"
         )
     return workload_from_notation(
         f"<1D,(BLOCK),({round(transfer_bytes)})>", nodes, ranks_per_node,
         element_bytes=1, steps=number, collective=collective, writing=writing,
     )  # fmt: skip
+
+
+def check_rate(name: str, rate: float) -> None:
+    """Refuse a bandwidth that none can be, in bytes a second.
+
+    Raises:
+        UsageError: It is 0, negative, no number, or too large.
+    """
+    if not 1 <= rate <= FASTEST:
+        raise UsageError(
+            f"{name}: a bandwidth of {rate:g} B/s is impossible: check the number and its unit"
+        )
 
 
 def nodes_of(name: str, ranks: int, ranks_per_node: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from stripewise.calibration.readers._base import Measured, Reader, Results
+from stripewise.calibration.readers._base import Measured, Reader, Results, check_rate
 from stripewise.calibration.readers._benchio import Benchio
 from stripewise.calibration.readers._ior import IorJson, IorText
 from stripewise.calibration.readers._kernel import Kernel
@@ -50,6 +50,9 @@ def read_results(paths: Iterable[Path], ranks_per_node: int = 0) -> Results:
                 "kernel --json` printed, or a table (CSV, TOML)"
             )
         found = _read(reader, text, str(path), ranks_per_node)
+        for one in found.measured:
+            for rate in one.rates:
+                check_rate(one.source, rate)
         measured += found.measured
         for figure, rates in found.operations.items():
             operations[figure] = (*operations.get(figure, ()), *rates)
@@ -59,8 +62,10 @@ def read_results(paths: Iterable[Path], ranks_per_node: int = 0) -> Results:
 def _read(reader: Reader, text: str, name: str, ranks_per_node: int) -> Results:
     try:
         return reader.read(text, name, ranks_per_node)
-    except StripewiseError:
-        raise
+    except StripewiseError as error:
+        if name in str(error):
+            raise
+        raise UsageError(f"{name}: {error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
             f"{name}: cannot be read as results of {reader.name} "

@@ -6,15 +6,19 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections.abc import Mapping
 
 from stripewise.calibration._cases import case_of, settings_of
 from stripewise.calibration._tables import parse_table
-from stripewise.calibration.readers._base import Measured, Reader, Results, blocks
+from stripewise.calibration.readers._base import Measured, Reader, Results, blocks, check_rate
 from stripewise.errors import UsageError
 from stripewise.machines import Dimension, quantity
+from stripewise.simulation.stacks import find_stack
 
 _OWN = ("nodes", "ranks_per_node", "access", "files", "block", "transfer", "collective", "stack")
 _UNITS = {"GiB/s": float(1 << 30), "MiB/s": float(1 << 20), "GB/s": 1e9, "MB/s": 1e6}
+_NO, _YES = ("no", "false", "0", "independent"), ("yes", "true", "1", "collective")
 _EXAMPLE = "nodes,ranks_per_node,access,files,block,transfer,GiB/s"
 
 
@@ -30,42 +34,83 @@ class CsvTable(Reader):
 
     def read(self, text: str, name: str, ranks_per_node: int) -> Results:
         """Return a measurement for each configuration."""
-        grouped: dict[tuple[tuple[str, str], ...], list[float]] = {}
+        grouped: dict[tuple[tuple[str, str], ...], tuple[str, list[float]]] = {}
         rows = csv.DictReader(io.StringIO(text.strip()))
         columns = [one.strip() for one in rows.fieldnames or ()]
         rows.fieldnames = columns
-        unit = next(one for one in columns if one in _UNITS)
+        units = [one for one in columns if one in _UNITS]
+        if len(units) != 1:
+            raise UsageError(
+                f"{name}: {len(units)} columns are called {', '.join(_UNITS)}: leave one bandwidth"
+            )
+        unit = units[0]
         for number, row in enumerate(rows, 2):
+            where = f"{name}, line {number}"
             plain = {key: (value or "").strip() for key, value in row.items() if key}
-            try:
-                rate = float(plain.pop(unit)) * _UNITS[unit]
-            except ValueError as error:
-                raise UsageError(f"{name}, line {number}: {error}: {unit} is a number") from error
-            grouped.setdefault(tuple(plain.items()), []).append(rate)
+            rate = _rate(where, plain.pop(unit), unit)
+            grouped.setdefault(tuple(plain.items()), (where, []))[1].append(rate)
         if not grouped:
             raise UsageError(f"{name}: no rows below the names of the columns")
         return Results(
-            tuple(_measured(name, dict(key), ranks_per_node, rates)
-                  for key, rates in grouped.items())
+            tuple(_measured(where, dict(key), ranks_per_node, rates)
+                  for key, (where, rates) in grouped.items())
         )  # fmt: skip
 
 
-def _measured(name: str, row: dict[str, str], ranks_per_node: int, rates: list[float]) -> Measured:
-    try:
-        block = quantity(row["block"], Dimension.SIZE)
-        transfer = quantity(row["transfer"], Dimension.SIZE) if row.get("transfer") else block
-        nodes, each = int(row["nodes"]), int(row.get("ranks_per_node") or ranks_per_node)
-    except (KeyError, ValueError) as error:
-        raise UsageError(f"{name}: {error}: the columns are {_EXAMPLE} and settings") from error
-    collective = row.get("collective", "").lower() in ("1", "yes", "true", "collective")
-    work = blocks(name, nodes, each, block, transfer, collective=collective,
-                  writing=row.get("access", "write") != "read")  # fmt: skip
-    own = row.get("files", "shared") == "process"
+def _measured(
+    where: str, row: dict[str, str], ranks_per_node: int, rates: list[float]
+) -> Measured:
+    block = _size(where, row, "block")
+    transfer = _size(where, row, "transfer") if row.get("transfer") else block
+    row = {"ranks_per_node": str(ranks_per_node or ""), **{k: v for k, v in row.items() if v}}
+    collective = _word(where, row, "collective", _NO + _YES) in _YES
+    own = _word(where, row, "files", ("shared", "process")) == "process"
+    work = blocks(
+        where, _whole(where, row, "nodes"), _whole(where, row, "ranks_per_node"),
+        block, transfer, collective=collective,
+        writing=_word(where, row, "access", ("write", "read")) != "read",
+    )  # fmt: skip
     stack = row.get("stack") or ("posix-process" if own else "" if collective else "posix-shared")
+    if stack:
+        find_stack(stack)
     settings = {key: int(value) if value.lstrip("-").isdigit() else value
                 for key, value in row.items() if key not in _OWN and value}  # fmt: skip
-    return Measured(f"{name}: {nodes} nodes", work, stack, dict(settings_of(settings)),
-                    tuple(rates))  # fmt: skip
+    return Measured(where, work, stack, dict(settings_of(settings)), tuple(rates))
+
+
+def _rate(where: str, text: str, unit: str) -> float:
+    try:
+        rate = float(text) * _UNITS[unit]
+    except ValueError as error:
+        raise UsageError(f"{where}: {unit} = {text!r} is no number: give one") from error
+    check_rate(where, rate)
+    return rate
+
+
+def _size(where: str, row: Mapping[str, str], column: str) -> float:
+    text = row.get(column, "")
+    try:
+        return quantity(text, Dimension.SIZE)
+    except ValueError as error:
+        raise _unusable(where, column, text, str(error)) from error
+
+
+def _whole(where: str, row: Mapping[str, str], column: str) -> int:
+    text = row.get(column, "")
+    if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not int(text):
+        raise _unusable(where, column, text, "is not a whole number of 1 or more")
+    return int(text)
+
+
+def _word(where: str, row: Mapping[str, str], column: str, words: tuple[str, ...]) -> str:
+    text = row.get(column, "").lower() or words[0]
+    if text not in words:
+        raise _unusable(where, column, text, f"is none of {', '.join(words)}")
+    return text
+
+
+def _unusable(where: str, column: str, text: str, why: str) -> UsageError:
+    return UsageError(f"{where}: {column} = {text!r} {why} (the columns are {_EXAMPLE}, settings)")
 
 
 class TomlTable(Reader):
