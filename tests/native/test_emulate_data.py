@@ -170,6 +170,13 @@ def test_noise_makes_targets_slower(emulate: Emulate) -> None:
     assert storage.alone("create:data", "pwrite:0:1048576")[-1].seconds == near(0.15)
 
 
+def test_what_a_slow_host_loses_is_counted_once(emulate: Emulate) -> None:
+    storage = emulate({"client.request": 1e-7})
+    found = storage.alone("create:data", *["pwrite:0:4194304"] * 40)
+    spent = found[-1].end - found[1].start
+    assert spent / 2 < storage.counters["late_ns"] / 1e9 < spent + 0.01
+
+
 def test_streams_are_held(emulate: Emulate) -> None:
     storage = emulate(TARGET)
     found = storage.alone("fopen:data", "fwrite:1048576")

@@ -212,12 +212,26 @@ def test_data_and_errors_are_the_real_ones(emulate: Emulate, tmp_path: Path) -> 
     assert storage.counters["metadata"] > 10
 
 
-@pytest.mark.parametrize("program", ["threads", "forks", "vforks", "descriptors", "streams"])
+@pytest.mark.parametrize(
+    "program", ["threads", "forks", "vforks", "descriptors", "streams", "errno"]
+)
 def test_programs_run_as_they_would(emulate: Emulate, programs: Programs, program: str) -> None:
     storage = emulate({"servers.target_write": 5e9, "client.request": 1e-7})
     binary = programs.executable(program)
     arguments = ["equal", "50"] if program == "threads" else []
     storage.check(binary, *arguments)
+
+
+def test_a_hold_leaves_the_timer_slack(emulate: Emulate, programs: Programs) -> None:
+    emulate({"client.request": 0.004}).check(programs.executable("held"), "slack")
+
+
+def test_a_child_that_shares_memory_has_its_own_descriptors(
+    emulate: Emulate, programs: Programs
+) -> None:
+    storage = emulate({"client.request": 1e-6})
+    storage.check(programs.executable("held"), "vfork")
+    assert (storage.counters["writes"], storage.counters["reads"]) == (1, 0)
 
 
 @pytest.mark.parametrize("content", [b"", b"x" * 5000], ids=["empty", "other"])

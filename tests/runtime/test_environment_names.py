@@ -62,6 +62,11 @@ def test_nothing_is_left_of_an_outer_run(tmp_path: Path) -> None:
     assert not {*base} & {*found}
 
 
+def test_a_run_within_one_on_emulated_storage_is_on_it_too(tmp_path: Path) -> None:
+    found = environment(tmp_path, base={"STRIPEWISE_EMULATE": "/dev/shm/clocks"})
+    assert found["STRIPEWISE_EMULATE"] == "/dev/shm/clocks"
+
+
 def test_a_small_configuration_travels_inline(tmp_path: Path) -> None:
     rules = (FileRule("*.dat", mpiio={"cb_nodes": 2}),)
     found = environment(tmp_path, configuration=Configuration(rules))

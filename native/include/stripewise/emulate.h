@@ -118,8 +118,7 @@ enum sw_emulate_limit { SW_EMULATE_LIMITS(SW_EMULATE_LIMIT_OF) SW_LIMIT_COUNT };
     X(held_ns)         /* so long in all */                                                       \
     X(model_ns)        /* from beginning to end of all requests, as the model has it */           \
     X(late)            /* requests that this host ended more than 2 ms and 2 % after the model */ \
-    X(late_ns)         /* by so much in all */                                                    \
-    X(behind_ns)       /* the same of all requests that ended after the model, however little */  \
+    X(late_ns)         /* by so much more in all */                                               \
     X(mapped)          /* memory maps of files below the root: not held */                        \
     X(rings)           /* processes with io_uring: not held */                                    \
     X(tables_full)     /* files or objects without room: they share clocks with others */         \

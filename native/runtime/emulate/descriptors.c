@@ -33,8 +33,15 @@ static struct sw_emulated *chunk_for(unsigned chunk)
     return entries;
 }
 
+/* A child that shares our memory has descriptors of its own: what they are is asked each time. */
+static __thread struct sw_emulated borrowed __attribute__((tls_model("initial-exec")));
+
 static struct sw_emulated *entry_of(int fd)
 {
+    if (SW_UNLIKELY(!sw_own_process())) {
+        borrowed = (struct sw_emulated){.state = SW_FILE_UNKNOWN};
+        return &borrowed;
+    }
     unsigned chunk = (unsigned)fd / CHUNK;
     struct sw_emulated *entries = chunk < CHUNKS ? chunk_for(chunk) : NULL;
     return entries != NULL ? &entries[(unsigned)fd % CHUNK] : NULL;
@@ -42,7 +49,7 @@ static struct sw_emulated *entry_of(int fd)
 
 void sw_descriptor_gone(unsigned first, unsigned last)
 {
-    if (sw_emulator.header == NULL)
+    if (sw_emulator.header == NULL || !sw_own_process())
         return;
     for (unsigned fd = first; fd <= last && fd / CHUNK < CHUNKS; fd++) {
         struct sw_emulated *entries = __atomic_load_n(&chunks[fd / CHUNK], __ATOMIC_ACQUIRE);
@@ -53,8 +60,8 @@ void sw_descriptor_gone(unsigned first, unsigned last)
     }
 }
 
-/* ---- what a descriptor is
- * ------------------------------------------------------------------------ */
+/* ---- what a descriptor is --------------------------------------------------------------------
+ */
 
 static bool is_below_root(int fd)
 {
@@ -87,9 +94,12 @@ static uint64_t kept_layout(int fd)
     return whole ? sw_layout_of(wish, -1) : 0;
 }
 
-static uint32_t flags_of(int fd, mode_t mode)
+/* One that only stands for a name moves no data. */
+static uint32_t state_of(int fd, mode_t mode)
 {
     long flags = syscall(SYS_fcntl, fd, F_GETFL);
+    if (flags >= 0 && (flags & O_PATH) != 0)
+        return SW_FILE_ELSEWHERE;
     return SW_FILE_HERE | (S_ISDIR(mode) ? SW_EMULATED_DIRECTORY : 0) |
            (flags >= 0 && (flags & O_APPEND) != 0 ? SW_EMULATED_APPENDS : 0);
 }
@@ -105,7 +115,7 @@ static void describe(int fd, struct sw_emulated *entry, bool *is_new)
         return;
     }
     if ((S_ISREG(status.stx_mode) || S_ISDIR(status.stx_mode)) && is_below_root(fd)) {
-        state = flags_of(fd, status.stx_mode);
+        state = state_of(fd, status.stx_mode);
         entry->key = sw_file_key(&status);
         entry->layout = 0;
         entry->slot = 0;

@@ -37,8 +37,6 @@ static void count_late(uint64_t late_ns)
 static void begin(struct sw_request *request)
 {
     uint64_t late_ns = sw_thread.late_ns;
-    if (late_ns != 0)
-        SW_EMULATE_COUNT(behind_ns, late_ns);
     if (late_ns > MOST_LATE_NS) {
         count_late(late_ns - MOST_LATE_NS); /* it woke up so late */
         late_ns = MOST_LATE_NS;
@@ -48,12 +46,13 @@ static void begin(struct sw_request *request)
     request->emulated.end_ns = 0;
 }
 
-/* The real call has taken longer. */
-static void overtaken(uint64_t late_ns, uint64_t model_ns)
+/* The real call has taken longer; what earlier ones were late has been counted with them. */
+static void overtaken(const struct sw_request *request, uint64_t late_ns, uint64_t model_ns)
 {
+    uint64_t before_ns = request->start_ns - request->emulated.start_ns;
     sw_thread.late_ns = late_ns < MOST_LATE_NS ? late_ns : MOST_LATE_NS;
-    if (late_ns > LATE_NS && late_ns > model_ns / 50)
-        count_late(late_ns);
+    if (late_ns > LATE_NS && late_ns > model_ns / 50 && late_ns > before_ns)
+        count_late(late_ns - before_ns);
 }
 
 /* The chain waits. */
@@ -65,7 +64,7 @@ static void hold(struct sw_request *request)
         return;
     SW_EMULATE_COUNT(model_ns, end_ns - request->emulated.start_ns);
     if (now_ns >= end_ns) {
-        overtaken(now_ns - end_ns, end_ns - request->emulated.start_ns);
+        overtaken(request, now_ns - end_ns, end_ns - request->emulated.start_ns);
         return;
     }
     SW_EMULATE_COUNT(held, 1);

@@ -54,13 +54,8 @@ static bool is_ring(int directory, const char *name)
            memcmp(target, wanted, sizeof wanted - 1) == 0;
 }
 
-/* Rings that were set up by raw system calls show in the list of open descriptors. */
-static void find_io_uring(void)
+static void look_for_rings(int directory, const char *entries, long bytes)
 {
-    _Alignas(8) char entries[1024];
-    int directory =
-        sw_sys_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    long bytes = directory < 0 ? 0 : syscall(SYS_getdents64, directory, entries, sizeof entries);
     for (long at = 0; at < bytes;) {
         const struct directory_entry *entry = (const struct directory_entry *)&entries[at];
         if (is_ring(directory, entry->name)) {
@@ -69,8 +64,20 @@ static void find_io_uring(void)
         }
         at += entry->bytes;
     }
-    if (directory >= 0)
-        sw_sys_close(directory);
+}
+
+/* Rings that were set up by raw system calls show in the list of open descriptors. */
+static void find_io_uring(void)
+{
+    _Alignas(8) char entries[1024];
+    long bytes;
+    int directory =
+        sw_sys_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (directory < 0)
+        return;
+    while ((bytes = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
+        look_for_rings(directory, entries, bytes);
+    sw_sys_close(directory);
 }
 
 /* The kernel closes what is never closed, and that counts too. */

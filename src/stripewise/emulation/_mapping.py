@@ -77,7 +77,6 @@ COUNTERS = (
     "model_ns",
     "late",
     "late_ns",
-    "behind_ns",
     "mapped",
     "rings",
     "tables_full",

@@ -26,7 +26,6 @@ ENV_INCLUDE = "STRIPEWISE_INCLUDE"
 ENV_WRITABLE = "STRIPEWISE_WRITABLE"
 ENV_KEEP_REMOVED = "STRIPEWISE_KEEP_REMOVED"
 ENV_CAPTURE = "STRIPEWISE_CAPTURE"
-ENV_EMULATE = "STRIPEWISE_EMULATE"
 
 CAPTURE_MODES = ("fold", "all")
 
@@ -55,7 +54,6 @@ def preload_environment(
     keep_removed: Path | None = None,
     include: Sequence[Path] = (),
     capture: str = "",
-    emulate: Path | None = None,
     allowed: Collection[str] = (),
     base: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
@@ -74,7 +72,6 @@ def preload_environment(
         include: Path prefixes that are always recorded.
         capture: Record single calls: "fold" (equal calls at a regular stride as one) or "all";
             "": counters only.
-        emulate: Mapping of an emulated storage (native/include/stripewise/emulate.h).
         allowed: Variables that the configuration may set although they can run code.
         base: Environment to start from; this process's own if not given.
 
@@ -100,9 +97,8 @@ def preload_environment(
         ENV_KEEP_REMOVED: str(keep_removed or ""),
         ENV_INCLUDE: _path_list(include, environment.get(ENV_INCLUDE, "")),
         ENV_CAPTURE: capture,
-        ENV_EMULATE: str(emulate or ""),
     }
-    for name, text in own.items():  # nothing is left of an outer run
+    for name, text in own.items():  # of an outer run nothing is left but its emulated storage
         environment.pop(name, None)
         if text:
             environment[name] = text

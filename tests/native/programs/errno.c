@@ -53,6 +53,11 @@ int main(void)
     expect("open", 77);
     (void)!write(fd, &byte, 1);
     expect("write to a descriptor for reading", EBADF);
+    fsync(fd);
+    expect("fsync", 77);
+    if (fsync(open("file", O_PATH)) == 0)
+        failures++;
+    expect("fsync of a name", EBADF);
     (void)!pread(fd, &byte, 1, -1);
     expect("pread at a bad offset", EINVAL);
     if (fopen("missing/file", "r") != NULL)
