@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import signal
 import struct
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -138,6 +140,30 @@ def test_nothing_is_left_behind_and_two_at_a_time_are_refused(tmp_path: Path, ro
         Emulation.begin(storage(), tmp_path / "beside").end()
     assert not left(tmp_path)
     Emulation.begin(storage(), root).end()
+
+
+def test_of_those_that_begin_together_in_nested_directories_one_does(root: Path) -> None:
+    places = [root, root / "a", root / "a/b", root / "a/b/c"]
+    places[-1].mkdir(parents=True)
+    asked = storage()
+    fork = multiprocessing.get_context("fork")
+    together, begun = fork.Barrier(len(places)), fork.Value("i", 0)
+
+    def begin(place: Path) -> None:
+        together.wait(10)
+        with suppress(StudyError):
+            Emulation.begin(asked, place)
+            with begun:
+                begun.value += 1
+        together.wait(10)
+
+    for turn in range(1, 6):
+        processes = [fork.Process(target=begin, args=(place,)) for place in places]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        assert begun.value == turn
 
 
 def test_a_killed_owner_leaves_nothing_that_stays(tmp_path: Path, root: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.errors import StorageError, StudyError
-from stripewise.owned import MARK, OwnedDirectory
+from stripewise.owned import MARK, OwnedDirectory, temporary_directory
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_a_mark_that_is_being_made_by_another_is_taken(tmp_path: Path) -> None:
 
 
 def test_a_temporary_one_is_private_and_goes_with_what_came_into_it(tmp_path: Path) -> None:
-    with OwnedDirectory.temporary("run", tmp_path) as path:
+    with temporary_directory("run", tmp_path) as path:
         assert stat.S_IMODE(path.stat().st_mode) == 0o700
         assert OwnedDirectory.find(path, "run").made
         (path / "rank").mkdir(mode=0o500)
@@ -153,7 +153,7 @@ def test_a_temporary_one_is_private_and_goes_with_what_came_into_it(tmp_path: Pa
 
 
 def test_a_temporary_one_that_was_exchanged_is_left(tmp_path: Path, precious: Path) -> None:
-    with OwnedDirectory.temporary("run", tmp_path) as path:
+    with temporary_directory("run", tmp_path) as path:
         path.rename(tmp_path / "away")
         path.symlink_to(precious)
     assert (precious / "a" / "file").exists()
@@ -163,6 +163,6 @@ def test_a_temporary_one_that_was_exchanged_is_left(tmp_path: Path, precious: Pa
 def test_a_temporary_one_where_there_is_no_place(tmp_path: Path) -> None:
     with (
         pytest.raises(StorageError, match="no run directory in"),
-        OwnedDirectory.temporary("run", tmp_path / "none"),
+        temporary_directory("run", tmp_path / "none"),
     ):
         pass

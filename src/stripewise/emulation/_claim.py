@@ -8,6 +8,7 @@ import fcntl
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,7 @@ _PREFIX = "stripewise-emulation"
 _SHARED_MEMORY = Path("/dev/shm")
 _FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _OWNER_ONLY = 0o600
+_PATIENCE_SECONDS = 5.0
 
 
 def home() -> Path:
@@ -28,10 +30,25 @@ def home() -> Path:
     return _SHARED_MEMORY if usable else Path(tempfile.gettempdir())
 
 
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Keep other processes from claiming; one that has stopped amid it is passed after a while."""
+    descriptor = os.open(home(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        with suppress(OSError):  # directories cannot be locked here
+            while not _lock(descriptor) and time.monotonic() < deadline:
+                time.sleep(0.002)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def claim(root: Path) -> tuple[Path, int]:
     """Make the file for a directory's mapping and lock it for this process.
 
-    The lock is the kernel's: it ends with this process, whatever ends that.
+    The lock is the kernel's: it ends with this process, whatever ends that.  Others see what it
+    is for when the root is in it: until then, one at a time.
 
     Args:
         root: Real path of the directory.
@@ -56,7 +73,7 @@ def claim(root: Path) -> tuple[Path, int]:
                 return path, descriptor
             is_free, owner = _is_own(descriptor) and not _is(path, descriptor), _owner(descriptor)
             os.close(descriptor)
-            if not is_free:  # else another one that swept has removed it in between
+            if not is_free:  # else its owner has ended in between
                 raise _in_use(str(root), owner)
     except OSError as error:
         if isinstance(error, StorageError):

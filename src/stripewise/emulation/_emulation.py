@@ -63,13 +63,14 @@ class Emulation:
         """
         real = _checked(root)
         head = _mapping.header(storage, str(real), environment, run_id, ranks)
-        path, descriptor = _claim.claim(real)
-        made = cls(storage, real, path, descriptor, storage.transport(environment))
-        try:
-            _mapping.write_mapping(descriptor, head)
-        except BaseException:
-            made.end()
-            raise
+        with _claim.one_at_a_time():
+            path, descriptor = _claim.claim(real)
+            made = cls(storage, real, path, descriptor, storage.transport(environment))
+            try:
+                _mapping.write_mapping(descriptor, head)
+            except BaseException:
+                made.end()
+                raise
         return made
 
     @classmethod

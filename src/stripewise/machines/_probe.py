@@ -25,9 +25,9 @@ from stripewise.machines._direct import (
 from stripewise.machines._figures import FIGURES, Evidence, Figure
 from stripewise.machines._local import described
 from stripewise.machines._mount import find_mount
-from stripewise.machines._probe_place import probe_place
 from stripewise.machines._requests import Stack, measure_costs
 from stripewise.machines._units import rounded
+from stripewise.owned import temporary_directory
 from stripewise.text import printable
 
 _DIMENSIONS = {spec.name: spec.dimension for spec in FIGURES}
@@ -60,7 +60,7 @@ def probe_storage(
                 f"{directory} has {free // MIB} MiB free, and a probe needs {_LEAST_FREE // MIB} "
                 "MiB: make room, or name a directory on another file system"
             )
-        with probe_place(directory) as work:
+        with temporary_directory("probe", directory) as work:
             processes = min(max(2, processors), _MOST_PROCESSES)
             samples = measure_rounds(work, processes, effort or Effort())
             costs = measure_costs(work, stacks)

@@ -9,6 +9,7 @@ from stripewise.owned._files import (
     replace_file,
     sync_directory,
 )
+from stripewise.owned._temporary import temporary_directory
 
 __all__ = [
     "MARK",
@@ -17,4 +18,5 @@ __all__ = [
     "open_private",
     "replace_file",
     "sync_directory",
+    "temporary_directory",
 ]

@@ -8,7 +8,6 @@ import errno
 import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -37,6 +36,7 @@ class OwnedDirectory:
         kind: What it was made for: "study", "run", "probe" and the like.
         identity: Random text in its mark.
         made: Whether Stripewise made it; else it was an empty directory of the user's.
+        host: On which it was made.
         parts: Folders below the root that lead to this one; none: it is the root.
     """
 
@@ -44,6 +44,7 @@ class OwnedDirectory:
     kind: str
     identity: str
     made: bool = True
+    host: str = ""
     parts: tuple[str, ...] = ()
 
     @classmethod
@@ -62,39 +63,10 @@ class OwnedDirectory:
                 made = True
             except FileExistsError:
                 made = False
-            with _opened(path) as folder:
+            with open_folder(path) as folder:
                 if MARK not in os.listdir(folder):
-                    _mark(folder, path, kind, made)
+                    leave_mark(folder, path, kind, made)
         return cls.find(path, kind)
-
-    @classmethod
-    @contextmanager
-    def temporary(cls, kind: str, parent: Path | None = None) -> Iterator[Path]:
-        """Make a directory under a new name, and remove it with all that came into it.
-
-        What cannot be removed, or is no longer what was made, is left where it is: the work in
-        it is done.
-
-        Args:
-            kind: What for; it is in the name.
-            parent: Where; `TMPDIR` if not given.
-
-        Raises:
-            StorageError: It cannot be made.
-        """
-        place = Path(parent or tempfile.gettempdir()).absolute()
-        try:
-            path = Path(tempfile.mkdtemp(prefix=f".stripewise-{kind}-", dir=place))
-            with _opened(path) as folder:
-                _mark(folder, path, kind, made=True)
-        except OSError as error:
-            raise StorageError(f"no {kind} directory in {place}: {error.strerror}") from error
-        made = cls.find(path, kind)
-        try:
-            yield path
-        finally:
-            with suppress(StudyError, StorageError):
-                made.discard()
 
     @classmethod
     def find(cls, path: Path, kind: str = "") -> OwnedDirectory:
@@ -109,7 +81,7 @@ class OwnedDirectory:
         """
         path = path.absolute()
         try:
-            with _opened(path) as folder:
+            with open_folder(path) as folder:
                 found = _read_mark(folder, path)
         except OSError as error:
             raise StudyError(f"cannot open {path}: {error.strerror or error}") from error
@@ -135,7 +107,7 @@ class OwnedDirectory:
             StudyError: The directory is not the one that was made, or a link lies in the way.
             FileNotFoundError: The folder is not there.
         """
-        with _opened(self.root) as root:
+        with open_folder(self.root) as root:
             found = _read_mark(root, self.root)
             if found.identity != self.identity:
                 raise StudyError(f"{self.root} was replaced meanwhile; it is left alone")
@@ -246,7 +218,7 @@ class OwnedDirectory:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def open_folder(path: Path) -> Iterator[int]:
     """Open a directory that is the user's alone; the last component is no link."""
     descriptor = _inner(None, path, path)
     try:
@@ -267,7 +239,7 @@ def _inner(folder: int | None, name: str | Path, path: Path) -> int:
         raise
 
 
-def _mark(folder: int, path: Path, kind: str, made: bool) -> None:
+def leave_mark(folder: int, path: Path, kind: str, made: bool) -> None:
     """Leave the mark in an empty directory; another process's mark is as good."""
     names = os.listdir(folder)
     foreign = [name for name in names if MARK not in name]
@@ -277,7 +249,8 @@ def _mark(folder: int, path: Path, kind: str, made: bool) -> None:
             f"give {_other(kind)}"
         )
     os.fchmod(folder, 0o700)
-    text = json.dumps({"kind": kind, "identity": uuid4().hex, "made": made})
+    facts = {"kind": kind, "identity": uuid4().hex, "made": made, "host": os.uname().nodename}
+    text = json.dumps(facts)
     temporary = f"{MARK}.{uuid4().hex}"
     _files.replace_file(folder, temporary, text.encode())
     try:
@@ -294,7 +267,8 @@ def _read_mark(folder: int, path: Path) -> OwnedDirectory:
         descriptor = _files.open_private(Path(MARK), os.O_RDONLY, folder)
         with open(descriptor, "rb") as stream:
             data = json.loads(stream.read(_FEW_BYTES))
-        return OwnedDirectory(path, str(data["kind"]), str(data["identity"]), bool(data["made"]))
+        words = (str(data["kind"]), str(data["identity"]))
+        return OwnedDirectory(path, *words, bool(data["made"]), str(data.get("host", "")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StudyError(
             f"{path} was not made by this version of Stripewise (it holds no {MARK} that can be "

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from stripewise.errors import ContainerError, ProgramError, StorageError
 from stripewise.model import Configuration
-from stripewise.owned import OwnedDirectory
+from stripewise.owned import temporary_directory
 from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._locate import Runtime
 from stripewise.runtime._words import ranks_of_command
@@ -159,7 +159,7 @@ def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> 
                 directory = keep.absolute() / run_id
                 directory.mkdir(parents=True)
             else:
-                made = OwnedDirectory.temporary("run", Path.cwd() if shared else None)
+                made = temporary_directory("run", Path.cwd() if shared else None)
                 directory = stack.enter_context(made)
         except OSError as error:
             raise StorageError(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from stripewise.errors import StripewiseError
-from stripewise.owned import OwnedDirectory
+from stripewise.owned import temporary_directory
 from stripewise.readers import Handshake, handshake, read_containers
 from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._kernels import mpiexec_words
@@ -73,7 +73,7 @@ def run_under(
     runtime: Runtime, command: Sequence[str]
 ) -> tuple[subprocess.CompletedProcess[str], Handshake]:
     """Run a command under the library; return its outcome and the handshake."""
-    with OwnedDirectory.temporary("doctor") as directory:
+    with temporary_directory("doctor") as directory:
         environment = preload_environment(runtime, directory=directory)
         answer = ask(command, environment=environment, timeout_seconds=60)
         profile = read_containers(sorted(directory.glob("*.sw")))
@@ -100,7 +100,7 @@ def check_mpi_run(runtime: Runtime, mpi: MpiInstallation) -> Check:
     name = f"{mpi.label} under the library"
     if mpi.mpiexec is None:
         return warn(name, f"no mpiexec beside {mpi.mpicc}: not tried")
-    with OwnedDirectory.temporary("doctor") as directory:
+    with temporary_directory("doctor") as directory:
         source, program = directory / "probe.c", directory / "probe"
         source.write_text(_PROGRAM)
         compiled = ask([str(mpi.mpicc), str(source), "-o", str(program)])

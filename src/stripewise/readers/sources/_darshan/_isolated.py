@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from stripewise.errors import RuntimeMissingError, StripewiseError, TraceError
 from stripewise.inputs import DARSHAN_MEMORY_BYTES, DARSHAN_SECONDS
-from stripewise.owned import OwnedDirectory
+from stripewise.owned import temporary_directory
 from stripewise.readers.sources._darshan import _worker
 
 _LONGEST_LINE = 200
@@ -56,7 +56,7 @@ def read_log(path: Path, timeout_seconds: float = DARSHAN_SECONDS) -> RawLog:
     """
     if not path.is_file():
         raise TraceError(f"{path}: no such file")
-    with OwnedDirectory.temporary("darshan") as scratch:
+    with temporary_directory("darshan") as scratch:
         output = scratch / "log.npz"
         complaints = _run(path, output, timeout_seconds)
         try:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -9,29 +10,39 @@ import sys
 import time
 from pathlib import Path
 
-from stripewise.machines._probe_place import probe_place
+from stripewise.owned import MARK, temporary_directory
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from stripewise.machines._probe_place import probe_place
-with probe_place(Path(sys.argv[1])) as work:
+from stripewise.owned import temporary_directory
+with temporary_directory("probe", Path(sys.argv[1])) as work:
     (work / "data").write_bytes(b"x" * 1000)
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_what_a_killed_probe_left_goes_with_the_next(tmp_path: Path) -> None:
+def test_what_killed_processes_left_goes_with_the_next(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
     (left,) = tmp_path.iterdir()
-    (tmp_path / ".stripewise-probe-mine").mkdir()  # no probe has made this one
+    (tmp_path / ".stripewise-probe-mine").mkdir()  # was made by nobody
     os.utime(left, (1, 1))
-    with probe_place(tmp_path) as work:
+    with temporary_directory("probe", tmp_path) as work:
         assert not left.exists()
         os.utime(work, (1, 1))
-        with probe_place(tmp_path):
+        with temporary_directory("probe", tmp_path):
             assert work.exists()  # of a living one
     assert [path.name for path in tmp_path.iterdir()] == [".stripewise-probe-mine"]
+
+
+def test_what_another_host_made_stays(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    (left,) = tmp_path.iterdir()
+    mark = left / MARK
+    mark.write_text(json.dumps(json.loads(mark.read_text()) | {"host": "elsewhere"}))
+    os.utime(left, (1, 1))
+    with temporary_directory("probe", tmp_path):
+        assert left.exists()
 
 
 def test_a_probe_that_is_ended_leaves_nothing(tmp_path: Path) -> None:
