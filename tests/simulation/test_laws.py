@@ -102,6 +102,15 @@ def test_each_round_has_an_exchange():
     assert with_exchange - plain == pytest.approx(rounds * (0.01 + 64e-5 + MIB / 4 / GIB))
 
 
+def test_processes_of_a_node_contend_for_the_file_that_they_write():
+    figures = {"client.file_write": GIB, "client.sharing": 0.1}
+    on_node = {n: bandwidth(figures, 2, striping_factor=n, cb_nodes=n) for n in (2, 4, 8)}
+    assert on_node[2] == pytest.approx(2 * GIB, rel=0.03)
+    assert on_node[2] / on_node[4] == pytest.approx(1.1, rel=0.02)
+    assert on_node[2] / on_node[8] == pytest.approx(1.3, rel=0.02)
+    assert bandwidth(figures, 2, "posix-process") == pytest.approx(16 * GIB, rel=0.03)
+
+
 # ---- locks --------------------------------------------------------------------------------------
 
 LOCKS = LUSTRE | {"locks.revoke": 2e-3, "locks.page": 1e-3, "client.file_write": 8 * STREAM}

@@ -43,6 +43,15 @@ def test_clocks_serve_one_after_another():
     assert found.ends * 1024 == pytest.approx([1, 2, 3, 1])
 
 
+def test_processes_that_write_the_same_file_contend_on_their_node():
+    storage = described({"client.file_write": GIB, "client.sharing": 0.5})
+    rows = [(rank, rank * MIB, MIB) for rank in range(3)]
+    shared = play(made(rows), storage, Layout(4, MIB, 12), np.zeros(3, int))
+    assert shared.ends * 1024 == pytest.approx([2, 4, 6])
+    apart = play(made(rows), storage, Layout(4, MIB, 12), np.arange(3))
+    assert apart.ends * 1024 == pytest.approx([1, 1, 1])
+
+
 def test_a_lock_goes_from_node_to_node_and_shared_pages_cost_more():
     storage = described({"locks.revoke": 1.0, "locks.page": 0.25})
     rows = [(0, 0, 100), (1, 100, MIB - 100), (2, MIB, MIB)]
@@ -184,6 +193,7 @@ def cases(draw):
     figures = {
         "client.process_write": draw(rate(0.2, 2)),
         "client.file_write": draw(rate(0.3, 4)),
+        "client.sharing": draw(st.sampled_from([0.0, 0.3])),
         "client.node_write": draw(rate(0.5, 10)),
         "client.request": draw(time),
         "servers.target_write": draw(rate(0.2, 4)),

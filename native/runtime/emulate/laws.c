@@ -22,7 +22,8 @@ struct part {
 /* What all parts of a request have in common. */
 struct request {
     uint32_t node;
-    bool is_ahead; /* its locks were asked for ahead: each part costs `ahead_ns` */
+    double contended; /* how many times as long the file's clock is used */
+    bool is_ahead;    /* its locks were asked for ahead: each part costs `ahead_ns` */
     uint64_t ahead_ns;
     uint64_t asked_ns; /* for the locks */
 };
@@ -86,6 +87,8 @@ static struct outcome move_part(const struct sw_transfer *transfer, const struct
         lock = sw_lock_use(transfer, part->object, part->is_ragged, request->node, asked_ns);
     for (enum sw_resource i = 0; i < SW_RESOURCES; i++) {
         double ns = byte_ns[i] * (double)part->bytes;
+        if (i == SW_ON_FILE)
+            ns *= request->contended;
         uint64_t own =
             (uint64_t)(i == SW_ON_TARGET ? target_ns(ns, part->bytes, target, transfer->offset)
                                          : ns);
@@ -168,6 +171,7 @@ uint64_t sw_law_data(const struct sw_transfer *transfer)
 {
     struct request request = {.node = sw_emulator_node()};
     request.asked_ns = transfer->start_ns + wait_before(transfer);
+    request.contended = sw_lock_contended(transfer, request.node);
     request.is_ahead = sw_lock_ahead(transfer, request.node, &request.ahead_ns);
     if (request.is_ahead) /* the process is busy with asking */
         sw_clock_use(&sw_emulator.process_clock, request.asked_ns, sw_emulator.rates.ahead);

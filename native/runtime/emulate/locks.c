@@ -61,19 +61,37 @@ void sw_lock_opened(uint32_t slot)
     mark(sw_emulator.files[slot].openers, sw_emulator_writer());
 }
 
+/* This process writes: how many do so, and on how many nodes. */
+static unsigned count_writers(struct sw_emulate_file *file, uint32_t node, unsigned *nodes)
+{
+    mark(file->writers, sw_emulator_writer());
+    mark(&file->nodes, node % 64);
+    *nodes = count(&file->nodes, 1);
+    return count(file->writers, 2);
+}
+
+double sw_lock_contended(const struct sw_transfer *transfer, uint32_t node)
+{
+    if (!transfer->writes || sw_emulator.rates.sharing <= 0)
+        return 1;
+    unsigned nodes;
+    unsigned writers = count_writers(&sw_emulator.files[transfer->slot], node, &nodes);
+    double others = (double)writers / nodes - 1;
+    return others > 0 ? 1 + sw_emulator.rates.sharing * others : 1;
+}
+
 bool sw_lock_ahead(const struct sw_transfer *transfer, uint32_t node, uint64_t *cost_ns)
 {
     struct sw_emulate_file *file = &sw_emulator.files[transfer->slot];
     const struct sw_rates *rates = &sw_emulator.rates;
     if (!transfer->writes || transfer->lock_mode != AHEAD || !sw_emulator.has_locks)
         return false;
+    unsigned nodes;
+    double meeting = (double)count_writers(file, node, &nodes) / sw_layout_count(transfer->layout);
     mark(file->openers, sw_emulator_writer());
-    mark(file->writers, sw_emulator_writer());
-    mark(&file->nodes, node % 64);
     if (count(file->openers, 2) < 2)
         return false;
-    double meeting = (double)count(file->writers, 2) / sw_layout_count(transfer->layout);
-    double others = 1 - 1.0 / count(&file->nodes, 1);
+    double others = 1 - 1.0 / nodes;
     *cost_ns = rates->hold + (uint64_t)((double)rates->extent * meeting * others);
     return true;
 }

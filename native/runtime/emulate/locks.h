@@ -14,6 +14,8 @@ struct sw_lock_use {
 /* Locks of one object that exclude one another. */
 struct sw_lock_use sw_lock_use(const struct sw_transfer *transfer, uint32_t object, bool is_ragged,
                                uint32_t node, uint64_t asked_ns);
+/* How many times as long the node's stream of the file takes, with all who write it. */
+double sw_lock_contended(const struct sw_transfer *transfer, uint32_t node);
 /* A write with locks that were asked for ahead: what each of its parts costs the node; false: it
  * is none. */
 bool sw_lock_ahead(const struct sw_transfer *transfer, uint32_t node, uint64_t *cost_ns);

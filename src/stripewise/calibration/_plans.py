@@ -73,6 +73,7 @@ PLANS: Mapping[str, Plan] = {
         (
             Free("client.process_write", 1.07 * _GIB, SURE, f"{_HENTY}: 1.07 GiB/s"),
             Free("client.file_write", 1.4 * _GIB, GUESS),
+            Free("client.sharing", 0.01, OPEN),
             Free("client.request", 5e-5, GUESS),
             Free("exchange.round", 2e-4, KNOWN),
             Free("exchange.rank", 2e-8, GUESS),
@@ -90,6 +91,7 @@ PLANS: Mapping[str, Plan] = {
         (
             Free("client.process_write", 500 * _MIB, SURE, f"{_HENTY}: single process on ARCHER"),
             Free("client.file_write", 768 * _MIB, GUESS),
+            Free("client.sharing", 0.01, OPEN),
             Free("client.node_write", 5.9 * _GIB, SURE, f"{_HENTY}: single node on ARCHER"),
             Free("client.request", 5e-5, GUESS),
             Free("exchange.round", 2e-4, KNOWN),

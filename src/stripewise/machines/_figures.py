@@ -94,6 +94,9 @@ FIGURES: tuple[FigureSpec, ...] = (
         "client.file_write", _RATE, inf, "Writes of all processes of a node into one file."
     ),
     FigureSpec("client.file_read", _RATE, inf, "Reads of all processes of a node from one file."),
+    FigureSpec(
+        "client.sharing", _RATIO, 0.0, "More time of that for each further process that writes it."
+    ),
     FigureSpec("client.node_write", _RATE, inf, "Writes of one node."),
     FigureSpec("client.node_read", _RATE, inf, "Reads of one node."),
     FigureSpec("client.request", _TIME, 0.0, "Own time of a process for each request."),

@@ -134,6 +134,7 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
     on_object, on_target = _busiest(flow, layout)
     size, count = (flow.size if flow.absent < 1 else 0.0), flow.count
     process, file, node = size / speed["process"], size / speed["file"], size / speed["node"]
+    file *= rates.contended(flow.processes / flow.files, flow.nodes / flow.files) ** flow.writing
     asked = rates.target_request if size else 0.0
     piece, whole = size / speed["target"] / parts + asked, size / speed["whole"]
     longest = max(piece, process / parts, file / parts, node / parts, whole / parts)

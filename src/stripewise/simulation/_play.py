@@ -143,6 +143,7 @@ class _Clocks:
         self._objects: dict[tuple[int, int], _Object] = {}
         self._ahead: dict[int, float] = {}
         self._ends: dict[int, int] = {}
+        self._contended: dict[int, float] = {}
         self._costs = {
             writing: tuple(
                 1 / speed[name] for name in ("process", "file", "node", "target", "whole")
@@ -157,14 +158,14 @@ class _Clocks:
             first = requests["phase"][requests["file"] == file].min()
             if (written["phase"][written["file"] == file] == first).any():
                 self._ends[file] = 0
-        if self.lock_mode != AHEAD:
-            return
         for file in np.unique(written["file"]).tolist():
             writers = np.unique(written["rank"][written["file"] == file])
-            if writers.size > 1:
+            on = np.unique(nodes[writers]).size
+            self._contended[file] = self.rates.contended(writers.size, on)
+            if writers.size > 1 and self.lock_mode == AHEAD:
                 meeting = writers.size / self.files[file].layout.stripe_count
-                others = 1 - 1 / np.unique(nodes[writers]).size
-                self._ahead[file] = self.rates.hold + self.rates.extent * meeting * others
+                extents = self.rates.extent * meeting * (1 - 1 / on)
+                self._ahead[file] = self.rates.hold + extents
 
     def request(
         self, asked: float, rank: int, file: int, offset: int, size: int, writing: bool
@@ -182,6 +183,7 @@ class _Clocks:
             first = node if placed.layout.private else placed.first + index
             target = first % placed.layout.targets
             own = [cost_of_byte * moved for cost_of_byte in costs]
+            own[1] *= self._contended[file] if writing else 1.0
             own[3] += self.rates.target_request if moved else 0.0
             if self.rates.jitter:
                 own[3] *= 1 + self.rates.jitter * (chance(target, offset) - 1)

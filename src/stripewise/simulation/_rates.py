@@ -25,6 +25,7 @@ class Rates:
 
     Attributes:
         write / read: Member of `DATA` -> bytes a second.
+        sharing: More time of a node's file for each further process that writes it.
         request / target_request: Seconds of each request, of the process and of the target.
         jitter: Share of a target's time that is chance.
         revoke / page / ahead / hold / extent: Of locks.
@@ -35,6 +36,7 @@ class Rates:
 
     write: Mapping[str, float]
     read: Mapping[str, float]
+    sharing: float
     request: float
     target_request: float
     jitter: float
@@ -59,6 +61,7 @@ class Rates:
         return cls(
             write={name: value(f"{_table(name)}_write") for name in DATA},
             read={name: value(f"{_table(name)}_read") for name in DATA},
+            sharing=value("client.sharing"),
             request=value("client.request"),
             target_request=value("servers.target_request"),
             jitter=min(value("servers.jitter"), 1.0),
@@ -80,6 +83,10 @@ class Rates:
     def exchanged(self, ranks: int, size: float) -> float:
         """Return the seconds for which an aggregator exchanges data with ranks; 0: none."""
         return self.round + ranks * self.rank + size / self.exchange if ranks else 0.0
+
+    def contended(self, writers: float, nodes: float) -> float:
+        """Return how many times as long a node's file takes that so many processes write."""
+        return 1 + self.sharing * max(writers / max(nodes, 1.0) - 1, 0.0)
 
     def operation(self, name: str, stripes: int) -> float:
         """Return the seconds that the metadata server needs for one operation on a file."""
