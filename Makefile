@@ -84,6 +84,7 @@ bench: setup ## what the library and the analysis cost; figures side by side fro
 bench-strategies: setup ## compare the search strategies on the recorded surfaces; minutes
 	@tools/bootstrap.sh venv dev
 	$(BIN)/python benchmarks/strategies.py --into docs/results.md
+	$(BIN)/python benchmarks/strategies.py --part emulated --into docs/results.md
 
 bench-findings: setup ## apply the remedies of findings, compare claims with gains; 20 minutes, quiet machine
 	@tools/bootstrap.sh venv dev

@@ -5,6 +5,7 @@
     python benchmarks/strategies.py                             # table; JSON and picture too
     python benchmarks/strategies.py --seeds 10 --strategies auto,random
     python benchmarks/strategies.py --into docs/results.md      # replace the marked part of a page
+    python benchmarks/strategies.py --part emulated             # the surfaces in that folder
 
 Each figure comes from real studies whose runs are drawn from a surface: warm-up, baselines,
 repeats and pairs count.  A strategy is scored on surfaces that were not used to design
@@ -42,6 +43,7 @@ CHECKPOINTS = (5, 10, 20, 40, 80)
 SHARE = 0.9
 SEEDS = 100
 RUNS = 120
+PART = "strategies"
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,13 @@ def main() -> int:
     document = json.loads(json.dumps(document))
     print(table(document))
     given.results.mkdir(parents=True, exist_ok=True)
-    (given.results / "strategies.json").write_text(json.dumps(document, indent=1) + "\n")
-    draw(document, given.results / "strategies.svg")
+    (given.results / f"{given.part}.json").write_text(json.dumps(document, indent=1) + "\n")
+    draw(document, given.results / f"{given.part}.svg")
     if given.into:
-        picture = Path("images", "strategies.svg")
+        picture = Path("images", f"{given.part}.svg")
         (given.into.parent / picture.parent).mkdir(exist_ok=True)
         draw(document, given.into.parent / picture)
-        replace_marked(given.into, markdown(document, str(picture)))
+        replace_marked(given.into, given.part, markdown(document, str(picture)))
     return 0
 
 
@@ -186,6 +188,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR")
     parser.add_argument("--into", type=Path, metavar="FILE", help="page whose part is replaced")
+    parser.add_argument("--part", default=PART, metavar="NAME", help="of the page; a folder")
     given = parser.parse_args()
     given.strategies = given.strategies.split(",")
     for name in given.strategies:
@@ -193,9 +196,10 @@ def _arguments() -> argparse.Namespace:
             check_strategy_options(name, {})
         except UsageError as error:
             parser.error(str(error))
-    given.surfaces = given.surfaces or sorted(SURFACES.glob("*.jsonl"))
+    folder = SURFACES if given.part == PART else SURFACES / given.part
+    given.surfaces = given.surfaces or sorted(folder.glob("*.jsonl"))
     if not given.surfaces:
-        parser.error(f"no surfaces in {SURFACES}; record them: make surfaces")
+        parser.error(f"no surfaces in {folder}; record them: make surfaces")
     return given
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-BEGIN = "<!-- strategies: begin (python benchmarks/strategies.py --into THIS FILE) -->"
-END = "<!-- strategies: end -->"
+BEGIN = "<!-- {part}: begin (python benchmarks/strategies.py {words}--into THIS FILE) -->"
+END = "<!-- {part}: end -->"
 _SHOWN = ("5", "10", "20", "40", "80")
 _COLOURS = {
     "auto": "#3465a4",
@@ -101,13 +101,15 @@ def markdown(document: dict[str, Any], picture: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def replace_marked(page: Path, part: str) -> None:
-    """Put a part between the marks of a page; at its end if it has none."""
+def replace_marked(page: Path, name: str, part: str) -> None:
+    """Put a part between the marks of its name in a page; at its end if it has none."""
     text = page.read_text(encoding="utf-8")
-    marked = f"{BEGIN}\n{part}{END}\n"
-    if BEGIN in text and END in text:
-        before, _, rest = text.partition(BEGIN)
-        after = rest.partition(END)[2].lstrip("\n")
+    words = "" if name == "strategies" else f"--part {name} "
+    begin, end = BEGIN.format(part=name, words=words), END.format(part=name)
+    marked = f"{begin}\n{part}{end}\n"
+    if begin in text and end in text:
+        before, _, rest = text.partition(begin)
+        after = rest.partition(end)[2].lstrip("\n")
         text = before + marked + (f"\n{after}" if after else "")
     else:
         text = f"{text.rstrip()}\n\n{marked}"

@@ -9,7 +9,7 @@ import pytest
 
 from stripewise.strategies import PredictedStrategy, Prediction, create
 from stripewise.testing.strategy_suite import StrategySuite, play, romio_facts
-from stripewise.tunables import find_space
+from stripewise.tunables import find_space, key_of
 
 FACTS = replace(romio_facts(), collective_bytes=1 << 26, independent_bytes=0)
 SPACE = find_space(FACTS)
@@ -97,3 +97,32 @@ def test_large_spaces_are_searched_with_the_model():
     everything = frozenset(dimension.tunable.name for dimension in SPACE.dimensions)
     strategy = predicted(lambda settings: 10 * truth(settings), known=everything)
     assert truth(strategy.ask(1)[0].settings) == pytest.approx(truth({"mpiio.cb_nodes": 4}))
+
+
+def ratios(settings):
+    return truth(settings) / truth({})
+
+
+def test_steps_that_the_model_rules_out_are_not_run():
+    def asked(inner, seconds):
+        return [p.settings for p in play(predicted(seconds, inner), ratios)]
+
+    told = asked("auto", lambda settings: 10 * truth(settings))
+    plain = [p.settings for p in play(create("auto", SPACE, FACTS, 1), ratios)]
+    assert len(told) < len(plain)
+    assert not any(settings.get("mpiio.romio_cb_write") == "disable" for settings in told)
+    everything = {key_of(p.settings) for p in play(create("exhaustive", SPACE, FACTS, 1), ratios)}
+    of_all = asked("exhaustive", lambda settings: 10 * truth(settings))
+    assert {key_of(settings) for settings in of_all} == everything
+
+
+def test_what_the_model_takes_for_nearly_as_good_is_tried():
+    """The model is 15 % wrong of large buffers, which are best in truth."""
+
+    def seconds(settings):
+        return truth(settings) * (0.8 if settings.get("mpiio.cb_buffer_size") == 64 << 20 else 1)
+
+    asked = play(predicted(truth), lambda s: seconds(s) / seconds({}), most=4)
+    assert asked[0].settings == {"mpiio.cb_nodes": 4}
+    assert any(p.settings.get("mpiio.cb_buffer_size") == 64 << 20 for p in asked)
+    assert any("not sure" in p.reason for p in asked)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stripewise.errors import ProgramError, StudyError
-from stripewise.model import Measurement, RunStatus
+from stripewise.model import FailureCause, Measurement, RunStatus
 from stripewise.surfaces import RecordingOptions, Surface, SurfaceRun, SurfaceWriter
 from stripewise.surfaces._recording import RecordingObserver, _carry_out
 from stripewise.surfaces._recording_resume import (
@@ -43,7 +43,7 @@ PLAN = [
 
 @dataclass
 class Scripted:
-    """Runs that end as a text says, `+` or `-`; `^` is a signal; `!` are unchanged ones."""
+    """Runs that end as a text says, `+` or `-`; `^` is a signal, `~` a failure of the host."""
 
     ends: str
     unchanged_ok: bool = True
@@ -56,6 +56,8 @@ class Scripted:
         end, self.ends = self.ends[0], self.ends[1:]
         if end == "^":
             raise KeyboardInterrupt
+        if end == "~":
+            return replace(self._ended(False), cause=FailureCause.HOST)
         return self._ended(end == "+")
 
     def _ended(self, ok: bool) -> Measurement:
@@ -99,6 +101,16 @@ def test_an_interrupt_writes_what_was_held_back(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         carried_out(tmp_path / "a", Scripted("+--^+"))
     assert recorded(tmp_path / "a") == "+--"
+
+
+def test_failures_that_say_nothing_of_the_settings_are_made_again(tmp_path):
+    runs, heard = Scripted("+~~+~~~-"), Heard()
+    with SurfaceWriter(tmp_path / "a", replace(SURFACE, runs=())) as writer:
+        _carry_out(PLAN[:4], writer, runs, heard)
+    assert [(r.sequence, r.status) for r in Surface.load(tmp_path / "a").runs] == [
+        (1, RunStatus.OK), (2, RunStatus.OK), (4, RunStatus.FAILED),
+    ]  # fmt: skip
+    assert heard.notes == ["run 3 is not recorded: exit code 1"]
 
 
 def test_a_command_that_works_no_more_leaves_no_failures(tmp_path):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stripewise.model._json import from_json as from_json
     from stripewise.model._json import to_json as to_json
     from stripewise.model._measurement import FAILURES_THAT_COUNT as FAILURES_THAT_COUNT
+    from stripewise.model._measurement import MOST_ATTEMPTS as MOST_ATTEMPTS
     from stripewise.model._measurement import FailureCause as FailureCause
     from stripewise.model._measurement import Measurement as Measurement
     from stripewise.model._measurement import ObservedFile as ObservedFile

@@ -4,42 +4,23 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from math import inf, isfinite, log, prod
-from random import Random
+from collections.abc import Mapping
+from math import inf, log
 
-from stripewise.model import Proposal, Trial, Value
+from stripewise.model import Configuration, Proposal, Trial, TrialState, Value
 from stripewise.strategies._base import Strategy
-from stripewise.strategies._residuals import Residuals
+from stripewise.strategies._prediction import Prediction, distinct, predicted_ratios
+from stripewise.strategies._residuals import Corrected, Residuals
+from stripewise.strategies._rules import RulesStrategy
 from stripewise.strategies._seeded import SeededStrategy
-from stripewise.tunables import PointKey, Space, is_valid, key_of
+from stripewise.tunables import PointKey, key_of
 
-MOST_PREDICTIONS = 4000
-"""Points whose time is predicted; larger spaces are searched with the model itself (assumed)."""
 PATIENCE = 3
 """So many runs in a row that the model chose and that were no better end its part (assumed)."""
-_STARTS = 4
-_EQUAL = 1e-3
-_TIDIED = 30
-Places = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """A model of what settings cost on a storage.
-
-    Attributes:
-        source: What the model describes, for people: "archer2-hdd".
-        tunables: Names of the tunables that it knows the effect of.
-        seconds: Settings -> I/O time of the program in seconds; None: it cannot tell.
-    """
-
-    source: str
-    tunables: frozenset[str]
-    seconds: Callable[[Mapping[str, Value]], float | None]
+LEAST_GAIN = 0.005
+"""A run that is not expected to cut the best time by so much is not made for it (assumed)."""
+LEAST_CHANCE = 0.05
+"""Steps of ladders that are less likely to be an improvement are not run (assumed)."""
 
 
 class PredictedStrategy(SeededStrategy):
@@ -47,7 +28,12 @@ class PredictedStrategy(SeededStrategy):
 
     The model's error is itself a smooth function of the settings: after each run, what it
     predicts is corrected by the errors seen nearby (Kriging of log ratios), so a model that is
-    wrong by a factor still ranks, and one that ranks wrongly is noticed after a few runs.
+    wrong by a factor still ranks, and one that ranks wrongly is noticed after a few runs.  What
+    is asked is the point with the greatest expected improvement: one that the model takes for
+    nearly as good as the best is tried where the model may be wrong by as much.
+
+    Of another strategy that climbs ladders, steps that the corrected model rules out are not
+    run; it is told what the model says of them.
     """
 
     def __init__(self, inner: Strategy, prediction: Prediction) -> None:
@@ -61,7 +47,8 @@ class PredictedStrategy(SeededStrategy):
         super().__init__(inner, ())
         self._is_primed = False
         self._source = prediction.source
-        self._ratios = _ratios(self.space, inner, prediction)
+        self._predicted = predicted_ratios(self.space, inner, prediction)
+        self._ratios = distinct(self._predicted)
         self._errors = Residuals([len(d.values) for d in self.space.dimensions])
         self._open: dict[PointKey, Proposal] = {}
         self._since_gain = 0
@@ -97,15 +84,15 @@ class PredictedStrategy(SeededStrategy):
     def tell(self, trial: Trial) -> None:
         """Correct the model, or pass the outcome on."""
         key = key_of(trial.settings)
+        places = self.space.places(trial.settings)
+        if places in self._predicted and 0 < trial.io_ratio < inf:
+            self._errors.add(places, log(trial.io_ratio / self._predicted[places]))
+        gained = trial.io_ratio < self._best * (1 - self.noise)
+        self._best = min(self._best, trial.io_ratio)
         if self._open.pop(key, None) is None:
             super().tell(trial)
             return
         self._known[key] = trial
-        places = self.space.places(trial.settings)
-        if places is not None and 0 < trial.io_ratio < inf:
-            self._errors.add(places, log(trial.io_ratio / self._ratios[places]))
-        gained = trial.io_ratio < self._best * (1 - self.noise)
-        self._best = min(self._best, trial.io_ratio)
         self._since_gain = 0 if gained else self._since_gain + 1
         self._is_over = self._is_over or (self._since_gain >= PATIENCE and not self._open)
 
@@ -117,109 +104,44 @@ class PredictedStrategy(SeededStrategy):
         return super()._next()
 
     def _most_promising(self) -> Proposal | None:
-        """Return the point that promises a gain over the best run; None if none does."""
+        """Return the point that is expected to gain most over the best run; None: too little."""
         if self._since_gain + len(self._open) >= PATIENCE:
             return None
         taken = {*self._known, *self._open}
         promised = self._errors.corrected(self._ratios, self.noise)
-        for places, ratio in promised:
-            settings = self.space.at(places)
-            if ratio >= self._best * (1 - self.noise / 2):
-                return None
-            if key_of(settings) not in taken:
-                gain = f"{1 / ratio:.2g}x" if ratio < 0.995 else "little"
-                reason = f"the model of {self._source} promises {gain}"
-                return Proposal(settings, reason)
+        if not taken and all(one.ratio > 1 - self.noise / 2 for one in promised):
+            return None
+        new = [one for one in promised if key_of(self.space.at(one.places)) not in taken]
+        best = max(new, key=lambda one: one.gain(self._best), default=None)
+        if best is None or best.gain(self._best) < LEAST_GAIN:
+            return None
+        return Proposal(self.space.at(best.places), self._reason(best))
+
+    def _reason(self, point: Corrected) -> str:
+        if point.ratio > self._best * (1 - self.noise / 2):
+            return f"the model of {self._source} is not sure that it is slower than the best"
+        gain = f"{1 / point.ratio:.2g}x" if point.ratio < 0.995 else "little"
+        return f"the model of {self._source} promises {gain}"
+
+    def _ask_inner(self) -> Proposal | None:
+        """Return the next point of the other strategy that the model does not rule out."""
+        while (proposal := super()._ask_inner()) is not None:
+            ratio = self._ruled_out(proposal.settings)
+            if ratio is None:
+                return proposal
+            self._inner.tell(_told(proposal, ratio))
         return None
 
-
-def _ratios(space: Space, inner: Strategy, prediction: Prediction) -> dict[Places, float]:
-    """Return predicted I/O times relative to the default, of all points or towards the best."""
-    default = prediction.seconds({})
-    if default is None or not 0 < default < inf:
-        return {}
-    known: dict[Places, float] = {}
-
-    def ratio(places: Places) -> float:
-        if places not in known:
-            settings = space.at(places)
-            seconds = prediction.seconds(settings) if is_valid(settings, inner.facts) else None
-            known[places] = seconds / default if seconds and isfinite(seconds) else inf
-        return known[places]
-
-    moves = _Moves(space, inner, prediction)
-    if moves.n_points <= MOST_PREDICTIONS:
-        for places in itertools.product(*moves.choices):
-            ratio(places)
-    else:
-        _descend(moves, ratio, known, Random(inner.seed))
-    return _distinct({places: value for places, value in known.items() if value < inf})
+    def _ruled_out(self, settings: Mapping[str, Value]) -> float | None:
+        """Return what the model says of a step that is no improvement; None: it may be one."""
+        places = self.space.places(settings)
+        if not isinstance(self._inner, RulesStrategy) or places not in self._predicted:
+            return None
+        (point,) = self._errors.corrected({places: self._predicted[places]}, self.noise)
+        limit = self._best * (1 - self.noise / 2)
+        return point.ratio if point.chance_below(limit) < LEAST_CHANCE else None
 
 
-def _distinct(ratios: Mapping[Places, float]) -> dict[Places, float]:
-    """Keep one point of those that the model holds for equal: the one with fewest settings."""
-    found: dict[float, Places] = {}
-    for places in sorted(ratios, key=lambda each: sum(map(bool, each))):
-        found.setdefault(round(ratios[places] / _EQUAL), places)
-    return {places: ratios[places] for places in found.values() if any(places)}
-
-
-class _Moves:
-    """Where one can go from a point by one setting, and what that setting needs."""
-
-    def __init__(self, space: Space, inner: Strategy, prediction: Prediction) -> None:
-        axes = {d.tunable.name: axis for axis, d in enumerate(space.dimensions)}
-        self._needs: dict[int, Places] = {}
-        varied = set()
-        for name in axes.keys() & prediction.tunables:
-            dimension = space.dimensions[axes[name]]
-            needed = {
-                n: v for n, v in dimension.tunable.requires(inner.facts).items() if n in axes
-            }
-            self._needs[axes[name]] = space.places(needed) or (0,) * len(axes)
-            varied |= {name, *needed}
-        self.choices = [
-            range(len(d.values) + 1 if d.tunable.name in varied else 1) for d in space.dimensions
-        ]
-        self.n_points = prod(map(len, self.choices))
-
-    def near(self, places: Places) -> Iterator[Places]:
-        """Yield the points that differ in one tunable and what it needs."""
-        for axis, choice in enumerate(self.choices):
-            needs = self._needs.get(axis, (0,) * len(places))
-            for place in choice:
-                if place != places[axis]:
-                    moved = [need or here for need, here in zip(needs, places, strict=True)]
-                    moved[axis] = place
-                    yield tuple(moved)
-
-    def starts(self, random: Random) -> Iterator[Places]:
-        """Yield the default and some points at random."""
-        yield tuple(0 for _ in self.choices)
-        for _ in range(_STARTS):
-            yield tuple(random.choice(choice) for choice in self.choices)
-
-
-def _descend(
-    moves: _Moves, ratio: Callable[[Places], float], known: Mapping[Places, float], random: Random
-) -> None:
-    """Predict along ladders from several starts, until the model's own optima are known."""
-    for start in moves.starts(random):
-        best, further = start, True
-        while further and len(known) < MOST_PREDICTIONS:
-            one = min(moves.near(best), key=ratio, default=best)
-            if ratio(one) >= ratio(best):
-                two = (places for step in moves.near(best) for places in moves.near(step))
-                one = min(two, key=ratio, default=best)
-            further = ratio(one) < ratio(best) * (1 - _EQUAL)
-            best = one if further else best
-    for places in heapq.nsmallest(_TIDIED, known, key=ratio):
-        _without_the_needless(places, ratio)
-
-
-def _without_the_needless(best: Places, ratio: Callable[[Places], float]) -> None:
-    """Predict the point without each setting that does nothing there."""
-    for axis in range(len(best)):
-        without = (*best[:axis], 0, *best[axis + 1 :])
-        if best[axis] and ratio(without) <= ratio(best) * (1 + _EQUAL):
-            best = without
+def _told(proposal: Proposal, ratio: float) -> Trial:
+    state = TrialState.COMPLETE
+    return Trial(0, proposal.settings, Configuration(), state, io_ratio=ratio, elapsed_ratio=1.0)

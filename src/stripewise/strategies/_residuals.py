@@ -8,17 +8,54 @@ Source: Rasmussen and Williams, "Gaussian Processes for Machine Learning" (2006)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import erf, exp, log, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Places = tuple[int, ...]
 
-PRIOR = 0.5
+PRIOR = 0.3
 """Standard deviation of the log of a model's error before anything is measured (assumed)."""
+PRIOR_WEIGHT = 3.0
+"""So many measured errors weigh as much as the prior (assumed)."""
 REACH = 0.5
 """Distance, in shares of a ladder, over which an error is alike (assumed)."""
 LEAST_NOISE = 0.02
+
+
+class Corrected(NamedTuple):
+    """What a model, corrected by the errors seen, says of a point.
+
+    Attributes:
+        places: Of the point.
+        ratio: Its time relative to the default, the median of what it may be.
+        spread: Standard deviation of its logarithm.
+    """
+
+    places: Places
+    ratio: float
+    spread: float
+
+    def chance_below(self, limit: float) -> float:
+        """Return the probability that the time, relative to the default, is below a limit."""
+        return (1 + erf(self._steps(limit) / sqrt(2))) / 2
+
+    def gain(self, best: float) -> float:
+        """Return by how much the point is expected to cut the best time, if it is run.
+
+        Expected improvement of the logarithm; a point that turns out worse costs nothing.
+
+        Source: Jones, Schonlau and Welch, Journal of Global Optimization 13 (1998) 455.
+        """
+        steps = self._steps(best)
+        density = exp(-(steps**2) / 2) / sqrt(2 * pi)
+        return self.spread * (steps * self.chance_below(best) + density)
+
+    def _steps(self, limit: float) -> float:
+        return log(limit / self.ratio) / self.spread
 
 
 class Residuals:
@@ -31,18 +68,16 @@ class Residuals:
             lengths: Number of values of each tunable, the default not counted.
         """
         self._scale = np.maximum(np.asarray(lengths, np.float64), 1.0)
-        self._points: list[tuple[int, ...]] = [tuple(0 for _ in lengths)]
+        self._points: list[Places] = [tuple(0 for _ in lengths)]
         self._errors = [0.0]
 
-    def add(self, places: tuple[int, ...], error: float) -> None:
+    def add(self, places: Places, error: float) -> None:
         """Learn the log of measured over predicted at a point."""
         self._points.append(places)
         self._errors.append(error)
 
-    def corrected(
-        self, ratios: Mapping[tuple[int, ...], float], noise: float
-    ) -> list[tuple[tuple[int, ...], float]]:
-        """Return points with their corrected ratios, the most promising first.
+    def corrected(self, ratios: Mapping[Places, float], noise: float) -> list[Corrected]:
+        """Return what the corrected model says of points, in their order.
 
         Args:
             ratios: Points -> predicted time relative to the default.
@@ -50,19 +85,22 @@ class Residuals:
         """
         if not ratios:
             return []
-        points = list(ratios)
-        predicted = np.log(np.fromiter(ratios.values(), np.float64, len(points)))
+        predicted = np.log(np.fromiter(ratios.values(), np.float64, len(ratios)))
         known, errors = np.asarray(self._points), np.asarray(self._errors)
-        covariance = self._alike(known, known) + max(noise, LEAST_NOISE) ** 2 * np.eye(len(errors))
-        weights = np.linalg.solve(covariance, errors)
-        mean = self._alike(np.asarray(points), known) @ weights
-        values = np.exp(predicted + mean)
-        order = np.argsort(values, kind="stable")
-        return [(points[index], float(values[index])) for index in order]
+        jitter = (max(noise, LEAST_NOISE) / PRIOR) ** 2 * np.eye(len(errors))
+        inverse = np.linalg.inv(self._alike(known, known) + jitter)
+        near = self._alike(np.asarray(list(ratios)), known)
+        medians = np.exp(predicted + near @ inverse @ errors)
+        seen = PRIOR_WEIGHT * PRIOR**2 + errors @ inverse @ errors
+        variance = seen / (PRIOR_WEIGHT + len(errors) - 1)
+        unexplained = 1 - np.einsum("ij,jk,ik->i", near, inverse, near)
+        spreads = np.sqrt(variance * np.maximum(unexplained, 0) + LEAST_NOISE**2)
+        columns = zip(ratios, medians.tolist(), spreads.tolist(), strict=True)
+        return [Corrected(*row) for row in columns]
 
     def _alike(self, one: Floats, other: Floats) -> Floats:
-        """Covariance of the errors, shape (n, m)."""
+        """Correlation of the errors, shape (n, m)."""
         apart = (one[:, None, :] - other[None, :, :]) / (self._scale * REACH)
         distance = np.square(apart).sum(axis=2)
-        covariance: Floats = PRIOR**2 * np.exp(-distance / 2)
-        return covariance
+        correlation: Floats = np.exp(-distance / 2)
+        return correlation

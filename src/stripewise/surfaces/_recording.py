@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import PolicyError, ProgramError, StripewiseError, StudyError
-from stripewise.model import Measurement, ProgramFacts
+from stripewise.model import MOST_ATTEMPTS, Measurement, ProgramFacts
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
 from stripewise.study import Interrupts, SingleRuns, StudyOptions
@@ -179,13 +179,18 @@ def _carry_out(
 ) -> None:
     """Make the runs; those that fail are written when the command is seen to work still.
 
+    A failure that says nothing about the settings is not written, and made again by `resume`.
+
     Raises:
         ProgramError: It does not; `resume` makes the failed runs again.
     """
     held: list[SurfaceRun] = []
     try:
         for planned in plan:
-            measurement = runs.one(planned.settings)
+            measurement = _settled(planned, runs)
+            if measurement.cause.is_outside:
+                observer.noted(f"run {planned.sequence} is not recorded: {measurement.message}")
+                continue
             held.append(_made(planned, measurement))
             if not measurement.ok and len(held) >= _FAILURES_IN_A_ROW:
                 _check_still_works(len(held), measurement.message, runs, observer)
@@ -196,6 +201,15 @@ def _carry_out(
         _write(held, writer, observer)
         raise
     _write(held, writer, observer)
+
+
+def _settled(planned: SurfaceRun, runs: SingleRuns) -> Measurement:
+    """Run, and run again after failures from outside; return the last attempt."""
+    for _ in range(MOST_ATTEMPTS):
+        measurement = runs.one(planned.settings)
+        if not measurement.cause.is_outside:
+            break
+    return measurement
 
 
 def _made(planned: SurfaceRun, measurement: Measurement) -> SurfaceRun:

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a model of the storage says of the points of a space, before anything is run."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import inf, isfinite, prod
+from random import Random
+
+from stripewise.model import Value
+from stripewise.strategies._base import Strategy
+from stripewise.strategies._residuals import Places
+from stripewise.tunables import Space, is_valid
+
+MOST_PREDICTIONS = 4000
+"""Points whose time is predicted; larger spaces are searched with the model itself (assumed)."""
+_STARTS = 4
+_EQUAL = 1e-3
+_TIDIED = 30
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A model of what settings cost on a storage.
+
+    Attributes:
+        source: What the model describes, for people: "archer2-hdd".
+        tunables: Names of the tunables that it knows the effect of.
+        seconds: Settings -> I/O time of the program in seconds; None: it cannot tell.
+    """
+
+    source: str
+    tunables: frozenset[str]
+    seconds: Callable[[Mapping[str, Value]], float | None]
+
+
+def predicted_ratios(space: Space, inner: Strategy, prediction: Prediction) -> dict[Places, float]:
+    """Return predicted I/O times relative to the default, of all points or towards the best."""
+    default = prediction.seconds({})
+    if default is None or not 0 < default < inf:
+        return {}
+    known: dict[Places, float] = {}
+
+    def ratio(places: Places) -> float:
+        if places not in known:
+            settings = space.at(places)
+            seconds = prediction.seconds(settings) if is_valid(settings, inner.facts) else None
+            known[places] = seconds / default if seconds and isfinite(seconds) else inf
+        return known[places]
+
+    moves = _Moves(space, inner, prediction)
+    if moves.n_points <= MOST_PREDICTIONS:
+        for places in itertools.product(*moves.choices):
+            ratio(places)
+    else:
+        _descend(moves, ratio, known, Random(inner.seed))
+    return {places: value for places, value in known.items() if value < inf}
+
+
+def distinct(ratios: Mapping[Places, float]) -> dict[Places, float]:
+    """Keep one point of those that the model holds for equal: the one with fewest settings."""
+    found: dict[float, Places] = {}
+    for places in sorted(ratios, key=lambda each: sum(map(bool, each))):
+        found.setdefault(round(ratios[places] / _EQUAL), places)
+    return {places: ratios[places] for places in found.values() if any(places)}
+
+
+class _Moves:
+    """Where one can go from a point by one setting, and what that setting needs."""
+
+    def __init__(self, space: Space, inner: Strategy, prediction: Prediction) -> None:
+        axes = {d.tunable.name: axis for axis, d in enumerate(space.dimensions)}
+        self._needs: dict[int, Places] = {}
+        varied = set()
+        for name in axes.keys() & prediction.tunables:
+            dimension = space.dimensions[axes[name]]
+            needed = {
+                n: v for n, v in dimension.tunable.requires(inner.facts).items() if n in axes
+            }
+            self._needs[axes[name]] = space.places(needed) or (0,) * len(axes)
+            varied |= {name, *needed}
+        self.choices = [
+            range(len(d.values) + 1 if d.tunable.name in varied else 1) for d in space.dimensions
+        ]
+        self.n_points = prod(map(len, self.choices))
+
+    def near(self, places: Places) -> Iterator[Places]:
+        """Yield the points that differ in one tunable and what it needs."""
+        for axis, choice in enumerate(self.choices):
+            needs = self._needs.get(axis, (0,) * len(places))
+            for place in choice:
+                if place != places[axis]:
+                    moved = [need or here for need, here in zip(needs, places, strict=True)]
+                    moved[axis] = place
+                    yield tuple(moved)
+
+    def starts(self, random: Random) -> Iterator[Places]:
+        """Yield the default and some points at random."""
+        yield tuple(0 for _ in self.choices)
+        for _ in range(_STARTS):
+            yield tuple(random.choice(choice) for choice in self.choices)
+
+
+def _descend(
+    moves: _Moves, ratio: Callable[[Places], float], known: Mapping[Places, float], random: Random
+) -> None:
+    """Predict along ladders from several starts, until the model's own optima are known."""
+    for start in moves.starts(random):
+        best, further = start, True
+        while further and len(known) < MOST_PREDICTIONS:
+            one = min(moves.near(best), key=ratio, default=best)
+            if ratio(one) >= ratio(best):
+                two = (places for step in moves.near(best) for places in moves.near(step))
+                one = min(two, key=ratio, default=best)
+            further = ratio(one) < ratio(best) * (1 - _EQUAL)
+            best = one if further else best
+    for places in heapq.nsmallest(_TIDIED, known, key=ratio):
+        _without_the_needless(places, ratio)
+
+
+def _without_the_needless(best: Places, ratio: Callable[[Places], float]) -> None:
+    """Predict the point without each setting that does nothing there."""
+    for axis in range(len(best)):
+        without = (*best[:axis], 0, *best[axis + 1 :])
+        if best[axis] and ratio(without) <= ratio(best) * (1 + _EQUAL):
+            best = without
