@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from stripewise.calibration import names_of, validate
+from stripewise.calibration import SETS, names_of, soft_minimum, validate
 from stripewise.report import draw_validation, validation_page
 
 PICTURE = "images/validation.svg"
@@ -25,7 +25,8 @@ def main() -> None:
     found = validate(names_of(()))
     draw_validation(found, page.parent / PICTURE)
     words = page.read_text(encoding="utf-8").partition(MARK)[0]
-    page.write_text(validation_page(found, words + MARK, PICTURE), encoding="utf-8")
+    simpler = [soft_minimum(names) for names in (("archer2-hdd-mpiio-lock2",), SETS["archer"])]
+    page.write_text(validation_page(found, words + MARK, PICTURE, simpler), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.calibration import SETS, names_of, score, validate
+from stripewise.calibration import SETS, names_of, score, soft_minimum, validate
 from stripewise.errors import ConfigurationError, UsageError
 from stripewise.report import (
     draw_validation,
@@ -71,6 +71,16 @@ def test_archer_is_predicted_as_well_as_is_claimed(quick):
     reached = score(tables, calibrated=False)
     assert reached.error <= 0.20
     assert reached.rho >= 0.90
+
+
+@pytest.mark.parametrize("names", [("archer2-hdd-mpiio-lock2",), SETS["archer"]])
+def test_the_laws_predict_better_than_a_soft_minimum_of_three_limits(quick, names):
+    simpler = score(soft_minimum(names), calibrated=False)
+    ours = score([one for one in quick if one.table.name in names], calibrated=False)
+    assert ours.number == simpler.number
+    assert simpler.error < 0.3  # it was fitted, and not to these
+    assert ours.error < simpler.error
+    assert ours.rho > simpler.rho
 
 
 def test_the_page_begins_with_words_and_ends_with_numbers():

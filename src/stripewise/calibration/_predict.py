@@ -12,7 +12,7 @@ from stripewise.calibration._cases import Case, case_of, like_of, reference_of, 
 from stripewise.calibration._tables import Cell, Table
 from stripewise.errors import UsageError
 from stripewise.machines import Storage
-from stripewise.simulation import Phase, chosen_transport, layout_of, phase_times
+from stripewise.simulation import Flow, Phase, chosen_transport, layout_of, phase_times
 from stripewise.simulation.stacks import STACKS, Layout, Setup
 
 KEPT = 24
@@ -63,6 +63,12 @@ def seconds(storage: Storage, case: Case) -> float:
     system = storage.over(chosen_transport(storage, dict(case.transport)))
     layout = layout_of(_roomy(system, case), dict(case.settings))
     return sum(one.seconds for one in phase_times(_phases(case, layout), system, layout))
+
+
+def first_flow(storage: Storage, case: Case) -> Flow:
+    """Return the first requests of a case that move data."""
+    phases = _phases(case, layout_of(storage, dict(case.settings)))
+    return next(flow for phase in phases for flow in phase.flows)
 
 
 def bandwidth(storage: Storage, case: Case) -> float:

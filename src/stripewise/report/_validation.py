@@ -122,20 +122,42 @@ def sets_of(found: Sequence[Validation]) -> list[tuple[str, list[Validation]]]:
 # ---- a page ----------------------------------------------------------------------------------
 
 
-def validation_page(found: Sequence[Validation], heading: str, picture: str) -> str:
+def validation_page(
+    found: Sequence[Validation],
+    heading: str,
+    picture: str,
+    simpler: Sequence[Sequence[Validation]] = (),
+) -> str:
     """Return the page: scores, then each table with its rule, what is assumed, and its cells.
 
     Args:
         found: All tables.
         heading: What stands before the numbers, in Markdown.
         picture: Path of the picture, as the page names it.
+        simpler: Tables, predicted by a simpler model instead.
     """
     lines = [heading.rstrip(), "", f"![Predicted against measured]({picture})", ""]
     lines += ["## Sets", "", *_score_rows(sets_of(found)), ""]
+    if simpler:
+        lines += ["## Against a soft minimum of three limits", ""]
+        lines += [*_score_rows(_beside(found, simpler)), ""]
     lines += ["## Tables", "", *_score_rows([(one.table.name, [one]) for one in found]), ""]
     for one in found:
         lines += ["", *_table_part(one)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _beside(
+    found: Sequence[Validation], simpler: Sequence[Sequence[Validation]]
+) -> list[tuple[str, Sequence[Validation]]]:
+    """Return rows of scores: the same tables by the laws and by the simpler model."""
+    rows: list[tuple[str, Sequence[Validation]]] = []
+    for others in simpler:
+        names = [one.table.name for one in others]
+        ours = [one for one in found if one.table.name in names]
+        name = ", ".join(names)
+        rows += [(f"laws: {name}", ours), (f"soft minimum: {name}", others)]
+    return rows
 
 
 def _score_rows(rows: Sequence[tuple[str, Sequence[Validation]]]) -> Iterator[str]:
