@@ -65,6 +65,6 @@ def finished(storage: Storage, results: Results) -> Storage:
         way = name.rpartition("_")[2]
         most = storage.value(f"servers.whole_{way}")
         value = min(seen[way == "write"] or max(seen.values()), most)
-        source = "not told by the results: as fast as the fastest run"
+        source = "not told by the results: as fast as the fastest configuration"
         figures[name] = Figure(float(f"{value:.4g}"), Evidence.ASSUMED, source)
     return replace(storage, figures=figures)

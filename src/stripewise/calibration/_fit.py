@@ -103,12 +103,13 @@ def _fit_one(
         if not first or len(names) == 1:
             break
         worst = names.index(first)
-        untold[names[worst]] = _why(names[worst])
+        untold[names[worst]] = _why(names[worst], chosen)
         start = np.delete(place, worst)
         del expected[names[worst]]
     for name, value, drawn in zip(names, place, draws.T, strict=True):
         low, high = np.exp(np.quantile(drawn, (0.025, 0.975)))
-        base = _with_figure(base, name, float(np.exp(value)), float(low), float(high), "results")
+        middle = float(np.exp(value))
+        base = _with_figure(base, name, middle, float(low), float(high), "benchmarks")
     return base, names, untold
 
 
@@ -238,10 +239,12 @@ def _least(names: Sequence[str], nodes: int) -> str:
     return min(names, key=place, default="")
 
 
-def _why(name: str) -> str:
-    if name == "client.request":
+def _why(name: str, chosen: Sequence[Measured]) -> str:
+    sizes = {one.workload.bytes / one.workload.ranks / one.workload.patterns[0].steps
+             for one in chosen}  # fmt: skip
+    if name == "client.request" and len(sizes) < 2:
         return "vary the transfer size"
-    return "no measurement was limited by it alone" if "." in name else ""
+    return "no measurement was limited by it alone"
 
 
 # ---- measurements ----------------------------------------------------------------------------
@@ -285,7 +288,7 @@ def _with_values(storage: Storage, values: dict[str, float]) -> Storage:
 def _with_figure(
     storage: Storage, name: str, value: float, low: float, high: float, what: str
 ) -> Storage:
-    source = f"fitted to {what} of benchmarks by `stripewise machine fit`"
+    source = f"fitted to results of {what} by `stripewise machine fit`"
     ends = (min(low, value), value, max(high, value))
     low, value, high = (float(f"{end:.4g}") for end in ends)
     figure = Figure(value, Evidence.MEASURED, source, low, high)

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from stripewise.report import aligned, format_bandwidth, format_bytes, format_seconds
-from stripewise.text import printable
+from stripewise.text import plural, printable
 
 if TYPE_CHECKING:
     from stripewise.machines import Figure, FigureSpec, Storage, StorageCosts, Transport
@@ -67,7 +67,7 @@ def sentence(storage: Storage) -> str:
     counted = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
     return (
         f"{storage.name}: {printable(storage.title)}. {storage.kind}, "
-        f"{storage.value('servers.targets'):.0f} targets of "
+        f"{plural(int(storage.value('servers.targets')), 'target')} of "
         f"{format_bandwidth(storage.value('servers.target_write'))}; figures: {counted}."
         + (f" Stands for {_stands_for(storage)}." if storage.mounts else "")
     )

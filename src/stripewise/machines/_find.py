@@ -56,6 +56,8 @@ def load_description(source: str | Path, directory: Path = Path()) -> Storage:
 
         names = [one.storage.name for one in known.found] if known else []
         closest = suggest(source, [*names, *preset_names(), LOCAL]) or ":"
+        if Path(f"{source}.toml").is_file():
+            closest = f": {source}.toml is here;"
         raise ConfigurationError(
             f"no storage is called {source!r}{closest} give the path of a .toml file or a name "
             "that `stripewise machine list` shows"

@@ -19,13 +19,13 @@ from stripewise.knowledge import Machine, Memory, describe_machine, own_store, s
 from stripewise.launch import Launcher, create_launcher
 from stripewise.machines import (
     KnownStorage,
-    Storage,
+    find_mount,
     find_storage,
     known_storage,
     local_storage,
     measured_words,
 )
-from stripewise.model import JobSettings, ProgramFacts, Verification
+from stripewise.model import JobSettings, ProgramFacts, Striping, Verification
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import command_with_resources, find_runtime, mpi_of_command
@@ -67,7 +67,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         workspace=workspace,
         look=look,
         look_first=partial(
-            look_first, workspace, storage=storage, described=_described(options, known)
+            look_first, workspace, storage=storage, striping=_striping(options, known)
         ),
         compare=_comparison(workspace),
         unreadable=lambda run_id: unreadable(workspace.outputs(run_id)),
@@ -90,11 +90,13 @@ def _known(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
     return known
 
 
-def _described(options: StudyOptions, known: KnownStorage | None) -> Storage | None:
-    """Return the description that the user names, or the one that is known."""
+def _striping(options: StudyOptions, known: KnownStorage | None) -> Striping | None:
+    """Return how new files are striped, by the description that is named or known."""
+    if not find_mount(options.study_directory).is_parallel:
+        return None
     if options.machine not in ("", NO_MACHINE):
-        return find_storage(options.machine)
-    return known.storage if known else None
+        return find_storage(options.machine).striping
+    return known.storage.striping if known else None
 
 
 def _storage(options: StudyOptions, launcher: Launcher) -> EmulatedStorage | None:

@@ -13,8 +13,15 @@ from pathlib import Path
 from stripewise.emulation import EmulatedRun, EmulatedStorage
 from stripewise.errors import ContainerError
 from stripewise.launch import Outcome
-from stripewise.machines import Storage, local_storage
-from stripewise.model import FailureCause, Measurement, ObservedFile, RunProfile, RunStatus
+from stripewise.machines import local_storage
+from stripewise.model import (
+    FailureCause,
+    Measurement,
+    ObservedFile,
+    RunProfile,
+    RunStatus,
+    Striping,
+)
 from stripewise.readers import (
     HandshakeState,
     file_classes,
@@ -105,7 +112,7 @@ def look_first(
     place: Place,
     measurement: Measurement,
     storage: EmulatedStorage | None = None,
-    described: Storage | None = None,
+    striping: Striping | None = None,
 ) -> FirstLook:
     """Return what the program does, or why it cannot be tuned.
 
@@ -114,7 +121,7 @@ def look_first(
         place: Of the run.
         measurement: Of the run.
         storage: That was emulated.
-        described: Description of the storage that is there.
+        striping: Of new files, where the storage that is there is described.
     """
     evidence = read_run(_containers(place))
     profile = evidence.profile
@@ -136,8 +143,7 @@ def look_first(
     inputs = workspace.snapshot.entries
     run_id = measurement.run_id
     facts = with_pattern(program_facts(profile, measurement.elapsed_seconds), evidence)
-    if described is not None:
-        facts = replace(facts, striping=described.striping)
+    facts = replace(facts, striping=striping)
     if storage is not None:
         facts = replace(
             facts,
