@@ -76,7 +76,7 @@ REFUSED = {
     "other unit": ('"1.5 GiB/s"', '"1.5 Gb/s"', "is no bandwidth", "GiB/s, MiB/s"),
     "a size": ('"4 MiB"', '"4 MiB/s"', "layout.stripe_size = '4 MiB/s' is no size", '"4 MiB"'),
     "a time": ('"50 us"', '"50 MiB"', "client.request = '50 MiB' is no time", '"0.5 ms"'),
-    "nan": ("value = 0.1", "value = nan", "noise.cv = nan is too large", "check"),
+    "nan": ("value = 0.1", "value = nan", "noise.cv = nan is no number", "give"),
     "infinite": ("value = 100", "value = inf", "machine.nodes = inf is too large", "check"),
     "huge": ("value = 100", "value = 1" + "0" * 400, "is too large", "check"),
     "fraction": ("value = 12", "value = 12.5", "servers.targets = 12.5 is not a whole", "give"),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from stripewise.emulation import EmulationOptions
 from stripewise.errors import ConfigurationError
-from stripewise.machines import KnownStorage, find_storage
-from stripewise.model import PatternSummary, ProgramFacts, Striping
+from stripewise.machines import KnownStorage, description_text, find_mount, find_storage
+from stripewise.model import Mount, PatternSummary, ProgramFacts, Striping
 from stripewise.simulation import simulated_program
 from stripewise.study import StudyOptions, run_study
+from stripewise.study import _local_tools as local_tools
 from support.study_fakes import FakeLauncher, fake_tools, lognormal
 
 BLOCKS = PatternSummary(True, ("BLOCK", "BLOCK"), (4, 2), (512, 512), 8, 8, 1.0)
@@ -90,6 +92,29 @@ def test_auto_uses_the_description_that_stands_for_the_file_system(tmp_path):
     assert SAID not in reasons(other)
     named, _ = tuned(tmp_path / "named", known=KNOWN, machine="archer", trials=4)
     assert SAID not in reasons(named)
+
+
+def test_what_is_kept_for_a_mount_is_known_to_a_study(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    kept = tmp_path / "stripewise/machines"
+    kept.mkdir(parents=True)
+    (kept / "bad.toml").write_text("version = 3")
+    archer = find_storage("archer")
+    here = replace(archer, name="site", mounts=(find_mount(tmp_path).point,))
+    (kept / "site.toml").write_text(description_text(here))
+    given = StudyOptions(command=("./a",), origin=tmp_path)
+    ledger = Mock()
+    known = local_tools.known_here(given, ledger)
+    assert known.storage == here
+    (warning,) = ledger.warn.call_args.args
+    assert "version = 3" in warning
+    assert local_tools.known_here(replace(given, machine="none"), ledger) is None
+    assert local_tools.striping(given, known) is None
+    monkeypatch.setattr(local_tools, "find_mount", lambda _: Mount("lustre", point="/"))
+    assert local_tools.striping(given, known) == archer.striping
+    assert local_tools.striping(replace(given, machine="none"), None) is None
+    edison = replace(given, machine="edison")
+    assert local_tools.striping(edison, None) == find_storage("edison").striping
 
 
 @pytest.mark.parametrize("options", [{"strategy": "random"}, {"machine": "none"}])

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isnan
 
 from stripewise.machines._description import Storage
 from stripewise.machines._figures import Dimension, Evidence, FigureSpec
@@ -32,6 +32,8 @@ def converted(spec: FigureSpec, value: object, where: str) -> float:
     shown = f"{where} = {_short(value)}"
     number = _number(spec.dimension, value, shown)
     least = 0.0 if spec.default == 0 else _LEAST.get(spec.dimension, 0.0)
+    if isnan(number):
+        raise ValueError(f"{shown} is no number: give {EXAMPLES[spec.dimension]} or its like")
     if number < 0:
         raise ValueError(f"{shown} is negative: give {EXAMPLES[spec.dimension]} or its like")
     if not isfinite(number) or number > _MOST[spec.dimension]:
@@ -49,7 +51,7 @@ def _number(dimension: Dimension, value: object, shown: str) -> float:
     if dimension in _PLAIN:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"{shown} is not a plain number: write {EXAMPLES[dimension]}")
-        return float(value) if abs(value) < 1e300 else float("inf")
+        return float("inf") if abs(value) > 1e300 else float(value)
     if not isinstance(value, str):
         raise ValueError(f"{shown} has no unit: write it as {EXAMPLES[dimension]}")
     try:

@@ -51,7 +51,7 @@ def load_description(source: str | Path, directory: Path = Path()) -> Storage:
         place = files("stripewise.machines") / "presets" / f"{source}.toml"
         return parse_description(place.read_text(encoding="utf-8"), source)
     path = Path(source)
-    if isinstance(source, str) and path.suffix != ".toml" and not path.is_file():
+    if isinstance(source, str) and path.suffix != ".toml" and not path.exists():
         from stripewise.tunables import suggest
 
         names = [one.storage.name for one in known.found] if known else []

@@ -139,9 +139,9 @@ def _stands_for(storage: Storage, mount: Mount) -> bool:
 def _read_directory(directory: Path) -> KnownStorages:
     try:
         files = sorted(p for p in directory.iterdir() if p.suffix == ".toml" and p.stem[0] != ".")
-    except FileNotFoundError:
-        return KnownStorages()
     except OSError as error:
+        if not os.path.lexists(directory) and not isinstance(error, PermissionError):
+            return KnownStorages()
         reason = error.strerror or "error"
         return KnownStorages(problems=(f"{directory} cannot be read ({reason})",))
     found: list[KnownStorage] = []

@@ -52,7 +52,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     runtime = find_runtime()
     launcher = create_launcher(options.launcher, runtime)
     storage = _storage(options, launcher)
-    known = None if storage else _known(options, ledger)
+    known = None if storage else known_here(options, ledger)
     policy = load_policy()
     workspace = open_workspace(options)
     memory = None
@@ -67,7 +67,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         workspace=workspace,
         look=look,
         look_first=partial(
-            look_first, workspace, storage=storage, striping=_striping(options, known)
+            look_first, workspace, storage=storage, striping=striping(options, known)
         ),
         compare=_comparison(workspace),
         unreadable=lambda run_id: unreadable(workspace.outputs(run_id)),
@@ -80,7 +80,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     )
 
 
-def _known(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
+def known_here(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
     """Return the description that stands for the study's file system; say what is wrong."""
     if options.machine:
         return None
@@ -90,7 +90,7 @@ def _known(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
     return known
 
 
-def _striping(options: StudyOptions, known: KnownStorage | None) -> Striping | None:
+def striping(options: StudyOptions, known: KnownStorage | None) -> Striping | None:
     """Return how new files are striped, by the description that is named or known."""
     if not find_mount(options.study_directory).is_parallel:
         return None
