@@ -183,6 +183,21 @@ def test_streams_are_held(emulate: Emulate) -> None:
     assert found[-1].seconds == near(0.1)
 
 
+@pytest.mark.parametrize("way", ["fgetc", "getc", "getchar", "scanf", "fscanf"])
+def test_what_libc_moves_for_standard_streams_is_held(
+    emulate: Emulate, programs: Programs, way: str
+) -> None:
+    storage = emulate({"client.request": 1e-5})
+    (storage.host.directory / "in").write_text("".join(f"{i}\n" for i in range(2000)))
+    program = programs.executable("characters")
+    storage.check("sh", "-c", f"exec {program} {way} <in >out")
+    text = (storage.host.directory / "in").read_bytes()
+    assert (storage.host.directory / "out").read_bytes() == text
+    found = storage.counters
+    assert (found["read_bytes"], found["written_bytes"]) == (len(text), len(text))
+    assert (found["reads"], found["writes"]) == (3, 3)
+
+
 def test_what_lies_elsewhere_is_not_held(emulate: Emulate, tmp_path: Path) -> None:
     storage = emulate(TARGET)
     found = storage.alone(f"create:{tmp_path}/other", "pwrite:0:1048576")

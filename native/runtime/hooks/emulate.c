@@ -15,9 +15,28 @@
 
 #include "../core/descriptors.h"
 
+/* Standard streams that are files of the storage: what libc moves for a stream is seen where its
+ * descriptor is tracked. */
+static void track_standard_streams(void)
+{
+    char path[PATH_MAX];
+    bool wanted;
+    for (int fd = 0; fd < 3; fd++) {
+        if (sw_emulated_file(fd) == NULL || sw_real_path(fd, path, sizeof path) == 0)
+            continue;
+        struct sw_file *file = sw_file_opened(SW_LAYER_POSIX, AT_FDCWD, path, &wanted);
+        bool writes = (syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+        if (file != NULL)
+            sw_fd_track(fd, file, NULL, (writes ? SW_FD_CAN_WRITE : 0) | SW_FD_ASK, -1);
+    }
+}
+
 static uint32_t load(void)
 {
-    return sw_emulator_load() ? SW_ACTIONS_ALL : 0;
+    if (!sw_emulator_load())
+        return 0;
+    track_standard_streams();
+    return SW_ACTIONS_ALL;
 }
 
 /* ---- moments -----------------------------------------------------------------------------------

@@ -1,9 +1,7 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams: the layer's table, transfers and positions.  Character calls (fgetc, fputc) and scanf
- * are not timed: a clock around a call of a few nanoseconds would slow the program down.
- * After them the offset is not known.
+ * Streams: the layer's table, transfers and positions.
  */
 #define _GNU_SOURCE
 #include "streams.h"
@@ -56,40 +54,11 @@ void sw_stdio_leave(struct sw_call *call, struct sw_fd *entry, enum sw_op op, in
     sw_leave_data(call, file, op, bytes, offset);
 }
 
-struct sw_transfer {
-    struct sw_call call;
-    struct sw_fd *entry;
-    FILE *stream;
-    struct sw_buffered before;
-    int64_t position;
-};
-
-static inline bool transfer_begin(struct sw_transfer *transfer, FILE *stream, const char *name)
-{
-    transfer->entry = sw_stdio_enter_as(&transfer->call, stream, name);
-    if (transfer->entry == NULL)
-        return false;
-    transfer->stream = stream;
-    transfer->before = sw_buffered(stream);
-    transfer->position = transfer->entry->position;
-    return true;
-}
-
-/* `asked`: bytes of a read, 0: a line. */
-static inline void transfer_end(struct sw_transfer *transfer, enum sw_op op, int64_t asked,
-                                int64_t bytes)
-{
-    if (op == SW_OP_WRITE)
-        sw_issued_writes(transfer->stream, transfer->entry, &transfer->before, bytes,
-                         transfer->position);
-    else
-        sw_issued_reads(transfer->stream, transfer->entry, &transfer->before, asked, bytes);
-    sw_stdio_leave(&transfer->call, transfer->entry, op, bytes);
-}
-
 /* Macros in optimised builds. */
 #undef fread_unlocked
 #undef fwrite_unlocked
+#undef fgets_unlocked
+#undef fputs_unlocked
 
 /* Whole items count; a partial one is not told. */
 #define SW_STREAM_ITEMS(name, op, parameters, arguments)                                          \
@@ -97,10 +66,10 @@ static inline void transfer_end(struct sw_transfer *transfer, enum sw_op op, int
     SW_EXPORT size_t name parameters                                                              \
     {                                                                                             \
         struct sw_transfer transfer;                                                              \
-        bool counted = transfer_begin(&transfer, stream, __func__);                               \
+        bool counted = sw_transfer_begin(&transfer, stream, __func__);                            \
         size_t result = sw_stdio()->name arguments;                                               \
         if (counted)                                                                              \
-            transfer_end(&transfer, op, (int64_t)(count * size), (int64_t)(result * size));       \
+            sw_transfer_end(&transfer, op, (int64_t)(count * size), (int64_t)(result * size));    \
         return result;                                                                            \
     }
 
@@ -121,46 +90,51 @@ SW_STREAM_ITEMS(fwrite_unlocked, SW_OP_WRITE,
                 (const void *buffer, size_t size, size_t count, FILE *stream),
                 (buffer, size, count, stream))
 
-SW_EXPORT char *fgets(char *text, int room, FILE *stream)
-{
-    struct sw_transfer transfer;
-    bool counted = transfer_begin(&transfer, stream, __func__);
-    char *result = sw_stdio()->fgets(text, room, stream);
-    if (counted)
-        transfer_end(&transfer, SW_OP_READ, 0, result != NULL ? (int64_t)strlen(text) : 0);
-    return result;
-}
+#define SW_STREAM_GET_LINE(name, parameters, arguments)                                           \
+    SW_EXPORT char *name parameters;                                                              \
+    SW_EXPORT char *name parameters                                                               \
+    {                                                                                             \
+        struct sw_transfer transfer;                                                              \
+        bool counted = sw_transfer_begin(&transfer, stream, __func__);                            \
+        char *result = sw_stdio()->name arguments;                                                \
+        if (counted)                                                                              \
+            sw_transfer_end(&transfer, SW_OP_READ, 0,                                             \
+                            result != NULL ? (int64_t)strlen(text) : 0);                          \
+        return result;                                                                            \
+    }
 
-SW_EXPORT char *__fgets_chk(char *text, size_t bytes, int room, FILE *stream);
-SW_EXPORT char *__fgets_chk(char *text, size_t bytes, int room, FILE *stream)
-{
-    struct sw_transfer transfer;
-    bool counted = transfer_begin(&transfer, stream, __func__);
-    char *result = sw_stdio()->__fgets_chk(text, bytes, room, stream);
-    if (counted)
-        transfer_end(&transfer, SW_OP_READ, 0, result != NULL ? (int64_t)strlen(text) : 0);
-    return result;
-}
+SW_STREAM_GET_LINE(fgets, (char *text, int room, FILE *stream), (text, room, stream))
+SW_STREAM_GET_LINE(fgets_unlocked, (char *text, int room, FILE *stream), (text, room, stream))
+SW_STREAM_GET_LINE(__fgets_chk, (char *text, size_t bytes, int room, FILE *stream),
+                   (text, bytes, room, stream))
+SW_STREAM_GET_LINE(__fgets_unlocked_chk, (char *text, size_t bytes, int room, FILE *stream),
+                   (text, bytes, room, stream))
 
-SW_EXPORT int fputs(const char *text, FILE *stream)
-{
-    struct sw_transfer transfer;
-    bool counted = transfer_begin(&transfer, stream, __func__);
-    int result = sw_stdio()->fputs(text, stream);
-    if (counted)
-        transfer_end(&transfer, SW_OP_WRITE, 0, result >= 0 ? (int64_t)strlen(text) : -1);
-    return result;
-}
+#define SW_STREAM_PUT_TEXT(name, parameters, arguments, stream, end)                              \
+    SW_EXPORT int name parameters                                                                 \
+    {                                                                                             \
+        struct sw_transfer transfer;                                                              \
+        bool counted = sw_transfer_begin(&transfer, stream, __func__);                            \
+        int result = sw_stdio()->name arguments;                                                  \
+        if (counted)                                                                              \
+            sw_transfer_end(&transfer, SW_OP_WRITE, 0,                                            \
+                            result >= 0 ? (int64_t)strlen(text) + (end) : -1);                    \
+        return result;                                                                            \
+    }
+
+SW_STREAM_PUT_TEXT(fputs, (const char *text, FILE *stream), (text, stream), stream, 0)
+SW_STREAM_PUT_TEXT(fputs_unlocked, (const char *text, FILE *stream), (text, stream), stream, 0)
+SW_STREAM_PUT_TEXT(puts, (const char *text), (text), stdout, 1)
 
 #define SW_STREAM_LINE(name, parameters, arguments)                                               \
     SW_EXPORT ssize_t name parameters;                                                            \
     SW_EXPORT ssize_t name parameters                                                             \
     {                                                                                             \
         struct sw_transfer transfer;                                                              \
-        bool counted = transfer_begin(&transfer, stream, __func__);                               \
+        bool counted = sw_transfer_begin(&transfer, stream, __func__);                            \
         ssize_t result = sw_stdio()->name arguments;                                              \
         if (counted)                                                                              \
-            transfer_end(&transfer, SW_OP_READ, 0, result > 0 ? result : 0);                      \
+            sw_transfer_end(&transfer, SW_OP_READ, 0, result > 0 ? result : 0);                   \
         return result;                                                                            \
     }
 
@@ -169,94 +143,6 @@ SW_STREAM_LINE(getdelim, (char **line, size_t *room, int end, FILE *stream),
                (line, room, end, stream))
 SW_STREAM_LINE(__getdelim, (char **line, size_t *room, int end, FILE *stream),
                (line, room, end, stream))
-
-/* ---- formatted ------------------------------------------------------------------------- */
-
-static int print_as(const char *name, FILE *stream, const char *format, va_list arguments)
-{
-    struct sw_transfer transfer;
-    bool counted = transfer_begin(&transfer, stream, name);
-    int result = sw_stdio()->vfprintf(stream, format, arguments);
-    if (counted)
-        transfer_end(&transfer, SW_OP_WRITE, 0, result);
-    return result;
-}
-
-static int print_checked_as(const char *name, FILE *stream, int flag, const char *format,
-                            va_list arguments)
-{
-    struct sw_transfer transfer;
-    bool counted = transfer_begin(&transfer, stream, name);
-    int result = sw_stdio()->__vfprintf_chk(stream, flag, format, arguments);
-    if (counted)
-        transfer_end(&transfer, SW_OP_WRITE, 0, result);
-    return result;
-}
-
-SW_EXPORT int vfprintf(FILE *stream, const char *format, va_list arguments)
-{
-    return print_as(__func__, stream, format, arguments);
-}
-
-SW_EXPORT int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments);
-SW_EXPORT int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments)
-{
-    return print_checked_as(__func__, stream, flag, format, arguments);
-}
-
-SW_EXPORT int fprintf(FILE *stream, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int result = print_as(__func__, stream, format, arguments);
-    va_end(arguments);
-    return result;
-}
-
-SW_EXPORT int __fprintf_chk(FILE *stream, int flag, const char *format, ...);
-SW_EXPORT int __fprintf_chk(FILE *stream, int flag, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    int result = print_checked_as(__func__, stream, flag, format, arguments);
-    va_end(arguments);
-    return result;
-}
-
-/* ---- characters ------------------------------------------------------------------------- */
-
-#undef fputc_unlocked
-#undef putc_unlocked
-#undef putc
-
-/* Not timed, and not counted as calls; only what libc writes when the buffer is full. */
-static int put_full(FILE *stream, const struct sw_buffered *before, int result)
-{
-    struct sw_fd *entry = sw_stdio_entry(stream);
-    if (entry == NULL || sw_thread.inside != 0 || !sw_running() || !sw_own_process())
-        return result;
-    int saved_errno = errno;
-    sw_issued_writes(stream, entry, before, result != EOF ? 1 : -1, -1);
-    sw_fd_set_position(entry, -1);
-    errno = saved_errno;
-    return result;
-}
-
-#define SW_PUT_CHARACTER(name, parameters, arguments)                                             \
-    SW_EXPORT int name parameters;                                                                \
-    SW_EXPORT int name parameters                                                                 \
-    {                                                                                             \
-        if (SW_LIKELY(stream->_IO_write_ptr < stream->_IO_write_end))                             \
-            return sw_stdio()->name arguments;                                                    \
-        struct sw_buffered before = sw_buffered(stream);                                          \
-        return put_full(stream, &before, sw_stdio()->name arguments);                             \
-    }
-
-SW_PUT_CHARACTER(fputc, (int character, FILE *stream), (character, stream))
-SW_PUT_CHARACTER(putc, (int character, FILE *stream), (character, stream))
-SW_PUT_CHARACTER(fputc_unlocked, (int character, FILE *stream), (character, stream))
-SW_PUT_CHARACTER(putc_unlocked, (int character, FILE *stream), (character, stream))
-SW_PUT_CHARACTER(__overflow, (FILE * stream, int character), (stream, character))
 
 /* ---- position ------------------------------------------------------------------------------ */
 
@@ -286,7 +172,7 @@ static void seek_end(struct sw_transfer *transfer, int result, int64_t position)
     SW_EXPORT int name(FILE *stream, type offset, int whence)                                     \
     {                                                                                             \
         struct sw_transfer transfer;                                                              \
-        bool counted = transfer_begin(&transfer, stream, __func__);                               \
+        bool counted = sw_transfer_begin(&transfer, stream, __func__);                            \
         int result = sw_stdio()->name(stream, offset, whence);                                    \
         if (counted)                                                                              \
             seek_end(&transfer, result, position_after(transfer.entry, offset, whence));          \
@@ -301,7 +187,7 @@ SW_STREAM_SEEK(fseeko64, off64_t)
     SW_EXPORT int name(FILE *stream, const type *position)                                        \
     {                                                                                             \
         struct sw_transfer transfer;                                                              \
-        bool counted = transfer_begin(&transfer, stream, __func__);                               \
+        bool counted = sw_transfer_begin(&transfer, stream, __func__);                            \
         int result = sw_stdio()->name(stream, position);                                          \
         if (counted)                                                                              \
             seek_end(&transfer, result, position->__pos);                                         \
@@ -314,7 +200,7 @@ SW_STREAM_SET_POSITION(fsetpos64, fpos64_t)
 SW_EXPORT void rewind(FILE *stream)
 {
     struct sw_transfer transfer;
-    bool counted = transfer_begin(&transfer, stream, __func__);
+    bool counted = sw_transfer_begin(&transfer, stream, __func__);
     sw_stdio()->rewind(stream);
     if (counted)
         seek_end(&transfer, 0, 0);

@@ -37,7 +37,7 @@ void sw_issue_writes(const FILE *stream, struct sw_fd *entry, const struct sw_bu
         issue(entry, stream->_fileno, SW_OP_WRITE, out - first, known ? offset + first : -1);
 }
 
-static void issue_blocks(const FILE *stream, struct sw_fd *entry, int64_t bytes, int64_t block)
+void sw_issue_blocks(const FILE *stream, struct sw_fd *entry, int64_t bytes, int64_t block)
 {
     for (; bytes > block; bytes -= block)
         issue(entry, stream->_fileno, SW_OP_READ, block, -1);
@@ -59,7 +59,8 @@ void sw_issued_reads(const FILE *stream, struct sw_fd *entry, const struct sw_bu
         left -= direct;
     }
     if (left > 0)
-        issue_blocks(stream, entry, left + (stream->_IO_read_end - stream->_IO_read_ptr), block);
+        sw_issue_blocks(stream, entry, left + (stream->_IO_read_end - stream->_IO_read_ptr),
+                        block);
 }
 
 /* ---- at exit ------------------------------------------------------------------------------ */
@@ -73,7 +74,7 @@ static bool end_stream(FILE *stream, bool now)
                entry->generation == sw_options.generation && entry->stdio != NULL;
     if (now && ftrylockfile(stream) != 0)
         return false;
-    if (own && before.pending != 0)
+    if (own && before.pending != 0 && !now)
         sw_count_issued(sw_fd_issued(entry), SW_OP_WRITE, before.pending, -1);
     if (!now)
         return true;
@@ -81,6 +82,8 @@ static bool end_stream(FILE *stream, bool now)
     if (flushed && entry != NULL && (entry->flags & SW_FD_CAN_WRITE) != 0 &&
         entry->generation == sw_options.generation)
         sw_fd_wrote(entry);
+    if (flushed && own && before.pending != 0)
+        issue(entry, stream->_fileno, SW_OP_WRITE, (int64_t)before.pending, -1);
     funlockfile(stream);
     return true;
 }

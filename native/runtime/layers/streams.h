@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#undef vfscanf /* the name itself */
 
 #include "../core/descriptors.h"
 #include "../core/internal.h"
@@ -27,8 +28,12 @@
     X(size_t, fwrite, (const void *, size_t, size_t, FILE *))                                     \
     X(size_t, fwrite_unlocked, (const void *, size_t, size_t, FILE *))                            \
     X(char *, fgets, (char *, int, FILE *))                                                       \
+    X(char *, fgets_unlocked, (char *, int, FILE *))                                              \
     X(char *, __fgets_chk, (char *, size_t, int, FILE *))                                         \
+    X(char *, __fgets_unlocked_chk, (char *, size_t, int, FILE *))                                \
     X(int, fputs, (const char *, FILE *))                                                         \
+    X(int, fputs_unlocked, (const char *, FILE *))                                                \
+    X(int, puts, (const char *))                                                                  \
     X(ssize_t, getline, (char **, size_t *, FILE *))                                              \
     X(ssize_t, getdelim, (char **, size_t *, int, FILE *))                                        \
     X(ssize_t, __getdelim, (char **, size_t *, int, FILE *))                                      \
@@ -37,8 +42,17 @@
     X(int, fputc_unlocked, (int, FILE *))                                                         \
     X(int, putc_unlocked, (int, FILE *))                                                          \
     X(int, __overflow, (FILE *, int))                                                             \
+    X(int, fgetc, (FILE *))                                                                       \
+    X(int, getc, (FILE *))                                                                        \
+    X(int, fgetc_unlocked, (FILE *))                                                              \
+    X(int, getc_unlocked, (FILE *))                                                               \
+    X(int, __uflow, (FILE *))                                                                     \
+    X(int, __underflow, (FILE *))                                                                 \
     X(int, vfprintf, (FILE *, const char *, va_list))                                             \
     X(int, __vfprintf_chk, (FILE *, int, const char *, va_list))                                  \
+    X(int, vfscanf, (FILE *, const char *, va_list))                                              \
+    X(int, __isoc99_vfscanf, (FILE *, const char *, va_list))                                     \
+    X(int, __isoc23_vfscanf, (FILE *, const char *, va_list))                                     \
     X(int, fseek, (FILE *, long, int))                                                            \
     X(int, fseeko, (FILE *, off_t, int))                                                          \
     X(int, fseeko64, (FILE *, off_t, int))                                                        \
@@ -134,8 +148,43 @@ static inline void sw_issued_writes(const FILE *stream, struct sw_fd *entry,
 /* The program got `bytes` of the `asked` ones (0: it asked for a line). */
 void sw_issued_reads(const FILE *stream, struct sw_fd *entry, const struct sw_buffered *before,
                      int64_t asked, int64_t bytes);
+/* Libc has read so many bytes, by whole buffers. */
+void sw_issue_blocks(const FILE *stream, struct sw_fd *entry, int64_t bytes, int64_t block);
 /* At exit: libc will write what is left, in the order of its own list of streams.  `now`: have it
  * written at once, in that order. */
 void sw_issued_at_exit(bool now);
+
+/* ---- a call that moves bytes ---------------------------------------------------------------- */
+
+struct sw_transfer {
+    struct sw_call call;
+    struct sw_fd *entry;
+    FILE *stream;
+    struct sw_buffered before;
+    int64_t position;
+};
+
+static inline bool sw_transfer_begin(struct sw_transfer *transfer, FILE *stream, const char *name)
+{
+    transfer->entry = sw_stdio_enter_as(&transfer->call, stream, name);
+    if (transfer->entry == NULL)
+        return false;
+    transfer->stream = stream;
+    transfer->before = sw_buffered(stream);
+    transfer->position = transfer->entry->position;
+    return true;
+}
+
+/* `asked`: bytes of a read, 0: a line. */
+static inline void sw_transfer_end(struct sw_transfer *transfer, enum sw_op op, int64_t asked,
+                                   int64_t bytes)
+{
+    if (op == SW_OP_WRITE)
+        sw_issued_writes(transfer->stream, transfer->entry, &transfer->before, bytes,
+                         transfer->position);
+    else
+        sw_issued_reads(transfer->stream, transfer->entry, &transfer->before, asked, bytes);
+    sw_stdio_leave(&transfer->call, transfer->entry, op, bytes);
+}
 
 #endif

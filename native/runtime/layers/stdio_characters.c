@@ -1,0 +1,192 @@
+/* SPDX-FileCopyrightText: 2026 The Stripewise developers
+ * SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Characters and formatted text.  Character calls (fgetc, fputc) and scanf are not timed: a clock
+ * around a call of a few nanoseconds would slow the program down.  After them the offset is not
+ * known.
+ */
+#define _GNU_SOURCE
+#include "streams.h"
+#include "../core/system.h"
+
+/* ---- formatted output ------------------------------------------------------------------ */
+
+static int print_as(const char *name, FILE *stream, const char *format, va_list arguments)
+{
+    struct sw_transfer transfer;
+    bool counted = sw_transfer_begin(&transfer, stream, name);
+    int result = sw_stdio()->vfprintf(stream, format, arguments);
+    if (counted)
+        sw_transfer_end(&transfer, SW_OP_WRITE, 0, result);
+    return result;
+}
+
+static int print_checked_as(const char *name, FILE *stream, int flag, const char *format,
+                            va_list arguments)
+{
+    struct sw_transfer transfer;
+    bool counted = sw_transfer_begin(&transfer, stream, name);
+    int result = sw_stdio()->__vfprintf_chk(stream, flag, format, arguments);
+    if (counted)
+        sw_transfer_end(&transfer, SW_OP_WRITE, 0, result);
+    return result;
+}
+
+/* With a list, and with arguments of its own. */
+#define SW_FORMATTED(list, name, parameters, last, call)                                          \
+    SW_EXPORT int list(SW_JOINED parameters, va_list arguments);                                  \
+    SW_EXPORT int list(SW_JOINED parameters, va_list arguments)                                   \
+    {                                                                                             \
+        return call;                                                                              \
+    }                                                                                             \
+    SW_EXPORT int name(SW_JOINED parameters, ...);                                                \
+    SW_EXPORT int name(SW_JOINED parameters, ...)                                                 \
+    {                                                                                             \
+        va_list arguments;                                                                        \
+        va_start(arguments, last);                                                                \
+        int result = call;                                                                        \
+        va_end(arguments);                                                                        \
+        return result;                                                                            \
+    }
+#define SW_JOINED(...) __VA_ARGS__
+
+SW_FORMATTED(vfprintf, fprintf, (FILE * stream, const char *format), format,
+             print_as(__func__, stream, format, arguments))
+SW_FORMATTED(vprintf, printf, (const char *format), format,
+             print_as(__func__, stdout, format, arguments))
+SW_FORMATTED(__vfprintf_chk, __fprintf_chk, (FILE * stream, int flag, const char *format), format,
+             print_checked_as(__func__, stream, flag, format, arguments))
+SW_FORMATTED(__vprintf_chk, __printf_chk, (int flag, const char *format), format,
+             print_checked_as(__func__, stdout, flag, format, arguments))
+
+/* ---- characters out ---------------------------------------------------------------------- */
+
+#undef fputc_unlocked
+#undef putc_unlocked
+#undef putc
+#undef putchar
+#undef putchar_unlocked
+
+/* Not timed, and not counted as calls; only what libc writes when the buffer is full. */
+static int put_full(FILE *stream, const struct sw_buffered *before, int result)
+{
+    struct sw_fd *entry = sw_stdio_entry(stream);
+    if (entry == NULL || sw_thread.inside != 0 || !sw_running() || !sw_own_process())
+        return result;
+    int saved_errno = errno;
+    sw_issued_writes(stream, entry, before, result != EOF ? 1 : -1, -1);
+    sw_fd_set_position(entry, -1);
+    errno = saved_errno;
+    return result;
+}
+
+#define SW_PUT_CHARACTER(name, parameters, arguments)                                             \
+    SW_EXPORT int name parameters;                                                                \
+    SW_EXPORT int name parameters                                                                 \
+    {                                                                                             \
+        if (SW_LIKELY(stream->_IO_write_ptr < stream->_IO_write_end))                             \
+            return sw_stdio()->name arguments;                                                    \
+        struct sw_buffered before = sw_buffered(stream);                                          \
+        return put_full(stream, &before, sw_stdio()->name arguments);                             \
+    }
+
+SW_PUT_CHARACTER(fputc, (int character, FILE *stream), (character, stream))
+SW_PUT_CHARACTER(putc, (int character, FILE *stream), (character, stream))
+SW_PUT_CHARACTER(fputc_unlocked, (int character, FILE *stream), (character, stream))
+SW_PUT_CHARACTER(putc_unlocked, (int character, FILE *stream), (character, stream))
+SW_PUT_CHARACTER(__overflow, (FILE * stream, int character), (stream, character))
+
+SW_EXPORT int putchar(int character)
+{
+    return putc(character, stdout);
+}
+
+SW_EXPORT int putchar_unlocked(int character)
+{
+    return putc_unlocked(character, stdout);
+}
+
+/* ---- characters and formatted text in ------------------------------------------------------ */
+
+#undef fgetc_unlocked
+#undef getc_unlocked
+#undef getc
+#undef getchar
+#undef getchar_unlocked
+
+/* Where the file of a stream is, if a member wants to know what libc reads for it; else -1. */
+static int64_t place_of(FILE *stream)
+{
+    int saved_errno = errno;
+    int64_t place = -1;
+    if (SW_UNLIKELY(sw_is_hooked(SW_DO_READ)) && sw_thread.inside == 0 &&
+        sw_stdio_entry(stream) != NULL)
+        place = sw_sys_lseek(stream->_fileno, 0, SEEK_CUR);
+    errno = saved_errno;
+    return place;
+}
+
+/* What libc has read since then. */
+static int read_since(FILE *stream, int64_t place, int result)
+{
+    struct sw_fd *entry = place >= 0 ? sw_stdio_entry(stream) : NULL;
+    if (SW_LIKELY(entry == NULL) || !sw_running() || !sw_own_process())
+        return result;
+    int saved_errno = errno;
+    int64_t bytes = sw_sys_lseek(stream->_fileno, 0, SEEK_CUR) - place;
+    if (bytes > 0)
+        sw_issue_blocks(stream, entry, bytes, stream->_IO_buf_end - stream->_IO_buf_base);
+    sw_fd_set_position(entry, -1);
+    errno = saved_errno;
+    return result;
+}
+
+#define SW_GET_CHARACTER(name)                                                                    \
+    SW_EXPORT int name(FILE *stream);                                                             \
+    SW_EXPORT int name(FILE *stream)                                                              \
+    {                                                                                             \
+        if (SW_LIKELY(stream->_IO_read_ptr < stream->_IO_read_end))                               \
+            return sw_stdio()->name(stream);                                                      \
+        int64_t place = place_of(stream);                                                         \
+        return read_since(stream, place, sw_stdio()->name(stream));                               \
+    }
+
+SW_GET_CHARACTER(fgetc)
+SW_GET_CHARACTER(getc)
+SW_GET_CHARACTER(fgetc_unlocked)
+SW_GET_CHARACTER(getc_unlocked)
+SW_GET_CHARACTER(__uflow)
+SW_GET_CHARACTER(__underflow)
+
+SW_EXPORT int getchar(void)
+{
+    return getc(stdin);
+}
+
+SW_EXPORT int getchar_unlocked(void)
+{
+    return getc_unlocked(stdin);
+}
+
+typedef int scan_function(FILE *, const char *, va_list);
+
+static int scan(scan_function *real, FILE *stream, const char *format, va_list arguments)
+{
+    int64_t place = place_of(stream);
+    return read_since(stream, place, real(stream, format, arguments));
+}
+
+#define SW_SCAN(list, name, list_in, name_in, real)                                               \
+    SW_FORMATTED(list, name, (FILE * stream, const char *format), format,                         \
+                 scan(sw_stdio()->real, stream, format, arguments))                               \
+    SW_FORMATTED(list_in, name_in, (const char *format), format,                                  \
+                 scan(sw_stdio()->real, stdin, format, arguments))
+
+/* Compilers choose by the standard that they follow; the header hides the oldest ones. */
+SW_EXPORT int plain_vfscanf(FILE *, const char *, va_list) __asm__("vfscanf");
+SW_EXPORT int plain_fscanf(FILE *, const char *, ...) __asm__("fscanf");
+SW_EXPORT int plain_vscanf(const char *, va_list) __asm__("vscanf");
+SW_EXPORT int plain_scanf(const char *, ...) __asm__("scanf");
+SW_SCAN(plain_vfscanf, plain_fscanf, plain_vscanf, plain_scanf, vfscanf)
+SW_SCAN(__isoc99_vfscanf, __isoc99_fscanf, __isoc99_vscanf, __isoc99_scanf, __isoc99_vfscanf)
+SW_SCAN(__isoc23_vfscanf, __isoc23_fscanf, __isoc23_vscanf, __isoc23_scanf, __isoc23_vfscanf)
