@@ -127,6 +127,18 @@ class Pattern:
     file_offset: int = 0
 
     @property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """First element and end per dimension of what all ranks move together."""
+        return self.span or tuple((0, extent) for extent in self.extents)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Extents of the dataset, to the end of what is moved where they are not known."""
+        return tuple(
+            extent or end for extent, (_, end) in zip(self.extents, self.spans, strict=True)
+        )
+
+    @property
     def notation(self) -> str:
         """`<3D, (BLOCK, BLOCK, *), (60, 100, 300)>`; of others the kind in words."""
         if not self.distributions:

@@ -30,8 +30,7 @@ def generate(pattern: Pattern, rank: int | None = None) -> Selections:
         raise UsageError(
             f"a pattern that is {pattern.kind} cannot be generated; replay its trace instead"
         )
-    spans = pattern.span or [(0, extent) for extent in pattern.extents]
-    tables = map(sets_of, pattern.distributions, spans, pattern.grid)
+    tables = map(sets_of, pattern.distributions, pattern.spans, pattern.grid)
     if pattern.kind == PatternKind.MULTIPARTITION:
         owner, coordinates = _diagonals(pattern)
     else:

@@ -48,7 +48,7 @@ def _bytes(pattern: Pattern) -> int:
     if pattern.kind == PatternKind.MULTIPARTITION:
         copies = 1
     plain = all(not one.lattice and one.ghost == (0, 0) for one in pattern.distributions)
-    spans = pattern.span or tuple((0, extent) for extent in pattern.extents)
+    spans = pattern.spans
     if plain and spans and all(end > first for first, end in spans):
         return prod(end - first for first, end in spans) * pattern.element_bytes * copies
     return prod(pattern.block) * max(places, pattern.active_ranks) * pattern.element_bytes

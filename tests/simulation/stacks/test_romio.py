@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from stripewise.errors import UsageError
@@ -18,6 +18,7 @@ from stripewise.model import PatternKind
 from stripewise.simulation import Workload
 from stripewise.simulation.stacks import Layout, Setup, find_stack
 from stripewise.simulation.stacks._aggregators import lustre_aggregators
+from stripewise.simulation.stacks._pieces import array_bytes
 from support.stack_workloads import pattern_of, patterns, sums_of_phases, sums_of_requests
 
 CHOICES = ("enable", "disable", "automatic")
@@ -108,6 +109,8 @@ def test_classes_have_the_sums_of_the_requests(name, data):
         work = replace(work, patterns=tuple(replace(first, dataset=str(i)) for i in range(3)))
         if first.span:  # margins are holes: each variable by itself
             return
+    # Of more than 4096 windows, of at least 256 bytes, phases look at some that stand for all.
+    assume(all(array_bytes(one) < 1_000_000 for one in work.patterns))
     setup = data.draw(setups(work.nodes))
     stack = find_stack(name)
     phases = stack.phases(work, setup)

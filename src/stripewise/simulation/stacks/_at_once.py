@@ -110,12 +110,11 @@ def begins_of(pattern: Pattern, base: int) -> tuple[Ints, Ints]:
     coordinates = np.unravel_index(chosen, grid)
     begin = np.full(chosen.size, base, np.int64)
     pitch = pattern.element_bytes
-    spans = pattern.span or tuple((0, extent) for extent in pattern.extents)
     for d in reversed(range(len(grid))):
-        how, (low, high) = pattern.distributions[d], spans[d]
+        how, (low, high) = pattern.distributions[d], pattern.spans[d]
         step = (how.width or 1) if how.kind == "CYCLIC" else -(-(high - low) // grid[d])
         begin += (low + np.minimum(coordinates[d] * step, high - low - 1)) * pitch
-        pitch *= pattern.extents[d] or high
+        pitch *= pattern.sizes[d]
     strides = pattern.rank_strides
     ranks = chosen
     if strides:

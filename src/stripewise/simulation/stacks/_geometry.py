@@ -68,11 +68,10 @@ def geometry_of(pattern: Pattern) -> Geometry | None:
         raise UsageError(
             f"a pattern that is {pattern.kind} cannot be simulated; replay its trace instead"
         )
-    spans = pattern.span or tuple((0, extent) for extent in pattern.extents)
-    parts = tuple(map(parts_of, pattern.distributions, spans, pattern.grid))
+    parts = tuple(map(parts_of, pattern.distributions, pattern.spans, pattern.grid))
     if not all(part.classes for part in parts):
         return None
-    extents = tuple(extent or span[1] for extent, span in zip(pattern.extents, spans, strict=True))
+    extents = pattern.sizes
     places = math.prod(pattern.grid)
     split = pattern.kind == PatternKind.MULTIPARTITION
     copies = 1 if split else max(pattern.active_ranks // places, 1)
@@ -104,7 +103,7 @@ def _classes(
     return found
 
 
-def _strides(pattern: Pattern) -> tuple[int, ...]:
+def strides_of(pattern: Pattern) -> tuple[int, ...]:
     """Return by how much the rank grows per dimension; C order where it is not linear."""
     if pattern.rank_strides:
         return pattern.rank_strides
@@ -129,7 +128,7 @@ def _interleaved(
         return pattern.active_ranks > 1
     if copies > 1:
         return union.size > 1
-    strides = _strides(pattern)
+    strides = strides_of(pattern)
     pitches = [math.prod(extents[d + 1 :]) * pattern.element_bytes for d in range(len(extents))]
     cut = sorted((d for d, n in enumerate(pattern.grid) if n > 1), key=lambda d: -abs(strides[d]))
     whole = [d for d in range(len(parts)) if d not in cut]
@@ -147,6 +146,6 @@ def _interleaved(
 
 def _neighbour(pattern: Pattern) -> int:
     """Return how far apart ranks are whose pieces touch: those of the innermost cut dimension."""
-    strides = _strides(pattern)
+    strides = strides_of(pattern)
     cut = [abs(strides[d]) for d, n in enumerate(pattern.grid) if n > 1]
     return max(cut[-1], 1) if cut else 1

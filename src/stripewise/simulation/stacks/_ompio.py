@@ -11,7 +11,8 @@ from stripewise.simulation._requests import Phase, Requests
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks._base import Setup, Stack, opens
 from stripewise.simulation.stacks._mpiio import is_collective, through_view
-from stripewise.simulation.stacks._ompio_phases import Job, phases_of
+from stripewise.simulation.stacks._ompio_job import Job
+from stripewise.simulation.stacks._ompio_phases import phases_of
 from stripewise.simulation.stacks._ompio_requests import moves_of
 from stripewise.simulation.stacks._ompio_settings import (
     TUNABLES,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -129,10 +130,7 @@ def cut_at(ranges: Ranges, unit: int) -> Ranges:
 
 def array_bytes(pattern: Pattern) -> int:
     """Bytes of the whole dataset: step k of a pattern begins so many bytes after step k - 1."""
-    size = pattern.element_bytes
-    for d, extent in enumerate(pattern.extents):
-        size *= extent or (pattern.span[d][1] if pattern.span else 0)
-    return size
+    return math.prod(pattern.sizes) * pattern.element_bytes
 
 
 def file_numbers(work: Workload) -> dict[str, int]:

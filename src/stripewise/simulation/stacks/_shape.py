@@ -85,11 +85,9 @@ def shape_of(pattern: Pattern, work: Workload) -> Shape:
         raise UsageError(
             f"a pattern that is {pattern.kind} has no closed form: leave it out of the workload"
         )
-    spans = pattern.span or tuple((0, extent) for extent in pattern.extents)
-    cuts = [_cut(how, *span, n_parts)
-            for how, span, n_parts in zip(pattern.distributions, spans, pattern.grid, strict=True)
-            ]  # fmt: skip
-    extents = [extent or span[1] for extent, span in zip(pattern.extents, spans, strict=True)]
+    dimensions = zip(pattern.distributions, pattern.spans, pattern.grid, strict=True)
+    cuts = [_cut(how, *span, n_parts) for how, span, n_parts in dimensions]
+    extents = list(pattern.sizes)
     if not cuts or not all(cut.elements for cut in cuts):
         return Shape(0, 0, 0, 0, 1, 0, 0.0)
     places = math.prod(pattern.grid)
@@ -107,43 +105,11 @@ def shape_of(pattern: Pattern, work: Workload) -> Shape:
         total_bytes=math.prod(c.elements for c in cuts) * unit * copies,
         pieces=_runs(cuts, extents) * copies,
         granule=math.gcd(_granule(cuts, extents, unit), pattern.file_offset),
-        span_bytes=_span(spans, pattern),
+        span_bytes=_span(pattern),
         reach_bytes=_reach(cuts, extents, unit),
         joint_pieces=_runs([cut.joint for cut in cuts], extents),
         blocks=blocks,
     )
-
-
-def coarser(pattern: Pattern, ranks: int) -> Pattern:
-    """Return the pattern of groups of so many successive ranks each, in the order of the grid.
-
-    Where they do not fill a dimension of the grid, the next smaller groups that do are taken.
-
-    Args:
-        pattern: Of all ranks.
-        ranks: Of a group.
-    """
-    if pattern.kind == PatternKind.MULTIPARTITION or not pattern.grid:
-        return pattern
-    grid, parts, left = list(pattern.grid), list(pattern.distributions), ranks
-    for d in reversed(range(len(grid))):
-        take = _divisor(grid[d], left)
-        grid[d] //= take
-        if parts[d].kind == "CYCLIC":
-            parts[d] = replace(parts[d], width=(parts[d].width or 1) * take)
-        elif parts[d].rule == BlockRule.FIXED:
-            parts[d] = replace(parts[d], lengths=(parts[d].lengths[0] * take,))
-        left = max(1, left // take)
-    active = math.prod(grid)
-    return replace(pattern, grid=tuple(grid), distributions=tuple(parts), active_ranks=active)
-
-
-def _divisor(n: int, most: int) -> int:
-    """Return the greatest divisor of n that is not larger: other groups would cut rows too."""
-    if most >= n:
-        return n
-    small = [d for d in range(1, math.isqrt(n) + 1) if n % d == 0]
-    return max(d for d in (*small, *(n // d for d in small)) if d <= most)
 
 
 def _runs(cuts: list[_Cut], extents: list[int]) -> int:
@@ -179,11 +145,11 @@ def _reach(cuts: list[_Cut], extents: list[int], unit: int) -> float:
     return reach
 
 
-def _span(spans: tuple[tuple[int, int], ...], pattern: Pattern) -> int:
+def _span(pattern: Pattern) -> int:
     inside, first, last = pattern.element_bytes, 0, 0
-    for (low, high), extent in zip(reversed(spans), reversed(pattern.extents), strict=True):
+    for (low, high), size in zip(reversed(pattern.spans), reversed(pattern.sizes), strict=True):
         first, last = first + low * inside, last + (high - 1) * inside
-        inside *= extent or high
+        inside *= size
     return last + pattern.element_bytes - first
 
 
