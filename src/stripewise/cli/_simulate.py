@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     "--ranks-per-node",
     type=click.IntRange(min=1),
     metavar="R",
-    help="Ranks of each node.  [default: all cores of the machine's nodes]",
+    help="Ranks of each node.  [default: all cores of the machine's nodes; of a trace, its ranks]",
 )
 @click.option(
     "--pattern",
@@ -144,7 +144,8 @@ def command(
     job = Job(
         pattern=pattern,
         nodes=nodes,
-        ranks_per_node=ranks_per_node or int(storage.value("machine.ranks_per_node")),
+        ranks_per_node=ranks_per_node or 0,
+        cores=int(storage.value("machine.ranks_per_node")),
         element_bytes=element_bytes,
         steps=steps,
         datasets=datasets,

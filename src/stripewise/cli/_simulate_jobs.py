@@ -37,18 +37,20 @@ class Job:
 
     Attributes:
         pattern: Notation, a kernel and its options, or the path of a trace.
-        nodes / ranks_per_node: Of the job.
+        nodes / ranks_per_node: Of the job; 0: `cores`, or of a trace its ranks on each node.
         element_bytes / steps / datasets / collective / writing: Of a notation; `collective` of a
             kernel too.
         stack / transport: Names; "": the storage's own.
         capacity_bytes: Of a burst buffer; 0: the default.
         private: Each node has a part of the burst buffer to itself.
+        cores: Of a node.
         settings: Tunable name -> value.
     """
 
     pattern: str
     nodes: int
-    ranks_per_node: int
+    ranks_per_node: int = 0
+    cores: int = 1
     element_bytes: int = 8
     steps: int = 1
     datasets: int = 1
@@ -76,29 +78,26 @@ def workload_of(job: Job) -> Workload:
     Raises:
         UsageError: The pattern is none, or of a trace with another number of ranks.
     """
-    text = job.pattern.strip()
-    if job.nodes * job.ranks_per_node > MOST_RANKS:
+    text, per_node = job.pattern.strip(), job.ranks_per_node or job.cores
+    if job.nodes * per_node > MOST_RANKS:
         raise UsageError(
-            f"{job.nodes:,} nodes with {job.ranks_per_node:,} ranks each are more than "
+            f"{job.nodes:,} nodes with {per_node:,} ranks each are more than "
             f"{MOST_RANKS:,} ranks: give fewer"
         )
     try:
         words = shlex.split(text)
     except ValueError:
         words = text.split()
-    if not is_notation(text):
-        _check_options(job)
-    if words and words[0] in KERNELS:
-        work = workload_from_kernel(
-            words, job.nodes, job.ranks_per_node, collective=job.collective
-        )
-        return work if job.writing else _reading(work)
     if is_notation(text):
         return workload_from_notation(
-            text, job.nodes, job.ranks_per_node, element_bytes=job.element_bytes,
-            steps=job.steps, datasets=job.datasets, collective=job.collective,
-            writing=job.writing,
+            text, job.nodes, per_node, element_bytes=job.element_bytes, steps=job.steps,
+            datasets=job.datasets, collective=job.collective, writing=job.writing,
         )  # fmt: skip
+    is_kernel = bool(words) and words[0] in KERNELS
+    _check_options(job, is_kernel)
+    if is_kernel:
+        work = workload_from_kernel(words, job.nodes, per_node, collective=job.collective)
+        return work if job.writing else _reading(work)
     if not text or not Path(text).exists():
         raise UsageError(
             f"--pattern {text!r} is no trace, no kernel ({', '.join(KERNELS)}) and no notation "
@@ -114,7 +113,7 @@ def is_notation(text: str) -> bool:
     return text.startswith("<") or (text[:1].isdigit() and not Path(text).exists())
 
 
-def _check_options(job: Job) -> None:
+def _check_options(job: Job, is_kernel: bool) -> None:
     """Refuse options of the notation where a kernel or a trace has its own.
 
     Raises:
@@ -126,6 +125,12 @@ def _check_options(job: Job) -> None:
             raise UsageError(
                 f"{option} goes with a pattern in notation; a kernel takes its own options "
                 "(--pattern 'vpic --steps 20'), and a trace has all of them"
+            )
+    for option, given in (("--read", not job.writing), ("--independent", not job.collective)):
+        if given and not is_kernel:
+            raise UsageError(
+                f"{option} goes with a pattern in notation or a kernel; of a trace, the calls "
+                "that it has are simulated: leave it out"
             )
 
 

@@ -10,37 +10,72 @@ from pathlib import Path
 
 from stripewise.cli._common import note
 from stripewise.errors import UsageError
-from stripewise.model import PatternKind, Pieces, Selections
+from stripewise.model import Pattern, PatternKind, Pieces, Selections
 from stripewise.patterns import find_patterns
 from stripewise.readers import read_evidence
-from stripewise.simulation import PatternKey, Workload, in_steps
+from stripewise.simulation import PatternKey, Workload, in_steps, traced_program
+from stripewise.text import plural
 
 
-def workload_of_trace(path: Path, nodes: int, ranks_per_node: int) -> Workload:
-    """Return what the ranks of a traced run moved.
+def workload_of_trace(path: Path, nodes: int, ranks_per_node: int = 0) -> Workload:
+    """Return what the ranks of a traced run moved, through MPI-IO and by themselves.
+
+    Args:
+        path: Of the trace.
+        nodes: Of the job.
+        ranks_per_node: 0: the run's ranks are spread evenly.
 
     Raises:
-        UsageError: It holds no regular pattern, or is of another number of ranks.
+        UsageError: It tells of no I/O that can be simulated, or is of another number of ranks.
     """
-    accesses = read_evidence([path]).accesses
+    evidence = read_evidence([path])
+    accesses = evidence.accesses
+    ranks = max([traced_program(evidence).ranks, *(one.n_ranks for one in accesses)])
+    per_node = ranks_per_node or -(-ranks // nodes)
+    own = traced_program(evidence, per_node)
+    through = [one for one in accesses if not _is_of(one.file, own.files)]
+    patterns = _patterns(path, through)
+    if not patterns and not own.stretches:
+        raise UsageError(
+            f"{path}: no I/O was found in it; `stripewise trace info {path}` says more"
+        )
+    if ranks != nodes * per_node:
+        raise UsageError(
+            f"{path} is of {ranks} ranks, not of {nodes * per_node}: give --nodes "
+            f"and --ranks-per-node whose product is {ranks}"
+        )
+    if own.left_out:
+        note(
+            f"{plural(own.left_out, 'file')} of {path} left out of the simulation, as not in the "
+            "directories of the program's data"
+        )
+    return Workload(tuple(in_steps(patterns, _moved(through))), nodes, per_node, own=own.stretches)
+
+
+def _is_of(file: str, told: Iterable[str]) -> bool:
+    """Whether a file, or the files in a directory that stands for one, are told of."""
+    return file in told or any(one.startswith(f"{file}/") for one in told)
+
+
+def _patterns(path: Path, accesses: Iterable[Selections | Pieces]) -> list[Pattern]:
+    """Return the regular patterns, and say how many others there are.
+
+    Raises:
+        UsageError: There are only others.
+    """
     found = [one for one in find_patterns(accesses) if one.kind != PatternKind.EMPTY]
     patterns = [one for one in found if one.distributions]
-    if not patterns:
-        why = "all its patterns are irregular" if found else "no pattern was found in it"
-        raise UsageError(f"{path}: {why}; `stripewise pattern {path}` shows more")
+    if found and not patterns:
+        raise UsageError(
+            f"{path}: all its patterns are irregular; `stripewise pattern {path}` shows more"
+        )
     if len(patterns) < len(found):
         note(
             f"{len(found) - len(patterns)} of {len(found)} patterns in {path} are irregular and "
             "are left out of the simulation",
             kind="warning",
         )
-    ranks = max(one.n_ranks for one in patterns)
-    if ranks != nodes * ranks_per_node:
-        raise UsageError(
-            f"{path} is of {ranks} ranks, not of {nodes * ranks_per_node}: give --nodes "
-            f"and --ranks-per-node whose product is {ranks}"
-        )
-    return Workload(tuple(in_steps(patterns, _moved(accesses))), nodes, ranks_per_node)
+    return patterns
 
 
 def _moved(accesses: Iterable[Selections | Pieces]) -> Counter[PatternKey]:

@@ -22,7 +22,7 @@ from stripewise.report._text import (
     format_value,
     plural,
 )
-from stripewise.simulation import Limit, Simulated, Workload
+from stripewise.simulation import OWN_CALLS, Limit, Simulated, Workload
 from stripewise.text import printable
 
 _MOST_ROWS = 60
@@ -93,6 +93,8 @@ def pattern_words(simulation: Simulation) -> str:
     """Return the pattern as given, and in the notation where that was another."""
     patterns = simulation.rows[0].workload.patterns
     notations = list(dict.fromkeys(one.notation for one in patterns))
+    if not notations:
+        return f"{simulation.pattern}: the program's own requests"
     more = f" and {len(notations) - 1} more" if len(notations) > 1 else ""
     plain = simulation.pattern.replace(" ", "")
     if notations[0].replace(" ", "").upper() == plain.upper():
@@ -110,7 +112,7 @@ def job_words(row: SimulationRow) -> str:
 
 def stack_words(found: Simulated) -> str:
     """Return the stack, its settings and the files' layout."""
-    parts = [found.stack]
+    parts = ["the program's own calls" if found.stack == OWN_CALLS else found.stack]
     parts += [f"transport {found.transport}"] if found.transport else []
     parts += [format_settings(found.settings)] if found.settings else []
     if found.layout.private:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from stripewise.simulation._kernels import KERNELS as KERNELS
     from stripewise.simulation._kernels import workload_from_kernel as workload_from_kernel
     from stripewise.simulation._law import FlowTime as FlowTime
-    from stripewise.simulation._law import PhaseTime as PhaseTime
-    from stripewise.simulation._law import phase_times as phase_times
     from stripewise.simulation._layouts import granted_targets as granted_targets
     from stripewise.simulation._layouts import layout_of as layout_of
     from stripewise.simulation._limits import Limit as Limit
@@ -22,6 +20,8 @@ if TYPE_CHECKING:
     from stripewise.simulation._noise import noise_factor as noise_factor
     from stripewise.simulation._notation import parse_notation as parse_notation
     from stripewise.simulation._notation import workload_from_notation as workload_from_notation
+    from stripewise.simulation._phases import PhaseTime as PhaseTime
+    from stripewise.simulation._phases import phase_times as phase_times
     from stripewise.simulation._play import Played as Played
     from stripewise.simulation._play import play as play
     from stripewise.simulation._programs import SimulatedProgram as SimulatedProgram
@@ -31,10 +31,17 @@ if TYPE_CHECKING:
     from stripewise.simulation._requests import Flow as Flow
     from stripewise.simulation._requests import Phase as Phase
     from stripewise.simulation._requests import Requests as Requests
+    from stripewise.simulation._requests import Turns as Turns
+    from stripewise.simulation._simulate import OWN_CALLS as OWN_CALLS
     from stripewise.simulation._simulate import Simulated as Simulated
     from stripewise.simulation._simulate import chosen_transport as chosen_transport
     from stripewise.simulation._simulate import simulate as simulate
     from stripewise.simulation._summary import RequestSummary as RequestSummary
+    from stripewise.simulation._trace_classes import TracedProgram as TracedProgram
+    from stripewise.simulation._trace_classes import traced_program as traced_program
+    from stripewise.simulation._traced import Stretch as Stretch
+    from stripewise.simulation._traced import TracedCalls as TracedCalls
+    from stripewise.simulation._traced import TracedTurns as TracedTurns
     from stripewise.simulation._workload import Workload as Workload
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The laws of a described storage in closed form: phases to seconds.
+"""The laws of a described storage in closed form: equal requests to seconds.
 
 `docs/design/machines.md` says them for one request.  Here they are summed over classes of equal
 requests: no loop runs over ranks or requests.
@@ -8,15 +8,14 @@ requests: no loop runs over ranks or requests.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import ceil, gcd
 from typing import NamedTuple
 
-from stripewise.machines import Storage
 from stripewise.simulation._chance import slowest
 from stripewise.simulation._rates import AHEAD, EXTENT, Rates
-from stripewise.simulation._requests import Flow, Phase
-from stripewise.simulation._together import Crowd, busiest_together
+from stripewise.simulation._requests import Flow
+from stripewise.simulation._together import Crowd
 from stripewise.simulation.stacks import Layout
 
 
@@ -53,75 +52,10 @@ class FlowTime(NamedTuple):
         """Requests of each process one after another, at least 1."""
         return max(self.flow.count, 1.0)
 
-
-class PhaseTime(NamedTuple):
-    """How long a phase takes, all its repetitions together.
-
-    Attributes:
-        phase: Of which it is told.
-        seconds: Of all repetitions.
-        exchange: Seconds of the exchange in one repetition.
-        metadata: Seconds of the metadata server in one repetition.
-        uses: Member of `DATA` but "process", or "lock" -> seconds for which all flows of one
-            repetition together use the instance of it that is used most.
-        flows: Of one repetition.
-    """
-
-    phase: Phase
-    seconds: float
-    exchange: float
-    metadata: float
-    uses: Mapping[str, float]
-    flows: tuple[FlowTime, ...]
-
-
-def phase_times(
-    phases: Iterable[Phase], storage: Storage, layout: Layout
-) -> tuple[PhaseTime, ...]:
-    """Return how long each phase takes.
-
-    Args:
-        phases: Of a stack, in order.
-        storage: That serves them.
-        layout: Of the files.
-    """
-    rates = Rates.of(storage)
-    return tuple(_phase(one, rates, layout) for one in phases)
-
-
-def _phase(phase: Phase, rates: Rates, layout: Layout) -> PhaseTime:
-    exchange = rates.exchanged(phase.ranks, phase.exchange_bytes)
-    metadata = sum(
-        number * rates.operation(name, layout.stripe_count) + rates.latency
-        for name, number in phase.metadata.items()
-        if number > 0
-    )
-    flows = tuple(flow_time(flow, rates, layout) for flow in phase.flows if flow.processes > 0)
-    uses = _uses(flows, phase.nodes)
-    once = exchange + metadata + _together(flows, uses)
-    return PhaseTime(phase, once * phase.repeats, exchange, metadata, uses, flows)
-
-
-def _uses(flows: tuple[FlowTime, ...], nodes: int) -> dict[str, float]:
-    """Return for how long flows of different processes together use what they share."""
-    if not flows:
-        return {}
-    found = {"whole": sum(one.uses["whole"] for one in flows)}
-    for name in ("file", "node", "target", "lock"):
-        crowds = [one.crowds[name] for one in flows]
-        on_nodes = float(nodes) if name in ("file", "node") else 0.0
-        found[name] = busiest_together(crowds, on_nodes)
-    return found
-
-
-def _together(flows: tuple[FlowTime, ...], uses: Mapping[str, float]) -> float:
-    """Seconds of flows of different processes that run at the same time."""
-    if not flows:
-        return 0.0
-    if len(flows) == 1:
-        return flows[0].seconds
-    begin = min(one.waits for one in flows)
-    return max(begin + max(uses.values()), *(one.seconds for one in flows))
+    @property
+    def alone(self) -> float:
+        """Seconds of one request that meets no other."""
+        return _alone(self.waits, self.lock, self.part, self.data)
 
 
 def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
@@ -186,11 +120,15 @@ def _seconds(
     served all of them, or the lock has gone from hand to hand; from then on a process comes
     back when its request has ended, and waits only where a resource has no rest.
     """
-    alone = waits + max(lock + part, *data.values())
+    alone = _alone(waits, lock, part, data)
     locked = uses["lock"] / rounds
     busiest = max(uses.values()) / rounds
     first = max(waits + max(busiest, locked + part), alone)
     return first + (rounds - 1) * max(busiest, alone)
+
+
+def _alone(waits: float, lock: float, part: float, data: Mapping[str, float]) -> float:
+    return waits + max(lock + part, *data.values())
 
 
 def _slowest(flow: Flow, requests: float, rates: Rates) -> float:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil, inf
 
 from stripewise.machines import Storage
-from stripewise.simulation._law import FlowTime, PhaseTime
+from stripewise.simulation._law import FlowTime
+from stripewise.simulation._phases import PhaseTime
 from stripewise.simulation.stacks import Layout
 from stripewise.text import plural
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stripewise.machines import Storage
-from stripewise.simulation._law import PhaseTime
 from stripewise.simulation._limit_words import WORDS
+from stripewise.simulation._phases import PhaseTime
 from stripewise.simulation._rates import DATA
 from stripewise.simulation.stacks import Layout
 

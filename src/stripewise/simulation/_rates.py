@@ -89,7 +89,12 @@ class Rates:
         return 1 + self.sharing * max(writers / max(nodes, 1.0) - 1, 0.0)
 
     def operation(self, name: str, stripes: int) -> float:
-        """Return the seconds that the metadata server needs for one operation on a file."""
+        """Return the seconds that the metadata server needs for one operation on a file.
+
+        Of what is no operation of its own ("sync"), none: it is a message there and back.
+        """
+        if name not in self.metadata:
+            return 0.0
         opening = self.stripe * stripes if name in ("open", "create") else 0.0
         return float(self.metadata[name] * stripes**self.growth + opening)
 

@@ -75,6 +75,22 @@ class Flow:
 
 
 @dataclass(frozen=True)
+class Turns:
+    """Equal processes that make requests of several kinds and metadata operations in turn.
+
+    Attributes:
+        processes / nodes: How many there are, and on how many nodes.
+        flows: All of these processes, each with its own number of requests.
+        metadata: Operations of each process: those of a phase, and "sync".
+    """
+
+    processes: int
+    nodes: int = 1
+    flows: tuple[Flow, ...] = ()
+    metadata: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Phase:
     """What happens at the same time; the next phase begins when all of it is done.
 
@@ -86,6 +102,7 @@ class Phase:
         ranks: That take part in the exchange; 0: there is none.
         nodes: Over which the processes of all flows spread; 0: those of the flow that has most.
         metadata: "open", "create", "stat", "remove" -> number of such operations.
+        turns: Instead of flows: processes that do not wait for each other between requests.
     """
 
     name: str
@@ -94,4 +111,5 @@ class Phase:
     exchange_bytes: float = 0.0
     ranks: int = 0
     nodes: int = 0
-    metadata: Mapping[str, int] = field(default_factory=dict)
+    metadata: Mapping[str, float] = field(default_factory=dict)
+    turns: tuple[Turns, ...] = ()

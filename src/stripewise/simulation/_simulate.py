@@ -12,16 +12,22 @@ from math import inf
 from stripewise.errors import ConfigurationError, UsageError
 from stripewise.machines import Storage, Transport
 from stripewise.model import Value
-from stripewise.simulation._law import PhaseTime, phase_times
 from stripewise.simulation._layouts import LAYOUT_SETTINGS, layout_of
 from stripewise.simulation._limits import Limit, limits_of
+from stripewise.simulation._phases import PhaseTime, phase_times
+from stripewise.simulation._requests import Phase
 from stripewise.simulation._summary import RequestSummary, summary_of
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks import Layout, Setup, Stack, find_stack
+from stripewise.simulation.stacks._traced import traced_phases
+from stripewise.text import size_text
 from stripewise.tunables import tunable_of
 
 OWN_FILES = ("posix-process", "posix-node", "posix-serial")
 """Stacks with which nodes share no files."""
+
+OWN_CALLS = "posix"
+"""In place of a stack: all requests are those of the program itself, as its trace has them."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Simulated:
         phases: Their times, in order.
         storage: With the figures of the transport.
         workload: That is moved.
-        stack: Name of the software stack.
+        stack: Name of the software stack; `OWN_CALLS`: the program uses none.
         transport: Name of the variant of the network; "": there are none.
         layout: Of new files.
         settings: In effect, tunable name -> value.
@@ -105,21 +111,50 @@ def simulate(
         known[tunable.name] = tunable.check(value)
     variant = chosen_transport(storage, transport)
     system = storage.over(variant, workload.nodes)
-    asked = {**chosen.layout_defaults(known), **known}
+    through = bool(workload.patterns)
+    asked = {**(chosen.layout_defaults(known) if through else {}), **known}
     layout = layout_of(system, asked, capacity_bytes, private=private)
-    if private and chosen.name not in OWN_FILES:
-        raise ConfigurationError(
-            f"nodes with private access share no files, as {chosen.name} does: use one of "
-            f"{', '.join(OWN_FILES)}"
-        )
-    phases = chosen.phases(workload, Setup(layout, known, hosts or workload.nodes))
+    if private:
+        _check_private(workload, chosen)
+    phases = _phases(workload, chosen, Setup(layout, known, hosts or workload.nodes))
     times = phase_times(phases, system, layout)
     hangs = _hangs(variant, workload)
+    notes = _notes(storage, workload, chosen, known, hangs)
+    of_own = _own_notes(workload, chosen, bool(stack))
     return Simulated(
         inf if hangs else sum(one.seconds for one in times),
-        workload.bytes, times, system, workload, chosen.name, variant.name if variant else "",
-        layout, known, hangs, tuple(_notes(storage, workload, chosen, known, hangs)),
+        workload.bytes, times, system, workload, chosen.name if through else OWN_CALLS,
+        variant.name if variant else "", layout, known, hangs, (*notes, *of_own),
     )  # fmt: skip
+
+
+def _check_private(workload: Workload, stack: Stack) -> None:
+    if workload.patterns and stack.name not in OWN_FILES:
+        raise ConfigurationError(
+            f"nodes with private access share no files, as {stack.name} does: use one of "
+            f"{', '.join(OWN_FILES)}"
+        )
+    calls = (call for one in workload.own for turns in one.turns for call in turns.calls)
+    if any(len(set(call.on_nodes)) > 1 for call in calls):
+        raise ConfigurationError(
+            "nodes with private access share no files, as this program does: leave --private out"
+        )
+
+
+def _own_notes(workload: Workload, stack: Stack, chosen: bool) -> Iterator[str]:
+    if workload.own and workload.patterns:
+        size = size_text(round(sum(one.bytes for one in workload.own)))
+        yield f"The program moves {size} by calls of its own, which no stack changes."
+    elif workload.own and chosen:
+        yield f"All requests are the program's own: the stack {stack.name} has no part in them."
+
+
+def _phases(workload: Workload, stack: Stack, setup: Setup) -> tuple[Phase, ...]:
+    """Return what the stack makes of the patterns, and what the program does before and after."""
+    before = traced_phases((one for one in workload.own if one.first), setup.layout)
+    after = traced_phases((one for one in workload.own if not one.first), setup.layout)
+    through = stack.phases(workload, setup) if workload.patterns else ()
+    return (*before, *through, *after)
 
 
 def chosen_transport(storage: Storage, transport: str | Mapping[str, str]) -> Transport | None:
@@ -157,8 +192,11 @@ def _notes(
 ) -> Iterator[str]:
     if hangs:
         yield f"This job would not end: {hangs}."
-    ignored = [one for one in settings if one not in stack.tunables | LAYOUT_SETTINGS]
-    if ignored:
+    known = stack.tunables if workload.patterns else frozenset()
+    ignored = [one for one in settings if one not in known | LAYOUT_SETTINGS]
+    if ignored and not workload.patterns:
+        yield f"The program's own requests do not depend on {', '.join(ignored)}."
+    elif ignored:
         yield f"The stack {stack.name} does not look at {', '.join(ignored)}."
     for what, number in (("nodes", workload.nodes), ("ranks_per_node", workload.ranks_per_node)):
         most = storage.value(f"machine.{what}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stripewise.simulation._law import PhaseTime
+from stripewise.simulation._phases import PhaseTime
 from stripewise.simulation._requests import Flow
 from stripewise.simulation._workload import Workload
 
@@ -45,7 +45,8 @@ def summary_of(times: Sequence[PhaseTime], workload: Workload) -> RequestSummary
     if not flows:
         return RequestSummary()
     requests = sum(repeats * flow.processes * flow.count for repeats, flow in flows)
-    read = sum(_moved(repeats, flow) for repeats, flow in flows if not flow.writing)
+    by_stack = _flows([one for one in times if not one.phase.turns])
+    read = sum(_moved(repeats, flow) for repeats, flow in by_stack if not flow.writing)
     moved = sum(_moved(repeats, flow) for repeats, flow in flows)
     rounds = sum(one.phase.repeats for one in times if one.phase.ranks and one.flows)
     exchanged = sum(
@@ -55,9 +56,9 @@ def summary_of(times: Sequence[PhaseTime], workload: Workload) -> RequestSummary
     )
     only_writes = all(pattern.writing for pattern in workload.patterns)
     return RequestSummary(
-        processes=max(flow.processes for _, flow in flows),
-        nodes=max(flow.nodes for _, flow in flows),
-        files=max(flow.files for _, flow in flows),
+        processes=max(_together(one, "processes") for one in times),
+        nodes=max(_together(one, "nodes") for one in times),
+        files=max(_together(one, "files") for one in times),
         requests=requests,
         bytes=moved,
         size_bytes=moved / requests if requests else 0.0,
@@ -65,6 +66,19 @@ def summary_of(times: Sequence[PhaseTime], workload: Workload) -> RequestSummary
         exchange_bytes=exchanged / rounds if rounds else 0.0,
         read_modify_write_bytes=read if only_writes else 0.0,
     )
+
+
+def _together(time: PhaseTime, name: str) -> int:
+    """Return how many there are in a phase at the same time; turns are of different processes."""
+    if not time.phase.turns:
+        return max((getattr(one.flow, name) for one in time.flows), default=0)
+    if name == "nodes":
+        return time.phase.nodes
+    found = [
+        max((min(getattr(flow, name), one.processes) for flow in one.flows), default=0)
+        for one in time.phase.turns
+    ]
+    return sum(found)
 
 
 def _flows(times: Sequence[PhaseTime]) -> Iterator[tuple[float, Flow]]:

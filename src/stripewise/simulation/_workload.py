@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import prod
 
 from stripewise.model import Pattern, PatternKind
+from stripewise.simulation._traced import Stretch
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,14 @@ class Workload:
         memory_run: Bytes of a row of the buffer, where there are gaps between rows (ghost cells in
             memory); 0: buffers have no gaps.
         files: Names in `patterns` tell files apart; each is opened once and closed at the end.
+        own: What the program asks of the storage by itself, whatever the stack, as traced.
     """
 
     patterns: tuple[Pattern, ...]
     nodes: int
     ranks_per_node: int
     memory_run: int = 0
+    own: tuple[Stretch, ...] = ()
 
     @property
     def ranks(self) -> int:
@@ -36,7 +39,8 @@ class Workload:
     @property
     def bytes(self) -> int:
         """Bytes that the program asks to move."""
-        return sum(_bytes(one) * one.steps for one in self.patterns)
+        own = round(sum(one.bytes for one in self.own))
+        return sum(_bytes(one) * one.steps for one in self.patterns) + own
 
 
 def _bytes(pattern: Pattern) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from stripewise.errors import UsageError
 from stripewise.launch import SimulatedLauncher
 from stripewise.machines import Storage
 from stripewise.model import (
@@ -116,12 +117,20 @@ def simulated_workload(
         workload: Of all ranks.
         stack: Software stack; "": the one that the storage's users have.
         transport: Name of the storage's variant; "": the default.
+
+    Raises:
+        UsageError: No library has a part in it whose settings could be tuned.
     """
+    if not workload.patterns:
+        raise UsageError(
+            "there are no settings to tune: all requests are the program's own; compare layouts "
+            "of its files with --sweep striping_factor=1,4,-1"
+        )
     name = stack or storage.stack
     pattern = max(workload.patterns, key=lambda one: one.steps)
     moved = {True: 0, False: 0}
     for one in workload.patterns:
-        moved[one.writing] += replace(workload, patterns=(one,)).bytes
+        moved[one.writing] += replace(workload, patterns=(one,), own=()).bytes
     collective = round(sum(moved.values()) * pattern.collective)
     facts = ProgramFacts(
         n_ranks=workload.ranks,

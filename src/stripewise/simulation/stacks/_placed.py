@@ -108,7 +108,8 @@ def merged(phases: list[Phase]) -> tuple[Phase, ...]:
         if not phase.repeats:
             continue
         key = (
-            phase.name, phase.flows, phase.exchange_bytes, phase.ranks, *phase.metadata.items()
+            phase.name, phase.flows, phase.exchange_bytes, phase.ranks, *phase.metadata.items(),
+            repr(phase.turns),
         )  # fmt: skip
         kept.setdefault(key, phase)
         repeats[key] = repeats.get(key, 0.0) + phase.repeats

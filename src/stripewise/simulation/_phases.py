@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Phases to seconds: what happens at the same time, by the laws of single flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from stripewise.machines import Storage
+from stripewise.simulation._law import FlowTime, flow_time
+from stripewise.simulation._rates import Rates
+from stripewise.simulation._requests import Phase
+from stripewise.simulation._together import busiest_together
+from stripewise.simulation._turns import turns_times
+from stripewise.simulation.stacks import Layout
+
+
+class PhaseTime(NamedTuple):
+    """How long a phase takes, all its repetitions together.
+
+    Attributes:
+        phase: Of which it is told.
+        seconds: Of all repetitions.
+        exchange: Seconds of the exchange in one repetition.
+        metadata: Seconds of the metadata server in one repetition.
+        uses: Member of `DATA` but "process", or "lock" -> seconds for which all flows of one
+            repetition together use the instance of it that is used most.
+        flows: Of one repetition.
+    """
+
+    phase: Phase
+    seconds: float
+    exchange: float
+    metadata: float
+    uses: Mapping[str, float]
+    flows: tuple[FlowTime, ...]
+
+
+def phase_times(
+    phases: Iterable[Phase], storage: Storage, layout: Layout
+) -> tuple[PhaseTime, ...]:
+    """Return how long each phase takes.
+
+    Args:
+        phases: Of a stack, in order.
+        storage: That serves them.
+        layout: Of the files.
+    """
+    rates = Rates.of(storage)
+    return tuple(_phase(one, rates, layout) for one in phases)
+
+
+def _phase(phase: Phase, rates: Rates, layout: Layout) -> PhaseTime:
+    exchange = rates.exchanged(phase.ranks, phase.exchange_bytes)
+    metadata = sum(
+        number * rates.operation(name, layout.stripe_count) + rates.latency
+        for name, number in phase.metadata.items()
+        if number > 0
+    )
+    if phase.turns:
+        once, metadata, uses, flows = turns_times(phase.turns, phase.nodes, rates, layout)
+        return PhaseTime(phase, once * phase.repeats, 0.0, metadata, uses, flows)
+    flows = tuple(flow_time(flow, rates, layout) for flow in phase.flows if flow.processes > 0)
+    uses = _uses(flows, phase.nodes)
+    once = exchange + metadata + _together(flows, uses)
+    return PhaseTime(phase, once * phase.repeats, exchange, metadata, uses, flows)
+
+
+def _uses(flows: tuple[FlowTime, ...], nodes: int) -> dict[str, float]:
+    """Return for how long flows of different processes together use what they share."""
+    if not flows:
+        return {}
+    found = {"whole": sum(one.uses["whole"] for one in flows)}
+    for name in ("file", "node", "target", "lock"):
+        crowds = [one.crowds[name] for one in flows]
+        on_nodes = float(nodes) if name in ("file", "node") else 0.0
+        found[name] = busiest_together(crowds, on_nodes)
+    return found
+
+
+def _together(flows: tuple[FlowTime, ...], uses: Mapping[str, float]) -> float:
+    """Seconds of flows of different processes that run at the same time."""
+    if not flows:
+        return 0.0
+    if len(flows) == 1:
+        return flows[0].seconds
+    begin = min(one.waits for one in flows)
+    return max(begin + max(uses.values()), *(one.seconds for one in flows))
