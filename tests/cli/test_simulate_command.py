@@ -112,6 +112,16 @@ def test_the_workload_of_a_trace(tmp_path, site):
         workload_of(Job(str(trace), 2, 4))
 
 
+@pytest.mark.parametrize("option", ["--read", "--independent", "--steps=2"])
+def test_a_trace_has_its_calls(tmp_path, site, option):
+    (tmp_path / "log.0").write_text(RECORDER.replace("START", "0"))
+    done = call(site, "--pattern", tmp_path, option)
+    assert done.exit_code == 2
+    assert f"{option.partition('=')[0]} goes with a pattern" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert found(site, "--pattern", tmp_path)["ranks"] == 1
+
+
 def test_calls_that_together_made_an_array_are_its_steps():
     """As found in the trace of a kernel: calls of one row each, a row more in the first ones."""
     from dataclasses import replace

@@ -24,6 +24,12 @@ def test_a_strategy_tunes_a_job_in_virtual_time():
     assert found["runs"] > found["trials"] > 0
 
 
+def test_variables_that_are_no_tunables_are_left_alone():
+    words = ["simulate", "--on", "archer2-hdd", "--nodes", "2", "--pattern", "vorpal"]
+    done = CliRunner().invoke(main, [*words, "--tune", "random", "--trials", "2"])
+    assert done.exit_code == 0, done.output
+
+
 def test_auto_is_the_default_strategy():
     done = run("--tune")
     assert done.exit_code == 0

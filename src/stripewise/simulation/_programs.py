@@ -23,7 +23,7 @@ from stripewise.simulation._layouts import LAYOUT_SETTINGS
 from stripewise.simulation._simulate import simulate
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks import find_stack
-from stripewise.tunables import Layer, with_implied
+from stripewise.tunables import Layer, all_tunables, with_implied
 
 TRANSFER, MPIIO = "hdf5.transfer", "mca.io"
 _ENVIRONMENT = f"{Layer.ENVIRONMENT.value}."
@@ -57,7 +57,10 @@ class SimulatedProgram:
         """Names of the settings whose effect is simulated."""
         stacks = {self.stack} if self.stack else _stacks(self.facts)
         looked_at = {name for stack in stacks for name in find_stack(stack).tunables}
-        return frozenset({*looked_at, *LAYOUT_SETTINGS, TRANSFER, MPIIO, *self._variables})
+        known = {one.name for one in all_tunables()}
+        return frozenset(
+            {*looked_at, *LAYOUT_SETTINGS, TRANSFER, MPIIO, *(self._variables & known)}
+        )
 
     @property
     def _variables(self) -> frozenset[str]:
