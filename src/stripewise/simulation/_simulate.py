@@ -18,8 +18,7 @@ from stripewise.simulation._phases import PhaseTime, phase_times
 from stripewise.simulation._requests import Phase
 from stripewise.simulation._summary import RequestSummary, summary_of
 from stripewise.simulation._workload import Workload
-from stripewise.simulation.stacks import Layout, Setup, Stack, find_stack
-from stripewise.simulation.stacks._traced import traced_phases
+from stripewise.simulation.stacks import Layout, Setup, Stack, find_stack, traced_phases
 from stripewise.text import size_text
 from stripewise.tunables import tunable_of
 

@@ -16,7 +16,7 @@ from stripewise.simulation._trace_names import files_here
 from stripewise.simulation._trace_rows import asked_rows, library_begin, own_files
 from stripewise.simulation._trace_stretches import Part, parts_of
 from stripewise.simulation._traced import Stretch, TracedCalls, TracedTurns
-from stripewise.simulation.stacks._at_once import looked_at
+from stripewise.simulation.stacks import looked_at
 
 _STEPS_OF_TWO = 32
 """Ranks whose numbers differ by less than about 2 % count as equal (chosen)."""
