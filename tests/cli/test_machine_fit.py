@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from stripewise.cli import main
-from stripewise.machines import find_mount, kind_of, load_description
+from stripewise.machines import find_mount, kind_of, known_storage, load_description
 
 RESULTS = Path(__file__).parents[1] / "calibration" / "readers"
 
@@ -44,7 +44,7 @@ def test_targets_are_needed(tmp_path):
     assert not (tmp_path / "a.toml").exists()
 
 
-def test_what_is_fitted_can_stand_for_a_file_system(tmp_path):
+def test_what_is_fitted_can_stand_for_a_file_system(tmp_path, monkeypatch):
     site, results = tmp_path / "site.toml", RESULTS / "ior-posix-fpp.txt"
     run = fit(results, "--targets", 1, "--for", tmp_path, "--for", "/", "-o", site)
     assert run.exit_code == 0, run.output
@@ -52,6 +52,11 @@ def test_what_is_fitted_can_stand_for_a_file_system(tmp_path):
     assert load_description(site).mounts == tuple(dict.fromkeys([mount.point, "/"]))
     assert load_description(site).kind == kind_of(mount)
     assert "stripewise/machines" in run.stderr
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    kept = tmp_path / "config/stripewise/machines/mine.toml"
+    run = fit(results, "--targets", 1, "--for", tmp_path, "-o", kept)
+    assert run.stderr.endswith(f"`tune` uses it on {mount.point}\n")
+    assert known_storage(tmp_path)[0].file == kept
     gone = fit(results, "--targets", 1, "--for", tmp_path / "gone", "-o", site)
     assert gone.exit_code == 2
     assert "is not on this host" in gone.stderr

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,22 +68,38 @@ def command(
     """
     from stripewise.calibration import fit_results
     from stripewise.calibration.readers import read_results
-    from stripewise.machines import description_text, load_description, machine_directories
-    from stripewise.outputs import write_file
 
     mounts = list(map(_mount_of, places))
     read = read_results(results, ranks_per_node or 0)
     fitted = fit_results(read, _tied(_base(read, output, targets, like, stack), mounts, like))
-    text = description_text(fitted.storage)
-    load_description(text)
-    write_file(output, text)
+    _write(output, fitted.storage)
     answer(as_json, lambda: _data(fitted), lambda: _lines(fitted, read))
     if not as_json:
-        note(f"wrote {output}: `stripewise simulate --on {output}` uses it")
-    if mounts and not as_json:
-        own, site = machine_directories()
-        where = ", ".join(one.point for one in mounts)
-        note(f"`tune` uses it on {where} once it is in {own} or, for everybody, in {site}")
+        note(f"wrote {output}: `stripewise simulate --on {quote(str(output))}` uses it")
+        _say_mounts(output, mounts)
+
+
+def _write(output: Path, storage: Storage) -> None:
+    """Write a description that can be read again; directories of descriptions are made."""
+    from stripewise.machines import description_text, load_description, machine_directories
+    from stripewise.outputs import write_file
+
+    text = description_text(storage)
+    load_description(text)
+    if output.absolute().parent in machine_directories():
+        with suppress(OSError):
+            output.parent.mkdir(parents=True, exist_ok=True)
+    write_file(output, text)
+
+
+def _say_mounts(output: Path, mounts: list[Mount]) -> None:
+    from stripewise.machines import machine_directories
+
+    own, site = machine_directories()
+    is_kept = output.absolute().parent in (own, site)
+    once = "" if is_kept else f" once it is in {own} or, for everybody, in {site}"
+    if mounts:
+        note(f"`tune` uses it on {', '.join(one.point for one in mounts)}{once}")
 
 
 def _base(read: Results, output: Path, targets: int | None, like: str, stack: str) -> Storage:
@@ -137,6 +155,7 @@ def _tied(storage: Storage, mounts: list[Mount], like: str) -> Storage:
 def _data(fitted: Fitted) -> dict[str, Any]:
     told = {name: fitted.storage.figures[name] for name in fitted.told}
     return {
+        "mounts": list(fitted.storage.mounts),
         "figures": {
             name: {"value": one.value, "low": one.low, "high": one.high}
             for name, one in told.items()
