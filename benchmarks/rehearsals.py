@@ -3,12 +3,13 @@
 """Real programs on emulated storage beside what simulation says of them.
 
     python benchmarks/rehearsals.py                        # all cells; some minutes
-    python benchmarks/rehearsals.py vpic-lustre --repeats 5
+    python benchmarks/rehearsals.py blocks-romio --repeats 5
     python benchmarks/rehearsals.py --program "ior -a MPIIO -c -b 4m -t 1m -o {file}" ...
 
 Each cell is a real MPI program that runs under `stripewise run --on`.  Its I/O time is compared
-with `stripewise simulate` for the same pattern, stack and settings.  A program given with
---program is traced first, and its pattern is simulated.
+with `stripewise simulate` for the same pattern, stack and settings.  A program that is not ours
+is traced first, and its pattern is simulated; cells of benchio and IOR need them along PATH.
+Motion is so slow that messages between ranks, which this host really sends, are a small share.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
@@ -46,13 +47,15 @@ class Cell:
         on: Storage, in slow motion.
         mpi: "openmpi", "mpich" or "lustre-mpi".
         stack: As it is simulated.
-        ranks: One on each virtual node.
+        ranks: Of the program.
         kernel: Pattern and options, which simulation knows too.
         more: Options of the kernel that change its calls and not its pattern.
         hints: MPI-IO hints, given by a configuration.
         mca: Parameters of Open MPI.
         program: Another program instead of the kernel; `{file}` is replaced.
         folders: That the program expects in its directory.
+        per_node: Ranks on each virtual node.
+        reads: The kernel reads what it wrote.
     """
 
     name: str
@@ -66,9 +69,12 @@ class Cell:
     mca: Mapping[str, str] = field(default_factory=dict)
     program: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    per_node: int = 1
+    reads: bool = False
 
 
-ARCHER2, HOPPER, WARP = "archer2-hdd@1/64", "hopper@1/16", "shaheen2-datawarp@1/64"
+ARCHER2, HOPPER, WARP = "archer2-hdd@1/64", "hopper@1/64", "shaheen2-datawarp@1/256"
+SLOWER = "archer2-hdd@1/256"
 BLOCKS = "array3d --local 64,128,128 --steps 2"
 ALL = {"cb_config_list": "*:*"}
 LUSTRE = ("lustre-mpi", "romio-lustre")
@@ -102,10 +108,42 @@ CELLS = (
          hints={"cb_buffer_size": 1 << 20}),
     Cell("blocks-warp", WARP, "lustre-mpi", "romio", 4, BLOCKS),
     Cell("vpic-warp", WARP, "lustre-mpi", "romio", 4, "vpic --local 524288"),
-    Cell("blocks-own-files", ARCHER2, "openmpi", "posix-process", 4, BLOCKS,
+    Cell("blocks-own-files", SLOWER, "openmpi", "posix-process", 4, BLOCKS,
          more="--backend posix --layout per-process"),
     Cell("vpic-own-files", HOPPER, "openmpi", "posix-process", 4, "vpic --local 524288",
          more="--backend posix --layout per-process"),
+    Cell("blocks-shared", ARCHER2, "openmpi", "posix-shared", 4,
+         "array3d --local 2,8,32768", more="--backend posix --layout shared"),
+    Cell("vpic-per-node", HOPPER, "openmpi", "posix-node", 4, "vpic --local 262144",
+         more="--backend posix --layout per-node --node-ranks 2", per_node=2),
+    Cell("blocks-serial", SLOWER, "openmpi", "posix-serial", 4, "array3d --local 16,128,128",
+         more="--backend posix --mode serial"),
+    Cell("pieces-ompio", ARCHER2, "openmpi", "ompio", 4,
+         "array3d --local 2,8,32768 --mode independent"),
+    Cell("sieved-romio", WARP, "mpich", "romio", 2,
+         "array3d --local 64,32,128 --mode independent"),
+    Cell("cyclic-romio", HOPPER, *LUSTRE, 4, "gcrm --local 1,26,20480 --distribution "
+         "'*,*,CYCLIC(4096)'", hints={**ALL, "cb_nodes": 4, "striping_factor": 4}),
+    Cell("blocks-2-a-node", ARCHER2, *LUSTRE, 4, BLOCKS, per_node=2,
+         hints={**ALL, "cb_nodes": 4, "striping_factor": 4}),
+    Cell("blocks-read", HOPPER, *LUSTRE, 4, "array3d --local 32,128,128", reads=True,
+         hints={**ALL, "cb_nodes": 4, "striping_factor": 4}),
+    Cell("vpic-read-ompio", HOPPER, "openmpi", "ompio", 4, "vpic --local 131072", reads=True),
+    Cell("wrf-ompio", WARP, "openmpi", "ompio", 4, "wrf --local 10,64,64"),
+    Cell("vpic-pnetcdf", WARP, "openmpi", "pnetcdf", 4, "vpic --local 262144",
+         more="--backend pnetcdf", mca={"io": "romio321"}),
+    Cell("benchio", ARCHER2, "openmpi", "ompio", 4, folders=("unstriped",),
+         program=("benchio", "64", "128", "128", "local", "mpiio", "unstriped")),
+    Cell("benchio-own-files", SLOWER, "openmpi", "posix-process", 4, folders=("unstriped",),
+         program=("benchio", "32", "128", "128", "local", "proc", "unstriped")),
+    Cell("ior-segments", ARCHER2, "openmpi", "ompio", 4, program=tuple(
+         "ior -a MPIIO -c -w -b 4m -t 1m -s 4 -o {file}".split())),
+    Cell("ior-collective", ARCHER2, "openmpi", "ompio", 4, program=tuple(
+         "ior -a MPIIO -c -w -b 4m -t 4m -s 4 -o {file}".split())),
+    Cell("ior-independent", ARCHER2, "openmpi", "ompio", 4, program=tuple(
+         "ior -a MPIIO -w -b 4m -t 1m -s 2 -o {file}".split())),
+    Cell("ior-own-files", SLOWER, "openmpi", "posix-process", 4, program=tuple(
+         "ior -a POSIX -F -w -b 4m -t 1m -o {file}".split())),
 )  # fmt: skip
 
 
@@ -163,7 +201,9 @@ def compare(cell: Cell, repeats: int) -> Found:
 
 def _workload(cell: Cell, home: Path) -> Workload:
     if not cell.program:
-        return workload_from_kernel(cell.kernel, cell.ranks, 1)
+        work = workload_from_kernel(cell.kernel, cell.ranks // cell.per_node, cell.per_node)
+        read = tuple(replace(one, writing=False) for one in work.patterns) if cell.reads else ()
+        return replace(work, patterns=work.patterns + read)
     trace = home / "program.trace"
     subprocess.run(
         [*COMMAND, "trace", "-o", str(trace), "--", *_words(cell, home)],
@@ -171,12 +211,12 @@ def _workload(cell: Cell, home: Path) -> Workload:
     )  # fmt: skip
     found = find_patterns(read_evidence([trace]).accesses)
     patterns = tuple(one for one in found if one.kind != PatternKind.EMPTY)
-    return Workload(patterns, cell.ranks, 1)
+    return Workload(patterns, cell.ranks // cell.per_node, cell.per_node)
 
 
 def _run(cell: Cell, home: Path) -> Iterator[float]:
     """Yield the I/O time of one run, if it counts."""
-    for old in home.rglob("*.dat"):
+    for old in home.rglob("*.dat*"):
         old.unlink()
     configured = []
     if cell.hints or cell.mca:
@@ -184,7 +224,8 @@ def _run(cell: Cell, home: Path) -> Iterator[float]:
         file.write_text(_toml(cell))
         configured = ["--config", str(file)]
     done = subprocess.run(
-        [*COMMAND, "run", "--on", cell.on, *configured, "--json", "--", *_words(cell, home)],
+        [*COMMAND, "run", "--on", cell.on, "--ranks-per-node", str(cell.per_node), *configured,
+         "--json", "--", *_words(cell, home)],
         cwd=home, env=environment(cell.mpi), check=True, capture_output=True, timeout=120,
     )  # fmt: skip
     seen = json.loads(done.stdout.splitlines()[-1])
@@ -199,8 +240,10 @@ def _words(cell: Cell, home: Path) -> list[str]:
     file = "out.dat"
     if cell.program:
         return [*start, *(word.format(file=file) for word in cell.program)]
-    kernel = ["--pattern", *shlex.split(cell.kernel), *shlex.split(cell.more)]
-    together = [] if "posix" in cell.more else ["--mode", "collective"]
+    kernel = ["--pattern", *shlex.split(cell.kernel), *shlex.split(cell.more), "--keep"]
+    own = "posix" in cell.more or "--mode" in cell.kernel
+    together = [] if own else ["--mode", "collective"]
+    together += ["--op", "write-read"] if cell.reads else []
     return [*start, f"stripewise-kernel-{family(cell.mpi)}", *kernel, *together, "--file", file]
 
 

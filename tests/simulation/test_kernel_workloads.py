@@ -1,11 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
+
+from collections import Counter
+
 import pytest
 
 from stripewise.errors import UsageError
 from stripewise.model import PatternKind
 from stripewise.patterns import generate
 from stripewise.simulation import KERNELS, workload_from_kernel
+from stripewise.simulation.stacks import Layout, Setup, find_stack
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -62,3 +66,33 @@ def test_bad_options_are_one_line(words, says):
     with pytest.raises(UsageError) as error:
         workload_from_kernel(words, 2, 2)
     assert says in str(error.value)
+
+
+def opened(stack, words):
+    """Times that each metadata operation is done, and the phases that these take."""
+    work = workload_from_kernel(words, 4, 1)
+    found, waits = Counter(), 0
+    for phase in find_stack(stack).phases(work, Setup(Layout(1, 1 << 20, 4))):
+        for name, number in phase.metadata.items():
+            found[name] += round(number * phase.repeats)
+            waits += round(phase.repeats)
+    return found, waits
+
+
+@pytest.mark.parametrize(
+    ("stack", "once", "more"),
+    [
+        ("romio", {"stat": 3, "create": 1, "open": 4}, {"stat": 1, "open": 4}),
+        ("romio-lustre", {"stat": 4, "create": 1, "open": 4}, {"stat": 1, "open": 4}),
+        ("ompio", {"create": 5, "remove": 4, "open": 3, "stat": 8},
+         {"create": 4, "remove": 4, "open": 4, "stat": 8}),
+        ("posix-process", {"create": 4}, {"open": 4}),
+        ("posix-shared", {"create": 1, "open": 3}, {"open": 4}),
+    ],
+)  # fmt: skip
+def test_kernels_open_their_file_in_each_step(stack, once, more):
+    kept, waits = opened(stack, "vorpal --local 8,8,8 --steps 3 --open-once")
+    each, more_waits = opened(stack, "vorpal --local 8,8,8 --steps 3")
+    assert kept == once
+    assert each - kept == Counter({name: 2 * number for name, number in more.items()})
+    assert more_waits > waits

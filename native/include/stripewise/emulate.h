@@ -140,6 +140,7 @@ enum sw_emulate_clock {
     SW_CLOCK_WHOLE,
     SW_CLOCK_METADATA,
     SW_CLOCK_NEXT_TARGET, /* no clock: targets that new files have got */
+    SW_CLOCK_CAME,        /* when a rank last came into a collective call, or a request ended */
     SW_CLOCK_FIXED = 8,
 };
 

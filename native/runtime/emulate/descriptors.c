@@ -119,6 +119,7 @@ static void describe(int fd, struct sw_emulated *entry, bool *is_new)
         entry->key = sw_file_key(&status);
         entry->layout = 0;
         entry->slot = 0;
+        entry->cycle = 0;
         if (S_ISREG(status.stx_mode))
             entry->slot = sw_file_slot(entry->key, true, is_new);
     }
@@ -227,6 +228,7 @@ static void apply_hints(struct sw_emulated *file, int flags)
     struct sw_emulate_file *shared = &sw_emulator.files[file->slot];
     if ((flags & O_ACCMODE) != O_RDONLY)
         sw_lock_opened(file->slot);
+    file->cycle = sw_open_hints.cycle;
     if (!sw_open_hints.given)
         return;
     if (sw_open_hints.lock_mode != 0)

@@ -145,12 +145,14 @@ enum { SW_FILE_UNKNOWN = 0, SW_FILE_ELSEWHERE = 1, SW_FILE_HERE = 2 };
 #define SW_EMULATED_ALONE_READ 0x20u
 #define SW_EMULATED_ALWAYS_WRITE 0x40u /* always */
 #define SW_EMULATED_ALWAYS_READ 0x80u
+#define SW_EMULATED_THRESHOLD 0x100u /* ROMIO's Lustre driver does not always collect */
 
 struct sw_emulated {
     uint32_t state; /* the last one that is set */
     uint32_t slot;
     uint64_t key;
     uint64_t layout; /* 0: not settled */
+    uint64_t cycle;  /* bytes for which OMPIO exchanges data once; 0: for each request */
 };
 
 /* The entry of a descriptor of a regular file below the root; NULL: it is something else. */
@@ -173,13 +175,8 @@ struct sw_open_hints {
     struct sw_layout_wish wish;
     uint32_t lock_mode;  /* 1 more than it is; 0: not said */
     uint32_t collective; /* SW_EMULATED_ALONE_* and SW_EMULATED_ALWAYS_* */
+    uint64_t cycle;      /* as in struct sw_emulated */
 };
-/* This rank's own data of the collective call that it is in; 0 bytes: it does not lie together. */
-struct sw_share {
-    int64_t start;
-    int64_t bytes;
-};
-extern __thread struct sw_share sw_own_share __attribute__((tls_model("initial-exec")));
 extern __thread struct sw_open_hints sw_open_hints __attribute__((tls_model("initial-exec")));
 
 /* ---- laws ------------------------------------------------------------------------------------
@@ -194,7 +191,8 @@ enum sw_operation {
 
 struct sw_transfer {
     bool writes;
-    bool exchanged; /* by an aggregator, within a collective call */
+    bool exchanged;    /* by an aggregator, within a collective call */
+    bool begins_round; /* and it is the first one after an exchange */
     uint32_t slot;
     uint32_t lock_mode;
     uint64_t layout;
@@ -217,6 +215,10 @@ static inline uint64_t sw_clock_use(uint64_t *clock, uint64_t moment_ns, uint64_
     return end;
 }
 
+/* Tells whether a transfer of an open file has waited for an exchange. */
+void sw_emulate_round(struct sw_transfer *transfer, const struct sw_emulated *file);
+/* A rank came into a collective call, or a request ended. */
+void sw_law_came(uint64_t moment_ns);
 /* When the storage will have finished; the clocks are used. */
 uint64_t sw_law_data(const struct sw_transfer *transfer);
 /* `stripes`: of the file; `objects`: that are opened with it. */

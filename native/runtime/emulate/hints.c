@@ -11,13 +11,6 @@
 __thread struct sw_open_hints sw_open_hints
     __attribute__((tls_model("initial-exec"))) = {.wish = {.first = -1}};
 
-__thread struct sw_share sw_own_share __attribute__((tls_model("initial-exec")));
-
-void sw_emulate_share(int64_t start, int64_t bytes)
-{
-    sw_own_share = (struct sw_share){start, bytes};
-}
-
 bool sw_emulating(void)
 {
     return sw_emulator.header != NULL;
@@ -41,6 +34,8 @@ static void take(struct sw_open_hints *hints, const char *key, size_t bytes, con
         hints->lock_mode = (uint32_t)(strtoul(value, NULL, 10) % 3) + 1;
     else if (IS("romio_lustre_cb_lock_ahead_write") && is_on(value))
         hints->lock_mode = 3;
+    else if (IS("cb_buffer_size") && hints->cycle != 0 && strtoull(value, NULL, 10) != 0)
+        hints->cycle = strtoull(value, NULL, 10);
     else if (IS("romio_cb_write"))
         hints->collective |= strncmp(value, "disable", 7) == 0  ? SW_EMULATED_ALONE_WRITE
                              : strncmp(value, "enable", 6) == 0 ? SW_EMULATED_ALWAYS_WRITE
@@ -49,12 +44,26 @@ static void take(struct sw_open_hints *hints, const char *key, size_t bytes, con
         hints->collective |= strncmp(value, "disable", 7) == 0  ? SW_EMULATED_ALONE_READ
                              : strncmp(value, "enable", 6) == 0 ? SW_EMULATED_ALWAYS_READ
                                                                 : 0;
+    else if (IS("romio_lustre_coll_threshold") && strtoull(value, NULL, 10) != 0)
+        hints->collective |= SW_EMULATED_THRESHOLD;
 #undef IS
 }
 
-void sw_emulate_open_begin(const char *text)
+#define BYTES_PER_AGGREGATOR (UINT64_C(32) << 20)
+
+static uint64_t ompio_cycle(void)
+{
+    const char *bytes = getenv("OMPI_MCA_io_ompio_bytes_per_agg");
+    uint64_t asked = bytes != NULL ? strtoull(bytes, NULL, 10) : 0;
+    return asked != 0 ? asked : BYTES_PER_AGGREGATOR;
+}
+
+void sw_emulate_open_begin(const char *text, bool is_openmpi)
 {
     struct sw_open_hints hints = {.given = true, .wish = SW_NO_WISH};
+    const char *io = getenv("OMPI_MCA_io");
+    if (is_openmpi && (io == NULL || strncmp(io, "romio", 5) != 0))
+        hints.cycle = ompio_cycle();
     for (const char *line = text; *line != '\0';) {
         size_t bytes = strcspn(line, "\n");
         const char *equals = memchr(line, '=', bytes);

@@ -9,7 +9,7 @@
 
 bool sw_emulating(void);
 /* MPI_File_open of this thread begins with these "key=value\n" lines. */
-void sw_emulate_open_begin(const char *text);
+void sw_emulate_open_begin(const char *text, bool is_openmpi);
 void sw_emulate_open_end(void);
 /* Whether this thread is within MPI_File_open, and on which node; false: nothing is emulated. */
 bool sw_emulate_opens(uint32_t *node);

@@ -136,18 +136,42 @@ static struct part part_of(const struct sw_transfer *transfer, uint64_t stripe, 
     return part;
 }
 
+void sw_law_came(uint64_t moment_ns)
+{
+    uint64_t *last = &sw_emulator.clocks[SW_CLOCK_CAME];
+    uint64_t seen = __atomic_load_n(last, __ATOMIC_RELAXED);
+    while (seen < moment_ns && !__atomic_compare_exchange_n(last, &seen, moment_ns, true,
+                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+static uint64_t exchange_of(const struct sw_transfer *transfer)
+{
+    const struct sw_rates *rates = &sw_emulator.rates;
+    uint64_t exchange = (uint64_t)(rates->exchange_byte * (double)transfer->bytes);
+    if (transfer->begins_round)
+        exchange += rates->exchange_round + sw_emulator_ranks() * rates->exchange_rank;
+    return exchange;
+}
+
+/* Since the last rank came, or request ended, there has been nothing but the real exchange. */
+static uint64_t exchanged_already(const struct sw_transfer *transfer)
+{
+    uint64_t came = __atomic_load_n(&sw_emulator.clocks[SW_CLOCK_CAME], __ATOMIC_RELAXED);
+    return came != 0 && transfer->start_ns > came ? transfer->start_ns - came : 0;
+}
+
 static uint64_t wait_before(const struct sw_transfer *transfer)
 {
     const struct sw_rates *rates = &sw_emulator.rates;
-    uint64_t exchange = 0;
-    if (transfer->exchanged) {
-        exchange = rates->exchange_round + sw_emulator_ranks() * rates->exchange_rank +
-                   (uint64_t)(rates->exchange_byte * (double)transfer->bytes);
-        SW_EMULATE_COUNT(exchanges, 1);
-    }
     limited(SW_LIMIT_REQUEST, rates->request);
+    if (!transfer->exchanged)
+        return rates->request;
+    uint64_t exchange = exchange_of(transfer);
+    uint64_t already = exchanged_already(transfer);
+    SW_EMULATE_COUNT(exchanges, transfer->begins_round);
     limited(SW_LIMIT_EXCHANGE, exchange);
-    return exchange + rates->request;
+    return (exchange > already ? exchange - already : 0) + rates->request;
 }
 
 static struct outcome move_parts(const struct sw_transfer *transfer, const struct request *request)

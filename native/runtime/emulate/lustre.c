@@ -128,7 +128,9 @@ bool sw_lustre_control(struct sw_request *request, struct sw_emulated *file, uin
         SW_EMULATE_COUNT(metadata, 1);
         *end_ns = sw_law_metadata(SW_OPERATION_STAT, 1, stripes, start_ns);
         return answer(request, error);
-    case LL_IOC_LOV_GETSTRIPE: /* the client has it since the open */
+    case LL_IOC_LOV_GETSTRIPE: /* the client has it since the open; ROMIO's driver asks */
+        if ((file->state & SW_EMULATED_THRESHOLD) == 0)
+            __atomic_fetch_or(&file->state, SW_EMULATED_ALWAYS_WRITE, __ATOMIC_RELAXED);
         return answer(request, get_layout(request, file));
     case LL_IOC_GROUP_LOCK:
     case LL_IOC_GROUP_UNLOCK:

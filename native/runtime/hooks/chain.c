@@ -138,8 +138,10 @@ static void wait_if_asked(struct sw_request *request)
 {
     uint64_t moment_ns = request->wait_ns;
     request->wait_ns = 0;
-    if (moment_ns != 0)
+    if (moment_ns != 0) {
         sw_wait_until(moment_ns);
+        sw_request_waited(moment_ns);
+    }
 }
 
 static bool ask_members(struct sw_request *request)

@@ -83,6 +83,7 @@ static void hold(struct sw_request *request)
         return;
     SW_EMULATE_COUNT(model_ns, end_ns - request->emulated.start_ns);
     if (now_ns >= end_ns) {
+        sw_law_came(end_ns);
         overtaken(request, now_ns - end_ns, end_ns - request->emulated.start_ns);
         return;
     }
@@ -92,29 +93,18 @@ static void hold(struct sw_request *request)
         request->wait_ns = end_ns;
 }
 
+void sw_request_waited(uint64_t moment_ns)
+{
+    if (sw_emulator.header != NULL)
+        sw_law_came(moment_ns);
+}
+
 /* ---- data --------------------------------------------------------------------------------------
  */
 
 static bool is_in_mpiio(void)
 {
     return (sw_thread.active & 1u << SW_LAYER_MPIIO) != 0;
-}
-
-/* An aggregator's, within a collective call of MPI-IO: it has got, or passes on, other ranks'
- * data. A request within the data of this rank is its own: ROMIO carries out calls one by one
- * whose data does not interleave, unless a hint has it always collect. */
-static bool is_exchanged(const struct sw_emulated *file, bool writes, int64_t offset,
-                         int64_t bytes)
-{
-    uint32_t alone = writes ? SW_EMULATED_ALONE_WRITE : SW_EMULATED_ALONE_READ;
-    uint32_t always = writes ? SW_EMULATED_ALWAYS_WRITE : SW_EMULATED_ALWAYS_READ;
-    if (!is_in_mpiio() || (file->state & alone) != 0)
-        return false;
-    if (offset >= sw_own_share.start &&
-        offset + bytes <= sw_own_share.start + sw_own_share.bytes && (file->state & always) == 0)
-        return false;
-    const char *name = sw_thread.names[SW_LAYER_MPIIO];
-    return strstr(name, "_all") != NULL || strstr(name, "_ordered") != NULL;
 }
 
 static uint32_t lock_mode(uint32_t slot)
@@ -147,7 +137,6 @@ static void transfer(struct sw_request *request, struct sw_emulated *file, int64
     int64_t offset = offset_of(request, layout, moved);
     struct sw_transfer wanted = {
         .writes = writes,
-        .exchanged = is_exchanged(file, writes, offset, bytes),
         .slot = file->slot,
         .lock_mode = lock_mode(file->slot),
         .layout = layout,
@@ -155,6 +144,7 @@ static void transfer(struct sw_request *request, struct sw_emulated *file, int64
         .bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES),
         .start_ns = request->emulated.start_ns,
     };
+    sw_emulate_round(&wanted, file);
     request->emulated.end_ns = sw_law_data(&wanted);
     if (writes) {
         SW_EMULATE_COUNT(writes, 1);

@@ -87,6 +87,9 @@ void sw_program_starts(const char *path);
 /* The result of an asynchronous transfer is about to be fetched. */
 void sw_posted_done(const void *block);
 
+/* A request has been waited for until then. */
+void sw_request_waited(uint64_t moment_ns);
+
 /* Tells the thread how late it woke up. */
 void sw_wait_until(uint64_t moment_ns);
 

@@ -105,7 +105,8 @@ void sw_mpi_hints_tell(const struct sw_mpi_hints *hints)
     sw_inside_begin();
     bool known = plugin != NULL && plugin->info_text(hints->merged, text, sizeof text) == 0;
     sw_inside_end();
-    sw_emulate_open_begin(known ? text : "");
+    sw_emulate_open_begin(known ? text : "",
+                          plugin != NULL && strcmp(plugin->family, "openmpi") == 0);
 }
 
 /* ---- recording ----------------------------------------------------------------- */

@@ -118,12 +118,13 @@ def _gcrm(given: Mapping[str, Any], nodes: int, each: int) -> Workload:
     default = 10 * GCRM_STEP_BYTES * nodes * each
     steps = _bytes(given, "file_bytes", default) / (GCRM_STEP_BYTES * nodes * each)
     return workload_from_kernel(
-        f"gcrm --type float --steps {max(round(steps), 1)}", nodes, each, collective=True
-    )
+        f"gcrm --type float --steps {max(round(steps), 1)} --open-once",
+        nodes, each, collective=True,
+    )  # fmt: skip
 
 
 def _btio(given: Mapping[str, Any], nodes: int, each: int) -> Workload:
-    size = f"--size 128,512,512 --type double --steps {given['steps']}"
+    size = f"--size 128,512,512 --type double --steps {given['steps']} --open-once"
     return workload_from_kernel(f"btio {size}", nodes, each)
 
 
@@ -152,7 +153,7 @@ def _easy(given: Mapping[str, Any], nodes: int, each: int) -> Workload:
 def _words(words: str) -> Maker:
     def make(given: Mapping[str, Any], nodes: int, each: int) -> Workload:
         del given
-        return workload_from_kernel(words, nodes, each)
+        return workload_from_kernel(f"{words} --open-once", nodes, each)
 
     return make
 

@@ -29,6 +29,7 @@ _OPTIONS = (
     "namelist",
     "halo",
 )
+_OPEN_ONCE = "--open-once"
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def workload_from_kernel(
     Args:
         words: Name and options as the kernel takes them: "vorpal --local 60,100,300 --steps 20";
             --local, --size, --distribution, --grid, --type, --steps, --mode, --op, --namelist,
-            --halo.
+            --halo, --open-once.
         nodes: Of the job.
         ranks_per_node: Of each node.
         collective: Where no --mode is given.
@@ -82,7 +83,8 @@ def workload_from_kernel(
     Raises:
         UsageError: There is no such kernel or option, or a value is impossible.
     """
-    name, options = _options(shlex.split(words) if isinstance(words, str) else list(words))
+    given = shlex.split(words) if isinstance(words, str) else list(words)
+    name, options = _options([word for word in given if word != _OPEN_ONCE])
     kernel, ranks = KERNELS[name], nodes * ranks_per_node
     sizes = options.get("size") or options.get("local") or ",".join(map(str, kernel.local))
     if "size" in options and "local" in options:
@@ -104,7 +106,8 @@ def workload_from_kernel(
     work = in_one_file(_variables(kernel, pattern), nodes, ranks_per_node)
     halo = _numbers("halo", options.get("halo", str(kernel.halo)), 1, least=0)[0]
     row = prod(pattern.extents[-2:]) if kernel.components else pattern.extents[-1]
-    work = replace(work, memory_run=row * pattern.element_bytes if halo else 0)
+    run = row * pattern.element_bytes if halo else 0
+    work = replace(work, memory_run=run, reopened=_OPEN_ONCE not in given)
     size = _numbers("namelist", options.get("namelist", str(kernel.namelist)), 1, least=0)[0]
     if not size:
         return work
@@ -179,7 +182,7 @@ def _options(words: list[str]) -> tuple[str, dict[str, str]]:
         if option not in _OPTIONS or not rest[number].startswith("--"):
             raise UsageError(
                 f"kernel {name}: {rest[number]!r} is not known to a simulation; it takes "
-                + ", ".join(f"--{one}" for one in _OPTIONS)
+                + ", ".join((*(f"--{one}" for one in _OPTIONS), _OPEN_ONCE))
             )
         if number + 1 == len(rest):
             raise UsageError(f"kernel {name}: --{option} has no value")

@@ -21,8 +21,9 @@ class Workload:
         ranks_per_node: Ranks lie on nodes in blocks: rank r is on node r // ranks_per_node.
         memory_run: Bytes of a row of the buffer, where there are gaps between rows (ghost cells in
             memory); 0: buffers have no gaps.
-        files: Names in `patterns` tell files apart; each is opened once and closed at the end.
         own: What the program asks of the storage by itself, whatever the stack, as traced.
+        reopened: Files, which names in `patterns` tell apart, are opened and closed in each step;
+            otherwise each once.
     """
 
     patterns: tuple[Pattern, ...]
@@ -30,11 +31,16 @@ class Workload:
     ranks_per_node: int
     memory_run: int = 0
     own: tuple[Stretch, ...] = ()
+    reopened: bool = False
 
     @property
     def ranks(self) -> int:
         """Ranks of the job."""
         return self.nodes * self.ranks_per_node
+
+    def opens(self, file: str) -> int:
+        """Times that a file is opened."""
+        return max(one.steps for one in self.patterns if one.file == file) if self.reopened else 1
 
     @property
     def bytes(self) -> int:

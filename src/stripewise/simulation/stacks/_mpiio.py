@@ -239,6 +239,8 @@ _LOOKS = 3
 def opens(work: Workload, openers: int = 0, *, layouts: bool = False) -> list[Phase]:
     """Return the phases of the opens of each file: rank 0 makes it, then all open it.
 
+    A file that is written and read is opened for each.
+
     Args:
         work: The workload.
         openers: Processes that open a file; 0: all.
@@ -246,11 +248,12 @@ def opens(work: Workload, openers: int = 0, *, layouts: bool = False) -> list[Ph
 
     Source: ROMIO, adio/common/ad_opencoll.c.
     """
-    new: dict[str, bool] = {}
-    for pattern in work.patterns:
-        new[pattern.file] = new.get(pattern.file, False) or pattern.writing
+    ways = dict.fromkeys((one.file, one.writing) for one in work.patterns)
+    new = {file: (file, True) in ways for file, _ in ways}
     made = sum(new.values())
     counts = {"stat": len(new), "create": made, "open": len(new) * (openers or work.ranks)}
     alone = [Phase("open", _LOOKS - 1 + layouts, metadata={"stat": made})] if made else []
     found = [Phase("open", metadata={key: n for key, n in counts.items() if n})] if new else []
-    return [*alone, *found]
+    again = float(sum(work.opens(file) for file, _ in ways) - len(new))
+    each = {"stat": 1, "open": openers or work.ranks}
+    return [*alone, *found, *([Phase("open", again, metadata=each)] if again else [])]

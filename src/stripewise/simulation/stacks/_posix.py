@@ -51,7 +51,7 @@ class _Posix(Stack):
 
     def phases(self, work: Workload, setup: Setup) -> tuple[Phase, ...]:
         opened = {(one.file, one.writing): one for one in reversed(work.patterns)}
-        first = [Phase("open", metadata=self._opens(work, one)) for one in opened.values()]
+        first = [phase for one in opened.values() for phase in self._open_phases(work, one)]
         moves = [
             times(phase, one.times)
             for one in steps_looked_at(work)
@@ -70,6 +70,13 @@ class _Posix(Stack):
                             file=numbers[one.pattern.file] * self._files(work) + file)
             )  # fmt: skip
         return in_order(tables)
+
+    def _open_phases(self, work: Workload, pattern: Pattern) -> list[Phase]:
+        """Return the opens of a file, the first one last."""
+        made = self._opens(work, pattern)
+        again = float(work.opens(pattern.file) - 1)
+        later = Phase("open", again, metadata={"open": sum(made.values())})
+        return [*([later] if again else []), Phase("open", metadata=made)]
 
     def _opens(self, work: Workload, pattern: Pattern) -> dict[str, int]:
         """Return who opens a file: one rank of each file makes it."""
