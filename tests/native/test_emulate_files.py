@@ -241,6 +241,15 @@ def test_a_mapping_that_is_none_is_said(host: Host, tmp_path: Path, content: byt
     assert any("can emulate" in note for note in host.profile.notes)
 
 
+def test_files_cannot_share_their_data(emulate: Emulate) -> None:
+    storage = emulate()
+    clone = (
+        "import fcntl, os; fcntl.ioctl(os.open('a', os.O_RDWR | 64), 0x40049409, os.open('.', 0))"
+    )
+    done = storage.host.run(sys.executable, "-c", clone, STRIPEWISE_EMULATE=str(storage.file))
+    assert b"not supported" in done.stderr
+
+
 def test_memory_maps_are_counted(emulate: Emulate) -> None:
     storage = emulate()
     (storage.host.directory / "data").write_bytes(b"x" * 4096)
@@ -250,7 +259,18 @@ def test_memory_maps_are_counted(emulate: Emulate) -> None:
     assert any("maps files" in note for note in storage.host.profile.notes)
 
 
-@pytest.mark.parametrize("start", ["os.execv", "subprocess.call", "os.fork() or os.execvp"])
+STARTS = [
+    "os.execv({path!r}, [{path!r}])",
+    "subprocess.call([{path!r}])",
+    "os.fork() or os.execvp({path!r}, [{path!r}])",
+    "os.waitpid(os.posix_spawn({path!r}, [{path!r}], os.environ), 0)",
+    "os.system('PATH={place}:$PATH; exec copy')",
+    "os.waitpid(ctypes.CDLL(None).posix_spawnp(ctypes.byref(ctypes.c_int()), b'copy', None, None,"
+    " (ctypes.c_char_p * 2)(b'copy'), None) - 1, 0)",
+]
+
+
+@pytest.mark.parametrize("start", STARTS, ids=range(len(STARTS)))
 def test_static_programs_are_counted(emulate: Emulate, tmp_path: Path, start: str) -> None:
     storage = emulate()
     (tmp_path / "copy.c").write_text("int main(void) { return 0; }")
@@ -258,8 +278,8 @@ def test_static_programs_are_counted(emulate: Emulate, tmp_path: Path, start: st
     if subprocess.run(built, capture_output=True).returncode:
         pytest.skip("the compiler links nothing statically")
     path = str(tmp_path / "copy")
-    arguments = f"({[path]})" if start == "subprocess.call" else f"({path!r}, {[path]})"
-    storage.check(sys.executable, "-c", f"import os, subprocess; {start}{arguments}")
+    code = f"import ctypes, os, subprocess; {start.format(path=path, place=tmp_path)}"
+    storage.check(sys.executable, "-c", code, PATH=f"{tmp_path}:{os.environ['PATH']}")
     storage.check(sys.executable, "-c", "import subprocess; subprocess.call(['/bin/true'])")
     assert storage.counters["static_programs"] == 1
 

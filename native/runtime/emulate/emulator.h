@@ -232,11 +232,8 @@ uint64_t sw_law_latency(uint64_t start_ns);
 /* Remembers when a request will end; false: there is no room. */
 bool sw_posted_put(const void *block, uint64_t end_ns);
 
-/* ---- other programs ----------------------------------------------------------------------------
- */
-
-/* Counts the program at `path` if it is static. */
-void sw_emulator_starts(const char *path);
+/* Says something to the user, the first time. */
+void sw_emulator_note_once(const char *text, bool *noted);
 
 /* ---- Lustre ----------------------------------------------------------------------------------
  */

@@ -12,12 +12,6 @@
 
 #define TEXT_BYTES 80
 
-static void note_once(const char *text, bool *noted)
-{
-    if (!__atomic_exchange_n(noted, true, __ATOMIC_RELAXED))
-        sw_note(text);
-}
-
 /* ---- from a wish to a layout -----------------------------------------------------------------
  */
 
@@ -25,7 +19,7 @@ static uint64_t refused(const char *why)
 {
     static bool noted;
     SW_EMULATE_COUNT(layouts_refused, 1);
-    note_once(why, &noted);
+    sw_emulator_note_once(why, &noted);
     return 0;
 }
 
@@ -37,9 +31,10 @@ static uint32_t stripes_of(int64_t count)
         return targets;
     if (count > targets) {
         SW_EMULATE_COUNT(stripes_cut, 1);
-        note_once("emulation: a layout has more stripes than the storage has targets: it gets one "
-                  "on each, as on Lustre",
-                  &noted);
+        sw_emulator_note_once(
+            "emulation: a layout has more stripes than the storage has targets: it gets one "
+            "on each, as on Lustre",
+            &noted);
         return targets;
     }
     return (uint32_t)count;
@@ -151,7 +146,8 @@ void sw_layout_keep(int fd, uint64_t layout)
     if (syscall(SYS_fsetxattr, fd, SW_EMULATE_ATTRIBUTE, text, (size_t)bytes, 0) == 0)
         return;
     SW_EMULATE_COUNT(layouts_unkept, 1);
-    note_once("emulation: the layout of a file could not be kept as an attribute of it: "
-              "`stripewise layout get` and later runs will not know it",
-              &noted);
+    sw_emulator_note_once(
+        "emulation: the layout of a file could not be kept as an attribute of it: "
+        "`stripewise layout get` and later runs will not know it",
+        &noted);
 }

@@ -5,6 +5,7 @@
  * for real and ends when that storage would have finished it, as the laws in ../emulate have it.
  */
 #define _GNU_SOURCE
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -369,9 +370,24 @@ static void before_close(struct sw_request *request)
 /* ---- the member
  * ---------------------------------------------------------------------------------- */
 
+/* Parallel file systems cannot have two files share their data; what asks for that copies then. */
+static bool before_control(struct sw_request *request)
+{
+    bool shares = request->command == FICLONE || request->command == FICLONERANGE;
+    bool asks_lustre = (sw_emulator.header->flags & SW_EMULATE_LUSTRE) != 0;
+    struct sw_emulated *file = shares || asks_lustre ? sw_emulated_file(request->fd) : NULL;
+    if (file == NULL)
+        return true;
+    if (asks_lustre &&
+        sw_lustre_control(request, file, request->emulated.start_ns, &request->emulated.end_ns))
+        return false;
+    request->result = -1;
+    request->error = EOPNOTSUPP;
+    return !shares;
+}
+
 static bool before(struct sw_request *request)
 {
-    struct sw_emulated *file;
     begin(request);
     switch (request->action) {
     case SW_DO_READ:
@@ -392,10 +408,7 @@ static bool before(struct sw_request *request)
         request->result = 0;
         return false;
     case SW_DO_CONTROL:
-        file = (sw_emulator.header->flags & SW_EMULATE_LUSTRE) != 0 ? sw_emulated_file(request->fd)
-                                                                    : NULL;
-        return file == NULL || !sw_lustre_control(request, file, request->emulated.start_ns,
-                                                  &request->emulated.end_ns);
+        return before_control(request);
     default:
         if (request->fd < 0)
             before_name(request);
@@ -426,45 +439,6 @@ static void after(struct sw_request *request)
     default:
         after_name(request);
     }
-}
-
-/* ---- what is no request
- * -------------------------------------------------------------------------- */
-
-static void note_once(const char *text, bool *noted)
-{
-    if (!__atomic_exchange_n(noted, true, __ATOMIC_RELAXED))
-        sw_note(text);
-}
-
-void sw_memory_mapped(int fd)
-{
-    static bool noted;
-    if (sw_emulator.header == NULL || sw_emulated_file(fd) == NULL)
-        return;
-    SW_EMULATE_COUNT(mapped, 1);
-    note_once("emulation: the program maps files into its memory: what it reads and writes there "
-              "is not held back",
-              &noted);
-}
-
-void sw_ring_made(void)
-{
-    static bool noted;
-    if (sw_emulator.header == NULL || noted)
-        return;
-    SW_EMULATE_COUNT(rings, 1);
-    note_once("emulation: the program uses io_uring: what it reads and writes by it is not held "
-              "back",
-              &noted);
-}
-
-void sw_program_starts(const char *path)
-{
-    int saved_errno = errno;
-    if (sw_emulator.header != NULL && path != NULL && sw_path_is_readable(path))
-        sw_emulator_starts(path);
-    errno = saved_errno;
 }
 
 const struct sw_hook sw_hook_emulate = {

@@ -82,8 +82,8 @@ void sw_descriptor_gone(unsigned first, unsigned last);
 /* Memory was mapped from a file; a ring for I/O was set up. */
 void sw_memory_mapped(int fd);
 void sw_ring_made(void);
-/* This process is about to become another program. */
-void sw_program_starts(const char *path);
+/* This process is about to become, or to start, another program; `searched`: along PATH. */
+void sw_program_starts(const char *path, bool searched);
 /* The result of an asynchronous transfer is about to be fetched. */
 void sw_posted_done(const void *block);
 

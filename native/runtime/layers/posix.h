@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -162,6 +163,7 @@ _Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
     X(ssize_t, copy_file_range, (int, off64_t *, int, off64_t *, size_t, unsigned))               \
     X(ssize_t, sendfile, (int, int, off_t *, size_t))                                             \
     X(ssize_t, sendfile64, (int, int, off_t *, size_t))                                           \
+    X(ssize_t, splice, (int, off64_t *, int, off64_t *, size_t, unsigned))                        \
     X(int, fallocate, (int, int, off_t, off_t))                                                   \
     X(int, fallocate64, (int, int, off_t, off_t))                                                 \
     X(int, posix_fallocate, (int, off_t, off_t))                                                  \
@@ -184,6 +186,12 @@ _Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
     X(int, execvp, (const char *, char *const *))                                                 \
     X(int, execvpe, (const char *, char *const *, char *const *))                                 \
     X(int, fexecve, (int, char *const *, char *const *))                                          \
+    X(int, posix_spawn,                                                                           \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,      \
+       char *const *, char *const *))                                                             \
+    X(int, posix_spawnp,                                                                          \
+      (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,      \
+       char *const *, char *const *))                                                             \
     X(int, execveat, (int, const char *, char *const *, char *const *, int))                      \
     X(void, _exit, (int))                                                                         \
     X(void, _Exit, (int))                                                                         \

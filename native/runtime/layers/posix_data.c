@@ -142,22 +142,44 @@ static void transfer_leave(struct transfer *transfer, int from, const off_t *fro
     leave_transfer(&transfer->call, to, transfer->to, SW_OP_WRITE, result, written_at);
 }
 
-/* A request to write: what the storage reads for it is not told.  Programs ask for as much as
- * there may be, so how much it is is known afterwards. */
+/* A request to write, of which all is known afterwards: programs ask for as much as there may be.
+ * Then one to read what has been written. */
+static ssize_t tell_transfer(struct sw_request *request, ssize_t result, const off_t *written,
+                             int from, const off_t *read)
+{
+    if (result > 0 && written != NULL)
+        request->offset = *written - result;
+    result = (ssize_t)sw_request_end(request, result);
+    if (result <= 0)
+        return result;
+    struct sw_request reading =
+        sw_request_data(SW_DO_READ, from, result, read != NULL ? *read - result : UNKNOWN);
+    reading.stream = true;
+    sw_request_only(&reading);
+    return result;
+}
+
 #define SW_FROM_TO(name, to_offset, parameters, arguments)                                        \
     SW_EXPORT ssize_t name parameters                                                             \
     {                                                                                             \
         struct transfer transfer;                                                                 \
         bool counted = transfer_enter(&transfer, from, to, __func__);                             \
-        ssize_t result = SW_CHAINED(ssize_t, sw_posix, SW_DO_WRITE,                               \
-                                    sw_request_data(SW_DO_WRITE, to, UNKNOWN, UNKNOWN), (void)0,  \
-                                    name, arguments);                                             \
+        struct sw_request request = sw_request_data(SW_DO_WRITE, to, UNKNOWN, UNKNOWN);           \
+        bool hooked = sw_is_hooked(SW_DO_WRITE) || sw_is_hooked(SW_DO_READ);                      \
+        ssize_t result = hooked && !sw_request_begin(&request) ? (ssize_t)request.result          \
+                                                               : sw_posix()->name arguments;      \
+        if (hooked)                                                                               \
+            result = tell_transfer(&request, result, to_offset, from, from_offset);               \
         if (counted)                                                                              \
             transfer_leave(&transfer, from, from_offset, to, to_offset, result);                  \
         return result;                                                                            \
     }
 
 SW_FROM_TO(copy_file_range, to_offset,
+           (int from, off64_t *from_offset, int to, off64_t *to_offset, size_t bytes,
+            unsigned flags),
+           (from, from_offset, to, to_offset, bytes, flags))
+SW_FROM_TO(splice, to_offset,
            (int from, off64_t *from_offset, int to, off64_t *to_offset, size_t bytes,
             unsigned flags),
            (from, from_offset, to, to_offset, bytes, flags))

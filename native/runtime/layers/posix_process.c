@@ -24,28 +24,28 @@ static int failed(int result)
 
 SW_EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    sw_program_starts(path);
+    sw_program_starts(path, false);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execve(path, arguments, environment));
 }
 
 SW_EXPORT int execv(const char *path, char *const arguments[])
 {
-    sw_program_starts(path);
+    sw_program_starts(path, false);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execv(path, arguments));
 }
 
 SW_EXPORT int execvp(const char *file, char *const arguments[])
 {
-    sw_program_starts(file);
+    sw_program_starts(file, true);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execvp(file, arguments));
 }
 
 SW_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    sw_program_starts(file);
+    sw_program_starts(file, true);
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->execvpe(file, arguments, environment));
 }
@@ -55,6 +55,18 @@ SW_EXPORT int fexecve(int fd, char *const arguments[], char *const environment[]
     sw_finish(SW_ENDING_EXEC);
     return failed(sw_posix()->fexecve(fd, arguments, environment));
 }
+
+#define SW_SPAWN(name, searched)                                                                  \
+    SW_EXPORT int name(pid_t *child, const char *path, const posix_spawn_file_actions_t *actions, \
+                       const posix_spawnattr_t *attributes, char *const arguments[],              \
+                       char *const environment[])                                                 \
+    {                                                                                             \
+        sw_program_starts(path, searched);                                                        \
+        return sw_posix()->name(child, path, actions, attributes, arguments, environment);        \
+    }
+
+SW_SPAWN(posix_spawn, false)
+SW_SPAWN(posix_spawnp, true)
 
 SW_EXPORT int execveat(int directory, const char *path, char *const arguments[],
                        char *const environment[], int flags)
@@ -248,6 +260,16 @@ SW_EXPORT void *mmap64(void *address, size_t bytes, int protection, int flags, i
         return map_early(address, bytes, protection, flags, fd, offset);
     return mapped(sw_posix()->mmap64(address, bytes, protection, flags, fd, offset), protection,
                   flags, fd, __builtin_return_address(0));
+}
+
+/* Of libaio. */
+SW_EXPORT int io_setup(int requests, void *context);
+SW_EXPORT int io_setup(int requests, void *context)
+{
+    SW_REAL(int, io_setup, (int, void *));
+    sw_process_flag(SW_PROCESS_USES_IO_URING);
+    sw_ring_made();
+    return real != NULL ? real(requests, context) : -ENOSYS;
 }
 
 SW_EXPORT int io_uring_queue_init(unsigned entries, void *ring, unsigned flags);

@@ -43,8 +43,8 @@ class EmulatedRun:
         ranks_per_node: On one virtual node.
         transport: Set-up of the network; hangs_from_nodes: jobs of so many nodes hang with it
             there; 0: none.
-        mapped / rings / static_programs: Memory maps of files, processes with io_uring, and
-            static programs that were started: what bypasses it.
+        mapped / rings / static_programs: Memory maps of files, processes with io_uring or libaio,
+            and static programs that were started: what bypasses it.
         notes: What else went otherwise than asked; for the user.
     """
 
@@ -128,7 +128,7 @@ class EmulatedRun:
             found.append(f"{maps} of files bypassed the emulation: that I/O was not held back")
         if self.rings:
             processes = plural(self.rings, "process", "processes")
-            found.append(f"{processes} used io_uring, which the emulation does not see")
+            found.append(f"{processes} used io_uring or libaio, which the emulation does not see")
         if self.static_programs:
             programs = plural(self.static_programs, "statically linked program")
             found.append(

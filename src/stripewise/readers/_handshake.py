@@ -231,7 +231,7 @@ def _last_seen(profile: RunProfile) -> str:
 def _warnings(profile: RunProfile) -> list[str]:
     flags = int(np.bitwise_or.reduce(profile.program["flags"], initial=0))
     texts = {
-        ProcessFlag.USES_IO_URING: "the program uses io_uring: that I/O is not counted",
+        ProcessFlag.USES_IO_URING: "the program uses io_uring or libaio: that I/O is not counted",
         ProcessFlag.USES_SHARED_MMAP: (
             "the program writes files through shared memory mappings: that I/O is not counted"
         ),
