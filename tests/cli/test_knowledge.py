@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -95,6 +96,15 @@ def test_shows(kept):
     data = json.loads(run("show", kept[0].study_id, "--json").stdout)
     assert data["case"]["machine"]["cpu"] == "CPU"
     assert run("show", "zzz").exit_code == 2
+
+
+def test_a_storage_that_is_described_is_named_here_and_not_elsewhere():
+    machine = replace(CASE.machine, described="our-scratch", filesystem="lustre")
+    own_store().add([replace(lesson(), case=replace(CASE, machine=machine))])
+    assert " our-scratch " in run("list").stdout
+    (shown,) = own_store().lessons()
+    assert "our-scratch, lustre virtual" in run("show", shown.study_id).stdout
+    assert "our-scratch" not in run("export").stdout
 
 
 def test_forgets(kept):
