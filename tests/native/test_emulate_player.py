@@ -97,6 +97,22 @@ def test_writes_end_as_they_are_played(
     assert last == near(max(ends[-1] for ends in played(machine, True, tables)))
 
 
+def test_writes_of_a_node_take_turns_as_they_are_played(host: Host, programs: Programs) -> None:
+    machine = Machine(
+        {"servers.target_write": 20e6, "servers.target_read": 20e6, "client.turns": 1.0},
+        ranks_per_node=2, targets=4, stripe_count=4, stripe_size=256 * KIB,
+    )  # fmt: skip
+    storage = Emulation(host, machine, programs.executable("requests"))
+    tables = interleaved(4, 4, 256 * KIB)  # each rank has a target
+    (host.directory / "data").write_bytes(b"")
+    found = storage.together(
+        *(["open:data", *(f"pwrite:{offset}:{size}" for offset, size in one)] for one in tables)
+    )
+    last = max(each[-1].end for each in found)
+    assert last == near(8 * 256 * KIB / 20e6)
+    assert last == near(max(ends[-1] for ends in played(machine, True, tables)))
+
+
 def test_reads_end_as_they_are_played(host: Host, programs: Programs) -> None:
     machine = Machine(FIGURES, ranks_per_node=2, targets=5, stripe_count=4, stripe_size=64 * KIB)
     storage = Emulation(host, machine, programs.executable("requests"))

@@ -79,6 +79,12 @@ def test_own_time_hides_behind_a_busy_target_but_for_the_first():
     assert seconds(storage, idle) == pytest.approx(20 / 1024)
 
 
+def test_writes_that_take_turns_are_said():
+    storage = described({"servers.target_write": GIB, "client.turns": 1.0})
+    times = phase_times([Phase("write", flows=(writers(16),))], storage, LAYOUT)
+    assert "take turns" in limits_of(times, storage, LAYOUT)[0].words
+
+
 def test_limits_are_a_chain_in_words():
     storage = described({"client.process_write": GIB, "servers.target_write": 4 * GIB})
     times = phase_times([Phase("write", flows=(writers(12),))], storage, LAYOUT)

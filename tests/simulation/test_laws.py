@@ -102,6 +102,14 @@ def test_each_round_has_an_exchange():
     assert with_exchange - plain == pytest.approx(rounds * (0.01 + 64e-5 + MIB / 4 / GIB))
 
 
+def test_where_writes_take_turns_a_node_reaches_one_target_at_a_time():
+    figures = {"servers.target_write": GIB, "client.turns": 1.0}
+    for nodes in (1, 2, 4):
+        several = bandwidth(figures, nodes, striping_factor=8, cb_nodes=8)
+        assert several == pytest.approx(nodes * GIB, rel=0.03)
+    assert bandwidth(figures, 2, "posix-process") > 7.5 * GIB
+
+
 def test_processes_of_a_node_contend_for_the_file_that_they_write():
     figures = {"client.file_write": GIB, "client.sharing": 0.1}
     on_node = {n: bandwidth(figures, 2, striping_factor=n, cb_nodes=n) for n in (2, 4, 8)}

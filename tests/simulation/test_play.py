@@ -194,6 +194,7 @@ def cases(draw):
         "client.process_write": draw(rate(0.2, 2)),
         "client.file_write": draw(rate(0.3, 4)),
         "client.sharing": draw(st.sampled_from([0.0, 0.3])),
+        "client.turns": draw(st.sampled_from([0.0, 0.6, 1.0])),
         "client.node_write": draw(rate(0.5, 10)),
         "client.request": draw(time),
         "servers.target_write": draw(rate(0.2, 4)),
@@ -231,6 +232,33 @@ def both(work, figures, lock_mode):
 def test_closed_form_and_player_agree(case):
     closed, played = both(*case)
     assert closed == pytest.approx(played, rel=0.1, abs=1e-9)
+
+
+def test_writes_of_a_node_into_one_file_take_turns_until_their_data_is_there():
+    storage = described(
+        {"client.process_write": 4 * GIB, "servers.target_write": GIB, "client.turns": 1.0}
+    )
+    rows = [(rank, rank * MIB, MIB) for rank in range(3)]
+    shared = play(made(rows), storage, Layout(4, MIB, 12), np.zeros(3, int))
+    assert shared.ends * 1024 == pytest.approx([1, 2, 3])
+    apart = play(made(rows), storage, Layout(4, MIB, 12), np.arange(3))
+    assert apart.ends * 1024 == pytest.approx([1, 1, 1])
+
+
+@pytest.mark.parametrize("each", [1, 4, 13])
+def test_chance_evens_out_over_the_turns_of_a_node(each):
+    figures = {"servers.targets": 48, "servers.target_write": GIB, "servers.jitter": 0.6}
+    storage = described({**figures, "client.process_write": 0.8 * GIB, "client.turns": 1.0})
+    rounds, ranks, layout = 200, 3 * each, Layout(48, MIB, 48)
+    found = np.zeros(rounds * ranks, REQUEST_DTYPE)
+    number = np.arange(found.size)
+    found["phase"], found["rank"] = np.divmod(number, ranks)
+    found["offset"] = number.astype(np.int64) * MIB
+    found["size"], found["writing"] = MIB, True
+    played = play(found, storage, layout, np.arange(ranks) // each).ends.max()
+    flow = Flow(True, ranks, 3, 1, MIB, objects=min(ranks, 48))
+    (time,) = phase_times([Phase("rounds", rounds, (flow,))], storage, layout)
+    assert time.seconds == pytest.approx(played, rel=0.1)
 
 
 @pytest.mark.parametrize(("objects", "count"), [(2, 1), (12, 1), (12, 16), (48, 4)])

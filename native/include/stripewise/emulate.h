@@ -37,6 +37,7 @@
     X(PROCESS_READ, "client.process_read")                                                        \
     X(FILE_WRITE, "client.file_write")                                                            \
     X(FILE_READ, "client.file_read")                                                              \
+    X(TURNS, "client.turns")                                                                      \
     X(SHARING, "client.sharing")                                                                  \
     X(NODE_WRITE, "client.node_write")                                                            \
     X(NODE_READ, "client.node_read")                                                              \

@@ -27,6 +27,7 @@ enum sw_resource {
 /* Nanoseconds. */
 struct sw_rates {
     double byte[2][SW_RESOURCES]; /* of reads, of writes */
+    double turns;
     double sharing;
     double exchange_byte;
     double target_request;

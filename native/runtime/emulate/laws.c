@@ -71,40 +71,53 @@ static inline double target_ns(double ns, uint64_t bytes, uint32_t target, uint6
                              : ns;
 }
 
+/* How long a part uses each resource by itself; the longest one. */
+static enum sw_resource transfers_of(const struct sw_transfer *transfer, const struct part *part,
+                                     const struct request *request, uint32_t target,
+                                     uint64_t own[SW_RESOURCES])
+{
+    const struct sw_rates *rates = &sw_emulator.rates;
+    enum sw_resource longest = SW_ON_PROCESS;
+    for (enum sw_resource i = 0; i < SW_RESOURCES; i++) {
+        double ns = rates->byte[transfer->writes][i] * (double)part->bytes;
+        if (i == SW_ON_FILE)
+            ns *= request->contended;
+        if (i == SW_ON_TARGET)
+            ns = target_ns(ns, part->bytes, target, transfer->offset);
+        own[i] = (uint64_t)ns;
+        if (own[i] > own[longest])
+            longest = i;
+    }
+    uint64_t turn = transfer->writes ? (uint64_t)(rates->turns * (double)own[longest]) : 0;
+    if (turn > own[SW_ON_FILE])
+        own[SW_ON_FILE] = turn;
+    return longest;
+}
+
 /* The clocks are used from the moment at which the lock is asked for; the data is there no sooner
  * than the lock and the longest transfer take. */
 static struct outcome move_part(const struct sw_transfer *transfer, const struct part *part,
                                 const struct request *request)
 {
-    const double *byte_ns = sw_emulator.rates.byte[transfer->writes];
     uint64_t asked_ns = request->asked_ns;
     uint32_t target = target_of(transfer, part->object, request->node);
     struct sw_lock_use lock = {request->ahead_ns, asked_ns};
     struct outcome found = {.end_ns = asked_ns, .limit = SW_LIMIT_PROCESS};
-    uint64_t longest = 0;
-    enum sw_emulate_limit slowest = SW_LIMIT_PROCESS;
+    uint64_t own[SW_RESOURCES];
+    enum sw_resource longest = transfers_of(transfer, part, request, target, own);
     if (sw_emulator.has_locks && !request->is_ahead)
         lock = sw_lock_use(transfer, part->object, part->is_ragged, request->node, asked_ns);
     for (enum sw_resource i = 0; i < SW_RESOURCES; i++) {
-        double ns = byte_ns[i] * (double)part->bytes;
-        if (i == SW_ON_FILE)
-            ns *= request->contended;
-        uint64_t own =
-            (uint64_t)(i == SW_ON_TARGET ? target_ns(ns, part->bytes, target, transfer->offset)
-                                         : ns);
-        uint64_t held = i == SW_ON_FILE ? own + lock.cost_ns : own;
+        uint64_t held = i == SW_ON_FILE ? own[i] + lock.cost_ns : own[i];
         uint64_t end = sw_clock_use(clock_of(i, transfer, request->node, target), asked_ns, held);
-        if (own > longest) {
-            longest = own;
-            slowest = SW_LIMIT_PROCESS + (enum sw_emulate_limit)i;
-        }
         if (end > found.end_ns) {
             found.end_ns = end;
             found.limit = SW_LIMIT_PROCESS + (enum sw_emulate_limit)i;
         }
     }
-    if (lock.end_ns + longest >= found.end_ns)
-        found = (struct outcome){lock.end_ns + longest, lock.end_ns - asked_ns, slowest};
+    if (lock.end_ns + own[longest] >= found.end_ns)
+        found = (struct outcome){lock.end_ns + own[longest], lock.end_ns - asked_ns,
+                                 SW_LIMIT_PROCESS + (enum sw_emulate_limit)longest};
     return found;
 }
 _Static_assert((int)SW_LIMIT_WHOLE - (int)SW_LIMIT_PROCESS == (int)SW_ON_WHOLE, "the same order");

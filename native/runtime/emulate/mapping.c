@@ -38,6 +38,7 @@ static void take_rates(struct sw_rates *rates, double noise)
                  {ns_of_byte(SW_FIGURE_PROCESS_WRITE), ns_of_byte(SW_FIGURE_FILE_WRITE),
                   ns_of_byte(SW_FIGURE_NODE_WRITE), noise * ns_of_byte(SW_FIGURE_TARGET_WRITE),
                   noise * ns_of_byte(SW_FIGURE_WHOLE_WRITE)}},
+        .turns = figure(SW_FIGURE_TURNS) < 1 ? figure(SW_FIGURE_TURNS) : 1,
         .sharing = figure(SW_FIGURE_SHARING),
         .exchange_byte = ns_of_byte(SW_FIGURE_EXCHANGE_BANDWIDTH),
         .target_request = noise * (double)ns_of(figure(SW_FIGURE_TARGET_REQUEST)),

@@ -38,6 +38,7 @@ FIGURES = (
     "client.process_read",
     "client.file_write",
     "client.file_read",
+    "client.turns",
     "client.sharing",
     "client.node_write",
     "client.node_read",

@@ -9,6 +9,7 @@ from enum import StrEnum
 from math import inf
 
 _NO_VALUE = {
+    "client.turns": "writes run side by side",
     "metadata.growth": "targets do not matter",
     "layout.granularity": "files choose their targets",
     "noise.cv": "every run takes the same time",
@@ -96,6 +97,9 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec("client.file_read", _RATE, inf, "Reads of all processes of a node from one file."),
     FigureSpec(
         "client.sharing", _RATIO, 0.0, "More time of that for each further process that writes it."
+    ),
+    FigureSpec(
+        "client.turns", _RATIO, 0.0, "Share of a write for which others of the node and file wait."
     ),
     FigureSpec("client.node_write", _RATE, inf, "Writes of one node."),
     FigureSpec("client.node_read", _RATE, inf, "Reads of one node."),

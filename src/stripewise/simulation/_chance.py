@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import exp, log, sqrt
 
 _MASK = (1 << 64) - 1
 _EULER = 0.5772156649
@@ -41,3 +41,19 @@ def slowest(number: float, requests: float) -> float:
         return 0.0
     above = log(number) + _EULER + 0.5 / number - 1
     return _TAIL * above / sqrt(max(requests, 1.0))
+
+
+def longest_of(steady: float, chancy: float, share: float) -> tuple[float, float]:
+    """Return mean and standard deviation of the longer of two times, of which one is chance.
+
+    Args:
+        steady: Of one, seconds.
+        chancy: Mean of the other, seconds.
+        share: Of the other that is exponential.
+    """
+    tail = chancy * share
+    above = (steady - (chancy - tail)) / tail if tail else 0.0
+    if above <= 0 or not tail:
+        return max(steady, chancy), tail
+    beyond = exp(-above)
+    return steady + tail * beyond, tail * sqrt(2 * beyond - beyond * beyond)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from math import ceil, gcd
 from typing import NamedTuple
 
-from stripewise.simulation._chance import slowest
+from stripewise.simulation._chance import longest_of, slowest
 from stripewise.simulation._rates import AHEAD, EXTENT, Rates
 from stripewise.simulation._requests import Flow
 from stripewise.simulation._together import Crowd
@@ -76,13 +76,16 @@ def flow_time(flow: Flow, rates: Rates, layout: Layout) -> FlowTime:
         longest = max(0.0, longest - lock)
     # Of those that read at the same time, one takes the lock from the writer.
     taken = lock if flow.writing else lock / on_object
-    process, file = process + ahead, file + parts * taken + held
     per_node = ceil(flow.processes / flow.nodes)
     in_file = ceil(min(per_node, flow.processes / flow.files))
+    steady = max(process, file, node, whole) / parts
+    turn, unlucky = _turn(flow, steady, piece, in_file * count * parts, rates)
+    worst = max(file, parts * turn * unlucky) + parts * taken + held
+    process, file = process + ahead, max(file, parts * turn) + parts * taken + held
     data = {"process": process, "file": file, "node": node, "target": piece, "whole": whole}
     uses = {
         "process": count * process,
-        "file": in_file * count * file,
+        "file": in_file * count * worst,
         "node": per_node * count * node,
         "target": on_target * share * parts * piece * _slowest(flow, share * on_object, rates),
         "whole": flow.processes * count * whole,
@@ -129,6 +132,25 @@ def _seconds(
 
 def _alone(waits: float, lock: float, part: float, data: Mapping[str, float]) -> float:
     return waits + max(lock + part, *data.values())
+
+
+def _turn(
+    flow: Flow, steady: float, chancy: float, parts: float, rates: Rates
+) -> tuple[float, float]:
+    """Return for how long a part keeps its node from the file, and how unlucky a node can be.
+
+    Args:
+        flow: Of the parts.
+        steady: Longest of a part's transfers but the target's.
+        chancy: Mean of the target's.
+        parts: Of one node into one file.
+        rates: Of the storage.
+    """
+    if not (flow.writing and rates.turns):
+        return 0.0, 1.0
+    mean, spread = longest_of(steady, chancy, rates.jitter)
+    nodes = max(flow.nodes, min(flow.files, flow.processes))
+    return rates.turns * mean, 1 + spread / mean * slowest(nodes, parts) if mean else 1.0
 
 
 def _slowest(flow: Flow, requests: float, rates: Rates) -> float:

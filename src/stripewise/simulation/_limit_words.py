@@ -64,6 +64,9 @@ def _file(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
     who = f"{plural(flow.nodes, 'node')} into {'one file' if flow.files == 1 else 'a file each'}"
     if flow.files > flow.nodes:
         who = f"nodes into {flow.files:,} files"
+    by_itself = flow.size / rate
+    if flow.writing and storage.value("client.turns") and found.data["file"] > 1.05 * by_itself:
+        return f"{who}: its writes take turns, and each lasts until the data is there"
     if rate == inf:
         return f"{who}: a lock that is waited for holds up the node's other requests"
     speed = f"{pairs:,} x {rate_text(rate)}" if pairs > 1 else rate_text(rate)

@@ -187,6 +187,8 @@ class _Clocks:
             own[3] += self.rates.target_request if moved else 0.0
             if self.rates.jitter:
                 own[3] *= 1 + self.rates.jitter * (chance(target, offset) - 1)
+            if writing:
+                own[1] = max(own[1], self.rates.turns * max(own))
             process = max(process, asked) + own[0]
             latest = max(
                 latest,

@@ -26,6 +26,7 @@ class Rates:
     Attributes:
         write / read: Member of `DATA` -> bytes a second.
         sharing: More time of a node's file for each further process that writes it.
+        turns: Share of a write for which others of its node into the file wait.
         request / target_request: Seconds of each request, of the process and of the target.
         jitter: Share of a target's time that is chance.
         revoke / page / ahead / hold / extent: Of locks.
@@ -37,6 +38,7 @@ class Rates:
     write: Mapping[str, float]
     read: Mapping[str, float]
     sharing: float
+    turns: float
     request: float
     target_request: float
     jitter: float
@@ -62,6 +64,7 @@ class Rates:
             write={name: value(f"{_table(name)}_write") for name in DATA},
             read={name: value(f"{_table(name)}_read") for name in DATA},
             sharing=value("client.sharing"),
+            turns=min(value("client.turns"), 1.0),
             request=value("client.request"),
             target_request=value("servers.target_request"),
             jitter=min(value("servers.jitter"), 1.0),
