@@ -103,7 +103,8 @@ def main() -> int:
         picture = Path("images", f"{given.part}.svg")
         (given.into.parent / picture.parent).mkdir(exist_ok=True)
         draw(document, given.into.parent / picture)
-        replace_marked(given.into, given.part, markdown(document, str(picture)))
+        program = "strategies.py" + ("" if given.part == PART else f" --part {given.part}")
+        replace_marked(given.into, given.part, markdown(document, str(picture)), program)
     return 0
 
 

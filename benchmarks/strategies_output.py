@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-BEGIN = "<!-- {part}: begin (python benchmarks/strategies.py {words}--into THIS FILE) -->"
+BEGIN = "<!-- {part}: begin (python benchmarks/{program} --into THIS FILE) -->"
 END = "<!-- {part}: end -->"
 _SHOWN = ("5", "10", "20", "40", "80")
 _COLOURS = {
@@ -101,11 +101,17 @@ def markdown(document: dict[str, Any], picture: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def replace_marked(page: Path, name: str, part: str) -> None:
-    """Put a part between the marks of its name in a page; at its end if it has none."""
+def replace_marked(page: Path, name: str, part: str, program: str) -> None:
+    """Put a part between the marks of its name in a page; at its end if it has none.
+
+    Args:
+        page: Its file.
+        name: Of the part.
+        part: Its text.
+        program: That writes the part, with its options.
+    """
     text = page.read_text(encoding="utf-8")
-    words = "" if name == "strategies" else f"--part {name} "
-    begin, end = BEGIN.format(part=name, words=words), END.format(part=name)
+    begin, end = BEGIN.format(part=name, program=program), END.format(part=name)
     marked = f"{begin}\n{part}{end}\n"
     if begin in text and end in text:
         before, _, rest = text.partition(begin)
