@@ -268,7 +268,7 @@ def test_stripes_as_many_as_nodes_and_as_large_as_a_node_s_part_of_a_call():
 
 
 def test_settings_of_gathered_writes_do_nothing_where_none_are_gathered():
-    lustre = dataclasses.replace(EMULATED, mpiio_driver="LUSTRE")
+    lustre = dataclasses.replace(EMULATED, mpiio_driver="LUSTRE", striping=None)
     for name in ("mpiio.romio_lustre_co_ratio", "mpiio.cb_nodes"):
         assert is_valid({name: 2}, lustre)
         assert not is_valid({name: 2, "mpiio.romio_cb_write": "disable"}, lustre)
@@ -276,6 +276,28 @@ def test_settings_of_gathered_writes_do_nothing_where_none_are_gathered():
     reading = dataclasses.replace(lustre, read_bytes=1 << 26, mpiio_read_bytes=1 << 26)
     assert "mpiio.cb_buffer_size" in _ladders(reading)
     assert "mpiio.cb_buffer_size" in _ladders(dataclasses.replace(lustre, mpiio_driver="UFS"))
+
+
+def test_settings_with_which_the_same_ranks_aggregate_do_not_act():
+    lustre = dataclasses.replace(
+        EMULATED, n_ranks=8, n_hosts=1, virtual_nodes=8, mpiio_driver="LUSTRE"
+    )
+    count, nodes, ratio = "mpiio.striping_factor", "mpiio.cb_nodes", "mpiio.romio_lustre_co_ratio"
+    unit = {"mpiio.striping_unit": 4 << 20}
+    assert not is_valid({nodes: 4}, lustre)  # one stripe, one aggregator
+    assert is_valid({ratio: 2}, lustre)
+    assert not is_valid({ratio: 2, nodes: 2}, lustre)
+    assert not is_valid({count: 4, nodes: 4}, lustre)
+    assert is_valid({count: 4, nodes: 2}, lustre)
+    assert is_valid({count: 4, ratio: 2}, lustre)
+    assert not is_valid({count: 8, ratio: 2}, lustre)
+    assert is_valid({**unit, nodes: 4}, lustre)  # all targets where only the size is given
+    assert not is_valid({**unit, ratio: 2}, lustre)
+    several = dataclasses.replace(lustre, n_ranks=32)
+    assert is_valid({count: 4, nodes: 16}, several)  # other ranks, though as many
+    reading = dataclasses.replace(lustre, read_bytes=1 << 26, mpiio_read_bytes=1 << 26)
+    for other in (reading, dataclasses.replace(lustre, striping=None)):
+        assert is_valid({nodes: 4}, other)
 
 
 def test_tunables_of_the_lustre_driver_need_it():

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from stripewise.model import ProgramFacts, Value
 from stripewise.tunables._base import Layer, SafetyClass, Tunable
 from stripewise.tunables._conditions import romio_name
+from stripewise.tunables._lustre import has_idle_aggregation
 from stripewise.tunables._registry import all_tunables, get
 from stripewise.tunables._settings import acts_per_file, scopes, settings_on, split_scope
 
@@ -191,4 +192,4 @@ def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
     unbuffered = direct_writes and not facts.read_bytes
     if unbuffered or settings.get("mca.fcoll") == "individual":
         return not settings.keys() & _OF_BUFFERING
-    return True
+    return not has_idle_aggregation(settings, facts)

@@ -17,8 +17,8 @@ from stripewise.errors import UsageError
 from stripewise.model import PatternKind
 from stripewise.simulation import Workload
 from stripewise.simulation.stacks import Layout, Setup, find_stack
-from stripewise.simulation.stacks._aggregators import lustre_aggregators
 from stripewise.simulation.stacks._pieces import array_bytes
+from stripewise.tunables import lustre_aggregators
 from support.stack_workloads import pattern_of, patterns, sums_of_phases, sums_of_requests
 
 CHOICES = ("enable", "disable", "automatic")

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -120,24 +119,3 @@ def each_host(config_list: str, most: int) -> int:
             f"cb_config_list is {config_list!r}: a simulation has no host names; use *:NUMBER"
         )
     return most if number == "*" else int(number or 1)
-
-
-def lustre_aggregators(wanted: int, stripes: int, co_ratio: int) -> int:
-    """Return how many aggregators ROMIO's Lustre driver uses in a collective write.
-
-    A multiple of the stripes, at most `co_ratio` for each of them; or, with fewer aggregators
-    than stripes, a divisor of the stripes.
-
-    Source: ROMIO, adio/ad_lustre/ad_lustre_aggregate.c (Get_striping_info), MPICH 4.0.2.
-    """
-    if wanted >= stripes:
-        return stripes * min(wanted // stripes, co_ratio)
-    found = 1
-    for divisor in range(2, math.isqrt(stripes) + 1):
-        if stripes % divisor:
-            continue
-        if stripes // divisor <= wanted:
-            return stripes // divisor
-        if divisor <= wanted:
-            found = divisor
-    return found

@@ -10,7 +10,7 @@ from dataclasses import replace
 from stripewise.model import Value
 from stripewise.simulation._requests import Phase
 from stripewise.simulation._workload import Workload
-from stripewise.simulation.stacks._aggregators import Aggregators, lustre_aggregators
+from stripewise.simulation.stacks._aggregators import Aggregators
 from stripewise.simulation.stacks._base import Setup
 from stripewise.simulation.stacks._cyclic import CyclicCall, cyclic_phases
 from stripewise.simulation.stacks._exact import Moves, cyclic_moves
@@ -19,6 +19,7 @@ from stripewise.simulation.stacks._hints import LUSTRE_NAMES, NAMES, Hints, name
 from stripewise.simulation.stacks._mpiio import Asked
 from stripewise.simulation.stacks._pieces import Ranges
 from stripewise.simulation.stacks._romio import Romio
+from stripewise.tunables import lustre_aggregators
 
 
 class RomioLustre(Romio):
