@@ -103,6 +103,9 @@ FIGURES: tuple[FigureSpec, ...] = (
     ),
     FigureSpec("client.node_write", _RATE, inf, "Writes of one node."),
     FigureSpec("client.node_read", _RATE, inf, "Reads of one node."),
+    FigureSpec(
+        "client.memory", _RATE, inf, "Copies between processes of a node before they are written."
+    ),
     FigureSpec("client.request", _TIME, 0.0, "Own time of a process for each request."),
     FigureSpec("servers.targets", _COUNT, None, "Targets: OSTs, burst-buffer nodes, disks."),
     FigureSpec("servers.target_write", _RATE, None, "Writes of one target."),

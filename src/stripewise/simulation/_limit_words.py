@@ -141,6 +141,13 @@ def _exchange(time: PhaseTime, times: Iterable[PhaseTime], *_: object) -> str:
     return f"exchange between {ranks} and aggregators: {rounds:,.0f} rounds of {each}"
 
 
+def _copy(time: PhaseTime, _: object, storage: Storage, layout: Layout) -> str:
+    del layout
+    del time
+    speed = rate_text(storage.value("client.memory"))
+    return f"copies between the processes of a node, before the write: {speed} a node"
+
+
 def _metadata(time: PhaseTime, times: Iterable[PhaseTime], *_: object) -> str:
     counts: dict[str, float] = {}
     for one in times:
@@ -153,6 +160,6 @@ def _metadata(time: PhaseTime, times: Iterable[PhaseTime], *_: object) -> str:
 WORDS: Mapping[str, Callable[[PhaseTime, Sequence[PhaseTime], Storage, Layout], str]] = {
     "process": _process, "file": _file, "node": _node, "target": _target, "whole": _whole,
     "lock": _lock, "ahead": _ahead, "request": _request, "exchange": _exchange,
-    "metadata": _metadata,
+    "copy": _copy, "metadata": _metadata,
 }  # fmt: skip
 """Resource -> what its use in a phase is called."""

@@ -68,7 +68,7 @@ def limits_of(times: Sequence[PhaseTime], storage: Storage, layout: Layout) -> t
 
 def _used(time: PhaseTime) -> dict[str, float]:
     """Seconds for which one repetition uses each resource."""
-    used = {"exchange": time.exchange, "metadata": time.metadata}
+    used = {"exchange": time.exchange, "copy": time.copy, "metadata": time.metadata}
     flows = time.flows
     for name in (*DATA, "lock"):
         together = time.uses.get(name, 0.0)

@@ -23,6 +23,7 @@ class PhaseTime(NamedTuple):
         phase: Of which it is told.
         seconds: Of all repetitions.
         exchange: Seconds of the exchange in one repetition.
+        copy: Seconds for which the processes of a node copy first, in one repetition.
         metadata: Seconds of the metadata server in one repetition.
         uses: Member of `DATA` but "process", or "lock" -> seconds for which all flows of one
             repetition together use the instance of it that is used most.
@@ -32,6 +33,7 @@ class PhaseTime(NamedTuple):
     phase: Phase
     seconds: float
     exchange: float
+    copy: float
     metadata: float
     uses: Mapping[str, float]
     flows: tuple[FlowTime, ...]
@@ -60,11 +62,12 @@ def _phase(phase: Phase, rates: Rates, layout: Layout) -> PhaseTime:
     )
     if phase.turns:
         once, metadata, uses, flows = turns_times(phase.turns, phase.nodes, rates, layout)
-        return PhaseTime(phase, once * phase.repeats, 0.0, metadata, uses, flows)
+        return PhaseTime(phase, once * phase.repeats, 0.0, 0.0, metadata, uses, flows)
     flows = tuple(flow_time(flow, rates, layout) for flow in phase.flows if flow.processes > 0)
     uses = _uses(flows, phase.nodes)
-    once = exchange + metadata + _together(flows, uses)
-    return PhaseTime(phase, once * phase.repeats, exchange, metadata, uses, flows)
+    copy = phase.copied_bytes / rates.memory
+    once = exchange + copy + metadata + _together(flows, uses)
+    return PhaseTime(phase, once * phase.repeats, exchange, copy, metadata, uses, flows)
 
 
 def _uses(flows: tuple[FlowTime, ...], nodes: int) -> dict[str, float]:

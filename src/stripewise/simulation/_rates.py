@@ -25,6 +25,7 @@ class Rates:
 
     Attributes:
         write / read: Member of `DATA` -> bytes a second.
+        memory: Bytes a second that the processes of a node copy to one another.
         sharing: More time of a node's file for each further process that writes it.
         turns: Share of a write for which others of its node into the file wait.
         request / target_request: Seconds of each request, of the process and of the target.
@@ -37,6 +38,7 @@ class Rates:
 
     write: Mapping[str, float]
     read: Mapping[str, float]
+    memory: float
     sharing: float
     turns: float
     request: float
@@ -63,6 +65,7 @@ class Rates:
         return cls(
             write={name: value(f"{_table(name)}_write") for name in DATA},
             read={name: value(f"{_table(name)}_read") for name in DATA},
+            memory=value("client.memory"),
             sharing=value("client.sharing"),
             turns=min(value("client.turns"), 1.0),
             request=value("client.request"),

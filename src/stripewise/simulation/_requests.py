@@ -101,6 +101,7 @@ class Phase:
         exchange_bytes: That each aggregator receives or sends before (after) its requests.
         ranks: That take part in the exchange; 0: there is none.
         nodes: Over which the processes of all flows spread; 0: those of the flow that has most.
+        copied_bytes: That the processes of each node copy to one another first.
         metadata: "open", "create", "stat", "remove" -> number of such operations.
         turns: Instead of flows: processes that do not wait for each other between requests.
     """
@@ -110,6 +111,7 @@ class Phase:
     flows: tuple[Flow, ...] = ()
     exchange_bytes: float = 0.0
     ranks: int = 0
+    copied_bytes: float = 0.0
     nodes: int = 0
     metadata: Mapping[str, float] = field(default_factory=dict)
     turns: tuple[Turns, ...] = ()

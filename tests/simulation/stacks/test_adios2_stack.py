@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stripewise.errors import UsageError
-from stripewise.simulation import Workload
+from stripewise.simulation import Workload, simulate
 from stripewise.simulation.stacks import Layout, Setup, find_stack
 from support.stack_workloads import (
     pattern_of,
@@ -18,6 +18,7 @@ from support.stack_workloads import (
     sums_of_phases,
     sums_of_requests,
 )
+from support.storages import GIB, described
 
 LAYOUT = Layout(stripe_count=4, stripe_size=1 << 16, targets=8)
 STACK = find_stack("adios2")
@@ -113,6 +114,17 @@ def test_four_aggregators_a_node_share_the_writing_and_no_lock_changes_hands():
         assert (flow.processes, flow.files, flow.nodes) == (8 * per_node, 8 * per_node, 8)
         assert flow.count == 128 / per_node
         assert (flow.writers, flow.handovers) == (1, 0)
+
+
+def test_data_of_others_is_copied_within_the_node_before_it_is_written():
+    work = Workload((pattern_of((512, 512, 1024), (4, 4, 4)),), 4, 16)
+    system = described({"client.memory": 2.0 * GIB})
+    for per_node, share in ((1, 15 / 16), (4, 12 / 16), (16, 0.0)):
+        settings = {"adios2.NumAggregators": 4 * per_node}
+        found = simulate(system, work, "adios2", settings)
+        assert found.seconds == pytest.approx(work.bytes / 4 * share / (2 * GIB))
+        words = [one.words for one in found.limits]
+        assert bool(share) == any("between the processes" in one for one in words)
 
 
 def test_100000_ranks_cost_what_1000_do():
