@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -104,69 +104,44 @@ if TYPE_CHECKING:
 )
 @click.option("--trials", type=click.IntRange(min=1), metavar="N",
               help="With --tune: maximum number of configurations to try.")  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True,
-              help="With --tune: seed of all random choices.")  # fmt: skip
+@click.option("--seed", type=int, metavar="N",
+              help="With --tune: seed of all random choices.  [default: 0]")  # fmt: skip
 @file_option("--html", help="Write a page with the results to FILE.")
 @json_option
+@click.pass_context
 def command(
+    context: click.Context,
+    /,
     machine: str,
-    nodes: int,
-    ranks_per_node: int | None,
-    pattern: str,
-    element_bytes: int,
-    steps: int,
-    datasets: int,
-    independent: bool,
-    reading: bool,
-    stack: str,
     settings: tuple[str, ...],
     sweeps: tuple[str, ...],
-    transport: str,
-    capacity: str | None,
-    private: bool,
-    strategy: str | None,
-    trials: int | None,
-    seed: int,
     html: Path | None,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Predict how long a job's I/O takes on a described storage, and what limits it.
 
     Nothing is run and nothing is written: the requests that the software stack would make follow
     from the pattern and the settings, and their time from the description of the storage.
     """
-    from stripewise.cli._simulate_jobs import Job, parse_sweep
-    from stripewise.cli._simulate_jobs import capacity as capacity_bytes
+    from stripewise.cli._simulate_jobs import parse_sweep
+    from stripewise.cli._simulate_tune import tune_job
     from stripewise.machines import find_storage
     from stripewise.report import simulation_json, simulation_lines
 
+    study = {name: given.pop(name) for name in ("strategy", "trials", "seed")}
     storage = find_storage(machine)
-    job = Job(
-        pattern=pattern,
-        nodes=nodes,
-        ranks_per_node=ranks_per_node or 0,
-        cores=int(storage.value("machine.ranks_per_node")),
-        element_bytes=element_bytes,
-        steps=steps,
-        datasets=datasets,
-        collective=not independent,
-        writing=not reading,
-        stack=stack,
-        transport=transport,
-        capacity_bytes=capacity_bytes(capacity) if capacity is not None else 0,
-        private=private,
-        settings=_settings(settings),
-    )
-    if strategy is not None:
+    job = _job(storage, _settings(settings), given)
+    if study["strategy"] is not None:
         if sweeps or html is not None or settings:
             raise UsageError("--tune chooses the settings: leave --set, --sweep and --html out")
-        _tune(storage, job, strategy, trials, seed, as_json)
+        tune_job(storage, job, as_json, **study)
         return
-    if trials is not None:
-        raise UsageError("--trials goes with --tune; add --tune, or leave --trials out")
+    for name in ("trials", "seed"):
+        if study[name] is not None:
+            raise UsageError(f"--{name} goes with --tune; add --tune, or leave --{name} out")
     sweep = parse_sweep(sweeps)
-    if twice := sorted(sweep.keys() & job.settings.keys()):
-        raise UsageError(f"--set and --sweep both name {twice[0]}; leave one of them out")
+    _check_sweep(context, job, sweep)
     found = _simulated(storage, job, sweep)
     if html is not None:
         from stripewise.outputs import write_file
@@ -176,19 +151,34 @@ def command(
     answer(as_json, lambda: simulation_json(found), lambda: simulation_lines(found))
 
 
-def _tune(
-    storage: Storage, job: Job, strategy: str, trials: int | None, seed: int, as_json: bool
-) -> None:
-    from stripewise.cli._simulate_jobs import workload_of
-    from stripewise.report import SimulatedStudy, simulated_study_json, simulated_study_lines
-    from stripewise.strategies import check_strategy_options
-    from stripewise.study import StudyOptions, simulated_workload, tune_simulated
+def _job(storage: Storage, settings: dict[str, Value], given: dict[str, Any]) -> Job:
+    from stripewise.cli._simulate_jobs import Job
+    from stripewise.cli._simulate_jobs import capacity as capacity_bytes
 
-    check_strategy_options(strategy, {})
-    program = simulated_workload(storage, workload_of(job), job.stack, job.transport)
-    options = StudyOptions(("simulated",), strategy=strategy, trials=trials, seed=seed)
-    found = SimulatedStudy(program, strategy, tune_simulated(program, options))
-    answer(as_json, lambda: simulated_study_json(found), lambda: simulated_study_lines(found))
+    capacity = given.pop("capacity")
+    return Job(
+        cores=int(storage.value("machine.ranks_per_node")),
+        ranks_per_node=given.pop("ranks_per_node") or 0,
+        collective=not given.pop("independent"),
+        writing=not given.pop("reading"),
+        capacity_bytes=capacity_bytes(capacity) if capacity is not None else 0,
+        settings=settings,
+        **given,
+    )
+
+
+def _check_sweep(context: click.Context, job: Job, sweep: dict[str, tuple[Value, ...]]) -> None:
+    """Refuse what an option and --sweep both say.
+
+    Raises:
+        UsageError: There is such an option.
+    """
+    if twice := sorted(sweep.keys() & job.settings.keys()):
+        raise UsageError(f"--set and --sweep both name {twice[0]}; leave one of them out")
+    for name in sweep:
+        source = context.get_parameter_source(name.replace("-", "_"))
+        if source is click.core.ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name} and --sweep both name {name}; leave one of them out")
 
 
 def _settings(texts: tuple[str, ...]) -> dict[str, Value]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stripewise.simulation import Simulated
 
 MOST_POINTS, MOST_RANKS = 100_000, 100_000_000
-_OF_JOB = ("nodes", "ranks-per-node", "stack", "transport", "capacity")
+OF_JOB = ("nodes", "ranks-per-node", "stack", "transport", "capacity")
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def parse_sweep(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
     found: dict[str, tuple[Value, ...]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
-        if equals and name in _OF_JOB:
+        if equals and name in OF_JOB:
             dimension = {name: tuple(_of_job(name, word.strip()) for word in values.split(","))}
         else:
             dimension = parse_vary([text], "--sweep")
@@ -166,8 +166,10 @@ def parse_sweep(texts: Sequence[str]) -> dict[str, tuple[Value, ...]]:
 def _of_job(name: str, word: str) -> Value:
     if name == "capacity":
         return capacity(word)
-    if name in ("stack", "transport"):
+    if name in ("stack", "transport") and word:
         return word
+    if not word:
+        raise UsageError(f"--sweep {name}: a value is missing between or behind the commas")
     if not word.isdecimal() or not 0 < int(word) < 10_000_000:
         raise UsageError(f"--sweep {name}: {word!r} is no number of at least 1")
     return int(word)
@@ -191,9 +193,9 @@ def swept(
     """Yield every combination of what is swept, and its job."""
     for values in itertools.product(*sweep.values()):
         point = dict(zip(sweep, values, strict=True))
-        settings = {name: value for name, value in point.items() if name not in _OF_JOB}
+        settings = {name: value for name, value in point.items() if name not in OF_JOB}
         changed = replace(job, settings={**job.settings, **settings})
-        for name in _OF_JOB:
+        for name in OF_JOB:
             if name in point:
                 changed = _CHANGES[name](changed, point[name])
         yield point, changed

@@ -29,8 +29,9 @@ def parse_vary(texts: Sequence[str], option: str = "--vary") -> dict[str, tuple[
     found: dict[str, tuple[Value, ...]] = {}
     for text in texts:
         name, equals, values = text.partition("=")
-        if not equals or not values.strip():
-            raise UsageError(f"{option} {text!r}: write TUNABLE=VALUE,VALUE")
+        if not equals or not values.strip() or not name.strip():
+            values = "VALUE" if option == "--set" else "VALUE,VALUE"
+            raise UsageError(f"{option} {text!r}: write TUNABLE={values}")
         knob = get(name.strip())
         if knob.name in found:
             raise UsageError(f"{option} names {knob.name} twice; give all its values at once")

@@ -43,6 +43,8 @@ class SimulatedProgram:
         stack: Software stack; "": what the facts tell, and the choice of MCA `io`.
         environment: That the program runs in: it chooses the storage's variant, unless settings
             choose another.
+        capacity_bytes: That the job asks a burst buffer for; 0: the default.
+        private: Whether each node has a part of the burst buffer to itself.
     """
 
     facts: ProgramFacts
@@ -51,6 +53,8 @@ class SimulatedProgram:
     transport: str = ""
     stack: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
+    capacity_bytes: int = 0
+    private: bool = False
 
     @property
     def tunables(self) -> frozenset[str]:
@@ -58,9 +62,8 @@ class SimulatedProgram:
         stacks = {self.stack} if self.stack else _stacks(self.facts)
         looked_at = {name for stack in stacks for name in find_stack(stack).tunables}
         known = {one.name for one in all_tunables()}
-        return frozenset(
-            {*looked_at, *LAYOUT_SETTINGS, TRANSFER, MPIIO, *(self._variables & known)}
-        )
+        layout = frozenset() if self.private else LAYOUT_SETTINGS
+        return frozenset({*looked_at, *layout, TRANSFER, MPIIO, *(self._variables & known)})
 
     @property
     def _variables(self) -> frozenset[str]:
@@ -87,6 +90,8 @@ class SimulatedProgram:
                 stack,
                 {name: value for name, value in known.items() if name in looked_at},
                 self._transport(settings),
+                capacity_bytes=self.capacity_bytes,
+                private=self.private,
                 hosts=self.facts.aggregator_hosts,
             ).seconds
         except StripewiseError:

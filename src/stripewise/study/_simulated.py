@@ -108,7 +108,13 @@ def tune_simulated(
 
 
 def simulated_workload(
-    storage: Storage, workload: Workload, stack: str = "", transport: str = ""
+    storage: Storage,
+    workload: Workload,
+    stack: str = "",
+    transport: str = "",
+    *,
+    capacity_bytes: int = 0,
+    private: bool = False,
 ) -> SimulatedProgram:
     """Return a workload as the program of a study.
 
@@ -117,8 +123,11 @@ def simulated_workload(
         workload: Of all ranks.
         stack: Software stack; "": the one that the storage's users have.
         transport: Name of the storage's variant; "": the default.
+        capacity_bytes: That the job asks a burst buffer for; 0: the default.
+        private: Whether each node has a part of the burst buffer to itself.
 
     Raises:
+        ConfigurationError: There is no such capacity, or no such part.
         UsageError: No library has a part in it whose settings could be tuned.
     """
     if not workload.patterns:
@@ -149,7 +158,7 @@ def simulated_workload(
         filesystem=storage.kind,
         mpiio_driver="LUSTRE" if name == "romio-lustre" else "",
         striping=Striping(
-            granted_targets(storage),
+            granted_targets(storage, capacity_bytes),
             int(storage.value("layout.stripe_count")),
             int(storage.value("layout.stripe_size")),
         ),
@@ -157,7 +166,9 @@ def simulated_workload(
         interleaved=interleaved(pattern),
         patterns=summaries(workload.patterns),
     )
-    return SimulatedProgram(facts, workload, storage, transport, name)
+    return SimulatedProgram(
+        facts, workload, storage, transport, name, capacity_bytes=capacity_bytes, private=private
+    )
 
 
 def _implementation(stack: str) -> str:
