@@ -60,6 +60,7 @@ def test_dotted_figures_of_a_transport_need_no_quotes():
 
 
 TARGET = 'target_write = { value = "3000 MB/s", kind = "documented", source = "guide" }'
+JITTER = 'jitter = { value = 1.5, kind = "assumed", source = "x" }'
 REFUSED = {
     "required": (
         f"{TARGET}\n",
@@ -93,6 +94,7 @@ REFUSED = {
     "source": ('source = "IOR"', 'source = " "', "client.process_write: source is empty", "say"),
     "no source": ('source = "IOR"', "", "client.process_write.source is missing", "add it"),
     "bare": (TARGET, 'target_write = "3 GB/s"', "servers.target_write = '3 GB/s'", "write { val"),
+    "chance": (TARGET, f"{JITTER}\n{TARGET}", "servers.jitter = 1.5 is more than 1", "from 0"),
     "stripes": ("value = 4,", "value = 13,", "layout.stripe_count = 13 is more", "at most"),
     "interval": ('"2 GiB/s"', '"1.2 GiB/s"', "does not hold the value '1.5 GiB/s'", "correct"),
     "ends": (', "2 GiB/s"', "", "interval = ['1 GiB/s']", "[lowest, highest]"),
@@ -171,7 +173,8 @@ def _figures(draw, only=()):
     found = {}
     for spec in FIGURES:
         if spec.name in chosen or (not only and spec.default is None):
-            low, value, high = sorted(draw(st.tuples(*[_RANGES[spec.dimension]] * 3)))
+            drawn = draw(st.tuples(*[_RANGES[spec.dimension]] * 3))
+            low, value, high = sorted(min(end, spec.most) for end in drawn)
             known = draw(st.booleans())
             kind = draw(st.sampled_from(list(Evidence)))
             ends = (low, high) if known else (None, None)

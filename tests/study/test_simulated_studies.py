@@ -40,3 +40,9 @@ def test_the_same_seed_gives_the_same_study():
     _, other = tuned("auto", seed=5)
     assert [t.settings for t in one.trials] == [t.settings for t in other.trials]
     assert one.speedup == other.speedup
+
+
+@pytest.mark.parametrize("stack", ["ompio", "ompio-lustre"])
+def test_a_job_over_ompio_is_one_of_open_mpi(stack):
+    facts = simulated_workload(STORAGE, WORK, stack).facts
+    assert (facts.mpi_family, facts.mpiio_implementation) == ("openmpi", "ompio")

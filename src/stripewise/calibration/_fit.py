@@ -11,8 +11,9 @@ import numpy as np
 
 from stripewise.calibration._blank import finished
 from stripewise.calibration._cases import Case
-from stripewise.calibration._least_squares import Vector, least_squares, slopes_at
+from stripewise.calibration._least_squares import Vector, huber_loss, least_squares, slopes_at
 from stripewise.calibration._predict import bandwidth
+from stripewise.calibration._published import with_values
 from stripewise.calibration.readers import Measured, Results
 from stripewise.errors import UsageError
 from stripewise.machines import Evidence, Figure, Storage
@@ -125,7 +126,7 @@ class _Problem:
 
     def residuals(self, place: Vector) -> Vector:
         values = dict(zip(self.expected, np.exp(place), strict=True))
-        moved = _with_values(self.base, values)
+        moved = with_values(self.base, values)
         found = np.array([np.log(bandwidth(moved, case)) for case in self.cases])
         far = (place - np.log(list(self.expected.values()))) / WIDE
         return np.concatenate([(found - self.rates) / self.unsure, far])
@@ -159,8 +160,7 @@ class _Problem:
 
     def loss(self, place: Vector) -> float:
         """Return half of the squared errors of the rates, as far as they count."""
-        size = np.abs(self.residuals(place)[: len(self.rates)])
-        return float(np.where(size < SCALE, size**2 / 2, SCALE * (size - SCALE / 2)).sum())
+        return huber_loss(self.residuals(place)[: len(self.rates)], SCALE)
 
     def spare(self, place: Vector) -> list[str]:
         """Return the figures without each of which the rates are explained as well."""
@@ -278,11 +278,6 @@ def _unsure(chosen: Sequence[Measured]) -> Vector:
 def _operation(rates: Vector) -> tuple[float, float, float]:
     """Return seconds of an operation, and the range of its repeats."""
     return float(1 / np.median(rates)), float(1 / rates.max()), float(1 / rates.min())
-
-
-def _with_values(storage: Storage, values: dict[str, float]) -> Storage:
-    figures = {name: Figure(value, Evidence.MEASURED, "fit") for name, value in values.items()}
-    return replace(storage, figures={**storage.figures, **figures})
 
 
 def _with_figure(

@@ -41,20 +41,20 @@ def least_squares(
         weights = 1.0 / np.maximum(1.0, np.abs(there) / scale)
         normal = slopes.T @ (weights[:, None] * slopes)
         downhill = slopes.T @ (weights * there)
-        loss, step = _loss(there, scale), np.zeros_like(here)
+        loss, step = huber_loss(there, scale), np.zeros_like(here)
         while damping < HARDEST:
             ridge = damping * np.diag(np.maximum(np.diag(normal), 1e-9))
             step = np.clip(-np.linalg.solve(normal + ridge, downhill), -1.0, 1.0)
             moved = residuals(here + step)
-            if _loss(moved, scale) < loss:
+            if huber_loss(moved, scale) < loss:
                 here, there, damping = here + step, moved, damping * EASIER
                 break
             damping *= HARDER
         else:
             break
-        if np.max(np.abs(step)) < 1e-6 or loss - _loss(there, scale) < 1e-9 * loss:
+        if np.max(np.abs(step)) < 1e-6 or loss - huber_loss(there, scale) < 1e-9 * loss:
             break
-    return here, _loss(there, scale)
+    return here, huber_loss(there, scale)
 
 
 def spreads_at(residuals: Callable[[Vector], Vector], place: Vector) -> Vector:
@@ -83,7 +83,8 @@ def _forward(residuals: Callable[[Vector], Vector], here: Vector, there: Vector)
     return np.stack(columns, axis=1)
 
 
-def _loss(values: Vector, scale: float) -> float:
+def huber_loss(values: Vector, scale: float) -> float:
+    """Return half the squares of values, shape (n,); beyond `scale` they count in proportion."""
     size = np.abs(values)
     return float(np.sum(np.where(size < scale, size**2 / 2, scale * (size - scale / 2))))
 

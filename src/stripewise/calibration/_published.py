@@ -14,7 +14,7 @@ from stripewise.calibration._least_squares import Vector, least_squares, spreads
 from stripewise.calibration._plans import Free
 from stripewise.calibration._predict import Predictor
 from stripewise.calibration._tables import Cell, Table, load_table
-from stripewise.machines import Evidence, Figure, Storage
+from stripewise.machines import FIGURES, Evidence, Figure, Storage
 
 REPEATED, SINGLE = 0.12, 0.2
 """Relative error of a published number: a median of repeats, or one run or the best.  Assumed."""
@@ -23,6 +23,7 @@ SCALE = 2.0
 TOLD = 0.8
 """A figure is fitted if the cells narrow what was known of it at least to this share."""
 WIDTH = 1.96
+_MOST = {spec.name: spec.most for spec in FIGURES}
 CHANGES = 6
 """Times that the best configurations of tuned cells are looked for again."""
 
@@ -86,17 +87,6 @@ def _residuals(
     """Return what is wrong with figures: errors of cells, and how far from what is expected."""
     far = [(value - np.log(one.value)) / one.spread
            for one, value in zip(free, place, strict=True)]  # fmt: skip
-    return np.concatenate([_errors(predictor, storage, free, cells, place), far])
-
-
-def _errors(
-    predictor: Predictor,
-    storage: Storage,
-    free: Sequence[Free],
-    cells: Sequence[tuple[Table, Cell]],
-    place: Vector,
-) -> Vector:
-    """Return the relative errors of cells, in standard deviations."""
     moved = with_values(storage, {one.name: float(np.exp(value))
                                   for one, value in zip(free, place, strict=True)})  # fmt: skip
     errors = []
@@ -104,7 +94,7 @@ def _errors(
         found = predictor.value(moved, table, cell)
         unsure = REPEATED if cell.repeats else SINGLE
         errors.append(0.0 if found is None else np.log(found / cell.value) / unsure)
-    return np.array(errors)
+    return np.concatenate([errors, far])
 
 
 def with_values(storage: Storage, values: Mapping[str, float]) -> Storage:
@@ -132,7 +122,7 @@ def described(
             figures[one.name] = Figure(one.value, kind, source)
             continue
         low, middle, high = (float(np.exp(value + side * WIDTH * width)) for side in (-1, 0, 1))
-        most = 1.0 if one.name == "servers.jitter" else np.inf
+        most = _MOST[one.name]
         figures[one.name] = Figure(
             min(middle, most), Evidence.MEASURED, fitted, low, min(high, most)
         )

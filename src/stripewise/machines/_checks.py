@@ -38,6 +38,8 @@ def converted(spec: FigureSpec, value: object, where: str) -> float:
         raise ValueError(f"{shown} is negative: give {EXAMPLES[spec.dimension]} or its like")
     if not isfinite(number) or number > _MOST[spec.dimension]:
         raise ValueError(f"{shown} is too large: check its unit")
+    if number > spec.most:
+        raise ValueError(f"{shown} is more than {spec.most:g}: give a number from 0 to it")
     if number < least:
         what = "is 0" if number == 0 else "is too small"
         remedy = "; leave it out if nothing is limited" if spec.default is not None else ""

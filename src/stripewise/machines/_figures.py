@@ -45,12 +45,14 @@ class FigureSpec:
         dimension: Of its value.
         default: In base units, where a description does not have it; None: it must have it.
         meaning: One line for people.
+        most: Its greatest value.
     """
 
     name: str
     dimension: Dimension
     default: float | None
     meaning: str
+    most: float = inf
 
     @property
     def absence(self) -> str:
@@ -111,7 +113,9 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec("servers.target_write", _RATE, None, "Writes of one target."),
     FigureSpec("servers.target_read", _RATE, None, "Reads of one target."),
     FigureSpec("servers.target_request", _TIME, 0.0, "Time of a target for each request."),
-    FigureSpec("servers.jitter", _RATIO, 0.0, "Share of a target's time that is chance, 0 to 1."),
+    FigureSpec(
+        "servers.jitter", _RATIO, 0.0, "Share of a target's time that is chance, 0 to 1.", 1.0
+    ),
     FigureSpec("servers.whole_write", _RATE, inf, "Writes of the whole storage."),
     FigureSpec("servers.whole_read", _RATE, inf, "Reads of the whole storage."),
     FigureSpec(

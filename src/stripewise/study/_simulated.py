@@ -29,8 +29,6 @@ from stripewise.study._tools import FirstLook, Tools
 from stripewise.tunables import find_space
 from stripewise.workspace import Place, Workspace
 
-_FAMILIES = {"ompio": "openmpi"}
-
 
 class NoFiles(Workspace):
     """Places that do not exist, for runs that write nothing."""
@@ -136,6 +134,7 @@ def simulated_workload(
             "of its files with --sweep striping_factor=1,4,-1"
         )
     name = stack or storage.stack
+    implementation = "ompio" if name.startswith("ompio") else "romio"
     pattern = max(workload.patterns, key=lambda one: one.steps)
     moved = {True: 0, False: 0}
     for one in workload.patterns:
@@ -144,9 +143,9 @@ def simulated_workload(
     facts = ProgramFacts(
         n_ranks=workload.ranks,
         n_hosts=workload.nodes,
-        mpi_family=_FAMILIES.get(name, "mpich"),
+        mpi_family="openmpi" if implementation == "ompio" else "mpich",
         mpi_version="CRAY MPICH" if name == "cray" else "",
-        mpiio_implementation="" if name.startswith("posix") else _implementation(name),
+        mpiio_implementation="" if name.startswith("posix") else implementation,
         collective_bytes=collective,
         independent_bytes=sum(moved.values()) - collective,
         mpiio_read_bytes=moved[False],
@@ -169,10 +168,6 @@ def simulated_workload(
     return SimulatedProgram(
         facts, workload, storage, transport, name, capacity_bytes=capacity_bytes, private=private
     )
-
-
-def _implementation(stack: str) -> str:
-    return "ompio" if stack == "ompio" else "romio"
 
 
 def _nothing_written(

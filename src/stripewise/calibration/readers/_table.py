@@ -10,14 +10,14 @@ import re
 from collections.abc import Mapping
 
 from stripewise.calibration._cases import case_of, settings_of
-from stripewise.calibration._tables import parse_table
+from stripewise.calibration._tables import UNITS, parse_table
 from stripewise.calibration.readers._base import Measured, Reader, Results, blocks, check_rate
 from stripewise.errors import UsageError
 from stripewise.machines import Dimension, quantity
 from stripewise.simulation.stacks import find_stack
 
 _OWN = ("nodes", "ranks_per_node", "access", "files", "block", "transfer", "collective", "stack")
-_UNITS = {"GiB/s": float(1 << 30), "MiB/s": float(1 << 20), "GB/s": 1e9, "MB/s": 1e6}
+_UNITS = {unit: factor for unit, factor in UNITS.items() if unit.endswith("/s")}
 _NO, _YES = ("no", "false", "0", "independent"), ("yes", "true", "1", "collective")
 _EXAMPLE = "nodes,ranks_per_node,access,files,block,transfer,GiB/s"
 
