@@ -68,6 +68,23 @@ def test_reads_and_writes_are_told_apart():
     assert fitted.storage.value("client.process_write") == pytest.approx(1.1 * GIB, rel=0.1)
 
 
+def test_one_node_tells_of_itself_and_not_of_a_target():
+    limits = {"client.process_write": GIB, "client.file_write": 1.5 * GIB}
+    truth = described({**limits, "servers.target_write": 3.0 * GIB})
+    jobs = [(1, "posix-process"), (2, "posix-process"), (4, "posix-process"), (4, "posix-shared")]
+    found = []
+    for ranks, stack in jobs:
+        work = blocks("test", 1, ranks, 64 * MIB, 4 * MIB)
+        rate = bandwidth(truth, Case(work, stack, ()))
+        found.append(Measured("test", work, stack, {}, (rate, 1.01 * rate, 0.99 * rate)))
+    results = Results(tuple(found))
+    fitted = fit_results(results, blank_storage(results, name="site", targets=12))
+    assert set(fitted.told) == set(limits)
+    for name, value in limits.items():
+        assert fitted.storage.value(name) == pytest.approx(value, rel=0.1)
+    assert "several nodes" in fitted.untold["servers.target_write"]
+
+
 def test_what_no_run_came_near_is_left_out():
     truth = described({"client.process_write": GIB})
     results = simulated(truth, 1)
