@@ -4,7 +4,8 @@
 
 import pytest
 
-from stripewise.calibration import UNITS, load_table, table_names
+from stripewise.calibration import PLANS, UNITS, load_table, table_names
+from stripewise.calibration._plans import REASONS
 from stripewise.errors import UsageError
 
 CALIBRATED = {
@@ -66,3 +67,9 @@ def test_a_cell_has_what_its_table_says() -> None:
 def test_an_unknown_table_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="archer-mpiio"):
         load_table("none")
+
+
+def test_what_a_fit_expects_has_a_document_or_a_reason():
+    for plan in PLANS.values():
+        for one in plan.free:
+            assert one.source or REASONS[one.name]

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from stripewise.calibration._least_squares import Vector, least_squares, spreads_at
-from stripewise.calibration._plans import Free
+from stripewise.calibration._plans import REASONS, Free
 from stripewise.calibration._predict import Predictor
 from stripewise.calibration._tables import Cell, Table, load_table
 from stripewise.machines import FIGURES, Evidence, Figure, Storage
@@ -24,6 +24,7 @@ TOLD = 0.8
 """A figure is fitted if the cells narrow what was known of it at least to this share."""
 WIDTH = 1.96
 _MOST = {spec.name: spec.most for spec in FIGURES}
+UNTOLD = "assumed, as the marked cells do not tell it"
 CHANGES = 6
 """Times that the best configurations of tuned cells are looked for again."""
 
@@ -118,7 +119,7 @@ def described(
     for one, value, width in zip(free, place, spread, strict=True):
         if width > TOLD * one.spread:
             kind = Evidence.DOCUMENTED if one.source else Evidence.ASSUMED
-            source = one.source or "a guess: the published tables do not tell it"
+            source = one.source or f"{UNTOLD}, because {REASONS[one.name]}"
             figures[one.name] = Figure(one.value, kind, source)
             continue
         low, middle, high = (float(np.exp(value + side * WIDTH * width)) for side in (-1, 0, 1))
