@@ -1,196 +1,21 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
+"""Places of runs: what is in them, and what is removed with them."""
+
 from __future__ import annotations
 
-import hashlib
 import os
-import shutil
-import socket
 import stat
 import subprocess
-from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
 from stripewise.emulation import Layout, own_layout, set_layout
-from stripewise.errors import StorageError, StudyError, UsageError
+from stripewise.errors import StudyError, UsageError
 from stripewise.owned import OwnedDirectory
-from stripewise.workspace import InputSnapshot, Workspace, _disk_space, _snapshot
-
-LARGE = (1 << 20) + 10
-ODD_NAME = os.fsdecode(b"caf\xe9")
-
-
-@pytest.fixture
-def user(tmp_path: Path) -> Path:
-    """A user's working directory with a bit of everything."""
-    directory = tmp_path / "user"
-    (directory / "data" / "deep").mkdir(parents=True)
-    (directory / "a.out").write_text("#!/bin/sh\necho $0\n")
-    (directory / "a.out").chmod(0o755)
-    (directory / "input.nml").write_text("small")
-    (directory / "data" / "mesh").write_bytes(b"m" * LARGE)
-    (directory / "data" / "restart").write_bytes(b"r" * LARGE)
-    (directory / "data" / "deep" / ODD_NAME).write_text("odd")
-    (directory / "link").symlink_to("data/mesh")
-    (directory / "absolute").symlink_to(directory / "input.nml")
-    (directory / "folder").symlink_to("data")
-    (directory / "dangling").symlink_to("nowhere")
-    (directory / ".git").mkdir()
-    (directory / ".git" / "HEAD").write_text("x")
-    (directory / "old.stripewise").mkdir()
-    (directory / "old.stripewise" / "best.toml").write_text("x")
-    (tmp_path / "outside").write_text("outside")
-    (directory / "out_link").symlink_to("../outside")
-    (directory / "secret").write_text("x")
-    return directory
-
-
-def state(directory: Path) -> dict[str, tuple[object, ...]]:
-    """Everything that can be seen of a tree, but access times."""
-    found = {}
-    for folder, folders, files in os.walk(directory):
-        for name in (*folders, *files):
-            path = os.path.join(folder, name)
-            status = os.lstat(path)
-            content = b""
-            if stat.S_ISREG(status.st_mode):
-                content = hashlib.sha256(Path(path).read_bytes()).digest()
-            elif stat.S_ISLNK(status.st_mode):
-                content = os.fsencode(os.readlink(path))
-            found[path] = (status.st_ino, status.st_mode, status.st_mtime_ns, content)
-    return found
-
-
-@pytest.fixture
-def study(user: Path) -> OwnedDirectory:
-    return OwnedDirectory.take(user / "mine.stripewise", "study")
-
-
-@pytest.fixture
-def workspace(user: Path, study: OwnedDirectory) -> Workspace:
-    return Workspace(InputSnapshot.create(user, study), study)
-
-
-# -- snapshot ----------------------------------------------------------------------------------
-
-
-def test_a_snapshot_holds_the_inputs_and_nothing_else(user, study, workspace):
-    names = set(workspace.snapshot.entries)
-    assert {"a.out", "data/mesh", f"data/deep/{ODD_NAME}", "link", "folder"} <= names
-    assert not any(".git" in name or "stripewise" in name for name in names)
-    copy = study.path / "inputs"
-    assert (copy / "data" / "mesh").read_bytes() == b"m" * LARGE
-    assert (copy / "data" / "mesh").stat().st_mtime_ns == (user / "data/mesh").stat().st_mtime_ns
-    assert stat.S_IMODE((copy / "a.out").stat().st_mode) == 0o555
-    assert sum(entry.size_bytes for entry in workspace.snapshot.entries.values()) == sum(
-        path.stat().st_size
-        for path in user.rglob("*")
-        if path.is_file()
-        and not path.is_symlink()
-        and not {".git", "old.stripewise"} & set(path.parts)
-        and "mine.stripewise" not in path.parts
-    )
-
-
-def test_links_stay_inside_or_keep_their_target(user, study, workspace):
-    copy = study.path / "inputs"
-    assert os.readlink(copy / "link") == "data/mesh"
-    assert os.readlink(copy / "absolute") == "input.nml"
-    assert os.readlink(copy / "dangling") == "nowhere"
-    assert (copy / "out_link").read_text() == "outside"
-
-
-def test_a_snapshot_is_found_again(study, workspace):
-    again = InputSnapshot.load(study)
-    assert again is not None
-    assert again.entries == workspace.snapshot.entries
-    again.check()
-    assert InputSnapshot.load(study.inside("none")) is None
-
-
-def test_an_interrupted_snapshot_is_made_anew(user, study, workspace):
-    (study.path / "inputs.json").unlink()
-    (study.path / "inputs" / "junk").write_text("x")
-    assert InputSnapshot.load(study) is None
-    InputSnapshot.create(user, study).check()
-    assert not (study.path / "inputs" / "junk").exists()
-
-
-def test_what_is_no_file_is_skipped(user, study):
-    os.mkfifo(user / "pipe")
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(user / "sock"))
-        snapshot = InputSnapshot.create(user, study)
-    assert "input.nml" in snapshot.entries
-    assert not {"pipe", "sock"} & set(snapshot.entries)
-
-
-def test_only_named_inputs_and_the_program(user, study):
-    snapshot = InputSnapshot.create(
-        user,
-        study,
-        inputs=[Path("data/deep"), user / "input.nml"],
-        command=["mpiexec", "./a.out", "--in=input.nml", "out.h5"],
-    )
-    expected = {"a.out", "data", "data/deep", f"data/deep/{ODD_NAME}", "input.nml"}
-    assert set(snapshot.entries) == expected
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ("none", "there is no input none"),
-        ("../outside", "lies outside"),
-        ("/etc/hosts", "outside"),
-    ],
-)
-def test_inputs_that_cannot_be_taken(user, study, given, message):
-    with pytest.raises(UsageError, match=message):
-        InputSnapshot.create(user, study, inputs=[Path(given)])
-
-
-def test_too_much_is_refused_with_size_and_remedy(user, study, monkeypatch):
-    monkeypatch.setattr(_snapshot, "can_clone", lambda *_: False)
-    monkeypatch.setattr(_snapshot, "MAX_BYTES", 1 << 20)
-    with pytest.raises(StudyError, match=r"holds 2\.0 MiB .*1\.0 MiB .*--input PATH"):
-        InputSnapshot.create(user, study)
-    monkeypatch.setattr(_snapshot, "MAX_ENTRIES", 3)
-    with pytest.raises(StudyError, match=r"more than 3 files.*--input PATH"):
-        InputSnapshot.create(user, study)
-
-
-def test_no_room_is_refused_before_copying(user, study, monkeypatch):
-    monkeypatch.setattr(_snapshot, "can_clone", lambda *_: False)
-    usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(1, 1, 1 << 20))
-    with pytest.raises(StorageError, match=r"needs 2\.0 MiB .*there is: 1\.0 MiB; make room"):
-        InputSnapshot.create(user, study)
-    assert list((study.path / "inputs").iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda copy: (copy / "input.nml").unlink(), "input.nml is missing from"),
-        (lambda copy: (copy / "new").write_text(""), "new was added to"),
-        (lambda copy: (copy / "a.out").write_text("changed"), "a.out was changed in"),
-        (lambda copy: shutil.rmtree(copy / "data" / "deep"), "data/deep"),
-        (lambda copy: os.utime(copy / "data/mesh"), "data/mesh was changed"),
-    ],
-)
-def test_damage_is_noticed_before_the_next_run(study, workspace, damage, message):
-    for path in (study.path / "inputs").rglob("*"):
-        if not path.is_symlink():
-            path.chmod(0o755)
-    workspace.prepare("1")
-    damage(study.path / "inputs")
-    with pytest.raises(StudyError, match=message):
-        workspace.prepare("2")
-
-
-# -- runs --------------------------------------------------------------------------------------
+from stripewise.workspace import InputSnapshot, Workspace
+from workspace.trees import LARGE, ODD_NAME, state
 
 VANDAL = """
 echo more >> input.nml
@@ -322,68 +147,6 @@ def test_directories_without_permissions_are_removed(workspace):
     (run / "a").chmod(0o500)
     workspace.release("1")
     assert not run.exists()
-
-
-def test_a_run_that_does_not_fit_is_refused(study, workspace):
-    workspace.first_run_known((), 10**18)
-    with pytest.raises(StorageError, match=r"a run needs 888\.\d PiB .*make room"):
-        workspace.prepare("1")
-    assert study.inside("work").names() == ()
-
-
-def test_a_quota_is_asked_for_once_per_size(workspace, monkeypatch):
-    workspace.prepare("1")
-    asked = []
-    monkeypatch.setattr(_disk_space, "_reserve", lambda _file, size: asked.append(size) or 0)
-    for needed in (8 << 20, 8 << 20, 9 << 20):
-        workspace.first_run_known((), needed)
-        workspace.check_after_failure("1")
-    assert asked == [8 << 20, 9 << 20]
-
-
-def test_a_quota_that_refuses_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(_disk_space, "_reserve", lambda *_: 122)
-    with pytest.raises(StorageError, match="there is: disk quota exceeded"):
-        _disk_space.check_quota(tmp_path, 5000, "a run")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_reserving_leaves_nothing(tmp_path):
-    _disk_space.check_quota(tmp_path, 1 << 20, "a run")
-    _disk_space.check_quota(tmp_path, 0, "a run")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_format_bytes():
-    assert [_disk_space.format_bytes(n) for n in (0, 1023, 1536, 3 << 30)] == [
-        "0 bytes",
-        "1023 bytes",
-        "1.5 KiB",
-        "3.0 GiB",
-    ]
-
-
-# -- commands ----------------------------------------------------------------------------------
-
-
-def command_of(workspace, study, command):
-    return Workspace(workspace.snapshot, study, command).find("1").command
-
-
-def test_commands_follow_the_run(user, study, workspace):
-    run = str(workspace.find("1").directory)
-    command = ("mpiexec", "./a.out", "{run_dir}/x", "--in=../outside", "../outside", "/etc/hosts")
-    outside = str(user.parent / "outside")
-    assert command_of(workspace, study, command) == (
-        "mpiexec", "./a.out", f"{run}/x", f"--in={outside}", outside, "/etc/hosts",
-    )  # fmt: skip
-    same = ("data/../input.nml", "../user/x", "a..b", "../no/where")
-    assert command_of(workspace, study, same) == same
-
-
-def test_an_output_outside_is_refused(study, workspace):
-    with pytest.raises(UsageError, match=r"\.\./out\.h5 would be made outside"):
-        command_of(workspace, study, ("./a.out", "../out.h5"))
 
 
 def test_runs_on_emulated_storage_have_their_inputs_and_layouts_within(
