@@ -4,9 +4,20 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from stripewise.calibration import SETS, names_of, score, soft_minimum, validate
+from stripewise.calibration import (
+    SETS,
+    Predicted,
+    Validation,
+    names_of,
+    repeats,
+    score,
+    soft_minimum,
+    validate,
+)
+from stripewise.calibration._tables import parse_table
 from stripewise.errors import ConfigurationError, UsageError
 from stripewise.report import (
     draw_validation,
@@ -47,6 +58,31 @@ def agree(page, ours):
 
 def number(text):
     return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+
+
+def published(machine, *values, mode="tuned"):
+    """A table of one case, as if it were predicted without error."""
+    cells = "".join(
+        f'[[cells]]\nkernel = "vpic"\nranks = {ranks}\nnodes = 22\nmode = "{mode}"\n'
+        f"value = {value}\ncalibrate = false\n"
+        for ranks, value in values
+    )
+    text = f'unit = "GB/s"\nmachine = "{machine}"\n[workload]\nstack = "cray"\n{cells}'
+    table = parse_table(text, machine)
+    return Validation(table, tuple(Predicted(cell, cell.value) for cell in table.cells))
+
+
+def test_what_was_published_twice_says_how_well_it_can_be_predicted():
+    once = published("hopper", (528, 4.0), (1056, 8.0))
+    assert repeats([once]) is None
+    assert repeats([once, published("edison", (528, 8.0))]) is None
+    assert repeats([once, published("hopper", (528, 8.0), mode="default")]) is None
+    same = repeats([once, published("hopper", (528, 4.0))])
+    assert (same.number, same.most, same.score.error, same.score.rho) == (1, 1, 0, 1)
+    twice = repeats([once, published("hopper", (528, 6.0))])
+    assert twice.most == pytest.approx(1.5)
+    # Standard deviation of two logarithms; half of normal numbers are within 0.67 of it.
+    assert twice.score.error == pytest.approx(0.67 * np.log(1.5) / 2**0.5, rel=0.25)
 
 
 @pytest.mark.long

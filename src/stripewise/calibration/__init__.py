@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from stripewise.calibration._plans import Plan as Plan
     from stripewise.calibration._predict import Predictor as Predictor
     from stripewise.calibration._published import fit_published as fit_published
+    from stripewise.calibration._repeats import Repeats as Repeats
+    from stripewise.calibration._repeats import repeats as repeats
     from stripewise.calibration._soft_minimum import soft_minimum as soft_minimum
     from stripewise.calibration._tables import UNITS as UNITS
     from stripewise.calibration._tables import Cell as Cell

@@ -151,7 +151,7 @@ def header(
         FILES,
         OBJECTS,
         storage.striping.stripe_count,
-        len(FIGURES),
+        0,
         storage.striping.stripe_size,
         storage.noise_factor(run_id),
         *figures,

@@ -8,7 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from stripewise.calibration import SETS, UNITS, Predicted, Score, Table, Validation, score
+from stripewise.calibration import (
+    SETS,
+    UNITS,
+    Predicted,
+    Score,
+    Table,
+    Validation,
+    repeats,
+    score,
+)
 from stripewise.text import finite, plural
 
 _SHORT = {
@@ -141,6 +150,7 @@ def validation_page(
     if simpler:
         lines += ["## Against a soft minimum of three limits", ""]
         lines += [*_score_rows(_beside(found, simpler)), ""]
+    lines += _repeat_rows(found)
     lines += ["## Tables", "", *_score_rows([(one.table.name, [one]) for one in found]), ""]
     for one in found:
         lines += ["", *_table_part(one)]
@@ -158,6 +168,28 @@ def _beside(
         name = ", ".join(names)
         rows += [(f"laws: {name}", ours), (f"soft minimum: {name}", others)]
     return rows
+
+
+def _repeat_rows(found: Sequence[Validation]) -> list[str]:
+    """Return what no model can do better: the scores of the numbers against themselves."""
+    rows = [(name, again) for name, members in sets_of(found) if (again := repeats(members))]
+    if not rows:
+        return []
+    return [
+        "## As far as the numbers repeat",
+        "",
+        "Some cases were published more than once. A model that knew the mean of each case would "
+        "score no better than this on the cells that are only predicted:",
+        "",
+        "| | cases published twice | greatest ratio | median error | rho |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {name} | {one.number} | {one.most:.2f} | {one.score.error:.1%} | "
+            f"{one.score.rho:.3f} |"
+            for name, one in rows
+        ),
+        "",
+    ]
 
 
 def _score_rows(rows: Sequence[tuple[str, Sequence[Validation]]]) -> Iterator[str]:

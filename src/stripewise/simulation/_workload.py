@@ -22,10 +22,8 @@ class Workload:
         memory_run: Bytes of a row of the buffer, where there are gaps between rows (ghost cells in
             memory); 0: buffers have no gaps.
         own: What the program asks of the storage by itself, whatever the stack, as traced.
-        opened: Files, which names in `patterns` tell apart, and how often each is opened to be
-            written (True) or read; once, where nothing is said.
-        flowing: Independent calls of a rank follow each other without waiting for other ranks;
-            otherwise all of them wait for each other after each step.
+        reopened: Files, which names in `patterns` tell apart, are opened and closed in each step;
+            otherwise each once.
     """
 
     patterns: tuple[Pattern, ...]
@@ -33,17 +31,16 @@ class Workload:
     ranks_per_node: int
     memory_run: int = 0
     own: tuple[Stretch, ...] = ()
-    opened: tuple[tuple[str, bool, int], ...] = ()
-    flowing: bool = False
+    reopened: bool = False
 
     @property
     def ranks(self) -> int:
         """Ranks of the job."""
         return self.nodes * self.ranks_per_node
 
-    def opens(self, file: str, writing: bool) -> int:
-        """Times that a file is opened in one direction."""
-        return {(name, way): n for name, way, n in self.opened}.get((file, writing), 1)
+    def opens(self, file: str) -> int:
+        """Times that a file is opened."""
+        return max(one.steps for one in self.patterns if one.file == file) if self.reopened else 1
 
     @property
     def bytes(self) -> int:
