@@ -29,10 +29,7 @@ from record_surfaces import environment, family, launcher
 
 from stripewise.errors import StripewiseError
 from stripewise.machines import find_storage
-from stripewise.model import PatternKind
-from stripewise.patterns import find_patterns
-from stripewise.readers import read_evidence
-from stripewise.simulation import Workload, simulate, workload_from_kernel
+from stripewise.simulation import simulate, workload_from_kernel
 
 COMMAND = (sys.executable, "-c", "from stripewise.cli import main; main()")
 CLOSE = 0.15
@@ -103,7 +100,7 @@ CELLS = (
     Cell("blocks-ompio", ARCHER2, "openmpi", "ompio", 4, BLOCKS),
     Cell("vpic-ompio", ARCHER2, "openmpi", "ompio", 4, "vpic --local 524288"),
     Cell("gcrm-ompio", HOPPER, "openmpi", "ompio", 4, "gcrm --local 1,26,40960"),
-    Cell("btio-warp", WARP, "mpich", "romio", 2, "btio --size 64,64,64"),
+    Cell("btio-warp", "shaheen2-datawarp@1/1024", "mpich", "romio", 2, "btio --size 64,64,64"),
     Cell("gcrm-warp", WARP, "mpich", "romio", 2, "gcrm --local 1,26,81920",
          hints={"cb_buffer_size": 1 << 20}),
     Cell("blocks-warp", WARP, "lustre-mpi", "romio", 4, BLOCKS),
@@ -113,13 +110,13 @@ CELLS = (
     Cell("vpic-own-files", HOPPER, "openmpi", "posix-process", 4, "vpic --local 524288",
          more="--backend posix --layout per-process"),
     Cell("blocks-shared", ARCHER2, "openmpi", "posix-shared", 4,
-         "array3d --local 2,8,32768", more="--backend posix --layout shared"),
+         "array3d --local 4,16,16384", more="--backend posix --layout shared"),
     Cell("vpic-per-node", HOPPER, "openmpi", "posix-node", 4, "vpic --local 262144",
          more="--backend posix --layout per-node --node-ranks 2", per_node=2),
     Cell("blocks-serial", SLOWER, "openmpi", "posix-serial", 4, "array3d --local 16,128,128",
          more="--backend posix --mode serial"),
     Cell("pieces-ompio", ARCHER2, "openmpi", "ompio", 4,
-         "array3d --local 2,8,32768 --mode independent"),
+         "array3d --local 4,16,16384 --mode independent"),
     Cell("sieved-romio", WARP, "mpich", "romio", 2,
          "array3d --local 64,32,128 --mode independent"),
     Cell("cyclic-romio", HOPPER, *LUSTRE, 4, "gcrm --local 1,26,20480 --distribution "
@@ -188,30 +185,37 @@ def compare(cell: Cell, repeats: int) -> Found:
         for name in cell.folders:
             (home / name).mkdir()
         try:
-            workload = _workload(cell, home)
+            simulated = _simulated(cell, home)
             seconds = [one for _ in range(repeats) for one in _run(cell, home)]
         except (StripewiseError, subprocess.SubprocessError, OSError, ValueError) as error:
             return Found((), 0.0, str(error).splitlines()[0])
+    return Found(seconds, simulated, "" if seconds else "the host was the limit")
+
+
+def _simulated(cell: Cell, home: Path) -> float:
+    """Return the I/O seconds that simulation tells."""
+    if cell.program:
+        return _simulated_trace(cell, home)
     settings = {f"mpiio.{name}": value for name, value in cell.hints.items()}
     settings |= {f"mca.{name}": value for name, value in cell.mca.items()}
+    work = workload_from_kernel(cell.kernel, cell.ranks // cell.per_node, cell.per_node)
+    read = tuple(replace(one, writing=False) for one in work.patterns) if cell.reads else ()
+    work = replace(work, patterns=work.patterns + read)
     hosts = 1 if cell.stack.startswith("ompio") else 0
-    looked = simulate(find_storage(cell.on), workload, cell.stack, settings, hosts=hosts)
-    return Found(seconds, looked.seconds, "" if seconds else "the host was the limit")
+    return simulate(find_storage(cell.on), work, cell.stack, settings, hosts=hosts).seconds
 
 
-def _workload(cell: Cell, home: Path) -> Workload:
-    if not cell.program:
-        work = workload_from_kernel(cell.kernel, cell.ranks // cell.per_node, cell.per_node)
-        read = tuple(replace(one, writing=False) for one in work.patterns) if cell.reads else ()
-        return replace(work, patterns=work.patterns + read)
+def _simulated_trace(cell: Cell, home: Path) -> float:
+    """Return the same of a program, as its trace tells what it does."""
     trace = home / "program.trace"
-    subprocess.run(
-        [*COMMAND, "trace", "-o", str(trace), "--", *_words(cell, home)],
-        cwd=home, env=environment(cell.mpi), check=True, capture_output=True,
+    start = {"cwd": home, "env": environment(cell.mpi), "check": True, "capture_output": True}
+    subprocess.run([*COMMAND, "trace", "-o", str(trace), "--", *_words(cell, home)], **start)
+    told = subprocess.run(
+        [*COMMAND, "simulate", "--on", cell.on, "--nodes", str(cell.ranks // cell.per_node),
+         "--pattern", str(trace), "--stack", cell.stack, "--json"],
+        **start,
     )  # fmt: skip
-    found = find_patterns(read_evidence([trace]).accesses)
-    patterns = tuple(one for one in found if one.kind != PatternKind.EMPTY)
-    return Workload(patterns, cell.ranks // cell.per_node, cell.per_node)
+    return float(json.loads(told.stdout)["seconds"])
 
 
 def _run(cell: Cell, home: Path) -> Iterator[float]:

@@ -59,7 +59,14 @@ class Machine:
             f"<8sIIQ6IiIQd{FIGURES_ROOM}d3072s",
             *(b"SWEMULAT", 1, self.flags, size),
             *(self.targets, self.nodes, self.ranks_per_node, self.lock_mode),
-            *(self.files, self.objects, self.stripe_count, 0, self.stripe_size, self.noise),
+            *(
+                self.files,
+                self.objects,
+                self.stripe_count,
+                len(FIGURES),
+                self.stripe_size,
+                self.noise,
+            ),
             *(values + [0.0] * (FIGURES_ROOM - len(values))),
             os.fsencode(root),
         )

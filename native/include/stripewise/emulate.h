@@ -85,9 +85,9 @@ struct sw_emulate_header {
     uint32_t files;          /* room, a power of two */
     uint32_t objects;        /* room, a power of two */
     int32_t stripe_count;    /* of a new file by default; -1: all targets */
-    uint32_t reserved;
-    uint64_t stripe_size; /* of a new file by default, bytes */
-    double noise;         /* factor for the times of the targets and of the whole; 1: none */
+    uint32_t figures_used;   /* SW_FIGURE_COUNT of who wrote it */
+    uint64_t stripe_size;    /* of a new file by default, bytes */
+    double noise;            /* factor for the times of the targets and of the whole; 1: none */
     double figures[SW_EMULATE_FIGURES_ROOM]; /* enum sw_emulate_figure */
     char root[SW_EMULATE_ROOT];              /* real path of a directory: what is below it */
 };

@@ -104,7 +104,8 @@ static uint32_t state_of(int fd, mode_t mode)
            (flags >= 0 && (flags & O_APPEND) != 0 ? SW_EMULATED_APPENDS : 0);
 }
 
-/* *is_new: nobody knew the file. */
+/* *is_new: nobody knew the file.  Two threads may be here for one descriptor: each value is stored
+ * once, and is the same. */
 static void describe(int fd, struct sw_emulated *entry, bool *is_new)
 {
     struct statx status;
@@ -115,13 +116,12 @@ static void describe(int fd, struct sw_emulated *entry, bool *is_new)
         return;
     }
     if ((S_ISREG(status.stx_mode) || S_ISDIR(status.stx_mode)) && is_below_root(fd)) {
+        uint64_t key = sw_file_key(&status);
         state = state_of(fd, status.stx_mode);
-        entry->key = sw_file_key(&status);
+        entry->slot = S_ISREG(status.stx_mode) ? sw_file_slot(key, true, is_new) : 0;
+        entry->key = key;
         entry->layout = 0;
-        entry->slot = 0;
         entry->cycle = 0;
-        if (S_ISREG(status.stx_mode))
-            entry->slot = sw_file_slot(entry->key, true, is_new);
     }
     __atomic_store_n(&entry->state, state, __ATOMIC_RELEASE);
 }

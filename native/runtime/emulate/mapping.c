@@ -76,9 +76,9 @@ static bool is_power_of_two(uint32_t number)
 static bool is_sound(const struct sw_emulate_header *header, uint64_t bytes)
 {
     return memcmp(header->magic, SW_EMULATE_MAGIC, sizeof header->magic) == 0 &&
-           header->version == SW_EMULATE_VERSION && header->bytes <= bytes &&
-           header->targets >= 1 && header->targets <= UINT16_MAX && header->nodes >= 1 &&
-           header->nodes <= UINT16_MAX && is_power_of_two(header->files) &&
+           header->version == SW_EMULATE_VERSION && header->figures_used == SW_FIGURE_COUNT &&
+           header->bytes <= bytes && header->targets >= 1 && header->targets <= UINT16_MAX &&
+           header->nodes >= 1 && header->nodes <= UINT16_MAX && is_power_of_two(header->files) &&
            is_power_of_two(header->objects) && header->files <= 1u << 24 &&
            sw_emulate_places(header).bytes <= header->bytes && header->stripe_size >= 1 &&
            header->root[0] == '/' && memchr(header->root, '\0', sizeof header->root) != NULL;

@@ -5,12 +5,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import numpy as np
 
 from stripewise.cli._common import note
 from stripewise.errors import UsageError
-from stripewise.model import Pattern, PatternKind, Pieces, Selections
+from stripewise.model import (
+    READS,
+    WRITES,
+    Evidence,
+    IoLayer,
+    Op,
+    Pattern,
+    PatternKind,
+    Pieces,
+    Selections,
+)
 from stripewise.patterns import find_patterns
 from stripewise.readers import read_evidence
 from stripewise.simulation import PatternKey, Workload, in_steps, traced_program
@@ -49,7 +61,9 @@ def workload_of_trace(path: Path, nodes: int, ranks_per_node: int = 0) -> Worklo
             f"{plural(own.left_out, 'file')} of {path} left out of the simulation, as not in the "
             "directories of the program's data"
         )
-    return Workload(tuple(in_steps(patterns, _moved(through))), nodes, per_node, own=own.stretches)
+    found = in_steps(patterns, _moved(through), _calls(evidence))
+    opened = tuple(_opened(evidence, found))
+    return Workload(tuple(found), nodes, per_node, own=own.stretches, opened=opened, flowing=True)
 
 
 def _is_of(file: str, told: Iterable[str]) -> bool:
@@ -76,6 +90,30 @@ def _patterns(path: Path, accesses: Iterable[Selections | Pieces]) -> list[Patte
             kind="warning",
         )
     return patterns
+
+
+def _calls(evidence: Evidence) -> dict[tuple[str, bool], int]:
+    """Return how many calls of MPI-IO each rank made to move data of a file, at most."""
+    profile = evidence.profile
+    table = profile.counters[profile.counters["layer"] == IoLayer.MPIIO]
+    found: dict[tuple[str, bool], int] = {}
+    for row in table:
+        for writing, ops in ((True, WRITES), (False, READS)):
+            key = (profile.paths[int(row["file"])], writing)
+            found[key] = max(found.get(key, 0), int(row["count"][list(ops)].sum()))
+    return found
+
+
+def _opened(evidence: Evidence, patterns: Iterable[Pattern]) -> Iterator[tuple[str, bool, int]]:
+    """Yield how often MPI-IO opened each file, at most by one rank, shared among directions."""
+    table = evidence.profile.counters
+    table = table[table["layer"] == IoLayer.MPIIO]
+    ways = sorted({(one.file, one.writing) for one in patterns})
+    for file, writing in ways:
+        named = [evidence.profile.paths[int(one)] == file for one in table["file"]]
+        opens = int(table["count"][np.array(named, bool), Op.OPEN].max(initial=1))
+        both = sum(one == file for one, _ in ways)
+        yield file, writing, max((opens + both - 1) // both, 1)
 
 
 def _moved(accesses: Iterable[Selections | Pieces]) -> Counter[PatternKey]:

@@ -151,7 +151,7 @@ def header(
         FILES,
         OBJECTS,
         storage.striping.stripe_count,
-        0,
+        len(FIGURES),
         storage.striping.stripe_size,
         storage.noise_factor(run_id),
         *figures,

@@ -9,13 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from stripewise.model import Pattern
+from stripewise.simulation._cut import cut
 from stripewise.simulation._workload import Workload
 
 PatternKey = tuple[str, str, bool]
 """File, dataset, and whether it was written."""
 
 
-def in_steps(patterns: Sequence[Pattern], moved: Mapping[PatternKey, int]) -> list[Pattern]:
+def in_steps(
+    patterns: Sequence[Pattern],
+    moved: Mapping[PatternKey, int],
+    calls: Mapping[tuple[str, bool], int] | None = None,
+) -> list[Pattern]:
     """Make of the number of calls, which a found pattern has, how often all of it is moved.
 
     Calls may make one array together, or each move all of it, elsewhere or again.
@@ -23,7 +28,12 @@ def in_steps(patterns: Sequence[Pattern], moved: Mapping[PatternKey, int]) -> li
     Args:
         patterns: As they were found.
         moved: File, dataset and direction -> bytes that were moved.
+        calls: File and direction -> calls of each rank, where they are known.  Where they are
+            more than the patterns tell, each of these was moved in several.
     """
+    told: Counter[tuple[str, bool]] = Counter()
+    for one in patterns:
+        told[one.file, one.writing] += one.steps
     sizes: Counter[PatternKey] = Counter()
     for one in patterns:
         sizes[_key(one)] += Workload((replace(one, steps=1),), 1, 1).bytes
@@ -31,7 +41,12 @@ def in_steps(patterns: Sequence[Pattern], moved: Mapping[PatternKey, int]) -> li
     for one in patterns:
         all_of_it, key = sizes[_key(one)], _key(one)
         times = max(1, round(moved[key] / all_of_it)) if all_of_it else 1
-        placed += _split(replace(one, steps=times), one.steps)
+        made = (calls or {}).get((one.file, one.writing), 0)
+        several, rest = divmod(made, told[one.file, one.writing])
+        if times == 1 and several > 1 and not rest:
+            placed.append(cut(replace(one, steps=1), several * one.steps))
+        else:
+            placed += _split(replace(one, steps=times), one.steps)
     return placed
 
 

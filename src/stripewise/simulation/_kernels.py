@@ -107,7 +107,9 @@ def workload_from_kernel(
     halo = _numbers("halo", options.get("halo", str(kernel.halo)), 1, least=0)[0]
     row = prod(pattern.extents[-2:]) if kernel.components else pattern.extents[-1]
     run = row * pattern.element_bytes if halo else 0
-    work = replace(work, memory_run=run, reopened=_OPEN_ONCE not in given)
+    file, steps = work.patterns[0].file, 1 if _OPEN_ONCE in given else pattern.steps
+    opened = tuple((file, way, steps) for way in (True, False)) if steps > 1 else ()
+    work = replace(work, memory_run=run, opened=opened)
     size = _numbers("namelist", options.get("namelist", str(kernel.namelist)), 1, least=0)[0]
     if not size:
         return work

@@ -22,8 +22,10 @@ class Workload:
         memory_run: Bytes of a row of the buffer, where there are gaps between rows (ghost cells in
             memory); 0: buffers have no gaps.
         own: What the program asks of the storage by itself, whatever the stack, as traced.
-        reopened: Files, which names in `patterns` tell apart, are opened and closed in each step;
-            otherwise each once.
+        opened: Files, which names in `patterns` tell apart, and how often each is opened to be
+            written (True) or read; once, where nothing is said.
+        flowing: Independent calls of a rank follow each other without waiting for other ranks;
+            otherwise all of them wait for each other after each step.
     """
 
     patterns: tuple[Pattern, ...]
@@ -31,16 +33,17 @@ class Workload:
     ranks_per_node: int
     memory_run: int = 0
     own: tuple[Stretch, ...] = ()
-    reopened: bool = False
+    opened: tuple[tuple[str, bool, int], ...] = ()
+    flowing: bool = False
 
     @property
     def ranks(self) -> int:
         """Ranks of the job."""
         return self.nodes * self.ranks_per_node
 
-    def opens(self, file: str) -> int:
-        """Times that a file is opened."""
-        return max(one.steps for one in self.patterns if one.file == file) if self.reopened else 1
+    def opens(self, file: str, writing: bool) -> int:
+        """Times that a file is opened in one direction."""
+        return {(name, way): n for name, way, n in self.opened}.get((file, writing), 1)
 
     @property
     def bytes(self) -> int:

@@ -131,7 +131,7 @@ class RomioStack(Stack):
             for one in sampled(dataset):
                 made = self.call(geometry, one.base, work, setup, hints)
                 phases += [times(phase, one.times) for phase in made]
-        return merged(phases)
+        return merged(phases, flowing=work.flowing)
 
     def first_phases(self, work: Workload, setup: Setup, hints: Hints) -> list[Phase]:
         """Return what happens before the first dataset is moved."""
@@ -254,6 +254,6 @@ def opens(work: Workload, openers: int = 0, *, layouts: bool = False) -> list[Ph
     counts = {"stat": len(new), "create": made, "open": len(new) * (openers or work.ranks)}
     alone = [Phase("open", _LOOKS - 1 + layouts, metadata={"stat": made})] if made else []
     found = [Phase("open", metadata={key: n for key, n in counts.items() if n})] if new else []
-    again = float(sum(work.opens(file) for file, _ in ways) - len(new))
+    again = float(sum(work.opens(*way) for way in ways) - len(new))
     each = {"stat": 1, "open": openers or work.ranks}
     return [*alone, *found, *([Phase("open", again, metadata=each)] if again else [])]

@@ -49,15 +49,15 @@ class OmpioStack(Stack):
         ways = dict.fromkeys((one.file, one.writing) for one in work.patterns)
         found = [
             phase
-            for file, writing in ways
-            for phase in _opens(work.ranks, float(work.opens(file)), writing=writing)
+            for way in ways
+            for phase in _opens(work.ranks, float(work.opens(*way)), writing=way[1])
         ]
         for one in steps_looked_at(work):
             fcoll = collective if is_collective(one.pattern) else "individual"
             job = Job(one, shape_of(one.pattern, work), work, setup.layout, fcoll,
                       _for(one.pattern, ompio), self.stripes(setup))  # fmt: skip
             found += [times(phase, one.times) for phase in phases_of(job)]
-        return merged(found)
+        return merged(found, flowing=work.flowing)
 
     def requests(self, work: Workload, setup: Setup) -> Requests:
         ompio, numbers = read_settings(setup), file_numbers(work)

@@ -100,8 +100,13 @@ def _different_steps(pattern: Pattern) -> int:
     return 1 if pattern.kind == PatternKind.REPLICATED else max(pattern.steps, 1)
 
 
-def merged(phases: list[Phase]) -> tuple[Phase, ...]:
-    """Return the phases with equal ones put together; the order of the first ones is kept."""
+def merged(phases: list[Phase], *, flowing: bool = False) -> tuple[Phase, ...]:
+    """Return the phases with equal ones put together; the order of the first ones is kept.
+
+    Args:
+        phases: In order.
+        flowing: Independent ones that are repeated do not wait in between.
+    """
     repeats: dict[tuple[object, ...], float] = {}
     kept: dict[tuple[object, ...], Phase] = {}
     for phase in phases:
@@ -113,10 +118,19 @@ def merged(phases: list[Phase]) -> tuple[Phase, ...]:
         )  # fmt: skip
         kept.setdefault(key, phase)
         repeats[key] = repeats.get(key, 0.0) + phase.repeats
-    return tuple(
+    found = (
         phase if phase.repeats == repeats[key] else replace(phase, repeats=repeats[key])
         for key, phase in kept.items()
     )
+    return tuple(_in_one(phase) if flowing else phase for phase in found)
+
+
+def _in_one(phase: Phase) -> Phase:
+    """Return an independent phase with all its repetitions in one."""
+    if not phase.name.startswith("independent"):
+        return phase
+    flows = (replace(one, count=one.count * phase.repeats) for one in phase.flows)
+    return replace(phase, repeats=1.0, flows=tuple(flows))
 
 
 def times(phase: Phase, number: float) -> Phase:

@@ -74,7 +74,7 @@ class _Posix(Stack):
     def _open_phases(self, work: Workload, pattern: Pattern) -> list[Phase]:
         """Return the opens of a file, the first one last."""
         made = self._opens(work, pattern)
-        again = float(work.opens(pattern.file) - 1)
+        again = float(work.opens(pattern.file, pattern.writing) - 1)
         later = Phase("open", again, metadata={"open": sum(made.values())})
         return [*([later] if again else []), Phase("open", metadata=made)]
 
