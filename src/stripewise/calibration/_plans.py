@@ -22,7 +22,7 @@ REASONS: Mapping[str, str] = {
     "client.process_write": "a process of a Lustre client of those years wrote 0.3 to 0.5 GB/s",
     "client.file_write": "a node writes one file about as fast as one of its processes",
     "client.sharing": "a lock within the client costs each further writer some hundredths",
-    "client.turns": "older Lustre clients hold the file for a write, but a cache takes a part of it",
+    "client.turns": "older clients hold the file for a write, of which a cache takes a part",
     "client.memory": "a copy passes the memory of a node five times",
     "client.request": "a request is a system call and a message to a server and back",
     "exchange.round": "a round begins with counts that all ranks exchange",
