@@ -15,10 +15,10 @@ from stripewise.inputs import DESCRIPTION, read_input
 from stripewise.machines._description import LOCAL, Storage
 from stripewise.machines._mount import find_mount
 from stripewise.model import Mount
-from stripewise.policy import SITE_POLICY, user_policy_path
+from stripewise.policy import SITE_DIRECTORY, user_directory
 from stripewise.text import printable
 
-SITE_MACHINES = SITE_POLICY.parent / "machines"
+SITE_MACHINES = SITE_DIRECTORY / "machines"
 _TAKEN = (LOCAL, "none")
 _KERNEL_KINDS = ("lustre", "gpfs")
 """Kinds of storage that the kernel calls so."""
@@ -64,7 +64,7 @@ class KnownStorages:
 
 def machine_directories() -> tuple[Path, Path]:
     """Return where descriptions are kept: the user's own directory, and the site's."""
-    return user_policy_path().parent / "machines", SITE_MACHINES
+    return user_directory() / "machines", SITE_MACHINES
 
 
 def known_storages() -> KnownStorages:

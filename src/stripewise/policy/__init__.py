@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from stripewise.policy._load import load_policy as load_policy
     from stripewise.policy._load import parse_policy as parse_policy
     from stripewise.policy._load import user_policy_path as user_policy_path
+    from stripewise.policy._places import SITE_DIRECTORY as SITE_DIRECTORY
+    from stripewise.policy._places import user_directory as user_directory
     from stripewise.policy._policy import Policy as Policy
 else:
     __getattr__, __all__ = lazy_exports(__name__)

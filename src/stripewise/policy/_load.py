@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -20,10 +19,11 @@ from pydantic import (
 
 from stripewise.errors import ConfigurationError
 from stripewise.inputs import POLICY, parse_toml, read_input
+from stripewise.policy._places import SITE_DIRECTORY, user_directory
 from stripewise.policy._policy import Policy
 from stripewise.tunables import Layer, all_tunables, first_problem, size_bytes, suggest
 
-SITE_POLICY = Path("/etc/stripewise/policy.toml")
+SITE_POLICY = SITE_DIRECTORY / "policy.toml"
 
 _GROUPS = frozenset({layer.value for layer in Layer} | {"environment"})
 
@@ -79,8 +79,7 @@ _KNOWN_KEYS = (*_Document.model_fields, *_Tunables.model_fields, *_Caps.model_fi
 
 def user_policy_path() -> Path:
     """Return where the user's own policy is looked for."""
-    base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return Path(base) / "stripewise" / "policy.toml"
+    return user_directory() / "policy.toml"
 
 
 def load_policy(site: Path | None = None, user: Path | None = None) -> Policy:
