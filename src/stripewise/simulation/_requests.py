@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,6 +111,7 @@ class Phase:
     flows: tuple[Flow, ...] = ()
     exchange_bytes: float = 0.0
     ranks: int = 0
+    _: KW_ONLY
     copied_bytes: float = 0.0
     nodes: int = 0
     metadata: Mapping[str, float] = field(default_factory=dict)

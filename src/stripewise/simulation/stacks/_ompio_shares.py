@@ -51,7 +51,9 @@ def evenly(job: Job, count: int) -> list[Phase]:
         read += [replace(flow, writing=False, absent=float(count == 1))] if reads else []
     moved, nodes = max(map(sum, parts)) * fill / rounds, min(shape.nodes, count)
     before = [Phase(HOLES, float(rounds), tuple(read), nodes=nodes)] if read else []
-    phase = Phase("two-phase write", float(rounds), tuple(written), moved, shape.ranks, nodes)
+    phase = Phase(
+        "two-phase write", float(rounds), tuple(written), moved, shape.ranks, nodes=nodes
+    )
     return [*before, phase]
 
 

@@ -113,8 +113,8 @@ def merged(phases: list[Phase], *, flowing: bool = False) -> tuple[Phase, ...]:
         if not phase.repeats:
             continue
         key = (
-            phase.name, phase.flows, phase.exchange_bytes, phase.ranks, *phase.metadata.items(),
-            repr(phase.turns),
+            phase.name, phase.flows, phase.exchange_bytes, phase.ranks, phase.copied_bytes,
+            phase.nodes, *phase.metadata.items(), repr(phase.turns),
         )  # fmt: skip
         kept.setdefault(key, phase)
         repeats[key] = repeats.get(key, 0.0) + phase.repeats

@@ -74,7 +74,7 @@ class TwoPhaseCall:
         """
         name = "two-phase write" if self.writing else "two-phase read"
         nodes = self.aggregators.nodes_of(sum(one.processes for one in flows))
-        return Phase(name, repeats, flows, exchanged, self.ranks, nodes)
+        return Phase(name, repeats, flows, exchanged, self.ranks, nodes=nodes)
 
 
 def last_below(union: Regular, offset: int) -> int:
