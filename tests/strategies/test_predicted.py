@@ -126,3 +126,13 @@ def test_what_the_model_takes_for_nearly_as_good_is_tried():
     assert asked[0].settings == {"mpiio.cb_nodes": 4}
     assert any(p.settings.get("mpiio.cb_buffer_size") == 64 << 20 for p in asked)
     assert any("not sure" in p.reason for p in asked)
+
+
+def test_tunables_that_change_nothing_in_the_model_are_not_tried():
+    name = "mpiio.ind_wr_buffer_size"
+    known = KNOWN | {name}
+    of_all = play(predicted(truth, known=known), ratios)
+    assert not any(name in p.settings for p in of_all)
+    assert any(name in p.settings for p in play(predicted(truth), ratios))
+    of_none = play(predicted(lambda settings: 1.0, known=known), ratios)
+    assert any(name in p.settings for p in of_none)

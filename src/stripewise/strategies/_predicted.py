@@ -9,7 +9,7 @@ from math import inf, log
 
 from stripewise.model import Configuration, Proposal, Trial, TrialState, Value
 from stripewise.strategies._base import Strategy
-from stripewise.strategies._prediction import Prediction, distinct, predicted_ratios
+from stripewise.strategies._prediction import Prediction, distinct, predict
 from stripewise.strategies._residuals import Corrected, Residuals
 from stripewise.strategies._rules import RulesStrategy
 from stripewise.strategies._seeded import SeededStrategy
@@ -19,7 +19,7 @@ PATIENCE = 3
 """So many runs in a row that the model chose and that were no better end its part (assumed)."""
 LEAST_GAIN = 0.005
 """A run that is not expected to cut the best time by so much is not made for it (assumed)."""
-LEAST_CHANCE = 0.05
+LEAST_CHANCE = 0.02
 """Steps of ladders that are less likely to be an improvement are not run (assumed)."""
 
 
@@ -47,12 +47,13 @@ class PredictedStrategy(SeededStrategy):
         super().__init__(inner, ())
         self._is_primed = False
         self._source = prediction.source
-        self._predicted = predicted_ratios(self.space, inner, prediction)
+        self._predicted, self._inert = predict(self.space, inner, prediction)
         self._ratios = distinct(self._predicted)
         self._errors = Residuals([len(d.values) for d in self.space.dimensions])
         self._open: dict[PointKey, Proposal] = {}
         self._since_gain = 0
         self._best = 1.0
+        self._was_asked = False
         self._is_over = not self._ratios
 
     @property
@@ -92,6 +93,7 @@ class PredictedStrategy(SeededStrategy):
         if self._open.pop(key, None) is None:
             super().tell(trial)
             return
+        self._was_asked = True
         self._known[key] = trial
         self._since_gain = 0 if gained else self._since_gain + 1
         self._is_over = self._is_over or (self._since_gain >= PATIENCE and not self._open)
@@ -134,8 +136,15 @@ class PredictedStrategy(SeededStrategy):
 
     def _ruled_out(self, settings: Mapping[str, Value]) -> float | None:
         """Return what the model says of a step that is no improvement; None: it may be one."""
-        places = self.space.places(settings)
-        if not isinstance(self._inner, RulesStrategy) or places not in self._predicted:
+        step = self.space.places(settings)
+        has_ladders = isinstance(self._inner, RulesStrategy)
+        if step is None or not has_ladders or not self._was_asked:
+            return None
+        places = tuple(0 if axis in self._inert else place for axis, place in enumerate(step))
+        same = self._known.get(key_of(self.space.at(places)))
+        if places != step and same is not None:
+            return same.io_ratio
+        if places not in self._predicted:
             return None
         (point,) = self._errors.corrected({places: self._predicted[places]}, self.noise)
         limit = self._best * (1 - self.noise / 2)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite, prod
 from random import Random
+from typing import NamedTuple
 
 from stripewise.model import Value
 from stripewise.strategies._base import Strategy
@@ -38,11 +39,24 @@ class Prediction:
     seconds: Callable[[Mapping[str, Value]], float | None]
 
 
-def predicted_ratios(space: Space, inner: Strategy, prediction: Prediction) -> dict[Places, float]:
-    """Return predicted I/O times relative to the default, of all points or towards the best."""
+class Predicted(NamedTuple):
+    """What a model says of a space.
+
+    Attributes:
+        ratios: Places -> predicted I/O time relative to the default, of all points, or towards
+            the best.
+        inert: Places in a point of the tunables that the model knows to make no difference.
+    """
+
+    ratios: dict[Places, float]
+    inert: frozenset[int]
+
+
+def predict(space: Space, inner: Strategy, prediction: Prediction) -> Predicted:
+    """Return what a model says of the points of a space."""
     default = prediction.seconds({})
     if default is None or not 0 < default < inf:
-        return {}
+        return Predicted({}, frozenset())
     known: dict[Places, float] = {}
 
     def ratio(places: Places) -> float:
@@ -53,12 +67,16 @@ def predicted_ratios(space: Space, inner: Strategy, prediction: Prediction) -> d
         return known[places]
 
     moves = _Moves(space, inner, prediction)
-    if moves.n_points <= MOST_PREDICTIONS:
+    varied = moves.choices
+    if prod(map(len, varied)) > MOST_PREDICTIONS:
+        _descend(moves, ratio, known, Random(inner.seed))
+        moves.choices = _acting(varied, known)
+    if prod(map(len, moves.choices)) <= MOST_PREDICTIONS:
         for places in itertools.product(*moves.choices):
             ratio(places)
-    else:
-        _descend(moves, ratio, known, Random(inner.seed))
-    return {places: value for places, value in known.items() if value < inf}
+    acting = _acting(varied, known)
+    inert = (n for n, (had, has) in enumerate(zip(varied, acting, strict=True)) if had != has)
+    return Predicted({p: value for p, value in known.items() if value < inf}, frozenset(inert))
 
 
 def distinct(ratios: Mapping[Places, float]) -> dict[Places, float]:
@@ -86,7 +104,6 @@ class _Moves:
         self.choices = [
             range(len(d.values) + 1 if d.tunable.name in varied else 1) for d in space.dimensions
         ]
-        self.n_points = prod(map(len, self.choices))
 
     def near(self, places: Places) -> Iterator[Places]:
         """Yield the points that differ in one tunable and what it needs."""
@@ -120,6 +137,20 @@ def _descend(
             best = one if further else best
     for places in heapq.nsmallest(_TIDIED, known, key=ratio):
         _without_the_needless(places, ratio)
+
+
+def _acting(choices: list[range], known: Mapping[Places, float]) -> list[range]:
+    """Return the choices without those of tunables that made no difference anywhere so far."""
+
+    def acts(axis: int) -> bool:
+        pairs = ((p, (*p[:axis], 0, *p[axis + 1 :])) for p in known if p[axis])
+        return any(
+            abs(known[point] - known[without]) > _EQUAL * known[without]
+            for point, without in pairs
+            if without in known and isfinite(known[point]) and isfinite(known[without])
+        )
+
+    return [choice if acts(axis) else range(1) for axis, choice in enumerate(choices)]
 
 
 def _without_the_needless(best: Places, ratio: Callable[[Places], float]) -> None:
