@@ -77,8 +77,8 @@ def test_a_program_goes_on_to_its_next_stretch():
         )  # fmt: skip
 
     first, second = traced(calls).stretches
-    assert [call.writing for call in first.turns[0].calls] == [True]
-    assert [call.writing for call in second.turns[0].calls] == [False]
+    assert [call.writing for call in first.calls] == [True]
+    assert [call.writing for call in second.calls] == [False]
     assert first.turns[0].metadata == {"create": 1}
     assert second.turns[0].metadata == {"open": 1, "stat": 1}
 
@@ -99,7 +99,7 @@ def test_many_small_files_wait_for_the_metadata_server():
     program = traced(calls)
     (stretch,) = program.stretches
     assert stretch.turns[0].metadata == {"create": 50, "sync": 50, "stat": 50}
-    assert stretch.turns[0].calls[0].files == 50
+    assert stretch.calls[0].files == 50
     times = {"metadata.create": 2e-3, "metadata.stat": 1e-3, "metadata.latency": 1e-4}
     alone, busy = (
         own(program, described(times | {"metadata.create": create})).seconds
@@ -167,7 +167,7 @@ def test_streams_make_requests_of_their_buffer():
         )  # fmt: skip
 
     (stretch,) = traced(calls).stretches
-    (call,) = stretch.turns[0].calls
+    (call,) = stretch.calls
     assert (call.count, call.size) == (10, 4096)
 
 

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from stripewise.simulation._trace_classes import traced_program as traced_program
     from stripewise.simulation._traced import Stretch as Stretch
     from stripewise.simulation._traced import TracedCalls as TracedCalls
-    from stripewise.simulation._traced import TracedTurns as TracedTurns
     from stripewise.simulation._workload import Workload as Workload
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -60,10 +60,10 @@ def _phase(phase: Phase, rates: Rates, layout: Layout) -> PhaseTime:
         for name, number in phase.metadata.items()
         if number > 0
     )
-    if phase.turns:
-        once, metadata, uses, flows = turns_times(phase.turns, phase.nodes, rates, layout)
-        return PhaseTime(phase, once * phase.repeats, 0.0, 0.0, metadata, uses, flows)
     flows = tuple(flow_time(flow, rates, layout) for flow in phase.flows if flow.processes > 0)
+    if phase.turns:
+        once, metadata, uses = turns_times(phase.turns, flows, rates, layout)
+        return PhaseTime(phase, once * phase.repeats, 0.0, 0.0, metadata, uses, flows)
     uses = _uses(flows, phase.nodes)
     copy = phase.copied_bytes / rates.memory
     once = exchange + copy + metadata + _together(flows, uses)

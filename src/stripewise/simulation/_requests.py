@@ -76,17 +76,16 @@ class Flow:
 
 @dataclass(frozen=True)
 class Turns:
-    """Equal processes that make requests of several kinds and metadata operations in turn.
+    """What each of some equal processes does in turn.
 
     Attributes:
-        processes / nodes: How many there are, and on how many nodes.
-        flows: All of these processes, each with its own number of requests.
+        processes: How many there are.
+        counts: Requests of each process in each flow of the phase.
         metadata: Operations of each process: those of a phase, and "sync".
     """
 
     processes: int
-    nodes: int = 1
-    flows: tuple[Flow, ...] = ()
+    counts: tuple[float, ...] = ()
     metadata: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -103,7 +102,8 @@ class Phase:
         nodes: Over which the processes of all flows spread; 0: those of the flow that has most.
         copied_bytes: That the processes of each node copy to one another first.
         metadata: "open", "create", "stat", "remove" -> number of such operations.
-        turns: Instead of flows: processes that do not wait for each other between requests.
+        turns: Of different processes, which take part in several flows one after another and do
+            not wait for each other between requests; empty: each process is of one flow.
     """
 
     name: str

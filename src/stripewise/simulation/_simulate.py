@@ -133,7 +133,7 @@ def _check_private(workload: Workload, stack: Stack) -> None:
             f"nodes with private access share no files, as {stack.name} does: use one of "
             f"{', '.join(OWN_FILES)}"
         )
-    calls = (call for one in workload.own for turns in one.turns for call in turns.calls)
+    calls = (call for one in workload.own for call in one.calls)
     if any(len(set(call.on_nodes)) > 1 for call in calls):
         raise ConfigurationError(
             "nodes with private access share no files, as this program does: leave --private out"

@@ -56,9 +56,9 @@ def summary_of(times: Sequence[PhaseTime], workload: Workload) -> RequestSummary
     )
     only_writes = all(pattern.writing for pattern in workload.patterns)
     return RequestSummary(
-        processes=max(_together(one, "processes") for one in times),
-        nodes=max(_together(one, "nodes") for one in times),
-        files=max(_together(one, "files") for one in times),
+        processes=max(flow.processes for _, flow in flows),
+        nodes=max(flow.nodes for _, flow in flows),
+        files=max(flow.files for _, flow in flows),
         requests=requests,
         bytes=moved,
         size_bytes=moved / requests if requests else 0.0,
@@ -66,19 +66,6 @@ def summary_of(times: Sequence[PhaseTime], workload: Workload) -> RequestSummary
         exchange_bytes=exchanged / rounds if rounds else 0.0,
         read_modify_write_bytes=read if only_writes else 0.0,
     )
-
-
-def _together(time: PhaseTime, name: str) -> int:
-    """Return how many there are in a phase at the same time; turns are of different processes."""
-    if not time.phase.turns:
-        return max((getattr(one.flow, name) for one in time.flows), default=0)
-    if name == "nodes":
-        return time.phase.nodes
-    found = [
-        max((min(getattr(flow, name), one.processes) for flow in one.flows), default=0)
-        for one in time.phase.turns
-    ]
-    return sum(found)
 
 
 def _flows(times: Sequence[PhaseTime]) -> Iterator[tuple[float, Flow]]:

@@ -11,11 +11,12 @@ from math import log2
 from typing import NamedTuple
 
 from stripewise.model import Evidence
+from stripewise.simulation._requests import Turns
 from stripewise.simulation._trace_asked import Asked
 from stripewise.simulation._trace_names import files_here
 from stripewise.simulation._trace_rows import asked_rows, library_begin, own_files
 from stripewise.simulation._trace_stretches import Part, parts_of
-from stripewise.simulation._traced import Stretch, TracedCalls, TracedTurns
+from stripewise.simulation._traced import Stretch, TracedCalls
 from stripewise.simulation.stacks import looked_at
 
 _STEPS_OF_TWO = 32
@@ -106,59 +107,56 @@ def _rounded(part: Part) -> tuple[int, ...]:
 
 
 def _stretch(done: Sequence[_Done], ranks_per_node: int, begin: int) -> Stretch:
-    at: defaultdict[tuple[int, int], list[tuple[int, Part]]] = defaultdict(list)
+    by_kind: defaultdict[int, list[tuple[int, Part]]] = defaultdict(list)
     for one in done:
         for rank, parts in zip(one.ranks, one.parts, strict=True):
             for part in parts:
-                at[part.kind, part.file].append((rank, part))
-    turns = tuple(_turns(one, at, ranks_per_node) for one in done)
+                if part.what <= Asked.WRITE:
+                    by_kind[part.kind].append((rank, part))
+    calls = tuple(_calls(of_kind, ranks_per_node) for of_kind in by_kind.values())
+    turns = tuple(_turns(one, tuple(by_kind)) for one in done)
     start = min(part.start_ns for one in done for part in one.parts[0])
-    nodes = len({rank // ranks_per_node for one in done for rank in one.ranks})
-    return Stretch(_name(turns), turns, nodes, first=start < begin)
+    return Stretch(_name(calls), calls, turns, first=start < begin)
 
 
-def _turns(
-    done: _Done, at: dict[tuple[int, int], list[tuple[int, Part]]], ranks_per_node: int
-) -> TracedTurns:
-    calls, metadata = [], defaultdict[str, float](float)
-    for number, part in enumerate(done.parts[0]):
-        alike = [parts[number] for parts in done.parts]
-        mean = sum(one.number for one in alike) / len(alike)
-        if part.what <= Asked.WRITE:
-            beside = at[part.kind, part.file]
-            calls.append(_calls(alike, mean, beside, ranks_per_node))
+def _turns(done: _Done, kinds: Sequence[int]) -> Turns:
+    counts, metadata = dict.fromkeys(kinds, 0.0), defaultdict[str, float](float)
+    for parts in zip(*done.parts, strict=True):
+        mean = sum(part.number for part in parts) / len(parts)
+        if parts[0].what <= Asked.WRITE:
+            counts[parts[0].kind] += mean
         else:
-            metadata[Asked(part.what).name.lower()] += mean
-    nodes = len({rank // ranks_per_node for rank in done.ranks})
-    return TracedTurns(len(done.ranks), nodes, tuple(calls), dict(metadata))
+            metadata[Asked(parts[0].what).name.lower()] += mean
+    return Turns(len(done.ranks), tuple(counts.values()), dict(metadata))
 
 
-def _calls(
-    alike: Sequence[Part], mean: float, beside: Sequence[tuple[int, Part]], ranks_per_node: int
-) -> TracedCalls:
-    """Return equal calls of a class; `beside`: who makes such calls to its first file."""
-    part = alike[0]
+def _calls(of_kind: Sequence[tuple[int, Part]], ranks_per_node: int) -> TracedCalls:
+    """Return calls of one kind, by all ranks that make them."""
+    parts = [part for _, part in of_kind]
+    first, number = parts[0], sum(part.number for part in parts)
+    beside = [(rank, part) for rank, part in of_kind if part.file == first.file]
     together = len(beside)
-    chosen = [beside[number] for number in looked_at(together)]
+    chosen = [beside[place] for place in looked_at(together)]
     return TracedCalls(
-        writing=part.what == Asked.WRITE,
-        count=mean,
-        size=sum(one.bytes for one in alike) / sum(one.number for one in alike),
-        files=part.files,
-        different=len({one.file for one in alike}),
-        reach_bytes=max(part.high - part.low, 1),
-        granule=max(part.granule, 1),
+        writing=first.what == Asked.WRITE,
+        processes=len(of_kind),
+        nodes=len({rank // ranks_per_node for rank, _ in of_kind}),
+        count=number / len(parts),
+        size=sum(part.bytes for part in parts) / number,
+        files=first.files,
+        different=len({part.file for part in parts}),
+        reach_bytes=max(first.high - first.low, 1),
+        granule=max(first.granule, 1),
         sharers=together,
-        begins=tuple(one.begin for _, one in chosen) if together > 1 else (),
+        begins=tuple(part.begin for _, part in chosen) if together > 1 else (),
         on_nodes=tuple(rank // ranks_per_node for rank, _ in chosen) if together > 1 else (),
-        span_bytes=max(one.high for _, one in beside) - min(one.low for _, one in beside),
-    )  # fmt: skip
+        span_bytes=max(part.high for _, part in beside) - min(part.low for _, part in beside),
+    )
 
 
-def _name(turns: Sequence[TracedTurns]) -> str:
+def _name(calls: Sequence[TracedCalls]) -> str:
     words = {
         f"{'write' if call.writing else 'read'} of {'shared' if call.sharers > 1 else 'own'} files"
-        for one in turns
-        for call in one.calls
+        for call in calls
     }
     return "the program's own " + (", ".join(sorted(words)) or "metadata operations")

@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from stripewise.simulation._requests import Turns
 
 
 @dataclass(frozen=True)
 class TracedCalls:
-    """Equal data requests of equal processes, wherever the files lie.
+    """Data requests of one kind, wherever the files lie.
 
     Attributes:
         writing: Otherwise reading.
-        count: Requests of each process.
+        processes / nodes: How many make them, and on how many nodes.
+        count: Requests of each process, in the mean.
         size: Bytes of each, in the mean.
         files: Files that one process uses, one after another.
         different: Files that all of them use at the same time.
@@ -28,6 +30,8 @@ class TracedCalls:
     """
 
     writing: bool
+    processes: int
+    nodes: int
     count: float
     size: float
     files: int = 1
@@ -41,40 +45,22 @@ class TracedCalls:
 
 
 @dataclass(frozen=True)
-class TracedTurns:
-    """What each of some equal processes does in turn.
-
-    Attributes:
-        processes / nodes: How many there are, and on how many nodes.
-        calls: Data requests.
-        metadata: "open", "create", "stat", "remove", "sync" -> operations of each process.
-    """
-
-    processes: int
-    nodes: int
-    calls: tuple[TracedCalls, ...] = ()
-    metadata: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Stretch:
     """Some time of a program in which it does the same things over and over.
 
     Attributes:
         name: For people.
-        turns: Of different processes.
-        nodes: That all of these are on.
+        calls: Of all ranks, one for each kind.
+        turns: What ranks of different classes do, each with its number of all `calls`.
         first: It begins before any file of MPI-IO is touched.
     """
 
     name: str
-    turns: tuple[TracedTurns, ...]
-    nodes: int = 1
+    calls: tuple[TracedCalls, ...]
+    turns: tuple[Turns, ...]
     first: bool = True
 
     @property
     def bytes(self) -> float:
         """Bytes that all processes move."""
-        return sum(
-            one.processes * call.count * call.size for one in self.turns for call in one.calls
-        )
+        return sum(call.processes * call.count * call.size for call in self.calls)

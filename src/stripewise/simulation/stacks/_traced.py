@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from stripewise.simulation._requests import Flow, Phase, Turns
-from stripewise.simulation._traced import Stretch, TracedCalls, TracedTurns
+from stripewise.simulation._requests import Flow, Phase
+from stripewise.simulation._traced import Stretch, TracedCalls
 from stripewise.simulation.stacks._at_once import at_once, spread
 from stripewise.simulation.stacks._base import Layout
 from stripewise.simulation.stacks._placed import merged
@@ -28,21 +28,15 @@ def _phase(stretch: Stretch, layout: Layout) -> Phase:
     for one in stretch.turns:
         for name, number in one.metadata.items():
             operations[name] += round(one.processes * number)
-    turns = tuple(
-        Turns(
-            one.processes, one.nodes, tuple(_flow(call, one, layout) for call in one.calls),
-            one.metadata,
-        )
-        for one in stretch.turns
-    )  # fmt: skip
-    return Phase(stretch.name, metadata=dict(operations), turns=turns, nodes=stretch.nodes)
+    flows = tuple(_flow(call, layout) for call in stretch.calls)
+    return Phase(stretch.name, flows=flows, metadata=dict(operations), turns=stretch.turns)
 
 
-def _flow(call: TracedCalls, by: TracedTurns, layout: Layout) -> Flow:
-    return _own_files(call, by, layout) if call.sharers == 1 else _shared_files(call, by, layout)
+def _flow(call: TracedCalls, layout: Layout) -> Flow:
+    return _own_files(call, layout) if call.sharers == 1 else _shared_files(call, layout)
 
 
-def _own_files(call: TracedCalls, by: TracedTurns, layout: Layout) -> Flow:
+def _own_files(call: TracedCalls, layout: Layout) -> Flow:
     """Return requests to files that each process has to itself, one after another.
 
     The next file lies on other targets: so many at most are counted as in use together.
@@ -52,8 +46,8 @@ def _own_files(call: TracedCalls, by: TracedTurns, layout: Layout) -> Flow:
     parts = stripes_of(call.size, call.granule, layout.stripe_size)
     return Flow(
         writing=call.writing,
-        processes=by.processes,
-        nodes=by.nodes,
+        processes=call.processes,
+        nodes=call.nodes,
         count=call.count,
         size=call.size,
         files=call.different * together,
@@ -63,7 +57,7 @@ def _own_files(call: TracedCalls, by: TracedTurns, layout: Layout) -> Flow:
     )
 
 
-def _shared_files(call: TracedCalls, by: TracedTurns, layout: Layout) -> Flow:
+def _shared_files(call: TracedCalls, layout: Layout) -> Flow:
     """Return requests to files that several processes use at the same time."""
     begins, nodes = np.array(call.begins, np.int64), np.array(call.on_nodes, np.int64)
     meet = at_once(begins, call.size, nodes, call.sharers, layout)
@@ -72,7 +66,7 @@ def _shared_files(call: TracedCalls, by: TracedTurns, layout: Layout) -> Flow:
         objects_of(call.span_bytes, layout), layout.stripe_size,
     )  # fmt: skip
     flow = met_flow(
-        replace(meet, objects=objects), by.processes, by.nodes, call.count, call.size,
+        replace(meet, objects=objects), call.processes, call.nodes, call.count, call.size,
         call.granule, layout, writing=call.writing,
     )  # fmt: skip
     found = 1 - 1 / max(1.0, call.sharers * call.count / call.files)  # the first one finds no lock
