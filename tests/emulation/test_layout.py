@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from stripewise.cli import main
 from stripewise.emulation import (
+    FoundLayout,
     Layout,
     check_attributes,
     find_layout,
@@ -39,6 +40,15 @@ def test_a_directory_keeps_its_layout_and_those_below_inherit_it(tmp_path: Path)
     remove_layout(inner)
     remove_layout(inner)
     assert find_layout(inner).layout == Layout(4, MIB)
+
+
+def test_a_file_has_what_its_directory_says_where_it_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("data")
+    assert find_layout(tmp_path / "old").source is None
+    set_layout(tmp_path, Layout(4, MIB))
+    assert find_layout(tmp_path / "old") == FoundLayout(Layout(4, MIB), tmp_path)
+    set_layout(tmp_path / "new", Layout(2))
+    assert find_layout(tmp_path / "new") == FoundLayout(Layout(2, MIB), tmp_path / "new")
 
 
 def test_a_new_file_is_made_and_one_with_data_is_refused(tmp_path: Path) -> None:

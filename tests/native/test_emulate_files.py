@@ -226,6 +226,12 @@ def test_a_hold_leaves_the_timer_slack(emulate: Emulate, programs: Programs) -> 
     emulate({"client.request": 0.004}).check(programs.executable("held"), "slack")
 
 
+def test_a_directory_that_was_read_is_forgotten(emulate: Emulate, programs: Programs) -> None:
+    storage = emulate({"metadata.stat": 1e-6})
+    storage.check(programs.executable("held"), "directory")
+    assert storage.counters["metadata"] == 2
+
+
 def test_a_child_that_shares_memory_has_its_own_descriptors(
     emulate: Emulate, programs: Programs
 ) -> None:

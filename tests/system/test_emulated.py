@@ -98,6 +98,13 @@ def test_a_static_program_is_an_error(work: Path) -> None:
     done.only_error(6, "nothing was emulated", "statically linked")
 
 
+def test_what_bypasses_the_storage_is_said_once(work: Path) -> None:
+    describe(work)
+    code = "import mmap; f = open('site.toml'); mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)"
+    found = run("--on", "site.toml", "--", "python3", "-c", code, cwd=work)["warnings"]
+    assert len([text for text in found if "map" in text]) == 1, found
+
+
 def test_an_interrupted_or_killed_run_leaves_nothing(work: Path) -> None:
     describe(work)
     for number in (signal.SIGTERM, signal.SIGKILL):

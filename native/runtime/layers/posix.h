@@ -110,6 +110,7 @@ _Static_assert(sizeof(off_t) == sizeof(off64_t), "64-bit offsets throughout");
     X(int, euidaccess, (const char *, int))                                                       \
     X(int, faccessat, (int, const char *, int, int))                                              \
     X(DIR *, opendir, (const char *))                                                             \
+    X(int, closedir, (DIR *))                                                                     \
     X(int, mkdirat, (int, const char *, mode_t))                                                  \
     X(int, rmdir, (const char *))                                                                 \
     X(int, link, (const char *, const char *))                                                    \

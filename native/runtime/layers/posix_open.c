@@ -251,6 +251,18 @@ SW_EXPORT int close(int fd)
     return result;
 }
 
+static void directory_gone(DIR *directory)
+{
+    if (directory != NULL && sw_is_hooked(SW_DO_CLOSE))
+        sw_descriptor_gone((unsigned)dirfd(directory), (unsigned)dirfd(directory));
+}
+
+SW_EXPORT int closedir(DIR *directory)
+{
+    directory_gone(directory);
+    return sw_posix()->closedir(directory);
+}
+
 /* The libc closes it, in a call that is not close(). */
 static void end_tracking(int fd)
 {

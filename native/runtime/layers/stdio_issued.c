@@ -82,9 +82,9 @@ static bool end_stream(FILE *stream, bool now)
     if (flushed && entry != NULL && (entry->flags & SW_FD_CAN_WRITE) != 0 &&
         entry->generation == sw_options.generation)
         sw_fd_wrote(entry);
+    funlockfile(stream);
     if (flushed && own && before.pending != 0)
         issue(entry, stream->_fileno, SW_OP_WRITE, (int64_t)before.pending, -1);
-    funlockfile(stream);
     return true;
 }
 

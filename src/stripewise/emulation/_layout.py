@@ -60,6 +60,14 @@ class Layout:
         """What the attribute holds."""
         return f"{self.stripe_count} {self.stripe_size} {self.first_target}"
 
+    def over(self, other: Layout) -> Layout:
+        """Return this layout with what it does not say taken from another one."""
+        return Layout(
+            self.stripe_count or other.stripe_count,
+            self.stripe_size or other.stripe_size,
+            self.first_target if self.first_target >= 0 else other.first_target,
+        )
+
     @classmethod
     def parse(cls, text: str) -> Layout:
         """Read what an attribute holds.
@@ -111,20 +119,22 @@ def own_layout(path: Path) -> Layout | None:
 def find_layout(path: Path) -> FoundLayout:
     """Return the layout that a file has, or that new files in a directory get.
 
-    A directory without a layout has that of the next one above which has one.
+    What has none has that of the next directory above which has one; what the layout of a file
+    does not say is as that directory says.
 
     Raises:
         UsageError: It is not there, or what it has is no layout.
     """
     path = path.absolute()
     own = own_layout(path)
-    if own is not None:
+    if own is not None and path.is_dir():
         return FoundLayout(own, path)
-    if path.is_dir():
-        for above in path.parents:
-            if (inherited := own_layout(above)) is not None:
-                return FoundLayout(inherited, above)
-    return FoundLayout(Layout(), None)
+    for above in path.parents:
+        if (inherited := own_layout(above)) is not None:
+            break
+    else:
+        return FoundLayout(own or Layout(), path if own else None)
+    return FoundLayout(own.over(inherited), path) if own else FoundLayout(inherited, above)
 
 
 def layout_text(path: Path, *, inherited: bool = False) -> str:

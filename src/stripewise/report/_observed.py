@@ -96,7 +96,7 @@ def observation(
             )
         warnings.append(message)
     errors = _not_emulated(run, warnings)
-    warnings += run.handshake.warnings
+    warnings += [text for text in run.handshake.warnings if not _is_counted(run, text)]
     processes = run.profile.processes
     if captured and len(processes) and not processes["capture"].any():
         warnings.append(_NO_CALLS)
@@ -111,6 +111,11 @@ def observation(
         problem = run.emulated.why_it_hangs(facts.n_ranks) or run.emulated.problem
         warnings += [text for text in (problem, *run.emulated.warnings) if text]
     return Observation(run, files, facts, tuple(could_not), tuple(warnings), tuple(errors))
+
+
+def _is_counted(run: InPlaceRun, warning: str) -> bool:
+    """Whether a note of a process is among what the emulated storage has counted."""
+    return run.emulated is not None and ": emulation: " in warning
 
 
 def _on_emulated(facts: ProgramFacts, storage: EmulatedStorage | None) -> ProgramFacts:

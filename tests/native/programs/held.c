@@ -4,13 +4,16 @@
  * What a program may do while its requests are held back:
  *   held slack: handlers find the timer slack of the thread, and those that jump leave it
  *   held vfork: a child opens a file on a number that is a pipe's here
+ *   held directory: a number was that of a directory that was read, and is a pipe's now
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,7 +60,20 @@ static int vforks(void)
     return status != 0 || write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1;
 }
 
+static int directories(void)
+{
+    struct stat status;
+    int ends[2];
+    DIR *directory = opendir(".");
+    int fd = dirfd(directory);
+    fstat(fd, &status);
+    closedir(directory);
+    return pipe(ends) != 0 || ends[0] != fd || fstat(fd, &status) != 0;
+}
+
 int main(int count, char **arguments)
 {
+    if (count > 1 && strcmp(arguments[1], "directory") == 0)
+        return directories();
     return count > 1 && strcmp(arguments[1], "vfork") == 0 ? vforks() : slack();
 }
