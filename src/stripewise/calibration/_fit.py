@@ -11,24 +11,18 @@ import numpy as np
 
 from stripewise.calibration._blank import finished
 from stripewise.calibration._cases import Case
-from stripewise.calibration._least_squares import Vector, huber_loss, least_squares, slopes_at
+from stripewise.calibration._fit_problem import Problem
+from stripewise.calibration._least_squares import Vector
 from stripewise.calibration._predict import bandwidth
-from stripewise.calibration._published import with_values
 from stripewise.calibration.readers import Measured, Results
 from stripewise.errors import UsageError
 from stripewise.machines import Evidence, Figure, Storage
 
-WIDE = 2.0
-"""Of what is expected beforehand: hardly anything, standard deviation of the logarithm."""
 TOLD = 0.4
 """A figure is told if its standard deviation is below this: known to a factor of two."""
-NOTHING = 0.05
-SPARED = 2.0
-"""A figure without which the loss is greater by less is not told: a chi-square of 4."""
 NOISE = 0.05
 """Relative error of one run where there are no repeats to tell it.  Assumed."""
 LEAST_NOISE = 0.002
-DRAWS, STARTS, ROUNDS, SCALE = 2000, 3, 25, 2.0
 
 
 @dataclass(frozen=True)
@@ -98,7 +92,7 @@ def _fit_one(
     start: Vector | None = None
     while True:
         names = list(expected)
-        problem = _Problem(base, cases, np.log(rates), unsure, expected)
+        problem = Problem(base, cases, np.log(rates), unsure, expected)
         place = problem.solve(random, start)
         spread, draws = problem.draws(place, random)
         open_ = [name for name, width in zip(names, spread, strict=True) if width > TOLD]
@@ -114,84 +108,6 @@ def _fit_one(
         middle = float(np.exp(value))
         base = _with_figure(base, name, middle, float(low), float(high), "benchmarks")
     return base, names, untold
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """Bandwidths to be explained by figures, all as logarithms."""
-
-    base: Storage
-    cases: Sequence[Case]
-    rates: Vector
-    unsure: Vector
-    expected: dict[str, float]
-
-    def residuals(self, place: Vector) -> Vector:
-        values = dict(zip(self.expected, np.exp(place), strict=True))
-        moved = with_values(self.base, values)
-        found = np.array([np.log(bandwidth(moved, case)) for case in self.cases])
-        far = (place - np.log(list(self.expected.values()))) / WIDE
-        return np.concatenate([(found - self.rates) / self.unsure, far])
-
-    def solve(self, random: np.random.Generator, start: Vector | None) -> Vector:
-        """Return the best of several descents: limits make edges at which one may stop.
-
-        Args:
-            random: For the places to begin from.
-            start: One that is known to be good, shape (k,); None: none is.
-        """
-        guess = np.log(list(self.expected.values()))
-        if not len(guess):
-            return guess
-        places = [guess, *(guess + random.normal(0.2, 0.4, len(guess)) for _ in range(STARTS))]
-        found = [
-            least_squares(self.residuals, place, scale=SCALE, rounds=ROUNDS)
-            for place in (places if start is None else [start])
-        ]
-        # The first one keeps limits apart that explain the same.
-        best = found[0]
-        for one in found[1:]:
-            best = one if one[1] < best[1] - NOTHING else best
-        return best[0]
-
-    def without(self, index: int) -> _Problem:
-        """Return the problem without one of the figures."""
-        name = list(self.expected)[index]
-        left = {key: value for key, value in self.expected.items() if key != name}
-        return replace(self, expected=left)
-
-    def loss(self, place: Vector) -> float:
-        """Return half of the squared errors of the rates, as far as they count."""
-        return huber_loss(self.residuals(place)[: len(self.rates)], SCALE)
-
-    def spare(self, place: Vector) -> list[str]:
-        """Return the figures without each of which the rates are explained as well."""
-        found = []
-        for index, name in enumerate(self.expected):
-            simpler, rest = self.without(index), np.delete(place, index)
-            if len(rest):
-                rest, _ = least_squares(simpler.residuals, rest, scale=SCALE, rounds=ROUNDS)
-            if simpler.loss(rest) - self.loss(place) < SPARED:
-                found.append(name)
-        return found
-
-    def draws(self, place: Vector, random: np.random.Generator) -> tuple[Vector, Vector]:
-        """Return standard deviations (k,), and a bootstrap to first order (draws, k).
-
-        Each draw takes other repeats, which move the figures along the slopes at the optimum;
-        what the laws cannot explain widens the draws, but does not make a figure untold.
-        """
-        if not len(place):
-            return place, np.zeros((1, 0))
-        slopes, left = slopes_at(self.residuals, place), self.residuals(place)
-        number, free = len(self.rates), len(place)
-        misfit = float((left[:number] ** 2).sum()) / max(number - free, 1)
-        inflate = np.sqrt(max(misfit, 1.0))
-        normal = np.linalg.inv(slopes.T @ slopes + 1e-12 * np.eye(free))
-        drawn = random.normal(0, inflate, (DRAWS, number))
-        moved = drawn @ (normal @ slopes[:number].T).T
-        blind = np.sqrt(np.diag(normal))
-        return blind, place + moved
 
 
 def _expected(

@@ -57,6 +57,12 @@ def test_rank_0_alone_writes_in_windows_of_4_mib():
     ]  # fmt: skip
 
 
+def test_an_element_larger_than_the_window_is_one():
+    work = Workload((pattern_of((2,), (2,), element_bytes=6 << 20),), 1, 2)
+    assert [row[3] >> 20 for row in _table("posix-serial", work)] == [6, 6]
+    assert find_stack("posix-serial").phases(work, SETUP)[-1].repeats == 2
+
+
 def test_pieces_go_through_a_stage_of_4_mib_and_larger_ones_by_themselves():
     small = Workload((pattern_of((3, 1 << 19), (1, 2)),), 1, 2)  # rows of 2 MiB
     large = Workload((pattern_of((2, 3 << 19), (1, 2)),), 1, 2)  # rows of 6 MiB

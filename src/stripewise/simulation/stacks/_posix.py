@@ -3,13 +3,12 @@
 """Programs that write and read by themselves: a file per process or node, one file, or rank 0.
 
 What a rank moves of a dataset is contiguous in its own file or its part of the node's.  It goes
-there in calls of at most `STAGE_BYTES`, unless a contiguous range of the dataset is larger,
+there in calls of at most 4 MiB, unless a contiguous range of the dataset is larger,
 which is one call.  Source: measured, the kernels' back end `posix` (backends/posix.c).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -36,14 +35,12 @@ from stripewise.simulation.stacks._placed import (
     times,
     together,
 )
+from stripewise.simulation.stacks._posix_calls import calls_of, staged, windows_of, within
 from stripewise.simulation.stacks._shape import Shape, shape_of
 from stripewise.simulation.stacks._shared_file import met_flow, objects_of, shared_flow
 
 Ends = dict[tuple[str, bool], Ints]
 """Of a name and a direction: bytes that each rank has behind it in its file; (n_ranks,)."""
-
-STAGE_BYTES = 4 << 20
-"""Buffer in which ranges that follow each other in the file become one call."""
 
 
 class _Posix(Stack):
@@ -131,8 +128,8 @@ class PosixProcess(_Posix):
             writing=one.pattern.writing,
             processes=shape.ranks,
             nodes=shape.nodes,
-            count=_calls(shape),
-            size=shape.rank_bytes / _calls(shape),
+            count=calls_of(shape),
+            size=shape.rank_bytes / calls_of(shape),
             files=shape.ranks,
             objects=objects,
             objects_per_process=objects,
@@ -142,10 +139,10 @@ class PosixProcess(_Posix):
     def _place(
         self, one: Placed, ranges: Ranges, work: Workload, ends: Ends
     ) -> tuple[int | Ints, Ranges]:
-        calls = _staged(ranges)
+        calls = staged(ranges)
         end = _end(ends, one.pattern, work)
         moved = np.bincount(calls.rank, calls.size, work.ranks).astype(np.int64)
-        placed = replace(calls, offset=_within(calls) + end[calls.rank])
+        placed = replace(calls, offset=within(calls) + end[calls.rank])
         end += moved
         return placed.rank, placed
 
@@ -160,7 +157,7 @@ class PosixNode(_Posix):
         return work.nodes
 
     def _phase(self, one: Placed, shape: Shape, work: Workload, setup: Setup) -> Phase:
-        count = _calls(shape)
+        count = calls_of(shape)
         size = shape.rank_bytes / count
         mates = -(-shape.ranks // shape.nodes)
         chosen = looked_at(mates)
@@ -179,7 +176,7 @@ class PosixNode(_Posix):
         nodes = np.arange(work.ranks) // work.ranks_per_node
         ends: Ends = {}
         for patterns in together(work.patterns):
-            calls = [_staged(ranges_of(pattern)) for pattern in patterns]
+            calls = [staged(ranges_of(pattern)) for pattern in patterns]
             moved = [np.bincount(c.rank, c.size, work.ranks).astype(np.int64) for c in calls]
             total: Ints = np.stack(moved).sum(axis=0)
             before = np.cumsum(total) - total
@@ -189,7 +186,7 @@ class PosixNode(_Posix):
             for _ in range(first.steps):
                 place = end + before
                 for call, size in zip(calls, moved, strict=True):
-                    there = replace(call, offset=_within(call) + place[call.rank])
+                    there = replace(call, offset=within(call) + place[call.rank])
                     tables.append(
                         as_requests(there, phase=phase, writing=first.writing,
                                     file=numbers[first.file] * work.nodes + nodes[call.rank])
@@ -211,7 +208,7 @@ class PosixSerial(_Posix):
 
     def _phase(self, one: Placed, shape: Shape, work: Workload, setup: Setup) -> Phase:
         total = array_bytes(one.pattern)
-        _, windows = _windows(one.pattern)
+        _, windows = windows_of(one.pattern)
         flow = Flow(
             writing=one.pattern.writing, processes=1, nodes=1, count=1, size=total / windows,
             objects=objects_of(total, setup.layout),
@@ -226,55 +223,13 @@ class PosixSerial(_Posix):
         self, one: Placed, ranges: Ranges, work: Workload, ends: Ends
     ) -> tuple[int | Ints, Ranges]:
         del work, ends, ranges
-        length, _ = _windows(one.pattern)
+        length, _ = windows_of(one.pattern)
         before, none = one.base, np.zeros(1, np.int64)
         return 0, split(Ranges(none, none + before, none + array_bytes(one.pattern)), length)
 
 
-def _windows(pattern: Pattern) -> tuple[int, int]:
-    """Bytes of the windows in which the array passes through rank 0, and how many there are."""
-    length = STAGE_BYTES // pattern.element_bytes * pattern.element_bytes
-    return length, -(-array_bytes(pattern) // length)
-
-
-def _calls(shape: Shape) -> float:
-    """Return the calls of a rank for what is contiguous in its file but not in the dataset."""
-    together = max(1, int(STAGE_BYTES // shape.piece_bytes))
-    return max(1.0, -(-shape.rank_pieces // together))
-
-
-def _staged(ranges: Ranges) -> Ranges:
-    """Return calls: ranges one after another until the next does not fit in the stage."""
-    first = np.searchsorted(ranges.rank, ranges.rank)
-    ends = np.cumsum(ranges.size)
-    begins = np.append(0, ends)[:-1]
-    begin = begins - begins[first]
-    starts: list[int] = []
-    for low, high in _spans(ranges.rank):
-        at = low
-        while at < high:
-            starts.append(at)
-            reach = np.searchsorted(ends[low:high], begins[at] + STAGE_BYTES, "right") + low
-            at = max(at + 1, int(reach))
-    index = np.asarray(starts, np.int64)
-    size = np.add.reduceat(ranges.size, index) if index.size else ranges.size[:0]
-    return Ranges(ranges.rank[index], begin[index], size)
-
-
-def _spans(rank: Ints) -> Iterator[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(rank, prepend=-1, append=-1))
-    return zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-
-
 def _end(ends: Ends, pattern: Pattern, work: Workload) -> Ints:
     return ends.setdefault((pattern.file, pattern.writing), np.zeros(work.ranks, np.int64))
-
-
-def _within(calls: Ranges) -> Ints:
-    """Bytes of the same rank before each call."""
-    before = np.cumsum(calls.size) - calls.size
-    inside: Ints = before - before[np.searchsorted(calls.rank, calls.rank)]
-    return inside
 
 
 def _verb(pattern: Pattern) -> str:
