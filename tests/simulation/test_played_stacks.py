@@ -13,6 +13,7 @@ STORAGE = described(
     {
         "client.process_write": GIB,
         "client.file_write": 1.5 * GIB,
+        "client.sharing": 0.3,
         "client.node_write": 9 * GIB,
         "client.request": 5e-5,
         "servers.target_write": 2 * GIB,
