@@ -14,7 +14,7 @@ from stripewise.calibration._least_squares import Vector, least_squares, spreads
 from stripewise.calibration._plans import REASONS, Free
 from stripewise.calibration._predict import Predictor
 from stripewise.calibration._tables import Cell, Table, load_table
-from stripewise.machines import FIGURES, Evidence, Figure, Storage
+from stripewise.machines import SPEC_OF, Evidence, Figure, Storage
 
 REPEATED, SINGLE = 0.12, 0.2
 """Relative error of a published number: a median of repeats, or one run or the best.  Assumed."""
@@ -23,7 +23,6 @@ SCALE = 2.0
 TOLD = 0.8
 """A figure is fitted if the cells narrow what was known of it at least to this share."""
 WIDTH = 1.96
-_MOST = {spec.name: spec.most for spec in FIGURES}
 UNTOLD = "assumed, as the marked cells do not tell it"
 CHANGES = 6
 """Times that the best configurations of tuned cells are looked for again."""
@@ -123,7 +122,7 @@ def described(
             figures[one.name] = Figure(one.value, kind, source)
             continue
         low, middle, high = (float(np.exp(value + side * WIDTH * width)) for side in (-1, 0, 1))
-        most = _MOST[one.name]
+        most = SPEC_OF[one.name].most
         figures[one.name] = Figure(
             min(middle, most), Evidence.MEASURED, fitted, low, min(high, most)
         )

@@ -166,7 +166,7 @@ def _data(fitted: Fitted) -> dict[str, Any]:
 
 
 def _lines(fitted: Fitted, read: Results) -> Iterator[str]:
-    from stripewise.machines import FIGURES, quantity_text
+    from stripewise.machines import SPEC_OF, quantity_text
     from stripewise.text import plural
 
     runs = sum(len(one.rates) for one in read.measured)
@@ -174,9 +174,8 @@ def _lines(fitted: Fitted, read: Results) -> Iterator[str]:
     error = f", median error {fitted.error:.1%}" if read.measured else ""
     figures = plural(len(fitted.told), "figure")
     yield f"{figures} from {what} and {plural(runs, 'run')}{error}; intervals of 95 %"
-    specs = {one.name: one for one in FIGURES}
     for name in fitted.told:
-        one, unit = fitted.storage.figures[name], specs[name].dimension
+        one, unit = fitted.storage.figures[name], SPEC_OF[name].dimension
         value, low, high = (
             quantity_text(end, unit) for end in (one.value, one.low or 0.0, one.high or 0.0)
         )

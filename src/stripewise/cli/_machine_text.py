@@ -75,16 +75,15 @@ def sentence(storage: Storage) -> str:
 
 def data(storage: Storage) -> dict[str, Any]:
     """Return everything as plain data."""
-    from stripewise.machines import FIGURES
+    from stripewise.machines import SPEC_OF
     from stripewise.model import to_json
 
-    specs = {spec.name: spec for spec in FIGURES}
     return {
         **summary(storage),
         "figures": {
             name: {"unit": spec.dimension.value, "meaning": spec.meaning, "default": spec.default}
             | (asdict(storage.figures[name]) if name in storage.figures else {"value": None})
-            for name, spec in specs.items()
+            for name, spec in SPEC_OF.items()
         },
         "transports": [asdict(one) for one in storage.transports],
         "mount": asdict(storage.mount) if storage.mount.kind else None,

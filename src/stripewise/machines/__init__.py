@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stripewise.machines._description import Transport as Transport
     from stripewise.machines._direct import Effort as Effort
     from stripewise.machines._figures import FIGURES as FIGURES
+    from stripewise.machines._figures import SPEC_OF as SPEC_OF
     from stripewise.machines._figures import Dimension as Dimension
     from stripewise.machines._figures import Evidence as Evidence
     from stripewise.machines._figures import Figure as Figure

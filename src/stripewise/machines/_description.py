@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from stripewise.machines._costs import StorageCosts
-from stripewise.machines._figures import FIGURES, Figure
+from stripewise.machines._figures import SPEC_OF, Figure
 from stripewise.model import Mount, Striping
 
 KINDS = ("lustre", "datawarp", "scatefs", "gpfs", "local")
 LOCAL = "local"
-_DEFAULTS = {spec.name: spec.default for spec in FIGURES}
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Storage:
         """
         if name in self.figures:
             return self.figures[name].value
-        default = _DEFAULTS[name]
+        default = SPEC_OF[name].default
         if default is None:
             raise KeyError(name)
         return default

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
+from types import MappingProxyType
 
 _NO_VALUE = {
     "client.turns": "writes run side by side",
@@ -154,3 +156,6 @@ FIGURES: tuple[FigureSpec, ...] = (
     FigureSpec("noise.cv", _RATIO, 0.0, "Coefficient of variation of a run's bandwidth."),
 )
 """All, in the order in which they are shown."""
+
+SPEC_OF: Mapping[str, FigureSpec] = MappingProxyType({spec.name: spec for spec in FIGURES})
+"""Name -> figure."""

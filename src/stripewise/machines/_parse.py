@@ -14,12 +14,11 @@ from stripewise.errors import ConfigurationError
 from stripewise.inputs import parse_toml
 from stripewise.machines._checks import check_together, converted
 from stripewise.machines._description import KINDS, Storage, Transport
-from stripewise.machines._figures import FIGURES, Evidence, Figure
+from stripewise.machines._figures import FIGURES, SPEC_OF, Evidence, Figure
 from stripewise.machines._parse_costs import RawCosts, RawExchange, RawMount, costs_of
 from stripewise.tunables import first_problem, suggest
 
 VERSION = 1
-_SPECS = {spec.name: spec for spec in FIGURES}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _REMEDY = 'write { value = ..., kind = "assumed", source = "..." }'
 
@@ -176,7 +175,7 @@ def _figures(document: Any) -> Iterator[tuple[str, Figure]]:
 
 
 def _figure(name: str, raw: _Raw, where: str) -> Figure:
-    spec = _SPECS[name]
+    spec = SPEC_OF[name]
     value = converted(spec, raw.value, where)
     if not raw.source.strip():
         raise ValueError(f"{where}: source is empty: say who measured, wrote or assumes this")
@@ -199,8 +198,8 @@ def _transport(name: str, raw: _Transport) -> Transport:
         raise ValueError(f"{where}: use at most 64 letters, digits, '-', '_' and '.' for its name")
     flat = dict(_flattened(raw.figures))
     for key in flat:
-        if key not in _SPECS:
-            raise ValueError(f"{where}: no figure is called {key!r}{suggest(key, _SPECS)}")
+        if key not in SPEC_OF:
+            raise ValueError(f"{where}: no figure is called {key!r}{suggest(key, SPEC_OF)}")
     try:
         found = _Figures.model_validate({"figures": flat}).figures
     except ValidationError as error:

@@ -22,7 +22,7 @@ from stripewise.machines._direct import (
     Samples,
     measure_rounds,
 )
-from stripewise.machines._figures import FIGURES, Evidence, Figure
+from stripewise.machines._figures import SPEC_OF, Evidence, Figure
 from stripewise.machines._local import described
 from stripewise.machines._mount import find_mount
 from stripewise.machines._requests import Stack, measure_costs
@@ -30,7 +30,6 @@ from stripewise.machines._units import rounded
 from stripewise.owned import temporary_directory
 from stripewise.text import printable
 
-_DIMENSIONS = {spec.name: spec.dimension for spec in FIGURES}
 _STACKS = {"mpich": "romio", "openmpi": "ompio", "openmpi-romio": "romio"}
 """What simulations call the MPI-IO of an MPI."""
 _LEAST_FREE = 512 * MIB
@@ -147,7 +146,8 @@ def _latencies(samples: Samples) -> list[float]:
 def _figure(name: str, values: Sequence[float], source: str) -> Figure:
     """Return the median of the rounds, and their ends as its interval."""
     low, middle, high = (
-        rounded(value, _DIMENSIONS[name]) for value in (min(values), median(values), max(values))
+        rounded(value, SPEC_OF[name].dimension)
+        for value in (min(values), median(values), max(values))
     )
     ends = (low, high) if len(values) > 1 else (None, None)
     return Figure(middle, Evidence.MEASURED, source, *ends)

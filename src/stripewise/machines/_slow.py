@@ -10,10 +10,9 @@ from typing import TypeVar
 
 from stripewise.machines._costs import Interval, StorageCosts
 from stripewise.machines._description import Storage
-from stripewise.machines._figures import FIGURES, Dimension, Figure
+from stripewise.machines._figures import SPEC_OF, Dimension, Figure
 
 _Key = TypeVar("_Key")
-_DIMENSIONS = {spec.name: spec.dimension for spec in FIGURES}
 
 
 def slowed(storage: Storage, slowdown: float) -> Storage:
@@ -64,7 +63,7 @@ def _slowed(figures: Mapping[str, Figure], slowdown: float) -> dict[str, Figure]
 
 
 def _figure(name: str, figure: Figure, slowdown: float) -> Figure:
-    dimension = _DIMENSIONS[name]
+    dimension = SPEC_OF[name].dimension
     if dimension is Dimension.BANDWIDTH:
         factor = 1 / slowdown
     elif dimension is Dimension.TIME:
