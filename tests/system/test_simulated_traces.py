@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is simulated of a program's trace takes what the program takes on the emulated storage."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from system_cli import as_words, mpiexec, run, stripewise
+
+from stripewise.runtime import built_program, find_runtime
+
+DESCRIPTION = """
+version = 1
+name = "site"
+title = "A small storage with a slow metadata server"
+kind = "lustre"
+stack = "romio"
+[machine]
+nodes = {{ value = 64, {by} }}
+ranks_per_node = {{ value = 8, {by} }}
+[client]
+process_write = {{ value = "20 MB/s", {by} }}
+process_read = {{ value = "20 MB/s", {by} }}
+request = {{ value = "2 ms", {by} }}
+[servers]
+targets = {{ value = 4, {by} }}
+target_write = {{ value = "40 MB/s", {by} }}
+target_read = {{ value = "40 MB/s", {by} }}
+target_request = {{ value = "4 ms", {by} }}
+[locks]
+revoke = {{ value = "8 ms", {by} }}
+[metadata]
+create = {{ value = "3 ms", {by} }}
+open = {{ value = "3 ms", {by} }}
+stat = {{ value = "2 ms", {by} }}
+remove = {{ value = "3 ms", {by} }}
+latency = {{ value = "4 ms", {by} }}
+[layout]
+stripe_count = {{ value = 1, {by} }}
+stripe_size = {{ value = "1 MiB", {by} }}
+"""
+
+MANY_FILES = """
+import os
+for i in range(12):
+    fd = os.open(f"small{i}", os.O_CREAT | os.O_WRONLY)
+    os.write(fd, bytes(1000)); os.fsync(fd); os.close(fd); os.stat(f"small{i}")
+fd = os.open("large", os.O_CREAT | os.O_RDWR)
+for i in range(40): os.write(fd, bytes(4096))
+for i in range(40): os.pread(fd, 16384, 4096 * (i * 7 % 36))
+"""
+
+
+def agreed(work: Path, program: list[str], nodes: int) -> None:
+    by = 'kind = "assumed", source = "a test"'
+    (work / "site.toml").write_text(DESCRIPTION.format(by=by))
+    (work / "traced").mkdir()
+    stripewise("trace", "-o", work / "its.trace", "--", *program, cwd=work / "traced")
+    seen = run("--on", "site.toml", "--", *program, cwd=work)
+    if not seen["emulated"]["counted"]:
+        pytest.skip("this host was too slow for the storage")
+    told = stripewise(
+        "simulate", "--on", "site.toml", "--nodes", str(nodes), "--pattern", "its.trace", "--json",
+        cwd=work,
+    )  # fmt: skip
+    simulated = json.loads(told.out)
+    emulated = seen["emulated"]
+    assert simulated["requests"]["requests"] == emulated["writes"] + emulated["reads"]
+    # Of each process, without what this host was late.
+    assert simulated["seconds"] == pytest.approx(emulated["model_seconds"] / nodes, rel=0.15)
+
+
+def test_many_files_and_small_records_without_mpi(work: Path) -> None:
+    agreed(work, [sys.executable, "-c", MANY_FILES], 1)
+
+
+def test_a_kernel_through_posix(work: Path, family: str) -> None:
+    layout = {"mpich": "shared", "openmpi": "per-process"}[family]
+    _, kernel = built_program(find_runtime(), find_runtime().kernels, "kernel", family)
+    words = as_words(
+        mpiexec(family), kernel, "--pattern", "array3d", "--backend", "posix", "--layout", layout,
+        "--size", "16,16,64", "--steps", "8", "--op", "write-read", "--file", "out.dat",
+    )  # fmt: skip
+    agreed(work, words, 2)
