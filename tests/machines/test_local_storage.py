@@ -71,7 +71,9 @@ def test_a_probe_describes_process_node_target_and_metadata(probed):
         assert figure.low <= figure.value <= figure.high
         assert "machine probe" in figure.source
     assert probed.value("servers.target_write") >= probed.value("client.node_write")
-    assert probed.value("metadata.create") > probed.value("metadata.stat") > 0
+    # Of the best rounds: on a busy host a median can be anything.
+    create, stat = (probed.figures[f"metadata.{name}"].low for name in ("create", "stat"))
+    assert create > stat > 0
 
 
 def test_a_probe_measures_what_requests_cost(probed):

@@ -16,9 +16,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from stripewise.machines._costs import MIB
 from stripewise.machines._team import Team
 
-MIB = 1 << 20
 SMALL, LARGE = 4 << 10, 4 * MIB
 METADATA = ("create", "open", "stat", "remove")
 

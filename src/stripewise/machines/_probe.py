@@ -12,11 +12,11 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 
 from stripewise.errors import StorageError
+from stripewise.machines._costs import MIB
 from stripewise.machines._description import Storage
 from stripewise.machines._direct import (
     LARGE,
     METADATA,
-    MIB,
     SMALL,
     Effort,
     Samples,
