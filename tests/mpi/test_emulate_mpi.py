@@ -93,6 +93,19 @@ def test_collective_calls_exchange(
     assert found["limit exchange"] == found["exchanges"] * 5_000_000
 
 
+def test_pieces_of_a_round_share_an_exchange(tmp_path: Path) -> None:
+    require("mpicc.openmpi", "mpiexec.openmpi", "cmake")
+    machine = Machine({"exchange.round": 0.002})
+    machine.write(tmp_path / "mapping", tmp_path)
+    rows = ["32", "40960", "0", "32", "0", "8192", "2", "2"]  # of each, the first fifth
+    command = [program("openmpi", "holes.c"), "out.dat", "collective", "write", *rows]
+    ran = run(
+        "openmpi", 4, command, tmp_path, extra={"STRIPEWISE_EMULATE": str(tmp_path / "mapping")}
+    )
+    found = counters(tmp_path / "mapping")
+    assert (ran.code, found["writes"], found["exchanges"]) == (0, 32, 1)
+
+
 @pytest.mark.parametrize(("choice", "exchanged"), [("automatic", False), ("enable", True)])
 def test_collective_calls_of_separate_data_are_carried_out_one_by_one(
     family: str, tmp_path: Path, choice: str, exchanged: bool

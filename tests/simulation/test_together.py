@@ -81,3 +81,16 @@ def test_windows_that_are_read_before_they_are_written(ranks, revoke):
     phases = [Phase("read", 1, (reading,)), Phase("write", 1, (writing,))]
     closed = sum(one.seconds for one in phase_times(phases, storage, layout))
     assert closed == pytest.approx(played, rel=0.1)
+
+
+@pytest.mark.parametrize("stack", ["romio", "romio-lustre", "ompio"])
+def test_a_phase_says_over_how_many_nodes_its_classes_spread(stack):
+    work = workload_from_notation("<1D,BLOCK,131840>", 4, 1, steps=3)
+    settings = {"mpiio.striping_factor": 4, "mpiio.cb_nodes": 4, "mpiio.romio_cb_write": "enable",
+                "mpiio.cb_buffer_size": MIB}  # fmt: skip
+    phases = simulate(described({}), work, stack, settings).phases
+    several = [one.phase for one in phases if len(one.phase.flows) > 1]
+    assert all(
+        one.nodes == min(4, sum(flow.processes for flow in one.flows)) for one in several
+    )
+    assert not any(one.phase.copied_bytes for one in phases)
