@@ -90,7 +90,5 @@ def test_a_phase_says_over_how_many_nodes_its_classes_spread(stack):
                 "mpiio.cb_buffer_size": MIB}  # fmt: skip
     phases = simulate(described({}), work, stack, settings).phases
     several = [one.phase for one in phases if len(one.phase.flows) > 1]
-    assert all(
-        one.nodes == min(4, sum(flow.processes for flow in one.flows)) for one in several
-    )
+    assert all(one.nodes == min(4, sum(flow.processes for flow in one.flows)) for one in several)
     assert not any(one.phase.copied_bytes for one in phases)
