@@ -64,8 +64,9 @@ def files_here(trace: Trace) -> NDArray[np.bool_]:
     Those at or below a directory with data of the program, and those beside it.  Other files are
     of an interpreter, or of the system.
     """
-    places = _places(trace)
-    return np.array([_is_here(os.path.dirname(path), places) for path in trace.paths], np.bool_)
+    directories, places = [os.path.dirname(path) for path in trace.paths], _places(trace)
+    here = {directory: _is_here(directory, places) for directory in set(directories)}
+    return np.array([here[directory] for directory in directories], np.bool_)
 
 
 def _places(trace: Trace) -> frozenset[str]:
