@@ -21,7 +21,7 @@ FIGURES = {
     "client.process_write": 40e6,
     "client.process_read": 60e6,
     "client.file_write": 50e6,
-    "client.sharing": 0.4,
+    "client.sharing": 0.2,
     "client.node_write": 45e6,
     "client.request": 0.001,
     "servers.target_write": 20e6,
