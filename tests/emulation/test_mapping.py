@@ -220,7 +220,9 @@ def test_a_burst_buffer_has_nodes_for_its_capacity() -> None:
     assert small.targets == 1
     assert large.targets == -(-(1000 << 30) // int(granularity))
     assert large.striping.stripe_count == large.targets
-    with pytest.raises(UsageError, match="which has"):
+    least = storage("cori-datawarp")
+    assert least.targets == least.striping.stripe_count == 1, "as simulated without a capacity"
+    with pytest.raises(ConfigurationError, match=r"capacity = 1 EiB needs .* nodes"):
         storage("cori-datawarp", capacity_bytes=1 << 60)
 
 

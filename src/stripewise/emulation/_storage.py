@@ -14,9 +14,14 @@ from math import ceil, exp, log, sqrt
 from random import Random
 
 from stripewise.errors import UsageError
-from stripewise.machines import Storage, Transport, description_text, find_storage
+from stripewise.machines import (
+    Storage,
+    Transport,
+    description_text,
+    find_storage,
+    granted_targets,
+)
 from stripewise.model import Striping
-from stripewise.text import size_text
 
 MOST_NODES = 256
 """Nodes that have clocks of their own; more processes than they hold begin again at the first."""
@@ -92,22 +97,13 @@ class EmulatedStorage:
             raise UsageError(
                 f"{storage.name} is no burst buffer: leave --capacity and --private out"
             )
-        found._check_targets()
+        granted_targets(storage, options.capacity_bytes)
         if options.digest not in ("", found.digest):
             raise UsageError(
                 f"the description of {storage.name} has changed since runs were made on it: "
                 "restore it, or begin anew"
             )
         return replace(found, options=replace(options, digest=found.digest))
-
-    def _check_targets(self) -> None:
-        most = int(self.storage.value("servers.targets"))
-        if self.targets > most:
-            asked = size_text(self.options.capacity_bytes)
-            raise UsageError(
-                f"--capacity {asked} takes {self.targets} nodes of "
-                f"{self.storage.name}, which has {most}"
-            )
 
     @property
     def identity(self) -> str:
@@ -144,11 +140,8 @@ class EmulatedStorage:
 
     @property
     def targets(self) -> int:
-        """Targets that files can be striped over; of a burst buffer its nodes."""
-        granularity = self.storage.value("layout.granularity")
-        if self.options.capacity_bytes and granularity:
-            return ceil(self.options.capacity_bytes / granularity)
-        return int(self.storage.value("servers.targets"))
+        """Targets that files can be striped over; of a burst buffer the nodes granted."""
+        return granted_targets(self.storage, self.options.capacity_bytes)
 
     @property
     def nodes(self) -> int:
@@ -163,7 +156,8 @@ class EmulatedStorage:
     def striping(self) -> Striping:
         """What tunables and strategies are to know of it."""
         found = replace(self.storage.striping, targets=self.targets, by_any_mpi=True)
-        return replace(found, stripe_count=self.targets) if self.options.capacity_bytes else found
+        granted = self.storage.value("layout.granularity")
+        return replace(found, stripe_count=self.targets) if granted else found
 
     @property
     def network_variables(self) -> tuple[str, ...]:

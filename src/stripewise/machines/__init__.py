@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from stripewise.machines._find import find_storage as find_storage
     from stripewise.machines._find import load_description as load_description
     from stripewise.machines._find import preset_names as preset_names
+    from stripewise.machines._granted import granted_targets as granted_targets
     from stripewise.machines._known import KnownStorage as KnownStorage
     from stripewise.machines._known import known_storage as known_storage
     from stripewise.machines._known import known_storages as known_storages

@@ -5,46 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil
 
 from stripewise.errors import ConfigurationError
-from stripewise.machines import Storage
+from stripewise.machines import Storage, granted_targets
 from stripewise.model import Value
 from stripewise.simulation.stacks import Layout
-from stripewise.text import plural, size_text
+from stripewise.text import plural
 
 STRIPE_COUNT, STRIPE_SIZE = "mpiio.striping_factor", "mpiio.striping_unit"
 LAYOUT_SETTINGS = frozenset({STRIPE_COUNT, STRIPE_SIZE})
-
-
-def granted_targets(storage: Storage, capacity_bytes: int = 0) -> int:
-    """Return the targets that a job's files can lie on.
-
-    Args:
-        storage: A burst buffer, or one with fixed targets.
-        capacity_bytes: That the job asked a burst buffer for; 0: as much as a file has by
-            default.
-
-    Raises:
-        ConfigurationError: It is more than there is, or the targets are fixed.
-    """
-    targets = int(storage.value("servers.targets"))
-    granularity = storage.value("layout.granularity")
-    if not granularity:
-        if capacity_bytes:
-            raise ConfigurationError(
-                f"capacity = {size_text(capacity_bytes)}: {storage.name} has fixed targets; only "
-                "a burst buffer is granted by capacity"
-            )
-        return targets
-    default = int(storage.value("layout.stripe_count"))
-    granted = ceil(capacity_bytes / granularity) if capacity_bytes else default
-    if granted > targets:
-        raise ConfigurationError(
-            f"capacity = {size_text(capacity_bytes)} needs {granted:,} nodes of "
-            f"{size_text(int(granularity))}; {storage.name} has {targets:,}"
-        )
-    return granted
 
 
 def layout_of(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.launch import SimulatedLauncher
-from stripewise.machines import Storage
+from stripewise.machines import Storage, granted_targets
 from stripewise.model import (
     ProgramFacts,
     Striping,
@@ -20,7 +20,7 @@ from stripewise.model import (
     VerificationStatus,
 )
 from stripewise.policy import Policy
-from stripewise.simulation import SimulatedProgram, Workload, granted_targets
+from stripewise.simulation import SimulatedProgram, Workload
 from stripewise.study._looking import look
 from stripewise.study._observer import Observer
 from stripewise.study._options import StudyOptions
