@@ -39,8 +39,8 @@ say "stripewise profile --findings-only --html profile.html btio.trace"
 set -- mpiexec.openmpi --oversubscribe -n 4 "$kernel" --pattern array3d --backend mpiio --mode collective \
     --local 64,64,128 --keep --file array.dat
 
-say "stripewise tune --on hopper@1/8 --trials 3 -- mpiexec -n 4 stripewise-kernel --pattern array3d ..."
-"$stripewise" tune --on hopper@1/8 --trials 3 --seed 1 --study-dir array.stripewise -- "$@"
+say "stripewise tune --on hopper@1/16 --trials 3 -- mpiexec -n 4 stripewise-kernel --pattern array3d ..."
+"$stripewise" tune --on hopper@1/16 --trials 3 --seed 1 --study-dir array.stripewise -- "$@"
 
 say "ls btio.stripewise"
 ls btio.stripewise

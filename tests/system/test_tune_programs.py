@@ -80,7 +80,7 @@ CASES = (c_mpich, c_openmpi, fortran_mpich, hdf5_openmpi_romio_4_ranks, h5py_ope
 def test_a_study_of(case, compiled, work):
     command = case(compiled)
     before = tree(work)
-    document = tune("--trials", "1", "--runs", "18", "--", *command, cwd=work)
+    document = tune("--trials", "1", "--runs", "24", "--", *command, cwd=work)
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     assert document.keys() >= PROMISED
     for name in ("baseline", "best"):
@@ -122,7 +122,7 @@ def check_trials(document):
     assert not [t for t in trials if t["state"] in ("failed", "rejected")], trials
     assert all(trial["settings"] for trial in trials)
     runs = document["runs"]
-    assert len(runs) <= 18
+    assert len(runs) <= 24
     assert len({run["run_id"] for run in runs}) == len(runs)
     assert [run["role"] for run in runs[:4]] == ["warm-up", *["baseline"] * 3]
     assert {run["status"] for run in runs} == {"ok"}
