@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from system_cli import as_words, mpiexec, run, stripewise
@@ -44,6 +45,9 @@ stripe_count = {{ value = 1, {by} }}
 stripe_size = {{ value = "1 MiB", {by} }}
 """
 
+ATTEMPTS = 5
+"""Runs, of which one has to count: a host with other work may be too slow for a moment."""
+
 MANY_FILES = """
 import os
 for i in range(12):
@@ -60,9 +64,9 @@ def agreed(work: Path, program: list[str], nodes: int) -> None:
     (work / "site.toml").write_text(DESCRIPTION.format(by=by))
     (work / "traced").mkdir()
     stripewise("trace", "-o", work / "its.trace", "--", *program, cwd=work / "traced")
-    seen = run("--on", "site.toml", "--", *program, cwd=work)
-    if not seen["emulated"]["counted"]:
-        pytest.skip("this host was too slow for the storage")
+    runs = (_rehearsed(work, program, number) for number in range(ATTEMPTS))
+    seen = next((one for one in runs if one["emulated"]["counted"]), None)
+    assert seen, f"this host was too slow for the storage, {ATTEMPTS} times"
     told = stripewise(
         "simulate", "--on", "site.toml", "--nodes", str(nodes), "--pattern", "its.trace", "--json",
         cwd=work,
@@ -72,6 +76,12 @@ def agreed(work: Path, program: list[str], nodes: int) -> None:
     assert simulated["requests"]["requests"] == emulated["writes"] + emulated["reads"]
     # Of each process, without what this host was late.
     assert simulated["seconds"] == pytest.approx(emulated["model_seconds"] / nodes, rel=0.15)
+
+
+def _rehearsed(work: Path, program: list[str], number: int) -> dict[str, Any]:
+    place = work / f"rehearsed{number}"
+    place.mkdir()
+    return run("--on", work / "site.toml", "--", *program, cwd=place)
 
 
 def test_many_files_and_small_records_without_mpi(work: Path) -> None:
