@@ -36,7 +36,7 @@ def _share(storage: str, nodes: int, **how) -> float:
         "archer2-hdd", "archer2-nvme", "shaheen2-lustre", "cori-lustre", "lustre-flash",
         pytest.param("archer", marks=pytest.mark.xfail(
             reason="0.1 % was measured: a flush of a part of a RAID stripe costs more than the"
-            " description's 1 ms")),
+            " description's 1 ms", strict=True)),
     ],
 )  # fmt: skip
 def test_on_lustre_less_than_a_hundredth_is_left(storage):
