@@ -21,6 +21,13 @@ class PatternSummary:
         collective: Share of the calls that are collective, 0 to 1.
         datasets: How many datasets have it.
         share: Of the bytes that all patterns move, 0 to 1.
+        kind: Text of `PatternKind`.
+        extents: Elements per dimension of one array; empty: not known.
+        halo: Elements per dimension by which neighbours overlap; empty: none.
+        active_ranks: That take part; 0: the product of the grid.
+        bytes: That all ranks moved, of all these datasets and steps; 0: not known.
+        file_class: Place, from 1, of the class of files in the program's facts that they are
+            in; 0: in none that is told apart.
     """
 
     writing: bool
@@ -32,6 +39,12 @@ class PatternSummary:
     collective: float = 0.0
     datasets: int = 1
     share: float = 1.0
+    kind: str = "distributed"
+    extents: tuple[int, ...] = ()
+    halo: tuple[int, ...] = ()
+    active_ranks: int = 0
+    bytes: int = 0
+    file_class: int = 0
 
 
 @dataclass(frozen=True)

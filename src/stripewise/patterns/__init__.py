@@ -9,6 +9,7 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.patterns._contiguous import block_bytes as block_bytes
     from stripewise.patterns._contiguous import dominant as dominant
+    from stripewise.patterns._contiguous import interleaved as interleaved
     from stripewise.patterns._contiguous import run_bytes as run_bytes
     from stripewise.patterns._describe import describe as describe
     from stripewise.patterns._distance import distance as distance
@@ -18,5 +19,8 @@ if TYPE_CHECKING:
     from stripewise.patterns._groups import PatternGroup as PatternGroup
     from stripewise.patterns._groups import group_patterns as group_patterns
     from stripewise.patterns._parts import sets_of as sets_of
+    from stripewise.patterns._summary import moved_bytes as moved_bytes
+    from stripewise.patterns._summary import pattern_of as pattern_of
+    from stripewise.patterns._summary import summaries as summaries
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -46,3 +46,24 @@ def dominant(patterns: Iterable[Pattern]) -> Pattern | None:
     return max(
         (one for one in patterns if one.kind != PatternKind.EMPTY), key=all_bytes, default=None
     )
+
+
+def interleaved(pattern: Pattern) -> bool:
+    """Whether, in the file, a rank's part lies in pieces between those of others.
+
+    It is one piece if at most the first dimension of more than one element is cut (C order).
+    """
+    if pattern.active_ranks < 2:
+        return False
+    if pattern.kind == PatternKind.MULTIPARTITION:
+        return True
+    cut = [
+        d
+        for d, (size, extent) in enumerate(zip(pattern.block, pattern.extents, strict=False))
+        if size < extent
+    ]
+    if not cut:
+        return False
+    if any(pattern.distributions[d].kind == "CYCLIC" for d in cut):
+        return True
+    return any(size > 1 for size in pattern.block[: cut[-1]])

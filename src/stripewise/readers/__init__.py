@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from stripewise.readers._join import read_containers as read_containers
     from stripewise.readers._join import read_run as read_run
     from stripewise.readers._openmpi import mpiio_components as mpiio_components
+    from stripewise.readers._pattern_facts import class_number as class_number
+    from stripewise.readers._pattern_facts import with_patterns as with_patterns
     from stripewise.readers._programs import is_launcher as is_launcher
     from stripewise.readers._trace_sums import heat_of as heat_of
     from stripewise.readers.sources import read_evidence as read_evidence

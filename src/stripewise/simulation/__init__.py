@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from stripewise.simulation._play import play as play
     from stripewise.simulation._programs import SimulatedProgram as SimulatedProgram
     from stripewise.simulation._programs import simulated_program as simulated_program
+    from stripewise.simulation._programs import stack_of as stack_of
     from stripewise.simulation._rates import Rates as Rates
     from stripewise.simulation._requests import REQUEST_DTYPE as REQUEST_DTYPE
     from stripewise.simulation._requests import Flow as Flow

@@ -4,20 +4,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from stripewise.errors import StripewiseError
 from stripewise.machines import Storage
 from stripewise.model import (
-    Distribution,
     Pattern,
-    PatternKind,
-    PatternSummary,
     ProgramFacts,
     Value,
 )
+from stripewise.patterns import pattern_of
 from stripewise.simulation._found import in_steps
 from stripewise.simulation._layouts import LAYOUT_SETTINGS
 from stripewise.simulation._simulate import simulate
@@ -28,7 +25,6 @@ from stripewise.tunables import Layer, all_tunables, with_implied
 TRANSFER, MPIIO = "hdf5.transfer", "mca.io"
 _ENVIRONMENT = f"{Layer.ENVIRONMENT.value}."
 _MOST_DATASETS = 256
-_WIDTH = re.compile(r"CYCLIC\((\d+)\)")
 
 
 @dataclass(frozen=True)
@@ -81,7 +77,7 @@ class SimulatedProgram:
         """Return the I/O time under settings; None where that cannot be simulated."""
         complete = with_implied(settings, self.facts)
         known = {n: v for n, v in complete.items() if n not in (TRANSFER, MPIIO)}
-        stack = self.stack or _stack(self.facts, settings.get(MPIIO))
+        stack = self.stack or stack_of(self.facts, settings.get(MPIIO))
         looked_at = find_stack(stack).tunables | LAYOUT_SETTINGS
         try:
             return simulate(
@@ -115,7 +111,8 @@ def simulated_program(
         environment: That the program runs in.
     """
     per_node = ranks_per_node or -(-facts.n_ranks // max(facts.n_hosts, 1))
-    if not facts.patterns or facts.n_ranks % per_node:
+    named = any(one.distributions for one in facts.patterns)
+    if not named or facts.n_ranks % per_node:
         return None
     workload = Workload(tuple(_patterns(facts)), facts.n_ranks // per_node, per_node)
     given = environment or {}
@@ -127,8 +124,9 @@ def simulated_program(
 def _patterns(facts: ProgramFacts) -> list[Pattern]:
     """Return each pattern of the first run, as often as it has datasets."""
     found = [
-        _pattern(one, facts, f"{number}.{dataset}")
+        pattern_of(one, facts.n_ranks, f"{number}.{dataset}")
         for number, one in enumerate(facts.patterns)
+        if one.distributions
         for dataset in range(min(one.datasets, _MOST_DATASETS))
     ]
     once = {True: 0, False: 0}
@@ -143,35 +141,6 @@ def _patterns(facts: ProgramFacts) -> list[Pattern]:
     return in_steps(found, moved)
 
 
-def _pattern(summary: PatternSummary, facts: ProgramFacts, dataset: str) -> Pattern:
-    blocks = zip(summary.block, summary.grid, summary.distributions, strict=True)
-    active = 1
-    for places in summary.grid:
-        active *= places
-    return Pattern(
-        file="",
-        dataset=dataset,
-        writing=summary.writing,
-        kind=PatternKind.DISTRIBUTED,
-        distributions=tuple(map(_distribution, summary.distributions)),
-        block=summary.block,
-        grid=summary.grid,
-        extents=tuple(size if name == "*" else size * places for size, places, name in blocks),
-        element_bytes=summary.element_bytes,
-        n_ranks=facts.n_ranks,
-        active_ranks=active,
-        steps=summary.steps,
-        collective=summary.collective,
-    )
-
-
-def _distribution(text: str) -> Distribution:
-    match = _WIDTH.fullmatch(text)
-    if match:
-        return Distribution("CYCLIC", int(match[1]))
-    return Distribution(text, 1 if text == "CYCLIC" else 0)
-
-
 def _transferred(workload: Workload, transfer: Value | None) -> Workload:
     """Return the workload with HDF5's transfers as they are set."""
     if transfer is None:
@@ -183,16 +152,16 @@ def _transferred(workload: Workload, transfer: Value | None) -> Workload:
 
 def _stacks(facts: ProgramFacts) -> set[str]:
     here = {None, *facts.mpiio_alternatives}
-    return {_stack(facts, chosen) for chosen in here}
+    return {stack_of(facts, chosen) for chosen in here}
 
 
-def _stack(facts: ProgramFacts, chosen: Value | None) -> str:
+def stack_of(facts: ProgramFacts, mca_io: Value | None = None) -> str:
     """Return the stack that the program's MPI-IO is, or becomes by the choice of MCA `io`."""
     if not facts.mpiio_implementation:
         return "posix-shared" if facts.shared_files else "posix-process"
     if "cray" in facts.mpi_version.lower():
         return "cray"
-    name = str(chosen or facts.mpiio_implementation)
+    name = str(mca_io or facts.mpiio_implementation)
     if not name.startswith("romio"):
         return name
     return "romio-lustre" if facts.mpiio_driver == "LUSTRE" else "romio"

@@ -17,7 +17,7 @@ BY_CLASS = ("auto", "rules")
 
 def with_classes(context: Context, facts: Sequence[ProgramFacts]) -> list[ProgramFacts]:
     """Return the facts of all cases with the classes that are tuned apart; mostly none are."""
-    plain = [replace(shown, file_classes=()) for shown in facts]
+    plain = [_in_no_class(shown) for shown in facts]
     if len(facts) > 1 or not facts[0].file_classes or not context.options.per_file:
         return plain
     named = [one for one in facts[0].file_classes if one.match]
@@ -38,3 +38,8 @@ def with_classes(context: Context, facts: Sequence[ProgramFacts]) -> list[Progra
         return plain
     context.decide("file-classes", f"these files may get settings of their own: {said}")
     return list(facts)
+
+
+def _in_no_class(facts: ProgramFacts) -> ProgramFacts:
+    patterns = tuple(replace(one, file_class=0) for one in facts.patterns)
+    return replace(facts, file_classes=(), patterns=patterns)

@@ -30,9 +30,9 @@ from stripewise.readers import (
     program_facts,
     read_containers,
     read_run,
+    with_patterns,
     written_files,
 )
-from stripewise.study._pattern_facts import with_pattern
 from stripewise.study._tools import FirstLook
 from stripewise.text import printable
 from stripewise.verify import Written, written_by
@@ -142,8 +142,12 @@ def look_first(
         warnings.append(f"the program writes {names}: files there are neither new nor verified")
     inputs = workspace.snapshot.entries
     run_id = measurement.run_id
-    facts = with_pattern(program_facts(profile, measurement.elapsed_seconds), evidence)
-    facts = replace(facts, striping=striping)
+    facts = replace(
+        program_facts(profile, measurement.elapsed_seconds),
+        file_classes=file_classes(profile, place.directory),
+        striping=striping,
+    )
+    facts = with_patterns(facts, evidence, place.directory)
     if storage is not None:
         facts = replace(
             facts,
@@ -157,7 +161,6 @@ def look_first(
             filesystem=storage.storage.kind
             if storage
             else local_storage(place.directory).mount.kind,
-            file_classes=file_classes(profile, place.directory),
         ),
         problem=problem,
         no_plugin=seen.state in (HandshakeState.PLUGIN_MISSING, HandshakeState.PLUGIN_WRONG),

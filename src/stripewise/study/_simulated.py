@@ -19,12 +19,12 @@ from stripewise.model import (
     Verification,
     VerificationStatus,
 )
+from stripewise.patterns import interleaved, summaries
 from stripewise.policy import Policy
 from stripewise.simulation import SimulatedProgram, Workload
 from stripewise.study._looking import look
 from stripewise.study._observer import Observer
 from stripewise.study._options import StudyOptions
-from stripewise.study._pattern_facts import interleaved, summaries
 from stripewise.study._tools import FirstLook, Tools
 from stripewise.tunables import find_space
 from stripewise.workspace import Place, Workspace
