@@ -6,9 +6,9 @@
     python benchmarks/record_surfaces.py flash-hdf5-mpich --repeats 5
 
 Cases in a folder (`emulated/vpic`) have their surfaces in a folder of the same name; those with
-`on` run on that storage, emulated.  Nothing else may run on the machine meanwhile.  It can be
-interrupted and killed: the same command goes on where it was.  The runs write below
-build/surfaces.
+`on` run on that storage, emulated; those with `program` run one that is found on the path.
+Nothing else may run on the machine meanwhile.  It can be interrupted and killed: the same command
+goes on where it was.  The runs write below build/surfaces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from stripewise.runtime import find_runtime
 from stripewise.surfaces import Surface, SurfaceRole
@@ -69,13 +71,20 @@ def record(name: str, into: Path, scratch: Path, repeats: int) -> int:
         *(["--on", case["on"]] if "on" in case else []),
         *(["--timeout", case["timeout"]] if "timeout" in case else []),
         *("--", launcher(case["mpi"]), "-n", str(case.get("ranks", RANKS))),
-        *(f"stripewise-kernel-{family(case['mpi'])}", *shlex.split(case["kernel"])),
+        *program(case),
     ]
     with subprocess.Popen(words, cwd=origin, env=environment(case["mpi"])) as recording:
         try:
             return recording.wait()
         except KeyboardInterrupt:
             return recording.wait() or 130  # it was interrupted too, and ends in order
+
+
+def program(case: Mapping[str, Any]) -> list[str]:
+    """Return the command of a case: a program that is found on the path, or our kernel."""
+    if "program" in case:
+        return shlex.split(case["program"])
+    return [f"stripewise-kernel-{family(case['mpi'])}", *shlex.split(case["kernel"])]
 
 
 def is_finished(path: Path) -> bool:

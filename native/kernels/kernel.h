@@ -204,8 +204,8 @@ struct sw_backend {
 
 extern const struct sw_pattern *const sw_patterns[]; /* NULL at the end */
 extern const struct sw_backend *const sw_backends[];
-extern const struct sw_pattern sw_pattern_array3d, sw_pattern_flash, sw_pattern_btio,
-    sw_pattern_vpic, sw_pattern_vorpal, sw_pattern_gcrm, sw_pattern_wrf;
+extern const struct sw_pattern sw_pattern_array3d, sw_pattern_flash, sw_pattern_flash_io,
+    sw_pattern_btio, sw_pattern_vpic, sw_pattern_vorpal, sw_pattern_gcrm, sw_pattern_wrf;
 extern const struct sw_backend sw_backend_null, sw_backend_posix, sw_backend_mpiio,
     sw_backend_hdf5, sw_backend_netcdf4, sw_backend_pnetcdf, sw_backend_adios2;
 const struct sw_pattern *sw_pattern_find(const char *name);

@@ -26,6 +26,10 @@ WRF_2D = (
     "MU MUB Q2 T2 TH2 PSFC U10 V10 TSK SST SWDOWN GLW GRDFLX HFX QFX LH PBLH UST RAINC RAINNC "
     "SNOWNC GRAUPELNC SNOW SNOWH HGT XLAT XLONG LANDMASK"
 ).split()
+TREE = (
+    "refine_level node_type gid coordinates block_size bounding_box which_child bflags gsurr_blks "
+    "processor_number"
+).split()
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,11 @@ REQUESTS = {
     "array3d": Request("--pattern array3d --size 13,7,11", {"array": (13, 7, 11)}),
     "flash": Request(
         "--pattern flash --size 7,3,2,5", {f"unknown{n:02d}": (7, 3, 2, 5) for n in range(1, 25)}
+    ),
+    "flash-io": Request(
+        "--pattern flash-io --size 7,3,2,5 --type int64",
+        {f"unknown{n:02d}": (7, 3, 2, 5) for n in range(1, 25)} | dict.fromkeys(TREE, (7,)),
+        few=True,
     ),
     "btio": Request("--pattern btio --size 13,11,17", {"solution": (13, 11, 17, 5)}, few=True),
     "vpic": Request(

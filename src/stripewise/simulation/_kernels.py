@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from math import prod
+from typing import Any
 
 from stripewise.errors import UsageError
 from stripewise.model import BlockRule, Distribution, Pattern, PatternKind
@@ -43,6 +44,7 @@ class _Kernel:
     components: int = 0
     namelist: int = 0
     plane: tuple[str, ...] = ()
+    plane_dims: tuple[int, ...] = (1, 2)
     halo: int = 0
 
 
@@ -53,6 +55,10 @@ def _several(noun: str, number: int) -> tuple[str, ...]:
 KERNELS: Mapping[str, _Kernel] = {
     "array3d": _Kernel("BLOCK,BLOCK,BLOCK", (64, 64, 64), "int64", ("array",), halo=1),
     "flash": _Kernel("BLOCK,*,*,*", (80, 8, 8, 8), "int64", _several("unknown", 24), halo=4),
+    "flash-io": _Kernel(
+        "BLOCK,*,*,*", (80, 8, 8, 8), "double", _several("unknown", 24),
+        plane=_several("tree", 10), plane_dims=(0,), halo=4,
+    ),
     "btio": _Kernel(
         "BLOCK,BLOCK,BLOCK", (32, 32, 32), "int64", ("solution",), components=5, halo=2,
     ),
@@ -121,8 +127,8 @@ def workload_from_kernel(
 def _variables(kernel: _Kernel, pattern: Pattern) -> list[Pattern]:
     every = [replace(pattern, dataset=name) for name in kernel.variables]
     if kernel.plane:
-        flat = {
-            field: getattr(pattern, field)[1:]
+        flat: dict[str, Any] = {
+            field: tuple(getattr(pattern, field)[d] for d in kernel.plane_dims)
             for field in ("distributions", "block", "grid", "extents", "rank_strides")
         }
         every += [replace(pattern, dataset=name, **flat) for name in kernel.plane]
