@@ -12,8 +12,13 @@ if TYPE_CHECKING:
     from stripewise.knowledge._codec import lesson_to_json as lesson_to_json
     from stripewise.knowledge._describe import describe_case as describe_case
     from stripewise.knowledge._describe import describe_machine as describe_machine
+    from stripewise.knowledge._file import StoreFile as StoreFile
+    from stripewise.knowledge._file import own_path as own_path
     from stripewise.knowledge._learn import learn as learn
     from stripewise.knowledge._memory import Memory as Memory
+    from stripewise.knowledge._profiles import KeptProfile as KeptProfile
+    from stripewise.knowledge._profiles import Looked as Looked
+    from stripewise.knowledge._profiles import Profiles as Profiles
     from stripewise.knowledge._recall import Avoided as Avoided
     from stripewise.knowledge._recall import Recollection as Recollection
     from stripewise.knowledge._recall import effect_phrase as effect_phrase

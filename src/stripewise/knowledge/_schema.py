@@ -30,6 +30,23 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX study_of_family ON study (mpi_family, recorded_unix_seconds)",
         "CREATE INDEX study_of_program ON study (program)",
     ),
+    (
+        """CREATE TABLE profile (
+            id TEXT PRIMARY KEY,
+            executable_sha256 TEXT NOT NULL,
+            ground TEXT NOT NULL,
+            recorded_unix_seconds REAL NOT NULL,
+            document TEXT NOT NULL
+        ) WITHOUT ROWID""",
+        "CREATE INDEX profile_of_executable ON profile (executable_sha256, ground)",
+        """CREATE TABLE executable (
+            path TEXT PRIMARY KEY,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL,
+            mtime_ns INTEGER NOT NULL,
+            sha256 TEXT NOT NULL
+        ) WITHOUT ROWID""",
+    ),
 )
 """Statements that lead from one version to the next; never changed, only added to."""
 
