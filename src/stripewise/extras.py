@@ -11,6 +11,7 @@ from stripewise.errors import RuntimeMissingError
 MODULES = {
     "adios2": ("adios2",),
     "darshan": ("darshan",),
+    "models": ("sklearn",),
     "parquet": ("pyarrow",),
     "report": ("jinja2", "vl_convert"),
     "tpe": ("optuna",),

@@ -65,6 +65,7 @@ RESULTS = Budget("the results of a benchmark", 64 * _MIB)
 CASES = Budget("a file of cases", _MIB)
 SPACE = Budget("a file of values to vary", _MIB)
 SURFACE = Budget("a surface", 256 * _MIB)
+MODEL = Budget("a model", 16 * _MIB)
 MPIIO_STATS = Budget(
     "the output of a job", 256 * _MIB, remedy="cut out the blocks", error=TraceError
 )

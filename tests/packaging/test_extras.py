@@ -20,7 +20,7 @@ from stripewise.runtime import find_runtime
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PACKAGES = {"vl_convert": "vl-convert-python"}
+PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}
 NOT_EXTRAS = {"all", "dev", "docs"}
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -7,7 +7,8 @@ from math import inf, log2
 
 import pytest
 
-from stripewise.strategies import PredictedStrategy, Prediction, create
+from stripewise.performance import Prediction
+from stripewise.strategies import PredictedStrategy, create
 from stripewise.testing.strategy_suite import StrategySuite, play, romio_facts
 from stripewise.tunables import find_space, key_of
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shlex
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from stripewise.errors import UsageError
 from stripewise.machines import (
     Storage,
     Transport,
-    description_text,
+    description_digest,
     find_storage,
     granted_targets,
 )
@@ -136,7 +135,7 @@ class EmulatedStorage:
     @cached_property
     def digest(self) -> str:
         """Of all that is described."""
-        return hashlib.sha256(description_text(self.storage).encode()).hexdigest()[:16]
+        return description_digest(self.storage)
 
     @property
     def targets(self) -> int:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from stripewise.machines._slow import slowed as slowed
     from stripewise.machines._units import quantity as quantity
     from stripewise.machines._units import quantity_text as quantity_text
+    from stripewise.machines._write import description_digest as description_digest
     from stripewise.machines._write import description_text as description_text
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 
@@ -18,6 +19,11 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 def description_text(storage: Storage) -> str:
     """Return the TOML of a storage; what it does not describe is left out."""
     return "\n".join(_lines(storage)) + "\n"
+
+
+def description_digest(storage: Storage) -> str:
+    """Return 16 hexadecimal digits of all that is described."""
+    return hashlib.sha256(description_text(storage).encode()).hexdigest()[:16]
 
 
 def _lines(storage: Storage) -> Iterator[str]:

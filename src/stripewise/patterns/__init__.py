@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.patterns._class import DIRECTIONS as DIRECTIONS
+    from stripewise.patterns._class import SHAPES as SHAPES
+    from stripewise.patterns._class import WAYS as WAYS
+    from stripewise.patterns._class import PatternClass as PatternClass
+    from stripewise.patterns._class import class_of as class_of
     from stripewise.patterns._contiguous import block_bytes as block_bytes
     from stripewise.patterns._contiguous import dominant as dominant
     from stripewise.patterns._contiguous import interleaved as interleaved

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from stripewise.strategies._options import OptionValue as OptionValue
     from stripewise.strategies._options import StrategyOption as StrategyOption
     from stripewise.strategies._predicted import PredictedStrategy as PredictedStrategy
-    from stripewise.strategies._prediction import Prediction as Prediction
     from stripewise.strategies._registry import check_strategy_options as check_strategy_options
     from stripewise.strategies._registry import create as create
     from stripewise.strategies._registry import find_strategy as find_strategy

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from math import inf, log
 
 from stripewise.model import Configuration, Proposal, Trial, TrialState, Value
+from stripewise.performance import Prediction
 from stripewise.strategies._base import Strategy
-from stripewise.strategies._prediction import Prediction, distinct, predict
+from stripewise.strategies._prediction import distinct, predict
 from stripewise.strategies._residuals import Corrected, Residuals
 from stripewise.strategies._rules import RulesStrategy
 from stripewise.strategies._seeded import SeededStrategy

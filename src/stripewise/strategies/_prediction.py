@@ -7,12 +7,11 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from math import inf, isfinite, prod
 from random import Random
 from typing import NamedTuple
 
-from stripewise.model import Value
+from stripewise.performance import Prediction
 from stripewise.strategies._base import Strategy
 from stripewise.strategies._residuals import Places
 from stripewise.tunables import Space, is_valid
@@ -22,21 +21,6 @@ MOST_PREDICTIONS = 4000
 _STARTS = 4
 _EQUAL = 1e-3
 _TIDIED = 30
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """A model of what settings cost on a storage.
-
-    Attributes:
-        source: What the model describes, for people: "archer2-hdd".
-        tunables: Names of the tunables that it knows the effect of.
-        seconds: Settings -> I/O time of the program in seconds; None: it cannot tell.
-    """
-
-    source: str
-    tunables: frozenset[str]
-    seconds: Callable[[Mapping[str, Value]], float | None]
 
 
 class Predicted(NamedTuple):

@@ -8,8 +8,9 @@ import os
 from math import isfinite
 
 from stripewise.machines import Storage, description_text, find_storage, load_description
+from stripewise.performance import Prediction
 from stripewise.simulation import SimulatedProgram, simulated_program
-from stripewise.strategies import PredictedStrategy, Prediction, Strategy
+from stripewise.strategies import PredictedStrategy, Strategy
 from stripewise.study._context import Context
 from stripewise.study._options import NO_MACHINE
 

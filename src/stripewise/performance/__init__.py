@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Models of performance: trained once for a machine, asked for every program on it."""
+
+from typing import TYPE_CHECKING
+
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.performance._codec import model_from_json as model_from_json
+    from stripewise.performance._codec import model_to_json as model_to_json
+    from stripewise.performance._features import class_of_program as class_of_program
+    from stripewise.performance._fit import fit as fit
+    from stripewise.performance._fitted import Fitted as Fitted
+    from stripewise.performance._fitted import fitted_prediction as fitted_prediction
+    from stripewise.performance._ground import Ground as Ground
+    from stripewise.performance._ground import ground_of as ground_of
+    from stripewise.performance._prediction import Prediction as Prediction
+    from stripewise.performance._records import Model as Model
+    from stripewise.performance._records import Range as Range
+    from stripewise.performance._records import Sample as Sample
+    from stripewise.performance._records import Score as Score
+    from stripewise.performance._records import Term as Term
+    from stripewise.performance._records import Training as Training
+    from stripewise.performance._records import Tree as Tree
+    from stripewise.performance._store import Loaded as Loaded
+    from stripewise.performance._store import load_models as load_models
+    from stripewise.performance._store import model_id as model_id
+    from stripewise.performance._store import own_models as own_models
+    from stripewise.performance._store import read_model as read_model
+    from stripewise.performance._store import save_model as save_model
+    from stripewise.performance._store import site_models as site_models
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The one question to models: what do settings cost this program, here?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp, isfinite
+from typing import NamedTuple
+
+from stripewise.model import ProgramFacts, Value
+from stripewise.performance._base import program_on
+from stripewise.performance._boosting import added
+from stripewise.performance._features import (
+    OF_SETTINGS,
+    PHYSICAL,
+    class_of_program,
+    program_features,
+)
+from stripewise.performance._ground import Ground
+from stripewise.performance._prediction import Prediction
+from stripewise.performance._records import BOOSTED, Model
+from stripewise.performance._regression import regressed
+from stripewise.performance._rows import features_of
+from stripewise.simulation import SimulatedProgram
+
+
+class Fitted(NamedTuple):
+    """What models say of a program.
+
+    Attributes:
+        prediction: None: no model holds for it.
+        why: What model it is, or why there is none; one sentence.
+        model: Behind the prediction.
+    """
+
+    prediction: Prediction | None
+    why: str
+    model: Model | None = None
+
+
+def fitted_prediction(
+    facts: ProgramFacts,
+    ground: Ground,
+    models: Sequence[Model],
+    program: SimulatedProgram | None = None,
+) -> Fitted:
+    """Return the prediction of the model that holds for a program; never an extrapolated one.
+
+    Args:
+        facts: Of its first run.
+        ground: That it runs on.
+        models: As `load_models` returns them.
+        program: Its simulation on that ground, where the caller has it already.
+    """
+    found = class_of_program(facts)
+    if found is None:
+        return Fitted(None, "no access pattern of the program was recognised")
+    of_class = [one for one in models if one.pattern_class == found]
+    if not of_class:
+        return Fitted(None, f'no model is of the class "{found}"')
+    reasons = []
+    for model in sorted(of_class, key=lambda one: one.trained_unix_seconds, reverse=True):
+        if why := model.ground.why_not(ground) or outside(model, program_features(facts)):
+            reasons.append(f'the model of "{found}" does not hold here: {why}')
+            continue
+        base = (program or program_on(model.ground, facts)) if model.kind == BOOSTED else None
+        if model.kind == BOOSTED and base is None:
+            reasons.append(f'the model of "{found}" needs a simulation, and none is possible')
+            continue
+        return Fitted(_prediction(model, facts, base), _words(model), model)
+    return Fitted(None, reasons[0])
+
+
+def outside(model: Model, features: Mapping[str, float]) -> str:
+    """Say which feature lies outside of what a model was trained in; "" if none does."""
+    for name in features.keys() & model.ranges.keys():
+        one, value = model.ranges[name], features[name]
+        if not one.holds(value):
+            beyond = f", {one.reach:.3g} times beyond at most" if one.reach > 1 else ""
+            return f"{name} is {value:.4g}, it knows {one.low:.4g} to {one.high:.4g}{beyond}"
+    return ""
+
+
+def _prediction(model: Model, facts: ProgramFacts, base: SimulatedProgram | None) -> Prediction:
+    known = frozenset(model.tunables)
+
+    def seconds(settings: Mapping[str, Value]) -> float | None:
+        if not settings.keys() <= known | PHYSICAL:
+            return None
+        if any(value not in model.levels.get(n, (value,)) for n, value in settings.items()):
+            return None
+        row = features_of(facts, model.ground.stack, settings, model.levels)
+        if outside(model, {name: row[name] for name in OF_SETTINGS}):
+            return None
+        found = _value(model, row, settings, base)
+        return found if found is not None and isfinite(found) and found > 0 else None
+
+    source = f"a model of {model.ground}"
+    return Prediction(source, known, seconds, model.error)
+
+
+def _value(
+    model: Model,
+    row: Mapping[str, float],
+    settings: Mapping[str, Value],
+    base: SimulatedProgram | None,
+) -> float | None:
+    if base is None:
+        return regressed(model.terms, row)
+    simulated = base.seconds(settings)
+    if simulated is None:
+        return None
+    values = [row[name] for name in model.features]
+    return simulated * exp(max(min(model.initial + added(model.trees, values), 50.0), -50.0))
+
+
+def _words(model: Model) -> str:
+    error = "" if model.error is None else f", error {model.error:.0%}"
+    return f'model of {model.ground} for "{model.pattern_class}" ({model.kind}{error})'

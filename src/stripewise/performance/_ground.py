@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a model holds: a storage as it is described, and a stack of software."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stripewise.machines import Storage, description_digest
+from stripewise.model import ProgramFacts
+from stripewise.simulation import stack_of
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where a model holds.
+
+    Attributes:
+        storage: As users name it: "hopper@1/16" is emulated, "archer2-hdd" described; otherwise
+            the type of the file system.
+        digest: Of the description; of a file system without one, what nodes have in common of
+            it, or "".
+        stack: A name of `stripewise.simulation.stacks`: "romio-lustre", "cray", "ompio".
+    """
+
+    storage: str
+    digest: str = ""
+    stack: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.storage} with {self.stack}" if self.stack else self.storage
+
+    def why_not(self, other: Ground) -> str:
+        """Say why a model of this ground does not hold on another; "" if it does."""
+        if self.storage != other.storage and (not self.digest or self.digest != other.digest):
+            return f"it is of {self.storage}, not of {other.storage}"
+        if self.digest != other.digest:
+            return f"the description of {self.storage} has changed since it was trained"
+        if self.stack != other.stack:
+            return f"it is of {self.stack or 'no MPI-IO'}, not of {other.stack or 'no MPI-IO'}"
+        return ""
+
+
+def ground_of(
+    facts: ProgramFacts, name: str = "", storage: Storage | None = None, stack: str = ""
+) -> Ground:
+    """Return the ground that a program runs on.
+
+    Args:
+        facts: Of its first run.
+        name: Of the storage, with its slow motion: "hopper@1/16"; "": that of the description,
+            or the type of the file system.
+        storage: Its description; None: there is none.
+        stack: "": what the facts tell.
+    """
+    slow = f"@1/{storage.slowdown:g}" if storage and storage.slowdown != 1 else ""
+    described = f"{storage.name}{slow}" if storage else facts.filesystem
+    digest = description_digest(storage) if storage else ""
+    return Ground(name or described, digest, stack or stack_of(facts))

@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Honest errors: groups of samples are left out and predicted by what was fitted to the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median
+
+import numpy as np
+
+from stripewise.performance._records import Score
+from stripewise.performance._rows import Row
+
+Predictor = Callable[[Row], float]
+Fitter = Callable[[Sequence[Row]], Predictor]
+
+LEAST_LEFT = 12
+"""Samples that have to remain."""
+_FOLDS = 5
+WITHIN = 1.05
+BEST = 5
+
+
+def judged(
+    rows: Sequence[Row], fitter: Fitter
+) -> tuple[list[Score], list[tuple[Row, float]], list[tuple[Score, list[Row]]]]:
+    """Leave out each pattern, each scale; without either, a fifth of the configurations.
+
+    Returns:
+        Scores; the rows of the hardest question with their predictions; scores with the rows
+        that remained, to see how far from them the group lay.
+    """
+    scores: list[Score] = []
+    shown: list[tuple[Row, float]] = []
+    groups = [("pattern", [row.name for row in rows]),
+              ("scale", [f"{row.features['ranks']:.0f} ranks" for row in rows])]  # fmt: skip
+    remained: list[tuple[Score, list[Row]]] = []
+    for kind, names in groups:
+        told = _left_out(kind, rows, names, fitter)
+        scores += [score for score, _, _ in told]
+        remained += [(score, rest) for score, _, rest in told]
+        shown = shown or [pair for _, pairs, _ in told for pair in pairs]
+    if not scores:
+        names = [f"part {n % _FOLDS + 1}" for n in range(len(rows))]
+        told = _left_out("configuration", rows, names, fitter)
+        scores = [score for score, _, _ in told]
+        shown = [pair for _, pairs, _ in told for pair in pairs]
+    return scores, shown, remained
+
+
+def _left_out(
+    kind: str, rows: Sequence[Row], names: Sequence[str], fitter: Fitter
+) -> list[tuple[Score, list[tuple[Row, float]], list[Row]]]:
+    found = []
+    for name in dict.fromkeys(names) if len(set(names)) > 1 else ():
+        group = [row for row, of in zip(rows, names, strict=True) if of == name]
+        rest = [row for row, of in zip(rows, names, strict=True) if of != name]
+        if len(rest) < LEAST_LEFT:
+            continue
+        predictor = fitter(rest)
+        pairs = [(row, predictor(row)) for row in group]
+        found.append((score_of(kind, name, pairs), pairs, rest))
+    return found
+
+
+def score_of(kind: str, name: str, pairs: Sequence[tuple[Row, float]]) -> Score:
+    """Score the predictions of a group."""
+    cases: dict[object, list[tuple[float, float]]] = {}
+    for row, predicted in pairs:
+        cases.setdefault(row.case, []).append((row.usual, predicted))
+    errors = [abs(predicted / row.usual - 1) for row, predicted in pairs]
+    rhos = [rank_correlation(one) for one in cases.values()]
+    tops = [holds_the_best(one) for one in cases.values()]
+    return Score(kind, name, len(pairs), median(errors), median(rhos), sum(tops) / len(tops))
+
+
+def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return Spearman's rank correlation; 0 where either side is all equal."""
+    ranks = [_ranks([pair[side] for pair in pairs]) for side in (0, 1)]
+    apart = [one - one.mean() for one in ranks]
+    length = float(np.sqrt((apart[0] @ apart[0]) * (apart[1] @ apart[1])))
+    return float(apart[0] @ apart[1]) / length if length else 0.0
+
+
+def holds_the_best(pairs: Sequence[tuple[float, float]], most: int = BEST) -> bool:
+    """Whether the best predicted ones contain one within 5 % of the best measured."""
+    tried = sorted(pairs, key=lambda pair: pair[1])[:most]
+    return min(one for one, _ in tried) <= WITHIN * min(one for one, _ in pairs)
+
+
+def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return ranks; equal values share theirs."""
+    _, place, counts = np.unique(np.round(values, 12), return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    shared: np.ndarray[tuple[int], np.dtype[np.float64]] = (ends - (counts - 1) / 2)[place]
+    return shared

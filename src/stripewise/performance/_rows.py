@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Samples as rows of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from statistics import median
+
+from stripewise.model import ProgramFacts, Value
+from stripewise.performance._base import program_on
+from stripewise.performance._features import (
+    PHYSICAL,
+    dominant_pattern,
+    program_features,
+    setting_features,
+)
+from stripewise.performance._ground import Ground
+from stripewise.performance._records import Sample
+from stripewise.simulation import SimulatedProgram
+
+
+@dataclass(frozen=True)
+class Row:
+    """A sample in numbers.
+
+    Attributes:
+        features: By name; what a model may look at.
+        least / usual: Least and median I/O seconds of its repeats.
+        simulated: Seconds that the description promises; None: it cannot be simulated.
+        name: Of the program.
+        physical: All that is set acts through stripe count, stripe size and aggregators.
+    """
+
+    features: Mapping[str, float]
+    least: float
+    usual: float
+    simulated: float | None
+    name: str
+    physical: bool
+
+    @property
+    def case(self) -> tuple[str, float]:
+        """The program at its scale."""
+        return self.name, self.features["ranks"]
+
+
+def levels_of(samples: Iterable[Sample]) -> dict[str, tuple[Value, ...]]:
+    """Return the values seen of each tunable that is no part of the features c, s and a."""
+    seen: dict[str, dict[Value, None]] = {}
+    for sample in samples:
+        for name, value in sample.settings.items():
+            if name not in PHYSICAL:
+                seen.setdefault(name, {})[value] = None
+    return {name: tuple(sorted(values, key=repr)) for name, values in sorted(seen.items())}
+
+
+def features_of(
+    facts: ProgramFacts,
+    stack: str,
+    settings: Mapping[str, Value],
+    levels: Mapping[str, Sequence[Value]],
+) -> dict[str, float]:
+    """Return all features of a program under settings; other settings have theirs by place."""
+    placed = {
+        name: float(1 + list(values).index(settings[name])) if name in settings else 0.0
+        for name, values in levels.items()
+    }
+    return {**setting_features(facts, stack, settings), **program_features(facts), **placed}
+
+
+def rows_of(
+    samples: Sequence[Sample], ground: Ground, levels: Mapping[str, Sequence[Value]]
+) -> list[Row]:
+    """Return a row for each sample whose times are of use."""
+    programs: dict[ProgramFacts, SimulatedProgram | None] = {}
+    rows = []
+    for sample in samples:
+        times = [one for one in sample.seconds if isfinite(one) and one > 0]
+        if not times:
+            continue
+        if sample.facts not in programs:
+            programs[sample.facts] = program_on(ground, sample.facts)
+        program = programs[sample.facts]
+        simulated = program.seconds(sample.settings) if program else None
+        usable = simulated is not None and 0 < simulated and isfinite(simulated)
+        rows.append(
+            Row(
+                features_of(sample.facts, ground.stack, sample.settings, levels),
+                min(times), median(times), simulated if usable else None,
+                sample.name or name_of(sample.facts), sample.settings.keys() <= PHYSICAL,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def name_of(facts: ProgramFacts) -> str:
+    """Return the pattern of a program, without its scale, as its name."""
+    pattern = dominant_pattern(facts)
+    assert pattern is not None
+    words = ",".join(pattern.distributions)
+    return f"({words}) {','.join(map(str, pattern.block))} x {pattern.element_bytes} B"

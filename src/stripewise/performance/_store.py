@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where models are kept: a JSON file each, the user's own and the site's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stripewise.errors import StorageError, StripewiseError
+from stripewise.inputs import MODEL, parse_json, read_input
+from stripewise.outputs import write_file
+from stripewise.performance._codec import model_from_json, model_to_json
+from stripewise.performance._records import Model
+
+OWN_VARIABLE, SITE_VARIABLE = "STRIPEWISE_MODELS", "STRIPEWISE_SITE_MODELS"
+MOST_FILES = 500
+"""Files of a directory that are looked at."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What was read.
+
+    Attributes:
+        models: The user's own first.
+        paths: Their files.
+        warnings: One line for each file that is damaged.
+    """
+
+    models: tuple[Model, ...] = ()
+    paths: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def own_models() -> Path:
+    """Return the user's directory of models."""
+    if given := os.environ.get(OWN_VARIABLE):
+        return Path(given)
+    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    if not os.path.isabs(base):
+        base = os.devnull
+    return Path(base) / "stripewise" / "models"
+
+
+def site_models(policy_paths: Sequence[str] = ()) -> tuple[Path, ...]:
+    """Return the site's directories: what policies name, then the environment's."""
+    named = [*policy_paths, os.environ.get(SITE_VARIABLE, "")]
+    return tuple(dict.fromkeys(Path(path) for path in named if path))
+
+
+def load_models(directories: Iterable[Path] | None = None) -> Loaded:
+    """Read all models; what is damaged is passed over and said.
+
+    Args:
+        directories: None: the user's own, then the environment's of the site.
+    """
+    found: list[tuple[Path, Model]] = []
+    warnings: list[str] = []
+    for directory in (own_models(), *site_models()) if directories is None else directories:
+        for path in _files(directory, warnings):
+            try:
+                found.append((path, read_model(path)))
+            except StripewiseError as error:
+                warnings.append(str(error))
+    return Loaded(
+        tuple(model for _, model in found), tuple(path for path, _ in found), tuple(warnings)
+    )
+
+
+def read_model(path: Path) -> Model:
+    """Read one model.
+
+    Raises:
+        StorageError: It cannot be read, or is damaged.
+    """
+    try:
+        return model_from_json(parse_json(read_input(path, MODEL)))
+    except (OSError, ValueError) as error:
+        why = (isinstance(error, OSError) and error.strerror) or error
+        raise StorageError(
+            f"the model {path} cannot be used: {why}; remove it, or train it again"
+        ) from error
+
+
+def save_model(model: Model, directory: Path | None = None) -> Path:
+    """Keep a model in place of an older one of the same ground and class.
+
+    Args:
+        model: To be kept.
+        directory: None: the user's own.
+
+    Raises:
+        StorageError: It cannot be written.
+    """
+    home = directory or own_models()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"cannot keep models in {home}: {error.strerror}: name another directory in "
+            f"{OWN_VARIABLE}"
+        ) from error
+    path = home / f"{model_id(model)}.json"
+    write_file(path, json.dumps(model_to_json(model), separators=(",", ":")) + "\n")
+    return path
+
+
+def model_id(model: Model) -> str:
+    """Return 12 hexadecimal digits of what a model holds for: ground and class."""
+    ground = model.ground
+    words = (ground.storage, ground.digest, ground.stack, str(model.pattern_class))
+    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:12]
+
+
+def _files(directory: Path, warnings: list[str]) -> list[Path]:
+    try:
+        found = sorted(path for path in directory.iterdir() if path.suffix == ".json")
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        warnings.append(f"models in {directory} cannot be read: {error.strerror}")
+        return []
+    if len(found) > MOST_FILES:
+        warnings.append(f"{directory} has {len(found)} models: only {MOST_FILES} are read")
+    return found[:MOST_FILES]
