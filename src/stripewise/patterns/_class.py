@@ -47,11 +47,15 @@ def class_of(summary: PatternSummary, *, mpiio: bool = True) -> PatternClass:
 
 
 def _shape(summary: PatternSummary) -> str:
-    kind = getattr(summary, "kind", PatternKind.DISTRIBUTED)
+    kind = summary.kind
     if kind == PatternKind.MULTIPARTITION:
         return "interleaved"
     if kind == PatternKind.IRREGULAR or not summary.distributions:
-        return "irregular" if kind in (PatternKind.IRREGULAR, "distributed") else "contiguous"
+        return (
+            "irregular"
+            if kind in (PatternKind.IRREGULAR, PatternKind.DISTRIBUTED)
+            else "contiguous"
+        )
     first = _moved_in_steps(summary)
     cut = [d for d in range(first, len(summary.grid)) if summary.grid[d] > 1]
     if not cut:
