@@ -20,6 +20,8 @@ def _no_memory_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("knowledge")
     os.environ["STRIPEWISE_KNOWLEDGE"] = str(directory / "session.sqlite")
     os.environ["XDG_CONFIG_HOME"] = str(directory / "config")
+    os.environ["XDG_DATA_HOME"] = str(directory / "data")
+    os.environ["STRIPEWISE_SITE_PACKS"] = str(directory / "packs")
     os.environ.pop("STRIPEWISE_SITE_KNOWLEDGE", None)
     return directory
 

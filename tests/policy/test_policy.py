@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from stripewise.errors import ConfigurationError, PolicyError
 from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.policy import Policy, load_policy, parse_policy, user_policy_path
+from stripewise.policy import (
+    Policy,
+    installed_packs,
+    load_policy,
+    parse_policy,
+    site_packs,
+    user_packs,
+    user_policy_path,
+)
 from stripewise.tunables import all_tunables, get
 
 SITE = """
@@ -211,3 +219,36 @@ def test_the_earlier_name_of_the_table_is_read():
         == parse_policy('[tunables]\ndenied = ["mpiio.cb_nodes"]\n', "new").denied
         == ("mpiio.cb_nodes",)
     )
+
+
+def test_site_models_and_trusted_keys():
+    key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
+    policy = parse_policy(
+        f'models = ["/opt/m"]\npack_keys = ["{key}", "/etc/stripewise/site.pub"]\n', "site"
+    )
+    assert policy.models == ("/opt/m",)
+    assert policy.pack_keys == (key, "/etc/stripewise/site.pub")
+    assert policy.narrowed(policy).models == ("/opt/m", "/opt/m")
+
+
+@pytest.mark.parametrize(
+    "text", ['models = ["m"]', 'models = "/m"', 'pack_keys = ["RWshort"]', 'pack_keys = ["a.pub"]']
+)
+def test_models_and_keys_that_cannot_be(text):
+    with pytest.raises(ConfigurationError, match=r"site: policy: .*(models|pack_keys)"):
+        parse_policy(text, "site")
+
+
+def test_installed_packs_are_found_the_users_first(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("STRIPEWISE_SITE_PACKS", str(tmp_path / "site"))
+    assert installed_packs() == ()
+    for path in ("site/b", "site/a", "site/.a+x", "home/stripewise/packs/c"):
+        (tmp_path / path).mkdir(parents=True)
+    (tmp_path / "site/file").touch()
+    found = [path.relative_to(tmp_path) for path in installed_packs()]
+    assert found == [Path("home/stripewise/packs/c"), Path("site/a"), Path("site/b")]
+    monkeypatch.setenv("XDG_DATA_HOME", "no home")
+    monkeypatch.delenv("STRIPEWISE_SITE_PACKS")
+    assert site_packs() == Path("/var/lib/stripewise/packs")
+    assert user_packs() == Path("/dev/null/stripewise/packs")

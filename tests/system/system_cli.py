@@ -62,7 +62,8 @@ class Done:
 
 def plain_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment without what would steer Stripewise or a preload."""
-    keep = ("STRIPEWISE_RUNTIME_DIR", "STRIPEWISE_NATIVE_DIR", "STRIPEWISE_KNOWLEDGE")
+    names = ("RUNTIME_DIR", "NATIVE_DIR", "KNOWLEDGE", "SITE_PACKS")
+    keep = tuple(f"STRIPEWISE_{name}" for name in names)
     found = {k: v for k, v in os.environ.items() if not k.startswith("STRIPEWISE_") or k in keep}
     found.pop("LD_PRELOAD", None)
     return found | {"NO_COLOR": "1"} | dict(more or {})

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -44,6 +45,13 @@ def _absolute(value: str) -> str:
     return value
 
 
+def _key(value: str) -> str:
+    if not value.startswith("/") and not _PUBLIC_KEY.fullmatch(value):
+        raise ValueError('give a public key of minisign ("RW...") or an absolute path of its file')
+    return value
+
+
+_PUBLIC_KEY = re.compile("RW[A-Za-z0-9+/]{54}")
 _Cap = Annotated[int, Field(strict=True, ge=0)]
 
 
@@ -67,6 +75,8 @@ class _Document(_Strict):
     version: int = 1
     lock_layout: bool = False
     knowledge: Annotated[str, AfterValidator(_absolute)] | None = None
+    models: list[Annotated[str, AfterValidator(_absolute)]] = Field(default_factory=list)
+    pack_keys: list[Annotated[str, AfterValidator(_key)]] = Field(default_factory=list)
     # Policies of earlier versions call this table "tunables".
     tunables: _Tunables = Field(
         default_factory=_Tunables, validation_alias=AliasChoices("tunables", "knobs")
@@ -144,6 +154,8 @@ def parse_policy(text: str, name: str) -> Policy:
         denied=tuple(tunables.denied),
         lock_layout=document.lock_layout,
         knowledge=(document.knowledge,) if document.knowledge else (),
+        models=tuple(document.models),
+        pack_keys=tuple(document.pack_keys),
         sources=(name,),
         **document.caps.model_dump(),
     )

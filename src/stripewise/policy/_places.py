@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the site and the user keep what they decide: policies, descriptions of storage."""
+"""Where the site and the user keep what they decide and what they were given.
+
+Policies, descriptions of storage, packs of knowledge.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,38 @@ import os
 from pathlib import Path
 
 SITE_DIRECTORY = Path("/etc/stripewise")
+SITE_PACKS = Path("/var/lib/stripewise/packs")
+SITE_PACKS_VARIABLE = "STRIPEWISE_SITE_PACKS"
 
 
 def user_directory() -> Path:
     """Return the user's own directory; it need not exist."""
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
     return Path(base) / "stripewise"
+
+
+def user_packs() -> Path:
+    """Return where packs that the user installed are; it need not exist."""
+    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    if not os.path.isabs(base):  # a user without a home has none
+        base = os.devnull
+    return Path(base) / "stripewise" / "packs"
+
+
+def site_packs() -> Path:
+    """Return where packs for everybody are installed; it need not exist."""
+    return Path(os.environ.get(SITE_PACKS_VARIABLE) or SITE_PACKS)
+
+
+def installed_packs() -> tuple[Path, ...]:
+    """Return the directory of each installed pack: the user's own first, each by name."""
+    return tuple(path for home in (user_packs(), site_packs()) for path in packs_in(home))
+
+
+def packs_in(home: Path) -> list[Path]:
+    """Return the directories of the packs in a place, by name; none where it cannot be read."""
+    try:
+        names = sorted(name for name in os.listdir(home) if not name.startswith("."))
+    except OSError:
+        return []
+    return [home / name for name in names if os.path.isdir(home / name)]

@@ -31,6 +31,8 @@ class Policy:
         max_bytes: That a study may write in all.
         max_concurrency: Runs at the same time.
         knowledge: The site's stores of what earlier studies found.
+        models: The site's directories of performance models.
+        pack_keys: Public keys whose packs of knowledge may be installed.
         sources: Files that it was read from.
     """
 
@@ -42,12 +44,14 @@ class Policy:
     max_bytes: int | None = None
     max_concurrency: int | None = None
     knowledge: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    pack_keys: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
 
     def narrowed(self, other: Policy) -> Policy:
         """Return what both allow."""
         caps = ("max_trials", "max_runs", "max_bytes", "max_concurrency")
-        lists = ("allowed", "denied", "knowledge", "sources")
+        lists = ("allowed", "denied", "knowledge", "models", "pack_keys", "sources")
         both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in lists}
         both |= {name: _smaller(getattr(self, name), getattr(other, name)) for name in caps}
         return Policy(lock_layout=self.lock_layout or other.lock_layout, **both)
