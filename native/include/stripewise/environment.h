@@ -35,6 +35,9 @@
 #define SW_ENV_HOLD "STRIPEWISE_HOLD"
 /* Mapping of an emulated storage (emulate.h): requests end when that would have finished them. */
 #define SW_ENV_EMULATE "STRIPEWISE_EMULATE"
+/* Mapping by which the ranks of a first run agree on settings from the second file of a series on
+ * (series.h); the settings are in the configuration (flat.h). */
+#define SW_ENV_SERIES "STRIPEWISE_SERIES"
 /* "1": the library loads and does nothing (for measuring its cost). */
 #define SW_ENV_DISABLE "STRIPEWISE_DISABLE"
 /* "1": one line per trouble on stderr at exit. */

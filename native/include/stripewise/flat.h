@@ -12,6 +12,7 @@
  *   adios2   <parameter> <value>           of the engine; "engine" chooses the engine
  *   dataset  <match>
  *   hdf5     <property> <value>            inside a dataset: creation and transfer properties
+ *   series   <kind> <ranges>               then mpiio statements: for later files of a series
  *
  * One statement a line, fields separated by one TAB.  Inside a field every byte below
  * 0x21, '%' and 0x7f is written %XX.  Settings belong to the `file` before them, `hdf5` also
@@ -19,6 +20,11 @@
  * key by key.  A match without slash is a glob (fnmatch, FNM_NOESCAPE off) on the
  * basename; with slashes, on as many trailing path components as it has; a ROMIO prefix
  * ("ufs:", "lustre:") of the file name is taken off first.
+ * A `series` statement is no file's: its hints are for files whose predecessors (names equal but
+ * for digits) were of that kind: write-collective, write-independent, read-collective or
+ * read-independent; with <ranges> = least and most ranks, least and most bytes moved by all of
+ * them, least and most bytes of a piece that lies together in the file, six integers.
+ * docs/design/series.md.
  * Booleans are 0 or 1; lists are comma separated decimal integers.
  */
 #ifndef STRIPEWISE_FLAT_H

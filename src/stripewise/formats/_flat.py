@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import unquote_to_bytes
 
@@ -18,12 +19,13 @@ from stripewise.formats._base import (
     lost_parts,
     value_from_text,
 )
-from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, FileRule, Value
+from stripewise.model import FILE_LAYERS, Configuration, DatasetRule, FileRule, SeriesRule, Value
 from stripewise.tunables import Layer, hint_text
 
 HEADER = "stripewise-flat 1"
 _BROKEN = re.compile(r"%(?![0-9a-fA-F]{2})|%00")
 _FIELDS = {"file": 3, "dataset": 2, **dict.fromkeys(FILE_LAYERS, 3)}
+_SERIES = "series"
 
 
 class FlatFormat(Format):
@@ -38,10 +40,16 @@ class FlatFormat(Format):
         if lines[0] != HEADER:
             raise ConfigurationError(f"{name}: does not begin with {HEADER!r}")
         rules: list[FileRule] = []
+        series = 0
         for number, line in enumerate(lines[1:], 2):
-            if line:
+            kind = line.partition("\t")[0]
+            series += kind == _SERIES
+            if series and kind in ("file", "dataset"):
+                raise ConfigurationError(f"{name}, line {number}: {kind} stands behind a series")
+            if line and not series:
                 _statement(line, f"{name}, line {number}", rules)
-        return LoadedConfiguration(Configuration(tuple(rules)))
+        lost = (f"{name}: settings for later files of a series are left out",) if series else ()
+        return LoadedConfiguration(Configuration(tuple(rules)), lost)
 
     def write(self, configuration: Configuration) -> Written:
         lines = [HEADER]
@@ -53,6 +61,16 @@ class FlatFormat(Format):
                 lines.append(f"dataset\t{_encode(dataset.match)}")
                 lines += [_line("hdf5", k, _text("hdf5", v)) for k, v in dataset.hdf5.items()]
         return Written("\n".join(lines) + "\n", tuple(lost_parts(configuration, *FILE_LAYERS)))
+
+
+def series_text(rules: Sequence[SeriesRule]) -> str:
+    """Return the statements for later files of a series, which end a flat configuration."""
+    lines: list[str] = []
+    for rule in rules:
+        ranges = (*rule.ranks, *rule.size_bytes, *rule.run_bytes)
+        lines.append(f"{_SERIES}\t{rule.kind}\t{','.join(map(str, ranges))}")
+        lines += [_line("mpiio", key, _text("mpiio", v)) for key, v in rule.mpiio.items()]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _line(layer: str, key: str, text: str) -> str:

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from stripewise.model._run_profile import RunProfile as RunProfile
     from stripewise.model._run_profile import Settings as Settings
     from stripewise.model._run_profile import uses_mpi as uses_mpi
+    from stripewise.model._series import SeriesRule as SeriesRule
     from stripewise.model._trace import BIN_ROW as BIN_ROW
     from stripewise.model._trace import COLLECTIVE_OPS as COLLECTIVE_OPS
     from stripewise.model._trace import DATA_OPS as DATA_OPS

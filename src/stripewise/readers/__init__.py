@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from stripewise.readers._openmpi import mpiio_components as mpiio_components
     from stripewise.readers._pattern_facts import class_number as class_number
     from stripewise.readers._pattern_facts import with_patterns as with_patterns
+    from stripewise.readers._programs import drops_preload as drops_preload
+    from stripewise.readers._programs import executables_in as executables_in
+    from stripewise.readers._programs import is_helper as is_helper
     from stripewise.readers._programs import is_launcher as is_launcher
     from stripewise.readers._trace_sums import heat_of as heat_of
     from stripewise.readers.sources import read_evidence as read_evidence

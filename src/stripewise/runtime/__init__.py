@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from stripewise.runtime._resources import command_with_resources as command_with_resources
     from stripewise.runtime._resources import launcher_line as launcher_line
     from stripewise.runtime._resources import resource_environment as resource_environment
+    from stripewise.runtime._series import SeriesMapping as SeriesMapping
+    from stripewise.runtime._series import SeriesOutcome as SeriesOutcome
+    from stripewise.runtime._series import ranks_not_shown as ranks_not_shown
     from stripewise.runtime._words import is_wrapper as is_wrapper
     from stripewise.runtime._words import program_name as program_name
     from stripewise.runtime._words import program_word as program_word

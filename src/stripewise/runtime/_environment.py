@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from stripewise.errors import ConfigurationError, StorageError, UsageError
-from stripewise.model import Configuration
+from stripewise.model import Configuration, SeriesRule
 from stripewise.runtime._locate import CORE_NAME, Runtime
 
 ENV_DIRECTORY = "STRIPEWISE_DIRECTORY"
@@ -26,6 +26,7 @@ ENV_INCLUDE = "STRIPEWISE_INCLUDE"
 ENV_WRITABLE = "STRIPEWISE_WRITABLE"
 ENV_KEEP_REMOVED = "STRIPEWISE_KEEP_REMOVED"
 ENV_CAPTURE = "STRIPEWISE_CAPTURE"
+ENV_SERIES = "STRIPEWISE_SERIES"
 
 CAPTURE_MODES = ("fold", "all")
 
@@ -55,6 +56,7 @@ def preload_environment(
     include: Sequence[Path] = (),
     capture: str = "",
     allowed: Collection[str] = (),
+    series: Sequence[SeriesRule] = (),
     base: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Complete environment for a command that runs under the library.
@@ -73,6 +75,7 @@ def preload_environment(
         capture: Record single calls: "fold" (equal calls at a regular stride as one) or "all";
             "": counters only.
         allowed: Variables that the configuration may set although they can run code.
+        series: For the later files of a series; they act with `SeriesMapping.variables` alone.
         base: Environment to start from; this process's own if not given.
 
     Raises:
@@ -97,12 +100,13 @@ def preload_environment(
         ENV_KEEP_REMOVED: str(keep_removed or ""),
         ENV_INCLUDE: _path_list(include, environment.get(ENV_INCLUDE, "")),
         ENV_CAPTURE: capture,
+        ENV_SERIES: "",
     }
     for name, text in own.items():  # of an outer run nothing is left but its emulated storage
         environment.pop(name, None)
         if text:
             environment[name] = text
-    environment.update(_configured(configuration, directory))
+    environment.update(_configured(configuration, series, directory))
     return launch_environment(environment)
 
 
@@ -160,18 +164,20 @@ def _path_list(paths: Sequence[Path], present: str = "") -> str:
     return ":".join([*texts, *(entry for entry in present.split(":") if entry)])
 
 
-def _configured(configuration: Configuration, directory: Path) -> dict[str, str]:
+def _configured(
+    configuration: Configuration, series: Sequence[SeriesRule], directory: Path
+) -> dict[str, str]:
     """Variables that carry a configuration."""
-    if configuration == Configuration():
+    if configuration == Configuration() and not series:
         return {}
     from stripewise import formats
     from stripewise.runtime._resources import resource_environment
 
     variables = dict(formats.job_environment(configuration))
     variables |= resource_environment(configuration.job)
-    if all(rule.is_empty for rule in configuration.files):
+    if all(rule.is_empty for rule in configuration.files) and not series:
         return variables
-    flat = os.fsencode(formats.get("flat").write(configuration).text)
+    flat = os.fsencode(formats.get("flat").write(configuration).text + formats.series_text(series))
     if len(flat) <= INLINE_BYTES:
         variables[ENV_CONFIGURATION] = os.fsdecode(flat)
         return variables

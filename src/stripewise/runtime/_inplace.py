@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stripewise.errors import ContainerError, ProgramError, StorageError
-from stripewise.model import Configuration
+from stripewise.model import Configuration, SeriesRule
 from stripewise.owned import temporary_directory
 from stripewise.runtime._environment import preload_environment
 from stripewise.runtime._locate import Runtime
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from stripewise.emulation import EmulatedRun, EmulatedStorage
     from stripewise.model import RunProfile
     from stripewise.readers import Handshake
+    from stripewise.runtime._series import SeriesOutcome
 
 _FORWARDED = (
     signal.SIGINT,
@@ -54,6 +55,7 @@ class InPlaceRun:
         containers: Directory of its containers, while they are kept.
         problem: Why its containers could not be read; "" if they could.
         emulated: What the storage saw that was emulated; None: none was.
+        series: What came of the settings for later files of a series; None: none were given.
     """
 
     run_id: str
@@ -65,6 +67,7 @@ class InPlaceRun:
     containers: Path
     problem: str = ""
     emulated: EmulatedRun | None = None
+    series: SeriesOutcome | None = None
 
     @property
     def shell_exit_code(self) -> int:
@@ -84,6 +87,7 @@ def run_in_place(
     allowed: Collection[str] = (),
     storage: EmulatedStorage | None = None,
     root: Path | None = None,
+    series: Sequence[SeriesRule] = (),
 ) -> InPlaceRun:
     """Run a command with this process's own standard streams and directory.
 
@@ -103,6 +107,7 @@ def run_in_place(
         allowed: Variables that the configuration may set although they can run code.
         storage: That files below `root` are emulated to lie on; they are not fsync'ed then.
         root: Directory; the current one if not given.
+        series: Settings from the second file of a series on, if the ranks can agree.
 
     Raises:
         ConfigurationError: The configuration carries a variable that can run code.
@@ -127,7 +132,14 @@ def run_in_place(
             include=() if storage is None else (root.resolve(),),
             capture=capture,
             allowed=allowed,
+            series=series,
         )
+        mapping = None
+        if series:
+            from stripewise.runtime._series import SeriesMapping
+
+            mapping = stack.enter_context(SeriesMapping.begin(command))
+            environment |= mapping.variables
         emulation = None
         if storage is not None:
             from stripewise.emulation import Emulation
@@ -140,9 +152,10 @@ def run_in_place(
         code = _run(command, environment)
         elapsed = time.monotonic() - start
         emulated = emulation.read() if emulation is not None else None
+        outcome = mapping.read() if mapping is not None else None
         profile, seen, problem = _read(directory, command)
     return InPlaceRun(
-        run_id, code, elapsed, profile, seen, environment, directory, problem, emulated
+        run_id, code, elapsed, profile, seen, environment, directory, problem, emulated, outcome
     )
 
 
