@@ -27,6 +27,7 @@ COMMANDS = {
     "layout": "Show and set how files lie on the targets of emulated storage.",
     "simulate": "Predict what I/O takes on a described storage, and what limits it.",
     "surface": "Measure every configuration of a given space.",
+    "train": "Measure kernels under many settings, for models of performance.",
     "config": "Show, convert and check configurations.",
     "knowledge": "List and exchange the results of earlier studies.",
     "tunables": "List the tunables: values, defaults, safety.",

@@ -21,7 +21,12 @@ MARK = ".stripewise-mark"
 """File in a directory that Stripewise made: what for, and a random identity."""
 LOCK = "lock"
 _FEW_BYTES = 4096
-_OPTIONS = {"study": "--study-dir", "recording": "--work-dir", "replay": "--directory"}
+_OPTIONS = {
+    "study": "--study-dir",
+    "recording": "--work-dir",
+    "replay": "--directory",
+    "training": "-o",
+}
 
 
 @dataclass(frozen=True)

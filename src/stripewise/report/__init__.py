@@ -56,6 +56,9 @@ if TYPE_CHECKING:
     from stripewise.report._trace_rows import row_as_json as row_as_json
     from stripewise.report._trace_rows import select_rows as select_rows
     from stripewise.report._trace_rows import table_lines as table_lines
+    from stripewise.report._training import cost_text as cost_text
+    from stripewise.report._training import training_json as training_json
+    from stripewise.report._training import training_lines as training_lines
     from stripewise.report._validation import scores_of as scores_of
     from stripewise.report._validation import validation_json as validation_json
     from stripewise.report._validation import validation_lines as validation_lines

@@ -17,6 +17,7 @@ from stripewise.study import Interrupts, SingleRuns, StudyOptions
 from stripewise.surfaces._recording_plan import (
     RecordingOptions,
     plan_runs,
+    planned_points,
     possible_points,
     recorded_tunables,
 )
@@ -50,6 +51,10 @@ class RecordingObserver:
 
     def noted(self, text: str) -> None:
         """There is something that the user should know."""
+
+    def enough(self) -> bool:
+        """Whether to end here; what is left is for `resume`."""
+        return False
 
 
 def record_surface(
@@ -132,18 +137,20 @@ def _begin(
     """Make the header of a new surface."""
     tunables = recorded_tunables(options.vary)
     points, impossible = possible_points(tunables, facts)
+    number = min(options.configurations or len(points), len(points))
+    plan = {
+        "repeats": options.repeats,
+        "seed": options.seed,
+        "control_every": options.control_every,
+        "configurations": number,
+        "impossible": impossible,
+    }
     return Surface(
         command=options.command,
         facts=facts,
         provenance=provenance,
         tunables=tunables,
-        plan={
-            "repeats": options.repeats,
-            "seed": options.seed,
-            "control_every": options.control_every,
-            "configurations": len(points),
-            "impossible": impossible,
-        },
+        plan=plan if number == len(points) else {**plan, "spread": number},
     )
 
 
@@ -156,7 +163,7 @@ def _record(
     observer: RecordingObserver,
 ) -> None:
     how = surface.plan
-    points, _ = possible_points(surface.tunables, surface.facts)
+    points = planned_points(surface)
     plan = plan_runs(points, how["repeats"], how["seed"], how["control_every"])
     _check_caps(policy, surface, len(plan), warm)
     for name in surface.tunables:
@@ -187,6 +194,8 @@ def _carry_out(
     held: list[SurfaceRun] = []
     try:
         for planned in plan:
+            if observer.enough():
+                break
             measurement = _settled(planned, runs)
             if measurement.cause.is_outside:
                 observer.noted(f"run {planned.sequence} is not recorded: {measurement.message}")

@@ -13,7 +13,8 @@ from random import Random
 from stripewise.emulation import EmulationOptions
 from stripewise.errors import UsageError
 from stripewise.model import ProgramFacts, Value
-from stripewise.surfaces._surface import RecordedTunable, SurfaceRole, SurfaceRun
+from stripewise.surfaces._spread import spread_points
+from stripewise.surfaces._surface import RecordedTunable, Surface, SurfaceRole, SurfaceRun
 from stripewise.tunables import get, is_valid
 
 REPEATS = 5
@@ -42,6 +43,7 @@ class RecordingOptions:
         inputs: What the program reads, instead of all of `origin`.
         resume: Go on with an interrupted recording.
         storage: To be emulated in every run; None: what is there is used.
+        configurations: So many of the subspace, spread over it; 0: all of them.
     """
 
     command: tuple[str, ...]
@@ -57,6 +59,7 @@ class RecordingOptions:
     inputs: tuple[Path, ...] = ()
     resume: bool = False
     storage: EmulationOptions | None = None
+    configurations: int = 0
 
     def __post_init__(self) -> None:
         if self.resume:
@@ -67,6 +70,8 @@ class RecordingOptions:
             raise UsageError("no tunable is varied; give --vary TUNABLE=VALUE,... or --spec FILE")
         if self.repeats < 1:
             raise UsageError(f"--repeats must be at least 1, not {self.repeats}")
+        if self.configurations < 0:
+            raise UsageError(f"--configurations must be above 0, not {self.configurations}")
 
 
 def recorded_tunables(vary: Mapping[str, Sequence[Value]]) -> dict[str, RecordedTunable]:
@@ -100,6 +105,14 @@ def possible_points(
     ]
     possible = [point for point in points if is_valid(point, facts)]
     return list(possible), total - len(possible)
+
+
+def planned_points(surface: Surface) -> list[Settings]:
+    """Return what a recording measures: all that can act, or as many of it as were asked for."""
+    points, _ = possible_points(surface.tunables, surface.facts)
+    ladders = {name: knob.values for name, knob in surface.tunables.items()}
+    number = surface.plan.get("spread", 0) or len(points)
+    return spread_points(points, ladders, number, surface.plan["seed"])
 
 
 def plan_runs(

@@ -22,6 +22,7 @@ from typing import Any
 from stripewise.errors import StorageError, UsageError
 from stripewise.inputs import SURFACE, parse_json, read_input
 from stripewise.model import ProgramFacts, RunStatus, Value, from_json, to_json
+from stripewise.outputs import write_file
 from stripewise.owned import append_durably
 
 _FORMAT = "stripewise-surface"
@@ -140,6 +141,14 @@ class Surface:
         left_out = {"runs"} if self.plan else {"runs", "plan"}
         header = {name: value for name, value in data.items() if name not in left_out}
         return compact({"format": _FORMAT, "version": _VERSION, **header})
+
+    def save(self, path: Path) -> None:
+        """Write the surface, all of it or nothing.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        write_file(path, "".join((self.header_line(), *map(run_to_line, self.runs))))
 
     def key(self, settings: Mapping[str, Value]) -> SettingsKey:
         """Canonical form of settings: tunables at their default are left out."""

@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise train`: measure a designed set of configurations for models of performance."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stripewise.cli._common import (
+    EXIT_INTERRUPTED,
+    answer,
+    examples,
+    file_option,
+    json_option,
+    note,
+)
+from stripewise.cli._completion import complete_machine
+from stripewise.cli._layout import Size
+from stripewise.cli._tune_words import Duration, Numbers
+from stripewise.errors import UsageError
+
+if TYPE_CHECKING:
+    from stripewise.training import Trained, TrainingOptions
+
+
+@click.command(
+    epilog=examples(
+        "stripewise train --on hopper@1/16 --ranks 8 --budget 20min",
+        "stripewise train --on edison --simulate --ranks 512,1024,2048",
+        "stripewise train --here --patterns vpic,gcrm --ranks 2,4 -o /scratch/me/training",
+        "stripewise train --on site.toml --simulate --patterns 'vorpal --steps 20' --ranks 256",
+        "stripewise train --from surfaces/",
+    )
+)
+@click.option(
+    "--on",
+    "machine",
+    metavar="MACHINE[@1/N]",
+    shell_complete=complete_machine,
+    help="Emulate this storage under the kernels, or simulate it with --simulate.",
+)
+@click.option("--here", is_flag=True, help="Measure the storage that -o lies on.")
+@click.option("--simulate", is_flag=True, help="With --on: compute all times; run nothing.")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Make the models from the surfaces and studies in DIR; run nothing.",
+)
+@click.option(
+    "--patterns",
+    multiple=True,
+    metavar="KERNELS",
+    help="Kernels with commas between them, or one kernel with its options (repeatable).  "
+    "[default: vpic,vorpal,gcrm]",
+)
+@click.option("--ranks", type=Numbers(), default=(), metavar="N,N", help="Numbers of ranks.")
+@click.option(
+    "--ranks-per-node",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Ranks on each node of the described storage.  [default: 1; with --simulate, as many as "
+    "fit]",
+)
+@click.option(
+    "--size",
+    type=Size(),
+    metavar="BYTES",
+    help="Data of each rank, about.  [default: 4 MiB; with --simulate, the published sizes]",
+)
+@click.option(
+    "--repeats", type=int, metavar="N", help="Number of runs of each configuration.  [default: 3]"
+)
+@click.option(
+    "--configurations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Configurations of each kernel at the smallest number of ranks; fewer at larger ones.  "
+    "[default: 336, then 180, then 96]",
+)
+@click.option(
+    "--budget",
+    type=Duration(),
+    metavar="TIME",
+    help="Time that all runs together may take; fewer configurations are measured for it.",
+)
+@click.option(
+    "--vary",
+    multiple=True,
+    metavar="TUNABLE=V1,V2",
+    help="Values of a tunable to measure, instead of the published ladders (repeatable).",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all random choices.")
+@click.option(
+    "--mpi",
+    "family",
+    metavar="NAME",
+    help="MPI whose kernel runs, as `stripewise runtime list` names it.",
+)
+@click.option("--mpiexec", metavar="PROGRAM", default="", help="Launcher of that MPI.")
+@click.option(
+    "--stack", metavar="NAME", default="", help="With --simulate: software stack, such as cray."
+)
+@click.option("--transport", metavar="NAME", default="", help="With --on: network setup.")
+@click.option("--noise", is_flag=True, help="With --on: vary from run to run as it does.")
+@file_option(
+    "-o",
+    "--output",
+    "directory",
+    help="Directory of the training.  [default: one named after the storage]",
+)
+@json_option
+def command(as_json: bool, source: Path | None, here: bool, **given: Any) -> None:
+    """Measure how settings act on a storage, and make models of it for all later programs.
+
+    Benchmark kernels are run under configurations that are spread over the published ladders of
+    stripe count, stripe size and aggregators: many where a run is cheap, fewer at scale.  Every
+    run is kept as it ends.  The same command goes on after an interruption.
+    """
+    machine, simulate = given["machine"], given["simulate"]
+    if (machine is not None) + here + (source is not None) != 1:
+        raise UsageError("give one of --on MACHINE, --here and --from DIR: what is measured")
+    if simulate and machine is None:
+        raise UsageError("--simulate needs a described storage: give --on MACHINE")
+    if source is not None:
+        raise UsageError("--from: no models yet")
+    options = _options(**given)
+    trained = _trained(options)
+    from stripewise.report import training_json, training_lines
+
+    answer(as_json, lambda: training_json(trained), lambda: training_lines(trained))
+
+
+def _options(
+    machine: str | None,
+    patterns: tuple[str, ...],
+    ranks: tuple[int, ...],
+    ranks_per_node: int | None,
+    size: int | None,
+    vary: tuple[str, ...],
+    directory: Path | None,
+    family: str | None,
+    mpiexec: str,
+    **given: Any,
+) -> TrainingOptions:
+    from stripewise.cli._vary import parse_vary
+    from stripewise.training import (
+        PATTERNS,
+        REPEATS,
+        SMALL_BYTES,
+        TrainingOptions,
+        kernel_program,
+        kernel_words,
+        sized,
+    )
+
+    simulate = given["simulate"]
+    if not ranks:
+        raise UsageError("give --ranks: at which scales to measure, such as --ranks 4,8")
+    if size is None:
+        size = 0 if simulate else SMALL_BYTES
+    launcher, kernel = ((), "") if simulate else kernel_program(family, mpiexec, ranks)
+    return TrainingOptions(
+        directory=(directory or Path(_usual_name(machine, simulate))).absolute(),
+        machine=machine or "",
+        kernels=tuple(sized(words, size) for words in kernel_words(patterns or PATTERNS)),
+        ranks=ranks,
+        ranks_per_node=ranks_per_node or 0,
+        repeats=given.pop("repeats") or REPEATS,
+        configurations=given.pop("configurations") or 0,
+        budget_seconds=given.pop("budget"),
+        vary=parse_vary(vary),
+        launcher=launcher,
+        kernel=kernel,
+        **given,
+    )
+
+
+def _usual_name(machine: str | None, simulate: bool) -> str:
+    """Return the directory's usual name: hopper-1_16.training, edison-simulated.training."""
+    storage = Path(machine or "here").name.removesuffix(".toml")
+    plain = storage.replace("@", "-").replace("/", "_")
+    return f"{plain}{'-simulated' if simulate else ''}.training"
+
+
+def _trained(options: TrainingOptions) -> Trained:
+    from stripewise.cli._train_progress import TrainingProgress
+    from stripewise.training import train
+
+    progress = TrainingProgress(sys.stderr)
+    try:
+        return train(options, progress)
+    except KeyboardInterrupt:
+        progress.close()
+        note("interrupted; no finished run is lost; the same command goes on from here")
+        click.get_current_context().exit(EXIT_INTERRUPTED)
+    finally:
+        progress.close()

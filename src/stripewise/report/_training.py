@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a training measured and what it cost, in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+from stripewise.report._columns import aligned
+from stripewise.report._summary import line
+from stripewise.report._text import format_seconds, plural
+from stripewise.surfaces import Landscape, Surface
+from stripewise.text import finite, format_ratio
+from stripewise.training import Plan, Trained, Way, spent_seconds, total_seconds
+
+_HOUR = 3600.0
+
+
+def cost_text(plan: Plan) -> str:
+    """Say what a training will take, before it begins."""
+    options, cells = plan.options, plan.cells
+    numbers = [cell.configurations for cell in cells]
+    runs = sum(numbers) * options.repeats
+    seconds = total_seconds([cell.wanted for cell in cells], numbers, options.repeats)
+    text = (
+        f"{plural(len(cells), 'surface')} with {plural(sum(numbers), 'configuration')}, "
+        f"each {plural(options.repeats, 'time')}: {plural(runs, 'run')}, about "
+        f"{duration(seconds)}{' in virtual time' if options.way is Way.SIMULATED else ''}"
+    )
+    budget = options.budget_seconds
+    if budget is not None and seconds > budget * 1.01:
+        text += (
+            f"; that is more than the budget of {duration(budget)}, in which fewer runs will be "
+            "made than a model needs"
+        )
+    return text
+
+
+def training_lines(trained: Trained) -> Iterator[str]:
+    """Say what was measured."""
+    plan = trained.plan
+    rows = [("PATTERN", "RANKS", "CONFIGURATIONS", "RUNS", "DEFAULT", "BEST", "GAIN")]
+    for path in trained.surfaces:
+        one = _surface(Surface.load(path))
+        rows.append(
+            (
+                one["pattern"], str(one["ranks"]), str(one["configurations"]), str(one["runs"]),
+                format_seconds(one["default_seconds"]), format_seconds(one["best_seconds"]),
+                f"{format_ratio(one['default_seconds'] / one['best_seconds'])}x",
+            )
+        )  # fmt: skip
+    yield from aligned(rows)
+    runs, seconds = _cost(trained)
+    virtual = " in virtual time" if plan.options.way is Way.SIMULATED else ""
+    yield line("cost", f"{plural(runs, 'run')}, {duration(seconds)}{virtual}")
+    yield line("surfaces", str(plan.options.directory))
+    if trained.unfinished:
+        yield line(
+            "unfinished",
+            f"{plural(len(trained.unfinished), 'surface')}: the budget is used up; the same "
+            "command with a larger --budget goes on",
+        )
+
+
+def training_json(trained: Trained) -> dict[str, Any]:
+    """Return the same as JSON."""
+    runs, seconds = _cost(trained)
+    found: dict[str, Any] = finite(
+        {
+            "way": trained.plan.options.way.value,
+            "machine": trained.plan.options.machine,
+            "directory": str(trained.plan.options.directory),
+            "surfaces": [
+                {"file": path.name, **_surface(Surface.load(path))} for path in trained.surfaces
+            ],
+            "unfinished": [cell.name for cell in trained.unfinished],
+            "runs": runs,
+            "run_seconds": seconds,
+        }
+    )
+    return found
+
+
+def duration(seconds: float) -> str:
+    """Format how long a training takes: s, min or h."""
+    if seconds < 120:
+        return format_seconds(seconds)
+    return f"{seconds / 60:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.1f} h"
+
+
+def _surface(surface: Surface) -> dict[str, Any]:
+    try:
+        land = Landscape(surface)
+        default, best = land.default.io_seconds, land.best.io_seconds
+    except ValueError:
+        default = best = float("nan")
+    return {
+        "pattern": surface.facts.pattern or " ".join(surface.command),
+        "ranks": surface.facts.n_ranks,
+        "configurations": len(surface.by_settings()),
+        "runs": len(surface.runs),
+        "default_seconds": default,
+        "best_seconds": best if isfinite(best) else default,
+    }
+
+
+def _cost(trained: Trained) -> tuple[int, float]:
+    """Return runs and seconds, first runs with nothing set among them."""
+    plan = trained.plan
+    runs = sum(len(Surface.load(path).runs) for path in trained.surfaces)
+    first = len(plan.cells) if plan.options.way is not Way.SIMULATED else 0
+    return runs + first, spent_seconds(plan)

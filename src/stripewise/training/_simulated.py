@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A training in virtual time: surfaces of a described storage, with its noise."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from pathlib import Path
+from random import Random
+from statistics import mean
+
+import stripewise
+from stripewise.emulation import EmulatedStorage
+from stripewise.errors import UsageError
+from stripewise.model import RunStatus, Value
+from stripewise.simulation import (
+    SimulatedProgram,
+    noise_factor,
+    simulated_program,
+    workload_from_kernel,
+)
+from stripewise.study import simulated_workload
+from stripewise.surfaces import (
+    Surface,
+    SurfaceRun,
+    recorded_tunables,
+    spread_points,
+)
+from stripewise.training._kernels import simulated_words
+from stripewise.training._options import TrainingOptions, Way
+from stripewise.training._plan import Cell
+
+_SAMPLED = 64
+
+Settings = Mapping[str, Value]
+
+
+def program_of(options: TrainingOptions, cell: Cell) -> SimulatedProgram:
+    """Return a cell's kernel on the described storage.
+
+    Raises:
+        UsageError: The kernel, its options or the number of ranks are impossible.
+    """
+    found = _storage(options, cell)
+    per_node = options.per_node(cell.ranks)
+    work = workload_from_kernel(simulated_words(cell.words), cell.ranks // per_node, per_node)
+    program = simulated_workload(found.storage, work, options.stack, options.transport)
+    seconds = program.seconds({})
+    if seconds is None or not isfinite(seconds):
+        raise UsageError(f"{cell.title}: that cannot be simulated on {found.identity}")
+    facts = replace(program.facts, io_seconds=seconds, elapsed_seconds=seconds)
+    return replace(program, facts=facts)
+
+
+def expected_ratio(options: TrainingOptions, cell: Cell, points: Sequence[Settings]) -> float:
+    """Return the mean simulated time of what may be measured over that of the default.
+
+    1 where that cannot be told: the storage is not described, or no pattern was recognised.
+    """
+    emulation, facts = options.emulation(cell.ranks), cell.facts
+    if emulation is None or facts is None:
+        return 1.0
+    if options.way is Way.SIMULATED:
+        program: SimulatedProgram | None = program_of(options, cell)
+    else:
+        storage = EmulatedStorage.find(emulation).storage
+        program = simulated_program(facts, storage, emulation.ranks_per_node, options.transport)
+    default = program.seconds({}) if program else None
+    if program is None or not default:
+        return 1.0
+    drawn = spread_points(points, cell.vary, _SAMPLED, options.seed)
+    known = [t for t in map(program.seconds, drawn) if t is not None and isfinite(t)]
+    return mean(known) / default * _slower(options, program) if known else 1.0
+
+
+def _slower(options: TrainingOptions, program: SimulatedProgram) -> float:
+    """Return how many times as long runs take on average, for noise."""
+    if options.way is not Way.SIMULATED and not options.noise:
+        return 1.0
+    draw, cv = Random(options.seed), program.storage.value("noise.cv")
+    return mean(1 / noise_factor(draw, cv) for _ in range(_SAMPLED * 8))
+
+
+def simulate_surface(
+    options: TrainingOptions, cell: Cell, points: Sequence[Settings], path: Path
+) -> Surface:
+    """Write a cell's surface, all at once, and return it."""
+    program = program_of(options, cell)
+    chosen = spread_points(points, cell.vary, cell.configurations, options.seed)
+    surface = Surface(
+        command=("simulated", *cell.words),
+        facts=program.facts,
+        provenance=_provenance(options, cell, program),
+        tunables=recorded_tunables(cell.vary),
+        runs=tuple(_runs(options, cell, program, chosen)),
+        plan={
+            "repeats": options.repeats,
+            "seed": options.seed,
+            "control_every": 0,
+            "configurations": len(chosen),
+            "spread": len(chosen),
+        },
+    )
+    surface.save(path)
+    return surface
+
+
+def _runs(
+    options: TrainingOptions,
+    cell: Cell,
+    program: SimulatedProgram,
+    points: Sequence[Settings],
+) -> Iterator[SurfaceRun]:
+    cv = program.storage.value("noise.cv")
+    facts, sequence, clock = program.facts, 0, 0.0
+    known = [program.seconds(settings) for settings in points]
+    for number in range(1, options.repeats + 1):
+        for settings, exact in zip(points, known, strict=True):
+            sequence += 1
+            if exact is None or not isfinite(exact):
+                yield SurfaceRun(
+                    settings, 0.0, 0.0, status=RunStatus.FAILED, round=number, sequence=sequence,
+                    message="it cannot be simulated",
+                )  # fmt: skip
+                continue
+            draw = Random(f"{options.seed}:{cell.name}:{sequence}")
+            seconds = exact / noise_factor(draw, cv)
+            yield SurfaceRun(
+                settings, seconds, seconds, facts.read_bytes, facts.write_bytes, round=number,
+                sequence=sequence, started_unix_seconds=clock,
+            )  # fmt: skip
+            clock += seconds
+
+
+def _storage(options: TrainingOptions, cell: Cell) -> EmulatedStorage:
+    emulation = options.emulation(cell.ranks)
+    assert emulation is not None  # the options say so
+    return EmulatedStorage.find(emulation)
+
+
+def _provenance(options: TrainingOptions, cell: Cell, program: SimulatedProgram) -> dict[str, str]:
+    found = _storage(options, cell)
+    return {
+        "stripewise": stripewise.__version__,
+        "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
+        "filesystem": program.storage.kind,
+        "storage": "simulated",
+        "simulated": found.identity,
+        "simulated digest": found.digest,
+        "stack": program.stack,
+    }

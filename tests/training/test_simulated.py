@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trainings in virtual time: the whole of a training but for the runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from stripewise.errors import StudyError, UsageError
+from stripewise.surfaces import Landscape, Surface
+from stripewise.training import TrainingObserver, TrainingOptions, spent_seconds, train
+from stripewise.training._ladders import AGGREGATORS, COUNT, NODES, SIZE
+
+
+@pytest.fixture
+def options(tmp_path):
+    return TrainingOptions(
+        directory=tmp_path / "edison.training",
+        machine="edison",
+        kernels=(("vpic", "--local", "8388608"), ("gcrm", "--local", "1,26,327680")),
+        ranks=(1024, 512),
+        simulate=True,
+        configurations=30,
+        repeats=2,
+        vary={COUNT: (4, 16, -1), NODES: (4, 16, 64), SIZE: (4 << 20, 16 << 20)},
+    )
+
+
+def test_surfaces_of_each_pattern_and_scale(options):
+    trained = train(replace(options, vary={}))
+    assert [path.name for path in trained.surfaces] == [
+        "vpic-local-8388608-512.jsonl",
+        "gcrm-local-1_26_327680-512.jsonl",
+        "vpic-local-8388608-1024.jsonl",
+        "gcrm-local-1_26_327680-1024.jsonl",
+    ]
+    assert not trained.unfinished
+    surfaces = [Surface.load(path) for path in trained.surfaces]
+    assert [len(surface.runs) for surface in surfaces] == [60, 60, 32, 32]
+    assert [surface.facts.n_ranks for surface in surfaces] == [512, 512, 1024, 1024]
+    first = surfaces[0]
+    assert first.provenance["simulated"] == "edison, 16 ranks a node"
+    assert first.facts.patterns[0].block == (8388608,)
+    assert Landscape(first).gain > 3  # 2 stripes of 96 by default
+    assert {4, 96 - 32, -1} <= set(first.tunables[COUNT].values)
+    assert set(AGGREGATORS) <= set(first.tunables[NODES].values)
+    assert first.tunables[SIZE].values[-1] == 128 << 20
+    assert spent_seconds(trained.plan) == pytest.approx(
+        sum(run.elapsed_seconds for one in surfaces for run in one.runs)
+    )
+
+
+def test_the_noise_of_the_storage_is_in_it(options):
+    path = train(replace(options, ranks=(512,))).surfaces[0]
+    pairs = Surface.load(path).by_settings().values()
+    runs = Surface.load(path).runs
+    assert any(runs[a].io_seconds != runs[b].io_seconds for a, b in pairs)
+
+
+def test_it_goes_on_where_it_was(options):
+    paths = train(options).surfaces
+    before = [path.read_bytes().partition(b"\n")[2] for path in paths]
+    paths[2].unlink()
+    told = []
+
+    class Observer(TrainingObserver):
+        def measuring(self, cell, number, of):
+            told.append(cell.name)
+
+    again = train(options, Observer()).surfaces
+    assert told == ["vpic-local-8388608-1024"]
+    assert [path.read_bytes().partition(b"\n")[2] for path in again] == before
+
+
+def test_another_training_is_not_mixed_in(options):
+    train(options)
+    with pytest.raises(StudyError, match="is a training with repeats 2, not 3"):
+        train(replace(options, repeats=3))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{", "is damaged"),
+        (b"[]", "is damaged"),
+        (b'{"format": "other"}', "its format is 'other'"),
+        (b'{"format": "stripewise-training", "version": 9}', "is of version 9"),
+    ],
+)
+def test_a_damaged_plan_is_said(options, content, said):
+    train(options)
+    (options.directory / "training.json").write_bytes(content)
+    with pytest.raises(StudyError, match=said):
+        train(options)
+
+
+def test_a_budget_makes_it_smaller(options):
+    whole = spent_seconds(train(options).plan)
+    small = replace(options, directory=options.directory.with_name("b"), budget_seconds=whole / 2)
+    plan = train(small).plan
+    assert whole * 0.3 < spent_seconds(plan) < whole * 0.7
+    assert json.loads((small.directory / "training.json").read_text())["options"]["seed"] == 0
+
+
+def test_ranks_that_fill_no_nodes(options):
+    with pytest.raises(UsageError, match="512 ranks do not fill nodes of 24"):
+        train(replace(options, ranks_per_node=24, ranks=(512,)))
+
+
+def test_what_cannot_be_varied_is_said_before_anything_is_done(options):
+    with pytest.raises(UsageError, match=r"mpiio\.cb_node"):
+        train(replace(options, vary={"mpiio.cb_node": (1,)}))
+    assert not options.directory.exists()
+
+
+def test_options_that_are_impossible(options):
+    for change, said in (
+        ({"kernels": ()}, "give --patterns and --ranks"),
+        ({"machine": ""}, "--simulate needs a described storage"),
+        ({"repeats": 0}, "--repeats must be at least 1, not 0"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            replace(options, **change)
