@@ -42,7 +42,7 @@ BAD = (
     "[]",
     "null",
     "[" * 100_000,
-    damaged(version=3),
+    damaged(version=4),
     damaged(study_id="../../etc/passwd"),
     damaged(study_id="0" * 31),
     damaged(recorded_unix_seconds="yesterday"),

@@ -10,15 +10,25 @@ from hypothesis import strategies as st
 from lessons import MACHINE, case
 
 from stripewise.knowledge import Case, Fingerprint, Machine, Stack, compare
+from stripewise.knowledge._similarity import PATTERN_WEIGHT, SCALE_WEIGHT
 from stripewise.model import PatternSummary
+from stripewise.patterns import distance, pattern_of
 
 SHARE = st.floats(0, 1)
 SUMMARIES = st.builds(
-    PatternSummary,
+    lambda shape, **more: PatternSummary(
+        distributions=shape[0], grid=shape[1], block=shape[2], **more
+    ),
+    shape=st.sampled_from(
+        [
+            (("BLOCK",), (4,), (1024,)),
+            (("BLOCK", "*"), (4, 1), (16, 64)),
+            (("CYCLIC(8)", "BLOCK"), (2, 2), (16, 64)),
+            ((), (), ()),
+        ]
+    ),
     writing=st.booleans(),
-    distributions=st.sampled_from([("BLOCK",), ("BLOCK", "*"), ("CYCLIC", "*")]),
-    grid=st.sampled_from([(4,), (2, 2)]),
-    block=st.sampled_from([(1024,), (16, 64)]),
+    kind=st.sampled_from(["distributed", "irregular"]),
     element_bytes=st.sampled_from([4, 8]),
     steps=st.integers(1, 100),
     collective=SHARE,
@@ -37,6 +47,7 @@ FINGERPRINTS = st.builds(
     shared_files=st.integers(0, 9),
     uses_hdf5=st.booleans(),
     patterns=st.lists(SUMMARIES, max_size=3).map(tuple),
+    volume_log2=st.floats(0, 60),
 )
 STACKS = st.builds(
     Stack,
@@ -59,7 +70,7 @@ CASES = st.builds(Case, MACHINES, STACKS, FINGERPRINTS)
 def test_distances_are_symmetric_and_bounded(first, second):
     there, back = compare(first, second), compare(second, first)
     assert there == back
-    for part in (there.behaviour, there.stack, there.machine):
+    for part in (there.behaviour, there.scale, there.stack, there.machine):
         assert 0 <= part <= 1.0000001
     assert 0 <= there.closeness <= 1
 
@@ -133,9 +144,25 @@ def behaviour(first: tuple[PatternSummary, ...], second: tuple[PatternSummary, .
 
 def test_programs_that_divide_their_data_otherwise_are_less_alike() -> None:
     assert behaviour((SLABS,), (SLABS,)) == 0
-    assert behaviour((SLABS,), (COLUMNS,)) == pytest.approx(0.3 * 0.5)
-    assert behaviour((SLABS,), (replace(SLABS, writing=False),)) == pytest.approx(0.3)
-    assert behaviour((SLABS,), (replace(SLABS, collective=0.0),)) == pytest.approx(0.3 * 0.2)
+    weight = PATTERN_WEIGHT
+    apart = distance(pattern_of(SLABS, 4), pattern_of(COLUMNS, 4))
+    assert apart > 0.1
+    assert behaviour((SLABS,), (COLUMNS,)) == pytest.approx(weight * apart)
+    assert behaviour((SLABS,), (replace(SLABS, writing=False),)) == pytest.approx(weight)
+    assert behaviour((SLABS,), (replace(SLABS, collective=0.0),)) > 0
+
+
+def test_the_scale_counts_in_ranks_and_bytes() -> None:
+    small = Fingerprint(n_ranks=8, volume_log2=30.0)
+    same, larger = (
+        compare(*(replace(case(), fingerprint=p) for p in (small, other)))
+        for other in (small, replace(small, n_ranks=4096, n_hosts=256, volume_log2=40.0))
+    )
+    assert (same.scale, same.distance) == (0, 0)
+    assert larger.scale == pytest.approx(1)
+    assert larger.distance == pytest.approx(SCALE_WEIGHT)
+    unknown = replace(case(), fingerprint=replace(small, volume_log2=0.0))
+    assert compare(replace(case(), fingerprint=small), unknown).scale == 0
 
 
 def test_a_pattern_that_moves_little_counts_little() -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from stripewise.knowledge._file import own_path as own_path
     from stripewise.knowledge._learn import learn as learn
     from stripewise.knowledge._memory import Memory as Memory
+    from stripewise.knowledge._parts import Part as Part
+    from stripewise.knowledge._parts import as_part as as_part
+    from stripewise.knowledge._parts import parts_of as parts_of
     from stripewise.knowledge._profiles import KeptProfile as KeptProfile
     from stripewise.knowledge._profiles import Looked as Looked
     from stripewise.knowledge._profiles import Profiles as Profiles

@@ -12,13 +12,16 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from stripewise.errors import ConfigurationError
-from stripewise.knowledge._records import Effect, Lesson
+from stripewise.knowledge._records import Effect, Fingerprint, Lesson
 from stripewise.model import Value, to_json
-from stripewise.tunables import all_tunables, get
+from stripewise.patterns import pattern_of
+from stripewise.tunables import all_tunables, split_scope, tunable_of
 
-FORMAT_VERSION = 2
-READABLE = (1, 2)
-"""Version 1 has no patterns in its fingerprint: they are not known, and do not count."""
+FORMAT_VERSION = 3
+READABLE = (1, 2, 3)
+"""Version 1 has no patterns in its fingerprint, version 2 no volume and no classes of files: what
+is not known does not count."""
+LONGEST_NAME = 300
 LARGEST_LINE_BYTES = 4 << 20
 MOST_LINES = 100_000
 
@@ -57,14 +60,36 @@ def decode(text: str) -> Lesson:
         ) from error
     if not isinstance(data, dict):
         raise ConfigurationError("not a JSON object")
-    if (version := data.pop("version", None)) not in READABLE:
+    if (version := data.get("version")) not in READABLE:
         raise ConfigurationError(
             f"version {version} is none of {', '.join(map(str, READABLE))}: export it again"
         )
     try:
-        return _LESSON.validate_json(json.dumps(data), strict=True)
+        lesson = _LESSON.validate_json(text, strict=True)
+        _check_classes(lesson.case.fingerprint)
     except (ValidationError, ValueError, RecursionError) as error:
         raise ConfigurationError(_first(error)) from error
+    return lesson
+
+
+def _check_classes(print_: Fingerprint) -> None:
+    """Check what the model's own records do not: patterns and classes of files.
+
+    Raises:
+        ConfigurationError: A pattern contradicts itself, or a class of files is impossible.
+    """
+    for pattern in print_.patterns:
+        pattern_of(pattern, print_.n_ranks)
+        if not (0 <= pattern.share <= 1 and 0 <= pattern.collective <= 1):
+            raise ConfigurationError("pattern: a share is not between 0 and 1")
+        if pattern.file_class > len(print_.file_classes):
+            raise ConfigurationError(f"pattern: there is no class {pattern.file_class} of files")
+    for files in print_.file_classes:
+        words = (files.match, *files.layers)
+        if not all(len(word) <= LONGEST_NAME and word.isprintable() for word in words):
+            raise ConfigurationError("file_classes: a name is too long or cannot be printed")
+        if not (0 <= files.io_share <= 1 and 0 <= files.call_bytes <= 1 << 62):
+            raise ConfigurationError(f"file_classes: {files.match}: a figure is impossible")
 
 
 def export_lines(lessons: Iterable[Lesson]) -> Iterator[str]:
@@ -116,7 +141,7 @@ def _checked(lesson: Lesson) -> Lesson:
     tried = tuple(
         replace(trial, settings=_canonical(trial.settings))
         for trial in lesson.tried
-        if trial.settings.keys() <= known
+        if {split_scope(name)[0] for name in trial.settings} <= known
     )
     return replace(lesson, candidate=_canonical(lesson.candidate), tried=tried)
 
@@ -131,7 +156,7 @@ def _check_effect(name: str, effect: Effect | None) -> None:
 
 
 def _canonical(settings: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: get(name).check(value) for name, value in settings.items()}
+    return {name: tunable_of(name).check(value) for name, value in settings.items()}
 
 
 def _first(error: Exception) -> str:

@@ -19,7 +19,9 @@ from stripewise.text import text_of
 
 _LARGEST_BYTES = 256 << 20
 _MOST_CHARACTERS = 300
-_SAME_IN_FACTS = ("n_ranks", "n_hosts", "noncontiguous", "shared_files", "patterns")
+_SAME_IN_FACTS = (
+    "n_ranks", "n_hosts", "noncontiguous", "shared_files", "patterns", "file_classes"
+)  # fmt: skip
 
 
 def describe_case(
@@ -124,6 +126,7 @@ def _fingerprint(facts: ProgramFacts, program: str, executable: Path | None) -> 
         read_share=_share(facts.read_bytes, moved),
         bytes_per_call_log2=_logarithm(moved, calls),
         calls_per_rank_log2=_logarithm(calls, facts.n_ranks),
+        volume_log2=_logarithm(moved, 1),
         **{name: getattr(facts, name) for name in (*_SAME_IN_FACTS, *LIBRARIES)},
     )
 

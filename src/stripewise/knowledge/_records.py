@@ -12,13 +12,19 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from stripewise.model import PatternSummary
+from stripewise.model import FileClass, PatternSummary
 
 Text = Annotated[str, StringConstraints(max_length=300, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 """One line that a terminal can show."""
 Digest = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{8,64})?$")]
 Identity = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,40}\.[A-Za-z0-9_.]{1,80}$")]
+Name = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[a-z0-9_]{1,40}\.[A-Za-z0-9_.]{1,80}(@[^\x00-\x1f\x7f-\x9f]{1,300})?$"
+    ),
+]
+"""Of a setting: the tunable's, and behind `@` the glob of the files that it is for."""
 Word = Annotated[str, StringConstraints(max_length=1000, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 Count = Annotated[int, Field(ge=0, le=1 << 62)]
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
@@ -95,7 +101,10 @@ class Fingerprint:
         bytes_per_call_log2 / calls_per_rank_log2: Logarithms of means; 0 for none.
         shared_files: Files that more than one rank used.
         uses_*: Libraries seen at work.
-        patterns: How its ranks divide the datasets; empty where that is not known.
+        patterns: How its ranks divide the datasets, with volume and class of files; empty where
+            that is not known.
+        volume_log2: Logarithm of the bytes that all ranks asked to move; 0 where not known.
+        file_classes: Classes of files that behave differently; empty where all behave alike.
     """
 
     program: Text = ""
@@ -116,6 +125,8 @@ class Fingerprint:
     uses_netcdf4: bool = False
     uses_adios2: bool = False
     patterns: Annotated[tuple[PatternSummary, ...], Field(max_length=64)] = ()
+    volume_log2: Logarithm = 0.0
+    file_classes: Annotated[tuple[FileClass, ...], Field(max_length=64)] = ()
 
 
 LIBRARIES = tuple(part.name for part in fields(Fingerprint) if part.name.startswith("uses_"))
@@ -161,12 +172,16 @@ class Tried:
         settings: Tunable name to value.
         io_ratio: I/O time relative to the baseline beside it; None for a failure.
         n_runs: How many runs it had in the search.
+        class_ratios: The same as `io_ratio` for each class of files that has a glob, by that.
     """
 
     settings: Settings
     state: TriedState = TriedState.COMPLETE
     io_ratio: Ratio | None = None
     n_runs: Count = 0
+    class_ratios: Annotated[Mapping[Text, Ratio], Field(max_length=64)] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,13 @@ the access pattern); docs/design/memory.md has the table.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import log2, prod
+from math import log2
 
 from stripewise.knowledge._records import LIBRARIES, Case, Fingerprint, Machine, Stack
-from stripewise.model import PatternSummary
+from stripewise.model import Pattern, PatternSummary
+from stripewise.patterns import distance, pattern_of
 
 SAME = 0.05
 """Behaviours up to so far apart are the same: clocks, dates and retries differ that much."""
@@ -23,6 +24,11 @@ NEAR = 0.3
 STACK_WEIGHT = 0.5
 MACHINE_WEIGHT = 0.5
 """How much a stack, a machine that has nothing in common adds to the distance."""
+SCALE_WEIGHT = 0.1
+"""The same of quite another scale."""
+RANK_OCTAVES = 5.0
+VOLUME_OCTAVES = 10.0
+"""Factors of two in ranks or nodes, in bytes, that are quite another scale."""
 PATTERN_WEIGHT = 0.3
 """Share of the behaviour that is how the datasets are divided, where both are known."""
 
@@ -32,11 +38,12 @@ class Likeness:
     """Two cases, compared.
 
     Attributes:
-        behaviour / stack / machine: Distances from 0, the same, to 1.
+        behaviour / scale / stack / machine: Distances from 0, the same, to 1.
         same_program: The same executable on as many ranks, behaving the same.
     """
 
     behaviour: float
+    scale: float
     stack: float
     machine: float
     same_program: bool = False
@@ -45,7 +52,12 @@ class Likeness:
     def distance(self) -> float:
         """The whole distance; behaviour that is the same adds nothing."""
         behaviour = 0.0 if self.same_program else self.behaviour
-        return behaviour + STACK_WEIGHT * self.stack + MACHINE_WEIGHT * self.machine
+        return (
+            behaviour
+            + SCALE_WEIGHT * self.scale
+            + STACK_WEIGHT * self.stack
+            + MACHINE_WEIGHT * self.machine
+        )
 
     @property
     def is_near(self) -> bool:
@@ -75,6 +87,7 @@ def compare(first: Case, second: Case) -> Likeness:
     behaviour = behaviour_distance(first.fingerprint, second.fingerprint)
     return Likeness(
         behaviour,
+        scale_distance(first.fingerprint, second.fingerprint),
         stack_distance(first.stack, second.stack),
         machine_distance(first.machine, second.machine),
         behaviour <= SAME and _same_executable(first.fingerprint, second.fingerprint),
@@ -86,32 +99,41 @@ def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
     counted = _counted_distance(a, b)
     if not a.patterns or not b.patterns:
         return counted
-    divided = (_divided(a.patterns, b.patterns) + _divided(b.patterns, a.patterns)) / 2
+    divided = pattern_distance(a, b)
     return (1 - PATTERN_WEIGHT) * counted + PATTERN_WEIGHT * divided
 
 
-def _divided(first: Sequence[PatternSummary], second: Sequence[PatternSummary]) -> float:
-    """Return how differently datasets are divided: each to the nearest one, by its bytes."""
-    whole = sum(one.share for one in first)
-    nearest = (one.share * min(_unlike(one, other) for other in second) for one in first)
-    return sum(nearest) / whole if whole > 0 else 0.0
+def pattern_distance(a: Fingerprint, b: Fingerprint) -> float:
+    """Return how differently datasets are divided: each against the nearest one, by its bytes."""
+    there = [[_unlike(*one, *other) for other in _patterns(b)] for one in _patterns(a)]
+    back = zip(*there, strict=True)
+    return (_nearest(a.patterns, there) + _nearest(b.patterns, back)) / 2
 
 
-def _unlike(a: PatternSummary, b: PatternSummary) -> float:
-    if a.writing != b.writing:
-        return 1.0
+def _nearest(patterns: Sequence[PatternSummary], distances: Iterable[Sequence[float]]) -> float:
+    whole = sum(one.share for one in patterns)
+    nearest = (one.share * min(row) for one, row in zip(patterns, distances, strict=True))
+    total = sum(nearest)
+    return total / whole if whole > 0 else 0.0
+
+
+def _patterns(print_: Fingerprint) -> list[tuple[PatternSummary, Pattern]]:
+    return [(one, pattern_of(one, print_.n_ranks)) for one in print_.patterns]
+
+
+def _unlike(a: PatternSummary, first: Pattern, b: PatternSummary, second: Pattern) -> float:
+    """Return the distance of two patterns; what is read and what is written is not alike."""
+    return 1.0 if a.writing != b.writing else distance(first, second)
+
+
+def scale_distance(a: Fingerprint, b: Fingerprint) -> float:
+    """Return how different the scales of two programs are; a volume may be unknown."""
+    volume = _scaled(a.volume_log2, b.volume_log2, VOLUME_OCTAVES)
     return (
-        0.40 * (a.distributions != b.distributions)
-        + 0.20 * min(1.0, abs(a.collective - b.collective))
-        + 0.15 * _octaves(_block_bytes(a), _block_bytes(b), 10)
-        + 0.10 * (a.grid != b.grid)
-        + 0.10 * _octaves(a.steps, b.steps, 5)
-        + 0.05 * (a.element_bytes != b.element_bytes)
+        0.35 * _octaves(a.n_ranks, b.n_ranks, RANK_OCTAVES)
+        + 0.35 * _octaves(a.n_hosts, b.n_hosts, RANK_OCTAVES)
+        + 0.30 * (volume if a.volume_log2 and b.volume_log2 else 0.0)
     )
-
-
-def _block_bytes(pattern: PatternSummary) -> int:
-    return prod(pattern.block) * pattern.element_bytes
 
 
 def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
@@ -128,8 +150,6 @@ def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
         + 0.05 * _scaled(a.calls_per_rank_log2, b.calls_per_rank_log2, 10)
         + 0.05 * (bool(a.shared_files) != bool(b.shared_files))
         + 0.10 * any(getattr(a, name) != getattr(b, name) for name in LIBRARIES)
-        + 0.05 * _octaves(a.n_ranks, b.n_ranks, 5)
-        + 0.05 * _octaves(a.n_hosts, b.n_hosts, 5)
     )
 
 

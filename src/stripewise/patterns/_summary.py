@@ -15,6 +15,8 @@ from stripewise.model import Distribution, Pattern, PatternKind, PatternSummary
 from stripewise.patterns._contiguous import all_bytes
 
 MOST_SUMMARIES = 8
+_MOST_DIMENSIONS = 32
+_MOST = 1 << 62
 _WIDTH = re.compile(r"CYCLIC\((\d{1,18})\)")
 
 
@@ -118,6 +120,13 @@ def _extents(summary: PatternSummary) -> tuple[int, ...]:
     return tuple(size if name == "*" else size * places for size, places, name in parts)
 
 
+def _most(summary: PatternSummary) -> int:
+    """Return the largest of the numbers that follow from a summary."""
+    block = prod(summary.block) * summary.element_bytes
+    ranks = max(prod(summary.grid), summary.active_ranks)
+    return max(block, ranks, prod(summary.extents), summary.steps, summary.datasets, summary.bytes)
+
+
 def _check(summary: PatternSummary) -> None:
     """Raise ConfigurationError unless all that is told has as many dimensions, and is possible."""
     if summary.kind not in list(PatternKind):
@@ -134,6 +143,8 @@ def _check(summary: PatternSummary) -> None:
         if text not in ("BLOCK", "CYCLIC", "*") and not _WIDTH.fullmatch(text):
             raise ConfigurationError(f"pattern: {text!r} is no distribution")
     least = (*summary.grid, summary.element_bytes, summary.steps, summary.datasets)
+    if max(dimensions, default=0) > _MOST_DIMENSIONS or _most(summary) > _MOST:
+        raise ConfigurationError("pattern: it has too many dimensions, or moves more than 4 EiB")
     sizes = (summary.active_ranks, summary.bytes, summary.file_class)
     if min(least) < 1 or min((*sizes, *(size for part in known[2:] for size in part))) < 0:
         raise ConfigurationError("pattern: a size is negative, or a number of processes is 0")
