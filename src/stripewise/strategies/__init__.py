@@ -9,6 +9,8 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.model import Proposal as Proposal
     from stripewise.strategies._base import Strategy as Strategy
+    from stripewise.strategies._model import ModelStrategy as ModelStrategy
+    from stripewise.strategies._model import PrunedStrategy as PrunedStrategy
     from stripewise.strategies._options import OptionValue as OptionValue
     from stripewise.strategies._options import StrategyOption as StrategyOption
     from stripewise.strategies._predicted import PredictedStrategy as PredictedStrategy

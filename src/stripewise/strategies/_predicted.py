@@ -11,7 +11,7 @@ from stripewise.model import Configuration, Proposal, Trial, TrialState, Value
 from stripewise.performance import Prediction
 from stripewise.strategies._base import Strategy
 from stripewise.strategies._prediction import distinct, predict
-from stripewise.strategies._residuals import Corrected, Residuals
+from stripewise.strategies._residuals import Corrected, Residuals, prior_of
 from stripewise.strategies._rules import RulesStrategy
 from stripewise.strategies._seeded import SeededStrategy
 from stripewise.tunables import PointKey, key_of
@@ -50,7 +50,8 @@ class PredictedStrategy(SeededStrategy):
         self._source = prediction.source
         self._predicted, self._inert = predict(self.space, inner, prediction)
         self._ratios = distinct(self._predicted)
-        self._errors = Residuals([len(d.values) for d in self.space.dimensions])
+        lengths = [len(d.values) for d in self.space.dimensions]
+        self._errors = Residuals(lengths, prior_of(prediction.error))
         self._open: dict[PointKey, Proposal] = {}
         self._since_gain = 0
         self._best = 1.0
@@ -97,7 +98,11 @@ class PredictedStrategy(SeededStrategy):
         self._was_asked = True
         self._known[key] = trial
         self._since_gain = 0 if gained else self._since_gain + 1
-        self._is_over = self._is_over or (self._since_gain >= PATIENCE and not self._open)
+        self._is_over = self._is_over or (self._is_fruitless() and not self._open)
+
+    def _is_fruitless(self) -> bool:
+        """Whether so many runs that the model chose were no better that its part ends."""
+        return self._since_gain >= PATIENCE
 
     def _next(self) -> Proposal | None:
         if not self._is_primed:
@@ -110,15 +115,24 @@ class PredictedStrategy(SeededStrategy):
         """Return the point that is expected to gain most over the best run; None: too little."""
         if self._since_gain + len(self._open) >= PATIENCE:
             return None
+        best = max(self._worth_a_run(), key=lambda one: one.gain(self._best), default=None)
+        return None if best is None else self._proposal(best)
+
+    def _worth_a_run(self) -> list[Corrected]:
+        """Return the points not asked yet that are expected to gain enough over the best run."""
         taken = {*self._known, *self._open}
         promised = self._errors.corrected(self._ratios, self.noise)
         if not taken and all(one.ratio > 1 - self.noise / 2 for one in promised):
-            return None
-        new = [one for one in promised if key_of(self.space.at(one.places)) not in taken]
-        best = max(new, key=lambda one: one.gain(self._best), default=None)
-        if best is None or best.gain(self._best) < LEAST_GAIN:
-            return None
-        return Proposal(self.space.at(best.places), self._reason(best))
+            return []
+        return [
+            one
+            for one in promised
+            if one.gain(self._best) >= LEAST_GAIN
+            and key_of(self.space.at(one.places)) not in taken
+        ]
+
+    def _proposal(self, point: Corrected) -> Proposal:
+        return Proposal(self.space.at(point.places), self._reason(point))
 
     def _reason(self, point: Corrected) -> str:
         if point.ratio > self._best * (1 - self.noise / 2):

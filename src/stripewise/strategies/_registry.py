@@ -12,6 +12,7 @@ from stripewise.strategies._auto import AutoStrategy
 from stripewise.strategies._base import Strategy
 from stripewise.strategies._exhaustive import ExhaustiveStrategy
 from stripewise.strategies._genetic import GeneticStrategy
+from stripewise.strategies._model import ModelStrategy
 from stripewise.strategies._options import parse_options
 from stripewise.strategies._random import RandomStrategy
 from stripewise.strategies._rules import RulesStrategy
@@ -22,6 +23,7 @@ _STRATEGIES: dict[str, type[Strategy]] = {
     member.name: member
     for member in (
         AutoStrategy,
+        ModelStrategy,
         RulesStrategy,
         TpeStrategy,
         GeneticStrategy,

@@ -19,11 +19,26 @@ Places = tuple[int, ...]
 
 PRIOR = 0.3
 """Standard deviation of the log of a model's error before anything is measured (assumed)."""
+LEAST_PRIOR, MOST_PRIOR = 0.05, 1.0
+"""No model is taken for better than this, nor for worse (assumed)."""
+_NORMAL = 1.4826
+"""Standard deviation of a normal distribution over the median of its distances from 0."""
 PRIOR_WEIGHT = 3.0
 """So many measured errors weigh as much as the prior (assumed)."""
 REACH = 0.5
 """Distance, in shares of a ladder, over which an error is alike (assumed)."""
 LEAST_NOISE = 0.02
+
+
+def prior_of(error: float | None) -> float:
+    """Return the standard deviation of the log error of a model whose median error is known.
+
+    Args:
+        error: Median of |predicted - measured| / measured; None: not known.
+    """
+    if error is None:
+        return PRIOR
+    return min(max(log(1 + error) * _NORMAL, LEAST_PRIOR), MOST_PRIOR)
 
 
 class Corrected(NamedTuple):
@@ -61,12 +76,14 @@ class Corrected(NamedTuple):
 class Residuals:
     """Errors at points that were run, and what they say of the others."""
 
-    def __init__(self, lengths: Sequence[int]) -> None:
+    def __init__(self, lengths: Sequence[int], prior: float = PRIOR) -> None:
         """Begin without error at the default.
 
         Args:
             lengths: Number of values of each tunable, the default not counted.
+            prior: Standard deviation of the log of the model's error, before any run.
         """
+        self._prior = prior
         self._scale = np.maximum(np.asarray(lengths, np.float64), 1.0)
         self._points: list[Places] = [tuple(0 for _ in lengths)]
         self._errors = [0.0]
@@ -87,11 +104,11 @@ class Residuals:
             return []
         predicted = np.log(np.fromiter(ratios.values(), np.float64, len(ratios)))
         known, errors = np.asarray(self._points), np.asarray(self._errors)
-        jitter = (max(noise, LEAST_NOISE) / PRIOR) ** 2 * np.eye(len(errors))
+        jitter = (max(noise, LEAST_NOISE) / self._prior) ** 2 * np.eye(len(errors))
         inverse = np.linalg.inv(self._alike(known, known) + jitter)
         near = self._alike(np.asarray(list(ratios)), known)
         medians = np.exp(predicted + near @ inverse @ errors)
-        seen = PRIOR_WEIGHT * PRIOR**2 + errors @ inverse @ errors
+        seen = PRIOR_WEIGHT * self._prior**2 + errors @ inverse @ errors
         variance = seen / (PRIOR_WEIGHT + len(errors) - 1)
         unexplained = 1 - np.einsum("ij,jk,ik->i", near, inverse, near)
         spreads = np.sqrt(variance * np.maximum(unexplained, 0) + LEAST_NOISE**2)

@@ -27,6 +27,7 @@ from stripewise.machines import (
 )
 from stripewise.model import JobSettings, ProgramFacts, Striping, Verification
 from stripewise.owned import OwnedDirectory
+from stripewise.performance import load_models, own_models, site_models
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import command_with_resources, find_runtime, mpi_of_command
 from stripewise.study._ledger import Ledger
@@ -77,6 +78,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         memory=memory,
         storage=storage,
         known=known,
+        models=partial(load_models, (own_models(), *site_models())),
     )
 
 
@@ -85,7 +87,7 @@ def known_here(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
     if options.machine:
         return None
     known, problems = known_storage(options.study_directory)
-    for text in problems if options.strategy == "auto" else ():
+    for text in problems if options.strategy in ("auto", "model") else ():
         ledger.warn(text)
     return known
 

@@ -12,6 +12,7 @@ from stripewise.knowledge import Memory
 from stripewise.launch import Launcher, Outcome
 from stripewise.machines import KnownStorage
 from stripewise.model import Measurement, ProgramFacts, Verification
+from stripewise.performance import Loaded
 from stripewise.policy import Policy
 from stripewise.tunables import Space
 from stripewise.workspace import Place, Workspace
@@ -58,6 +59,7 @@ class Tools:
         workspace: Makes their places.
         look / look_first: Read evidence.
         compare: Verifies outputs.
+        models: Reads the trained models of this user and site; asked where one may be used.
         unreadable: Why the content of a run's outputs, by run_id, cannot be compared here; "" if
             it can.
         find_space: Tunables for a program, by its facts.
@@ -80,4 +82,5 @@ class Tools:
     memory: Memory | None = None
     storage: EmulatedStorage | None = None
     known: KnownStorage | None = None
+    models: Callable[[], Loaded] = Loaded
     unreadable: Callable[[str], str] = lambda run_id: ""
