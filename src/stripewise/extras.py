@@ -12,6 +12,7 @@ MODULES = {
     "adios2": ("adios2",),
     "darshan": ("darshan",),
     "models": ("sklearn",),
+    "packs": ("minisign",),
     "parquet": ("pyarrow",),
     "report": ("jinja2", "vl_convert"),
     "tpe": ("optuna",),

@@ -64,6 +64,8 @@ DESCRIPTION = Budget("a description of storage", _MIB, error=ConfigurationError)
 RESULTS = Budget("the results of a benchmark", 64 * _MIB)
 CASES = Budget("a file of cases", _MIB)
 SPACE = Budget("a file of values to vary", _MIB)
+PACK = Budget("a pack of knowledge", 512 * _MIB)
+KEY = Budget("a key or a signature", _MIB)
 SURFACE = Budget("a surface", 256 * _MIB)
 MODEL = Budget("a model", 16 * _MIB)
 MPIIO_STATS = Budget(

@@ -20,7 +20,11 @@ from stripewise.runtime import find_runtime
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PACKAGES = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}
+PACKAGES = {
+    "minisign": "py-minisign",
+    "sklearn": "scikit-learn",
+    "vl_convert": "vl-convert-python",
+}
 NOT_EXTRAS = {"all", "dev", "docs"}
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from stripewise.cli import _knowledge_packs as packs
 from stripewise.cli._common import answer, examples, json_option, note
 from stripewise.errors import UsageError
 from stripewise.report import format_settings
@@ -124,6 +125,11 @@ def import_(file: str, as_json: bool) -> None:
     data = {"read": len(lessons), "new": new, "store": str(store.path)}
     said = f"{plural(len(lessons), 'study', 'studies')} read, {new} new in {store.path}"
     answer(as_json, lambda: data, lambda: [said])
+
+
+command.add_command(packs.pack)
+command.add_command(packs.install)
+command.add_command(packs.verify)
 
 
 def _all_entries(program: str) -> Iterator[tuple[Lesson, str]]:

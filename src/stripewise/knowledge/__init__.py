@@ -14,8 +14,16 @@ if TYPE_CHECKING:
     from stripewise.knowledge._describe import describe_machine as describe_machine
     from stripewise.knowledge._file import StoreFile as StoreFile
     from stripewise.knowledge._file import own_path as own_path
+    from stripewise.knowledge._installed import Verified as Verified
+    from stripewise.knowledge._installed import check_installed as check_installed
+    from stripewise.knowledge._installed import install as install
+    from stripewise.knowledge._installed import read_pack as read_pack
     from stripewise.knowledge._learn import learn as learn
     from stripewise.knowledge._memory import Memory as Memory
+    from stripewise.knowledge._pack import Pack as Pack
+    from stripewise.knowledge._pack import decode_pack as decode_pack
+    from stripewise.knowledge._pack import encode_pack as encode_pack
+    from stripewise.knowledge._pack import gather as gather
     from stripewise.knowledge._parts import Part as Part
     from stripewise.knowledge._parts import as_part as as_part
     from stripewise.knowledge._parts import parts_of as parts_of
@@ -34,6 +42,8 @@ if TYPE_CHECKING:
     from stripewise.knowledge._records import Stack as Stack
     from stripewise.knowledge._records import Tried as Tried
     from stripewise.knowledge._records import TriedState as TriedState
+    from stripewise.knowledge._signing import sign as sign
+    from stripewise.knowledge._signing import verify as verify
     from stripewise.knowledge._similarity import Likeness as Likeness
     from stripewise.knowledge._similarity import compare as compare
     from stripewise.knowledge._store import Store as Store

@@ -13,11 +13,14 @@ from stripewise.knowledge._codec import decode, encode
 from stripewise.knowledge._file import StoreFile, own_path
 from stripewise.knowledge._records import Lesson
 from stripewise.knowledge._schema import version_of
+from stripewise.policy import installed_packs
 from stripewise.text import plural
 
 MOST_LESSONS = 5000
 """The newest so many are looked at."""
 SITE_VARIABLE = "STRIPEWISE_SITE_KNOWLEDGE"
+PACKED = "knowledge.sqlite"
+"""The store in the directory of an installed pack."""
 
 
 class Store(StoreFile):
@@ -107,9 +110,10 @@ def own_store() -> Store:
 
 
 def site_stores(policy_paths: Sequence[str]) -> tuple[Store, ...]:
-    """Return the site's stores, never written to: what policies name, then the environment's."""
+    """Return stores that are never written to: of policies, the environment, installed packs."""
     named = [*policy_paths, os.environ.get(SITE_VARIABLE, "")]
-    paths = dict.fromkeys(Path(path) for path in named if path)
+    packed = [path / PACKED for path in installed_packs()]
+    paths = dict.fromkeys([*(Path(path) for path in named if path), *packed])
     return tuple(Store(path, read_only=True) for path in paths)
 
 

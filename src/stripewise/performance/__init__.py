@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stripewise.performance._records import Term as Term
     from stripewise.performance._records import Training as Training
     from stripewise.performance._records import Tree as Tree
+    from stripewise.performance._store import PACKED_MODELS as PACKED_MODELS
     from stripewise.performance._store import Loaded as Loaded
     from stripewise.performance._store import load_models as load_models
     from stripewise.performance._store import model_id as model_id

@@ -16,8 +16,11 @@ from stripewise.inputs import MODEL, parse_json, read_input
 from stripewise.outputs import write_file
 from stripewise.performance._codec import model_from_json, model_to_json
 from stripewise.performance._records import Model
+from stripewise.policy import installed_packs
 
 OWN_VARIABLE, SITE_VARIABLE = "STRIPEWISE_MODELS", "STRIPEWISE_SITE_MODELS"
+PACKED_MODELS = "models"
+"""The directory of models in that of an installed pack."""
 MOST_FILES = 500
 """Files of a directory that are looked at."""
 
@@ -48,16 +51,17 @@ def own_models() -> Path:
 
 
 def site_models(policy_paths: Sequence[str] = ()) -> tuple[Path, ...]:
-    """Return the site's directories: what policies name, then the environment's."""
+    """Return the directories of policies, of the environment, and of installed packs."""
     named = [*policy_paths, os.environ.get(SITE_VARIABLE, "")]
-    return tuple(dict.fromkeys(Path(path) for path in named if path))
+    packed = [path / PACKED_MODELS for path in installed_packs()]
+    return tuple(dict.fromkeys([*(Path(path) for path in named if path), *packed]))
 
 
 def load_models(directories: Iterable[Path] | None = None) -> Loaded:
     """Read all models; what is damaged is passed over and said.
 
     Args:
-        directories: None: the user's own, then the environment's of the site.
+        directories: None: the user's own, then the site's without its policy's.
     """
     found: list[tuple[Path, Model]] = []
     warnings: list[str] = []

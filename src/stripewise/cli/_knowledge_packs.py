@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise knowledge pack`, `install`, `verify`: knowledge of a machine for its users."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stripewise.cli._common import answer, examples, json_option, note
+from stripewise.errors import StripewiseError, UsageError
+from stripewise.text import plural, printable
+
+if TYPE_CHECKING:
+    from stripewise.knowledge import Lesson, Pack, Verified
+    from stripewise.performance import Model
+
+_key_option = click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="KEY",
+    help="Public key of minisign to trust, or its file, beside pack_keys of the policy.",
+)
+
+
+@click.command(
+    epilog=examples(
+        "stripewise knowledge pack archer2.pack --sign ~/.minisign/minisign.key",
+        "stripewise knowledge pack hopper.pack --storage hopper@1/16 --name hopper",
+    )
+)
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--storage", default="", metavar="NAME", help="Storage to pack; default: the only.")
+@click.option("--name", default="", metavar="NAME", help="Name of the pack; default: the storage.")
+@click.option(
+    "--sign",
+    "secret",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Secret key of minisign; its signature is written to FILE.minisig.",
+)
+@json_option
+def pack(file: Path, storage: str, name: str, secret: Path | None, as_json: bool) -> None:
+    """Write the studies and models of one storage to FILE, for other users.
+
+    A pack holds what `stripewise knowledge export` writes, with the name of the storage, and the
+    performance models of that storage.  The same content is the same file.
+    """
+    from stripewise.knowledge import encode_pack, gather, sign
+    from stripewise.outputs import write_file
+
+    packed = gather(_own_lessons(), _own_models(), storage=storage, name=name)
+    data = encode_pack(packed)
+    signature = sign(data, secret, f"stripewise pack {packed.name}", _password) if secret else b""
+    side = file.with_name(f"{file.name}.minisig")
+    if not signature and side.exists():
+        raise UsageError(f"{side} is the signature of an older pack: remove it, or give --sign")
+    write_file(file, data)
+    if signature:
+        write_file(side, signature)
+    else:
+        note(f"{file} is not signed; `minisign -S -m {file}` signs it")
+    facts = {**_facts(packed), "file": str(file), "signed": bool(signature)}
+    answer(as_json, lambda: facts, lambda: [f"{_words(packed)} written to {file}"])
+
+
+@click.command(
+    epilog=examples(
+        "stripewise knowledge verify archer2.pack --key site.pub",
+        "stripewise knowledge verify",
+    )
+)
+@click.argument("file", required=False, type=click.Path(path_type=Path), metavar="[FILE]")
+@_key_option
+@json_option
+def verify(file: Path | None, keys: tuple[str, ...], as_json: bool) -> None:
+    """Check the signature and the content of a pack; without FILE, of all installed packs."""
+    from stripewise.knowledge import read_pack
+
+    trusted = _trusted(keys)
+    if file is not None:
+        found = read_pack(file, trusted)
+        answer(as_json, lambda: _verified(found), lambda: [f"{file}: {_good(found)}"])
+        return
+    rows = list(_installed(trusted))
+    none = ["no pack is installed"]
+    lines = [f"{row['path']}: {row['said']}" for row in rows]
+    answer(as_json, lambda: rows, lambda: lines or none)
+    if bad := sum(not row["good"] for row in rows):
+        raise UsageError(f"{plural(bad, 'installed pack')} cannot be trusted: install again")
+
+
+@click.command(epilog=examples("stripewise knowledge install archer2.pack --key site.pub --user"))
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@_key_option
+@click.option("--user", is_flag=True, help="Install for yourself alone.")
+@click.option(
+    "--prefix",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Install in DIR, which $STRIPEWISE_SITE_PACKS then has to name.",
+)
+@click.option("--older", is_flag=True, help="Install also in place of a newer pack of the name.")
+@json_option
+def install(
+    file: Path, keys: tuple[str, ...], user: bool, prefix: Path | None, older: bool, as_json: bool
+) -> None:
+    """Install a pack whose signature is trusted.
+
+    It is installed for everybody in $STRIPEWISE_SITE_PACKS (/var/lib/stripewise/packs), as a rule
+    by an administrator.  Studies and runs read it below the user's own knowledge; an older pack
+    of its name is replaced.
+    """
+    from stripewise.knowledge import install as install_pack
+    from stripewise.knowledge import read_pack
+    from stripewise.policy import site_packs, user_packs
+
+    if user and prefix:
+        raise UsageError("--user and --prefix name two places: give one of them")
+    home = prefix or (user_packs() if user else site_packs())
+    found = read_pack(file, _trusted(keys))
+    place = install_pack(found, home.absolute(), older=older, private=user)
+    answer(
+        as_json,
+        lambda: {**_verified(found), "installed": str(place)},
+        lambda: [f"{_words(found.pack)} installed in {place}"],
+    )
+
+
+def _own_lessons() -> list[Lesson]:
+    from stripewise.knowledge import own_store
+
+    store = own_store()
+    lessons = store.lessons()
+    if store.damage:
+        note(store.damage, kind="warning")
+    return lessons
+
+
+def _own_models() -> tuple[Model, ...]:
+    from stripewise.performance import load_models, own_models
+
+    loaded = load_models([own_models()])
+    for warning in loaded.warnings:
+        note(warning, kind="warning")
+    return loaded.models
+
+
+def _trusted(keys: Sequence[str]) -> tuple[str, ...]:
+    from stripewise.policy import load_policy
+
+    return (*load_policy().pack_keys, *keys)
+
+
+def _installed(trusted: Sequence[str]) -> Iterator[dict[str, Any]]:
+    from stripewise.knowledge import check_installed
+    from stripewise.policy import installed_packs
+
+    for path in installed_packs():
+        row: dict[str, Any] = {"path": str(path)}
+        try:
+            found = check_installed(path, trusted)
+            yield {**row, "good": True, "said": _good(found), **_verified(found)}
+        except StripewiseError as error:
+            yield {**row, "good": False, "said": printable(str(error))}
+
+
+def _password() -> str:
+    text: str = click.prompt("Password of the key", hide_input=True, err=True)
+    return text
+
+
+def _words(packed: Pack) -> str:
+    studies = plural(len(packed.lessons), "study", "studies")
+    models = plural(len(packed.models), "model")
+    return f"pack {packed.name}: {studies} and {models} of {packed.storage}"
+
+
+def _good(found: Verified) -> str:
+    day = time.strftime("%Y-%m-%d", time.localtime(found.pack.newest_unix_seconds))
+    return f"{_words(found.pack)}, the newest of {day}, signed with {found.key}"
+
+
+def _facts(packed: Pack) -> dict[str, Any]:
+    return {
+        "name": packed.name,
+        "storage": packed.storage,
+        "studies": len(packed.lessons),
+        "models": len(packed.models),
+        "newest_unix_seconds": packed.newest_unix_seconds,
+    }
+
+
+def _verified(found: Verified) -> dict[str, Any]:
+    return {**_facts(found.pack), "key": found.key}
