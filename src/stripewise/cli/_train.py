@@ -69,9 +69,12 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--size",
+    "sizes",
     type=Size(),
+    multiple=True,
     metavar="BYTES",
-    help="Data of each rank, about.  [default: 4 MiB; with --simulate, the published sizes]",
+    help="Data of each rank, about (repeatable: each size is measured).  [default: 4 MiB; with "
+    "--simulate, the published sizes]",
 )
 @click.option(
     "--repeats", type=int, metavar="N", help="Number of runs of each configuration.  [default: 3]"
@@ -128,12 +131,26 @@ def command(as_json: bool, source: Path | None, here: bool, **given: Any) -> Non
     if simulate and machine is None:
         raise UsageError("--simulate needs a described storage: give --on MACHINE")
     if source is not None:
-        raise UsageError("--from: no models yet")
-    options = _options(**given)
-    trained = _trained(options)
-    from stripewise.report import training_json, training_lines
+        _from_earlier(source, as_json)
+        return
+    trained = _trained(_options(**given))
+    from stripewise.report import fits_json, fits_lines, training_json, training_lines
+    from stripewise.training import fit_models, read_evidence
 
-    answer(as_json, lambda: training_json(trained), lambda: training_lines(trained))
+    fits = fit_models(*read_evidence(trained.surfaces, trained.plan.options.directory))
+    answer(
+        as_json,
+        lambda: {**training_json(trained), **fits_json(fits)},
+        lambda: (*training_lines(trained), *fits_lines(fits)),
+    )
+
+
+def _from_earlier(source: Path, as_json: bool) -> None:
+    from stripewise.report import fits_json, fits_lines
+    from stripewise.training import find_evidence, fit_models
+
+    fits = fit_models(*find_evidence(source))
+    answer(as_json, lambda: fits_json(fits), lambda: fits_lines(fits))
 
 
 def _options(
@@ -141,7 +158,7 @@ def _options(
     patterns: tuple[str, ...],
     ranks: tuple[int, ...],
     ranks_per_node: int | None,
-    size: int | None,
+    sizes: tuple[int, ...],
     vary: tuple[str, ...],
     directory: Path | None,
     family: str | None,
@@ -162,13 +179,13 @@ def _options(
     simulate = given["simulate"]
     if not ranks:
         raise UsageError("give --ranks: at which scales to measure, such as --ranks 4,8")
-    if size is None:
-        size = 0 if simulate else SMALL_BYTES
+    sizes = sizes or ((0,) if simulate else (SMALL_BYTES,))
+    words = kernel_words(patterns or PATTERNS)
     launcher, kernel = ((), "") if simulate else kernel_program(family, mpiexec, ranks)
     return TrainingOptions(
         directory=(directory or Path(_usual_name(machine, simulate))).absolute(),
         machine=machine or "",
-        kernels=tuple(sized(words, size) for words in kernel_words(patterns or PATTERNS)),
+        kernels=tuple(dict.fromkeys(sized(one, size) for one in words for size in sizes)),
         ranks=ranks,
         ranks_per_node=ranks_per_node or 0,
         repeats=given.pop("repeats") or REPEATS,

@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from stripewise.report._trace_rows import select_rows as select_rows
     from stripewise.report._trace_rows import table_lines as table_lines
     from stripewise.report._training import cost_text as cost_text
+    from stripewise.report._training import fits_json as fits_json
+    from stripewise.report._training import fits_lines as fits_lines
     from stripewise.report._training import training_json as training_json
     from stripewise.report._training import training_lines as training_lines
     from stripewise.report._validation import scores_of as scores_of

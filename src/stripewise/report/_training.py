@@ -10,10 +10,10 @@ from typing import Any
 
 from stripewise.report._columns import aligned
 from stripewise.report._summary import line
-from stripewise.report._text import format_seconds, plural
+from stripewise.report._text import format_percent, format_seconds, known, plural
 from stripewise.surfaces import Landscape, Surface
-from stripewise.text import finite, format_ratio
-from stripewise.training import Plan, Trained, Way, spent_seconds, total_seconds
+from stripewise.text import finite, format_ratio, printable
+from stripewise.training import Fits, Plan, Trained, Way, spent_seconds, total_seconds
 
 _HOUR = 3600.0
 
@@ -78,6 +78,65 @@ def training_json(trained: Trained) -> dict[str, Any]:
             "unfinished": [cell.name for cell in trained.unfinished],
             "runs": runs,
             "run_seconds": seconds,
+        }
+    )
+    return found
+
+
+def fits_lines(fits: Fits) -> Iterator[str]:
+    """Say which models were made, what they were made of, and how well they predict."""
+    rows = [("MODEL OF", "PATTERNS", "KIND", "ERROR", "RANK CORRELATION", "LEFT OUT")]
+    for model in fits.models:
+        left_out = model.judged[0].left_out if model.judged else ""
+        rows.append(
+            (
+                str(model.ground), str(model.pattern_class), model.kind,
+                known(model.error, format_percent), known(model.rho, "{:.2f}".format),
+                f"each {left_out} in turn" if left_out else "nothing could be",
+            )
+        )  # fmt: skip
+    if fits.models:
+        yield from aligned(rows)
+        yield line("models", str(fits.paths[0].parent))
+    for ground in fits.unfitted:
+        yield line("no model", f"of {ground}: there are too few configurations of one class")
+    for text in fits.refused:
+        yield line("passed over", printable(text))
+
+
+def fits_json(fits: Fits) -> dict[str, Any]:
+    """Return the same as JSON."""
+    found: dict[str, Any] = finite(
+        {
+            "models": [
+                {
+                    "file": str(path),
+                    "storage": model.ground.storage,
+                    "digest": model.ground.digest,
+                    "stack": model.ground.stack,
+                    "patterns": str(model.pattern_class),
+                    "kind": model.kind,
+                    "error": model.error,
+                    "rho": model.rho,
+                    "runs": model.runs,
+                    "run_seconds": model.run_seconds,
+                    "way": model.way,
+                }
+                for model, path in zip(fits.models, fits.paths, strict=True)
+            ],
+            "evidence": [
+                {
+                    "file": str(one.path),
+                    "ground": str(one.ground),
+                    "way": one.way.value,
+                    "configurations": len(one.samples),
+                    "runs": one.runs,
+                    "run_seconds": one.run_seconds,
+                }
+                for one in fits.evidence
+            ],
+            "no_model": [str(ground) for ground in fits.unfitted],
+            "passed_over": list(fits.refused),
         }
     )
     return found

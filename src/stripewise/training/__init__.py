@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.training._evidence import Evidence as Evidence
+    from stripewise.training._evidence import find_evidence as find_evidence
+    from stripewise.training._evidence import read_evidence as read_evidence
     from stripewise.training._kernels import kernel_words as kernel_words
     from stripewise.training._kernels import sized as sized
+    from stripewise.training._models import Fits as Fits
+    from stripewise.training._models import fit_models as fit_models
     from stripewise.training._options import PATTERNS as PATTERNS
     from stripewise.training._options import REPEATS as REPEATS
     from stripewise.training._options import SMALL_BYTES as SMALL_BYTES

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stripewise.errors import UsageError
+from stripewise.errors import StripewiseError, UsageError
 from stripewise.model import ProgramFacts, Value
 from stripewise.owned import OwnedDirectory
 from stripewise.policy import load_policy
@@ -20,7 +21,7 @@ from stripewise.surfaces import (
 )
 from stripewise.training._ladders import training_ladders
 from stripewise.training._options import TrainingOptions, Way
-from stripewise.training._plan import Cell, Plan, find_plan
+from stripewise.training._plan import PLAN, Cell, Plan, find_plan
 from stripewise.training._recorded import Allowance, finished, first_run, record_cell
 from stripewise.training._simulated import (
     expected_ratio,
@@ -72,7 +73,7 @@ def train(options: TrainingOptions, observer: TrainingObserver | None = None) ->
     observer = observer or TrainingObserver()
     recorded_tunables(options.vary)
     directory = OwnedDirectory.take(options.directory, "training")
-    with directory.locked():
+    with _kept_if_begun(directory), directory.locked():
         plan = _looked_at(find_plan(directory, options), directory, observer)
         plan = _settled(plan, directory)
         observer.settled(plan)
@@ -80,6 +81,17 @@ def train(options: TrainingOptions, observer: TrainingObserver | None = None) ->
     done = tuple(plan.surface(cell) for cell in plan.cells if plan.surface(cell).exists())
     left = tuple(cell for cell in plan.cells if not finished(plan.surface(cell)))
     return Trained(plan, done, left)
+
+
+@contextmanager
+def _kept_if_begun(directory: OwnedDirectory) -> Iterator[None]:
+    """Remove the directory again if an error came before anything was known."""
+    try:
+        yield
+    except StripewiseError:
+        if directory.read(PLAN) is None:
+            directory.discard()
+        raise
 
 
 def _looked_at(plan: Plan, directory: OwnedDirectory, observer: TrainingObserver) -> Plan:

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was measured before, as samples: recorded surfaces, and the results of studies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stripewise.errors import StripewiseError, UsageError
+from stripewise.inputs import RESULTS, parse_json, read_input
+from stripewise.machines import description_digest, find_storage
+from stripewise.model import BASELINE_ROLES, ProgramFacts, RunRole, RunStatus, from_json
+from stripewise.performance import Ground, Sample
+from stripewise.simulation import stack_of
+from stripewise.surfaces import Surface, SurfaceRole
+from stripewise.training._options import Way
+
+RESULT, JOURNAL = "result.json", "journal.jsonl"
+_CHOOSES_STACK = "mca.io"
+_TRIED = (RunRole.TRIAL, RunRole.PAIR_WINNER)
+_TIMED = frozenset({RunStatus.OK, RunStatus.TIMEOUT})
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Samples of one ground, out of one file.
+
+    Attributes:
+        path: Of the file.
+        ground: Where they were taken.
+        way: How.
+        samples: One for each configuration.
+        runs / run_seconds: What they cost.
+    """
+
+    path: Path
+    ground: Ground
+    way: Way
+    samples: tuple[Sample, ...]
+    runs: int
+    run_seconds: float
+
+
+def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
+    """Return what the surfaces and studies in a directory say, and why others there do not count.
+
+    Raises:
+        UsageError: There is no such directory, or nothing in it.
+    """
+    if not directory.is_dir():
+        raise UsageError(f"--from {directory}: there is no such directory")
+    surfaces = (path for path in directory.rglob("*.jsonl") if path.name != JOURNAL)
+    return read_evidence([*sorted(surfaces), *sorted(directory.rglob(RESULT))], directory)
+
+
+def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], list[str]]:
+    """Return the samples of surfaces and studies; what cannot be used is said, a line each.
+
+    Raises:
+        UsageError: Not one of the files can be used.
+    """
+    found: list[Evidence] = []
+    refused: list[str] = []
+    for path in paths:
+        try:
+            found += _of_study(path) if path.name == RESULT else _of_surface(path)
+        except StripewiseError as error:
+            refused.append(str(error))
+    if not found:
+        why = f" ({refused[0]})" if refused else ""
+        raise UsageError(
+            f"{source} holds no surface and no result of a study that a model could be made "
+            f"from{why}"
+        )
+    return found, refused
+
+
+def _of_surface(path: Path) -> Iterator[Evidence]:
+    surface = Surface.load(path)
+    ground, way = _ground(surface.provenance, surface.facts, path)
+    samples = []
+    for indices in surface.by_settings().values():
+        runs = [surface.runs[index] for index in indices]
+        times = tuple(map(_seconds, (r for r in runs if r.status in _TIMED)))
+        if times and _CHOOSES_STACK not in runs[0].settings:
+            settings = dict(surface.key(runs[0].settings))
+            own = {n: v for n, v in runs[0].settings.items() if n in settings}
+            samples.append(Sample(surface.facts, own, times))
+    warm = sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
+    seconds = sum(run.elapsed_seconds for run in surface.runs)
+    if len(surface.runs) > warm:
+        yield Evidence(path, ground, way, tuple(samples), len(surface.runs), seconds)
+
+
+def _seconds(run: Any) -> float:
+    """Return the I/O seconds of a run; one that was cut off counts as all I/O until then."""
+    return float(run.io_seconds if run.status is RunStatus.OK else run.elapsed_seconds)
+
+
+def _of_study(path: Path) -> Iterator[Evidence]:
+    """Read the runs of a study's result, case by case."""
+    try:
+        data = parse_json(read_input(path, RESULTS))
+        trials = {one["number"]: one["settings"] for one in data["trials"]}
+        views = data["cases"] or [data]
+        for view in views:
+            facts = from_json(ProgramFacts, view["facts"])
+            ground, way = _ground(data["provenance"], facts, path)
+            runs = [run for run in data["runs"] if run["case"] in ("", view.get("name", ""))]
+            yield Evidence(
+                path, ground, way, tuple(_samples(facts, trials, runs)), len(runs),
+                sum(float(run["seconds"]) for run in runs),
+            )  # fmt: skip
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, StripewiseError):
+            raise
+        raise UsageError(f"the study's result {path} is damaged: {error!r}") from error
+
+
+def _samples(
+    facts: ProgramFacts, trials: dict[int, dict[str, Any]], runs: list[dict[str, Any]]
+) -> Iterator[Sample]:
+    times: dict[int, list[float]] = {}
+    for run in runs:
+        role = RunRole(run["role"])
+        if run["status"] == RunStatus.OK.value and role in (*BASELINE_ROLES, *_TRIED):
+            number = 0 if role in BASELINE_ROLES else run["trial_number"]
+            times.setdefault(number, []).append(float(run["io_seconds"]))
+    for number, found in times.items():
+        settings = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in trials.get(number, {}).items()
+        }
+        if _CHOOSES_STACK not in settings and all("@" not in name for name in settings):
+            yield Sample(facts, settings, tuple(found))
+
+
+def _ground(provenance: Any, facts: ProgramFacts, path: Path) -> tuple[Ground, Way]:
+    """Return where a file's runs were made, by what it says of that itself.
+
+    Raises:
+        UsageError: The storage was not the one that its name stands for.
+    """
+    for key, way in (("simulated", Way.SIMULATED), ("emulated", Way.EMULATED)):
+        if identity := provenance.get(key):
+            name, *variants = str(identity).split(", ")
+            odd = [one for one in variants if not one.endswith(("a node", "with noise"))]
+            if odd:
+                raise UsageError(f"{path}: {name} with {odd[0]} is another storage than {name}")
+            digest = str(provenance.get(f"{key} digest", ""))
+            stack = str(provenance.get("stack", "")) or stack_of(facts)
+            return Ground(name, digest, stack), way
+    name, digest = facts.filesystem, ""
+    if described := provenance.get("described"):
+        storage = find_storage(str(described))
+        name, digest = storage.name, description_digest(storage)
+    return Ground(name, digest, stack_of(facts)), Way.REAL
