@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from stripewise.knowledge._recall import Avoided as Avoided
     from stripewise.knowledge._recall import Recollection as Recollection
     from stripewise.knowledge._recall import effect_phrase as effect_phrase
+    from stripewise.knowledge._recall import failures as failures
     from stripewise.knowledge._recall import recall as recall
+    from stripewise.knowledge._recall import supported as supported
     from stripewise.knowledge._records import Case as Case
     from stripewise.knowledge._records import Effect as Effect
     from stripewise.knowledge._records import Fingerprint as Fingerprint
@@ -49,5 +51,6 @@ if TYPE_CHECKING:
     from stripewise.knowledge._store import Store as Store
     from stripewise.knowledge._store import own_store as own_store
     from stripewise.knowledge._store import site_stores as site_stores
+    from stripewise.knowledge._support import Support as Support
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -11,7 +11,7 @@ from math import log2
 
 from stripewise.knowledge._records import Case, Lesson, TriedState
 from stripewise.knowledge._similarity import NEAR, behaviour_distance, compare
-from stripewise.knowledge._support import Alike, Fit, Support, choose
+from stripewise.knowledge._support import Alike, Support, choose
 from stripewise.model import ProgramFacts, Proposal, Value
 from stripewise.text import format_ratio, plural
 from stripewise.tunables import Dimension, PointKey, Space, is_valid, key_of, settings_text
@@ -70,12 +70,9 @@ def recall(
     ]
     alike.sort(key=lambda pair: (pair[1].distance, -pair[0].recorded_unix_seconds))
     fits = partial(_fit, space=space, facts=facts)
-    avoided = _avoided(case, lessons, fits)
-    chosen = choose(
-        alike,
-        fits,
-        lambda point: not any(a.settings.items() <= point.items() for a in avoided),
-    )
+    bad = failures(case, lessons)
+    avoided = tuple(one for one in bad if fits(one.settings) == dict(one.settings))
+    chosen = supported(alike, space, facts, avoided)
     return Recollection(
         case,
         tuple(Proposal(support.settings, _reason(support)) for support in chosen),
@@ -127,14 +124,32 @@ def _rung(dimension: Dimension, value: Value) -> Value | None:
     return min(rungs, key=lambda rung: abs(log2(rung) - log2(value)))
 
 
-def _avoided(case: Case, lessons: Sequence[Lesson], fits: Fit) -> tuple[Avoided, ...]:
+def supported(
+    alike: Alike, space: Space, facts: ProgramFacts, avoided: Sequence[Avoided] = ()
+) -> list[Support]:
+    """Return the settings that studies alike speak for, brought into a space, the best first.
+
+    Args:
+        alike: The studies, the nearest first.
+        space: What may be set.
+        facts: Of the program.
+        avoided: Settings that no point may contain.
+    """
+    return choose(
+        alike,
+        partial(_fit, space=space, facts=facts),
+        lambda point: not any(one.settings.items() <= point.items() for one in avoided),
+    )
+
+
+def failures(case: Case, lessons: Sequence[Lesson]) -> tuple[Avoided, ...]:
     """Return what failed for the program of this name under this MPI, whatever the machine."""
     found: dict[PointKey, Avoided] = {}
     for lesson in lessons:
         if not _is_same_work(case, lesson.case):
             continue
         for tried in lesson.bad:
-            if tried.settings and fits(tried.settings) == dict(tried.settings):
+            if tried.settings:
                 why = f"{_FAILURES[tried.state]} in a study of {lesson.date}"
                 found.setdefault(key_of(tried.settings), Avoided(dict(tried.settings), why))
     return tuple(found.values())
