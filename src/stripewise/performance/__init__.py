@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from stripewise.performance._fitted import fitted_prediction as fitted_prediction
     from stripewise.performance._ground import Ground as Ground
     from stripewise.performance._ground import ground_of as ground_of
+    from stripewise.performance._points import Places as Places
+    from stripewise.performance._points import distinct as distinct
+    from stripewise.performance._points import predict as predict
     from stripewise.performance._prediction import Prediction as Prediction
     from stripewise.performance._records import Model as Model
     from stripewise.performance._records import Range as Range

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from math import inf, log
 
 from stripewise.model import Configuration, Proposal, Trial, TrialState, Value
-from stripewise.performance import Prediction
+from stripewise.performance import Prediction, distinct, predict
 from stripewise.strategies._base import Strategy
-from stripewise.strategies._prediction import distinct, predict
 from stripewise.strategies._residuals import Corrected, Residuals, prior_of
 from stripewise.strategies._rules import RulesStrategy
 from stripewise.strategies._seeded import SeededStrategy
@@ -48,7 +47,9 @@ class PredictedStrategy(SeededStrategy):
         super().__init__(inner, ())
         self._is_primed = False
         self._source = prediction.source
-        self._predicted, self._inert = predict(self.space, inner, prediction)
+        self._predicted, self._inert = predict(
+            self.space, inner.facts, prediction, seed=inner.seed
+        )
         self._ratios = distinct(self._predicted)
         lengths = [len(d.values) for d in self.space.dimensions]
         self._errors = Residuals(lengths, prior_of(prediction.error))

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stripewise.performance import Places
+
 Floats = NDArray[np.float64]
-Places = tuple[int, ...]
 
 PRIOR = 0.3
 """Standard deviation of the log of a model's error before anything is measured (assumed)."""

@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf, isfinite, prod
 from random import Random
 from typing import NamedTuple
 
-from stripewise.performance import Prediction
-from stripewise.strategies._base import Strategy
-from stripewise.strategies._residuals import Places
+from stripewise.model import ProgramFacts
+from stripewise.performance._prediction import Prediction
 from stripewise.tunables import Space, is_valid
+
+Places = tuple[int, ...]
+"""A point of a space: the place of each tunable's value on its ladder, 0 for the default."""
 
 MOST_PREDICTIONS = 4000
 """Points whose time is predicted; larger spaces are searched with the model itself (assumed)."""
@@ -36,8 +38,25 @@ class Predicted(NamedTuple):
     inert: frozenset[int]
 
 
-def predict(space: Space, inner: Strategy, prediction: Prediction) -> Predicted:
-    """Return what a model says of the points of a space."""
+def predict(
+    space: Space,
+    facts: ProgramFacts,
+    prediction: Prediction,
+    *,
+    seed: int = 0,
+    starts: Sequence[Places] = (),
+    most: int = MOST_PREDICTIONS,
+) -> Predicted:
+    """Return what a model says of the points of a space.
+
+    Args:
+        space: To choose from.
+        facts: Of the program.
+        prediction: The model.
+        seed: Of the points that the search begins from in a space that is too large.
+        starts: Further points that it begins from there.
+        most: Points whose time is predicted.
+    """
     default = prediction.seconds({})
     if default is None or not 0 < default < inf:
         return Predicted({}, frozenset())
@@ -46,16 +65,17 @@ def predict(space: Space, inner: Strategy, prediction: Prediction) -> Predicted:
     def ratio(places: Places) -> float:
         if places not in known:
             settings = space.at(places)
-            seconds = prediction.seconds(settings) if is_valid(settings, inner.facts) else None
+            seconds = prediction.seconds(settings) if is_valid(settings, facts) else None
             known[places] = seconds / default if seconds and isfinite(seconds) else inf
         return known[places]
 
-    moves = _Moves(space, inner, prediction)
+    moves = _Moves(space, facts, prediction)
     varied = moves.choices
-    if prod(map(len, varied)) > MOST_PREDICTIONS:
-        _descend(moves, ratio, known, Random(inner.seed))
+    if prod(map(len, varied)) > most:
+        begins = [*starts, *moves.starts(Random(seed))]
+        _descend(moves, ratio, known, begins, most)
         moves.choices = _acting(varied, known)
-    if prod(map(len, moves.choices)) <= MOST_PREDICTIONS:
+    if prod(map(len, moves.choices)) <= most:
         for places in itertools.product(*moves.choices):
             ratio(places)
     acting = _acting(varied, known)
@@ -74,15 +94,13 @@ def distinct(ratios: Mapping[Places, float]) -> dict[Places, float]:
 class _Moves:
     """Where one can go from a point by one setting, and what that setting needs."""
 
-    def __init__(self, space: Space, inner: Strategy, prediction: Prediction) -> None:
+    def __init__(self, space: Space, facts: ProgramFacts, prediction: Prediction) -> None:
         axes = {d.tunable.name: axis for axis, d in enumerate(space.dimensions)}
         self._needs: dict[int, Places] = {}
         varied = set()
         for name in axes.keys() & prediction.tunables:
             dimension = space.dimensions[axes[name]]
-            needed = {
-                n: v for n, v in dimension.tunable.requires(inner.facts).items() if n in axes
-            }
+            needed = {n: v for n, v in dimension.tunable.requires(facts).items() if n in axes}
             self._needs[axes[name]] = space.places(needed) or (0,) * len(axes)
             varied |= {name, *needed}
         self.choices = [
@@ -107,12 +125,16 @@ class _Moves:
 
 
 def _descend(
-    moves: _Moves, ratio: Callable[[Places], float], known: Mapping[Places, float], random: Random
+    moves: _Moves,
+    ratio: Callable[[Places], float],
+    known: Mapping[Places, float],
+    starts: Sequence[Places],
+    most: int,
 ) -> None:
     """Predict along ladders from several starts, until the model's own optima are known."""
-    for start in moves.starts(random):
+    for start in starts:
         best, further = start, True
-        while further and len(known) < MOST_PREDICTIONS:
+        while further and len(known) < most:
             one = min(moves.near(best), key=ratio, default=best)
             if ratio(one) >= ratio(best):
                 two = (places for step in moves.near(best) for places in moves.near(step))

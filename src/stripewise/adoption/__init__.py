@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The settings that a program gets without being tuned: from studies, patterns and models."""
+
+from typing import TYPE_CHECKING
+
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.adoption._answer import answer as answer
+    from stripewise.adoption._answer import default_answer as default_answer
+    from stripewise.adoption._question import Answer as Answer
+    from stripewise.adoption._question import Judged as Judged
+    from stripewise.adoption._question import Level as Level
+    from stripewise.adoption._question import Question as Question
+    from stripewise.adoption._question import adoptable_space as adoptable_space
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -1,0 +1,253 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what is known to what is set: program, else pattern, else model, else nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp
+
+from stripewise.adoption._classes import class_questions, joined
+from stripewise.adoption._promises import Promise, best_of, carried_over, promise
+from stripewise.adoption._question import Answer, Judged, Level, Question
+from stripewise.adoption._words import default_sentence, model_sentence, study_sentence
+from stripewise.knowledge import Avoided, Lesson, Likeness, compare, failures, supported
+from stripewise.model import ProgramFacts, Value
+from stripewise.performance import Model
+from stripewise.tunables import build_configuration, settings_text, split_scope
+
+WORTH = 1.05
+"""A model that promises less than so many times the speed promises nothing (assumed)."""
+EVEN = 0.05
+"""Cases whose distances differ by no more are equally near (assumed)."""
+
+Near = Sequence[tuple[Lesson, Likeness]]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Where a search for settings came to: an answer, or why there is none."""
+
+    answer: Answer | None = None
+    why: str = ""
+
+
+def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model] = ()) -> Answer:
+    """Return what is to be set for a program that is about to run.
+
+    Settings come from a study of the program itself, else from the nearest study whose I/O is
+    alike, carried over by a model where there is one, else from the model alone, else from
+    nowhere.  Classes of files whose patterns differ are answered each by itself.  Settings
+    that were judged to bring nothing are not set again until something newer is known.
+
+    Args:
+        question: What is asked.
+        lessons: What studies found; those that are not alike do not count.
+        models: Of performance; those that do not hold here are not used.
+    """
+    facts = question.facts
+    if facts is None:
+        return default_answer("no run of this program is known; this one is remembered")
+    judged = max(question.judged, key=lambda one: one.unix_seconds, default=None)
+    if judged is not None:
+        lessons = [one for one in lessons if one.recorded_unix_seconds > judged.unix_seconds]
+        models = [one for one in models if one.trained_unix_seconds > judged.unix_seconds]
+        question = replace(question, storage=None)
+    whole = _answer_alike(question, lessons, models)
+    if whole.level is Level.DEFAULT and judged is not None:
+        return default_answer(_judged_words(judged))
+    if whole.level is Level.PROGRAM:
+        return whole
+    parts = [
+        (match, _answer_alike(part, lessons, models)) for match, part in class_questions(question)
+    ]
+    return joined(whole, parts, facts)
+
+
+def default_answer(why: str, refused: Sequence[str] = ()) -> Answer:
+    """Return the answer that sets nothing, and says why."""
+    nothing = build_configuration({})
+    return Answer(Level.DEFAULT, {}, nothing, default_sentence(why), refused=tuple(refused))
+
+
+def _answer_alike(
+    question: Question, lessons: Sequence[Lesson], models: Sequence[Model]
+) -> Answer:
+    """Return one answer for all files."""
+    facts = question.facts
+    assert facts is not None
+    compared = [(lesson, compare(question.case, lesson.case)) for lesson in lessons]
+    compared.sort(key=lambda pair: (pair[1].distance, -pair[0].recorded_unix_seconds))
+    near = [pair for pair in compared if pair[1].is_near]
+    known = [pair for pair in near if pair[1].same_program]
+    bad = (*failures(question.case, lessons), *_judged(question))
+    found = _of_program(question, facts, known, bad)
+    if found.answer is not None:
+        return found.answer
+    promised = promise(question, facts, models)
+    found = _of_pattern(question, facts, near, promised, bad)
+    if found.answer is not None:
+        return found.answer
+    why = found.why or _far(compared[0] if compared else None)
+    found = _of_model(question, facts, promised, why, bad)
+    refused = _refused(question, near)
+    if found.answer is None:
+        return default_answer(found.why, refused)
+    return replace(found.answer, refused=refused)
+
+
+def _of_program(
+    question: Question, facts: ProgramFacts, known: Near, bad: Sequence[Avoided]
+) -> _Found:
+    """Return what studies of this program found, be it that nothing helps."""
+    if not known:
+        return _Found()
+    supports = supported(known, question.space, facts, bad)
+    if supports and supports[0].shown is not None:
+        lesson, likeness = supports[0].shown
+        settings = supports[0].settings
+        ratio = lesson.effect.median if lesson.effect and supports[0].settings else None
+        sentence = study_sentence(Level.PROGRAM, lesson, likeness, settings, ratio, facts)
+        return _Found(_answer(Level.PROGRAM, question, settings, sentence, lesson, 0.0, ratio))
+    if any(lesson.improved for lesson, _ in known):
+        return _Found()
+    lesson = known[0][0]
+    words = f"a study of this program on {lesson.date} found no improvement"
+    plain = default_answer(words)
+    program = lesson.case.fingerprint.program
+    return _Found(
+        replace(plain, level=Level.PROGRAM, source=program, distance=0.0, expected_ratio=1.0)
+    )
+
+
+def _of_pattern(
+    question: Question,
+    facts: ProgramFacts,
+    near: Near,
+    promised: Promise,
+    bad: Sequence[Avoided],
+) -> _Found:
+    """Return the settings of the nearest tuned pattern, carried over by the model."""
+    supports = supported(_nearest(near), question.space, facts, bad)
+    supports = supports or supported(near, question.space, facts, bad)
+    if not supports or supports[0].shown is None:
+        return _Found(why=_no_gain(near))
+    lesson, likeness = supports[0].shown
+    settings, ratio = dict(supports[0].settings), exp(supports[0].score)
+    by = ""
+    if promised.prediction is not None:
+        moved = carried_over(settings, question.space, facts, promised.prediction)
+        if moved is not None:
+            by = promised.words if moved.settings != settings else ""
+            settings, ratio = dict(moved.settings), moved.expected_ratio
+    if not settings or ratio < WORTH or not _is_allowed(bad, settings):
+        name = lesson.case.fingerprint.program
+        return _Found(why=f"what helped {name} promises nothing here")
+    sentence = study_sentence(Level.PATTERN, lesson, likeness, settings, ratio, facts, by)
+    distance = likeness.distance
+    return _Found(_answer(Level.PATTERN, question, settings, sentence, lesson, distance, ratio))
+
+
+def _nearest(near: Near) -> Near:
+    """Return what is about as near as the nearest improvement: gains elsewhere are no measure."""
+    first = next((likeness.distance for lesson, likeness in near if lesson.improved), None)
+    return [pair for pair in near if first is not None and pair[1].distance <= first + EVEN]
+
+
+def _of_model(
+    question: Question, facts: ProgramFacts, promised: Promise, why: str, bad: Sequence[Avoided]
+) -> _Found:
+    """Return what the model of the storage holds for best."""
+    if promised.prediction is None:
+        return _Found(why="; ".join(filter(None, (why, promised.words))))
+    best = best_of(question.space, facts, promised.prediction)
+    source = promised.prediction.source
+    if best is None or best.expected_ratio < WORTH or not _is_allowed(bad, best.settings):
+        return _Found(why=f"{why}; {promised.words} promises no gain")
+    sentence = model_sentence(promised.words, best.settings, best.expected_ratio, facts, why)
+    return _Found(
+        Answer(
+            Level.MODEL,
+            best.settings,
+            build_configuration(best.settings, facts),
+            sentence,
+            source,
+            None,
+            best.expected_ratio,
+        )
+    )
+
+
+def _answer(
+    level: Level,
+    question: Question,
+    settings: Mapping[str, Value],
+    sentence: str,
+    lesson: Lesson,
+    distance: float,
+    ratio: float | None,
+) -> Answer:
+    return Answer(
+        level,
+        dict(settings),
+        build_configuration(settings, question.facts),
+        sentence,
+        lesson.case.fingerprint.program,
+        round(distance, 3),
+        ratio,
+        tuple(_left_out(question, lesson.candidate, settings)),
+    )
+
+
+def _is_allowed(bad: Sequence[Avoided], settings: Mapping[str, Value]) -> bool:
+    return not any(one.settings.items() <= settings.items() for one in bad)
+
+
+def _judged(question: Question) -> list[Avoided]:
+    return [Avoided(one.settings, one.words) for one in question.judged]
+
+
+def _refused(question: Question, near: Near) -> tuple[str, ...]:
+    """Return which settings of improvements may not be set here, and why."""
+    found = (
+        line
+        for lesson, _ in near
+        if lesson.improved
+        for line in _left_out(question, lesson.candidate, {})
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _left_out(
+    question: Question, candidate: Mapping[str, Value], settings: Mapping[str, Value]
+) -> list[str]:
+    reasons = question.space.left_out
+    names = {split_scope(name)[0]: name for name in candidate if name not in settings}
+    return [
+        f"{settings_text({full: candidate[full]})}: {reasons[name]}"
+        for name, full in names.items()
+        if name in reasons
+    ]
+
+
+def _no_gain(near: Near) -> str:
+    if not near:
+        return ""
+    name = near[0][0].case.fingerprint.program
+    if any(lesson.improved for lesson, _ in near):
+        return f"of what helped programs like it ({name}), nothing may or can be set here"
+    return f"no study of programs like it ({name}) found an improvement"
+
+
+def _far(nearest: tuple[Lesson, Likeness] | None) -> str:
+    if nearest is None:
+        return "no study is kept"
+    lesson, likeness = nearest
+    name = lesson.case.fingerprint.program
+    return f"no tuned pattern is near (nearest: {name}, distance {likeness.distance:.2f})"
+
+
+def _judged_words(judged: Judged) -> str:
+    text = settings_text(judged.settings)
+    return f"{text} {judged.words}; `stripewise tune` may find better ones"
