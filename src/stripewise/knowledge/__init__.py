@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from stripewise.knowledge._installed import install as install
     from stripewise.knowledge._installed import read_pack as read_pack
     from stripewise.knowledge._learn import learn as learn
+    from stripewise.knowledge._match import Match as Match
+    from stripewise.knowledge._match import match_of as match_of
+    from stripewise.knowledge._match import matches_of as matches_of
     from stripewise.knowledge._memory import Memory as Memory
     from stripewise.knowledge._pack import Pack as Pack
     from stripewise.knowledge._pack import decode_pack as decode_pack

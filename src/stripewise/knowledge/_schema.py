@@ -47,6 +47,24 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             sha256 TEXT NOT NULL
         ) WITHOUT ROWID""",
     ),
+    (
+        """CREATE TABLE page (
+            number INTEGER PRIMARY KEY,
+            mpi_family TEXT NOT NULL,
+            features BLOB NOT NULL
+        )""",
+        "CREATE INDEX page_of_family ON page (mpi_family)",
+        "CREATE TABLE page_study (number INTEGER PRIMARY KEY, studies BLOB NOT NULL)",
+        """CREATE TABLE term (
+            kind TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            text TEXT NOT NULL,
+            PRIMARY KEY (kind, number)
+        ) WITHOUT ROWID""",
+        "CREATE UNIQUE INDEX term_of_text ON term (kind, text)",
+        "CREATE TABLE page_layout (layout INTEGER NOT NULL)",
+        "CREATE INDEX study_of_executable ON study (executable_sha256)",
+    ),
 )
 """Statements that lead from one version to the next; never changed, only added to."""
 

@@ -9,9 +9,10 @@ the access pattern); docs/design/memory.md has the table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
+from typing import Any
 
 from stripewise.knowledge._records import LIBRARIES, Case, Fingerprint, Machine, Stack
 from stripewise.model import Pattern, PatternSummary
@@ -29,6 +30,13 @@ SCALE_WEIGHT = 0.1
 RANK_OCTAVES = 5.0
 VOLUME_OCTAVES = 10.0
 """Factors of two in ranks or nodes, in bytes, that are quite another scale."""
+CALL_OCTAVES = 10.0
+"""The same in bytes per call, and in calls."""
+COUNTED_WEIGHTS = {
+    "shares": 0.25, "read": 0.15, "noncontiguous": 0.15, "call": 0.15, "calls": 0.05,
+    "shared": 0.05, "libraries": 0.10,
+}  # fmt: skip
+"""What counters tell of behaviour: each difference and its weight."""
 PATTERN_WEIGHT = 0.3
 """Share of the behaviour that is how the datasets are divided, where both are known."""
 
@@ -129,11 +137,18 @@ def _unlike(a: PatternSummary, first: Pattern, b: PatternSummary, second: Patter
 def scale_distance(a: Fingerprint, b: Fingerprint) -> float:
     """Return how different the scales of two programs are; a volume may be unknown."""
     volume = _scaled(a.volume_log2, b.volume_log2, VOLUME_OCTAVES)
-    return (
-        0.35 * _octaves(a.n_ranks, b.n_ranks, RANK_OCTAVES)
-        + 0.35 * _octaves(a.n_hosts, b.n_hosts, RANK_OCTAVES)
-        + 0.30 * (volume if a.volume_log2 and b.volume_log2 else 0.0)
+    return float(
+        scale_sum(
+            _octaves(a.n_ranks, b.n_ranks, RANK_OCTAVES),
+            _octaves(a.n_hosts, b.n_hosts, RANK_OCTAVES),
+            volume if a.volume_log2 and b.volume_log2 else 0.0,
+        )
     )
+
+
+def scale_sum(ranks: Any, hosts: Any, volume: Any) -> Any:
+    """Return the weighted sum of differences in scale; of numbers, or of arrays."""
+    return 0.35 * ranks + 0.35 * hosts + 0.30 * volume
 
 
 def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
@@ -142,15 +157,21 @@ def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
         + abs(a.independent_share - b.independent_share)
         + abs(a.posix_share - b.posix_share)
     ) / 2
-    return (
-        0.25 * min(1.0, shares)
-        + 0.15 * abs(a.read_share - b.read_share)
-        + 0.15 * (a.noncontiguous != b.noncontiguous)
-        + 0.15 * _scaled(a.bytes_per_call_log2, b.bytes_per_call_log2, 10)
-        + 0.05 * _scaled(a.calls_per_rank_log2, b.calls_per_rank_log2, 10)
-        + 0.05 * (bool(a.shared_files) != bool(b.shared_files))
-        + 0.10 * any(getattr(a, name) != getattr(b, name) for name in LIBRARIES)
-    )
+    differences = {
+        "shares": min(1.0, shares),
+        "read": abs(a.read_share - b.read_share),
+        "noncontiguous": a.noncontiguous != b.noncontiguous,
+        "call": _scaled(a.bytes_per_call_log2, b.bytes_per_call_log2, CALL_OCTAVES),
+        "calls": _scaled(a.calls_per_rank_log2, b.calls_per_rank_log2, CALL_OCTAVES),
+        "shared": bool(a.shared_files) != bool(b.shared_files),
+        "libraries": any(getattr(a, name) != getattr(b, name) for name in LIBRARIES),
+    }
+    return float(counted_sum(differences))
+
+
+def counted_sum(differences: Mapping[str, Any]) -> Any:
+    """Return the weighted sum of what counters tell; of numbers, or of arrays."""
+    return sum(weight * differences[name] for name, weight in COUNTED_WEIGHTS.items())
 
 
 _OTHER_MPIIO = 0.4

@@ -5,22 +5,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from stripewise.errors import ConfigurationError
 from stripewise.knowledge._codec import decode, encode
 from stripewise.knowledge._file import StoreFile, own_path
-from stripewise.knowledge._records import Lesson
+from stripewise.knowledge._index import bring_up_to_date, has_index, insert, remove
+from stripewise.knowledge._match import Match, match_of, matches_of
+from stripewise.knowledge._records import Case, Lesson
 from stripewise.knowledge._schema import version_of
 from stripewise.policy import installed_packs
 from stripewise.text import plural
 
 MOST_LESSONS = 5000
 """The newest so many are looked at."""
+MOST_NEAREST = 32
+"""Studies like a case that are read, unless more are asked for."""
 SITE_VARIABLE = "STRIPEWISE_SITE_KNOWLEDGE"
 PACKED = "knowledge.sqlite"
 """The store in the directory of an installed pack."""
+T = TypeVar("T")
 
 
 class Store(StoreFile):
@@ -63,16 +69,51 @@ class Store(StoreFile):
                 " ORDER BY recorded_unix_seconds DESC, id LIMIT ?3",
                 (mpi_family, program, MOST_LESSONS),
             ).fetchall()
+        return self._decoded(rows)
+
+    def _decoded(self, rows: Iterable[tuple[str, T]]) -> list[tuple[Lesson, T]]:
+        """Return the lessons in documents, each with what stands beside it."""
         found, damaged = [], 0
-        for document, origin in rows:
+        for document, beside in rows:
             try:
-                found.append((decode(document), origin))
+                found.append((decode(document), beside))
             except (ConfigurationError, TypeError):
                 damaged += 1
         if damaged:
             number = plural(damaged, "study", "studies")
             self.damage = f"{self.path}: passed over {number} that cannot be read"
         return found
+
+    def nearest(self, case: Case, most: int = MOST_NEAREST) -> tuple[list[Match], int]:
+        """Return the studies that are most like a case, the nearest first, and how many are kept.
+
+        They are picked by features beside the studies; a store without them is read as a whole.
+
+        Args:
+            case: That is looked up.
+            most: Studies that are returned.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        self.damage = ""
+        if not self.path.exists():
+            return [], 0
+        with self.opened(writing=False) as connection:
+            indexed = bool(version_of(connection)) and has_index(connection)
+            if indexed:
+                from stripewise.knowledge._nearest import nearest_rows
+
+                rows, known = nearest_rows(connection, case, most)
+                marks = ",".join("?" * len(rows))
+                query = f"SELECT id, document FROM study WHERE id IN ({marks})"
+                documents = dict(connection.execute(query, [study for study, _ in rows]))
+        if not indexed:
+            lessons = self.lessons(mpi_family=case.stack.mpi_family)
+            return matches_of(case, lessons)[:most], len(lessons)
+        found = self._decoded((documents.get(study, ""), place) for study, place in rows)
+        near = [match for one, place in found if (match := match_of(case, one, place)) is not None]
+        return sorted(near, key=lambda match: match.order), known
 
     def add(self, lessons: Sequence[Lesson], origin: str = "own") -> int:
         """Keep lessons in one transaction; return how many were new.
@@ -84,11 +125,15 @@ class Store(StoreFile):
         rows = [_row(lesson, origin) for lesson in lessons]
         self.create()
         with self.opened(writing=True) as connection:
-            before = connection.total_changes
-            connection.executemany(
-                "INSERT OR IGNORE INTO study VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)", rows
-            )
-            return connection.total_changes - before
+            bring_up_to_date(connection)
+            query = "INSERT OR IGNORE INTO study VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
+            new = [
+                lesson
+                for lesson, row in zip(lessons, rows, strict=True)
+                if connection.execute(query, row).rowcount
+            ]
+            insert(connection, new)
+            return len(new)
 
     def forget(self, study_ids: Sequence[str]) -> int:
         """Remove studies; return how many there were.
@@ -99,9 +144,11 @@ class Store(StoreFile):
         if not study_ids or not self.path.exists():
             return 0
         with self.opened(writing=True) as connection:
-            before = connection.total_changes
-            connection.executemany("DELETE FROM study WHERE id = ?", [(i,) for i in study_ids])
-            return connection.total_changes - before
+            bring_up_to_date(connection)
+            query = "DELETE FROM study WHERE id = ?"
+            gone = [one for one in study_ids if connection.execute(query, (one,)).rowcount]
+            remove(connection, gone)
+            return len(gone)
 
 
 def own_store() -> Store:

@@ -32,6 +32,17 @@ def distance_parts(a: Pattern, b: Pattern) -> dict[str, float]:
     return {name: min(1.0, difference(a, b)) for name, (_, difference) in _PARTS.items()}
 
 
+def distance_weights() -> dict[str, tuple[float, float]]:
+    """Return the share of each difference, and by how many octaves it is whole; 0: no octaves."""
+    octaves = {
+        "run": SIZE_OCTAVES,
+        "size": SIZE_OCTAVES,
+        "ranks": RANK_OCTAVES,
+        "element": ELEMENT_OCTAVES,
+    }
+    return {name: (share, octaves.get(name, 0.0)) for name, (share, _) in _PARTS.items()}
+
+
 def _octaves(one: float, other: float, whole: float) -> float:
     """Return a ratio in octaves, as a share of so many."""
     return abs(math.log2(max(one, 1) / max(other, 1))) / whole

@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The nearest cases by their features, all rows at once; the same sums as `compare`, but coarser.
+
+Source of every weight: `stripewise.knowledge._similarity` and `patterns.distance_weights`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stripewise.knowledge import _features as features
+from stripewise.knowledge import _similarity as similarity
+from stripewise.knowledge._records import Case, Machine, Stack
+from stripewise.model import Distribution, Pattern, PatternKind
+from stripewise.patterns import (
+    block_bytes,
+    distance_parts,
+    distance_weights,
+    pattern_of,
+    run_bytes,
+)
+
+Floats = NDArray[np.float32]
+SLACK = 0.05
+"""Codes are coarse: so much beyond the limit is still looked at."""
+
+
+def nearest_rows(
+    connection: sqlite3.Connection, case: Case, most: int
+) -> tuple[list[tuple[str, int]], int]:
+    """Return study and part of the nearest cases, the nearest first; and how many are kept.
+
+    Args:
+        connection: Of a store with an index.
+        case: That is looked up.
+        most: Rows that are returned; of one study only its nearest part.
+    """
+    family = case.stack.mpi_family
+    found = connection.execute(
+        "SELECT number, features FROM page WHERE mpi_family = ? ORDER BY number", (family,)
+    ).fetchall()
+    width = len(features.COLUMNS)
+    pages = [np.frombuffer(blob, np.uint8).reshape(width, -1) for _, blob in found]
+    if not pages:
+        return [], 0
+    table = _Table(connection, np.concatenate(pages, axis=1))
+    distance = table.distances(case)
+    near = np.flatnonzero(distance <= similarity.NEAR + SLACK)
+    if near.size > 2 * most:
+        near = near[np.argpartition(distance[near], 2 * most - 1)[: 2 * most]]
+    near = near[np.argsort(distance[near], kind="stable")]
+    heights = [page.shape[1] for page in pages]
+    studies = _studies(connection, [number for number, _ in found], heights, near)
+    parts = table.column("part")[near].tolist()
+    first: dict[str, int] = {}
+    for study, part in zip(studies, parts, strict=True):
+        first.setdefault(study, part)
+    return list(first.items())[:most], int((table.column("part") == 0).sum())
+
+
+def _studies(
+    connection: sqlite3.Connection, numbers: Sequence[int], heights: Sequence[int], rows: Any
+) -> list[str]:
+    """Return the studies that rows of all pages are of."""
+    ends = np.cumsum(heights)
+    pages: dict[int, bytes] = {}
+    found = []
+    for row, place in zip(rows.tolist(), np.searchsorted(ends, rows, "right"), strict=True):
+        number = numbers[place]
+        if number not in pages:
+            (pages[number],) = connection.execute(
+                "SELECT studies FROM page_study WHERE number = ?", (number,)
+            ).fetchone() or (b"",)
+        at = 16 * (row - int(ends[place]) + heights[place])
+        found.append(pages[number][at : at + 16].hex())
+    return found
+
+
+class _Table:
+    """All rows, and what their terms mean."""
+
+    def __init__(self, connection: sqlite3.Connection, codes: NDArray[np.uint8]) -> None:
+        self._connection = connection
+        self._codes = codes
+        self._place = {name: place for place, name in enumerate(features.COLUMNS)}
+
+    def column(self, name: str) -> NDArray[np.uint8]:
+        """Return the codes of one feature."""
+        codes: NDArray[np.uint8] = self._codes[self._place[name]]
+        return codes
+
+    def distances(self, case: Case) -> Floats:
+        """Return about the distance of each row; infinite where it cannot be learned from."""
+        distance = self._behaviour(case)
+        distance[self._same_program(case, distance)] = 0
+        distance += similarity.SCALE_WEIGHT * self._scale(case)
+        for kind, weight, one in (
+            ("stack", similarity.STACK_WEIGHT, self._stack(case)),
+            ("machine", similarity.MACHINE_WEIGHT, self._machine(case)),
+        ):
+            distance += weight * self._of_terms(kind, one)
+        synced = (self.column("flags") & features.SYNCED) > 0
+        distance[synced != case.synced] = np.inf
+        return distance
+
+    def _same_program(self, case: Case, behaviour: Floats) -> NDArray[np.bool_]:
+        print_ = case.fingerprint
+        same: NDArray[np.bool_] = behaviour <= similarity.SAME
+        if not print_.executable_sha256:
+            return np.zeros_like(same)
+        for place, byte in enumerate(features.digest_of(case)):
+            same &= self.column(f"digest{place}") == byte
+        same &= self.column("ranks") == _ranks(print_.n_ranks)
+        same &= self.column("hosts") == _ranks(print_.n_hosts)
+        return same
+
+    def _behaviour(self, case: Case) -> Floats:
+        counted = similarity.counted_sum(self._counted_differences(case))
+        mine = features.first_patterns(case.fingerprint)
+        known = self.column("share0") > 0
+        if not mine or not known.any():
+            return np.asarray(counted, np.float32)
+        weight = similarity.PATTERN_WEIGHT * known
+        return np.asarray((1 - weight) * counted + weight * self._divided(case), np.float32)
+
+    def _counted_differences(self, case: Case) -> dict[str, Any]:
+        print_ = case.fingerprint
+        shares = sum(
+            self._difference(name, features.share_code(getattr(print_, f"{name}_share")))
+            for name in ("collective", "independent", "posix")
+        )
+        flags = self.column("flags")
+        octaves = features.OCTAVE * similarity.CALL_OCTAVES
+        return {
+            "shares": np.minimum(1.0, shares / (2 * features.SHARES)),
+            "read": self._difference("read", features.share_code(print_.read_share))
+            / features.SHARES,
+            "noncontiguous": ((flags & features.NONCONTIGUOUS) > 0) != print_.noncontiguous,
+            "call": self._least("call", features.code(print_.bytes_per_call_log2), octaves),
+            "calls": self._least("calls", features.code(print_.calls_per_rank_log2), octaves),
+            "shared": ((flags & features.SHARED) > 0) != bool(print_.shared_files),
+            "libraries": self.column("libraries") != features.libraries_of(print_),
+        }
+
+    def _scale(self, case: Case) -> Any:
+        print_ = case.fingerprint
+        octaves = features.RANK_OCTAVE * similarity.RANK_OCTAVES
+        volume = features.code(print_.volume_log2)
+        octaves_of_volume = features.OCTAVE * similarity.VOLUME_OCTAVES
+        known = (self.column("volume") > 0) & (volume > 0)
+        return similarity.scale_sum(
+            self._least("ranks", _ranks(print_.n_ranks), octaves),
+            self._least("hosts", _ranks(print_.n_hosts), octaves),
+            self._least("volume", volume, octaves_of_volume) * known,
+        )
+
+    def _difference(self, name: str, mine: int) -> Floats:
+        table = np.abs(np.arange(256, dtype=np.float32) - mine)
+        return table[self.column(name)]
+
+    def _least(self, name: str, mine: int, whole: float) -> Floats:
+        table = np.minimum(1.0, np.abs(np.arange(256) - mine) / whole).astype(np.float32)
+        return table[self.column(name)]
+
+    def _divided(self, case: Case) -> Floats:
+        """Return how differently the first patterns are divided, as `pattern_distance` does."""
+        print_ = case.fingerprint
+        mine = features.first_patterns(print_)
+        whole = sum(one.share for one in mine) or 1.0
+        rows = range(features.MOST_PATTERNS)
+        there = [
+            [self._unlike(pattern_of(one, print_.n_ranks), row) for row in rows] for one in mine
+        ]
+        forth = sum(
+            one.share / whole * np.minimum.reduce(row)
+            for one, row in zip(mine, there, strict=True)
+        )
+        shares = [self.column(f"share{row}").astype(np.float32) for row in rows]
+        back = sum(
+            share * np.where(share > 0, np.minimum.reduce([row[place] for row in there]), 0)
+            for place, share in enumerate(shares)
+        )
+        total = np.maximum(sum(shares), 1)
+        return np.asarray((forth + back / total) / 2, np.float32)
+
+    def _unlike(self, mine: Pattern, row: int) -> Floats:
+        """Return the distance of one pattern to the one in this place of each row."""
+        numbers = {
+            "run": features.code(np.log2(max(1, run_bytes(mine)))),
+            "size": features.code(np.log2(max(1, block_bytes(mine)))),
+            "ranks": _ranks(mine.active_ranks),
+            "element": features.code(np.log2(mine.element_bytes)),
+            "halo": features.share_code(features.halo_share(mine)),
+            "collective": features.share_code(mine.collective),
+        }
+        shape = self.column(f"shape{row}")
+        total = np.zeros(shape.size, np.float32)
+        for name, (share, octaves) in distance_weights().items():
+            if name == "distribution":
+                total += share * self._of_terms("structure", _distribution(mine), row)
+            elif name == "dimensions":
+                total += share * _dimensions(len(mine.block))[shape]
+            elif name in numbers:
+                whole = octaves * _per_octave(name) or features.SHARES
+                total += share * self._least(f"{name}{row}", numbers[name], whole)
+        another = ((shape & features.WRITING) > 0) != mine.writing
+        total[another] = 1.0
+        total[self.column(f"share{row}") == 0] = np.inf
+        return total
+
+    def _of_terms(
+        self, kind: str, distance: Callable[[Any], float], row: int | None = None
+    ) -> Floats:
+        """Return the distance of each row's term; that of terms that cannot be read is whole."""
+        known = self._connection.execute(
+            "SELECT number, text FROM term WHERE kind = ?", (kind,)
+        ).fetchall()
+        table = np.ones(1 << 16, np.float32)
+        for number, text in known:
+            try:
+                table[number] = distance(json.loads(text))
+            except (ValueError, TypeError, KeyError, IndexError):
+                continue
+        place = "" if row is None else str(row)
+        low = self.column(f"{kind}{place}").astype(np.uint16)
+        high = self.column(f"{kind}_high{place}").astype(np.uint16)
+        found: Floats = table[low | (high << 8)]
+        return found
+
+    def _stack(self, case: Case) -> Callable[[Any], float]:
+        return lambda text: similarity.stack_distance(case.stack, Stack(**text))
+
+    def _machine(self, case: Case) -> Callable[[Any], float]:
+        return lambda text: similarity.machine_distance(case.machine, Machine(**text))
+
+
+def _ranks(number: int) -> int:
+    return features.code(np.log2(max(1, number)), features.RANK_OCTAVE)
+
+
+def _per_octave(name: str) -> int:
+    return features.RANK_OCTAVE if name == "ranks" else features.OCTAVE
+
+
+def _dimensions(mine: int) -> Floats:
+    """Return the difference in number of dimensions for each code of a shape."""
+    numbers = [code & ~features.WRITING for code in range(256)]
+    shares = [abs(mine - other) / max(mine, other, 1) for other in numbers]
+    return np.asarray(shares, np.float32)
+
+
+def _distribution(mine: Pattern) -> Callable[[Any], float]:
+    def distance(term: Any) -> float:
+        kind, parts, _ = term
+        distributions = tuple(_parsed(text) for text in parts)
+        other = Pattern("", "", mine.writing, PatternKind(kind), distributions, (2,) * len(parts))
+        return distance_parts(mine, other)["distribution"]
+
+    return distance
+
+
+def _parsed(text: str) -> Distribution:
+    kind, _, width = text.partition("(")
+    return Distribution(kind, int(width.rstrip(")")) if width else int(kind == "CYCLIC"))

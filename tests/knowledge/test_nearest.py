@@ -1,0 +1,145 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The index of a store finds what comparing every case finds."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from dataclasses import replace
+
+import pytest
+from lessons import MACHINE, case, lesson
+from test_parts import of_two_classes
+
+from stripewise.knowledge import Case, Lesson, Store, as_part, compare, matches_of, parts_of
+from stripewise.knowledge import _index as index
+from stripewise.model import PatternSummary
+
+SHAPES = (
+    (("BLOCK",), (8,), (1 << 18,)),
+    (("BLOCK", "*"), (8, 1), (64, 4096)),
+    (("*", "BLOCK"), (1, 8), (64, 512)),
+    (("BLOCK", "BLOCK", "BLOCK"), (2, 2, 2), (60, 100, 300)),
+    (("CYCLIC(16)", "*"), (8, 1), (256, 3)),
+    (("BLOCK", "*", "*", "*"), (8, 1, 1, 1), (80, 8, 8, 8)),
+)
+
+
+def some_case(chance: random.Random) -> Case:
+    plain = case(
+        replace(MACHINE, cpu=chance.choice(["A", "B"]), kernel=f"{chance.randint(4, 6)}.1")
+    )
+    patterns = []
+    for share in (0.8, 0.2)[: chance.randint(1, 2)]:
+        names, grid, block = chance.choice(SHAPES)
+        scale = 2 ** chance.randint(0, 5)
+        patterns.append(
+            PatternSummary(
+                chance.random() < 0.9, names, grid, (block[0] * scale, *block[1:]),
+                chance.choice([4, 8]), collective=chance.choice([0.0, 1.0]), share=share,
+            )
+        )  # fmt: skip
+    fingerprint = replace(
+        plain.fingerprint,
+        n_ranks=8 * 2 ** chance.randint(0, 6),
+        patterns=tuple(patterns),
+        volume_log2=round(chance.uniform(20, 40), 3),
+        bytes_per_call_log2=round(chance.uniform(10, 24), 3),
+        calls_per_rank_log2=round(chance.uniform(0, 12), 3),
+        collective_share=float(chance.random() < 0.5),
+        executable_sha256=chance.choice(["", f"{chance.randint(0, 9):064x}"[::-1]]),
+    )
+    stack = replace(plain.stack, mpi_version=chance.choice(["4.0.2", "4.1.1", "3.4"]))
+    return replace(plain, fingerprint=fingerprint, stack=stack)
+
+
+@pytest.fixture
+def many() -> list[Lesson]:
+    chance = random.Random(7)
+    return [lesson(of=some_case(chance), at=float(at)) for at in range(300)]
+
+
+def test_the_index_finds_the_nearest(tmp_path, many):
+    store = Store(tmp_path / "knowledge.sqlite")
+    store.add(many)
+    chance = random.Random(11)
+    for question in (some_case(chance) for _ in range(10)):
+        expected = matches_of(question, many)
+        found, known = store.nearest(question, 400)
+        assert known == len(many)
+        assert found == expected
+        few, _ = store.nearest(question, 8)
+        limit = expected[:8][-1].likeness.distance if expected else 0
+        assert all(match.likeness.distance <= limit + 0.03 for match in few)
+
+
+def test_codes_tell_the_distance(tmp_path, many):
+    """Weights that change in one place only would show here."""
+    from stripewise.knowledge._nearest import _Table, np
+
+    store = Store(tmp_path / "knowledge.sqlite")
+    store.add(many)
+    question = some_case(random.Random(3))
+    with store.opened(writing=False) as connection:
+        blob = b"".join(row for (row,) in connection.execute("SELECT features FROM page"))
+        codes = np.frombuffer(blob, np.uint8).reshape(len(index.COLUMNS), -1)
+        told = _Table(connection, codes).distances(question)
+    exact = [compare(question, one.case).distance for one in many]
+    assert np.abs(told - exact).max() < 0.02
+
+
+def test_a_class_of_files_is_found_by_itself(tmp_path):
+    store = Store(tmp_path / "knowledge.sqlite")
+    study = lesson(of=of_two_classes())
+    store.add([study])
+    (_, _, checks) = parts_of(study.case)
+    (match,), known = store.nearest(checks.case)
+    assert (match.match, match.likeness.distance, known) == ("chk*.dat", 0, 1)
+    assert match.lesson == as_part(study, "chk*.dat")
+
+
+def test_what_is_forgotten_is_not_found(tmp_path, many, monkeypatch):
+    monkeypatch.setattr(index, "PAGE_ROWS", 64)
+    store = Store(tmp_path / "knowledge.sqlite")
+    for start in range(0, 300, 100):
+        store.add(many[start : start + 100])
+    store.add(many[:5])
+    gone = [one.study_id for one in many[::2]]
+    assert store.forget([*gone, "0" * 32]) == len(gone)
+    question = many[1].case
+    found, known = store.nearest(question, 400)
+    assert known == 150
+    assert found == matches_of(question, many[1::2])
+
+
+def test_a_store_of_an_older_version_is_read_and_indexed_when_written(tmp_path, many):
+    store = Store(tmp_path / "knowledge.sqlite")
+    store.add(many[:50])
+    with sqlite3.connect(store.path) as connection:
+        for table in ("page", "page_study", "term", "page_layout"):
+            connection.execute(f"DROP TABLE {table}")
+        connection.execute("DROP INDEX study_of_executable")
+        connection.execute("DELETE FROM migration WHERE version > 2")
+    question = many[0].case
+    expected = matches_of(question, many[:50])
+    assert store.nearest(question, 400) == (expected, 50)
+    assert Store(store.path, read_only=True).nearest(question, 400) == (expected, 50)
+    store.add([many[0]])
+    assert store.nearest(question, 400) == (expected, 50)
+
+
+def test_a_damaged_study_is_said(tmp_path, many):
+    store = Store(tmp_path / "knowledge.sqlite")
+    store.add(many[:20])
+    question = many[0].case
+    before, _ = store.nearest(question)
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE study SET document = '{' WHERE id = ?", (many[0].study_id,))
+    after, _ = store.nearest(question)
+    assert after == before[1:]
+    assert "passed over 1 study" in store.damage
+
+
+def test_nothing_is_near_in_an_empty_store(tmp_path):
+    assert Store(tmp_path / "none").nearest(case()) == ([], 0)
