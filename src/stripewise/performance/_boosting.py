@@ -40,18 +40,6 @@ def fit_trees(
     return mean, tuple(_tree(one.tree_) for one in fitted.estimators_[:, 0])
 
 
-def added(trees: Sequence[Tree], row: Sequence[float]) -> float:
-    """Return the sum of what trees say of a row."""
-    total = 0.0
-    for tree in trees:
-        node = 0
-        while tree.feature[node] >= 0:
-            low = row[tree.feature[node]] <= tree.threshold[node]
-            node = tree.left[node] if low else tree.right[node]
-        total += tree.value[node]
-    return total
-
-
 def _tree(fitted: object) -> Tree:
     leaf = fitted.children_left < 0  # type: ignore[attr-defined]
     return Tree(

@@ -10,11 +10,10 @@ from typing import Any
 from stripewise.model import from_json, to_json
 from stripewise.patterns import DIRECTIONS, SHAPES
 from stripewise.patterns import WAYS as CALL_WAYS
-from stripewise.performance._records import BOOSTED, REGRESSION, WAYS, Model, Tree
-from stripewise.performance._regression import BASES
+from stripewise.performance._records import BASES, BOOSTED, REGRESSION, WAYS, Model, Tree
 
 FORMAT, VERSION = "stripewise-model", 1
-_MOST_TREES, _MOST_NODES, _MOST_TERMS, _MOST_ROWS = 2000, 1023, 81, 100_000
+_MOST_TREES, _MOST_NODES, _MOST_TERMS, _MOST_POINTS = 2000, 1023, 81, 100_000
 _LONGEST, _LARGEST = 300, 1e30
 
 
@@ -48,7 +47,7 @@ def _check(model: Model) -> None:
     _require(model.way in WAYS, "way", model.way)
     _require(len(model.terms) <= _MOST_TERMS, "terms", len(model.terms))
     _require(len(model.trees) <= _MOST_TREES, "trees", len(model.trees))
-    _require(max(len(model.rows), len(model.points)) <= _MOST_ROWS, "rows", len(model.rows))
+    _require(len(model.points) <= _MOST_POINTS, "points", len(model.points))
     _require(bool(model.terms) == (model.kind == REGRESSION), "terms", len(model.terms))
     for text in (model.ground.storage, model.ground.stack, model.ground.digest, *model.features):
         _require(len(text) <= _LONGEST and text.isprintable(), "text", text[:40])

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from stripewise.model import PatternSummary, ProgramFacts, Striping, Value
 from stripewise.patterns import PatternClass, class_of
-from stripewise.simulation.stacks import find_stack
-from stripewise.tunables import lustre_aggregators
+from stripewise.tunables import lustre_aggregators, lustre_stripes
 
 STRIPE_COUNT, STRIPE_SIZE = "mpiio.striping_factor", "mpiio.striping_unit"
 AGGREGATORS, CO_RATIO = "mpiio.cb_nodes", "mpiio.romio_lustre_co_ratio"
@@ -53,17 +52,33 @@ def program_features(facts: ProgramFacts) -> dict[str, float]:
     }
 
 
+def features_of(
+    facts: ProgramFacts,
+    stack: str,
+    settings: Mapping[str, Value],
+    levels: Mapping[str, Sequence[Value]],
+) -> dict[str, float]:
+    """Return all features of a program under settings; other settings have theirs by place."""
+    placed = {
+        name: float(1 + list(values).index(settings[name])) if name in settings else 0.0
+        for name, values in levels.items()
+    }
+    return {**setting_features(facts, stack, settings), **program_features(facts), **placed}
+
+
 def setting_features(
     facts: ProgramFacts, stack: str, settings: Mapping[str, Value]
 ) -> dict[str, float]:
     """Return stripe count c, stripe size s in MiB and number of aggregators a, as they act."""
     striping = facts.striping or Striping(1)
-    asked = {**find_stack(stack).layout_defaults(settings), **settings}
-    count = _whole(asked, STRIPE_COUNT) or striping.stripe_count
-    count = striping.targets if count == -1 else min(count, max(striping.targets, 1))
-    size = _whole(asked, STRIPE_SIZE) or striping.stripe_size
+    if stack == "romio-lustre":
+        count = lustre_stripes(settings, striping)
+    else:
+        asked = _whole(settings, STRIPE_COUNT) or striping.stripe_count
+        count = striping.targets if asked == -1 else min(asked, max(striping.targets, 1))
+    size = _whole(settings, STRIPE_SIZE) or striping.stripe_size
     wanted = _aggregators(facts, stack, settings, max(count, 1))
-    return {"c": float(max(count, 1)), "s": size / _MIB, "a": float(wanted)}
+    return {"c": float(max(count, 1)), "s": max(size, 1) / _MIB, "a": float(max(wanted, 1))}
 
 
 def _aggregators(
@@ -75,7 +90,6 @@ def _aggregators(
     wanted = _whole(settings, AGGREGATORS)
     if stack == "cray":
         wanted = wanted or count * max(_whole(settings, MULTIPLIER), 1)
-        return min(wanted, facts.n_ranks)
     wanted = min(wanted or max(facts.aggregator_hosts, 1), facts.n_ranks)
     if stack == "romio-lustre" and writing == "write":
         return lustre_aggregators(wanted, count, max(_whole(settings, CO_RATIO), 1))

@@ -11,7 +11,8 @@ from math import exp, log
 
 from stripewise.extras import missing
 from stripewise.patterns import PatternClass
-from stripewise.performance._boosting import added, fit_trees
+from stripewise.performance._boosting import fit_trees
+from stripewise.performance._evaluate import added, regressed
 from stripewise.performance._features import (
     AGGREGATORS,
     CO_RATIO,
@@ -24,8 +25,16 @@ from stripewise.performance._features import (
     class_of_program,
 )
 from stripewise.performance._judge import LEAST_LEFT, Predictor, judged
-from stripewise.performance._records import BOOSTED, REGRESSION, Model, Range, Sample, Training
-from stripewise.performance._regression import BASES, fit_terms, regressed
+from stripewise.performance._records import (
+    BASES,
+    BOOSTED,
+    REGRESSION,
+    Model,
+    Range,
+    Sample,
+    Training,
+)
+from stripewise.performance._regression import fit_terms
 from stripewise.performance._rows import Row, levels_of, rows_of
 
 ENOUGH_RHO = 0.9
@@ -120,10 +129,6 @@ def _with_scores(model: Model, rows: list[Row], fitter: object, names: tuple[str
         ranges=ranges,
         scores=tuple(scores),
         points=tuple((f"{row.name}, {row.case[1]:.0f} ranks", row.usual, p) for row, p in some),
-        rows=tuple(
-            (*(row.features[name] for name in model.features), row.simulated or 0.0, row.least)
-            for row in rows
-        ),
         programs=tuple(dict.fromkeys(row.name for row in rows)),
     )
 

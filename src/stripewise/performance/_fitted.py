@@ -6,23 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import exp, isfinite
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from stripewise.model import ProgramFacts, Value
-from stripewise.performance._base import program_on
-from stripewise.performance._boosting import added
+from stripewise.performance._evaluate import added, regressed
 from stripewise.performance._features import (
     OF_SETTINGS,
     PHYSICAL,
     class_of_program,
+    features_of,
     program_features,
 )
 from stripewise.performance._ground import Ground
 from stripewise.performance._prediction import Prediction
 from stripewise.performance._records import BOOSTED, Model
-from stripewise.performance._regression import regressed
-from stripewise.performance._rows import features_of
-from stripewise.simulation import SimulatedProgram
+
+if TYPE_CHECKING:
+    from stripewise.simulation import SimulatedProgram
 
 
 class Fitted(NamedTuple):
@@ -64,12 +64,18 @@ def fitted_prediction(
         if why := model.ground.why_not(ground) or outside(model, program_features(facts)):
             reasons.append(f'the model of "{found}" does not hold here: {why}')
             continue
-        base = (program or program_on(model.ground, facts)) if model.kind == BOOSTED else None
+        base = (program or _simulated(model, facts)) if model.kind == BOOSTED else None
         if model.kind == BOOSTED and base is None:
             reasons.append(f'the model of "{found}" needs a simulation, and none is possible')
             continue
         return Fitted(_prediction(model, facts, base), _words(model), model)
     return Fitted(None, reasons[0])
+
+
+def _simulated(model: Model, facts: ProgramFacts) -> SimulatedProgram | None:
+    from stripewise.performance._base import program_on  # which takes a tenth of a second
+
+    return program_on(model.ground, facts)
 
 
 def outside(model: Model, features: Mapping[str, float]) -> str:

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from stripewise.machines import Storage, description_digest
 from stripewise.model import ProgramFacts
-from stripewise.simulation import stack_of
+
+if TYPE_CHECKING:
+    from stripewise.machines import Storage
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,9 @@ def ground_of(
         storage: Its description; None: there is none.
         stack: "": what the facts tell.
     """
+    from stripewise.machines import description_digest
+    from stripewise.simulation import stack_of
+
     slow = f"@1/{storage.slowdown:g}" if storage and storage.slowdown != 1 else ""
     described = f"{storage.name}{slow}" if storage else facts.filesystem
     digest = description_digest(storage) if storage else ""

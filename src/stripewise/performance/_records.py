@@ -12,6 +12,8 @@ from stripewise.model import ProgramFacts, Value
 from stripewise.patterns import PatternClass
 from stripewise.performance._ground import Ground
 
+BASES = ("c", "s", "a", "f")
+"""Features of a regression: stripe count, stripe size, aggregators, size of the file."""
 WAYS = ("real", "emulated", "simulated")
 REGRESSION, BOOSTED = "regression", "boosted"
 _ROUNDING = 1e-9
@@ -142,7 +144,8 @@ class Model:
         scores: Of leaving out.
         runs / run_seconds / way: Cost and way of the training.
         points: Measured and left-out predicted seconds, for pictures.
-        rows: Features of each sample and its seconds, for fitting again.
+        programs: Names of those it was trained with.
+        trained_unix_seconds: When.
     """
 
     ground: Ground
@@ -160,7 +163,6 @@ class Model:
     run_seconds: float = 0.0
     way: str = "real"
     points: tuple[tuple[str, float, float], ...] = ()
-    rows: tuple[tuple[float, ...], ...] = ()
     programs: tuple[str, ...] = ()
     trained_unix_seconds: float = 0.0
 

@@ -16,9 +16,9 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.performance._records import Term
+from stripewise.performance._evaluate import value_of
+from stripewise.performance._records import BASES, Term
 
-BASES = ("c", "s", "a", "f")
 MOST_TERMS = 6
 """Terms besides the constant, as in the longest of the published models."""
 _INDEPENDENT = 1e-6
@@ -67,20 +67,6 @@ def fit_coefficients(
     scale[scale == 0] = 1.0
     found = np.linalg.lstsq(columns / scale, aim, rcond=None)[0] / scale
     return tuple(Term(one, float(value)) for one, value in zip(powers, found, strict=True))
-
-
-def value_of(powers: Mapping[str, int], row: Mapping[str, float]) -> float:
-    """Return the product of the powers of features."""
-    value = 1.0
-    for name, power in powers.items():
-        if power:
-            value = value * row[name] if power > 0 else value / row[name]
-    return value
-
-
-def regressed(terms: Sequence[Term], row: Mapping[str, float]) -> float:
-    """Return the seconds that a regression predicts."""
-    return sum(term.coefficient * value_of(term.powers, row) for term in terms)
 
 
 def _used(powers: Mapping[str, int]) -> set[str]:

@@ -14,8 +14,7 @@ from stripewise.performance._base import program_on
 from stripewise.performance._features import (
     PHYSICAL,
     dominant_pattern,
-    program_features,
-    setting_features,
+    features_of,
 )
 from stripewise.performance._ground import Ground
 from stripewise.performance._records import Sample
@@ -55,20 +54,6 @@ def levels_of(samples: Iterable[Sample]) -> dict[str, tuple[Value, ...]]:
             if name not in PHYSICAL:
                 seen.setdefault(name, {})[value] = None
     return {name: tuple(sorted(values, key=repr)) for name, values in sorted(seen.items())}
-
-
-def features_of(
-    facts: ProgramFacts,
-    stack: str,
-    settings: Mapping[str, Value],
-    levels: Mapping[str, Sequence[Value]],
-) -> dict[str, float]:
-    """Return all features of a program under settings; other settings have theirs by place."""
-    placed = {
-        name: float(1 + list(values).index(settings[name])) if name in settings else 0.0
-        for name, values in levels.items()
-    }
-    return {**setting_features(facts, stack, settings), **program_features(facts), **placed}
 
 
 def rows_of(

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from stripewise.simulation._play import play as play
     from stripewise.simulation._programs import SimulatedProgram as SimulatedProgram
     from stripewise.simulation._programs import simulated_program as simulated_program
-    from stripewise.simulation._programs import stack_of as stack_of
     from stripewise.simulation._rates import Rates as Rates
     from stripewise.simulation._requests import REQUEST_DTYPE as REQUEST_DTYPE
     from stripewise.simulation._requests import Flow as Flow
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from stripewise.simulation._simulate import Simulated as Simulated
     from stripewise.simulation._simulate import chosen_transport as chosen_transport
     from stripewise.simulation._simulate import simulate as simulate
+    from stripewise.simulation._stack_of import stack_of as stack_of
     from stripewise.simulation._summary import RequestSummary as RequestSummary
     from stripewise.simulation._trace_classes import TracedProgram as TracedProgram
     from stripewise.simulation._trace_classes import traced_program as traced_program

@@ -18,6 +18,7 @@ from stripewise.patterns import pattern_of
 from stripewise.simulation._found import in_steps
 from stripewise.simulation._layouts import LAYOUT_SETTINGS
 from stripewise.simulation._simulate import simulate
+from stripewise.simulation._stack_of import stack_of
 from stripewise.simulation._workload import Workload
 from stripewise.simulation.stacks import find_stack
 from stripewise.tunables import Layer, all_tunables, with_implied
@@ -153,15 +154,3 @@ def _transferred(workload: Workload, transfer: Value | None) -> Workload:
 def _stacks(facts: ProgramFacts) -> set[str]:
     here = {None, *facts.mpiio_alternatives}
     return {stack_of(facts, chosen) for chosen in here}
-
-
-def stack_of(facts: ProgramFacts, mca_io: Value | None = None) -> str:
-    """Return the stack that the program's MPI-IO is, or becomes by the choice of MCA `io`."""
-    if not facts.mpiio_implementation:
-        return "posix-shared" if facts.shared_files else "posix-process"
-    if "cray" in facts.mpi_version.lower():
-        return "cray"
-    name = str(mca_io or facts.mpiio_implementation)
-    if not name.startswith("romio"):
-        return name
-    return "romio-lustre" if facts.mpiio_driver == "LUSTRE" else "romio"

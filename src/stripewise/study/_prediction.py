@@ -100,7 +100,7 @@ def _fitted(context: Context, storage: Storage | None, program: SimulatedProgram
     if found.prediction is None and not loaded.models:
         found = found._replace(why="none is stored (stripewise train makes them)")
         found = found if context.options.strategy == MODEL else found._replace(why="")
-    kept = replace(found.model, rows=(), points=()) if found.model else None
+    kept = replace(found.model, points=()) if found.model else None
     ledger.remember(_MODEL, lambda: model_to_json(kept) if kept else False)
     return found
 

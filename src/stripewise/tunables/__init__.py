@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stripewise.tunables._domains import size_bytes as size_bytes
     from stripewise.tunables._hdf5 import DATASET_KEYS as DATASET_KEYS
     from stripewise.tunables._lustre import lustre_aggregators as lustre_aggregators
+    from stripewise.tunables._lustre import lustre_stripes as lustre_stripes
     from stripewise.tunables._messages import first_problem as first_problem
     from stripewise.tunables._registry import all_tunables as all_tunables
     from stripewise.tunables._registry import find as find

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from stripewise.model import ProgramFacts, Value
+from stripewise.model import ProgramFacts, Striping, Value
 
 _AGGREGATORS, _RATIO = "mpiio.cb_nodes", "mpiio.romio_lustre_co_ratio"
 _COUNT, _SIZE = "mpiio.striping_factor", "mpiio.striping_unit"
@@ -48,16 +48,17 @@ def has_idle_aggregation(settings: Mapping[str, Value], facts: ProgramFacts) -> 
 
 
 def _writers(settings: Mapping[str, Value], facts: ProgramFacts) -> int:
-    wanted = min(_number(settings, _AGGREGATORS, facts.aggregator_hosts), facts.n_ranks)
-    return lustre_aggregators(wanted, _stripes(settings, facts), _number(settings, _RATIO, 1))
-
-
-def _stripes(settings: Mapping[str, Value], facts: ProgramFacts) -> int:
-    """Return the stripes of a new file; the driver asks for all where only their size is given."""
     assert facts.striping is not None
-    usual = -1 if _SIZE in settings else facts.striping.stripe_count
+    wanted = min(_number(settings, _AGGREGATORS, facts.aggregator_hosts), facts.n_ranks)
+    stripes = lustre_stripes(settings, facts.striping)
+    return lustre_aggregators(wanted, stripes, _number(settings, _RATIO, 1))
+
+
+def lustre_stripes(settings: Mapping[str, Value], striping: Striping) -> int:
+    """Return the stripes of a new file; the driver asks for all where only their size is given."""
+    usual = -1 if _SIZE in settings else striping.stripe_count
     count = _number(settings, _COUNT, usual)
-    return count if 0 < count <= facts.striping.targets else max(facts.striping.targets, 1)
+    return count if 0 < count <= striping.targets else max(striping.targets, 1)
 
 
 def _number(settings: Mapping[str, Value], name: str, usual: int) -> int:
