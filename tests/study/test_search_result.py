@@ -34,3 +34,10 @@ def test_other_settings_are_not_simpler_ones():
 
 def test_nothing_faster_nothing_to_prove():
     assert numbers([trial(1, 1.2, nodes=2)], 0.5) == []
+
+
+def test_what_is_as_fast_as_the_best_is_told_in_order():
+    trials = [trial(1, 0.22, a=1), trial(2, 0.21, b=1), trial(3, 0.30, c=1), trial(4, 1.2, d=1)]
+    assert SearchResult(trials).as_fast(0.05) == [2, 1]
+    assert SearchResult(trials).as_fast(0.01) == [2]
+    assert SearchResult([]).as_fast(0.5) == []

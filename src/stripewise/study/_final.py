@@ -6,16 +6,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from stripewise.model import RunRole, Trial, TrialState
+from stripewise.model import Proposal, RunRole, Trial, TrialState
 from stripewise.study._context import Baseline, Context
 from stripewise.study._effective import without_effect
 from stripewise.study._pairs import PairRunner
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import LOOKS
+from stripewise.study._trial_runs import OF_TWO_ROUNDS, TrialRuns
 from stripewise.study._verdict import Pair, Verdict, conclude
 from stripewise.tunables import said_of_files
 
 MOST_PROOFS = 2
+SECOND_LOOKS = 4
+"""So many trials at most are run once more before one is the candidate (assumed)."""
 WORTH_PAIRS = 0.1
 """A trial that was faster by so much comes to the pairs whatever the noise: they decide."""
 
@@ -23,7 +26,8 @@ WORTH_PAIRS = 0.1
 def judge_winner(context: Context, search: SearchResult) -> Verdict:
     """Take the best verified trial and show, by pairs that did not choose it, what it gives.
 
-    Of trials that are as fast within the noise it is the one that sets least.
+    Of trials that are as fast within the noise it is the one that sets least; they are run once
+    more before that is believed, since one run each may have been luck.
 
     Pairs that do not bear the best trial out end early, and the next best gets its turn; two
     trials at most, so that chance has two tries (each at 1 % where nothing is to be gained).
@@ -37,7 +41,7 @@ def judge_winner(context: Context, search: SearchResult) -> Verdict:
     if search.trials:
         text = "no improvement: no configuration was faster than the baseline"
         verdict.text = f"{text} by {least:.0%} or more"
-    for trial in search.finalists(noise):
+    for trial in _finalists(context, search, noise):
         if trial.io_ratio > 1 - least or not PairRunner(context, trial).may_begin():
             break
         _announce(context, trial)
@@ -54,6 +58,48 @@ def judge_winner(context: Context, search: SearchResult) -> Verdict:
     if verdict.improved:
         _record_proof(context, verdict)
     return verdict
+
+
+def _finalists(context: Context, search: SearchResult, noise: float) -> list[Trial]:
+    """Return the trials for the pairs in order; those that may be the best get a second look.
+
+    One run each does not tell apart what is as fast within the noise: the fastest of several is
+    a lucky one, and a simpler one may be.
+    """
+    looked: set[int] = set()
+    while found := search.finalists(noise * OF_TWO_ROUNDS if looked else noise):
+        close = search.as_fast(noise)
+        new = [t for t in dict.fromkeys((found[0].number, *close[:2])) if t not in looked]
+        is_one = len(close) == 1 or len(looked) + len(new) > SECOND_LOOKS
+        if is_one or not new or not _may_run_again(context, new):
+            break
+        for number in new:
+            looked.add(number)
+            search.trials[number - 1] = _run_again(context, search.trials[number - 1], noise)
+    return found
+
+
+def _may_run_again(context: Context, trials: list[int]) -> bool:
+    """Whether the budget holds another round of trials; the same after a restart."""
+    runs = 2 * len(trials) * len(context.cases)
+    name = "second-look/" + "-".join(map(str, trials))
+    allows = context.ledger.remember(
+        name, lambda: context.budget.allows(runs, context.run_seconds)
+    )
+    return bool(allows)
+
+
+def _run_again(context: Context, trial: Trial, noise: float) -> Trial:
+    """Run a trial and the baseline beside it once more; return what all its runs say.
+
+    A run that was ended from outside says nothing: the trial is what it was.
+    """
+    runs = TrialRuns(context, trial.number, Proposal(trial.settings, trial.message))
+    rounds = len(trial.measurements) // len(context.cases)
+    context.carry_out(runs.bring_to(rounds + 1, 0))
+    runs.release()
+    outcome = runs.outcome(noise)
+    return trial if outcome.state is TrialState.LOST else outcome
 
 
 def _judge(context: Context, trial: Trial) -> Verdict | None:

@@ -26,6 +26,12 @@ class SearchResult:
         faster = [t for t in self.trials if t.state is TrialState.COMPLETE and t.io_ratio < 1]
         return sorted(faster, key=lambda trial: trial.io_ratio)
 
+    def as_fast(self, noise: float) -> list[int]:
+        """Return the numbers of the candidates as fast as the best within the noise, in order."""
+        found = self.candidates()
+        limit = (1 + min(noise, _AS_FAST)) * (found[0].io_ratio if found else 1.0)
+        return [trial.number for trial in found if trial.io_ratio <= limit]
+
     def verification(self, trial: Trial | None) -> Verification:
         """Return what the outputs of a trial showed, over all cases."""
         return merge_verifications(self.verifications.get(trial.number, {}) if trial else {})
@@ -51,12 +57,11 @@ class SearchResult:
         found = self.candidates()
         if not found:
             return []
-        best = found[0]
-        limit = best.io_ratio * (1 + min(noise, _AS_FAST))
+        best, close = found[0], set(self.as_fast(noise))
         simpler = [
             trial
             for trial in found
-            if trial.io_ratio <= limit and trial.settings.items() <= best.settings.items()
+            if trial.number in close and trial.settings.items() <= best.settings.items()
         ]
         first = min(simpler, key=lambda trial: (len(trial.settings), trial.io_ratio))
         return [first, *(trial for trial in found if trial is not first)]
