@@ -45,7 +45,13 @@ def models(program):
         terms=terms,
         features=("c", "s", "a", "f"),
         tunables=("mpiio.striping_factor", "mpiio.cb_nodes"),
-        ranges={"c": Range(1, 96), "f": Range(0.1, 100), "ranks": Range(8, 1024)},
+        ranges={
+            "c": Range(1, 96),
+            "s": Range(0.01, 1024),
+            "a": Range(1, 1024),
+            "f": Range(0.1, 100),
+            "ranks": Range(8, 1024),
+        },
         scores=(score,),
     )
     return Loaded((model,))

@@ -10,11 +10,12 @@ from typing import Any
 from stripewise.model import from_json, to_json
 from stripewise.patterns import DIRECTIONS, SHAPES
 from stripewise.patterns import WAYS as CALL_WAYS
+from stripewise.performance._features import OF_PROGRAM, OF_SETTINGS
 from stripewise.performance._records import BASES, BOOSTED, REGRESSION, WAYS, Model, Tree
 
 FORMAT, VERSION = "stripewise-model", 1
 _MOST_TREES, _MOST_NODES, _MOST_TERMS, _MOST_POINTS = 2000, 1023, 81, 100_000
-_LONGEST, _LARGEST = 300, 1e30
+_LONGEST, _LARGEST, _LATEST = 300, 1e30, 4e10
 
 
 def model_to_json(model: Model) -> dict[str, Any]:
@@ -55,6 +56,8 @@ def _check(model: Model) -> None:
         powers = set(term.powers.values())
         _require(term.powers.keys() <= set(BASES) and powers <= {-1, 1}, "powers", term.powers)
         _require(abs(term.coefficient) < _LARGEST, "coefficient", term.coefficient)
+    _require(0 <= model.trained_unix_seconds < _LATEST, "trained", model.trained_unix_seconds)
+    _check_features(model)
     for name, one in model.ranges.items():
         sound = 0 <= one.low <= one.high < _LARGEST and 1 <= one.reach < _LARGEST
         _require(sound, f"ranges.{name[:40]}", one)
@@ -63,6 +66,15 @@ def _check(model: Model) -> None:
     for score in model.scores:
         sound = -1.001 <= score.rho <= 1.001 and 0 <= score.top5 <= 1 and score.error >= 0
         _require(sound, "scores", score)
+
+
+def _check_features(model: Model) -> None:
+    """Refuse a feature that none is, and one without a range: nothing would be beyond it."""
+    used = {name for term in model.terms for name in term.powers} | set(model.features)
+    known = {*OF_SETTINGS, *OF_PROGRAM, *model.levels}
+    _require(used <= known, "features", sorted(used - known))
+    bare = used - model.levels.keys() - model.ranges.keys()
+    _require(not bare, "ranges without", sorted(bare))
 
 
 def _check_tree(name: str, tree: Tree, features: int) -> None:

@@ -60,20 +60,24 @@ def site_models(policy_paths: Sequence[str] = ()) -> tuple[Path, ...]:
 def load_models(directories: Iterable[Path] | None = None) -> Loaded:
     """Read all models; what is damaged is passed over and said.
 
+    Of those that hold for the same, the first counts: the user's own before the site's.
+
     Args:
         directories: None: the user's own, then the site's without its policy's.
     """
-    found: list[tuple[Path, Model]] = []
+    found: dict[str, tuple[Path, Model]] = {}
     warnings: list[str] = []
     for directory in (own_models(), *site_models()) if directories is None else directories:
         for path in _files(directory, warnings):
             try:
-                found.append((path, read_model(path)))
+                model = read_model(path)
+                found.setdefault(model_id(model), (path, model))
             except StripewiseError as error:
                 warnings.append(str(error))
-    return Loaded(
-        tuple(model for _, model in found), tuple(path for path, _ in found), tuple(warnings)
+    paths, models = (
+        (tuple(part) for part in zip(*found.values(), strict=True)) if found else ((), ())
     )
+    return Loaded(models, paths, tuple(warnings))
 
 
 def read_model(path: Path) -> Model:

@@ -78,7 +78,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         memory=memory,
         storage=storage,
         known=known,
-        models=partial(load_models, (own_models(), *site_models())),
+        models=partial(load_models, (own_models(), *site_models(policy.models))),
     )
 
 
