@@ -72,6 +72,17 @@ def test_another_network_is_another_storage(trained, tmp_path):
         find_evidence(tmp_path)
 
 
+def test_a_described_storage_is_known_by_its_description(trained, tmp_path):
+    surface = Surface.load(trained.surfaces[0])
+    for number, said in enumerate(({"described": "site", "described digest": "12"}, {})):
+        replace(surface, provenance=said).save(tmp_path / f"{number}.jsonl")
+    evidence, _ = find_evidence(tmp_path)
+    assert [one.ground for one in evidence] == [
+        Ground("site", "12", "romio-lustre"), Ground("lustre", "", "romio-lustre"),
+    ]  # fmt: skip
+    assert {one.way.value for one in evidence} == {"real"}
+
+
 def test_grounds_are_kept_apart(trained):
     evidence, _ = read_evidence(trained.surfaces, trained.plan.options.directory)
     slower = [replace(one, ground=Ground("edison", "1", "cray")) for one in evidence[:1]]

@@ -12,7 +12,10 @@ import pytest
 from stripewise.errors import StudyError, UsageError
 from stripewise.surfaces import Landscape, Surface
 from stripewise.training import TrainingObserver, TrainingOptions, spent_seconds, train
-from stripewise.training._ladders import AGGREGATORS, COUNT, NODES, SIZE
+from stripewise.training._ladders import AGGREGATORS, COUNT, NODES, SIZE, training_ladders
+from stripewise.training._plan import Cell
+from stripewise.training._simulated import program_of
+from stripewise.tunables import find_space
 
 
 @pytest.fixture
@@ -30,7 +33,7 @@ def options(tmp_path):
 
 
 def test_surfaces_of_each_pattern_and_scale(options):
-    trained = train(replace(options, vary={}))
+    trained = train(options)
     assert [path.name for path in trained.surfaces] == [
         "vpic-local-8388608-512.jsonl",
         "gcrm-local-1_26_327680-512.jsonl",
@@ -45,12 +48,24 @@ def test_surfaces_of_each_pattern_and_scale(options):
     assert first.provenance["simulated"] == "edison, 16 ranks a node"
     assert first.facts.patterns[0].block == (8388608,)
     assert Landscape(first).gain > 3  # 2 stripes of 96 by default
-    assert {4, 96 - 32, -1} <= set(first.tunables[COUNT].values)
-    assert set(AGGREGATORS) <= set(first.tunables[NODES].values)
-    assert first.tunables[SIZE].values[-1] == 128 << 20
     assert spent_seconds(trained.plan) == pytest.approx(
         sum(run.elapsed_seconds for one in surfaces for run in one.runs)
     )
+
+
+def test_the_published_ladders(options):
+    cell = Cell(options.kernels[0], 512)
+    program = program_of(options, cell)
+    space = find_space(program.facts, only=sorted(program.tunables))
+    ladders = training_ladders(program.facts, space)
+    assert {4, 96 - 32, -1} <= set(ladders[COUNT])
+    assert max(ladders[COUNT]) < 96
+    assert set(AGGREGATORS) <= set(ladders[NODES])
+    assert ladders[SIZE] == tuple(n << 20 for n in (2, 4, 8, 16, 32, 64, 128))  # default 1 MiB
+    small = replace(program.facts, write_bytes=8 << 20, collective_bytes=8 << 20, n_ranks=4)
+    ladders = training_ladders(small, find_space(small, only=sorted(program.tunables)))
+    assert max(ladders[NODES]) == 4
+    assert (min(ladders[SIZE]), max(n for n in ladders[SIZE] if n < 4 << 20)) == (1 << 16, 2 << 20)
 
 
 def test_the_noise_of_the_storage_is_in_it(options):

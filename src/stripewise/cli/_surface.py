@@ -73,6 +73,12 @@ def command() -> None:
     show_default=True,
     help="Number of runs of each configuration.",
 )
+@click.option(
+    "--configurations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Measure so many configurations, spread over the space, instead of all.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random order.")
 @click.option(
     "--control-every",
@@ -124,6 +130,7 @@ def record(
         vary={**(parse_spec(spec) if spec else {}), **parse_vary(vary)},
         sync=not given.pop("no_sync"),
         timeout_seconds=given.pop("timeout"),
+        configurations=given.pop("configurations") or 0,
         work_directory=given.pop("work_dir"),
         **given,
     )

@@ -200,9 +200,10 @@ def _options(
 
 def _usual_name(machine: str | None, simulate: bool) -> str:
     """Return the directory's usual name: hopper-1_16.training, edison-simulated.training."""
-    storage = Path(machine or "here").name.removesuffix(".toml")
-    plain = storage.replace("@", "-").replace("/", "_")
-    return f"{plain}{'-simulated' if simulate else ''}.training"
+    described, _, slowdown = (machine or "here").partition("@1/")
+    slow = f"-1_{slowdown}" if slowdown else ""
+    way = "-simulated" if simulate else ""
+    return f"{Path(described).name.removesuffix('.toml')}{slow}{way}.training"
 
 
 def _trained(options: TrainingOptions) -> Trained:

@@ -15,7 +15,7 @@ from pathlib import Path
 import stripewise
 from stripewise.emulation import EmulatedStorage
 from stripewise.errors import StudyError
-from stripewise.machines import local_storage
+from stripewise.machines import description_digest, known_storage, local_storage
 from stripewise.model import ProgramFacts
 from stripewise.runtime import mpi_of_command
 from stripewise.surfaces._recording_plan import (
@@ -106,6 +106,7 @@ def provenance_of(
         timeout_seconds: Time limit of a run.
     """
     storage = EmulatedStorage.find(options.storage) if options.storage else None
+    described = known_storage(directory)[0] if storage is None else None
     mpi = mpi_of_command(options.command)
     version = " ".join(facts.mpi_version.partition(", package")[0].split())
     found = {
@@ -119,6 +120,8 @@ def provenance_of(
         "storage": local_storage(directory).mount.medium if storage is None else "emulated",
         "emulated": storage.identity if storage is not None else "",
         "emulated digest": storage.digest if storage is not None else "",
+        "described": described.storage.name if described else "",
+        "described digest": description_digest(described.storage) if described else "",
         "mpi": version or (mpi.label if mpi else ""),
         "mpiio": facts.mpiio_implementation,
         "hdf5": mpi.hdf5.version if facts.uses_hdf5 and mpi and mpi.hdf5 else "",

@@ -153,8 +153,8 @@ def _ground(provenance: Any, facts: ProgramFacts, path: Path) -> tuple[Ground, W
             digest = str(provenance.get(f"{key} digest", ""))
             stack = str(provenance.get("stack", "")) or stack_of(facts)
             return Ground(name, digest, stack), way
-    name, digest = facts.filesystem, ""
-    if described := provenance.get("described"):
-        storage = find_storage(str(described))
-        name, digest = storage.name, description_digest(storage)
-    return Ground(name, digest, stack_of(facts)), Way.REAL
+    described = str(provenance.get("described", ""))
+    digest = str(provenance.get("described digest", ""))
+    if described and not digest:
+        digest = description_digest(find_storage(described))
+    return Ground(described or facts.filesystem, digest, stack_of(facts)), Way.REAL
