@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log2
 from typing import Any
 
@@ -113,7 +114,8 @@ def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
 
 def pattern_distance(a: Fingerprint, b: Fingerprint) -> float:
     """Return how differently datasets are divided: each against the nearest one, by its bytes."""
-    there = [[_unlike(*one, *other) for other in _patterns(b)] for one in _patterns(a)]
+    others = _patterns(b)
+    there = [[_unlike(*one, *other) for other in others] for one in _patterns(a)]
     back = zip(*there, strict=True)
     return (_nearest(a.patterns, there) + _nearest(b.patterns, back)) / 2
 
@@ -126,7 +128,10 @@ def _nearest(patterns: Sequence[PatternSummary], distances: Iterable[Sequence[fl
 
 
 def _patterns(print_: Fingerprint) -> list[tuple[PatternSummary, Pattern]]:
-    return [(one, pattern_of(one, print_.n_ranks)) for one in print_.patterns]
+    return [(one, _pattern(one, print_.n_ranks)) for one in print_.patterns]
+
+
+_pattern = lru_cache(512)(pattern_of)
 
 
 def _unlike(a: PatternSummary, first: Pattern, b: PatternSummary, second: Pattern) -> float:

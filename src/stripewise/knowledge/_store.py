@@ -21,7 +21,7 @@ from stripewise.text import plural
 
 MOST_LESSONS = 5000
 """The newest so many are looked at."""
-MOST_NEAREST = 32
+MOST_NEAREST = 16
 """Studies like a case that are read, unless more are asked for."""
 SITE_VARIABLE = "STRIPEWISE_SITE_KNOWLEDGE"
 PACKED = "knowledge.sqlite"
