@@ -4,7 +4,10 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 import uuid
+from pathlib import Path
 
 from stripewise.knowledge import (
     Case,
@@ -17,6 +20,7 @@ from stripewise.knowledge import (
     TriedState,
     describe_case,
 )
+from stripewise.knowledge._schema import MIGRATIONS
 from stripewise.testing.strategy_suite import romio_facts
 
 KNOB = "mpiio.romio_ds_write"
@@ -57,4 +61,14 @@ def lesson(
     )
 
 
-__all__ = ["KNOB", "MACHINE", "OTHER", "Fingerprint", "Stack", "case", "lesson"]
+def of_version(path: Path, version: int) -> None:
+    """Take out of a store what later versions than this one brought."""
+    made = re.compile(r"CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)")
+    with sqlite3.connect(path) as connection:
+        for statement in reversed([one for later in MIGRATIONS[version:] for one in later]):
+            kind, name = made.match(statement).groups()
+            connection.execute(f"DROP {kind} {name}")
+        connection.execute("DELETE FROM migration WHERE version > ?", (version,))
+
+
+__all__ = ["KNOB", "MACHINE", "OTHER", "Fingerprint", "Stack", "case", "lesson", "of_version"]

@@ -9,7 +9,7 @@ import sqlite3
 from dataclasses import replace
 
 import pytest
-from lessons import MACHINE, case, lesson
+from lessons import MACHINE, case, lesson, of_version
 from test_parts import of_two_classes
 
 from stripewise.knowledge import Case, Lesson, Store, as_part, compare, matches_of, parts_of
@@ -116,11 +116,7 @@ def test_what_is_forgotten_is_not_found(tmp_path, many, monkeypatch):
 def test_a_store_of_an_older_version_is_read_and_indexed_when_written(tmp_path, many):
     store = Store(tmp_path / "knowledge.sqlite")
     store.add(many[:50])
-    with sqlite3.connect(store.path) as connection:
-        for table in ("page", "page_study", "term", "page_layout"):
-            connection.execute(f"DROP TABLE {table}")
-        connection.execute("DROP INDEX study_of_executable")
-        connection.execute("DELETE FROM migration WHERE version > 2")
+    of_version(store.path, 2)
     question = many[0].case
     expected = matches_of(question, many[:50])
     assert store.nearest(question, 400) == (expected, 50)

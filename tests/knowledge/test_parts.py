@@ -10,10 +10,20 @@ import pytest
 from lessons import KNOB, OTHER, case, lesson
 
 from stripewise.errors import ConfigurationError
-from stripewise.knowledge import as_part, compare, import_lines, lesson_to_json, parts_of
+from stripewise.knowledge import (
+    as_part,
+    compare,
+    describe_case,
+    import_lines,
+    lesson_to_json,
+    parts_of,
+    recall,
+)
 from stripewise.knowledge._codec import decode, encode
 from stripewise.knowledge._records import Case, Effect, Tried
 from stripewise.model import FileClass, PatternSummary
+from stripewise.testing.strategy_suite import romio_facts
+from stripewise.tunables import find_space
 
 PLOT = PatternSummary(
     True, ("BLOCK", "*"), (4, 1), (256, 1024), 8, 10, 1.0, share=0.75, bytes=3 << 30, file_class=1
@@ -97,6 +107,46 @@ def test_impossible_patterns_and_classes_are_refused(
             bad.case.fingerprint, patterns=())))  # fmt: skip
     with pytest.raises(ConfigurationError, match=message):
         encode(bad)
+
+
+FACTS = replace(romio_facts(), file_classes=CLASSES, patterns=(PLOT, CHECK), write_bytes=1 << 32)
+SPACE = find_space(FACTS)
+PLOTS, CHECKS = f"{OTHER}@plt*.h5", f"{KNOB}@chk*.dat"
+
+
+def test_the_same_program_gets_its_settings_by_class_again(tmp_path) -> None:
+    program = tmp_path / "prog"
+    program.write_bytes(b"binary")
+    same = describe_case(case().machine, FACTS, program="prog", executable=program)
+    found = {KNOB: "disable", PLOTS: 4 << 20}
+    seeds = recall(same, [lesson(found, of=same)], SPACE, FACTS).seeds
+    assert dict(seeds[0].settings) == found
+    fewer = replace(FACTS, file_classes=())
+    assert all("@" not in name for seed in recall(
+        same, [lesson(found, of=same)], SPACE, fewer).seeds for name in seed.settings)  # fmt: skip
+
+
+def test_each_class_learns_from_programs_that_have_only_such_files() -> None:
+    here = describe_case(case().machine, FACTS, program="new")
+    _, plots, checks = parts_of(here)
+    studies = [
+        lesson({OTHER: 4 << 20}, of=plots.case),
+        lesson({KNOB: "disable"}, of=checks.case),
+    ]
+    first = recall(here, studies, SPACE, FACTS).seeds[0]
+    assert dict(first.settings) == {PLOTS: 4 << 20, CHECKS: "disable"}
+    assert first.reason == "memory: each class of files as in the studies nearest to it"
+
+
+def test_a_program_of_one_kind_of_files_learns_from_that_class_of_another() -> None:
+    other = describe_case(case().machine, FACTS, program="both")
+    found = {KNOB: "disable", PLOTS: 4 << 20}
+    tried = Tried(found, io_ratio=0.5, n_runs=2, class_ratios={"plt*.h5": 0.3, "chk*.dat": 0.9})
+    study = lesson(found, of=other, tried=(tried,))
+    plots = parts_of(other)[1].case
+    alone = replace(FACTS, file_classes=(), patterns=plots.fingerprint.patterns)
+    first = recall(plots, [study], SPACE, alone).seeds[0]
+    assert dict(first.settings) == {KNOB: "disable", OTHER: 4 << 20}
 
 
 def test_older_versions_are_read() -> None:

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from knowledge.lessons import lesson
+from knowledge.lessons import lesson, of_version
 from stripewise.errors import StorageError
 from stripewise.knowledge import KeptProfile, Profiles, Store, StoreFile
 
@@ -60,10 +60,7 @@ def test_the_state_changes_with_the_studies_and_not_with_the_profiles(store):
 
 def test_a_store_of_the_first_version_takes_profiles_and_keeps_its_studies(store):
     store.add([lesson()])
-    with sqlite3.connect(store.path) as connection:
-        connection.execute("DROP TABLE profile")
-        connection.execute("DROP TABLE executable")
-        connection.execute("DELETE FROM migration WHERE version > 1")
+    of_version(store.path, 1)
     profiles = Profiles(store)
     assert profiles.look("a", "e1", "g").state.startswith("1:")
     profiles.keep(profile(n=1))

@@ -134,3 +134,17 @@ def test_what_failed_in_another_program_is_not_avoided():
         of=case(program="other"), improved=False, tried=(Tried({KNOB: "disable"}, "rejected"),)
     )
     assert not recall(case(), [bad], SPACE, FACTS).avoided
+
+
+def test_studies_that_contradict_the_best_one_are_counted_and_told():
+    good = [lesson(median=3.0), lesson(median=2.5)]
+    bad = lesson(improved=False, median=1.0)
+    found = recall(case(), [*good, bad], SPACE, FACTS)
+    assert found.seeds
+    assert "but 1 study saw no gain from it" in found.text
+    assert "saw no gain" not in recall(case(), good, SPACE, FACTS).text
+
+
+def test_the_studies_that_are_kept_may_be_more_than_those_that_are_read():
+    far = replace(case(), synced=False)
+    assert recall(case(), [lesson(of=far)], SPACE, FACTS, known=70).text.startswith("70 studies")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from stripewise.knowledge._match import match_of as match_of
     from stripewise.knowledge._match import matches_of as matches_of
     from stripewise.knowledge._memory import Memory as Memory
+    from stripewise.knowledge._memory import lessons_for as lessons_for
     from stripewise.knowledge._pack import Pack as Pack
     from stripewise.knowledge._pack import decode_pack as decode_pack
     from stripewise.knowledge._pack import encode_pack as encode_pack

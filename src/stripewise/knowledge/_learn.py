@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from math import isfinite
 
 import stripewise
@@ -23,20 +22,13 @@ from stripewise.model import (
     is_settled,
     joint_cause,
 )
-from stripewise.tunables import scopes
 
 
 def learn(result: StudyResult, case: Case, study_id: str) -> Lesson | None:
-    """Return what a study learned; None if it tried nothing.
-
-    Settings for some files only are left out: the names of one program's files say nothing of
-    another's.
-    """
-    trials = [trial for trial in result.trials if not scopes(trial.settings)]
+    """Return what a study learned; None if it tried nothing."""
+    trials = result.trials
     if not trials:
         return None
-    if result.winner is not None and scopes(result.winner.settings):
-        result = replace(result, winner=None, speedup=None, elapsed_speedup=None, improved=False)
     winner = result.winner
     return Lesson(
         study_id=study_id,
@@ -61,7 +53,8 @@ def learn(result: StudyResult, case: Case, study_id: str) -> Lesson | None:
 def _tried(trial: Trial, failed_pair: TriedState | None) -> Tried:
     state = failed_pair or _state(trial)
     ratio = trial.io_ratio if isfinite(trial.io_ratio) and not state.is_bad else None
-    return Tried(dict(trial.settings), state, ratio, len(trial.measurements))
+    by_class = {m: r for m, r in trial.class_ratios.items() if isfinite(r) and not state.is_bad}
+    return Tried(dict(trial.settings), state, ratio, len(trial.measurements), by_class)
 
 
 def _state(trial: Trial) -> TriedState:

@@ -4,16 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from stripewise.errors import StripewiseError
 from stripewise.knowledge._learn import learn
+from stripewise.knowledge._parts import parts_of
 from stripewise.knowledge._recall import Recollection, recall
 from stripewise.knowledge._records import Case, Lesson, Machine
 from stripewise.knowledge._store import Store
 from stripewise.model import ProgramFacts, StudyResult
 from stripewise.tunables import Space
+
+MOST_SAME = 100
+"""Of the studies of the program of the same name, the newest so many are asked what failed."""
 
 
 class Memory:
@@ -31,8 +35,8 @@ class Memory:
 
     def recall(self, case: Case, space: Space, facts: ProgramFacts) -> Recollection:
         """Return what earlier studies say to the one at hand; see `recall`."""
-        lessons, warnings = self._lessons(case)
-        found = recall(case, lessons, space, facts)
+        lessons, known, warnings = lessons_for(case, (self._own, *self._sites))
+        found = recall(case, lessons, space, facts, known)
         return replace(found, warnings=(*warnings, *found.warnings))
 
     def keep(self, result: StudyResult, case: Case, study_id: str) -> str:
@@ -48,15 +52,31 @@ class Memory:
             return f"this study is not remembered: {error}"
         return ""
 
-    def _lessons(self, case: Case) -> tuple[list[Lesson], list[str]]:
-        found: dict[str, Lesson] = {}
-        warnings: list[str] = []
-        for store in (self._own, *self._sites):
-            try:
-                for lesson in store.lessons(mpi_family=case.stack.mpi_family):
-                    found.setdefault(lesson.study_id, lesson)
-            except (StripewiseError, OSError) as error:
-                warnings.append(str(error))
-            if store.damage:
+
+def lessons_for(case: Case, stores: Iterable[Store]) -> tuple[list[Lesson], int, list[str]]:
+    """Return what may say something to a case: of like programs, of like files, of this program.
+
+    Args:
+        case: That is looked up.
+        stores: The first one counts where a study is in several.
+
+    Returns:
+        The lessons, how many studies under this MPI there are in all, and warnings.
+    """
+    found: dict[str, Lesson] = {}
+    known, warnings = 0, []
+    for store in stores:
+        try:
+            for part in parts_of(case):
+                matches, kept = store.nearest(part.case)
+                found = {one.study.study_id: one.study for one in matches} | found
                 warnings.append(store.damage)
-        return list(found.values()), warnings
+            known += kept
+            same = store.lessons(
+                mpi_family=case.stack.mpi_family, program=case.fingerprint.program, most=MOST_SAME
+            )
+            found = {one.study_id: one for one in same} | found
+        except (StripewiseError, OSError) as error:
+            warnings.append(str(error))
+        warnings.append(store.damage)
+    return list(found.values()), known, [text for text in dict.fromkeys(warnings) if text]

@@ -7,20 +7,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import log2
 
+from stripewise.knowledge._by_class import by_class
+from stripewise.knowledge._fit import fit
+from stripewise.knowledge._match import matches_of
 from stripewise.knowledge._records import Case, Lesson, TriedState
-from stripewise.knowledge._similarity import NEAR, behaviour_distance, compare
-from stripewise.knowledge._support import Alike, Support, choose
+from stripewise.knowledge._similarity import NEAR, behaviour_distance
+from stripewise.knowledge._support import MOST_SEEDS, Alike, Support, choose
 from stripewise.model import ProgramFacts, Proposal, Value
 from stripewise.text import format_ratio, plural
-from stripewise.tunables import Dimension, PointKey, Space, is_valid, key_of, settings_text
+from stripewise.tunables import PointKey, Space, is_valid, key_of, settings_text
 
 _FAILURES = {
     TriedState.REJECTED: "changed the output of this program",
     TriedState.HUNG: "made this program run into its time limit",
     TriedState.FAILED: "made this program fail",
 }
+_BY_CLASS = "memory: each class of files as in the studies nearest to it"
+_WORSE = 2.0
+"""Of a trial without a ratio: it failed."""
 
 
 @dataclass(frozen=True)
@@ -51,33 +56,35 @@ class Recollection:
 
 
 def recall(
-    case: Case, lessons: Sequence[Lesson], space: Space, facts: ProgramFacts
+    case: Case,
+    lessons: Sequence[Lesson],
+    space: Space,
+    facts: ProgramFacts,
+    known: int | None = None,
 ) -> Recollection:
     """Choose what a study should try first, and last.
 
     Args:
         case: The study's.
-        lessons: Everything that is kept.
+        lessons: What is kept, all of it or what is near.
         space: What may be tried.
         facts: Of the program.
+        known: Studies that are kept in all; None: the lessons are all.
     """
-    alike = [
-        (lesson, likeness)
-        for lesson in lessons
-        if lesson.case.synced == case.synced
-        for likeness in (compare(case, lesson.case),)
-        if likeness.is_near
-    ]
-    alike.sort(key=lambda pair: (pair[1].distance, -pair[0].recorded_unix_seconds))
-    fits = partial(_fit, space=space, facts=facts)
+    alike = [(match.lesson, match.likeness) for match in matches_of(case, lessons)]
     bad = failures(case, lessons)
-    avoided = tuple(one for one in bad if fits(one.settings) == dict(one.settings))
+    avoided = tuple(one for one in bad if fit(one.settings, space, facts) == dict(one.settings))
     chosen = supported(alike, space, facts, avoided)
+    seeds = [Proposal(support.settings, _reason(support)) for support in chosen]
+    known_here = any(support.shown and support.shown[1].same_program for support in chosen)
+    own = by_class(case, lessons, lambda near: supported(near, space, facts, avoided))
+    if own and not known_here and is_valid(own, facts):
+        seeds = [Proposal(own, _BY_CLASS), *seeds][:MOST_SEEDS]
     return Recollection(
         case,
-        tuple(Proposal(support.settings, _reason(support)) for support in chosen),
+        tuple(seeds),
         avoided,
-        _summary(alike, len(lessons), chosen),
+        _summary(alike, len(lessons) if known is None else known, chosen),
         tuple(f"{settings_text(a.settings)} {a.why}; it is tried last" for a in avoided),
     )
 
@@ -93,37 +100,6 @@ def effect_phrase(lesson: Lesson) -> str:
     return f"{format_ratio(effect.median)}x [{bounds}], {lesson.date}"
 
 
-def _fit(settings: Mapping[str, Value], space: Space, facts: ProgramFacts) -> dict[str, Value]:
-    """Return what of the settings can be tried here; empty if nothing can.
-
-    The space holds what the program, the stack, the policy, the class and the user allow.
-    Tunables outside of it are left out, numbers go to the nearest rung of the ladder.
-    """
-    dimensions = {d.tunable.name: d for d in space.dimensions}
-    point: dict[str, Value] = {}
-    for name, value in settings.items():
-        rung = _rung(dimensions[name], value) if name in dimensions else None
-        if rung is not None:
-            point[name] = rung
-    for name in tuple(point):
-        if not is_valid(point, facts) and not is_valid({name: point[name]}, facts):
-            del point[name]
-    return point if is_valid(point, facts) else {}
-
-
-def _rung(dimension: Dimension, value: Value) -> Value | None:
-    for rung in dimension.values:
-        if rung == value and isinstance(rung, bool) == isinstance(value, bool):
-            return rung
-    kind = dimension.tunable.domain.kind
-    if kind != "int" or isinstance(value, bool) or not isinstance(value, int):
-        return None
-    rungs = [r for r in dimension.values if isinstance(r, int) and r > 0]
-    if value <= 0 or not rungs:
-        return None
-    return min(rungs, key=lambda rung: abs(log2(rung) - log2(value)))
-
-
 def supported(
     alike: Alike, space: Space, facts: ProgramFacts, avoided: Sequence[Avoided] = ()
 ) -> list[Support]:
@@ -137,7 +113,7 @@ def supported(
     """
     return choose(
         alike,
-        partial(_fit, space=space, facts=facts),
+        partial(fit, space=space, facts=facts),
         lambda point: not any(one.settings.items() <= point.items() for one in avoided),
     )
 
@@ -193,4 +169,18 @@ def _summary(alike: Alike, known: int, chosen: Sequence[Support]) -> str:
         return f"{text}{found}"
     first, *others = (settings_text(support.settings) for support in chosen)
     more = f", then {'; '.join(others)}" if others else ""
-    return f"{text}starts with {first} ({effect_phrase(shown[0])}){more}"
+    against = _against(alike, chosen[0].settings)
+    but = f", but {plural(against, 'study', 'studies')} saw no gain from it" if against else ""
+    return f"{text}starts with {first} ({effect_phrase(shown[0])}{but}){more}"
+
+
+def _against(alike: Alike, settings: Mapping[str, Value]) -> int:
+    """Return how many studies alike contradict: these settings brought them no gain."""
+    return sum(
+        any(
+            dict(tried.settings) == dict(settings) and (tried.io_ratio or _WORSE) >= 1
+            for tried in lesson.tried
+        )
+        or (dict(lesson.candidate) == dict(settings) and not lesson.improved)
+        for lesson, _ in alike
+    )

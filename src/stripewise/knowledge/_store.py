@@ -41,20 +41,24 @@ class Store(StoreFile):
         super().__init__(path, read_only=read_only)
         self.damage = ""
 
-    def lessons(self, *, mpi_family: str | None = None, program: str = "") -> list[Lesson]:
+    def lessons(
+        self, *, mpi_family: str | None = None, program: str = "", most: int = MOST_LESSONS
+    ) -> list[Lesson]:
         """Return what is kept, the newest first; damaged rows are passed over.
 
         Args:
             mpi_family: Only studies of this one; None: of any.
             program: Only studies of the program of this name; "": of any.
+            most: The newest so many.
 
         Raises:
             StorageError: The file cannot be read.
         """
-        return [lesson for lesson, _ in self.entries(mpi_family=mpi_family, program=program)]
+        entries = self.entries(mpi_family=mpi_family, program=program, most=most)
+        return [lesson for lesson, _ in entries]
 
     def entries(
-        self, *, mpi_family: str | None = None, program: str = ""
+        self, *, mpi_family: str | None = None, program: str = "", most: int = MOST_LESSONS
     ) -> list[tuple[Lesson, str]]:
         """Return lessons with their origin, "own" or "imported"; see `lessons`."""
         self.damage = ""
@@ -67,7 +71,7 @@ class Store(StoreFile):
                 "SELECT document, origin FROM study"
                 " WHERE (?1 IS NULL OR mpi_family = ?1) AND (?2 = '' OR program = ?2)"
                 " ORDER BY recorded_unix_seconds DESC, id LIMIT ?3",
-                (mpi_family, program, MOST_LESSONS),
+                (mpi_family, program, most),
             ).fetchall()
         return self._decoded(rows)
 
