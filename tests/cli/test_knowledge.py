@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import uuid
 from dataclasses import replace
 
@@ -125,6 +126,14 @@ def test_exports_and_imports(kept, tmp_path, monkeypatch):
     assert run("import", str(file)).stdout.startswith("2 studies read, 2 new")
     assert run("import", "-", input=printed).stdout.startswith("1 study read, 0 new")
     assert {origin for _, origin in own_store().entries()} == {"imported"}
+
+
+def test_damaged_studies_are_forgotten_too(kept):
+    assert len(own_store().lessons(most=1)) == 1
+    assert len(own_store().lessons(most=None)) == 2
+    with sqlite3.connect(own_store().path) as connection:
+        connection.execute("UPDATE study SET document = '{'")
+    assert run("forget", "--all").stdout.startswith("2 studies forgotten")
 
 
 def test_a_bad_import_takes_nothing(kept, tmp_path):

@@ -81,7 +81,7 @@ def forget(studies: tuple[str, ...], program: str, everything: bool, as_json: bo
     if studies:
         ids = [_find(study, store.entries())[0].study_id for study in studies]
     else:
-        ids = [lesson.study_id for lesson in store.lessons(program=program)]
+        ids = store.identities(program)
     forgotten = store.forget(ids)
     said = f"{plural(forgotten, 'study', 'studies')} forgotten in {store.path}"
     answer(as_json, lambda: {"forgotten": forgotten, "store": str(store.path)}, lambda: [said])
@@ -99,7 +99,7 @@ def export(file: str, program: str) -> None:
     from stripewise.knowledge import export_lines, own_store
     from stripewise.outputs import write_file
 
-    lines = list(export_lines(own_store().lessons(program=program)))
+    lines = list(export_lines(own_store().lessons(program=program, most=None)))
     text = "".join(f"{line}\n" for line in lines)
     if file == "-":
         click.echo(text, nl=False)

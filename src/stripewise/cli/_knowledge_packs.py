@@ -136,7 +136,7 @@ def _own_lessons() -> list[Lesson]:
     from stripewise.knowledge import own_store
 
     store = own_store()
-    lessons = store.lessons()
+    lessons = store.lessons(most=None)
     if store.damage:
         note(store.damage, kind="warning")
     return lessons

@@ -102,7 +102,7 @@ def check_installed(directory: Path, keys: Sequence[str]) -> Verified:
     """
     verified = read_pack(directory / PACK_FILE, keys)
     store = Store(directory / PACKED, read_only=True)
-    lessons = {lesson.study_id: lesson for lesson in store.lessons()}
+    lessons = {lesson.study_id: lesson for lesson in store.lessons(most=None)}
     models = {model_id(one): one for one in load_models([directory / PACKED_MODELS]).models}
     signed = verified.pack
     if lessons != {one.study_id: one for one in signed.lessons} or models != {

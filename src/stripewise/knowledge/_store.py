@@ -42,23 +42,45 @@ class Store(StoreFile):
         self.damage = ""
 
     def lessons(
-        self, *, mpi_family: str | None = None, program: str = "", most: int = MOST_LESSONS
+        self,
+        *,
+        mpi_family: str | None = None,
+        program: str = "",
+        most: int | None = MOST_LESSONS,
     ) -> list[Lesson]:
         """Return what is kept, the newest first; damaged rows are passed over.
 
         Args:
             mpi_family: Only studies of this one; None: of any.
             program: Only studies of the program of this name; "": of any.
-            most: The newest so many.
+            most: The newest so many; None: all.
 
         Raises:
             StorageError: The file cannot be read.
         """
-        entries = self.entries(mpi_family=mpi_family, program=program, most=most)
-        return [lesson for lesson, _ in entries]
+        found = self.entries(mpi_family=mpi_family, program=program, most=most)
+        return [lesson for lesson, _ in found]
+
+    def identities(self, program: str = "") -> list[str]:
+        """Return the ids of all studies, or of a program's; damaged ones too.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        if not self.path.exists():
+            return []
+        with self.opened(writing=False) as connection:
+            if not version_of(connection):
+                return []
+            query = "SELECT id FROM study WHERE ?1 = '' OR program = ?1"
+            return [study for (study,) in connection.execute(query, (program,))]
 
     def entries(
-        self, *, mpi_family: str | None = None, program: str = "", most: int = MOST_LESSONS
+        self,
+        *,
+        mpi_family: str | None = None,
+        program: str = "",
+        most: int | None = MOST_LESSONS,
     ) -> list[tuple[Lesson, str]]:
         """Return lessons with their origin, "own" or "imported"; see `lessons`."""
         self.damage = ""
@@ -71,7 +93,7 @@ class Store(StoreFile):
                 "SELECT document, origin FROM study"
                 " WHERE (?1 IS NULL OR mpi_family = ?1) AND (?2 = '' OR program = ?2)"
                 " ORDER BY recorded_unix_seconds DESC, id LIMIT ?3",
-                (mpi_family, program, most),
+                (mpi_family, program, -1 if most is None else most),
             ).fetchall()
         return self._decoded(rows)
 
