@@ -74,6 +74,19 @@ def test_the_index_finds_the_nearest(tmp_path, many):
         assert all(match.likeness.distance <= limit + 0.03 for match in few)
 
 
+def test_rows_that_are_ruled_out_early_are_not_among_the_nearest(tmp_path, many, monkeypatch):
+    monkeypatch.setattr("stripewise.knowledge._nearest.SAMPLE", 20)
+    store = Store(tmp_path / "knowledge.sqlite")
+    store.add(many)
+    chance = random.Random(5)
+    for question in (some_case(chance) for _ in range(10)):
+        expected = matches_of(question, many)[:6]
+        found, _ = store.nearest(question, 6)
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert abs(one.likeness.distance - other.likeness.distance) < 0.02
+
+
 def test_codes_tell_the_distance(tmp_path, many):
     """Weights that change in one place only would show here."""
     from stripewise.knowledge._nearest import _Table, np
@@ -84,7 +97,8 @@ def test_codes_tell_the_distance(tmp_path, many):
     with store.opened(writing=False) as connection:
         blob = b"".join(row for (row,) in connection.execute("SELECT features FROM page"))
         codes = np.frombuffer(blob, np.uint8).reshape(len(index.COLUMNS), -1)
-        told = _Table(connection, codes).distances(question)
+        table = _Table(connection, codes)
+        told = table.distances(question, table.places(question))
     exact = [compare(question, one.case).distance for one in many]
     assert np.abs(told - exact).max() < 0.02
 

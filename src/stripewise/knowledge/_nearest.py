@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ from stripewise.patterns import (
 )
 
 Floats = NDArray[np.float32]
+SAMPLE = 2048
+"""Rows that are compared first."""
 SLACK = 0.05
 """Codes are coarse: so much beyond the limit is still looked at."""
 
@@ -51,11 +54,7 @@ def nearest_rows(
     if not pages:
         return [], 0
     table = _Table(connection, np.concatenate(pages, axis=1))
-    distance = table.distances(case)
-    near = np.flatnonzero(distance <= similarity.NEAR + SLACK)
-    if near.size > 2 * most:
-        near = near[np.argpartition(distance[near], 2 * most - 1)[: 2 * most]]
-    near = near[np.argsort(distance[near], kind="stable")]
+    near = _near(table, case, 2 * most)
     heights = [page.shape[1] for page in pages]
     studies = _studies(connection, [number for number, _ in found], heights, near)
     parts = table.column("part")[near].tolist()
@@ -63,6 +62,26 @@ def nearest_rows(
     for study, part in zip(studies, parts, strict=True):
         first.setdefault(study, part)
     return list(first.items())[:most], int((table.column("part") == 0).sum())
+
+
+def _near(table: _Table, case: Case, most: int) -> NDArray[np.intp]:
+    """Return the nearest rows in order; a few of like places first, so that others are ruled out.
+
+    No row is nearer than its stack and its machine are, and these are looked up quickly; then
+    counters and scale rule others out.
+    """
+    least = table.places(case)
+    limit = similarity.NEAR + SLACK
+    if least.size > SAMPLE:
+        sample = np.argpartition(least, SAMPLE)[:SAMPLE]
+        told = table.take(sample).distances(case, least[sample])
+        limit = min(limit, float(np.partition(told, most)[most]))
+    rows = np.flatnonzero(least <= limit)
+    rows = rows[table.take(rows).at_least(case, least[rows]) <= limit]
+    distance = table.take(rows).distances(case, least[rows])
+    inside = np.flatnonzero(distance <= limit)
+    order = inside[np.argsort(distance[inside], kind="stable")]
+    return rows[order[:most]]
 
 
 def _studies(
@@ -86,28 +105,54 @@ def _studies(
 class _Table:
     """All rows, and what their terms mean."""
 
-    def __init__(self, connection: sqlite3.Connection, codes: NDArray[np.uint8]) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        codes: NDArray[np.uint8],
+        rows: NDArray[np.intp] | None = None,
+        known: dict[str, dict[int, Any]] | None = None,
+    ) -> None:
         self._connection = connection
-        self._codes = codes
+        self._known: dict[str, dict[int, Any]] = {} if known is None else known
+        self._codes, self._rows = codes, rows
         self._place = {name: place for place, name in enumerate(features.COLUMNS)}
+
+    def take(self, rows: NDArray[np.intp]) -> _Table:
+        """Return some rows of all."""
+        return _Table(self._connection, self._codes, rows, self._known)
 
     def column(self, name: str) -> NDArray[np.uint8]:
         """Return the codes of one feature."""
         codes: NDArray[np.uint8] = self._codes[self._place[name]]
-        return codes
+        return codes if self._rows is None else codes[self._rows]
 
-    def distances(self, case: Case) -> Floats:
-        """Return about the distance of each row; infinite where it cannot be learned from."""
-        distance = self._behaviour(case)
-        distance[self._same_program(case, distance)] = 0
-        distance += similarity.SCALE_WEIGHT * self._scale(case)
-        for kind, weight, one in (
-            ("stack", similarity.STACK_WEIGHT, self._stack(case)),
-            ("machine", similarity.MACHINE_WEIGHT, self._machine(case)),
-        ):
-            distance += weight * self._of_terms(kind, one)
+    def places(self, case: Case) -> Floats:
+        """Return what stack and machine add to the distance; infinite if synced otherwise."""
+        stack = self._of_terms("stack", self._stack(case))
+        machine = self._of_terms("machine", self._machine(case))
+        distance = similarity.STACK_WEIGHT * stack + similarity.MACHINE_WEIGHT * machine
         synced = (self.column("flags") & features.SYNCED) > 0
         distance[synced != case.synced] = np.inf
+        return distance
+
+    def distances(self, case: Case, places: Floats) -> Floats:
+        """Return about the distance of each row.
+
+        Args:
+            case: That is looked up.
+            places: As `places` returned them.
+        """
+        behaviour = self._behaviour(case)
+        behaviour[self._same_program(case, behaviour)] = 0
+        distance: Floats = behaviour + similarity.SCALE_WEIGHT * self._scale(case) + places
+        return distance
+
+    def at_least(self, case: Case, places: Floats) -> Floats:
+        """Return what the distance of each row is at least, without its patterns."""
+        counted = similarity.counted_sum(self._counted_differences(case))
+        least = np.asarray((1 - similarity.PATTERN_WEIGHT) * counted, np.float32)
+        least[least <= similarity.SAME] = 0
+        distance: Floats = least + similarity.SCALE_WEIGHT * self._scale(case) + places
         return distance
 
     def _same_program(self, case: Case, behaviour: Floats) -> NDArray[np.bool_]:
@@ -219,20 +264,25 @@ class _Table:
         self, kind: str, distance: Callable[[Any], float], row: int | None = None
     ) -> Floats:
         """Return the distance of each row's term; that of terms that cannot be read is whole."""
-        known = self._connection.execute(
-            "SELECT number, text FROM term WHERE kind = ?", (kind,)
-        ).fetchall()
-        table = np.ones(1 << 16, np.float32)
-        for number, text in known:
-            try:
-                table[number] = distance(json.loads(text))
-            except (ValueError, TypeError, KeyError, IndexError):
-                continue
+        terms = self._terms(kind)
+        table = np.ones(1 + max(terms, default=0), np.float32)
+        for number, term in terms.items():
+            with suppress(ValueError, TypeError, KeyError, IndexError):
+                table[number] = distance(term)
         place = "" if row is None else str(row)
         low = self.column(f"{kind}{place}").astype(np.uint16)
         high = self.column(f"{kind}_high{place}").astype(np.uint16)
-        found: Floats = table[low | (high << 8)]
+        found: Floats = table[np.minimum(low | (high << 8), table.size - 1)]
         return found
+
+    def _terms(self, kind: str) -> dict[int, Any]:
+        if kind not in self._known:
+            query = "SELECT number, text FROM term WHERE kind = ?"
+            self._known[kind] = known = {}
+            for number, text in self._connection.execute(query, (kind,)):
+                with suppress(ValueError):
+                    known[number] = json.loads(text)
+        return self._known[kind]
 
     def _stack(self, case: Case) -> Callable[[Any], float]:
         return lambda text: similarity.stack_distance(case.stack, Stack(**text))
