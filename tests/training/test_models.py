@@ -92,6 +92,38 @@ def test_grounds_are_kept_apart(trained):
     assert len(trainings[0].samples) == 2 * sum(len(one.samples) for one in evidence)
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"n_ranks": 0},
+        {"n_ranks": 10**30},
+        {"n_hosts": 0},
+        {"write_bytes": -1},
+        {"io_seconds": 1e300},
+        {"striping": {"targets": 0}},
+        {"striping": {"targets": 4, "stripe_size": 10**25}},
+        {"patterns": [{"writing": True, "grid": [1], "block": [1, 2], "distributions": ["*"]}]},
+        {"patterns": [{"writing": True, "grid": [1], "block": [10**30], "distributions": ["*"]}]},
+    ],
+)
+def test_facts_that_no_run_shows_are_refused(trained, tmp_path, facts):
+    header, *runs = trained.surfaces[0].read_text().splitlines(keepends=True)
+    data = json.loads(header)
+    data["facts"].update(facts)
+    (tmp_path / "a.jsonl").write_text("".join((json.dumps(data) + "\n", *runs)))
+    with pytest.raises(UsageError, match=r"a\.jsonl"):
+        find_evidence(tmp_path / "a.jsonl")
+
+
+def test_unknown_settings_are_left_out(trained, tmp_path):
+    surface = Surface.load(trained.surfaces[0])
+    odd = [{"mpiio.unknown": 1}, {"mpiio.cb_nodes": -5}, {"mpiio.cb_nodes@*.h5": 2}]
+    runs = (SurfaceRun(settings, 1.0, 1.0) for settings in odd)
+    replace(surface, runs=(*surface.runs, *runs)).save(tmp_path / "a.jsonl")
+    ((evidence,), _) = find_evidence(tmp_path)
+    assert len(evidence.samples) == len(surface.by_settings())
+
+
 def test_what_cannot_be_read_is_passed_over_and_said(trained, tmp_path):
     for path in trained.surfaces[:1]:
         (tmp_path / path.name).write_bytes(path.read_bytes())

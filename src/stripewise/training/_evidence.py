@@ -16,10 +16,10 @@ from stripewise.model import BASELINE_ROLES, ProgramFacts, RunRole, RunStatus, f
 from stripewise.performance import Ground, Sample
 from stripewise.simulation import stack_of
 from stripewise.surfaces import Surface, SurfaceRole
+from stripewise.training._believable import check_facts, usable
 from stripewise.training._options import Way
 
 RESULT, JOURNAL = "result.json", "journal.jsonl"
-_CHOOSES_STACK = "mca.io"
 _TRIED = (RunRole.TRIAL, RunRole.PAIR_WINNER)
 _TIMED = frozenset({RunStatus.OK, RunStatus.TIMEOUT})
 
@@ -50,6 +50,8 @@ def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
     Raises:
         UsageError: There is no such directory, or nothing in it.
     """
+    if directory.is_file():
+        return read_evidence([directory], directory)
     if not directory.is_dir():
         raise UsageError(f"--from {directory}: there is no such directory")
     surfaces = (path for path in directory.rglob("*.jsonl") if path.name != JOURNAL)
@@ -80,15 +82,16 @@ def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], 
 
 def _of_surface(path: Path) -> Iterator[Evidence]:
     surface = Surface.load(path)
+    check_facts(surface.facts, path)
     ground, way = _ground(surface.provenance, surface.facts, path)
     samples = []
     for indices in surface.by_settings().values():
         runs = [surface.runs[index] for index in indices]
         times = tuple(map(_seconds, (r for r in runs if r.status in _TIMED)))
-        if times and _CHOOSES_STACK not in runs[0].settings:
-            settings = dict(surface.key(runs[0].settings))
-            own = {n: v for n, v in runs[0].settings.items() if n in settings}
-            samples.append(Sample(surface.facts, own, times))
+        acting = dict(surface.key(runs[0].settings))
+        settings = {n: value for n, value in runs[0].settings.items() if n in acting}
+        if times and usable(settings):
+            samples.append(Sample(surface.facts, settings, times))
     warm = sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
     seconds = sum(run.elapsed_seconds for run in surface.runs)
     if len(surface.runs) > warm:
@@ -108,6 +111,7 @@ def _of_study(path: Path) -> Iterator[Evidence]:
         views = data["cases"] or [data]
         for view in views:
             facts = from_json(ProgramFacts, view["facts"])
+            check_facts(facts, path)
             ground, way = _ground(data["provenance"], facts, path)
             runs = [run for run in data["runs"] if run["case"] in ("", view.get("name", ""))]
             yield Evidence(
@@ -134,7 +138,7 @@ def _samples(
             name: tuple(value) if isinstance(value, list) else value
             for name, value in trials.get(number, {}).items()
         }
-        if _CHOOSES_STACK not in settings and all("@" not in name for name in settings):
+        if usable(settings):
             yield Sample(facts, settings, tuple(found))
 
 
