@@ -28,6 +28,7 @@ COMMANDS = {
     "simulate": "Predict what I/O takes on a described storage, and what limits it.",
     "surface": "Measure every configuration of a given space.",
     "train": "Measure kernels under many settings, for models of performance.",
+    "model": "List, show, validate and export models of performance.",
     "config": "Show, convert and check configurations.",
     "knowledge": "List and exchange the results of earlier studies.",
     "tunables": "List the tunables: values, defaults, safety.",

@@ -34,5 +34,7 @@ if TYPE_CHECKING:
     from stripewise.performance._store import read_model as read_model
     from stripewise.performance._store import save_model as save_model
     from stripewise.performance._store import site_models as site_models
+    from stripewise.performance._validated import Validated as Validated
+    from stripewise.performance._validated import validated as validated
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -14,6 +14,8 @@ from stripewise.performance._rows import Row
 
 Predictor = Callable[[Row], float]
 Fitter = Callable[[Sequence[Row]], Predictor]
+Told = tuple[object, float, float]
+"""The program at its scale, measured and predicted seconds."""
 
 LEAST_LEFT = 12
 """Samples that have to remain."""
@@ -60,19 +62,20 @@ def _left_out(
             continue
         predictor = fitter(rest)
         pairs = [(row, predictor(row)) for row in group]
-        found.append((score_of(kind, name, pairs), pairs, rest))
+        told = [(row.case, row.usual, predicted) for row, predicted in pairs]
+        found.append((score_of(kind, name, told), pairs, rest))
     return found
 
 
-def score_of(kind: str, name: str, pairs: Sequence[tuple[Row, float]]) -> Score:
+def score_of(kind: str, name: str, told: Sequence[Told]) -> Score:
     """Score the predictions of a group."""
     cases: dict[object, list[tuple[float, float]]] = {}
-    for row, predicted in pairs:
-        cases.setdefault(row.case, []).append((row.usual, predicted))
-    errors = [abs(predicted / row.usual - 1) for row, predicted in pairs]
+    for case, measured, predicted in told:
+        cases.setdefault(case, []).append((measured, predicted))
+    errors = [abs(predicted / measured - 1) for _, measured, predicted in told]
     rhos = [rank_correlation(one) for one in cases.values()]
     tops = [holds_the_best(one) for one in cases.values()]
-    return Score(kind, name, len(pairs), median(errors), median(rhos), sum(tops) / len(tops))
+    return Score(kind, name, len(told), median(errors), median(rhos), sum(tops) / len(tops))
 
 
 def rank_correlation(pairs: Sequence[tuple[float, float]]) -> float:

@@ -10,11 +10,9 @@ from pathlib import Path
 from stripewise.calibration import SETS, Validation
 from stripewise.errors import UsageError
 from stripewise.report import _chart as chart
+from stripewise.report._against import against
 from stripewise.report._page import page_template
 from stripewise.report._validation import cell_rows, label, score_words, sets_of
-
-_BAND = 0.15
-_COLOURS = ["#0072b2", "#c04a00", "#0a8265", "#b3225b", "#8a6d00", "#5b6472"]
 
 
 def draw_validation(found: Sequence[Validation], path: Path) -> None:
@@ -63,37 +61,5 @@ def _rows(found: Sequence[Validation]) -> list[dict[str, object]]:
 
 
 def _spec(rows: list[dict[str, object]]) -> chart.Spec:
-    values = [float(str(row[key])) for row in rows for key in ("measured", "predicted")]
-    ends = [min(values) / 1.2, max(values) * 1.2]
-    scale = {"type": "log", "domain": ends, "nice": False}
-    x = chart.number("measured", "measured, GiB/s", scale=scale)
-    y = chart.number("predicted", "predicted, GiB/s", scale=scale)
-    line = [
-        {"x": at, "low": at * (1 - _BAND), "same": at, "high": at * (1 + _BAND)} for at in ends
-    ]
-    along = {"x": {**x, "field": "x"}}
-    band = chart.layer(
-        "area", {**along, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
-        color=chart.WARM_UP, opacity=0.2, clip=True,
-    )  # fmt: skip
-    same = chart.layer("line", {**along, "y": {**y, "field": "same"}}, color=chart.WARM_UP)
-    names = sorted({str(row["set"]) for row in rows})
-    dots = chart.layer(
-        "point",
-        {
-            "x": x, "y": y,
-            "color": chart.category("set", title=None,
-                                    scale={"domain": names, "range": _COLOURS[: len(names)]}),
-            "shape": chart.category("fitted", title=None,
-                                    scale={"domain": ["marked for the fit", "only predicted"],
-                                           "range": ["cross", "circle"]}),
-            "tooltip": chart.tips(cell="cell"),
-        },
-        filled=True, size=34, opacity=0.75,
-    )  # fmt: skip
-    return chart.layers(
-        rows, {**band, "data": {"values": line}}, {**same, "data": {"values": line}}, dots,
-        height=520,
-        title={"text": "Published bandwidths and their predictions",
-               "subtitle": "line: equal; band: within 15 %"},
-    )  # fmt: skip
+    title = "Published bandwidths and their predictions"
+    return against(rows, "GiB/s", title, shapes=("marked for the fit", "only predicted"))
