@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from stripewise.report._html import render_html as render_html
     from stripewise.report._json import configuration_document as configuration_document
     from stripewise.report._json import result_to_json as result_to_json
+    from stripewise.report._model import draw_model as draw_model
+    from stripewise.report._model import model_json as model_json
+    from stripewise.report._model import model_lines as model_lines
+    from stripewise.report._model import models_json as models_json
+    from stripewise.report._model import models_lines as models_lines
+    from stripewise.report._model import score_lines as score_lines
+    from stripewise.report._model import validated_lines as validated_lines
     from stripewise.report._observed import headline as headline
     from stripewise.report._observed import observation as observation
     from stripewise.report._observed import observed_lines as observed_lines
