@@ -11,7 +11,7 @@ import numpy as np
 from stripewise.extras import require
 from stripewise.performance._records import Tree
 
-_TREES, _DEPTH, _RATE, _LEAF, _SHARE = 120, 3, 0.08, 5, 0.7
+_TREES, _DEPTH, _RATE, _LEAF, _SHARE = 60, 3, 0.08, 8, 0.7
 
 
 def fit_trees(

@@ -17,6 +17,7 @@ MULTIPLIER, CONFIG_LIST = "mpiio.cray_cb_nodes_multiplier", "mpiio.cb_config_lis
 PHYSICAL = frozenset({STRIPE_COUNT, STRIPE_SIZE, AGGREGATORS, CO_RATIO, MULTIPLIER, CONFIG_LIST})
 """Settings whose whole effect is in the features c, s and a."""
 OF_SETTINGS = ("c", "s", "a")
+RATIOS = ("a/c", "turn")
 OF_PROGRAM = ("f", "ranks", "nodes", "block", "piece")
 _MIB, _GB = 1 << 20, 1e9
 
@@ -58,12 +59,18 @@ def features_of(
     settings: Mapping[str, Value],
     levels: Mapping[str, Sequence[Value]],
 ) -> dict[str, float]:
-    """Return all features of a program under settings; other settings have theirs by place."""
+    """Return all features of a program under settings; other settings have theirs by place.
+
+    Two are ratios, which patterns and scales have in common: aggregators for each stripe, and
+    turn: what all stripes hold once, in relation to a dataset.
+    """
     placed = {
         name: float(1 + list(values).index(settings[name])) if name in settings else 0.0
         for name, values in levels.items()
     }
-    return {**setting_features(facts, stack, settings), **program_features(facts), **placed}
+    row = {**setting_features(facts, stack, settings), **program_features(facts), **placed}
+    turn = row["c"] * row["s"] * _MIB / (row["block"] * row["ranks"])
+    return {**row, "a/c": row["a"] / row["c"], "turn": turn}
 
 
 def setting_features(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Models out of samples: one for each class of patterns, of the kind that errs less."""
+"""Models out of samples: one for each class of patterns, of the kind that errs least."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from stripewise.performance._features import (
     MULTIPLIER,
     OF_PROGRAM,
     OF_SETTINGS,
+    RATIOS,
     STRIPE_COUNT,
     STRIPE_SIZE,
     class_of_program,
 )
-from stripewise.performance._judge import LEAST_LEFT, Predictor, judged
+from stripewise.performance._judge import LEAST_LEFT, Fitter, Predictor, judged
 from stripewise.performance._records import (
     BASES,
     BOOSTED,
@@ -32,14 +33,18 @@ from stripewise.performance._records import (
     Model,
     Range,
     Sample,
+    Score,
     Training,
 )
 from stripewise.performance._regression import fit_terms
 from stripewise.performance._rows import Row, levels_of, rows_of
 
-ENOUGH_RHO = 0.9
-"""Rank correlation of a left-out group up to which its distance counts as within reach."""
 _SHOWN = 1000
+_NEAR, _PHYSICS_REACH = 2.0, 32.0
+"""How far beyond its training a feature may lie where nothing was left out so far (assumed);
+the larger one for sizes of blocks and pieces, which a simulation knows the effect of."""
+_LEAST_DIFFERENT = 4
+"""Values of a feature of programs below which it would only tell these programs apart."""
 
 
 def fit(training: Training) -> tuple[Model, ...]:
@@ -58,7 +63,7 @@ def fit(training: Training) -> tuple[Model, ...]:
 
 
 def _of_class(training: Training, of: PatternClass, samples: Sequence[Sample]) -> Model | None:
-    """Return the better one of the two kinds; None where there are too few samples."""
+    """Return the kind that errs least on what is left out; None: there are too few samples."""
     levels = levels_of(samples)
     rows = rows_of(samples, training.ground, levels)
     plain = [row for row in rows if row.physical]
@@ -70,7 +75,8 @@ def _of_class(training: Training, of: PatternClass, samples: Sequence[Sample]) -
     found = [_regression(empty, plain, samples)] if len(plain) >= LEAST_LEFT else []
     known = [row for row in rows if row.simulated is not None]
     if len(known) >= LEAST_LEFT and not missing("models"):
-        found.append(_boosted(replace(empty, levels=levels), known, samples))
+        base = replace(empty, levels=levels)
+        found += [_boosted(base, known, samples, trees) for trees in (True, False)]
     return min(found, key=_error, default=None)
 
 
@@ -90,28 +96,34 @@ def _regression(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Mod
         tunables=_set(samples, (STRIPE_COUNT, STRIPE_SIZE, AGGREGATORS, CO_RATIO, MULTIPLIER,
                                 CONFIG_LIST)),
     )  # fmt: skip
-    return _with_scores(model, rows, fitted, (*BASES, "ranks"))
+    return _with_scores(model, rows, fitted, (*BASES, "ranks", "block", "piece"), _NEAR)
 
 
-def _boosted(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Model:
-    names = (*OF_SETTINGS, *OF_PROGRAM, *empty.levels)
-
-    def matrix(some: Sequence[Row]) -> list[list[float]]:
-        return [[row.features[name] for name in names] for row in some]
-
-    def residuals(some: Sequence[Row]) -> list[float]:
-        return [log(row.least / (row.simulated or 1.0)) for row in some]
+def _boosted(empty: Model, rows: list[Row], samples: Sequence[Sample], trees: bool) -> Model:
+    """Return the simulation, corrected by trees or by a constant factor alone."""
 
     def fitted(rest: Sequence[Row]) -> Predictor:
-        mean, trees = fit_trees(matrix(rest), residuals(rest))
-        return lambda row: (row.simulated or 0.0) * exp(mean + added(trees, matrix([row])[0]))
+        model = _corrected(empty, rest, trees)
+        return lambda row: (row.simulated or 0.0) * exp(_correction(model, row))
 
-    mean, trees = fit_trees(matrix(rows), residuals(rows))
     tunables = _set(samples, sorted({name for one in samples for name in one.settings}))
-    model = replace(
-        empty, kind=BOOSTED, trees=trees, initial=mean, features=names, tunables=tunables
-    )
-    return _with_scores(model, rows, fitted, (*OF_SETTINGS, *OF_PROGRAM))
+    model = replace(_corrected(empty, rows, trees), kind=BOOSTED, tunables=tunables)
+    return _with_scores(model, rows, fitted, (*OF_SETTINGS, *OF_PROGRAM), _PHYSICS_REACH)
+
+
+def _corrected(empty: Model, rows: Sequence[Row], trees: bool) -> Model:
+    residuals = [log(row.least / (row.simulated or 1.0)) for row in rows]
+    if not trees:
+        return replace(empty, initial=sum(residuals) / len(residuals))
+    told = [n for n in OF_PROGRAM if len({row.features[n] for row in rows}) >= _LEAST_DIFFERENT]
+    names = (*OF_SETTINGS, *RATIOS, *told, *empty.levels)
+    table = [[row.features[name] for name in names] for row in rows]
+    mean, found = fit_trees(table, residuals)
+    return replace(empty, features=names, initial=mean, trees=found)
+
+
+def _correction(model: Model, row: Row) -> float:
+    return model.initial + added(model.trees, [row.features[name] for name in model.features])
 
 
 def _set(samples: Sequence[Sample], names: Sequence[str]) -> tuple[str, ...]:
@@ -120,9 +132,11 @@ def _set(samples: Sequence[Sample], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in seen)
 
 
-def _with_scores(model: Model, rows: list[Row], fitter: object, names: tuple[str, ...]) -> Model:
-    scores, shown, remained = judged(rows, fitter)  # type: ignore[arg-type]
-    ranges = {name: _range(name, rows, remained) for name in names}
+def _with_scores(
+    model: Model, rows: list[Row], fitter: Fitter, names: tuple[str, ...], reach: float
+) -> Model:
+    scores, shown, remained = judged(rows, fitter)
+    ranges = {name: _range(name, rows, remained, reach) for name in names}
     some = shown[:: -(-len(shown) // _SHOWN)] if shown else []
     return replace(
         model,
@@ -133,18 +147,25 @@ def _with_scores(model: Model, rows: list[Row], fitter: object, names: tuple[str
     )
 
 
-def _range(name: str, rows: Sequence[Row], remained: object) -> Range:
-    """Return where a feature lay, and how far beyond it groups were predicted well."""
+def _range(
+    name: str, rows: Sequence[Row], remained: Sequence[tuple[Score, list[Row]]], reach: float
+) -> Range:
+    """Return where a feature lay, and how far beyond it predictions hold.
+
+    That is as far as left-out groups lay from the others and were ranked well; where none lay
+    so far, a distance that is assumed.
+    """
     values = [row.features[name] for row in rows]
     low, high = min(values), max(values)
     if name in OF_SETTINGS:
         return Range(low, high)
-    reach, steps = 1.0, []
-    for score, rest in remained:  # type: ignore[attr-defined]
+    steps = []
+    for score, rest in remained:
         kept = [row.features[name] for row in rest]
-        steps.append((max(min(kept) / low, high / max(kept)), score.rho >= ENOUGH_RHO))
-    for factor, held in sorted(steps):
-        if not held:
-            break
-        reach = max(reach, factor)
-    return Range(low, high, reach)
+        steps.append((max(min(kept) / low, high / max(kept)), score.is_good))
+    held = 1.0
+    for factor, well in sorted(steps):
+        if factor > 1 and not well:
+            return Range(low, high, held)
+        held = max(held, factor)
+    return Range(low, high, max(held, reach if name in ("block", "piece") else _NEAR))

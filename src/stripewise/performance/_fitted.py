@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import exp, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,10 +20,13 @@ from stripewise.performance._features import (
 )
 from stripewise.performance._ground import Ground
 from stripewise.performance._prediction import Prediction
-from stripewise.performance._records import BOOSTED, Model
+from stripewise.performance._records import BOOSTED, GOOD_ERROR, Model
 
 if TYPE_CHECKING:
     from stripewise.simulation import SimulatedProgram
+
+LEAST_RHO = 0.5
+"""Rank correlation on what was left out below which a model is not used (assumed)."""
 
 
 class Fitted(NamedTuple):
@@ -61,14 +65,15 @@ def fitted_prediction(
         return Fitted(None, f'no model is of the class "{found}"')
     reasons = []
     for model in sorted(of_class, key=lambda one: one.trained_unix_seconds, reverse=True):
-        if why := model.ground.why_not(ground) or outside(model, program_features(facts)):
+        features = program_features(facts)
+        if why := model.ground.why_not(ground) or _useless(model) or outside(model, features):
             reasons.append(f'the model of "{found}" does not hold here: {why}')
             continue
         base = (program or _simulated(model, facts)) if model.kind == BOOSTED else None
         if model.kind == BOOSTED and base is None:
             reasons.append(f'the model of "{found}" needs a simulation, and none is possible')
             continue
-        return Fitted(_prediction(model, facts, base), _words(model), model)
+        return Fitted(_prediction(model, facts, base), _words(model, features), model)
     return Fitted(None, reasons[0])
 
 
@@ -121,6 +126,19 @@ def _value(
     return simulated * exp(max(min(model.initial + added(model.trees, values), 50.0), -50.0))
 
 
-def _words(model: Model) -> str:
+def _useless(model: Model) -> str:
+    error = model.error
+    if model.rho is None or error is None or model.rho >= LEAST_RHO or error <= GOOD_ERROR:
+        return ""
+    return f"it ranks what it was not fitted to with a correlation of {model.rho:.2f} only"
+
+
+def _words(model: Model, features: Mapping[str, float]) -> str:
     error = "" if model.error is None else f", error {model.error:.0%}"
-    return f'model of {model.ground} for "{model.pattern_class}" ({model.kind}{error})'
+    beyond = [
+        f"{name} {max(one.low / features[name], features[name] / one.high):.2g} times beyond"
+        for name, one in model.ranges.items()
+        if name in features and not replace(one, reach=1.0).holds(features[name])
+    ]
+    said = f"; {', '.join(beyond)} its training, within reach" if beyond else ""
+    return f'model of {model.ground} for "{model.pattern_class}" ({model.kind}{error}{said})'

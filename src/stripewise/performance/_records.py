@@ -15,6 +15,7 @@ from stripewise.performance._ground import Ground
 BASES = ("c", "s", "a", "f")
 """Features of a regression: stripe count, stripe size, aggregators, size of the file."""
 WAYS = ("real", "emulated", "simulated")
+GOOD_RHO, GOOD_ERROR = 0.9, 0.15
 REGRESSION, BOOSTED = "regression", "boosted"
 _ROUNDING = 1e-9
 
@@ -126,6 +127,11 @@ class Score:
     error: float
     rho: float
     top5: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the group is ranked well, or so exactly predicted that its ranks are noise."""
+        return self.rho >= GOOD_RHO or self.error <= GOOD_ERROR
 
 
 @dataclass(frozen=True)

@@ -75,10 +75,8 @@ def _terms(model: Model) -> Iterator[str]:
         for term in model.terms:
             yield f"  {term.coefficient:>12.4g}  {term}"
         return
-    yield (
-        f"seconds = those of the simulation x exp({model.initial:.3f} + {len(model.trees)} trees) "
-        f"of {', '.join(model.features)}"
-    )
+    trees = f" + {len(model.trees)} trees of {', '.join(model.features)}" if model.trees else ""
+    yield f"seconds = those of the simulation, times exp({model.initial:.3f}{trees})"
 
 
 def score_lines(scores: Sequence[Score]) -> Iterator[str]:
