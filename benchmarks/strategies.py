@@ -6,11 +6,13 @@
     python benchmarks/strategies.py --seeds 10 --strategies auto,random
     python benchmarks/strategies.py --into docs/results.md      # replace the marked part of a page
     python benchmarks/strategies.py --part emulated             # the surfaces in that folder
+    python benchmarks/strategies.py --strategies model,model:top=5,auto+trained
 
 Each figure comes from real studies whose runs are drawn from a surface: warm-up, baselines,
 repeats and pairs count.  A strategy is scored on surfaces that were not used to design
 it: `rules` and `auto` were finished before the first surface was recorded, the others are as
-published.
+published.  `model`, and `auto+trained`, find models that were trained with other programs
+(trained.py).
 """
 
 from __future__ import annotations
@@ -24,10 +26,13 @@ from multiprocessing import Pool
 from multiprocessing.pool import Pool as PoolType
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 from strategies_output import draw, markdown, replace_marked, table
+from trained import models_for
 
 from stripewise.errors import UsageError
+from stripewise.performance import Loaded
 from stripewise.strategies import check_strategy_options
 from stripewise.surfaces import NEAR, Landscape, Surface
 
@@ -38,7 +43,11 @@ from support.replay import Replay, replay_study
 HERE = Path(__file__).resolve().parent
 SURFACES = HERE / "surfaces"
 RESULTS = HERE / "results"
-STRATEGIES = ("auto", "rules", "tpe", "genetic", "random", "exhaustive")
+STRATEGIES = (
+    "auto", "auto+trained", "model", "model:top=5",
+    "rules", "tpe", "genetic", "random", "exhaustive",
+)  # fmt: skip
+"""NAME[+trained][:OPTION=VALUE]; `model` and what is `trained` find the models of trained.py."""
 CHECKPOINTS = (5, 10, 20, 40, 80)
 SHARE = 0.9
 SEEDS = 100
@@ -81,11 +90,14 @@ def main() -> int:
     """Replay, print, write."""
     given = _arguments()
     surfaces = {path.stem: Surface.load(path) for path in given.surfaces}
+    needed = any(map(is_trained, given.strategies))
+    models = {path.stem: models_for(path) for path in given.surfaces if needed}
     scores: list[Score] = []
     with Pool(given.jobs) as pool:
         for name, surface in surfaces.items():
             for strategy in given.strategies:
-                scores.append(score(name, surface, strategy, given, pool))
+                found = models[name] if is_trained(strategy) else Loaded()
+                scores.append(score(name, surface, strategy, found, given, pool))
                 print(f"{name} {strategy}: done", file=sys.stderr, flush=True)
     references = {name: reference(Landscape(surface)) for name, surface in surfaces.items()}
     document = {
@@ -109,11 +121,16 @@ def main() -> int:
 
 
 def score(
-    name: str, surface: Surface, strategy: str, given: argparse.Namespace, pool: PoolType
+    name: str,
+    surface: Surface,
+    strategy: str,
+    models: Loaded,
+    given: argparse.Namespace,
+    pool: PoolType,
 ) -> Score:
     """Replay a strategy with all seeds."""
     scene = Landscape(surface)
-    tasks = [(surface, strategy, seed, given.runs) for seed in range(given.seeds)]
+    tasks = [(surface, strategy, seed, given.runs, models) for seed in range(given.seeds)]
     replays, studies = zip(*pool.imap(_replay, tasks, chunksize=4), strict=True)
     regrets = [_regrets(replay, scene, given.runs) for replay in replays]
     curve = [mean(regret[n] <= NEAR for regret in regrets) for n in range(given.runs + 1)]
@@ -152,11 +169,25 @@ def reference(scene: Landscape) -> dict[str, object]:
     }
 
 
-def _replay(task: tuple[Surface, str, int, int]) -> tuple[Replay, Replay]:
-    surface, strategy, seed, runs = task
+def is_trained(strategy: str) -> bool:
+    """Whether a contender finds trained models."""
+    return parsed(strategy)[0] == "model" or "+trained" in strategy
+
+
+def parsed(strategy: str) -> tuple[str, dict[str, str]]:
+    """Return the name of a contender's strategy, and its options."""
+    words, _, option = strategy.partition(":")
+    options = dict([option.split("=", 1)]) if "=" in option else {}
+    return words.removesuffix("+trained"), options
+
+
+def _replay(task: tuple[Surface, str, int, int, Loaded]) -> tuple[Replay, Replay]:
+    surface, strategy, seed, runs, models = task
+    name, options = parsed(strategy)
+    how: dict[str, Any] = {"strategy_options": options, "models": models}
     return (
-        replay_study(surface, strategy, seed, runs=runs),
-        replay_study(surface, strategy, seed),
+        replay_study(surface, name, seed, runs=runs, **how),
+        replay_study(surface, name, seed, **how),
     )
 
 
@@ -194,7 +225,7 @@ def _arguments() -> argparse.Namespace:
     given.strategies = given.strategies.split(",")
     for name in given.strategies:
         try:
-            check_strategy_options(name, {})
+            check_strategy_options(*parsed(name))
         except UsageError as error:
             parser.error(str(error))
     folder = SURFACES if given.part == PART else SURFACES / given.part

@@ -12,6 +12,9 @@ END = "<!-- {part}: end -->"
 _SHOWN = ("5", "10", "20", "40", "80")
 _COLOURS = {
     "auto": "#3465a4",
+    "auto+trained": "#729fcf",
+    "model": "#cc0000",
+    "model:top=5": "#ef2929",
     "rules": "#75507b",
     "tpe": "#4e9a06",
     "genetic": "#ce5c00",
@@ -92,7 +95,9 @@ def markdown(document: dict[str, Any], picture: str) -> str:
         "three are finished studies with the options that users get: runs with the pairs, median "
         "regret of what the pairs confirmed (the default where they confirm nothing), share of "
         "the seeds in which that is within 5 %.  *luck, exact*: draws without repetition and "
-        "without noise, one run each (mean regret).",
+        "without noise, one run each (mean regret).  *model* and *auto+trained* find models that "
+        "were trained with other programs on that storage, where it is emulated (on a local disk "
+        "no model fits); *auto* finds none.",
     ]
     for surface in document["surfaces"]:
         lines += ["", f"**{surface}**: {about(document, surface)}", ""]

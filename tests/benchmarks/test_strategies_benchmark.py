@@ -46,7 +46,9 @@ def compared(tmp_path_factory) -> Path:
 def test_every_strategy_is_scored(compared):
     document = json.loads((compared / "strategies.json").read_text())
     scores = {score["strategy"]: score for score in document["scores"]}
-    assert set(scores) == {"auto", "rules", "tpe", "genetic", "random", "exhaustive"}
+    names = {"auto", "auto+trained", "model", "model:top=5", "rules", "tpe", "genetic", "random"}
+    assert set(scores) == names | {"exhaustive"}
+    assert scores["model"]["runs_to_near"] == scores["auto"]["runs_to_near"]  # no model fits
     for score in scores.values():
         assert score["unknown"] == 0
         assert len(score["curve"]) == 60

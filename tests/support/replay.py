@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from stripewise.emulation import EmulationOptions
 from stripewise.errors import ProgramError
 from stripewise.launch import Handle, Outcome, RunRequest
 from stripewise.model import BASELINE_ROLES, Measurement, RunStatus, StudyResult, Trial, Value
+from stripewise.performance import Loaded
 from stripewise.study import Observer, RunSlot, StudyOptions, run_study
 from stripewise.study._final import WORTH_PAIRS
 from stripewise.study._search_result import SearchResult
@@ -73,6 +74,7 @@ def replay_study(
     *,
     runs: int | None = None,
     strategy_options: Mapping[str, str] | None = None,
+    models: Loaded | None = None,
 ) -> Replay:
     """Tune on a surface.
 
@@ -83,10 +85,12 @@ def replay_study(
         runs: Most runs, the pairs' included, and nothing else ends the search; None: a study
             with the options that users get.
         strategy_options: Of the strategy.
+        models: Trained ones that the study finds.
     """
     launcher = _TolerantReplay(surface, seed)
     space = surface_space(surface)
     tools = fake_tools(launcher, facts=surface.facts, space=lambda facts: space)
+    tools = replace(tools, models=lambda: models or Loaded())
     watcher = _Watcher()
     limits: dict[str, Any] = {}
     if runs is not None:
