@@ -14,7 +14,8 @@ from stripewise.performance import Ground, Model, Range, Score, Term, model_id, 
 MODEL = Model(
     Ground("edison", "0" * 16, "cray"), PatternClass(), "regression",
     terms=(Term({}, 2.0), Term({"f": 1, "c": -1}, 2.26)), features=("c", "s", "a", "f"),
-    ranges={"c": Range(1.0, 96.0)}, scores=(Score("pattern", "vpic", 20, 0.1, 0.95, 1.0),),
+    ranges={name: Range(1.0, 96.0) for name in ("c", "s", "a", "f")},
+    scores=(Score("pattern", "vpic", 20, 0.1, 0.95, 1.0),),
     points=(("vpic, 512 ranks", 3.0, 3.3), ("vpic, 512 ranks", 6.0, 5.1)),
     runs=336, run_seconds=36000.0, way="simulated", programs=("vpic",),
 )  # fmt: skip
@@ -48,10 +49,13 @@ def test_a_picture_and_the_scores(model, tmp_path):
     assert "vpic, 512 ranks" in (tmp_path / "p.svg").read_text()
 
 
-def test_what_is_exported_can_be_read(model, tmp_path):
+def test_what_is_exported_can_be_read(model, tmp_path, monkeypatch):
     text = run("export", model).output
-    (tmp_path / "copy.json").write_text(text)
-    assert run("list").output.count(model) == 2
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "copy.json").write_text(text)
+    monkeypatch.setenv("STRIPEWISE_MODELS", str(other))
+    assert model in run("list").output
 
 
 def test_a_model_that_is_not_there(model):

@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.performance import Ground, fit, fitted_prediction, ground_of
+from stripewise.performance import (
+    Ground,
+    fit,
+    fitted_prediction,
+    ground_of,
+    load_models,
+    save_model,
+)
 from support.trained import facts_of, trained
 
 SETTINGS = {"mpiio.striping_factor": 64, "mpiio.striping_unit": 4 << 20, "mpiio.cb_nodes": 32}
@@ -27,6 +34,13 @@ def test_a_program_of_the_class_is_predicted(models, facts):
     found = fitted_prediction(facts, ground, models)
     assert found.prediction is not None
     assert found.prediction.seconds(SETTINGS) < found.prediction.seconds({}) / 2
+
+
+def test_what_is_fitted_can_be_kept_and_read(models, tmp_path):
+    save_model(models[0], tmp_path)
+    loaded = load_models([tmp_path])
+    assert loaded.warnings == ()
+    assert loaded.models == (models[0],)
 
 
 def test_another_stack_storage_or_description_is_refused(models, facts):

@@ -30,7 +30,8 @@ MODEL = Model(
     scores=(Score("pattern", "vpic", 20, 0.1, 0.95, 1.0),), trained_unix_seconds=1.0,
 )  # fmt: skip
 TREE = Tree((0, -1, -1), (2.0, 0.0, 0.0), (1, 0, 0), (2, 0, 0), (0.0, 0.1, -0.1))
-BOOSTED = replace(MODEL, kind="boosted", terms=(), trees=(TREE,))
+BOOSTED = replace(MODEL, kind="boosted", features=("c", "a/c"), terms=(), trees=(TREE,))
+RANGES = model_to_json(MODEL)["ranges"]
 
 
 @pytest.mark.parametrize("model", [MODEL, BOOSTED])
@@ -54,7 +55,9 @@ def test_a_newer_model_takes_the_place_of_an_older_one(tmp_path):
         ({"kind": "oracle"}, "kind"),
         ({"terms": [{"powers": {"c": 7}, "coefficient": 1.0}]}, "powers"),
         ({"terms": [{"powers": {"c": 1}, "coefficient": 1e300}]}, "coefficient"),
-        ({"ranges": {"c": {"low": 5.0, "high": 1.0, "reach": 1.0}}}, "ranges.c"),
+        ({"ranges": {**RANGES, "c": {"low": 5.0, "high": 1.0, "reach": 1.0}}}, "ranges.c"),
+        ({"ranges": {}}, "ranges without"),
+        ({"features": ["moon"]}, "features"),
         ({"scores": [{**json.loads(json.dumps(model_to_json(MODEL)))["scores"][0], "rho": 7}]},
          "scores"),
     ],

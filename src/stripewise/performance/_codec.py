@@ -10,7 +10,7 @@ from typing import Any
 from stripewise.model import from_json, to_json
 from stripewise.patterns import DIRECTIONS, SHAPES
 from stripewise.patterns import WAYS as CALL_WAYS
-from stripewise.performance._features import OF_PROGRAM, OF_SETTINGS
+from stripewise.performance._features import OF_PROGRAM, OF_SETTINGS, RATIOS
 from stripewise.performance._records import BASES, BOOSTED, REGRESSION, WAYS, Model, Tree
 
 FORMAT, VERSION = "stripewise-model", 1
@@ -71,9 +71,9 @@ def _check(model: Model) -> None:
 def _check_features(model: Model) -> None:
     """Refuse a feature that none is, and one without a range: nothing would be beyond it."""
     used = {name for term in model.terms for name in term.powers} | set(model.features)
-    known = {*OF_SETTINGS, *OF_PROGRAM, *model.levels}
+    known = {*OF_SETTINGS, *RATIOS, *OF_PROGRAM, *model.levels}
     _require(used <= known, "features", sorted(used - known))
-    bare = used - model.levels.keys() - model.ranges.keys()
+    bare = used - set(RATIOS) - model.levels.keys() - model.ranges.keys()
     _require(not bare, "ranges without", sorted(bare))
 
 
