@@ -68,8 +68,9 @@ class StoreFile:
             self._prepare(connection, writing=writing)
             yield connection
             connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise StorageError(self._unusable(str(error))) from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            reason = " ".join(str(error).split())
+            raise StorageError(self._unusable(reason)) from error
         finally:
             if connection is not None:
                 connection.close()

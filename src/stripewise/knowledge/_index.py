@@ -19,17 +19,24 @@ from stripewise.knowledge._records import Lesson
 
 PAGE_ROWS = 2048
 ID_BYTES = 16
+_DAMAGED = (
+    "SELECT count(*) FROM page LEFT JOIN page_study ON page_study.number = page.number"
+    " WHERE typeof(features) <> 'blob' OR typeof(studies) <> 'blob'"
+    f" OR length(studies) % {ID_BYTES} <> 0"
+    f" OR length(features) * {ID_BYTES} <> length(studies) * {len(COLUMNS)}"
+)
 MOST_TERMS = 1 << 16
 """A number has two bytes; stacks, machines and structures beyond are not told apart."""
 
 
 def has_index(connection: sqlite3.Connection) -> bool:
-    """Whether all studies are in pages of the present layout."""
+    """Whether all studies are in pages of the present layout, none of them damaged."""
     try:
         found = connection.execute("SELECT layout FROM page_layout").fetchall()
+        (damaged,) = connection.execute(_DAMAGED).fetchone()
     except sqlite3.OperationalError:
         return False  # an older store
-    return found == [(LAYOUT,)]
+    return found == [(LAYOUT,)] and not damaged
 
 
 def bring_up_to_date(connection: sqlite3.Connection) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from stripewise.knowledge import _features as features
 from stripewise.knowledge import _similarity as similarity
+from stripewise.knowledge._index import MOST_TERMS
 from stripewise.knowledge._records import Case, Machine, Stack
 from stripewise.model import Distribution, Pattern, PatternKind
 from stripewise.patterns import (
@@ -277,9 +278,9 @@ class _Table:
 
     def _terms(self, kind: str) -> dict[int, Any]:
         if kind not in self._known:
-            query = "SELECT number, text FROM term WHERE kind = ?"
+            query = "SELECT number, text FROM term WHERE kind = ? AND number BETWEEN 0 AND ?"
             self._known[kind] = known = {}
-            for number, text in self._connection.execute(query, (kind,)):
+            for number, text in self._connection.execute(query, (kind, MOST_TERMS)):
                 with suppress(ValueError):
                     known[number] = json.loads(text)
         return self._known[kind]
