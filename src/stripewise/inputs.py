@@ -66,6 +66,14 @@ CASES = Budget("a file of cases", _MIB)
 SPACE = Budget("a file of values to vary", _MIB)
 PACK = Budget("a pack of knowledge", 512 * _MIB)
 KEY = Budget("a key or a signature", _MIB)
+PAIRS = Budget(
+    "an index of patterns and XML files",
+    16 * _MIB,
+    entries=10_000,
+    entry="pairs",
+    remedy="split the directory",
+    error=ConfigurationError,
+)
 SURFACE = Budget("a surface", 256 * _MIB)
 MODEL = Budget("a model", 16 * _MIB)
 MPIIO_STATS = Budget(

@@ -23,6 +23,7 @@ from stripewise.knowledge import (
     TriedState,
     own_store,
 )
+from stripewise.model import PatternSummary
 
 CASE = Case(
     Machine("x86_64", "CPU", 8, 1 << 34, "6.1", "ext4", "virtual"),
@@ -179,3 +180,47 @@ def test_the_sites_studies_are_listed_and_not_forgotten(kept, tmp_path, monkeypa
     assert run("forget", shared.study_id).exit_code == 2
     assert run("forget", "--all").exit_code == 0
     assert site.lessons() == [shared]
+
+
+SLABS = PatternSummary(True, ("BLOCK", "*"), (4, 1), (64, 1024), 8, 3, 1.0, bytes=6 << 20)
+
+
+def with_pattern(settings):
+    return replace(
+        lesson(at=5.0),
+        case=replace(CASE, fingerprint=replace(CASE.fingerprint, patterns=(SLABS,))),
+        candidate=settings,
+    )
+
+
+def test_patterns_are_shown(knowledge_path):
+    kept = with_pattern({"mpiio.cb_nodes": 4})
+    own_store().add([kept])
+    assert "<2D, (BLOCK, *), (64, 1024)>" in run("list").output
+    shown = run("show", kept.study_id).output
+    line = next(one for one in shown.splitlines() if "pattern" in one)
+    for words in ("(64, 1024)>", "written", "100% collective", "3 steps", "6 MiB"):
+        assert words in line
+
+
+def test_pairs_of_pattern_and_xml_are_written_and_read(knowledge_path, tmp_path):
+    own_store().add([with_pattern({"mpiio.cb_nodes": 4, "mca.io": "romio321"})])
+    written = run("export", "--h5tuner", str(tmp_path / "pairs"))
+    assert written.exit_code == 0
+    assert "1 pair of pattern and XML written" in written.stderr
+    assert "not in the XML" in written.stderr
+    own_store().path.unlink()
+    read = run("import", "--h5tuner", str(tmp_path / "pairs"))
+    assert read.exit_code == 0
+    (again,) = own_store().lessons()
+    assert again.candidate["mpiio.cb_nodes"] == 4
+    assert "0 new" in run("import", "--h5tuner", str(tmp_path / "pairs")).output
+
+
+@pytest.mark.parametrize(
+    "words", [("import",), ("import", "a", "--h5tuner", "b"), ("export", "a", "--h5tuner", "b")]
+)
+def test_pairs_and_lines_are_not_mixed(knowledge_path, words):
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert "--h5tuner DIR" in refused.output + refused.stderr

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,12 @@ import click
 
 from stripewise.cli import _knowledge_packs as packs
 from stripewise.cli._common import answer, examples, json_option, note
+from stripewise.cli._knowledge_text import details, table
 from stripewise.errors import UsageError
-from stripewise.report import format_settings
-from stripewise.text import plural, printable
+from stripewise.text import plural
 
 if TYPE_CHECKING:
-    from stripewise.knowledge import Case, Lesson, Store
+    from stripewise.knowledge import Lesson, Store
 
 _program_option = click.option(
     "--program", default="", metavar="NAME", help="Only studies of the program of this name."
@@ -49,7 +49,7 @@ def list_(program: str, as_json: bool) -> None:
     found = list(_all_entries(program))
     none = [f"no study is remembered{f' of {program}' if program else ''}"]
     answer(
-        as_json, lambda: [_data(*one) for one in found], lambda: _table(found) if found else none
+        as_json, lambda: [_data(*one) for one in found], lambda: table(found) if found else none
     )
 
 
@@ -59,7 +59,7 @@ def list_(program: str, as_json: bool) -> None:
 def show(study: str, as_json: bool) -> None:
     """Show what STUDY found; its first digits will do."""
     found = _find(study, _all_entries(""))
-    answer(as_json, lambda: _data(*found), lambda: _details(*found))
+    answer(as_json, lambda: _data(*found), lambda: details(*found))
 
 
 @command.command(
@@ -87,18 +87,37 @@ def forget(studies: tuple[str, ...], program: str, everything: bool, as_json: bo
     answer(as_json, lambda: {"forgotten": forgotten, "store": str(store.path)}, lambda: [said])
 
 
-@command.command(epilog=examples("stripewise knowledge export found.jsonl"))
+@command.command(
+    epilog=examples(
+        "stripewise knowledge export found.jsonl", "stripewise knowledge export --h5tuner pairs/"
+    )
+)
 @click.argument("file", default="-", metavar="[FILE]")
 @_program_option
-def export(file: str, program: str) -> None:
+@click.option(
+    "--h5tuner",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Write each improvement as H5Tuner's XML, and an index of patterns, to DIR.",
+)
+def export(file: str, program: str, h5tuner: Path | None) -> None:
     """Write studies as JSON lines to FILE, or to standard output.
 
     A line names the program, describes the machine without its name, and holds no path and
-    no command line.
+    no command line; where files of the program have settings of their own, it holds the globs of
+    their names.
     """
-    from stripewise.knowledge import export_lines, own_store
+    from stripewise.knowledge import export_lines, export_pairs, own_store
     from stripewise.outputs import write_file
 
+    if h5tuner is not None:
+        if file != "-":
+            raise UsageError("say either FILE or --h5tuner DIR")
+        written = export_pairs(own_store().lessons(program=program, most=None), h5tuner)
+        for line in written.notes:
+            note(f"not in the XML: {line}", kind="warning")
+        note(f"{plural(written.pairs, 'pair')} of pattern and XML written to {h5tuner}")
+        return
     lines = list(export_lines(own_store().lessons(program=program, most=None)))
     text = "".join(f"{line}\n" for line in lines)
     if file == "-":
@@ -108,19 +127,38 @@ def export(file: str, program: str) -> None:
     note(f"{plural(len(lines), 'study', 'studies')} written to {file}")
 
 
-@command.command("import", epilog=examples("stripewise knowledge import colleague.jsonl"))
-@click.argument("file", metavar="FILE")
+@command.command(
+    "import",
+    epilog=examples(
+        "stripewise knowledge import colleague.jsonl",
+        "stripewise knowledge import --h5tuner pairs/",
+    ),
+)
+@click.argument("file", default="", metavar="[FILE]")
+@click.option(
+    "--h5tuner",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Read the pairs of patterns and H5Tuner's XML that the index of DIR names.",
+)
 @json_option
-def import_(file: str, as_json: bool) -> None:
+def import_(file: str, h5tuner: Path | None, as_json: bool) -> None:
     """Read studies from JSON lines in FILE (- is standard input).
 
     Every line is checked first: if one is malformed, nothing is taken.  Studies that are there
     already stay as they are.
     """
-    from stripewise.knowledge import import_lines, own_store
+    from stripewise.knowledge import describe_machine, import_lines, import_pairs, own_store
 
+    if bool(file) == (h5tuner is not None):
+        raise UsageError("say what to read: FILE, or --h5tuner DIR")
     store = own_store()
-    lessons = import_lines(_lines_of(file), file)
+    if h5tuner is not None:
+        lessons, warnings = import_pairs(h5tuner, lambda: describe_machine(Path.cwd()))
+        for line in warnings:
+            note(line, kind="warning")
+    else:
+        lessons = import_lines(_lines_of(file), file)
     new = store.add(lessons, origin="imported") if lessons else 0
     data = {"read": len(lessons), "new": new, "store": str(store.path)}
     said = f"{plural(len(lessons), 'study', 'studies')} read, {new} new in {store.path}"
@@ -180,102 +218,3 @@ def _data(lesson: Lesson, origin: str) -> dict[str, Any]:
     from stripewise.knowledge import lesson_to_json
 
     return {**lesson_to_json(lesson), "origin": origin}
-
-
-def _table(found: Sequence[tuple[Lesson, str]]) -> list[str]:
-    """Return a line a study: id, date, program, where, what came of it."""
-    from stripewise.report import aligned
-
-    rows = [("STUDY", "DATE", "PROGRAM", "RANKS", "STACK", "STORAGE", "FROM", "FOUND")]
-    return aligned(rows + [_row(lesson, origin) for lesson, origin in found])
-
-
-def _details(lesson: Lesson, origin: str) -> Iterator[str]:
-    """Yield everything about a study."""
-    yield f"study {lesson.study_id} ({origin}), {lesson.date}"
-    for title, text in _facts(lesson.case):
-        yield f"  {title:<14}{printable(text)}"
-    yield f"  {'found':<14}{_found(lesson)}"
-    if lesson.resolution:
-        yield f"  {'resolution':<14}{printable(lesson.resolution)}"
-    yield f"  {'tried':<14}{len(lesson.tried)} settings in {lesson.n_runs} runs"
-    for tried in lesson.tried:
-        gain = f"{1 / tried.io_ratio:.2f}x" if tried.io_ratio else ""
-        yield f"    {tried.state.value:<10}{gain:<9}{format_settings(tried.settings)}".rstrip()
-
-
-def _row(lesson: Lesson, origin: str) -> tuple[str, ...]:
-    case = lesson.case
-    return (
-        lesson.study_id[:8],
-        lesson.date,
-        printable(case.fingerprint.program),
-        str(case.fingerprint.n_ranks),
-        printable(_stack(case)),
-        printable(case.machine.emulated or case.machine.described or case.machine.filesystem),
-        origin,
-        _found(lesson),
-    )
-
-
-def _found(lesson: Lesson) -> str:
-    if lesson.improved:
-        found = f"{_effect(lesson)}  {format_settings(lesson.candidate)}"
-    elif lesson.effect is not None:
-        found = f"no improvement, {_effect(lesson)}  {format_settings(lesson.candidate)}"
-    else:
-        found = "no improvement"
-    bad = len(lesson.bad)
-    return f"{found}  ({bad} failed or rejected)" if bad else found
-
-
-def _effect(lesson: Lesson) -> str:
-    from stripewise.knowledge import effect_phrase
-
-    return effect_phrase(lesson).rpartition(",")[0]
-
-
-def _stack(case: Case) -> str:
-    stack = case.stack
-    mpi = f"{stack.mpi_family} {stack.mpi_version}".strip()
-    return " ".join(part for part in (mpi, stack.mpiio) if part) or "no MPI"
-
-
-def _facts(case: Case) -> Iterator[tuple[str, str]]:
-    program, machine, stack = case.fingerprint, case.machine, case.stack
-    digest = f", SHA-256 {program.executable_sha256[:16]}" if program.executable_sha256 else ""
-    hosts = f" on {program.n_hosts} nodes" if program.n_hosts > 1 else ""
-    yield "program", f"{program.program}, {program.n_ranks} ranks{hosts}{digest}"
-    yield "I/O", ", ".join(_behaviour(case))
-    libraries = [
-        f"{name} {version}"
-        for name in ("hdf5", "netcdf", "pnetcdf", "adios2")
-        if (version := getattr(stack, name))
-    ]
-    yield "stack", ", ".join([_stack(case), *libraries])
-    memory = f"{machine.memory_bytes / 2**30:.0f} GiB"
-    yield (
-        "machine",
-        f"{machine.processors} x {machine.cpu or machine.architecture}, {memory}, "
-        f"Linux {machine.kernel}",
-    )
-    words = (
-        f"{machine.described}," if machine.described else "",
-        machine.filesystem,
-        f"emulated {machine.emulated}" if machine.emulated else "",
-    )
-    yield "storage", " ".join(part for part in (*words, machine.device) if part)
-
-
-def _behaviour(case: Case) -> Iterator[str]:
-    program = case.fingerprint
-    for name in ("collective", "independent", "posix"):
-        if share := getattr(program, f"{name}_share"):
-            yield f"{share:.0%} {name}"
-    yield f"{program.read_share:.0%} read"
-    if program.noncontiguous:
-        yield "noncontiguous"
-    yield f"{2**program.bytes_per_call_log2:.0f} bytes a call"
-    yield f"{2**program.calls_per_rank_log2:.0f} calls a rank"
-    if program.shared_files:
-        yield f"{program.shared_files} shared files"

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from stripewise.knowledge._pack import decode_pack as decode_pack
     from stripewise.knowledge._pack import encode_pack as encode_pack
     from stripewise.knowledge._pack import gather as gather
+    from stripewise.knowledge._pairs_in import import_pairs as import_pairs
+    from stripewise.knowledge._pairs_out import export_pairs as export_pairs
     from stripewise.knowledge._parts import Part as Part
     from stripewise.knowledge._parts import as_part as as_part
     from stripewise.knowledge._parts import parts_of as parts_of

@@ -122,19 +122,20 @@ def import_lines(lines: Iterable[str], name: str) -> list[Lesson]:
         if number > MOST_LINES:
             raise ConfigurationError(f"{name}: more than {MOST_LINES} lines: split the file")
         try:
-            found.append(_checked(decode(line)))
+            found.append(checked(line))
         except ValueError as error:
             raise ConfigurationError(f"{name}: line {number}: {error}") from error
     return found
 
 
-def _checked(lesson: Lesson) -> Lesson:
-    """Return the lesson with canonical values; trials with unknown tunables are left out.
+def checked(text: str) -> Lesson:
+    """Read a lesson from outside; trials with unknown tunables are left out.
 
     Raises:
         ValueError: Its candidate names an unknown tunable, a value is impossible, or an effect
             is of no pair or of an interval whose ends are the wrong way round.
     """
+    lesson = decode(text)
     for name in ("effect", "elapsed_effect"):
         _check_effect(name, getattr(lesson, name))
     known = {tunable.name for tunable in all_tunables()}
