@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SW_PLUGIN_VERSION 3
+#define SW_PLUGIN_VERSION 4
 
 typedef uintptr_t sw_handle; /* MPI_Comm, MPI_Info, MPI_Datatype, MPI_File, as passed */
 
@@ -44,6 +44,14 @@ struct sw_plugin {
     int (*world)(int *rank, int *size);
     /* Rank of the caller in comm. */
     int (*comm_rank)(sw_handle comm, int *rank);
+    /* 1 if MPI_COMM_WORLD was spawned by another one, or that cannot be told. */
+    int (*is_spawned)(void);
+    /* Ranks of an intracommunicator of which all processes are of MPI_COMM_WORLD; 0 for anything
+     * else.  The same on all ranks that call a function which is collective on it. */
+    int (*comm_size)(sw_handle comm);
+    /* Sums of the words over the ranks of comm, in place: collective.  0 or an MPI error code;
+     * comm's error handler is the program's. */
+    int (*comm_sum)(sw_handle comm, int64_t *words, int n_words);
     /* Bytes of one element of the datatype, -1 if it cannot be told. */
     int64_t (*type_bytes)(sw_handle datatype);
     /* 1 if the word is MPI_DATATYPE_NULL; of others nothing is asked, they may be no datatypes. */

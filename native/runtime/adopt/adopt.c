@@ -20,6 +20,9 @@
 #define MAX_FILE_BYTES (16 << 20)
 
 static struct sw_rows rows;
+static uint64_t digest; /* of the flat text */
+static bool any_file;
+static bool any_series;
 
 bool sw_row_add(struct sw_rows *table, const struct sw_row *row)
 {
@@ -96,6 +99,14 @@ static char *flat_text(void)
     return contents;
 }
 
+static uint64_t digest_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 static void load(void)
 {
     const char *hints = getenv(ENV_MPICH_HINTS);
@@ -111,9 +122,13 @@ static void load(void)
     const char *problem = mpich ? sw_parse_mpich_hints(mpich, &rows) : NULL;
     if (problem != NULL)
         complain(ENV_MPICH_HINTS, problem);
+    if (flat != NULL)
+        digest = digest_of(flat);
     problem = flat ? sw_parse_flat(flat, &rows) : NULL;
     if (problem != NULL)
         complain("The configuration", problem);
+    for (size_t i = 0; i < rows.used; i++)
+        *(rows.row[i].source == SW_ROW_SERIES ? &any_series : &any_file) = true;
 }
 
 void sw_adopt_load(void)
@@ -128,13 +143,13 @@ void sw_adopt_load(void)
 
 bool sw_adopt_any(void)
 {
-    return rows.used > 0;
+    return any_file;
 }
 
 static bool applies(const struct sw_row *row, enum sw_setting_group group, const char *path,
                     const char *dataset)
 {
-    if (row->group != group)
+    if (row->group != group || row->source == SW_ROW_SERIES)
         return false;
     if (row->source == SW_ROW_MPICH_HINTS)
         return !sw_mpi_applies_mpich_hints() && sw_match_cray(row->match, path);
@@ -161,22 +176,34 @@ size_t sw_adopt_lookup(enum sw_setting_group group, const char *path, const char
 {
     char absolute[PATH_MAX + NAME_MAX];
     size_t used = 0;
-    if (rows.used == 0 || path == NULL || !sw_match_path(path, absolute, sizeof absolute))
+    if (!any_file || path == NULL || !sw_match_path(path, absolute, sizeof absolute))
         return 0;
     for (size_t i = 0; i < rows.used; i++) {
         const struct sw_row *row = &rows.row[i];
         if (!applies(row, group, absolute, dataset))
             continue;
-        size_t slot = 0;
-        while (slot < used && strcmp(settings[slot].key, row->key) != 0)
-            slot++;
-        if (slot == room) {
+        if (!sw_setting_store(row, settings, &used, room))
             complain_of_room(room, path, row->key);
-            continue;
-        }
-        settings[slot] =
-            (struct sw_setting){.key = row->key, .value = row->value, .override = row->override};
-        used += slot == used;
     }
+    return used;
+}
+
+bool sw_adopt_any_series(void)
+{
+    return any_series;
+}
+
+uint64_t sw_adopt_digest(void)
+{
+    return digest;
+}
+
+size_t sw_adopt_lookup_series(const struct sw_file_use *use, struct sw_setting *settings,
+                              size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < rows.used; i++)
+        if (rows.row[i].source == SW_ROW_SERIES && sw_series_fits(&rows.row[i].of, use))
+            sw_setting_store(&rows.row[i], settings, &used, room);
     return used;
 }

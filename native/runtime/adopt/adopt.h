@@ -9,7 +9,16 @@
 
 #include "core/core.h"
 
-enum sw_row_source { SW_ROW_MPICH_HINTS, SW_ROW_FLAT };
+enum sw_row_source { SW_ROW_MPICH_HINTS, SW_ROW_FLAT, SW_ROW_SERIES };
+
+/* First files of a series; the ranges include both ends. */
+enum sw_range { SW_RANGE_RANKS, SW_RANGE_BYTES, SW_RANGE_RUN, SW_RANGE_COUNT };
+struct sw_series_class {
+    bool writing;
+    bool collective;
+    int64_t least[SW_RANGE_COUNT];
+    int64_t most[SW_RANGE_COUNT];
+};
 
 struct sw_row {
     enum sw_row_source source;
@@ -19,6 +28,7 @@ struct sw_row {
     const char *dataset; /* NULL: the file itself */
     const char *key;
     const char *value;
+    struct sw_series_class of; /* SW_ROW_SERIES */
 };
 
 struct sw_rows {
@@ -38,6 +48,13 @@ size_t sw_count_rows_mpich(const char *text);
 
 /* Appends; false if there is no room. */
 bool sw_row_add(struct sw_rows *rows, const struct sw_row *row);
+
+/* "write-collective" and its like, and six integers; false if they are not so. */
+bool sw_series_parse(const char *kind, const char *ranges, struct sw_series_class *of);
+bool sw_series_fits(const struct sw_series_class *of, const struct sw_file_use *use);
+/* Stores a setting, over one with the same key; false if there is no room. */
+bool sw_setting_store(const struct sw_row *row, struct sw_setting *settings, size_t *used,
+                      size_t room);
 
 /* The glob rule of flat.h; `path` is absolute.  A pattern that begins with a slash must
  * match the whole path. */

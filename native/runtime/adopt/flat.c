@@ -12,6 +12,8 @@ struct scope {
     const char *match;
     const char *dataset;
     int override;
+    bool in_series;
+    struct sw_series_class series;
 };
 
 static int hex(char digit)
@@ -63,14 +65,23 @@ static const char *begin_file(struct scope *scope, const char *match, const char
     return NULL;
 }
 
+static const char *begin_series(struct scope *scope, const char *kind, const char *ranges)
+{
+    *scope = (struct scope){.in_series = true};
+    return sw_series_parse(kind, ranges, &scope->series) ? NULL : "a series of an unknown kind";
+}
+
 static const char *add(struct sw_rows *rows, const struct scope *scope,
                        enum sw_setting_group group, const char *key, const char *value)
 {
-    if (scope->match == NULL)
+    if (scope->match == NULL && !scope->in_series)
         return "a setting before any file";
+    if (scope->in_series && group != SW_SETTING_MPIIO)
+        return "a setting of a series that is no hint of MPI-IO";
     if (group != SW_SETTING_HDF5 && scope->dataset != NULL)
         return "a setting of a file inside a dataset";
-    struct sw_row row = {.source = SW_ROW_FLAT,
+    struct sw_row row = {.source = scope->in_series ? SW_ROW_SERIES : SW_ROW_FLAT,
+                         .of = scope->series,
                          .group = group,
                          .override = scope->override,
                          .match = scope->match,
@@ -105,6 +116,8 @@ static const char *statement(char *line, struct scope *scope, struct sw_rows *ro
             return "a broken %XX";
     if (count == 3 && strcmp(fields[0], "file") == 0)
         return begin_file(scope, fields[1], fields[2]);
+    if (count == 3 && strcmp(fields[0], "series") == 0)
+        return begin_series(scope, fields[1], fields[2]);
     if (count == 3 && group_of(fields[0], &group))
         return add(rows, scope, group, fields[1], fields[2]);
     if (count == 2 && strcmp(fields[0], "dataset") == 0 && scope->match != NULL) {

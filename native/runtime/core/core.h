@@ -104,6 +104,8 @@ void sw_inside_end(void);
 struct sw_file *sw_file_get(int layer, const char *path);
 void sw_file_flag(struct sw_file *file, uint32_t flags);
 uint64_t sw_file_id(const struct sw_file *file);
+/* What was counted of it so far. */
+void sw_file_counted(const struct sw_file *file, struct sw_op_counters ops[SW_OP_COUNT]);
 /* Record of an open descriptor (NULL if not tracked). POSIX layer only. */
 struct sw_file *sw_fd_file(int fd);
 
@@ -148,5 +150,20 @@ enum sw_setting_group { SW_SETTING_MPIIO, SW_SETTING_HDF5, SW_SETTING_PNETCDF, S
  * `settings`. */
 size_t sw_adopt_lookup(enum sw_setting_group group, const char *path, const char *dataset,
                        struct sw_setting *settings, size_t room);
+
+/* What all ranks together moved of a file, by what it mostly was: written or read. */
+struct sw_file_use {
+    bool writing;
+    bool collective;
+    int64_t ranks; /* that opened it */
+    int64_t bytes;
+    int64_t run_bytes; /* mean length of a piece that lies together in the file */
+};
+bool sw_adopt_any_series(void);
+/* Hints for later files of a series whose first one was used so; stored as above. */
+size_t sw_adopt_lookup_series(const struct sw_file_use *use, struct sw_setting *settings,
+                              size_t room);
+/* Of the whole configuration: equal where its text is. */
+uint64_t sw_adopt_digest(void);
 
 #endif

@@ -217,3 +217,8 @@ uint64_t sw_file_id(const struct sw_file *file)
 {
     return file == NULL ? 0 : file->record->file_id;
 }
+
+void sw_file_counted(const struct sw_file *file, struct sw_op_counters ops[SW_OP_COUNT])
+{
+    memcpy(ops, file->record->ops, sizeof file->record->ops);
+}

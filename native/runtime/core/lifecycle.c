@@ -15,6 +15,7 @@
 #include "fault.h"
 #include "internal.h"
 #include "metadata.h"
+#include "presence.h"
 #include "system.h"
 #include "../hooks/hook.h"
 
@@ -148,6 +149,8 @@ static void start_first(void)
     __atomic_store_n(&sw_state, page, __ATOMIC_RELEASE);
     sw_hooks_load();
     sw_adopt_load();
+    if (sw_adopt_any_series())
+        sw_presence_load();
 }
 
 /* The block of a child is made when it has something to record. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "presence.h"
 
 #define VERSION_BYTES 16384 /* twice the longest MPI_MAX_LIBRARY_VERSION_STRING */
 #define IDENTITY_FUNCTION "PMPI_Get_library_version"
@@ -229,6 +230,8 @@ static void fill_process(const struct identity *mpi, const char *version,
     }
     world_rank = rank;
     world_size = size;
+    if (rank >= 0 && !usable_plugin->is_spawned())
+        sw_presence_mark(rank, size);
     if (process == NULL)
         return;
     snprintf(process->mpi_version, sizeof process->mpi_version, "%.*s",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "layers/mpiio.h"
+#include "layers/mpiio_series.h"
 
 struct sw_handle_table sw_mpi_files;
 
@@ -100,17 +101,22 @@ static int open_file(open_function *real, const char *name, const void *caller, 
 {
     struct sw_call call;
     struct sw_mpi_hints hints;
-    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name))
+    if (!sw_enter_as(&call, SW_LAYER_MPIIO, name)) {
+        sw_mpi_series_open(NULL, comm, path, amode);
         return real(comm, path, amode, info, handle);
+    }
     sw_mpi_started(caller);
     call.position = sw_mpi_plugin() != NULL ? sw_mpi_plugin()->open_bits(amode) : 0;
     sw_mpi_hints_merge(&hints, SW_SETTING_MPIIO, path, info);
+    uint64_t series = sw_mpi_series_open(&hints, comm, path, amode);
     sw_mpi_hints_tell(&hints);
     int result = real(comm, path, amode, hints.merged, handle);
     sw_emulate_open_end();
     struct sw_file *file = path != NULL ? sw_file_get(SW_LAYER_MPIIO, path) : NULL;
     if (result == SW_MPI_SUCCESS)
         opened(*handle, path, amode, file, &hints);
+    if (result == SW_MPI_SUCCESS)
+        sw_mpi_series_opened(series, *handle, file);
     sw_mpi_hints_done(&hints);
     sw_mpi_leave(&call, file, SW_OP_OPEN, result);
     return result;
@@ -125,6 +131,7 @@ static int close_file(close_function *real, const char *name, sw_handle *handle)
         return real(handle);
     sw_handle closing = handle != NULL ? *handle : 0;
     struct sw_file *file = sw_mpi_file(closing);
+    sw_mpi_series_closing(closing);
     int result = real(handle);
     if (result == SW_MPI_SUCCESS)
         forget(closing);
@@ -167,8 +174,10 @@ static void viewed(const struct sw_call *call, struct sw_handle_entry *entry, sw
     entry->view_unknown =
         !sw_mpi_view(entry->file, start, etype, filetype, !call->outermost, &entry->view);
     sw_handle_put(&sw_mpi_files, entry);
-    if (plugin != NULL && noncontiguous)
+    if (plugin != NULL && noncontiguous) {
         sw_file_flag(entry->file, SW_FILE_INTERLEAVED);
+        sw_mpi_series_viewed(entry->handle, filetype);
+    }
 }
 
 typedef int set_view_function(sw_handle, sw_mpi_offset, sw_handle, sw_handle, const char *,

@@ -81,6 +81,11 @@ void sw_mpi_hints_merge(struct sw_mpi_hints *hints, enum sw_setting_group group,
 /* The same for an info that comes after the open (set_view, set_info): only keys that the
  * program names there and that we override. */
 void sw_mpi_hints_remerge(struct sw_mpi_hints *hints, const char *path, sw_handle info);
+/* `with`, a copy of hints, gets these as well, where neither the program nor the configuration
+ * has them; false if that fails or adds nothing.  Then either replaces the other, or its
+ * `merged` is given back. */
+bool sw_mpi_hints_extend(struct sw_mpi_hints *with, const struct sw_hint *wanted, size_t count);
+void sw_mpi_hints_replace(struct sw_mpi_hints *hints, const struct sw_mpi_hints *with);
 void sw_mpi_hints_done(struct sw_mpi_hints *hints);
 /* Tells the emulated storage, before the open. */
 void sw_mpi_hints_tell(const struct sw_mpi_hints *hints);

@@ -86,6 +86,28 @@ void sw_mpi_hints_remerge(struct sw_mpi_hints *hints, const char *path, sw_handl
     sw_inside_end();
 }
 
+bool sw_mpi_hints_extend(struct sw_mpi_hints *with, const struct sw_hint *wanted, size_t count)
+{
+    char *rest = with->applied + strlen(with->applied);
+    sw_handle merged;
+    if (sw_mpi_plugin()->info_merge(with->merged, wanted, count, &merged, rest,
+                                    sizeof with->applied - (size_t)(rest - with->applied)) !=
+        SW_MPI_SUCCESS)
+        return false;
+    if (rest[0] == '\0') {
+        sw_mpi_plugin()->info_free(merged);
+        return false;
+    }
+    with->merged = merged;
+    return true;
+}
+
+void sw_mpi_hints_replace(struct sw_mpi_hints *hints, const struct sw_mpi_hints *with)
+{
+    sw_mpi_hints_done(hints);
+    *hints = *with;
+}
+
 void sw_mpi_hints_done(struct sw_mpi_hints *hints)
 {
     if (hints->merged == hints->own)

@@ -13,7 +13,9 @@
 #include "stripewise/plugin.h"
 #include "stripewise/trace.h"
 
+#include "comm.h"
 #include "flatten.h"
+#include "quiet.h"
 
 #if defined(OPEN_MPI)
 #define FAMILY "openmpi"
@@ -31,49 +33,8 @@
 #error "unknown MPI: neither of MPICH's nor of Open MPI's family, nor the ABI of MPI 5"
 #endif
 
-/* A handle as the core carries it, back in this MPI's type: an int or a pointer. */
-#define HANDLE(type, word) ((type)(word))
-
 static const struct sw_plugin_mark mark __attribute__((used)) = {
     .mark = SW_PLUGIN_MARK, .version = SW_PLUGIN_VERSION, .major = MAJOR, .family = FAMILY};
-
-/* ---- error handlers ------------------------------------------------------------ */
-
-/* Errors of calls without a communicator go to MPI_COMM_WORLD's handler (MPI 3) or to
- * MPI_COMM_SELF's (MPI 4). */
-struct quiet {
-    MPI_Errhandler world;
-    MPI_Errhandler self;
-};
-
-static void quiet_one(MPI_Comm comm, MPI_Errhandler *found)
-{
-    *found = MPI_ERRHANDLER_NULL;
-    if (PMPI_Comm_get_errhandler(comm, found) == MPI_SUCCESS)
-        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-}
-
-static void restore_one(MPI_Comm comm, MPI_Errhandler *found)
-{
-    if (*found == MPI_ERRHANDLER_NULL)
-        return;
-    PMPI_Comm_set_errhandler(comm, *found);
-    PMPI_Errhandler_free(found);
-}
-
-static struct quiet quiet_begin(void)
-{
-    struct quiet quiet;
-    quiet_one(MPI_COMM_WORLD, &quiet.world);
-    quiet_one(MPI_COMM_SELF, &quiet.self);
-    return quiet;
-}
-
-static void quiet_end(struct quiet *quiet)
-{
-    restore_one(MPI_COMM_WORLD, &quiet->world);
-    restore_one(MPI_COMM_SELF, &quiet->self);
-}
 
 /* ---- world --------------------------------------------------------------------- */
 
@@ -313,6 +274,9 @@ static const struct sw_plugin plugin = {
     .library_version = BUILT_WITH,
     .world = world,
     .comm_rank = comm_rank,
+    .is_spawned = sw_is_spawned,
+    .comm_size = sw_comm_size,
+    .comm_sum = sw_comm_sum,
     .type_bytes = type_bytes,
     .type_is_null = type_is_null,
     .type_noncontiguous = type_noncontiguous,
