@@ -125,6 +125,7 @@ def test_machines(machine, near):
         ({"mpi_version": "3.4"}, True),
         ({"mpi_family": "openmpi"}, False),
         ({"hdf5": ""}, True),
+        ({"mpiio_driver": "LUSTRE"}, True),
     ],
 )
 def test_stacks(stack, near):
@@ -146,9 +147,9 @@ def test_programs_that_divide_their_data_otherwise_are_less_alike() -> None:
     assert behaviour((SLABS,), (SLABS,)) == 0
     weight = PATTERN_WEIGHT
     apart = distance(pattern_of(SLABS, 4), pattern_of(COLUMNS, 4))
-    assert apart > 0.1
+    assert apart > 0.05
     assert behaviour((SLABS,), (COLUMNS,)) == pytest.approx(weight * apart)
-    assert behaviour((SLABS,), (replace(SLABS, writing=False),)) == pytest.approx(weight)
+    assert behaviour((SLABS,), (replace(SLABS, writing=False),)) > weight * apart
     assert behaviour((SLABS,), (replace(SLABS, collective=0.0),)) > 0
 
 

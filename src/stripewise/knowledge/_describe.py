@@ -45,6 +45,7 @@ def describe_case(
         mpi_family=facts.mpi_family,
         mpi_version=version_of(facts.mpi_version),
         mpiio=facts.mpiio_implementation,
+        mpiio_driver=facts.mpiio_driver,
         **(library_versions(executable) if executable else {}),
     )
     return Case(machine, stack, _fingerprint(facts, program, executable), synced)

@@ -256,8 +256,8 @@ class _Table:
             elif name in numbers:
                 whole = octaves * _per_octave(name) or features.SHARES
                 total += share * self._least(f"{name}{row}", numbers[name], whole)
-        another = ((shape & features.WRITING) > 0) != mine.writing
-        total[another] = 1.0
+            elif name == "direction":
+                total += share * (((shape & features.WRITING) > 0) != mine.writing)
         total[self.column(f"share{row}") == 0] = np.inf
         return total
 

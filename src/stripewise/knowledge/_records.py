@@ -74,6 +74,7 @@ class Stack:
     Attributes:
         mpi_family / mpi_version: E.g. "openmpi", "4.1.4".
         mpiio: Implementation of MPI-IO that the program had unasked.
+        mpiio_driver: Of ROMIO, for the file system: "LUSTRE", "UFS".
         hdf5 / netcdf / pnetcdf / adios2: Interface numbers of the libraries that the
             executable names, e.g. "so.103"; "" for those that it does not name.
     """
@@ -81,6 +82,7 @@ class Stack:
     mpi_family: Text = ""
     mpi_version: Text = ""
     mpiio: Text = ""
+    mpiio_driver: Text = ""
     hdf5: Text = ""
     netcdf: Text = ""
     pnetcdf: Text = ""

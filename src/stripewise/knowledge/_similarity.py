@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How alike two cases are.
 
-A distance is a sum of weighted differences, each between 0 and 1.  Source of all weights and
-limits: assumed, from what decides on I/O settings (the stack first, then the storage, then
-the access pattern); docs/design/memory.md has the table.
+A distance is a sum of weighted differences, each between 0 and 1.  Weights and NEAR are fitted by
+benchmarks/likeness.py on what settings lose that are carried over from one simulated case to
+another; docs/design/memory.md has the table, the errors, and which weights are assumed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from stripewise.patterns import distance, pattern_of
 
 SAME = 0.05
 """Behaviours up to so far apart are the same: clocks, dates and retries differ that much."""
-NEAR = 0.3
+NEAR = 0.2
 """Cases farther apart than this are not alike."""
-STACK_WEIGHT = 0.5
+STACK_WEIGHT = 0.26
 MACHINE_WEIGHT = 0.5
 """How much a stack, a machine that has nothing in common adds to the distance."""
-SCALE_WEIGHT = 0.1
+SCALE_WEIGHT = 0.26
 """The same of quite another scale."""
 RANK_OCTAVES = 5.0
 VOLUME_OCTAVES = 10.0
@@ -34,11 +34,11 @@ VOLUME_OCTAVES = 10.0
 CALL_OCTAVES = 10.0
 """The same in bytes per call, and in calls."""
 COUNTED_WEIGHTS = {
-    "shares": 0.25, "read": 0.15, "noncontiguous": 0.15, "call": 0.15, "calls": 0.05,
+    "shares": 0.15, "read": 0.13, "noncontiguous": 0.08, "call": 0.28, "calls": 0.21,
     "shared": 0.05, "libraries": 0.10,
 }  # fmt: skip
 """What counters tell of behaviour: each difference and its weight."""
-PATTERN_WEIGHT = 0.3
+PATTERN_WEIGHT = 0.46
 """Share of the behaviour that is how the datasets are divided, where both are known."""
 
 
@@ -115,7 +115,7 @@ def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
 def pattern_distance(a: Fingerprint, b: Fingerprint) -> float:
     """Return how differently datasets are divided: each against the nearest one, by its bytes."""
     others = _patterns(b)
-    there = [[_unlike(*one, *other) for other in others] for one in _patterns(a)]
+    there = [[distance(one, other) for other in others] for one in _patterns(a)]
     back = zip(*there, strict=True)
     return (_nearest(a.patterns, there) + _nearest(b.patterns, back)) / 2
 
@@ -127,16 +127,11 @@ def _nearest(patterns: Sequence[PatternSummary], distances: Iterable[Sequence[fl
     return total / whole if whole > 0 else 0.0
 
 
-def _patterns(print_: Fingerprint) -> list[tuple[PatternSummary, Pattern]]:
-    return [(one, _pattern(one, print_.n_ranks)) for one in print_.patterns]
+def _patterns(print_: Fingerprint) -> list[Pattern]:
+    return [_pattern(one, print_.n_ranks) for one in print_.patterns]
 
 
 _pattern = lru_cache(512)(pattern_of)
-
-
-def _unlike(a: PatternSummary, first: Pattern, b: PatternSummary, second: Pattern) -> float:
-    """Return the distance of two patterns; what is read and what is written is not alike."""
-    return 1.0 if a.writing != b.writing else distance(first, second)
 
 
 def scale_distance(a: Fingerprint, b: Fingerprint) -> float:
@@ -153,7 +148,7 @@ def scale_distance(a: Fingerprint, b: Fingerprint) -> float:
 
 def scale_sum(ranks: Any, hosts: Any, volume: Any) -> Any:
     """Return the weighted sum of differences in scale; of numbers, or of arrays."""
-    return 0.35 * ranks + 0.35 * hosts + 0.30 * volume
+    return 0.18 * ranks + 0.25 * hosts + 0.57 * volume
 
 
 def _counted_distance(a: Fingerprint, b: Fingerprint) -> float:
@@ -179,7 +174,8 @@ def counted_sum(differences: Mapping[str, Any]) -> Any:
     return sum(weight * differences[name] for name, weight in COUNTED_WEIGHTS.items())
 
 
-_OTHER_MPIIO = 0.4
+_OTHER_MPIIO = 1.0
+_OTHER_DRIVER = 0.8
 
 
 def stack_distance(a: Stack, b: Stack) -> float:
@@ -187,6 +183,8 @@ def stack_distance(a: Stack, b: Stack) -> float:
     if a.mpi_family != b.mpi_family:
         return 1.0
     distance = _OTHER_MPIIO if a.mpiio != b.mpiio else 0.0
+    if a.mpiio_driver and b.mpiio_driver and a.mpiio_driver != b.mpiio_driver:
+        distance += _OTHER_DRIVER
     distance += _versions(a.mpi_version, b.mpi_version)
     for name in ("hdf5", "netcdf", "pnetcdf", "adios2"):
         mine, other = getattr(a, name), getattr(b, name)
@@ -202,14 +200,14 @@ def machine_distance(a: Machine, b: Machine) -> float:
     if a.emulated != b.emulated or (a.emulated and a.storage != b.storage):
         return 1.0
     return (
-        0.35 * (a.filesystem != b.filesystem)
-        + 0.20 * (a.device != b.device)
-        + 0.15 * (bool(a.storage and b.storage) and a.storage != b.storage)
-        + 0.05 * (a.architecture != b.architecture)
-        + 0.10 * (a.cpu != b.cpu)
-        + 0.05 * _octaves(a.processors, b.processors, 4)
-        + 0.05 * _octaves(a.memory_bytes, b.memory_bytes, 4)
-        + 0.05 * (a.kernel.split(".")[:2] != b.kernel.split(".")[:2])
+        0.30 * (a.filesystem != b.filesystem)
+        + 0.17 * (a.device != b.device)
+        + 0.29 * (bool(a.storage and b.storage) and a.storage != b.storage)
+        + 0.04 * (a.architecture != b.architecture)
+        + 0.08 * (a.cpu != b.cpu)
+        + 0.04 * _octaves(a.processors, b.processors, 4)
+        + 0.04 * _octaves(a.memory_bytes, b.memory_bytes, 4)
+        + 0.04 * (a.kernel.split(".")[:2] != b.kernel.split(".")[:2])
     )
 
 
