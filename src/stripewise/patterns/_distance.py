@@ -120,5 +120,5 @@ _PARTS: dict[str, tuple[float, Callable[[Pattern, Pattern], float]]] = {
     "halo": (0.03, _halo),
     "element": (0.10, lambda a, b: _octaves(a.element_bytes, b.element_bytes, ELEMENT_OCTAVES)),
 }
-"""Each difference and its share, as fitted by benchmarks/likeness.py on what settings lose that are
-carried over (docs/design/memory.md has the intervals); that of halos is assumed."""
+"""Each difference and its share, as fitted by benchmarks/likeness.py on what settings lose that
+are carried over (docs/design/memory.md has the intervals); that of halos is assumed."""
