@@ -77,7 +77,12 @@ if TYPE_CHECKING:
     "--simulate, the published sizes]",
 )
 @click.option(
-    "--repeats", type=int, metavar="N", help="Number of runs of each configuration.  [default: 3]"
+    "--repeats",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=3,
+    show_default=True,
+    help="Number of runs of each configuration.",
 )
 @click.option(
     "--configurations",
@@ -107,6 +112,13 @@ if TYPE_CHECKING:
 )
 @click.option("--mpiexec", metavar="PROGRAM", default="", help="Launcher of that MPI.")
 @click.option(
+    "--launcher-option",
+    "launcher_options",
+    multiple=True,
+    metavar="WORD",
+    help="Option for the launcher, placed before the program (repeatable).",
+)
+@click.option(
     "--stack", metavar="NAME", default="", help="With --simulate: software stack, such as cray."
 )
 @click.option("--transport", metavar="NAME", default="", help="With --on: network setup.")
@@ -118,18 +130,17 @@ if TYPE_CHECKING:
     help="Directory of the training.  [default: one named after the storage]",
 )
 @json_option
-def command(as_json: bool, source: Path | None, here: bool, **given: Any) -> None:
+@click.pass_context
+def command(
+    context: click.Context, /, as_json: bool, source: Path | None, here: bool, **given: Any
+) -> None:
     """Measure how settings act on a storage, and make models of it for all later programs.
 
     Benchmark kernels are run under configurations that are spread over the published ladders of
     stripe count, stripe size and aggregators: many where a run is cheap, fewer at scale.  Every
     run is kept as it ends.  The same command goes on after an interruption.
     """
-    machine, simulate = given["machine"], given["simulate"]
-    if (machine is not None) + here + (source is not None) != 1:
-        raise UsageError("give one of --on MACHINE, --here and --from DIR: what is measured")
-    if simulate and machine is None:
-        raise UsageError("--simulate needs a described storage: give --on MACHINE")
+    _check(context, given["machine"], here, source, simulate=given["simulate"])
     if source is not None:
         _from_earlier(source, as_json)
         return
@@ -143,6 +154,35 @@ def command(as_json: bool, source: Path | None, here: bool, **given: Any) -> Non
         lambda: {**training_json(trained), **fits_json(fits)},
         lambda: (*training_lines(trained), *fits_lines(fits)),
     )
+
+
+_RUNS, _SIMULATIONS = ("family", "mpiexec", "launcher_options", "noise"), ("stack",)
+
+
+def _check(
+    context: click.Context, machine: str | None, here: bool, source: Path | None, *, simulate: bool
+) -> None:
+    """Refuse options that contradict one another, and those that would have no effect.
+
+    Raises:
+        UsageError: There are such.
+    """
+    if (machine is not None) + here + (source is not None) != 1:
+        raise UsageError("give one of --on MACHINE, --here and --from DIR: what is measured")
+    if simulate and machine is None:
+        raise UsageError("--simulate needs a described storage: give --on MACHINE")
+    commandline = click.core.ParameterSource.COMMANDLINE
+    for option in context.command.params:
+        name = option.name or ""
+        if context.get_parameter_source(name) is not commandline:
+            continue
+        if source is not None and name not in ("source", "as_json"):
+            raise UsageError(f"--from measures nothing: leave {option.opts[-1]} out")
+        if name in (_RUNS if simulate else _SIMULATIONS):
+            how = "without" if simulate else "with"
+            raise UsageError(f"{option.opts[-1]} goes {how} --simulate; leave one of them out")
+        if here and name in ("transport", "ranks_per_node", "noise"):
+            raise UsageError(f"{option.opts[-1]} goes with --on MACHINE; leave it out")
 
 
 def _from_earlier(source: Path, as_json: bool) -> None:
@@ -163,12 +203,12 @@ def _options(
     directory: Path | None,
     family: str | None,
     mpiexec: str,
+    launcher_options: tuple[str, ...],
     **given: Any,
 ) -> TrainingOptions:
     from stripewise.cli._vary import parse_vary
     from stripewise.training import (
         PATTERNS,
-        REPEATS,
         SMALL_BYTES,
         TrainingOptions,
         kernel_program,
@@ -181,14 +221,16 @@ def _options(
         raise UsageError("give --ranks: at which scales to measure, such as --ranks 4,8")
     sizes = sizes or ((0,) if simulate else (SMALL_BYTES,))
     words = kernel_words(patterns or PATTERNS)
-    launcher, kernel = ((), "") if simulate else kernel_program(family, mpiexec, ranks)
+    launcher, kernel = (
+        ((), "") if simulate else kernel_program(family, mpiexec, ranks, launcher_options)
+    )
     return TrainingOptions(
         directory=(directory or Path(_usual_name(machine, simulate))).absolute(),
         machine=machine or "",
         kernels=tuple(dict.fromkeys(sized(one, size) for one in words for size in sizes)),
         ranks=ranks,
         ranks_per_node=ranks_per_node or 0,
-        repeats=given.pop("repeats") or REPEATS,
+        repeats=given.pop("repeats"),
         configurations=given.pop("configurations") or 0,
         budget_seconds=given.pop("budget"),
         vary=parse_vary(vary),

@@ -10,17 +10,15 @@ from collections.abc import Sequence
 
 from stripewise.errors import UsageError
 from stripewise.runtime import (
-    MpiInstallation,
     built_program,
     find_launcher,
     find_runtime,
     mpi_of_command,
-    mpiexec_words,
 )
 
 
 def kernel_program(
-    family: str | None, mpiexec: str, ranks: Sequence[int]
+    family: str | None, mpiexec: str, ranks: Sequence[int], options: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], str]:
     """Return the words before the number of ranks, and the path of the kernel's program.
 
@@ -29,6 +27,7 @@ def kernel_program(
             first one that a kernel is built for.
         mpiexec: Name or path of the launcher; "": that of the MPI.
         ranks: Numbers of ranks that are to be started.
+        options: For the launcher.
 
     Raises:
         UsageError: There is no such launcher, or its MPI cannot be told.
@@ -39,11 +38,11 @@ def kernel_program(
         family = _family(mpiexec, tuple(runtime.kernels))
     chosen, program = built_program(runtime, runtime.kernels, "kernel", family)
     if mpiexec:
-        return (_located(mpiexec), "-n"), str(program)
-    mpi: MpiInstallation = find_launcher(chosen)
-    *before, _, _ = [word for word in mpiexec_words(mpi, 1)]
-    crowded = max(ranks) > len(os.sched_getaffinity(0)) and mpi.family == "openmpi"
-    return (*before, *(["--oversubscribe"] if crowded else []), "-n"), str(program)
+        return (_located(mpiexec), *options, "-n"), str(program)
+    mpi = find_launcher(chosen)
+    crowded = mpi.family == "openmpi" and max(ranks) > len(os.sched_getaffinity(0))
+    words = (*(["--oversubscribe"] if crowded else []), *options)
+    return (str(mpi.mpiexec), *words, "-n"), str(program)
 
 
 def _located(mpiexec: str) -> str:
