@@ -9,10 +9,13 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.adoption._answer import answer as answer
     from stripewise.adoption._answer import default_answer as default_answer
+    from stripewise.adoption._known import Judged as Judged
     from stripewise.adoption._question import Answer as Answer
-    from stripewise.adoption._question import Judged as Judged
     from stripewise.adoption._question import Level as Level
     from stripewise.adoption._question import Question as Question
     from stripewise.adoption._question import adoptable_space as adoptable_space
+    from stripewise.adoption._seen import seen_of as seen_of
+    from stripewise.adoption._session import Adoption as Adoption
+    from stripewise.adoption._session import Plan as Plan
 else:
     __getattr__, __all__ = lazy_exports(__name__)

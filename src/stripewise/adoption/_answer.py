@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from math import exp
 
 from stripewise.adoption._classes import class_questions, joined
+from stripewise.adoption._known import Judged
 from stripewise.adoption._promises import Promise, best_of, carried_over, promise
-from stripewise.adoption._question import Answer, Judged, Level, Question
+from stripewise.adoption._question import Answer, Level, Question
 from stripewise.adoption._words import default_sentence, model_sentence, study_sentence
 from stripewise.knowledge import Avoided, Lesson, Likeness, compare, failures, supported
 from stripewise.model import ProgramFacts, Value

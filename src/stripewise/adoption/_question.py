@@ -4,22 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from stripewise.adoption._known import Judged
+from stripewise.adoption._unasked import why_not_unasked
 from stripewise.knowledge import Case
 from stripewise.machines import Storage
 from stripewise.model import Configuration, ProgramFacts, Value
 from stripewise.performance import Ground
 from stripewise.policy import Policy
-from stripewise.tunables import Layer, SafetyClass, Space, Tunable, find_space
-
-LAYOUT = frozenset({"mpiio.striping_factor", "mpiio.striping_unit"})
-"""Settings of the layout that leave every byte of a file where it is: they say on which targets of
-the storage the file lies."""
-OF_MCA = frozenset({"mca.io", "mca.fcoll"})
-"""Parameters of Open MPI that are set unasked: each chooses a component that writes the same."""
+from stripewise.tunables import SafetyClass, Space, Tunable, find_space
 
 
 class Level(StrEnum):
@@ -33,21 +29,6 @@ class Level(StrEnum):
     """A model of the storage, for the pattern of this program."""
     DEFAULT = "default"
     """Nowhere: nothing is set."""
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Settings that a run of this program had because of an earlier answer, and what they gave.
-
-    Attributes:
-        settings: Tunable name to value.
-        unix_seconds: When they were judged.
-        words: What came of them: "made its I/O 1.4x slower on 2026-11-03".
-    """
-
-    settings: Mapping[str, Value]
-    unix_seconds: float
-    words: str
 
 
 @dataclass(frozen=True)
@@ -102,26 +83,19 @@ class Answer:
     refused: tuple[str, ...] = ()
 
 
-def adoptable_space(facts: ProgramFacts, policy: Policy) -> Space:
+def adoptable_space(
+    facts: ProgramFacts, policy: Policy, taken: Container[str] = frozenset()
+) -> Space:
     """Return what may be set for a program without being asked.
 
     Args:
         facts: Of its last run.
         policy: What the site and the user allow, above all else.
+        taken: Names of tunables that the user has set by other means.
     """
-    return find_space(
-        facts,
-        lambda tunable: policy.why_not(tunable) or why_not_unasked(tunable),
-        classes=(SafetyClass.SAFE, SafetyClass.LAYOUT),
-    )
 
+    def why_not(tunable: Tunable) -> str:
+        own = "it is set in the environment" if tunable.name in taken else ""
+        return policy.why_not(tunable) or why_not_unasked(tunable) or own
 
-def why_not_unasked(tunable: Tunable) -> str:
-    """Return why a tunable is never set without being asked; "" if it may be."""
-    if tunable.safety is not SafetyClass.SAFE and tunable.name not in LAYOUT:
-        return f"class {tunable.safety}: set only by a configuration that is named"
-    if tunable.layer in (Layer.ENVIRONMENT, Layer.JOB):
-        return f"{tunable.layer.settings.lower()} are not set unasked"
-    if tunable.layer is Layer.MCA and tunable.name not in OF_MCA:
-        return "this parameter of Open MPI is not set unasked"
-    return ""
+    return find_space(facts, why_not, classes=(SafetyClass.SAFE, SafetyClass.LAYOUT))

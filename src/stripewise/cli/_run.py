@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     epilog=examples(
         "stripewise run -- mpiexec -n 4 ./program output.h5",
         "stripewise run --config program.stripewise/best.toml -- mpiexec -n 4 ./program out.h5",
+        "stripewise run --auto -- mpiexec -n 4 ./program output.h5",
+        "stripewise run --auto --dry-run -- mpiexec -n 4 ./program output.h5",
         "stripewise run --config hints.toml --report -- srun ./program",
         "stripewise run --on archer2-hdd@1/64 -- mpiexec -n 4 ./program output.h5",
         "stripewise run --capture -- mpiexec -n 4 ./program output.h5",
@@ -41,6 +43,15 @@ if TYPE_CHECKING:
 )
 @file_option(
     "--config", help="Configuration to apply, in any format that `stripewise config` reads."
+)
+@click.option(
+    "--auto",
+    is_flag=True,
+    help="Apply safe settings that are known to help this program, programs like it, or, by a "
+    "model of the storage, its access pattern; judge them by the run.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="With --auto: print what would be set, and do not run."
 )
 @click.option(
     "--allow-environment",
@@ -67,6 +78,8 @@ if TYPE_CHECKING:
 @program_argument
 def command(
     config: Path | None,
+    auto: bool,
+    dry_run: bool,
     allowed: tuple[str, ...],
     sync: bool,
     keep_containers: Path | None,
@@ -86,6 +99,9 @@ def command(
     back until it would have finished there.  A program that was not reached, and so ran on this
     host's storage, is an error with exit code 6.
 
+    With --auto, one line says before the run what is set and why, and one line after it what came
+    of it.  Of a program that is not known nothing is set; what it does is remembered.
+
     Options of Stripewise stand before COMMAND; whatever follows COMMAND belongs to it.  The
     `--` before COMMAND may be left out.
     """
@@ -93,8 +109,23 @@ def command(
 
     if not program:
         raise UsageError("nothing to run; give a command: stripewise run -- mpiexec -n 4 ./app")
+    if auto and config is not None:
+        raise UsageError("--auto and --config cannot both say what is set; leave one of them out")
+    if dry_run and not auto:
+        raise UsageError("--dry-run goes with --auto: it says what that would set")
     storage, root = storage_to_emulate(given, sync=sync)
     configuration = _load(config, allowed)
+    adopted = None
+    if auto:
+        from stripewise.cli import _auto
+
+        adopted = _auto.Auto(program, storage, root, sync=sync)
+        if dry_run:
+            _auto.dry_run(adopted, as_json=as_json)
+            return
+        configuration = adopted.plan.configuration
+        if not as_json:
+            adopted.say()
     _say_resources(program, configuration)
     runtime = find_runtime()
     trace = None
@@ -102,23 +133,28 @@ def command(
         from stripewise.cli._trace import new_directory
 
         trace = new_directory(None, program)
+    if adopted is not None:
+        adopted.begin()
     done = run_in_place(
         program,
         runtime,
         configuration=configuration,
         sync=sync,
         keep=keep_containers,
-        capture=capture,
+        capture=capture or (adopted.capture if adopted is not None else ""),
         containers=trace,
         allowed=allowed,
         storage=storage,
         root=root,
+        whole=adopted is not None and adopted.plan.capture,
     )
     from stripewise.report import observation, observed_lines
 
     seen = observation(done, configuration, captured=bool(capture), storage=storage)
+    outcome = adopted.finish(seen, quiet=as_json) if adopted is not None else ""
     if as_json:
-        print_json(seen.as_json(), indent=None)
+        of_auto = {"auto": {**adopted.as_json(), "outcome": outcome}} if adopted else {}
+        print_json({**seen.as_json(), **of_auto}, indent=None)
     else:
         for line in observed_lines(seen, everything=report):
             echo(line, err=True)

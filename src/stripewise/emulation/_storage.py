@@ -20,7 +20,7 @@ from stripewise.machines import (
     find_storage,
     granted_targets,
 )
-from stripewise.model import Striping
+from stripewise.model import ProgramFacts, Striping
 
 MOST_NODES = 256
 """Nodes that have clocks of their own; more processes than they hold begin again at the first."""
@@ -171,6 +171,16 @@ class EmulatedStorage:
             for one in setups
             for name, value in one.when.items()
             if one != chosen and len(one.when) == 1
+        )
+
+    def seen_by(self, facts: ProgramFacts) -> ProgramFacts:
+        """Return a program's facts as they are on this storage."""
+        return replace(
+            facts,
+            filesystem=self.storage.kind,
+            striping=self.striping,
+            network_variables=self.network_variables,
+            virtual_nodes=self.nodes_of(facts.n_ranks),
         )
 
     @property

@@ -8,10 +8,12 @@ import hashlib
 import os
 import platform
 import re
+from dataclasses import replace
 from math import log2
 from pathlib import Path
 
 from stripewise.elf import library_versions
+from stripewise.emulation import EmulatedStorage
 from stripewise.knowledge._records import LIBRARIES, Case, Fingerprint, Machine, Stack
 from stripewise.machines import local_storage
 from stripewise.model import ProgramFacts
@@ -71,6 +73,18 @@ def describe_machine(directory: Path, root: Path = Path("/")) -> Machine:
         device=mount.medium,
         storage=hashlib.sha256(source).hexdigest()[:16] if mount.is_network else "",
         described=found.name if found.is_described else "",
+    )
+
+
+def emulated_machine(machine: Machine, storage: EmulatedStorage) -> Machine:
+    """Return a machine with the storage that its runs find, which is emulated."""
+    return replace(
+        machine,
+        filesystem=storage.storage.kind,
+        device="",
+        storage=storage.digest,
+        emulated=storage.identity,
+        described="",
     )
 
 

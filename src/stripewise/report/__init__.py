@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stripewise.report._model import models_lines as models_lines
     from stripewise.report._model import score_lines as score_lines
     from stripewise.report._model import validated_lines as validated_lines
+    from stripewise.report._observed import Observation as Observation
     from stripewise.report._observed import headline as headline
     from stripewise.report._observed import observation as observation
     from stripewise.report._observed import observed_lines as observed_lines

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +85,7 @@ def observation(
 
     files = observed_files(run.profile, Path.cwd())
     facts = program_facts(run.profile, run.elapsed_seconds, environment=run.environment)
-    facts = _on_emulated(facts, storage)
+    facts = storage.seen_by(facts) if storage is not None else facts
     warnings = [run.problem] if run.problem else []
     if not run.handshake.ok and not run.problem:
         message = run.handshake.message
@@ -116,13 +116,6 @@ def observation(
 def _is_counted(run: InPlaceRun, warning: str) -> bool:
     """Whether a note of a process is among what the emulated storage has counted."""
     return run.emulated is not None and ": emulation: " in warning
-
-
-def _on_emulated(facts: ProgramFacts, storage: EmulatedStorage | None) -> ProgramFacts:
-    """Return the facts as they are on the storage that was emulated."""
-    if storage is None:
-        return facts
-    return replace(facts, filesystem=storage.storage.kind, striping=storage.striping)
 
 
 def _not_emulated(run: InPlaceRun, warnings: list[str]) -> list[str]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from stripewise.runtime._series import SeriesOutcome as SeriesOutcome
     from stripewise.runtime._series import ranks_not_shown as ranks_not_shown
     from stripewise.runtime._words import is_wrapper as is_wrapper
+    from stripewise.runtime._words import program_file as program_file
     from stripewise.runtime._words import program_name as program_name
     from stripewise.runtime._words import program_word as program_word
     from stripewise.runtime._words import ranks_of_command as ranks_of_command

@@ -24,7 +24,7 @@ from stripewise.runtime._words import ranks_of_command
 
 if TYPE_CHECKING:
     from stripewise.emulation import EmulatedRun, EmulatedStorage
-    from stripewise.model import RunProfile
+    from stripewise.model import Evidence, RunProfile
     from stripewise.readers import Handshake
     from stripewise.runtime._series import SeriesOutcome
 
@@ -56,6 +56,7 @@ class InPlaceRun:
         problem: Why its containers could not be read; "" if they could.
         emulated: What the storage saw that was emulated; None: none was.
         series: What came of the settings for later files of a series; None: none were given.
+        evidence: All that its containers tell, where that was asked for.
     """
 
     run_id: str
@@ -68,6 +69,7 @@ class InPlaceRun:
     problem: str = ""
     emulated: EmulatedRun | None = None
     series: SeriesOutcome | None = None
+    evidence: Evidence | None = None
 
     @property
     def shell_exit_code(self) -> int:
@@ -88,6 +90,7 @@ def run_in_place(
     storage: EmulatedStorage | None = None,
     root: Path | None = None,
     series: Sequence[SeriesRule] = (),
+    whole: bool = False,
 ) -> InPlaceRun:
     """Run a command with this process's own standard streams and directory.
 
@@ -108,6 +111,7 @@ def run_in_place(
         storage: That files below `root` are emulated to lie on; they are not fsync'ed then.
         root: Directory; the current one if not given.
         series: Settings from the second file of a series on, if the ranks can agree.
+        whole: Read the single calls that were recorded as well.
 
     Raises:
         ConfigurationError: The configuration carries a variable that can run code.
@@ -153,9 +157,19 @@ def run_in_place(
         elapsed = time.monotonic() - start
         emulated = emulation.read() if emulation is not None else None
         outcome = mapping.read() if mapping is not None else None
-        profile, seen, problem = _read(directory, command)
+        evidence, seen, problem = _read(directory, command, whole=whole)
     return InPlaceRun(
-        run_id, code, elapsed, profile, seen, environment, directory, problem, emulated, outcome
+        run_id,
+        code,
+        elapsed,
+        evidence.profile,
+        seen,
+        environment,
+        directory,
+        problem,
+        emulated,
+        outcome,
+        evidence if whole else None,
     )
 
 
@@ -182,18 +196,23 @@ def _container_directory(keep: Path | None, run_id: str, given: Path | None) -> 
         yield directory
 
 
-def _read(directory: Path, command: Sequence[str]) -> tuple[RunProfile, Handshake, str]:
+def _read(
+    directory: Path, command: Sequence[str], *, whole: bool
+) -> tuple[Evidence, Handshake, str]:
     """Counters of a run, whether it was seen, and why the counters could not be read.
 
     The readers are loaded here, once the program is done.
     """
-    from stripewise.readers import handshake, read_containers
+    from stripewise.model import Evidence
+    from stripewise.readers import handshake, read_containers, read_run
 
+    paths = sorted(directory.glob("*.sw"))
     try:
-        profile, problem = read_containers(sorted(directory.glob("*.sw"))), ""
+        found = read_run(paths) if whole else Evidence(read_containers(paths))
+        problem = ""
     except ContainerError as error:
-        profile, problem = read_containers([]), str(error)
-    return profile, handshake(profile, command), problem
+        found, problem = Evidence(read_containers([])), str(error)
+    return found, handshake(found.profile, command), problem
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -37,6 +37,22 @@ def program_word(command: Sequence[str]) -> str:
     return words[0] if words else ""
 
 
+def program_file(command: Sequence[str], directory: Path) -> Path | None:
+    """Return the file of a command's program; None for an interpreter, which is not the program.
+
+    Args:
+        command: To be run.
+        directory: That relative names are in.
+    """
+    word = program_word(command)
+    if not word or is_wrapper(word):
+        return None
+    if os.path.sep in word or (directory / word).is_file():
+        return directory / word
+    found = shutil.which(word)
+    return Path(found) if found else None
+
+
 def ranks_of_command(command: Sequence[str]) -> int | None:
     """Number of ranks that a launcher line asks for; None if it does not say."""
     if not command or not is_launcher(Path(command[0]).name):

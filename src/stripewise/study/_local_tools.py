@@ -9,13 +9,18 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache, partial
 
 import stripewise
 from stripewise.emulation import EmulatedStorage
 from stripewise.errors import UsageError
-from stripewise.knowledge import Machine, Memory, describe_machine, own_store, site_stores
+from stripewise.knowledge import (
+    Memory,
+    describe_machine,
+    emulated_machine,
+    own_store,
+    site_stores,
+)
 from stripewise.launch import Launcher, create_launcher
 from stripewise.machines import (
     KnownStorage,
@@ -59,7 +64,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     memory = None
     if options.memory:
         machine = describe_machine(options.study_directory)
-        machine = machine if storage is None else _emulated_machine(machine, storage)
+        machine = machine if storage is None else emulated_machine(machine, storage)
         memory = Memory(own_store(), site_stores(policy.knowledge), machine)
     if warning := other_file_system(options):
         ledger.warn(warning)
@@ -114,18 +119,6 @@ def _storage(options: StudyOptions, launcher: Launcher) -> EmulatedStorage | Non
             f"--on: the launcher {launcher.name} cannot emulate storage; leave --launcher out"
         )
     return EmulatedStorage.find(options.storage)
-
-
-def _emulated_machine(machine: Machine, storage: EmulatedStorage) -> Machine:
-    """Return this machine with the storage that its runs find."""
-    return replace(
-        machine,
-        filesystem=storage.storage.kind,
-        device="",
-        storage=storage.digest,
-        emulated=storage.identity,
-        described="",
-    )
 
 
 def open_workspace(options: StudyOptions) -> Workspace:

@@ -146,22 +146,12 @@ def look_first(
         program_facts(profile, measurement.elapsed_seconds),
         file_classes=file_classes(profile, place.directory),
         striping=striping,
+        filesystem=local_storage(place.directory).mount.kind,
     )
     facts = with_patterns(facts, evidence, place.directory)
-    if storage is not None:
-        facts = replace(
-            facts,
-            striping=storage.striping,
-            network_variables=storage.network_variables,
-            virtual_nodes=storage.nodes_of(facts.n_ranks),
-        )
+    facts = storage.seen_by(facts) if storage is not None else facts
     return FirstLook(
-        facts=replace(
-            facts,
-            filesystem=storage.storage.kind
-            if storage
-            else local_storage(place.directory).mount.kind,
-        ),
+        facts=facts,
         problem=problem,
         no_plugin=seen.state in (HandshakeState.PLUGIN_MISSING, HandshakeState.PLUGIN_WRONG),
         written_inputs=tuple(sorted(str(p) for p in changed.written if str(p) in inputs)),

@@ -8,21 +8,17 @@ have done, whatever the store holds by then.
 
 from __future__ import annotations
 
-import os
-import shutil
 import uuid
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from stripewise.knowledge import Memory, Recollection, describe_case
 from stripewise.model import StudyResult
-from stripewise.runtime import is_wrapper, program_name, program_word
+from stripewise.runtime import program_file, program_name
 from stripewise.strategies import SeededStrategy, Strategy
 from stripewise.study._context import Context
-from stripewise.study._options import StudyOptions
 
 _RECOLLECTION = TypeAdapter(Recollection)
 _TAKEN = "memory"
@@ -66,19 +62,8 @@ def _take(context: Context, memory: Memory) -> dict[str, Any]:
         memory.machine,
         context.facts,
         program=program_name(options.all_cases[0].command),
-        executable=find_executable(options),
+        executable=program_file(options.all_cases[0].command, options.origin),
         synced=options.sync,
     )
     found = memory.recall(case, context.space, context.facts)
     return {"study": uuid.uuid4().hex, "found": _RECOLLECTION.dump_python(found, mode="json")}
-
-
-def find_executable(options: StudyOptions) -> Path | None:
-    """Return the program's file; None for an interpreter, which is not the program."""
-    word = program_word(options.all_cases[0].command)
-    if not word or is_wrapper(word):
-        return None
-    if os.path.sep in word or (options.origin / word).is_file():
-        return options.origin / word
-    found = shutil.which(word)
-    return Path(found) if found else None

@@ -1,0 +1,244 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A run whose settings come from what is known: before it, and after it.
+
+Trouble with anything that is kept is a warning, and the program runs with its defaults.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stripewise.adoption._feedback import Outcome, Timed, Verdict, failed, judge
+from stripewise.adoption._identity import Identity, identify
+from stripewise.adoption._known import Judged, Known, Prepared, known_from_json, known_to_json
+from stripewise.errors import StripewiseError
+from stripewise.knowledge import KeptProfile, Profiles, StoreFile, own_path
+from stripewise.model import Configuration
+
+if TYPE_CHECKING:
+    from stripewise.adoption._consult import Consulted
+    from stripewise.emulation import EmulatedStorage
+
+_NOTHING = Configuration()
+DEFAULT = "default"
+SAME_BYTES = 0.05
+"""A program that moves another amount of data, by more than this share, is observed anew."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run gets.
+
+    Attributes:
+        prepared: The answer.
+        capture: Single calls are to be recorded: what the program does is not known.
+        identity: Of the program; None where nothing can be kept.
+        known: What was kept of it.
+        warnings: For the user.
+    """
+
+    prepared: Prepared
+    capture: bool = False
+    identity: Identity | None = None
+    known: Known = field(default_factory=Known)
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def configuration(self) -> Configuration:
+        """What is set."""
+        return self.prepared.configuration
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing is set."""
+        return self.configuration.is_empty
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is looked at of a run that has ended.
+
+    Attributes:
+        exit_code: Of the command.
+        run: Its times; None: it was not seen, or its times say nothing.
+        facts / case: As JSON data; None: single calls were not recorded.
+        notation: Of its pattern.
+        idle: It was observed that no setting could act.
+        others_set: It had settings that are not of the plan.
+    """
+
+    exit_code: int
+    run: Timed | None
+    facts: dict[str, object] | None = None
+    case: dict[str, object] | None = None
+    notation: str = ""
+    idle: bool = False
+    others_set: bool = False
+
+
+class Adoption:
+    """Settings for runs in one directory.
+
+    Attributes:
+        directory: Of the runs.
+        storage: That is emulated there; None: what is there.
+    """
+
+    def __init__(
+        self, directory: Path, storage: EmulatedStorage | None = None, *, sync: bool = False
+    ) -> None:
+        """Take the directory; nothing is opened yet."""
+        self.directory = directory
+        self.storage = storage
+        self._sync = sync
+        self._profiles = Profiles(StoreFile(own_path()))
+
+    def plan(self, command: Sequence[str]) -> Plan:
+        """Return what a run of a command gets."""
+        try:
+            return self._plan(command)
+        except (StripewiseError, OSError) as error:
+            return Plan(_default("what is known cannot be used"), warnings=(str(error),))
+
+    def begin(self, plan: Plan) -> None:
+        """Note that a run under settings begins: one that never ends is a loss."""
+        if plan.identity is not None and not plan.is_default:
+            try:
+                self._keep(plan.identity, replace(plan.known, pending=True))
+            except (StripewiseError, OSError):
+                return
+
+    def finish(self, plan: Plan, seen: Seen) -> tuple[str, tuple[str, ...]]:
+        """Judge the settings of a run and keep what was seen.
+
+        Returns:
+            A line for people ("" for none), and warnings.
+        """
+        if plan.identity is None:
+            return "", ()
+        known, verdict = after(plan, seen)
+        try:
+            state = self._keep(plan.identity, known)
+            consulted = self._consult(known, state)
+            known = replace(known, prepared=consulted.prepared)
+            self._keep(plan.identity, known)
+        except (StripewiseError, OSError) as error:
+            return _line(verdict, plan), (f"this run is not remembered: {error}",)
+        return _line(verdict, plan), consulted.warnings
+
+    def _plan(self, command: Sequence[str]) -> Plan:
+        found = identify(
+            command, self.directory, self._profiles, storage=self.storage, sync=self._sync
+        )
+        if not found.executable_sha256:
+            why = f"the file of {found.program} cannot be read, so it is not recognised"
+            return Plan(_default(why))
+        looked = self._profiles.look(found.identity, found.executable_sha256, found.ground)
+        if looked.exact is None:
+            return self._of_others(found, looked.others, looked.state)
+        known = known_from_json(looked.exact.document)
+        if known.pending and known.prepared is not None:
+            known = _judged(replace(known, pending=False), _lost(known.prepared))
+        return self._of_known(found, known, looked.state)
+
+    def _of_others(self, found: Identity, others: Sequence[KeptProfile], state: str) -> Plan:
+        """Take what is known of runs with other arguments, if all of them did the same."""
+        several = [known_from_json(one.document) for one in others]
+        several = [one for one in several if one.facts]
+        if len({one.notation for one in several}) == 1:
+            known = replace(several[0], under=(), judged=several[0].judged, pending=False)
+            return self._of_known(found, known, state)
+        why = "no run of this program is known; this one is remembered"
+        if several:
+            why = "what this program does depends on its arguments; this run is remembered"
+        return Plan(_default(why), True, found)
+
+    def _of_known(self, found: Identity, known: Known, state: str) -> Plan:
+        from stripewise.adoption._unasked import check_unasked
+
+        full = f"{_version()} {state}"
+        prepared, warnings = known.prepared, tuple[str, ...]()
+        if prepared is None or not prepared.holds(full):
+            consulted = self._consult(known, state)
+            prepared, warnings = consulted.prepared, consulted.warnings
+        check_unasked(prepared.configuration)
+        return Plan(prepared, not known.facts, found, replace(known, prepared=prepared), warnings)
+
+    def _consult(self, known: Known, state: str) -> Consulted:
+        from stripewise.adoption._consult import consult
+
+        return consult(known, self.directory, state, self.storage)
+
+    def _keep(self, identity: Identity, known: Known) -> str:
+        kept = KeptProfile(
+            identity.identity, identity.executable_sha256, identity.ground, known_to_json(known)
+        )
+        return self._profiles.keep(kept)
+
+
+def after(plan: Plan, seen: Seen) -> tuple[Known, Verdict | None]:
+    """Return what is known after a run, and what came of its settings; None: it had none."""
+    known = replace(plan.known, pending=False)
+    if plan.is_default:
+        if seen.exit_code or seen.others_set:
+            return known, None
+        if seen.facts is not None and seen.case is not None:
+            known = replace(known, facts=seen.facts, case=seen.case, notation=seen.notation)
+        return (known.with_plain(seen.run) if seen.run else known), None
+    if seen.exit_code:
+        verdict = failed(seen.exit_code)
+    elif seen.run is None:
+        return known, None
+    else:
+        known = known.with_under(seen.run)
+        verdict = judge(known.plain, known.under, idle=seen.idle)
+        if verdict.outcome is Outcome.UNKNOWN and _moved_else(known, seen.run):
+            known = replace(known, facts={}, case={}, under=(), prepared=None)
+    return (_judged(known, verdict) if verdict.is_final else known), verdict
+
+
+def _moved_else(known: Known, run: Timed) -> bool:
+    """Whether the program moved other amounts of data than in all runs without settings."""
+    amounts = [one.moved_bytes for one in known.plain]
+    return bool(amounts) and all(
+        abs(amount - run.moved_bytes) > SAME_BYTES * max(amount, run.moved_bytes)
+        for amount in amounts
+    )
+
+
+def _judged(known: Known, verdict: Verdict) -> Known:
+    if known.prepared is None:
+        return known
+    now = time.time()
+    words = f"{verdict.words} on {time.strftime('%Y-%m-%d', time.localtime(now))}"
+    return known.with_judged(Judged(known.prepared.settings, now, words))
+
+
+def _lost(prepared: Prepared) -> Verdict:
+    del prepared
+    return Verdict(Outcome.FAILED, None, "were set in a run that did not end", True)
+
+
+def _line(verdict: Verdict | None, plan: Plan) -> str:
+    """Say what came of settings, and what follows from it."""
+    if verdict is None:
+        return ""
+    text = f"the settings {verdict.words}"
+    if verdict.is_final:
+        return f"{text}; the next run has none"
+    return text
+
+
+def _default(why: str) -> Prepared:
+    return Prepared(DEFAULT, {}, _NOTHING, f"nothing is set: {why}")
+
+
+def _version() -> str:
+    import stripewise
+
+    return stripewise.__version__
