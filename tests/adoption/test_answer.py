@@ -108,7 +108,9 @@ def test_a_pattern_that_is_too_far_without_a_model_is_left_alone():
     found = answer(asked, [lesson(CB, of=far_from(asked))])
     assert (found.level, found.settings) == (Level.DEFAULT, {})
     assert "nothing is set: no tuned pattern is near (nearest: other" in found.sentence
-    assert answer(question(), []).sentence == "nothing is set: no study is kept"
+    assert (
+        answer(question(), []).sentence == "nothing is set: no study of a program like it is kept"
+    )
 
 
 def test_settings_of_a_dangerous_class_are_refused_and_said(executable):

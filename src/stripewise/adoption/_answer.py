@@ -13,7 +13,16 @@ from stripewise.adoption._known import Judged
 from stripewise.adoption._promises import Promise, best_of, carried_over, promise
 from stripewise.adoption._question import Answer, Level, Question
 from stripewise.adoption._words import default_sentence, model_sentence, study_sentence
-from stripewise.knowledge import Avoided, Lesson, Likeness, compare, failures, supported
+from stripewise.knowledge import (
+    Avoided,
+    Case,
+    Lesson,
+    Likeness,
+    compare,
+    failures,
+    matches_of,
+    supported,
+)
 from stripewise.model import ProgramFacts, Value
 from stripewise.performance import Model
 from stripewise.tunables import build_configuration, settings_text, split_scope
@@ -55,6 +64,9 @@ def answer(question: Question, lessons: Sequence[Lesson], models: Sequence[Model
         lessons = [one for one in lessons if one.recorded_unix_seconds > judged.unix_seconds]
         models = [one for one in models if one.trained_unix_seconds > judged.unix_seconds]
         question = replace(question, storage=None)
+    # Of a study that waited for the storage and of one that did not, both are asked here.
+    synced = question.case.synced
+    lessons = [replace(one, case=replace(one.case, synced=synced)) for one in lessons]
     whole = _answer_alike(question, lessons, models)
     if whole.level is Level.DEFAULT and judged is not None:
         return default_answer(_judged_words(judged))
@@ -78,9 +90,7 @@ def _answer_alike(
     """Return one answer for all files."""
     facts = question.facts
     assert facts is not None
-    compared = [(lesson, compare(question.case, lesson.case)) for lesson in lessons]
-    compared.sort(key=lambda pair: (pair[1].distance, -pair[0].recorded_unix_seconds))
-    near = [pair for pair in compared if pair[1].is_near]
+    near = [(match.lesson, match.likeness) for match in matches_of(question.case, lessons)]
     known = [pair for pair in near if pair[1].same_program]
     bad = (*failures(question.case, lessons), *_judged(question))
     found = _of_program(question, facts, known, bad)
@@ -90,7 +100,7 @@ def _answer_alike(
     found = _of_pattern(question, facts, near, promised, bad)
     if found.answer is not None:
         return found.answer
-    why = found.why or _far(compared[0] if compared else None)
+    why = found.why or _far(question.case, lessons)
     found = _of_model(question, facts, promised, why, bad)
     refused = _refused(question, near)
     if found.answer is None:
@@ -241,12 +251,13 @@ def _no_gain(near: Near) -> str:
     return f"no study of programs like it ({name}) found an improvement"
 
 
-def _far(nearest: tuple[Lesson, Likeness] | None) -> str:
-    if nearest is None:
-        return "no study is kept"
-    lesson, likeness = nearest
+def _far(case: Case, lessons: Sequence[Lesson]) -> str:
+    if not lessons:
+        return "no study of a program like it is kept"
+    compared = [(compare(case, lesson.case).distance, lesson) for lesson in lessons]
+    distance, lesson = min(compared, key=lambda pair: pair[0])
     name = lesson.case.fingerprint.program
-    return f"no tuned pattern is near (nearest: {name}, distance {likeness.distance:.2f})"
+    return f"no tuned pattern is near (nearest: {name}, distance {distance:.2f})"
 
 
 def _judged_words(judged: Judged) -> str:

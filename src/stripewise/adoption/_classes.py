@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import log2
 
 from stripewise.adoption._question import Answer, Level, Question
-from stripewise.knowledge import Fingerprint
+from stripewise.knowledge import Case, parts_of
 from stripewise.model import FileClass, PatternSummary, ProgramFacts, Value
 from stripewise.tunables import acts_per_file, build_configuration, is_valid, scoped
 
@@ -21,10 +20,11 @@ def class_questions(question: Question) -> Iterator[tuple[str, Question]]:
     facts = question.facts
     if facts is None:
         return
+    cases = {part.match: part.case for part in parts_of(question.case)}
     for number, one in enumerate(facts.file_classes, start=1):
         own = tuple(pattern for pattern in facts.patterns if pattern.file_class == number)
-        if one.match and own:
-            yield one.match, _part(question, facts, one, own)
+        if one.match in cases and one.match and own:
+            yield one.match, _part(question, facts, one, own, cases[one.match])
 
 
 def joined(whole: Answer, parts: Sequence[tuple[str, Answer]], facts: ProgramFacts) -> Answer:
@@ -69,7 +69,11 @@ def _joint_ratio(parts: Sequence[tuple[str, Answer]], facts: ProgramFacts) -> fl
 
 
 def _part(
-    question: Question, facts: ProgramFacts, one: FileClass, own: tuple[PatternSummary, ...]
+    question: Question,
+    facts: ProgramFacts,
+    one: FileClass,
+    own: tuple[PatternSummary, ...],
+    case: Case,
 ) -> Question:
     """Return the question for one class: its patterns as if the program had no others."""
     whole = sum(pattern.share for pattern in own) or 1.0
@@ -91,22 +95,4 @@ def _part(
         posix_bytes=moved - collective - independent,
         noncontiguous=one.noncontiguous,
     )
-    print_ = _fingerprint(question.case.fingerprint, part, one)
-    return replace(question, facts=part, case=replace(question.case, fingerprint=print_))
-
-
-def _fingerprint(whole: Fingerprint, part: ProgramFacts, one: FileClass) -> Fingerprint:
-    moved = max(1, part.write_bytes + part.read_bytes)
-    calls = moved / one.call_bytes if one.call_bytes else 0.0
-    return replace(
-        whole,
-        executable_sha256="",
-        patterns=part.patterns,
-        collective_share=part.collective_bytes / moved,
-        independent_share=part.independent_bytes / moved,
-        posix_share=part.posix_bytes / moved,
-        read_share=part.read_bytes / moved,
-        noncontiguous=one.noncontiguous,
-        bytes_per_call_log2=round(log2(one.call_bytes), 3) if one.call_bytes else 0.0,
-        calls_per_rank_log2=round(log2(max(1.0, calls / part.n_ranks)), 3) if calls else 0.0,
-    )
+    return replace(question, facts=part, case=case)

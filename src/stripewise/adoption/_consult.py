@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from stripewise.adoption._answer import answer, default_answer
 from stripewise.adoption._known import Known, Prepared, Watched
 from stripewise.adoption._question import Answer, Question, adoptable_space
 from stripewise.errors import StorageError, StripewiseError
-from stripewise.knowledge import Case, Lesson, own_store, site_stores
+from stripewise.knowledge import Case, Lesson, lessons_for, own_store, site_stores
 from stripewise.machines import known_storage, machine_directories
 from stripewise.model import ProgramFacts
 from stripewise.performance import ground_of, load_models, own_models, site_models
@@ -126,14 +126,12 @@ def _described(
 
 
 def _lessons(case: Case, policy: Policy, warnings: list[str]) -> list[Lesson]:
+    stores = (own_store(), *site_stores(policy.knowledge))
     found: dict[str, Lesson] = {}
-    for store in (own_store(), *site_stores(policy.knowledge)):
-        try:
-            for lesson in store.lessons(mpi_family=case.stack.mpi_family):
-                found.setdefault(lesson.study_id, lesson)
-        except (StripewiseError, OSError) as error:
-            warnings.append(str(error))
-        warnings += [store.damage] if store.damage else []
+    for synced in (True, False):
+        lessons, _, said = lessons_for(replace(case, synced=synced), stores)
+        found |= {lesson.study_id: lesson for lesson in lessons}
+        warnings += [text for text in said if text not in warnings]
     return list(found.values())
 
 
