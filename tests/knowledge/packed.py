@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lessons import MACHINE, case, lesson
 from minisign import KeyPair
 
+from knowledge.lessons import MACHINE, case, lesson
 from stripewise.knowledge import Pack, gather
 from stripewise.patterns import PatternClass
 from stripewise.performance import Ground, Model, Range, Term
