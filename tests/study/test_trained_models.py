@@ -18,9 +18,10 @@ from stripewise.performance import (
     Term,
     class_of_program,
     ground_of,
+    save_model,
 )
 from stripewise.simulation import workload_from_kernel
-from stripewise.study import StudyOptions, run_study, simulated_workload
+from stripewise.study import StudyOptions, run_study, simulated_workload, tune_simulated
 from support.study_fakes import FakeLauncher, fake_tools, lognormal
 
 NODES, PER_NODE = 4, 24
@@ -67,6 +68,18 @@ def tuned(path, program, loaded=None, **options):
         memory=False, **{"storage": EMULATED, **options},
     )  # fmt: skip
     return run_study(given, None, lambda _options, _ledger: tools)
+
+
+def test_studies_in_virtual_time_know_models_too(tmp_path, models, program, monkeypatch):
+    monkeypatch.setenv("STRIPEWISE_MODELS", str(tmp_path))
+    save_model(models.models[0])
+
+    def tune(strategy):
+        options = StudyOptions(("vorpal",), tmp_path, tmp_path, strategy=strategy, trials=2)
+        return decided(tune_simulated(program, options))
+
+    assert "trained model: the search begins" in tune("model")
+    assert "trained model" not in tune("auto")
 
 
 def decided(result):

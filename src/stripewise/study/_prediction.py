@@ -86,7 +86,7 @@ def _begin_with_model(
 def _fitted(context: Context, storage: Storage | None, program: SimulatedProgram | None) -> Fitted:
     """Return what trained models say of the program; the same one when a study goes on."""
     ledger, facts = context.ledger, context.facts
-    ground = ground_of(facts, storage=storage)
+    ground = context.tools.ground or ground_of(facts, storage=storage)
     recorded = ledger.recall(_MODEL)
     if recorded:
         model = model_from_json(recorded)

@@ -20,8 +20,10 @@ from stripewise.model import (
     VerificationStatus,
 )
 from stripewise.patterns import interleaved, summaries
+from stripewise.performance import Loaded, ground_of, load_models
 from stripewise.policy import Policy
 from stripewise.simulation import SimulatedProgram, Workload
+from stripewise.strategies import ModelStrategy
 from stripewise.study._looking import look
 from stripewise.study._observer import Observer
 from stripewise.study._options import StudyOptions
@@ -98,6 +100,8 @@ def tune_simulated(
         ),
         policy=Policy(),
         provenance={"storage": f"{program.storage.name}, simulated"},
+        models=load_models if options.strategy == ModelStrategy.name else Loaded,
+        ground=ground_of(facts, storage=program.storage, stack=program.stack),
     )
     with tempfile.TemporaryDirectory(dir=_fast_directory()) as folder:
         home = Path(folder)

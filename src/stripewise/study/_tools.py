@@ -12,7 +12,7 @@ from stripewise.knowledge import Memory
 from stripewise.launch import Launcher, Outcome
 from stripewise.machines import KnownStorage
 from stripewise.model import Measurement, ProgramFacts, Verification
-from stripewise.performance import Loaded
+from stripewise.performance import Ground, Loaded
 from stripewise.policy import Policy
 from stripewise.tunables import Space
 from stripewise.workspace import Place, Workspace
@@ -60,6 +60,7 @@ class Tools:
         look / look_first: Read evidence.
         compare: Verifies outputs.
         models: Reads the trained models of this user and site; asked where one may be used.
+        ground: That models are asked for; None: what storage and facts say.
         unreadable: Why the content of a run's outputs, by run_id, cannot be compared here; "" if
             it can.
         find_space: Tunables for a program, by its facts.
@@ -83,4 +84,5 @@ class Tools:
     storage: EmulatedStorage | None = None
     known: KnownStorage | None = None
     models: Callable[[], Loaded] = Loaded
+    ground: Ground | None = None
     unreadable: Callable[[str], str] = lambda run_id: ""
