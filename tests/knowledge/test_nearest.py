@@ -97,7 +97,7 @@ def test_codes_tell_the_distance(tmp_path, many):
     with store.opened(writing=False) as connection:
         blob = b"".join(row for (row,) in connection.execute("SELECT features FROM page"))
         codes = np.frombuffer(blob, np.uint8).reshape(len(index.COLUMNS), -1)
-        table = _Table(connection, codes)
+        table = _Table(connection, [codes])
         told = table.distances(question, table.places(question))
     exact = [compare(question, one.case).distance for one in many]
     assert np.abs(told - exact).max() < 0.02

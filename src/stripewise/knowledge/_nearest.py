@@ -11,6 +11,8 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import lru_cache
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ from stripewise.patterns import (
 )
 
 Floats = NDArray[np.float32]
-SAMPLE = 2048
+SAMPLE = 512
 """Rows that are compared first."""
 SLACK = 0.05
 """Codes are coarse: so much beyond the limit is still looked at."""
@@ -54,7 +56,7 @@ def nearest_rows(
     pages = [np.frombuffer(blob, np.uint8).reshape(width, -1) for _, blob in found]
     if not pages:
         return [], 0
-    table = _Table(connection, np.concatenate(pages, axis=1))
+    table = _Table(connection, pages)
     near = _near(table, case, 2 * most)
     heights = [page.shape[1] for page in pages]
     studies = _studies(connection, [number for number, _ in found], heights, near)
@@ -66,20 +68,22 @@ def nearest_rows(
 
 
 def _near(table: _Table, case: Case, most: int) -> NDArray[np.intp]:
-    """Return the nearest rows in order; a few of like places first, so that others are ruled out.
+    """Return the nearest rows in order.
 
-    No row is nearer than its stack and its machine are, and these are looked up quickly; then
-    counters and scale rule others out.
+    All rows are compared by stack, machine, counters and scale.  The patterns of the best of
+    them are compared first, so that others are ruled out.
     """
-    least = table.places(case)
     limit = similarity.NEAR + SLACK
-    if least.size > SAMPLE:
-        sample = np.argpartition(least, SAMPLE)[:SAMPLE]
-        told = table.take(sample).distances(case, least[sample])
-        limit = min(limit, float(np.partition(told, most)[most]))
+    places = table.places(case)
+    least = table.at_least(case, places)
     rows = np.flatnonzero(least <= limit)
-    rows = rows[table.take(rows).at_least(case, least[rows]) <= limit]
-    distance = table.take(rows).distances(case, least[rows])
+    least = least[rows]
+    if rows.size > SAMPLE:
+        sample = rows[np.argpartition(least, SAMPLE)[:SAMPLE]]
+        told = table.take(sample).distances(case, places[sample])
+        limit = min(limit, float(np.partition(told, most)[most]))
+    rows = rows[least <= limit]
+    distance = table.take(rows).distances(case, places[rows])
     inside = np.flatnonzero(distance <= limit)
     order = inside[np.argsort(distance[inside], kind="stable")]
     return rows[order[:most]]
@@ -109,22 +113,29 @@ class _Table:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        codes: NDArray[np.uint8],
-        rows: NDArray[np.intp] | None = None,
-        known: dict[str, dict[int, Any]] | None = None,
+        pages: Sequence[NDArray[np.uint8]],
     ) -> None:
         self._connection = connection
-        self._known: dict[str, dict[int, Any]] = {} if known is None else known
-        self._codes, self._rows = codes, rows
+        self._pages = pages
         self._place = {name: place for place, name in enumerate(features.COLUMNS)}
+        self._rows: NDArray[np.intp] | None = None
+        self._columns: dict[str, NDArray[np.uint8]] = {}
+        self._known: dict[str, dict[int, Any]] = {}
+        self._tables: dict[object, Floats] = {}
 
     def take(self, rows: NDArray[np.intp]) -> _Table:
         """Return some rows of all."""
-        return _Table(self._connection, self._codes, rows, self._known)
+        some = _Table(self._connection, self._pages)
+        some._rows, some._columns = rows, self._columns
+        some._known, some._tables = self._known, self._tables
+        return some
 
     def column(self, name: str) -> NDArray[np.uint8]:
         """Return the codes of one feature."""
-        codes: NDArray[np.uint8] = self._codes[self._place[name]]
+        if name not in self._columns:
+            place = self._place[name]
+            self._columns[name] = np.concatenate([page[place] for page in self._pages])
+        codes = self._columns[name]
         return codes if self._rows is None else codes[self._rows]
 
     def places(self, case: Case) -> Floats:
@@ -208,12 +219,14 @@ class _Table:
         )
 
     def _difference(self, name: str, mine: int) -> Floats:
-        table = np.abs(np.arange(256, dtype=np.float32) - mine)
-        return table[self.column(name)]
+        found = self.column(name).astype(np.float32)
+        found -= mine
+        return np.abs(found, out=found)
 
     def _least(self, name: str, mine: int, whole: float) -> Floats:
-        table = np.minimum(1.0, np.abs(np.arange(256) - mine) / whole).astype(np.float32)
-        return table[self.column(name)]
+        found = self._difference(name, mine)
+        found /= np.float32(whole)
+        return np.minimum(found, np.float32(1.0), out=found)
 
     def _divided(self, case: Case) -> Floats:
         """Return how differently the first patterns are divided, as `pattern_distance` does."""
@@ -239,10 +252,10 @@ class _Table:
     def _unlike(self, mine: Pattern, row: int) -> Floats:
         """Return the distance of one pattern to the one in this place of each row."""
         numbers = {
-            "run": features.code(np.log2(max(1, run_bytes(mine)))),
-            "size": features.code(np.log2(max(1, block_bytes(mine)))),
+            "run": features.code(log2(max(1, run_bytes(mine)))),
+            "size": features.code(log2(max(1, block_bytes(mine)))),
             "ranks": _ranks(mine.active_ranks),
-            "element": features.code(np.log2(mine.element_bytes)),
+            "element": features.code(log2(mine.element_bytes)),
             "halo": features.share_code(features.halo_share(mine)),
             "collective": features.share_code(mine.collective),
         }
@@ -250,7 +263,7 @@ class _Table:
         total = np.zeros(shape.size, np.float32)
         for name, (share, octaves) in distance_weights().items():
             if name == "distribution":
-                total += share * self._of_terms("structure", _distribution(mine), row)
+                total += share * self._of_terms("structure", _distribution(mine), row, mine)
             elif name == "dimensions":
                 total += share * _dimensions(len(mine.block))[shape]
             elif name in numbers:
@@ -262,14 +275,28 @@ class _Table:
         return total
 
     def _of_terms(
-        self, kind: str, distance: Callable[[Any], float], row: int | None = None
+        self,
+        kind: str,
+        distance: Callable[[Any], float],
+        row: int | None = None,
+        key: object = None,
     ) -> Floats:
-        """Return the distance of each row's term; that of terms that cannot be read is whole."""
-        terms = self._terms(kind)
-        table = np.ones(1 + max(terms, default=0), np.float32)
-        for number, term in terms.items():
-            with suppress(ValueError, TypeError, KeyError, IndexError):
-                table[number] = distance(term)
+        """Return the distance of each row's term; that of terms that cannot be read is whole.
+
+        Args:
+            kind: Of the terms.
+            distance: From what is looked up to a term.
+            row: Place of the pattern whose structure it is.
+            key: Tells what is looked up from others of the kind.
+        """
+        key = (kind, key)
+        if key not in self._tables:
+            terms = self._terms(kind)
+            self._tables[key] = np.ones(1 + max(terms, default=0), np.float32)
+            for number, term in terms.items():
+                with suppress(ValueError, TypeError, KeyError, IndexError):
+                    self._tables[key][number] = distance(term)
+        table = self._tables[key]
         place = "" if row is None else str(row)
         low = self.column(f"{kind}{place}").astype(np.uint16)
         high = self.column(f"{kind}_high{place}").astype(np.uint16)
@@ -293,13 +320,14 @@ class _Table:
 
 
 def _ranks(number: int) -> int:
-    return features.code(np.log2(max(1, number)), features.RANK_OCTAVE)
+    return features.code(log2(max(1, number)), features.RANK_OCTAVE)
 
 
 def _per_octave(name: str) -> int:
     return features.RANK_OCTAVE if name == "ranks" else features.OCTAVE
 
 
+@lru_cache(64)
 def _dimensions(mine: int) -> Floats:
     """Return the difference in number of dimensions for each code of a shape."""
     numbers = [code & ~features.WRITING for code in range(256)]
