@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from stripewise.performance._fitted import fitted_prediction as fitted_prediction
     from stripewise.performance._ground import Ground as Ground
     from stripewise.performance._ground import ground_of as ground_of
+    from stripewise.performance._judge import score_of as score_of
     from stripewise.performance._points import Places as Places
     from stripewise.performance._points import distinct as distinct
     from stripewise.performance._points import predict as predict
     from stripewise.performance._prediction import Prediction as Prediction
+    from stripewise.performance._records import BOOSTED as BOOSTED
+    from stripewise.performance._records import REGRESSION as REGRESSION
     from stripewise.performance._records import Model as Model
     from stripewise.performance._records import Range as Range
     from stripewise.performance._records import Sample as Sample
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     from stripewise.performance._records import Term as Term
     from stripewise.performance._records import Training as Training
     from stripewise.performance._records import Tree as Tree
+    from stripewise.performance._regression import fit_coefficients as fit_coefficients
+    from stripewise.performance._regression import fit_terms as fit_terms
+    from stripewise.performance._rows import samples_in_numbers as samples_in_numbers
     from stripewise.performance._store import PACKED_MODELS as PACKED_MODELS
     from stripewise.performance._store import Loaded as Loaded
     from stripewise.performance._store import load_models as load_models

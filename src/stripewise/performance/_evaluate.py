@@ -9,18 +9,9 @@ from collections.abc import Mapping, Sequence
 from stripewise.performance._records import Term, Tree
 
 
-def value_of(powers: Mapping[str, int], row: Mapping[str, float]) -> float:
-    """Return the product of the powers of features."""
-    value = 1.0
-    for name, power in powers.items():
-        if power:
-            value = value * row[name] if power > 0 else value / row[name]
-    return value
-
-
 def regressed(terms: Sequence[Term], row: Mapping[str, float]) -> float:
     """Return the seconds that a regression predicts."""
-    return sum(term.coefficient * value_of(term.powers, row) for term in terms)
+    return sum(term.coefficient * term.of(row) for term in terms)
 
 
 def added(trees: Sequence[Tree], row: Sequence[float]) -> float:

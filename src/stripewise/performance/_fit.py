@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import exp, log
 
@@ -37,7 +37,7 @@ from stripewise.performance._records import (
     Training,
 )
 from stripewise.performance._regression import fit_terms
-from stripewise.performance._rows import Row, levels_of, rows_of
+from stripewise.performance._rows import Row, levels_of, samples_in_numbers
 
 _SHOWN = 1000
 _NEAR, _PHYSICS_REACH = 2.0, 32.0
@@ -47,34 +47,41 @@ _LEAST_DIFFERENT = 4
 """Values of a feature of programs below which it would only tell these programs apart."""
 
 
-def fit(training: Training) -> tuple[Model, ...]:
+def fit(training: Training, kinds: Collection[str] = (REGRESSION, BOOSTED)) -> tuple[Model, ...]:
     """Fit a model for each class of patterns of which there are samples enough.
 
     Boosting needs scikit-learn and a description of the storage; without either there is the
     regression alone.
+
+    Args:
+        training: Samples of one ground.
+        kinds: Among which the one that errs least is chosen.
     """
     classes: dict[PatternClass, list[Sample]] = {}
     for sample in training.samples:
         found = class_of_program(sample.facts)
         if found is not None:
             classes.setdefault(found, []).append(sample)
-    models = (_of_class(training, one, samples) for one, samples in classes.items())
+    models = (_of_class(training, one, samples, kinds) for one, samples in classes.items())
     return tuple(model for model in models if model is not None)
 
 
-def _of_class(training: Training, of: PatternClass, samples: Sequence[Sample]) -> Model | None:
+def _of_class(
+    training: Training, of: PatternClass, samples: Sequence[Sample], kinds: Collection[str]
+) -> Model | None:
     """Return the kind that errs least on what is left out; None: there are too few samples."""
     levels = levels_of(samples)
-    rows = rows_of(samples, training.ground, levels)
+    rows = samples_in_numbers(samples, training.ground, levels)
     plain = [row for row in rows if row.physical]
     share = len(rows) / max(len(training.samples), 1)
     empty = Model(
         training.ground, of, REGRESSION, way=training.way, runs=round(training.runs * share),
         run_seconds=training.run_seconds * share, trained_unix_seconds=time.time(),
     )  # fmt: skip
-    found = [_regression(empty, plain, samples)] if len(plain) >= LEAST_LEFT else []
+    regresses = REGRESSION in kinds and len(plain) >= LEAST_LEFT
+    found = [_regression(empty, plain, samples)] if regresses else []
     known = [row for row in rows if row.simulated is not None]
-    if len(known) >= LEAST_LEFT and not missing("models"):
+    if BOOSTED in kinds and len(known) >= LEAST_LEFT and not missing("models"):
         base = replace(empty, levels=levels)
         found += [_boosted(base, known, samples, trees) for trees in (True, False)]
     return min(found, key=_error, default=None)

@@ -62,6 +62,13 @@ class Term:
     powers: Mapping[str, int]
     coefficient: float
 
+    def of(self, row: Mapping[str, float]) -> float:
+        """Return the product of the powers of features, without the coefficient."""
+        value = 1.0
+        for name, power in self.powers.items():
+            value = value * row[name] if power > 0 else value / row[name]
+        return value
+
     def __str__(self) -> str:
         over = "".join(f" {name}" for name, power in self.powers.items() if power > 0)
         under = " ".join(name for name, power in self.powers.items() if power < 0)

@@ -16,7 +16,6 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.performance._evaluate import value_of
 from stripewise.performance._records import BASES, Term
 
 MOST_TERMS = 6
@@ -44,8 +43,7 @@ def fit_terms(rows: Sequence[Mapping[str, float]], seconds: Sequence[float]) -> 
     varied = {name for name in BASES if len({row[name] for row in rows}) > 1}
     usable = [n for n, one in enumerate(CANDIDATES) if _used(one) <= varied]
     chosen = [usable[n] for n in _selected(columns[:, usable], aim)]
-    powers = [{name: power for name, power in CANDIDATES[n].items() if power} for n in chosen]
-    return fit_coefficients(powers, rows, seconds)
+    return fit_coefficients([_without_zeros(CANDIDATES[n]) for n in chosen], rows, seconds)
 
 
 def fit_coefficients(
@@ -69,6 +67,10 @@ def fit_coefficients(
     return tuple(Term(one, float(value)) for one, value in zip(powers, found, strict=True))
 
 
+def _without_zeros(powers: Mapping[str, int]) -> dict[str, int]:
+    return {name: power for name, power in powers.items() if power}
+
+
 def _used(powers: Mapping[str, int]) -> set[str]:
     return {name for name, power in powers.items() if power}
 
@@ -88,7 +90,8 @@ def _weighted(
     times = np.asarray(seconds, dtype=np.float64)
     factor = np.sqrt(np.asarray(weights, dtype=np.float64) if weights else np.ones(len(times)))
     factor = factor / np.sqrt(times)
-    columns = np.array([[value_of(one, row) for one in powers] for row in rows])
+    terms = [Term(_without_zeros(one), 1.0) for one in powers]
+    columns = np.array([[one.of(row) for one in terms] for row in rows])
     return columns * factor[:, None], times * factor
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from statistics import median
+from types import MappingProxyType
 
 from stripewise.model import ProgramFacts, Value
 from stripewise.performance._base import program_on
@@ -56,8 +57,10 @@ def levels_of(samples: Iterable[Sample]) -> dict[str, tuple[Value, ...]]:
     return {name: tuple(sorted(values, key=repr)) for name, values in sorted(seen.items())}
 
 
-def rows_of(
-    samples: Sequence[Sample], ground: Ground, levels: Mapping[str, Sequence[Value]]
+def samples_in_numbers(
+    samples: Sequence[Sample],
+    ground: Ground,
+    levels: Mapping[str, Sequence[Value]] = MappingProxyType({}),
 ) -> list[Row]:
     """Return a row for each sample whose times are of use."""
     programs: dict[ProgramFacts, SimulatedProgram | None] = {}

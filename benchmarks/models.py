@@ -1,0 +1,286 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How well trained models predict programs that they were not trained with; into docs/models.md.
+
+python benchmarks/models.py --into docs/models.md      # several minutes
+
+Trainings are simulated: kernels at random points of the published ladders, three repeats each,
+with the storage's noise.  The storage is as its description says, or other than that: each of its
+bandwidths and times is off by a factor, whose logarithm varies by 0.5.  Each pattern is then left
+out as a whole, all configurations of the ladders are predicted for it, and compared with what
+they take without noise.  Recorded surfaces of emulated storage are predicted the same way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp
+from pathlib import Path
+from random import Random
+from statistics import median
+
+import numpy as np
+from models_output import BEGIN, END, Row, Terms, page
+
+from stripewise.machines import FIGURES, Dimension, Storage, find_storage
+from stripewise.model import ProgramFacts, Value
+from stripewise.performance import (
+    BOOSTED,
+    REGRESSION,
+    Sample,
+    Term,
+    Training,
+    fit,
+    fit_coefficients,
+    fit_terms,
+    fitted_prediction,
+    ground_of,
+    samples_in_numbers,
+    score_of,
+)
+from stripewise.simulation import SimulatedProgram, noise_factor, workload_from_kernel
+from stripewise.study import simulated_workload
+from stripewise.training import find_evidence
+
+STORAGES = ("edison", "hopper", "stampede", "archer2-hdd")
+KERNELS = {
+    "vpic": "vpic",
+    "flash": "flash --local 2560,8,8,8",
+    "slabs": "vorpal --distribution BLOCK,*,* --steps 20",
+    "vorpal": "vorpal --steps 20",
+    "gcrm": "gcrm",
+    "array3d": "array3d --local 256,256,256",
+    "btio": "btio --size 2048,2048,2048",
+    "wrf": "wrf --local 50,256,256 --namelist 0",
+}
+PLAN = {512: 120, 1024: 60, 2048: 30}
+PUBLISHED_PLAN = {512: 336, 1024: 180, 2048: 96}
+COUNTS = (1, 2, 4, 8, 16, 32, 64, 96, 128, 156)
+SIZES = (1, 4, 16, 64)
+AGGREGATORS = (1, 4, 16, 32, 64, 128, 256)
+WRONG = 0.5
+PUBLISHED = {
+    "1": 10.59, "1/s": 68.99, "1/a": 59.83, "c/s": -1.23, "f/c": 2.26, "f/s": 0.18, "c f/a": 0.01,
+}  # fmt: skip
+"""VPIC on Edison.  Source: Behzad et al., ACM TOPC 5(4):15, 2019, doi 10.1145/3309205."""
+POWERS: tuple[Mapping[str, int], ...] = (
+    {}, {"s": -1}, {"a": -1}, {"c": 1, "s": -1}, {"f": 1, "c": -1}, {"f": 1, "s": -1},
+    {"c": 1, "f": 1, "a": -1},
+)  # fmt: skip
+Settings = Mapping[str, Value]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A kernel at a scale on a storage: as described, and as it is."""
+
+    name: str
+    wanted: int
+    described: SimulatedProgram
+    real: SimulatedProgram
+    points: tuple[Settings, ...]
+
+    @property
+    def facts(self) -> ProgramFacts:
+        """Of its first run."""
+        return self.described.facts
+
+    def samples(self, number: int, random: Random) -> Iterator[Sample]:
+        """Yield samples at random points, with noise."""
+        for settings in random.sample(self.points, min(number, len(self.points))):
+            seconds, cv = self.real.seconds(settings) or 0.0, self.real.storage.value("noise.cv")
+            times = tuple(seconds / noise_factor(random, cv) for _ in range(3))
+            yield Sample(self.facts, settings, times, self.name)
+
+
+def main() -> None:
+    """Train, leave out, predict, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--into", type=Path, help="page whose tables are written anew")
+    parser.add_argument(
+        "--surfaces",
+        type=Path,
+        nargs="*",
+        default=[Path(__file__).parent / "surfaces" / "emulated"],
+        help="directories of recorded surfaces",
+    )
+    given = parser.parse_args()
+    rows = [
+        row
+        for name, wrong in itertools.product(STORAGES, (False, True))
+        for row in simulated_rows(name, wrong)
+    ]
+    rows += [row for place in given.surfaces for row in recorded_rows(place)]
+    text = page(published_terms(), rows)
+    print(text)
+    if given.into:
+        before, _, rest = given.into.read_text(encoding="utf-8").partition(BEGIN)
+        after = rest.partition(END)[2]
+        given.into.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+
+def cases_of(
+    name: str, plan: Mapping[int, int], wrong: bool, kernels: Sequence[str]
+) -> list[Case]:
+    """Return the kernels at their scales on a storage."""
+    described = find_storage(name)
+    real = other_than(described, Random(name)) if wrong else described
+    per_node = min(int(described.value("machine.ranks_per_node")), 64)
+    targets = int(described.value("servers.targets"))
+    counts = [count for count in (*COUNTS, targets) if count <= targets]
+    found = []
+    for kernel, ranks in itertools.product(kernels, plan):
+        work = workload_from_kernel(KERNELS[kernel], ranks // per_node, per_node)
+        points = tuple(
+            {"mpiio.striping_factor": c, "mpiio.striping_unit": s << 20, "mpiio.cb_nodes": a}
+            for c, s, a in itertools.product(dict.fromkeys(counts), SIZES, AGGREGATORS)
+        )
+        programs = [simulated_workload(one, work) for one in (described, real)]
+        found.append(Case(kernel, ranks, *programs, points))
+    return found
+
+
+def other_than(described: Storage, random: Random) -> Storage:
+    """Return a storage whose bandwidths and times are not those that are described."""
+    varied = {
+        spec.name
+        for spec in FIGURES
+        if spec.dimension in (Dimension.BANDWIDTH, Dimension.TIME) or spec.name == "servers.jitter"
+    }
+    figures = {
+        name: replace(one, value=one.value * exp(random.gauss(0.0, WRONG)))
+        if name in varied
+        else one
+        for name, one in described.figures.items()
+    }
+    return replace(described, figures=figures)
+
+
+def simulated_rows(name: str, wrong: bool) -> Iterator[Row]:
+    """Yield a row for each kind of model, of all patterns left out in turn."""
+    print(f"{name}, {'other than' if wrong else 'as'} described", file=sys.stderr)
+    random, cases = Random(1), cases_of(name, PLAN, wrong, tuple(KERNELS))
+    samples = [one for case in cases for one in case.samples(PLAN[case.wanted], random)]
+    ground = ground_of(cases[0].facts, storage=cases[0].described.storage)
+    training = Training(ground, tuple(samples), way="simulated")
+    storage = f"{name}, other than described" if wrong else name
+    truth = {case: {key(p): case.real.seconds(p) or 0.0 for p in case.points} for case in cases}
+    for kinds in ((REGRESSION,), (REGRESSION, BOOSTED)):
+        found = Left()
+        for pattern in KERNELS:
+            rest = tuple(one for one in samples if one.name != pattern)
+            models = fit(replace(training, samples=rest), kinds)
+            for case in (one for one in cases if one.name == pattern):
+                prediction = fitted_prediction(case.facts, ground, models).prediction
+                told = [
+                    (case, truth[case][key(p)], seconds)
+                    for p in case.points
+                    if prediction and (seconds := prediction.seconds(p))
+                ]
+                found.add(pattern, told)
+        cost = sum(sum(one.seconds) for one in samples) / 3600
+        yield found.row(storage, kinds, 3 * len(samples), cost)
+
+
+def recorded_rows(place: Path) -> Iterator[Row]:
+    """Yield rows for the surfaces in a directory, each left out in turn."""
+    grounds: dict[object, list[Sample]] = {}
+    cost: dict[object, tuple[int, float]] = {}
+    for one in find_evidence(place)[0]:
+        named = [replace(sample, name=one.path.stem) for sample in one.samples]
+        grounds.setdefault(one.ground, []).extend(named)
+        runs, seconds = cost.get(one.ground, (0, 0.0))
+        cost[one.ground] = runs + one.runs, seconds + one.run_seconds
+    for ground, samples in grounds.items():
+        for kinds in ((REGRESSION,), (REGRESSION, BOOSTED)):
+            found = Left()
+            for name in dict.fromkeys(one.name for one in samples):
+                rest = tuple(one for one in samples if one.name != name)
+                models = fit(Training(ground, rest, way="emulated"), kinds)
+                told = []
+                for one in (one for one in samples if one.name == name):
+                    prediction = fitted_prediction(one.facts, ground, models).prediction
+                    seconds = prediction.seconds(one.settings) if prediction else None
+                    if seconds:
+                        told.append((name, median(one.seconds), seconds))
+                found.add(name, told)
+            runs, spent = cost[ground]
+            yield found.row(f"{ground.storage}, recorded", kinds, runs, spent / 3600)
+
+
+class Left:
+    """Scores of patterns that were left out."""
+
+    def __init__(self) -> None:
+        """Nothing was left out yet."""
+        self.scores: list[tuple[str, float, float, float]] = []
+        self.refused = 0
+
+    def add(self, pattern: str, told: Sequence[tuple[object, float, float]]) -> None:
+        """Add a program at a scale; nothing told: no model held for it."""
+        if not told:
+            self.refused += 1
+            return
+        score = score_of("pattern", pattern, told)
+        self.scores.append((pattern, score.error, score.rho, score.top5))
+
+    def row(self, storage: str, kinds: Sequence[str], runs: int, hours: float) -> Row:
+        """Return what was seen, in figures."""
+        patterns = {
+            name: [one for one in self.scores if one[0] == name] for name, *_ in self.scores
+        }
+        rhos = [median(one[2] for one in scores) for scores in patterns.values()]
+        return Row(
+            storage, "regression" if len(kinds) == 1 else "the better kind", len(self.scores),
+            self.refused, median([one[1] for one in self.scores] or [0.0]),
+            median(rhos or [0.0]), min(rhos or [0.0]), int(sum(one[3] for one in self.scores)),
+            runs, hours,
+        )  # fmt: skip
+
+
+def published_terms() -> Terms:
+    """Return the terms of VPIC on a simulated Edison: selected, and as published."""
+    random = Random(1)
+    cases = cases_of("edison", PUBLISHED_PLAN, False, ("vpic",))
+    samples = [
+        one
+        for case, number in zip(cases, PUBLISHED_PLAN.values(), strict=True)
+        for one in case.samples(number, random)
+    ]
+    ground = ground_of(cases[0].facts, storage=cases[0].described.storage)
+    rows = samples_in_numbers(samples, ground)
+    features, seconds = [one.features for one in rows], [one.least for one in rows]
+    selected = fit_terms(features, seconds)
+    as_published = fit_coefficients(POWERS, features, seconds)
+    return Terms(
+        PUBLISHED,
+        {str(one): one.coefficient for one in as_published},
+        {str(one): one.coefficient for one in selected},
+        quality(as_published, features, seconds),
+        quality(selected, features, seconds),
+        len(samples),
+    )
+
+
+def quality(
+    terms: Sequence[Term], rows: Sequence[Mapping[str, float]], seconds: Sequence[float]
+) -> tuple[float, float]:
+    """Return the coefficient of determination and the median relative error."""
+    predicted = np.array([sum(t.coefficient * t.of(row) for t in terms) for row in rows])
+    measured = np.array(seconds)
+    left = float(np.sum((predicted - measured) ** 2))
+    whole = float(np.sum((measured - measured.mean()) ** 2))
+    return 1 - left / whole, float(np.median(np.abs(predicted / measured - 1)))
+
+
+def key(settings: Settings) -> tuple[Value, ...]:
+    """Return settings as a key."""
+    return tuple(settings.values())
+
+
+if __name__ == "__main__":
+    main()
