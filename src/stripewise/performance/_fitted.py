@@ -136,7 +136,7 @@ def _useless(model: Model) -> str:
 def _words(model: Model, features: Mapping[str, float]) -> str:
     error = "" if model.error is None else f", error {model.error:.0%}"
     beyond = [
-        f"{name} {max(one.low / features[name], features[name] / one.high):.2g} times beyond"
+        f"{name} {max(one.low / features[name], features[name] / one.high):.3g} times beyond"
         for name, one in model.ranges.items()
         if name in features and not replace(one, reach=1.0).holds(features[name])
     ]
