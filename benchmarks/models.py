@@ -34,6 +34,7 @@ from stripewise.performance import (
     Sample,
     Term,
     Training,
+    class_of_program,
     fit,
     fit_coefficients,
     fit_terms,
@@ -172,7 +173,7 @@ def simulated_rows(name: str, wrong: bool) -> Iterator[Row]:
     for kinds in ((REGRESSION,), (REGRESSION, BOOSTED)):
         found = Left()
         for pattern in KERNELS:
-            rest = tuple(one for one in samples if one.name != pattern)
+            rest = others(samples, pattern)
             models = fit(replace(training, samples=rest), kinds)
             for case in (one for one in cases if one.name == pattern):
                 prediction = fitted_prediction(case.facts, ground, models).prediction
@@ -199,7 +200,7 @@ def recorded_rows(place: Path) -> Iterator[Row]:
         for kinds in ((REGRESSION,), (REGRESSION, BOOSTED)):
             found = Left()
             for name in dict.fromkeys(one.name for one in samples):
-                rest = tuple(one for one in samples if one.name != name)
+                rest = others(samples, name)
                 models = fit(Training(ground, rest, way="emulated"), kinds)
                 told = []
                 for one in (one for one in samples if one.name == name):
@@ -210,6 +211,12 @@ def recorded_rows(place: Path) -> Iterator[Row]:
                 found.add(name, told)
             runs, spent = cost[ground]
             yield found.row(f"{ground.storage}, recorded", kinds, runs, spent / 3600)
+
+
+def others(samples: Sequence[Sample], name: str) -> tuple[Sample, ...]:
+    """Return the samples of the same class of patterns, without those of one program."""
+    of = next(class_of_program(one.facts) for one in samples if one.name == name)
+    return tuple(one for one in samples if one.name != name and class_of_program(one.facts) == of)
 
 
 class Left:
