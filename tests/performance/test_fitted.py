@@ -6,14 +6,20 @@ from dataclasses import replace
 
 import pytest
 
+from stripewise.model import PatternSummary, ProgramFacts
+from stripewise.patterns import PatternClass
 from stripewise.performance import (
     Ground,
+    Model,
+    Range,
+    Term,
     fit,
     fitted_prediction,
     ground_of,
     load_models,
     save_model,
 )
+from stripewise.performance._features import program_features
 from support.trained import facts_of, trained
 
 SETTINGS = {"mpiio.striping_factor": 64, "mpiio.striping_unit": 4 << 20, "mpiio.cb_nodes": 32}
@@ -75,3 +81,33 @@ def test_a_class_without_a_model_says_so(models, facts):
     found = fitted_prediction(replace(facts, patterns=patterns), models[0].ground, models)
     assert found.prediction is None
     assert 'no model is of the class "read collective interleaved"' in found.why
+
+
+def test_a_sum_of_terms_below_zero_is_still_an_order(facts):
+    wide = {name: Range(1e-9, 1e12) for name in ("c", "s", "a", "f")}
+    terms = (Term({}, 1.0), Term({"c": 1}, -0.1))
+    model = Model(
+        Ground("lustre", "", "cray"), PatternClass(shape="interleaved"), "regression",
+        terms=terms, features=("c",), tunables=("mpiio.striping_factor",), ranges=wide,
+    )  # fmt: skip
+    prediction = fitted_prediction(facts, model.ground, (model,)).prediction
+    times = [prediction.seconds({"mpiio.striping_factor": count}) for count in (2, 16, 64, 96)]
+    assert times == sorted(times, reverse=True)
+    assert times[-1] > 0
+
+
+def test_default_settings_beyond_the_range_leave_no_model(models, facts):
+    narrow = replace(models[0], ranges={**models[0].ranges, "c": Range(8.0, 96.0)})
+    found = fitted_prediction(facts, narrow.ground, (narrow,))
+    assert found.prediction is None
+    assert "default settings: c is 2, it knows 8 to 96" in found.why
+
+
+def test_datasets_in_a_row_are_no_larger_block():
+    named = PatternSummary(True, ("BLOCK",), (8,), (4096,), 4, 1, 1.0, datasets=8)
+    in_a_row = PatternSummary(True, ("*", "BLOCK"), (1, 8), (8, 4096), 4, 8, 1.0)
+    blocks = [
+        program_features(ProgramFacts(n_ranks=8, patterns=(one,)))["block"]
+        for one in (named, in_a_row)
+    ]
+    assert blocks == [4 * 4096, 4 * 4096]

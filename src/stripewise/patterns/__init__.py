@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from stripewise.patterns._class import WAYS as WAYS
     from stripewise.patterns._class import PatternClass as PatternClass
     from stripewise.patterns._class import class_of as class_of
+    from stripewise.patterns._class import moved_in_steps as moved_in_steps
     from stripewise.patterns._contiguous import block_bytes as block_bytes
     from stripewise.patterns._contiguous import dominant as dominant
     from stripewise.patterns._contiguous import interleaved as interleaved

@@ -56,7 +56,7 @@ def _shape(summary: PatternSummary) -> str:
             if kind in (PatternKind.IRREGULAR, PatternKind.DISTRIBUTED)
             else "contiguous"
         )
-    first = _moved_in_steps(summary)
+    first = moved_in_steps(summary)
     cut = [d for d in range(first, len(summary.grid)) if summary.grid[d] > 1]
     if not cut:
         return "contiguous"
@@ -68,8 +68,11 @@ def _shape(summary: PatternSummary) -> str:
     return "contiguous" if prod(summary.block[first : cut[-1]]) == 1 else "interleaved"
 
 
-def _moved_in_steps(summary: PatternSummary) -> int:
-    """Return the number of leading dimensions of which each call moves one element."""
+def moved_in_steps(summary: PatternSummary) -> int:
+    """Return the number of leading dimensions of which each call moves one element.
+
+    Without names of datasets, those that follow one another look like one more dimension.
+    """
     length = 1
     for place, name in enumerate(summary.distributions):
         if name != "*":

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from stripewise.model import PatternSummary, ProgramFacts, Striping, Value
-from stripewise.patterns import PatternClass, class_of
+from stripewise.patterns import PatternClass, class_of, moved_in_steps
 from stripewise.tunables import lustre_aggregators, lustre_stripes
 
 STRIPE_COUNT, STRIPE_SIZE = "mpiio.striping_factor", "mpiio.striping_unit"
@@ -43,12 +43,13 @@ def program_features(facts: ProgramFacts) -> dict[str, float]:
     """
     pattern = dominant_pattern(facts)
     assert pattern is not None
+    first = moved_in_steps(pattern)
     moved = facts.write_bytes if pattern.writing else facts.read_bytes
     return {
         "f": max(moved, 1) / _GB,
         "ranks": float(facts.n_ranks),
         "nodes": float(max(facts.aggregator_hosts, 1)),
-        "block": float(max(prod(pattern.block) * pattern.element_bytes, 1)),
+        "block": float(max(prod(pattern.block[first:]) * pattern.element_bytes, 1)),
         "piece": float(max(_piece(pattern), 1)),
     }
 

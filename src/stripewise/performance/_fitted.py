@@ -17,6 +17,7 @@ from stripewise.performance._features import (
     class_of_program,
     features_of,
     program_features,
+    setting_features,
 )
 from stripewise.performance._ground import Ground
 from stripewise.performance._prediction import Prediction
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 LEAST_RHO = 0.5
 """Rank correlation on what was left out below which a model is not used (assumed)."""
+_LEAST_SHARE = 0.01
+"""Of the default's time, from which on a regression is no longer taken at its word (assumed)."""
 
 
 class Fitted(NamedTuple):
@@ -73,7 +76,13 @@ def fitted_prediction(
         if model.kind == BOOSTED and base is None:
             reasons.append(f'the model of "{found}" needs a simulation, and none is possible')
             continue
-        return Fitted(_prediction(model, facts, base), _words(model, features), model)
+        prediction = _prediction(model, facts, base)
+        if prediction.seconds({}) is None:
+            usual = setting_features(facts, model.ground.stack, {})
+            why = outside(model, usual) or "it has no time for them"
+            reasons.append(f'the model of "{found}" does not know the default settings: {why}')
+            continue
+        return Fitted(prediction, _words(model, features), model)
     return Fitted(None, reasons[0])
 
 
@@ -95,6 +104,8 @@ def outside(model: Model, features: Mapping[str, float]) -> str:
 
 def _prediction(model: Model, facts: ProgramFacts, base: SimulatedProgram | None) -> Prediction:
     known = frozenset(model.tunables)
+    usual = features_of(facts, model.ground.stack, {}, model.levels)
+    least = _LEAST_SHARE * max(regressed(model.terms, usual), 0.0)
 
     def seconds(settings: Mapping[str, Value]) -> float | None:
         if not settings.keys() <= known | PHYSICAL:
@@ -105,10 +116,19 @@ def _prediction(model: Model, facts: ProgramFacts, base: SimulatedProgram | None
         if outside(model, {name: row[name] for name in OF_SETTINGS}):
             return None
         found = _value(model, row, settings, base)
+        if base is None and found is not None:
+            found = _above_zero(found, least)
         return found if found is not None and isfinite(found) and found > 0 else None
 
     source = f"a model of {model.ground}"
     return Prediction(source, known, seconds, model.error)
+
+
+def _above_zero(seconds: float, least: float) -> float:
+    """Return seconds that keep their order and are above 0: a sum of terms may be below."""
+    if seconds >= least or least <= 0:
+        return seconds
+    return least * exp(max(seconds / least - 1, -500.0))
 
 
 def _value(
