@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `stripewise run` and `trace` add to a program, whatever it does: paired, in one run.
 
+For `run --auto` also by how much later a program that is known starts than under `run`.
+
 The program is `true`, and a copy of it that writes one small file; each pair runs it plainly and
 then under the command.  Python keeps compiled modules in a directory of the benchmark's own, so
 that it measures the same whatever the environment says about them.
@@ -26,6 +28,7 @@ STRIPEWISE = [sys.executable, "-c", "from stripewise.cli import main; main()"]
 PROGRAMS = {"true": ["true"], "dd": ["dd", "if=/dev/zero", "of=out", "bs=4096", "count=16"]}
 COMMANDS = {
     "run": (["run", "--"], 0.15),
+    "run --auto": (["run", "--auto", "--"], None),
     "run --report": (["run", "--report", "--"], None),
     "trace": (["trace", "--"], 0.3),
     "trace --all": (["trace", "--all", "--"], 0.3),
@@ -38,11 +41,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.directory) as scratch:
         environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(scratch, "compiled"))}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment["STRIPEWISE_KNOWLEDGE"] = str(Path(scratch, "knowledge.sqlite"))
         figures = [
             _measured(name, label, environment, Path(scratch), 5 if options.quick else 25)
             for name in PROGRAMS
             for label in COMMANDS
         ]
+        figures.append(_start(environment, Path(scratch), 5 if options.quick else 25))
     show(figures, options.json)
 
 
@@ -61,6 +66,29 @@ def _measured(
     value, low, high = difference(pairs[1:])
     without = sorted(plain for _, plain in pairs[1:])[count // 2]
     return Figure(f"{label} -- {name}", "s", value, low, high, without, "s", count, goal)
+
+
+def _start(environment: Mapping[str, str], scratch: Path, count: int) -> Figure:
+    """By how much later the program begins under `run --auto` than under `run`."""
+    pairs = []
+    for _ in range(count + 2):
+        pairs.append(
+            tuple(
+                _until_start(
+                    [*STRIPEWISE, "run", *words, "--", "date", "+%s.%N"], environment, scratch
+                )
+                for words in (["--auto"], [])
+            )
+        )
+    value, low, high = difference(pairs[2:])
+    without = sorted(plain for _, plain in pairs[2:])[count // 2]
+    return Figure("run --auto: start", "s", value, low, high, without, "s", count, 0.15)
+
+
+def _until_start(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> float:
+    begun = time.time()
+    done = subprocess.run(command, env=environment, cwd=directory, check=True, capture_output=True)
+    return float(done.stdout) - begun
 
 
 def _seconds(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> float:

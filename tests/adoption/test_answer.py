@@ -182,8 +182,19 @@ def test_studies_that_contradict_each_other_are_weighed():
 def test_classes_of_files_with_other_patterns_get_settings_of_their_own():
     large, small = facts_of().patterns[0], facts_of(block=(1 << 9,), collective=0.0).patterns[0]
     classes = (
-        FileClass("plt*", 4, ("hdf5", "mpiio"), writes=True, collective=True, io_share=0.7),
-        FileClass("chk*", 4, ("hdf5", "mpiio"), writes=True, io_share=0.3, call_bytes=2048),
+        FileClass(
+            "plt*",
+            4,
+            ("hdf5", "mpiio"),
+            writes=True,
+            collective=True,
+            shared=True,
+            io_share=0.7,
+            call_bytes=1 << 22,
+        ),
+        FileClass(
+            "chk*", 4, ("hdf5", "mpiio"), writes=True, shared=True, io_share=0.3, call_bytes=2048
+        ),
     )
     patterns = (replace(large, file_class=1, share=0.9), replace(small, file_class=2, share=0.1))
     facts = facts_of(patterns=patterns, file_classes=classes)
@@ -205,7 +216,16 @@ def test_classes_of_files_with_other_patterns_get_settings_of_their_own():
 def test_classes_that_need_the_same_share_one_rule():
     one = facts_of().patterns[0]
     classes = tuple(
-        FileClass(name, 4, ("hdf5", "mpiio"), writes=True, collective=True, io_share=0.5)
+        FileClass(
+            name,
+            4,
+            ("hdf5", "mpiio"),
+            writes=True,
+            collective=True,
+            shared=True,
+            io_share=0.5,
+            call_bytes=1 << 22,
+        )
         for name in ("plt*", "chk*")
     )
     patterns = tuple(replace(one, file_class=n, share=0.5) for n in (1, 2))

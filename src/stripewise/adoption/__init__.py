@@ -17,5 +17,6 @@ if TYPE_CHECKING:
     from stripewise.adoption._seen import seen_of as seen_of
     from stripewise.adoption._session import Adoption as Adoption
     from stripewise.adoption._session import Plan as Plan
+    from stripewise.adoption._session import Seen as Seen
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -97,7 +97,7 @@ class Known:
         plain / under: Runs without settings, and under those that are prepared; newest last.
         judged: Settings that brought nothing.
         prepared: For the next run; None: not known.
-        pending: A run under the prepared settings began, and has not ended.
+        pending: Which run under the prepared settings began and has not ended; "" for none.
     """
 
     notation: str = ""
@@ -107,7 +107,7 @@ class Known:
     under: tuple[Timed, ...] = ()
     judged: tuple[Judged, ...] = ()
     prepared: Prepared | None = None
-    pending: bool = False
+    pending: str = ""
 
     def with_plain(self, run: Timed) -> Known:
         """Add a run without settings."""
@@ -166,7 +166,7 @@ def known_from_json(data: Mapping[str, Any]) -> Known:
                 for d in data["judged"]
             ),
             _prepared(prepared) if prepared else None,
-            bool(data["pending"]),
+            str(data["pending"]),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise StorageError(

@@ -13,11 +13,7 @@ from typing import TYPE_CHECKING
 
 from stripewise.adoption._feedback import Timed
 from stripewise.adoption._session import Plan, Seen
-from stripewise.knowledge import describe_case, describe_machine, emulated_machine
-from stripewise.machines import find_mount, known_storage
 from stripewise.model import Configuration, Evidence, ProgramFacts
-from stripewise.readers import file_classes, with_patterns
-from stripewise.tunables import all_settings
 
 if TYPE_CHECKING:
     from stripewise.emulation import EmulatedStorage
@@ -32,7 +28,6 @@ def seen_of(
     *,
     could_not_act: Sequence[str] = (),
     storage: EmulatedStorage | None = None,
-    sync: bool = False,
 ) -> Seen:
     """Return what is kept of a run.
 
@@ -43,7 +38,6 @@ def seen_of(
         directory: It ran in.
         could_not_act: Settings that had no effect, a line each.
         storage: That was emulated.
-        sync: Whether it waited for the storage.
     """
     if not run.handshake.ok or run.problem:
         return Seen(run.exit_code, None, others_set=True)
@@ -54,19 +48,18 @@ def seen_of(
     if run.emulated is not None and run.emulated.problem:
         timed = None  # this host was the limit
     others = run.series is not None and run.series.adopted > 0
-    idle = is_idle(plan.configuration, could_not_act)
+    idle = bool(could_not_act) and is_idle(plan.configuration, could_not_act)
     seen = Seen(run.exit_code, timed, idle=idle, others_set=others)
     if not plan.capture or run.evidence is None or plan.identity is None:
         return seen
     from stripewise.adoption._consult import CASE, FACTS
+    from stripewise.knowledge import describe_case, describe_machine, emulated_machine
 
     facts = _described(facts, run.evidence, directory, storage)
     machine = describe_machine(directory)
     machine = emulated_machine(machine, storage) if storage is not None else machine
     identity = plan.identity
-    case = describe_case(
-        machine, facts, program=identity.program, executable=identity.file, synced=sync
-    )
+    case = describe_case(machine, facts, program=identity.program, executable=identity.file)
     return replace(
         seen,
         facts=FACTS.dump_python(facts, mode="json"),
@@ -83,6 +76,8 @@ def is_idle(configuration: Configuration, could_not_act: Sequence[str]) -> bool:
         could_not_act: As `readers.cannot_act` says it; lines of one file, or of a value that
             was changed, prove nothing.
     """
+    from stripewise.tunables import all_settings
+
     told = [line for line in could_not_act if " on " not in line.partition(": ")[0]]
     keys = {key for _, _, key, _ in all_settings(configuration)}
     return bool(keys) and all(
@@ -94,6 +89,9 @@ def _described(
     facts: ProgramFacts, evidence: Evidence, directory: Path, storage: EmulatedStorage | None
 ) -> ProgramFacts:
     """Return the facts with patterns, classes of files, and the storage that they are on."""
+    from stripewise.machines import find_mount, known_storage
+    from stripewise.readers import file_classes, with_patterns
+
     mount = find_mount(directory)
     facts = replace(
         facts, filesystem=mount.kind, file_classes=file_classes(evidence.profile, directory)

@@ -7,6 +7,8 @@ Trouble with anything that is kept is a warning, and the program runs with its d
 
 from __future__ import annotations
 
+import os
+import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from stripewise.emulation import EmulatedStorage
 
 _NOTHING = Configuration()
+_LOST = Verdict(Outcome.FAILED, None, "were set in a run that did not end", True)
+LONGEST_SECONDS = 30 * 86400
 DEFAULT = "default"
 SAME_BYTES = 0.05
 """A program that moves another amount of data, by more than this share, is observed anew."""
@@ -40,6 +44,7 @@ class Plan:
         identity: Of the program; None where nothing can be kept.
         known: What was kept of it.
         warnings: For the user.
+        state: Of the studies that are kept.
     """
 
     prepared: Prepared
@@ -47,6 +52,7 @@ class Plan:
     identity: Identity | None = None
     known: Known = field(default_factory=Known)
     warnings: tuple[str, ...] = ()
+    state: str = ""
 
     @property
     def configuration(self) -> Configuration:
@@ -109,7 +115,7 @@ class Adoption:
         """Note that a run under settings begins: one that never ends is a loss."""
         if plan.identity is not None and not plan.is_default:
             try:
-                self._keep(plan.identity, replace(plan.known, pending=True))
+                self._keep(plan.identity, replace(plan.known, pending=here()))
             except (StripewiseError, OSError):
                 return
 
@@ -122,14 +128,15 @@ class Adoption:
         if plan.identity is None:
             return "", ()
         known, verdict = after(plan, seen)
+        line, warnings = _line(verdict), tuple[str, ...]()
         try:
-            state = self._keep(plan.identity, known)
-            consulted = self._consult(known, state)
-            known = replace(known, prepared=consulted.prepared)
+            if known.prepared is None:
+                consulted = self._consult(known, plan.state)
+                known, warnings = replace(known, prepared=consulted.prepared), consulted.warnings
             self._keep(plan.identity, known)
         except (StripewiseError, OSError) as error:
-            return _line(verdict, plan), (f"this run is not remembered: {error}",)
-        return _line(verdict, plan), consulted.warnings
+            return line, (f"this run is not remembered: {error}",)
+        return line, warnings
 
     def _plan(self, command: Sequence[str]) -> Plan:
         found = identify(
@@ -142,8 +149,8 @@ class Adoption:
         if looked.exact is None:
             return self._of_others(found, looked.others, looked.state)
         known = known_from_json(looked.exact.document)
-        if known.pending and known.prepared is not None:
-            known = _judged(replace(known, pending=False), _lost(known.prepared))
+        if was_lost(known.pending):
+            known = _judged(replace(known, pending=""), _LOST)
         return self._of_known(found, known, looked.state)
 
     def _of_others(self, found: Identity, others: Sequence[KeptProfile], state: str) -> Plan:
@@ -151,44 +158,49 @@ class Adoption:
         several = [known_from_json(one.document) for one in others]
         several = [one for one in several if one.facts]
         if len({one.notation for one in several}) == 1:
-            known = replace(several[0], under=(), judged=several[0].judged, pending=False)
+            known = replace(several[0], under=(), pending="")
             return self._of_known(found, known, state)
         why = "no run of this program is known; this one is remembered"
         if several:
             why = "what this program does depends on its arguments; this run is remembered"
-        return Plan(_default(why), True, found)
+        return Plan(_default(why), True, found, state=state)
 
     def _of_known(self, found: Identity, known: Known, state: str) -> Plan:
-        from stripewise.adoption._unasked import check_unasked
-
         full = f"{_version()} {state}"
         prepared, warnings = known.prepared, tuple[str, ...]()
         if prepared is None or not prepared.holds(full):
             consulted = self._consult(known, state)
             prepared, warnings = consulted.prepared, consulted.warnings
-        check_unasked(prepared.configuration)
-        return Plan(prepared, not known.facts, found, replace(known, prepared=prepared), warnings)
+        if not prepared.configuration.is_empty:
+            from stripewise.adoption._unasked import check_unasked
+
+            check_unasked(prepared.configuration)
+        known = replace(known, prepared=prepared)
+        return Plan(prepared, not known.facts, found, known, warnings, state)
 
     def _consult(self, known: Known, state: str) -> Consulted:
         from stripewise.adoption._consult import consult
 
         return consult(known, self.directory, state, self.storage)
 
-    def _keep(self, identity: Identity, known: Known) -> str:
+    def _keep(self, identity: Identity, known: Known) -> None:
         kept = KeptProfile(
             identity.identity, identity.executable_sha256, identity.ground, known_to_json(known)
         )
-        return self._profiles.keep(kept)
+        self._profiles.keep(kept)
 
 
 def after(plan: Plan, seen: Seen) -> tuple[Known, Verdict | None]:
     """Return what is known after a run, and what came of its settings; None: it had none."""
-    known = replace(plan.known, pending=False)
+    known = replace(plan.known, pending="")
     if plan.is_default:
         if seen.exit_code or seen.others_set:
             return known, None
         if seen.facts is not None and seen.case is not None:
-            known = replace(known, facts=seen.facts, case=seen.case, notation=seen.notation)
+            found = replace(known, facts=seen.facts, case=seen.case, notation=seen.notation)
+            known = replace(found, prepared=None)
+        elif seen.run is not None and _moved_else(known, seen.run):
+            known = _to_be_observed(known)
         return (known.with_plain(seen.run) if seen.run else known), None
     if seen.exit_code:
         verdict = failed(seen.exit_code)
@@ -198,8 +210,12 @@ def after(plan: Plan, seen: Seen) -> tuple[Known, Verdict | None]:
         known = known.with_under(seen.run)
         verdict = judge(known.plain, known.under, idle=seen.idle)
         if verdict.outcome is Outcome.UNKNOWN and _moved_else(known, seen.run):
-            known = replace(known, facts={}, case={}, under=(), prepared=None)
+            known = _to_be_observed(known)
     return (_judged(known, verdict) if verdict.is_final else known), verdict
+
+
+def _to_be_observed(known: Known) -> Known:
+    return replace(known, facts={}, case={}, under=(), prepared=None)
 
 
 def _moved_else(known: Known, run: Timed) -> bool:
@@ -219,12 +235,29 @@ def _judged(known: Known, verdict: Verdict) -> Known:
     return known.with_judged(Judged(known.prepared.settings, now, words))
 
 
-def _lost(prepared: Prepared) -> Verdict:
-    del prepared
-    return Verdict(Outcome.FAILED, None, "were set in a run that did not end", True)
+def was_lost(pending: str) -> bool:
+    """Whether a run that began has ended without a word: its process is no more.
+
+    Of one on another host that is known only when it is older than any job.
+
+    Args:
+        pending: As `here` wrote it; "" for none.
+    """
+    host, _, rest = pending.partition(" ")
+    process, _, begun = rest.partition(" ")
+    if not (process.isdigit() and begun.isdigit()):
+        return bool(pending)
+    if host != platform.node():
+        return time.time() - int(begun) > LONGEST_SECONDS
+    return not os.path.exists(f"/proc/{process}")
 
 
-def _line(verdict: Verdict | None, plan: Plan) -> str:
+def here() -> str:
+    """Return what tells this process from others: host, process, and when."""
+    return f"{platform.node()} {os.getpid()} {int(time.time())}"
+
+
+def _line(verdict: Verdict | None) -> str:
     """Say what came of settings, and what follows from it."""
     if verdict is None:
         return ""

@@ -8,7 +8,7 @@ import os
 
 from stripewise.errors import ConfigurationError
 from stripewise.model import Configuration
-from stripewise.policy import SITE_POLICY, load_policy, user_policy_path
+from stripewise.policy import SITE_DIRECTORY, user_directory
 from stripewise.tunables import (
     Layer,
     SafetyClass,
@@ -54,5 +54,7 @@ def check_unasked(configuration: Configuration) -> None:
         problems.append("variables are not set unasked")
     if problems:
         raise ConfigurationError(f"what was kept for this program is not set: {problems[0]}")
-    if any(os.path.lexists(path) for path in (SITE_POLICY, user_policy_path())):
+    if any(os.path.lexists(home / "policy.toml") for home in (SITE_DIRECTORY, user_directory())):
+        from stripewise.policy import load_policy
+
         load_policy().check(configuration)

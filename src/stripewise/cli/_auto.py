@@ -33,7 +33,6 @@ class Auto:
         """Find out what is to be set; say what is wrong with what is kept."""
         self._directory = root or Path.cwd()
         self._adoption = Adoption(self._directory, storage, sync=sync)
-        self._sync = sync
         self.plan: Plan = self._adoption.plan(program)
         for text in self.plan.warnings:
             note(text, kind="warning")
@@ -64,7 +63,6 @@ class Auto:
             self._directory,
             could_not_act=seen.could_not_act,
             storage=self._adoption.storage,
-            sync=self._sync,
         )
         line, warnings = self._adoption.finish(self.plan, kept)
         if line and not quiet:

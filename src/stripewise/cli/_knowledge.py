@@ -69,15 +69,24 @@ def show(study: str, as_json: bool) -> None:
 )
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
 @_program_option
-@click.option("--all", "everything", is_flag=True, help="All that the store holds.")
+@click.option("--all", "everything", is_flag=True, help="All studies that the store holds.")
+@click.option("--runs", is_flag=True, help="What `run --auto` has seen of programs, and no study.")
 @json_option
-def forget(studies: tuple[str, ...], program: str, everything: bool, as_json: bool) -> None:
+def forget(
+    studies: tuple[str, ...], program: str, everything: bool, runs: bool, as_json: bool
+) -> None:
     """Forget studies, by id, by program, or all of them; the site's stay."""
-    from stripewise.knowledge import own_store
+    from stripewise.knowledge import Profiles, own_store
 
-    if sum((bool(studies), bool(program), everything)) != 1:
-        raise UsageError("say what to forget: STUDY..., or --program NAME, or --all")
+    if sum((bool(studies), bool(program), everything, runs)) != 1:
+        raise UsageError("say what to forget: STUDY..., or --program NAME, or --all, or --runs")
     store = own_store()
+    if runs:
+        number = Profiles(store).forget()
+        text = f"what was seen of {plural(number, 'program')} forgotten in {store.path}"
+        data = {"forgotten_runs": number, "store": str(store.path)}
+        answer(as_json, lambda: data, lambda: [text])
+        return
     if studies:
         ids = [_find(study, store.entries())[0].study_id for study in studies]
     else:

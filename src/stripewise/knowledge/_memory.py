@@ -39,6 +39,10 @@ class Memory:
         found = recall(case, lessons, space, facts, known)
         return replace(found, warnings=(*warnings, *found.warnings))
 
+    def lessons(self, case: Case) -> list[Lesson]:
+        """Return what may say something to a case; see `lessons_for`."""
+        return lessons_for(case, (self._own, *self._sites))[0]
+
     def keep(self, result: StudyResult, case: Case, study_id: str) -> str:
         """Keep what a study learned; return a warning, "" if all went well.
 

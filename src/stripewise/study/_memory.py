@@ -8,17 +8,23 @@ have done, whatever the store holds by then.
 
 from __future__ import annotations
 
+import os
 import uuid
 from dataclasses import replace
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from stripewise.adoption import Level, Question, answer
 from stripewise.knowledge import Memory, Recollection, describe_case
-from stripewise.model import StudyResult
+from stripewise.model import Proposal, StudyResult
+from stripewise.performance import ground_of
 from stripewise.runtime import program_file, program_name
 from stripewise.strategies import SeededStrategy, Strategy
 from stripewise.study._context import Context
+from stripewise.study._options import NO_MACHINE
+from stripewise.study._prediction import storage_of
+from stripewise.tunables import key_of
 
 _RECOLLECTION = TypeAdapter(Recollection)
 _TAKEN = "memory"
@@ -39,6 +45,35 @@ def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:
     if not found.seeds and not found.avoided:
         return strategy
     return SeededStrategy(strategy, found.seeds, [a.settings for a in found.avoided])
+
+
+def _with_first_guess(context: Context, memory: Memory, found: Recollection) -> Recollection:
+    """Put first what a run would be given unasked, where studies alike have something to say.
+
+    The study's space is what it may be taken from; what a model alone holds for best is tried
+    anyway.
+    """
+    if not found.seeds:
+        return found
+    facts, emulated = context.facts, context.options.storage
+    storage = None if context.options.machine == NO_MACHINE else storage_of(context)
+    question = Question(
+        found.case,
+        facts,
+        context.space,
+        ground_of(facts, storage=storage),
+        storage,
+        emulated.ranks_per_node if emulated else 0,
+        emulated.transport if emulated else "",
+        os.environ,
+    )
+    guess = answer(question, memory.lessons(found.case), context.tools.models().models)
+    known = [key_of(seed.settings) for seed in found.seeds]
+    if guess.level is not Level.PATTERN or key_of(guess.settings) in known:
+        return found
+    first = Proposal(guess.settings, f"memory: {guess.sentence}")
+    others = found.seeds[: len(found.seeds) - 1] if len(found.seeds) > 2 else found.seeds
+    return replace(found, seeds=(first, *others), text=guess.sentence)
 
 
 def keep_in_memory(context: Context, result: StudyResult) -> StudyResult:
@@ -66,4 +101,5 @@ def _take(context: Context, memory: Memory) -> dict[str, Any]:
         synced=options.sync,
     )
     found = memory.recall(case, context.space, context.facts)
+    found = _with_first_guess(context, memory, found)
     return {"study": uuid.uuid4().hex, "found": _RECOLLECTION.dump_python(found, mode="json")}

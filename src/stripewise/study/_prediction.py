@@ -41,7 +41,7 @@ def begin_with_prediction(context: Context, strategy: Strategy) -> Strategy:
         if context.options.strategy == MODEL:
             context.decide("model", f"no model is used (--machine {NO_MACHINE}): as auto does")
         return strategy
-    storage = _storage(context)
+    storage = storage_of(context)
     program = _program(context, storage) if storage else None
     if of_itself and (begun := _begin_with_model(context, strategy, storage, program)):
         return begun
@@ -105,7 +105,7 @@ def _fitted(context: Context, storage: Storage | None, program: SimulatedProgram
     return found
 
 
-def _storage(context: Context) -> Storage | None:
+def storage_of(context: Context) -> Storage | None:
     """Return the description of the storage that the search is for; None: there is none."""
     named, emulated = context.options.machine, context.options.storage
     if named:
