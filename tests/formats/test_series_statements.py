@@ -10,12 +10,12 @@ from stripewise import formats
 from stripewise.errors import ConfigurationError
 from stripewise.model import Configuration, FileRule, SeriesRule
 
-RULE = SeriesRule(True, False, (2, 4), (1, 1 << 40), (0, 9), {"cb_nodes": 2, "a b": "x"})
+RULE = SeriesRule(True, False, True, (2, 4), (1, 1 << 40), (0, 9), {"cb_nodes": 2, "a b": "x"})
 
 
 def test_statements_of_a_rule() -> None:
     kind, *hints = formats.series_text([RULE]).splitlines()
-    assert kind == "series\twrite-independent\t2,4,1,1099511627776,0,9"
+    assert kind == "series\twrite-independent-interleaved\t2,4,1,1099511627776,0,9"
     assert hints == ["mpiio\tcb_nodes\t2", "mpiio\ta%20b\tx"]
 
 

@@ -15,8 +15,8 @@ from stripewise.model import SeriesRule
 from stripewise.runtime import SeriesMapping, SeriesOutcome
 
 RULES = (
-    SeriesRule(True, True, mpiio={"cb_buffer_size": 65536}),
-    SeriesRule(True, False, mpiio={"cb_buffer_size": 131072}),
+    SeriesRule(True, True, True, mpiio={"cb_buffer_size": 65536}),
+    SeriesRule(True, False, False, mpiio={"cb_buffer_size": 131072}),
 )
 HINT = "cb_buffer_size"
 

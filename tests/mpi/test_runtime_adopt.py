@@ -99,26 +99,27 @@ def test_each_layer_has_its_own_settings(group: str) -> None:
 @pytest.mark.parametrize(
     ("use", "expected"),
     [
-        ("write-collective 4 100 8", ["a 1 0", "b 2 0"]),
-        ("write-collective 2 100 8", ["a 1 0", "b 1 0"]),
-        ("write-collective 2 101 8", ["b 2 0"]),
-        ("write-collective 4 101 9", []),
-        ("write-independent 4 100 8", []),
-        ("read-collective 4 0 0", ["c 1 0"]),
+        ("write-collective-contiguous 4 100 8", ["a 1 0", "b 2 0"]),
+        ("write-collective-contiguous 2 100 8", ["a 1 0", "b 1 0"]),
+        ("write-collective-contiguous 2 101 8", ["b 2 0"]),
+        ("write-collective-contiguous 4 101 9", []),
+        ("write-independent-contiguous 4 100 8", []),
+        ("write-collective-interleaved 4 100 8", []),
+        ("read-collective-contiguous 4 0 0", ["c 1 0"]),
     ],
 )
 def test_series_by_what_the_first_file_was(use: str, expected: list[str]) -> None:
     text = flat(
         "file * 0",
         "mpiio own 1",
-        "series write-collective 2,4,0,100,0,8",
+        "series write-collective-contiguous 2,4,0,100,0,8",
         "mpiio a 1",
         "mpiio b 1",
-        "series write-collective 4,4,0,100,0,8",
+        "series write-collective-contiguous 4,4,0,100,0,8",
         "mpiio b 2",
-        "series write-collective 2,2,101,200,0,8",
+        "series write-collective-contiguous 2,2,101,200,0,8",
         "mpiio b 2",
-        "series read-collective 0,9223372036854775807,0,9,0,0",
+        "series read-collective-contiguous 0,9223372036854775807,0,9,0,0",
         "mpiio c 1",
     )
     kind, *numbers = use.split()
@@ -145,11 +146,14 @@ GOOD = ("file * 0", "mpiio good 1")
         ((*GOOD, "dataset x", "mpiio a b"), "inside a dataset"),
         ((*GOOD, "dataset x", "adios2 a b"), "inside a dataset"),
         ((*GOOD, "series write 0,9,0,9,0,9"), "unknown kind"),
-        ((*GOOD, "series write-collective 0,9,0,9,0"), "unknown kind"),
-        ((*GOOD, "series write-collective 0,9,0,9,0,-9"), "unknown kind"),
-        ((*GOOD, "series write-collective 0,9,0,9,0,9,"), "unknown kind"),
-        ((*GOOD, "series write-collective 0,9,0,9,0,9223372036854775808"), "unknown kind"),
-        ((*GOOD, "series write-collective 0,9,0,9,0,9", "hdf5 a 1"), "no hint"),
+        ((*GOOD, "series write-collective-contiguous 0,9,0,9,0"), "unknown kind"),
+        ((*GOOD, "series write-collective-contiguous 0,9,0,9,0,-9"), "unknown kind"),
+        ((*GOOD, "series write-collective-contiguous 0,9,0,9,0,9,"), "unknown kind"),
+        (
+            (*GOOD, "series write-collective-contiguous 0,9,0,9,0,9223372036854775808"),
+            "unknown kind",
+        ),
+        ((*GOOD, "series write-collective-contiguous 0,9,0,9,0,9", "hdf5 a 1"), "no hint"),
     ],
 )
 def test_broken_texts_are_refused_as_a_whole(lines: tuple[str, ...], reason: str) -> None:

@@ -88,16 +88,17 @@ def test_spawned_processes_are_no_part_of_it(stack: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_a_file_that_the_table_does_not_know(stack: str, tmp_path: Path) -> None:
     rules = (
-        SeriesRule(True, True, size_bytes=(0, 15999), mpiio={HINT: 65536}),
-        SeriesRule(True, True, run_bytes=(1001, 1 << 40), mpiio={HINT: 65536}),
-        SeriesRule(True, True, ranks=(3, 9), mpiio={HINT: 65536}),
-        SeriesRule(False, True, mpiio={HINT: 65536}),
+        SeriesRule(True, True, False, mpiio={HINT: 65536}),
+        SeriesRule(True, True, True, size_bytes=(0, 15999), mpiio={HINT: 65536}),
+        SeriesRule(True, True, True, run_bytes=(1001, 1 << 40), mpiio={HINT: 65536}),
+        SeriesRule(True, True, True, ranks=(3, 9), mpiio={HINT: 65536}),
+        SeriesRule(False, True, True, mpiio={HINT: 65536}),
     )
     command = [program(stack, "series.c", "-pthread"), "plain", "2"]
     done, outcome = run_series(stack, 2, command, tmp_path / "none", rules)
     assert applied(done) == {}
     assert "table" in outcome.line
-    near = SeriesRule(True, True, (2, 2), (16000, 16000), (1000, 1000), {HINT: 65536})
+    near = SeriesRule(True, True, True, (2, 2), (16000, 16000), (1000, 1000), {HINT: 65536})
     done, _ = run_series(stack, 2, command, tmp_path / "one", (*rules, near))
     assert applied(done) == {FILES[1]: "65536"}
 

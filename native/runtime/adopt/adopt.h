@@ -16,6 +16,7 @@ enum sw_range { SW_RANGE_RANKS, SW_RANGE_BYTES, SW_RANGE_RUN, SW_RANGE_COUNT };
 struct sw_series_class {
     bool writing;
     bool collective;
+    bool interleaved;
     int64_t least[SW_RANGE_COUNT];
     int64_t most[SW_RANGE_COUNT];
 };
@@ -49,7 +50,7 @@ size_t sw_count_rows_mpich(const char *text);
 /* Appends; false if there is no room. */
 bool sw_row_add(struct sw_rows *rows, const struct sw_row *row);
 
-/* "write-collective" and its like, and six integers; false if they are not so. */
+/* "write-collective-contiguous" and its like, and six integers; false if they are not so. */
 bool sw_series_parse(const char *kind, const char *ranges, struct sw_series_class *of);
 bool sw_series_fits(const struct sw_series_class *of, const struct sw_file_use *use);
 /* Stores a setting, over one with the same key; false if there is no room. */

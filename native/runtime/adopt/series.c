@@ -9,11 +9,16 @@
 
 static bool parse_kind(const char *kind, struct sw_series_class *of)
 {
-    static const char *const names[] = {"read-independent", "read-collective", "write-independent",
-                                        "write-collective"};
+    static const char *const names[] = {
+        "read-independent-contiguous",  "read-independent-interleaved",
+        "read-collective-contiguous",   "read-collective-interleaved",
+        "write-independent-contiguous", "write-independent-interleaved",
+        "write-collective-contiguous",  "write-collective-interleaved",
+    };
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        of->collective = (i & 1) != 0;
-        of->writing = (i & 2) != 0;
+        of->interleaved = (i & 1) != 0;
+        of->collective = (i & 2) != 0;
+        of->writing = (i & 4) != 0;
         if (strcmp(kind, names[i]) == 0)
             return true;
     }
@@ -55,7 +60,8 @@ bool sw_series_fits(const struct sw_series_class *of, const struct sw_file_use *
         [SW_RANGE_BYTES] = use->bytes,
         [SW_RANGE_RUN] = use->run_bytes,
     };
-    if (of->writing != use->writing || of->collective != use->collective)
+    if (of->writing != use->writing || of->collective != use->collective ||
+        of->interleaved != use->interleaved)
         return false;
     for (int i = 0; i < SW_RANGE_COUNT; i++)
         if (values[i] < of->least[i] || values[i] > of->most[i])

@@ -128,11 +128,12 @@ void sw_use_settle(uint64_t key, const int64_t sums[SW_USE_WORDS])
 bool sw_use_read(const int64_t sums[SW_USE_WORDS], int n_ranks, struct sw_file_use *use)
 {
     int64_t files = sums[0] / n_ranks > 0 ? sums[0] / n_ranks : 1;
-    bool writing = sums[1] >= sums[4];
-    const int64_t *moved = &sums[writing ? 1 : 4];
+    bool writing = sums[1] >= sums[5];
+    const int64_t *moved = &sums[writing ? 1 : 5];
     *use = (struct sw_file_use){
         .writing = writing,
         .collective = moved[1] >= moved[0] - moved[1],
+        .interleaved = moved[2] > moved[3] + moved[3] / 2,
         .ranks = n_ranks,
         .bytes = moved[0] / files,
         .run_bytes = moved[2] > 0 ? moved[0] / moved[2] : 0,
@@ -201,7 +202,7 @@ static int64_t pieces_of(const struct opened *opened, int64_t bytes, int64_t cal
 }
 
 static void add_way(const struct opened *opened, const struct sw_op_counters *now,
-                    enum sw_op alone, enum sw_op together, int64_t words[3])
+                    enum sw_op alone, enum sw_op together, int64_t words[4])
 {
     const struct sw_op_counters *then = opened->before;
     int64_t collective = (int64_t)(now[together].bytes - then[together].bytes);
@@ -213,6 +214,7 @@ static void add_way(const struct opened *opened, const struct sw_op_counters *no
     words[0] += bytes;
     words[1] += collective;
     words[2] += pieces_of(opened, bytes, calls);
+    words[3] += calls;
 }
 
 static void add_file(const struct opened *opened, struct series *series)
@@ -221,7 +223,7 @@ static void add_file(const struct opened *opened, struct series *series)
     sw_file_counted(opened->file, now);
     series->words[0]++;
     add_way(opened, now, SW_OP_WRITE, SW_OP_WRITE_COLLECTIVE, &series->words[1]);
-    add_way(opened, now, SW_OP_READ, SW_OP_READ_COLLECTIVE, &series->words[4]);
+    add_way(opened, now, SW_OP_READ, SW_OP_READ_COLLECTIVE, &series->words[5]);
 }
 
 void sw_use_closing(uint64_t handle)

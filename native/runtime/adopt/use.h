@@ -10,8 +10,8 @@
 
 #include "core/core.h"
 
-/* Files, then for writing and for reading: bytes, bytes of collective calls, pieces. */
-#define SW_USE_WORDS 7
+/* Files, then for writing and for reading: bytes, bytes of collective calls, pieces, calls. */
+#define SW_USE_WORDS 9
 
 struct sw_use_said {
     uint32_t number; /* of this file in its series, from 1 */

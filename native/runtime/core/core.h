@@ -155,7 +155,8 @@ size_t sw_adopt_lookup(enum sw_setting_group group, const char *path, const char
 struct sw_file_use {
     bool writing;
     bool collective;
-    int64_t ranks; /* that opened it */
+    bool interleaved; /* a call moves several pieces of the file */
+    int64_t ranks;    /* that opened it */
     int64_t bytes;
     int64_t run_bytes; /* mean length of a piece that lies together in the file */
 };

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from stripewise.adoption._question import Question as Question
     from stripewise.adoption._question import adoptable_space as adoptable_space
     from stripewise.adoption._seen import seen_of as seen_of
+    from stripewise.adoption._series import SeriesTable as SeriesTable
+    from stripewise.adoption._series import read_table as read_table
+    from stripewise.adoption._series import save_table as save_table
+    from stripewise.adoption._series import series_rules as series_rules
+    from stripewise.adoption._series_table import make_tables as make_tables
     from stripewise.adoption._session import Adoption as Adoption
     from stripewise.adoption._session import Plan as Plan
     from stripewise.adoption._session import Seen as Seen

@@ -194,12 +194,14 @@ def after(plan: Plan, seen: Seen) -> tuple[Known, Verdict | None]:
     """Return what is known after a run, and what came of its settings; None: it had none."""
     known = replace(plan.known, pending="")
     if plan.is_default:
-        if seen.exit_code or seen.others_set:
+        if seen.exit_code:
             return known, None
         if seen.facts is not None and seen.case is not None:
             found = replace(known, facts=seen.facts, case=seen.case, notation=seen.notation)
             known = replace(found, prepared=None)
-        elif seen.run is not None and _moved_else(known, seen.run):
+        if seen.others_set:
+            return known, None
+        if seen.facts is None and seen.run is not None and _moved_else(known, seen.run):
             known = _to_be_observed(known)
         return (known.with_plain(seen.run) if seen.run else known), None
     if seen.exit_code:

@@ -12,6 +12,7 @@ from stripewise.cli._common import echo, note, print_json
 
 if TYPE_CHECKING:
     from stripewise.emulation import EmulatedStorage
+    from stripewise.model import SeriesRule
     from stripewise.report import Observation
 
 
@@ -20,6 +21,7 @@ class Auto:
 
     Attributes:
         plan: What is set.
+        series: Settings from the second file of a series on, where the program is not known.
     """
 
     def __init__(
@@ -34,7 +36,14 @@ class Auto:
         self._directory = root or Path.cwd()
         self._adoption = Adoption(self._directory, storage, sync=sync)
         self.plan: Plan = self._adoption.plan(program)
-        for text in self.plan.warnings:
+        self.series: tuple[SeriesRule, ...] = ()
+        warnings = self.plan.warnings
+        if self.plan.capture and self.plan.is_default:
+            from stripewise.adoption import series_rules
+
+            self.series, more = series_rules(program, self._directory, storage)
+            warnings = (*warnings, *more)
+        for text in warnings:
             note(text, kind="warning")
 
     @property
@@ -47,6 +56,8 @@ class Auto:
         note(self.plan.prepared.sentence, kind="auto")
         for line in self.plan.prepared.refused:
             note(f"not set: {line}", kind="auto")
+        if self.series:
+            note("later files of a series get settings, if all ranks agree", kind="auto")
 
     def begin(self) -> None:
         """Note that the run begins."""
@@ -65,6 +76,8 @@ class Auto:
             storage=self._adoption.storage,
         )
         line, warnings = self._adoption.finish(self.plan, kept)
+        of_series = seen.run.series.line if seen.run.series is not None else ""
+        line = "; ".join(filter(None, (of_series, line)))
         if line and not quiet:
             note(line, kind="auto")
         for text in warnings:

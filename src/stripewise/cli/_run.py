@@ -147,6 +147,7 @@ def command(
         storage=storage,
         root=root,
         whole=adopted is not None and adopted.plan.capture,
+        series=adopted.series if adopted is not None else (),
     )
     from stripewise.report import observation, observed_lines
 

@@ -22,6 +22,7 @@ class SeriesRule:
     Attributes:
         writing: Most bytes were written, otherwise read.
         collective: At least half of these were moved by collective calls.
+        interleaved: A call moved several pieces of the file, between those of other ranks.
         ranks: Least and most ranks that opened the file.
         size_bytes: Least and most bytes that all of them moved.
         run_bytes: Least and most bytes of a piece that lies together in the file, in the mean.
@@ -30,6 +31,7 @@ class SeriesRule:
 
     writing: bool
     collective: bool
+    interleaved: bool
     ranks: tuple[int, int] = _ANY
     size_bytes: tuple[int, int] = _ANY
     run_bytes: tuple[int, int] = _ANY
@@ -40,6 +42,7 @@ class SeriesRule:
 
     @property
     def kind(self) -> str:
-        """Direction and way, as the runtime library names them."""
+        """Direction, way and shape, as the runtime library names them."""
         way = "collective" if self.collective else "independent"
-        return f"{'write' if self.writing else 'read'}-{way}"
+        shape = "interleaved" if self.interleaved else "contiguous"
+        return f"{'write' if self.writing else 'read'}-{way}-{shape}"

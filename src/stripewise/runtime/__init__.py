@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from stripewise.runtime._mpi import MpiInstallation as MpiInstallation
     from stripewise.runtime._mpi import describe_mpi as describe_mpi
     from stripewise.runtime._mpi import detect_mpis as detect_mpis
+    from stripewise.runtime._mpi import launcher_family as launcher_family
     from stripewise.runtime._mpi import mpi_of_command as mpi_of_command
     from stripewise.runtime._probe import Check as Check
     from stripewise.runtime._probe import CheckStatus as CheckStatus

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from stripewise.adoption import make_tables, save_table
 from stripewise.performance import Ground, Model, Training, fit, save_model
+from stripewise.policy import load_policy
 from stripewise.training._evidence import Evidence
 
 
@@ -22,6 +24,7 @@ class Fits:
         evidence: What they were fitted to.
         refused: Why other files do not count, a line each.
         unfitted: Grounds with too few samples for a model.
+        tables: Where the tables for series of files are kept, one for each ground and MPI.
     """
 
     models: tuple[Model, ...]
@@ -29,6 +32,7 @@ class Fits:
     evidence: tuple[Evidence, ...]
     refused: tuple[str, ...] = ()
     unfitted: tuple[Ground, ...] = ()
+    tables: tuple[Path, ...] = ()
 
 
 def fit_models(
@@ -52,7 +56,9 @@ def fit_models(
         models += fitted
         unfitted += [] if fitted else [training.ground]
     paths = tuple(save_model(model, into) for model in models)
-    return Fits(tuple(models), paths, tuple(evidence), tuple(refused), tuple(unfitted))
+    seen = [(one.ground, sample.facts) for one in trainings for sample in one.samples]
+    tables = tuple(save_table(one, into) for one in make_tables(models, seen, load_policy()))
+    return Fits(tuple(models), paths, tuple(evidence), tuple(refused), tuple(unfitted), tables)
 
 
 def by_ground(evidence: Sequence[Evidence]) -> list[Training]:

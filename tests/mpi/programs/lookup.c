@@ -44,6 +44,7 @@ static size_t look_up_series(char **words, struct sw_setting *settings)
 {
     struct sw_file_use use = {.writing = strncmp(words[0], "write", 5) == 0,
                               .collective = strstr(words[0], "collective") != NULL,
+                              .interleaved = strstr(words[0], "interleaved") != NULL,
                               .ranks = atoll(words[1]),
                               .bytes = atoll(words[2]),
                               .run_bytes = atoll(words[3])};
