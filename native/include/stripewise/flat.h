@@ -22,10 +22,10 @@
  * ("ufs:", "lustre:") of the file name is taken off first.
  * A `series` statement is no file's: its hints are for files whose predecessors (names equal but
  * for digits) were of that kind: write or read, collective or independent, contiguous or
- * interleaved (a call moves several pieces of the file), as in write-collective-interleaved; with <ranges> = least and most ranks, least and most bytes moved by all of
- * them, least and most bytes of a piece that lies together in the file, six integers.
- * docs/design/series.md.
- * Booleans are 0 or 1; lists are comma separated decimal integers.
+ * interleaved (a call moves several pieces of the file), as in write-collective-interleaved; with
+ * <ranges> = least and most ranks, least and most bytes moved by all of them, least and most bytes
+ * of a piece that lies together in the file, six integers. docs/design/series.md. Booleans are 0
+ * or 1; lists are comma separated decimal integers.
  */
 #ifndef STRIPEWISE_FLAT_H
 #define STRIPEWISE_FLAT_H
