@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -160,3 +161,10 @@ def test_a_study_is_evidence_too(tmp_path):
     assert len(default.seconds) >= 3
     assert len(evidence.samples) >= 4
     assert evidence.samples[0].facts.patterns == program.facts.patterns
+
+
+def test_samples_of_a_kernel_have_its_name():
+    surface = Path(__file__).parents[2] / "benchmarks" / "surfaces" / "emulated" / "vpic.jsonl"
+    (found,), refused = read_evidence([surface], surface)
+    assert refused == []
+    assert {sample.name for sample in found.samples} == {"vpic"}

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,18 +85,26 @@ def _of_surface(path: Path) -> Iterator[Evidence]:
     surface = Surface.load(path)
     check_facts(surface.facts, path)
     ground, way = _ground(surface.provenance, surface.facts, path)
-    samples = []
+    kernel, samples = _kernel_of(surface.command), []
     for indices in surface.by_settings().values():
         runs = [surface.runs[index] for index in indices]
         times = tuple(map(_seconds, (r for r in runs if r.status in _TIMED)))
         acting = dict(surface.key(runs[0].settings))
         settings = {n: value for n, value in runs[0].settings.items() if n in acting}
         if times and usable(settings):
-            samples.append(Sample(surface.facts, settings, times))
+            samples.append(Sample(surface.facts, settings, times, kernel))
     warm = sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
     seconds = sum(run.elapsed_seconds for run in surface.runs)
     if len(surface.runs) > warm:
         yield Evidence(path, ground, way, tuple(samples), len(surface.runs), seconds)
+
+
+def _kernel_of(command: Sequence[str]) -> str:
+    """Return the kernel that was run: its scales and sizes are one program; "" for others."""
+    for word, following in itertools.pairwise(command):
+        if word in (Way.SIMULATED, "--pattern"):
+            return following
+    return ""
 
 
 def _seconds(run: Any) -> float:
