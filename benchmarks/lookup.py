@@ -40,10 +40,10 @@ from pathlib import Path
 import numpy
 from stripewise.knowledge import _nearest
 import benchmarks_lookup as bench
-imported = time.perf_counter()
+imported, busy = time.perf_counter(), time.process_time()
 found, known = Store(Path(sys.argv[1])).nearest(bench.a_case(int(sys.argv[2])))
-done = time.perf_counter()
-print(json.dumps([imported - began, done - imported, len(found), known]))
+done, busy = time.perf_counter(), time.process_time() - busy
+print(json.dumps([imported - began, done - imported, len(found), known, busy]))
 """
 
 
@@ -129,19 +129,19 @@ def build(path: Path, cases: int) -> float:
     return time.perf_counter() - began
 
 
-def warm(path: Path) -> list[float]:
-    """Return the seconds of look-ups in this process."""
+def warm(path: Path) -> list[tuple[float, float]]:
+    """Return wall clock and processor time of look-ups in this process, in seconds."""
     store, seconds = Store(path), []
     for seed in range(REPEATS):
         case = a_case(-1 - seed)
-        began = time.perf_counter()
+        began, busy = time.perf_counter(), time.process_time()
         store.nearest(case)
-        seconds.append(time.perf_counter() - began)
+        seconds.append((time.perf_counter() - began, time.process_time() - busy))
     return seconds
 
 
 def cold(path: Path) -> list[list[float]]:
-    """Return, for new processes: seconds of imports, of the first look-up, near, kept."""
+    """Return, for new processes: seconds of imports, of the first look-up, near, kept, busy."""
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "benchmarks_lookup.py").write_text(Path(__file__).read_text())
         return [
@@ -169,19 +169,20 @@ def main() -> None:
         if not path.exists():
             print(f"{options.cases} cases kept in {build(path, options.cases):.0f} s")
         print(f"file {path.stat().st_size / 2**20:.0f} MiB")
-        seconds = warm(path)
-        print(
-            f"look-up, running process: median {1e3 * statistics.median(seconds):.1f} ms,"
-            f" most {1e3 * max(seconds):.1f} ms"
-        )
+        print(f"look-up, running process: {_said(warm(path))}")
         runs = cold(path)
-        first = [run[1] for run in runs]
-        print(
-            f"look-up, new process: median {1e3 * statistics.median(first):.1f} ms,"
-            f" most {1e3 * max(first):.1f} ms,"
-            f" besides imports of {1e3 * statistics.median(run[0] for run in runs):.0f} ms;"
-            f" {statistics.median(run[2] for run in runs):.0f} near of {runs[0][3]:.0f}"
-        )
+        print(f"look-up, new process: {_said([(run[1], run[4]) for run in runs])}")
+        imports = statistics.median(run[0] for run in runs)
+        near = statistics.median(run[2] for run in runs)
+        print(f"imports of a new process: {1e3 * imports:.0f} ms; {near:.0f} of {runs[0][3]} read")
+
+
+def _said(seconds: list[tuple[float, float]]) -> str:
+    walls, busy = ([1e3 * one for one in column] for column in zip(*seconds, strict=True))
+    return (
+        f"median {statistics.median(walls):.1f} ms, most {max(walls):.1f} ms;"
+        f" processor time median {statistics.median(busy):.1f} ms"
+    )
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from stripewise.patterns import (
 Floats = NDArray[np.float32]
 SAMPLE = 512
 """Rows that are compared first."""
-SLACK = 0.05
+SLACK = 0.03
 """Codes are coarse: so much beyond the limit is still looked at."""
 
 
