@@ -12,6 +12,7 @@ from stripewise.performance import (
     Ground,
     Model,
     Range,
+    Score,
     Term,
     fit,
     fitted_prediction,
@@ -111,3 +112,13 @@ def test_datasets_in_a_row_are_no_larger_block():
         for one in (named, in_a_row)
     ]
     assert blocks == [4 * 4096, 4 * 4096]
+
+
+def test_a_model_that_ranks_nothing_is_not_used(models, facts):
+    bad = (Score("pattern", "vpic", 20, 0.6, 0.1, 0.0),)
+    found = fitted_prediction(facts, models[0].ground, (replace(models[0], scores=bad),))
+    assert found.prediction is None
+    assert "correlation of 0.10 only" in found.why
+    lucky = (replace(bad[0], top5=1.0),)
+    model = replace(models[0], scores=lucky)
+    assert fitted_prediction(facts, model.ground, (model,)).prediction is not None

@@ -147,10 +147,13 @@ def _value(
 
 
 def _useless(model: Model) -> str:
-    error = model.error
-    if model.rho is None or error is None or model.rho >= LEAST_RHO or error <= GOOD_ERROR:
+    """Say why a model is worth nothing; what noise leaves no order in is found by its best."""
+    rho, error = model.rho, model.error
+    if rho is None or error is None or rho >= LEAST_RHO or error <= GOOD_ERROR:
         return ""
-    return f"it ranks what it was not fitted to with a correlation of {model.rho:.2f} only"
+    if sum(one.top5 for one in model.judged) >= len(model.judged) / 2:
+        return ""
+    return f"it ranks what it was not fitted to with a correlation of {rho:.2f} only"
 
 
 def _words(model: Model, features: Mapping[str, float]) -> str:
