@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -154,3 +155,11 @@ def test_no_improvement_keeps_its_interval_and_what_could_be_seen():
 
 def test_a_study_without_trials_leaves_nothing():
     assert learn(StudyResult(("p",), "/d"), case(), "0" * 32) is None
+
+
+def test_settings_for_some_files_are_learnt_with_the_ratios_of_each_class():
+    ratios = {"plt*.h5": 0.25, "chk*.dat": inf}
+    own = replace(trial(1), settings={"mpiio.cb_nodes@plt*.h5": 4}, class_ratios=ratios)
+    found = learn(StudyResult(("p",), "/d", trials=(own,), winner=own), case(), "0" * 32)
+    assert found.candidate == {"mpiio.cb_nodes@plt*.h5": 4}
+    assert dict(found.tried[0].class_ratios) == {"plt*.h5": 0.25}

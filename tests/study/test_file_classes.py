@@ -175,17 +175,27 @@ def test_reports_name_the_class_and_its_settings(tune, tmp_path):
     assert [rule["match"] for rule in best["file"]] == [PLOT]
 
 
-def test_settings_for_files_are_not_learnt(tune, tmp_path):
+def test_settings_for_files_are_learnt_and_tried_first_in_the_next_study(tune, tmp_path):
     store = Store(tmp_path / "memory" / "knowledge.db")
     memory = Memory(store, (), describe_machine(tmp_path))
-    assert tune(memory=memory).improved
+    first = tune(memory=memory)
     (lesson,) = store.lessons()
-    assert not lesson.candidate
-    assert not lesson.improved
-    assert lesson.tried
-    assert not any(scopes(tried.settings) for tried in lesson.tried)
+    assert lesson.candidate == first.winner.settings == {f"{KNOB}@{PLOT}": "disable"}
+    assert lesson.improved
+    assert lesson.case.fingerprint.file_classes == CLASSES
+    for tried in lesson.tried:
+        assert (tried.class_ratios[PLOT] < 1) == (settings_on(tried.settings, PLOT) != {})
     again = tune(memory=memory, directory=tmp_path / "again")
-    assert again.winner.settings == {f"{KNOB}@{PLOT}": "disable"}
+    assert again.winner.settings == first.winner.settings
+    assert again.trials[0].settings == first.winner.settings
+
+
+def test_a_program_of_one_such_class_begins_with_what_was_found_for_it(tune, tmp_path):
+    memory = Memory(Store(tmp_path / "knowledge.db"), (), describe_machine(tmp_path))
+    tune(memory=memory)
+    alone = replace(FACTS, file_classes=())
+    again = tune(memory=memory, directory=tmp_path / "again", facts=alone)
+    assert again.trials[0].settings == {KNOB: "disable"}
 
 
 def test_without_noise_it_takes_one_trial_more_than_a_search_for_all_files(run_fake, no_fsync):
