@@ -96,7 +96,7 @@ def markdown(document: dict[str, Any], picture: str) -> str:
         "regret of what the pairs confirmed (the default where they confirm nothing), share of "
         "the seeds in which that is within 5 %.  *luck, exact*: draws without repetition and "
         "without noise, one run each (mean regret).  *model* and *auto+trained* find models that "
-        "were trained with other programs on that storage, where it is emulated (on a local disk "
+        "were trained on that storage without this surface, where it is emulated (on a local disk "
         "no model fits); *auto* finds none.",
     ]
     for surface in document["surfaces"]:
