@@ -114,7 +114,8 @@ def test_a_model_is_asked_about_files_of_its_range() -> None:
     assert made.ground == ground
     assert {rule.kind for rule in made.rules} == {"write-collective-interleaved"}
     assert all("cb_nodes" in rule.mpiio for rule in made.rules)
-    assert min(rule.size_bytes[0] for rule in made.rules) == 1_000_000
+    low = min(rule.size_bytes[0] for rule in made.rules)
+    assert 900_000 < low < 1_000_000  # a header more or less
     sizes = sorted({rule.size_bytes for rule in made.rules})
     assert all(one[1] + 1 == other[0] for one, other in itertools.pairwise(sizes))
     assert json.loads(save_table(made).read_text())["version"] == 1

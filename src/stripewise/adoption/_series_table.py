@@ -22,6 +22,8 @@ from stripewise.tunables import build_configuration
 SIZES, PIECES = 3, 3
 """Sizes of a file, and lengths of a piece, that are asked about within a model's range."""
 MOST_SCALES = 4
+SLACK = 0.1
+"""A file may lie so far beyond the ends of a model's range: it has headers, too (assumed)."""
 SECONDS = 30.0
 """After which no further kind of files is asked about."""
 _GB = 1e9
@@ -59,8 +61,22 @@ def make_tables(
             for rule in _rules(model, facts, ranks, policy, end)
         )
         if rules:
-            tables.append(SeriesTable(ground, family, time.time(), rules))
+            tables.append(SeriesTable(ground, family, time.time(), _joined(rules)))
     return tables
+
+
+def _joined(rules: Sequence[SeriesRule]) -> tuple[SeriesRule, ...]:
+    """Join rules that differ in sizes alone, where these follow each other."""
+    found: list[SeriesRule] = []
+    for rule in sorted(rules, key=lambda one: (one.kind, one.ranks, one.run_bytes)):
+        before = found[-1] if found else rule
+        if rule == replace(before, size_bytes=rule.size_bytes) and (
+            before.size_bytes[1] + 1 == rule.size_bytes[0]
+        ):
+            found[-1] = replace(rule, size_bytes=(before.size_bytes[0], rule.size_bytes[1]))
+        else:
+            found.append(rule)
+    return tuple(found)
 
 
 def _scales(
@@ -118,7 +134,7 @@ def _cells(model: Model, n_ranks: int) -> Iterator[_Cell]:
 
 def _steps(low: float, high: float, count: int) -> list[tuple[int, tuple[int, int]]]:
     """Return values from low to high in equal ratios, each with the range that it stands for."""
-    low, high = max(low, 1.0), max(high, low, 1.0)
+    low, high = max(low / (1 + SLACK), 1.0), max(high, low, 1.0) * (1 + SLACK)
     if high < 1.5 * low:
         return [(round(sqrt(low * high)), (int(low), int(high) + 1))]
     edges = [low * (high / low) ** (i / count) for i in range(count + 1)]
