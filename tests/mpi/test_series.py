@@ -35,6 +35,35 @@ def test_settings_act_from_the_second_file_on(stack: str, tmp_path: Path) -> Non
     assert len(digests(plain)) == 8
 
 
+@pytest.mark.parametrize("stack", FAMILIES)
+@pytest.mark.parametrize("binding", ["-DWITH_F08", "-DWITH_INCLUDE"])
+def test_fortran(stack: str, binding: str, tmp_path: Path) -> None:
+    command = [program(stack, "writer.F90", binding), "step", "8"]
+    contiguous = (SeriesRule(True, True, False, mpiio={HINT: 65536}),)
+    done, outcome = run_series(stack, 2, command, tmp_path / "with", contiguous)
+    assert done.code == 0, done.err
+    assert sorted(applied(done)) == [f"step{number}" for number in range(2, 9)]
+    assert (outcome.adopted, outcome.first) == (7, 2)
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert run_plain(stack, 2, command, plain).returncode == 0
+    assert digests(plain, "step*") == digests(tmp_path / "with", "step*")
+
+
+@pytest.mark.parametrize("stack", FAMILIES)
+def test_hdf5_by_the_views_that_it_sets(stack: str, tmp_path: Path) -> None:
+    command = [program(stack, "h5series.c"), "step", "4"]
+    columns = (SeriesRule(True, True, True, run_bytes=(2000, 2100), mpiio={HINT: 65536}),)
+    done, _ = run_series(stack, 2, command, tmp_path / "with", columns)
+    assert done.code == 0, done.err
+    assert sorted(applied(done)) == [f"step{number}.h5" for number in range(2, 5)]
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    assert run_plain(stack, 2, command, plain).returncode == 0
+    assert digests(plain, "*.h5") == digests(tmp_path / "with", "*.h5")
+    assert len(digests(plain, "*.h5")) == 4
+
+
 def outcome_of(stack: str, mode: str, tmp_path: Path, n_ranks: int = 2, n_files: int = 3):  # type: ignore[no-untyped-def]
     command = [program(stack, "series.c", "-pthread"), mode, str(n_files)]
     done, outcome = run_series(stack, n_ranks, command, tmp_path)

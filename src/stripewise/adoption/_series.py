@@ -19,6 +19,7 @@ from stripewise.inputs import MODEL, parse_json, read_input
 from stripewise.model import Configuration, FileRule, SeriesRule, from_json, to_json
 from stripewise.outputs import write_file
 from stripewise.performance import Ground, own_models, site_models
+from stripewise.policy import load_policy
 
 if TYPE_CHECKING:
     from stripewise.emulation import EmulatedStorage
@@ -100,19 +101,20 @@ def series_rules(
         directory: It runs in.
         storage: That is emulated; None: what is there.
     """
-    paths = [path for home in (own_models(), *site_models()) for path in _tables(home)]
-    if not paths:
-        return (), ()
     warnings: list[str] = []
-    found = [
-        table
-        for table in _read_all(paths, warnings)
-        if _is_of(table, command, _here(directory, storage))
-    ]
-    newest = max(found, key=lambda table: table.made_unix_seconds, default=None)
-    if newest is None:
-        return (), tuple(warnings)
-    return _allowed(newest.rules, warnings), tuple(warnings)
+    try:
+        homes = (own_models(), *site_models(load_policy().models))
+        paths = [path for home in homes for path in _tables(home)]
+        if not paths:
+            return (), ()
+        here, family = _here(directory, storage), _family(command)
+        found = [one for one in _read_all(paths, warnings) if _is_of(one, family, here)]
+        newest = max(found, key=lambda table: table.made_unix_seconds, default=None)
+        rules = () if newest is None else newest.rules
+        _check(rules)
+        return rules, tuple(warnings)
+    except StripewiseError as error:
+        return (), (*warnings, f"files of a series get no settings: {error}")
 
 
 def _tables(home: Path) -> list[Path]:
@@ -144,10 +146,9 @@ def _here(directory: Path, storage: EmulatedStorage | None) -> Ground:
     return Ground(f"{described.name}{slow}", description_digest(described))
 
 
-def _is_of(table: SeriesTable, command: Sequence[str], here: Ground) -> bool:
-    return not table.ground.why_not(replace(here, stack=table.ground.stack)) and (
-        table.mpi_family == _family(command)
-    )
+def _is_of(table: SeriesTable, family: str, here: Ground) -> bool:
+    same = not table.ground.why_not(replace(here, stack=table.ground.stack))
+    return same and table.mpi_family == family
 
 
 def _family(command: Sequence[str]) -> str:
@@ -159,14 +160,9 @@ def _family(command: Sequence[str]) -> str:
     return launcher_family(Path(os.path.realpath(located))) if located else ""
 
 
-def _allowed(rules: Sequence[SeriesRule], warnings: list[str]) -> tuple[SeriesRule, ...]:
-    """Return the rules; none of them if one is not to be set unasked, here and now."""
+def _check(rules: Sequence[SeriesRule]) -> None:
+    """Accept rules whose settings may be set unasked, here and now, or refuse them all."""
     from stripewise.adoption._unasked import check_unasked
 
-    try:
-        for hints in {tuple(sorted(rule.mpiio.items())): rule.mpiio for rule in rules}.values():
-            check_unasked(Configuration((FileRule("*", mpiio=hints),)))
-    except StripewiseError as error:
-        warnings.append(f"files of a series get no settings: {error}")
-        return ()
-    return tuple(rules)
+    for hints in {tuple(sorted(rule.mpiio.items())): rule.mpiio for rule in rules}.values():
+        check_unasked(Configuration((FileRule("*", mpiio=hints),)))
