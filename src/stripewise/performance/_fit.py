@@ -43,6 +43,8 @@ _SHOWN = 1000
 _NEAR, _PHYSICS_REACH = 2.0, 32.0
 """How far beyond its training a feature may lie where nothing was left out so far (assumed);
 the larger one for sizes of blocks and pieces, which a simulation knows the effect of."""
+_ALIKE = 1.1
+"""Errors of this ratio are alike, and the simpler kind is kept (assumed)."""
 _LEAST_DIFFERENT = 4
 """Values of a feature of programs below which it would only tell these programs apart."""
 
@@ -50,8 +52,8 @@ _LEAST_DIFFERENT = 4
 def fit(training: Training, kinds: Collection[str] = (REGRESSION, BOOSTED)) -> tuple[Model, ...]:
     """Fit a model for each class of patterns of which there are samples enough.
 
-    Boosting needs scikit-learn and a description of the storage; without either there is the
-    regression alone.
+    A correction of a simulation needs a description of the storage, and trees in it need
+    scikit-learn; without them the simpler kinds are left.
 
     Args:
         training: Samples of one ground.
@@ -81,10 +83,13 @@ def _of_class(
     regresses = REGRESSION in kinds and len(plain) >= LEAST_LEFT
     found = [_regression(empty, plain, samples)] if regresses else []
     known = [row for row in rows if row.simulated is not None]
-    if BOOSTED in kinds and len(known) >= LEAST_LEFT and not missing("models"):
+    if BOOSTED in kinds and len(known) >= LEAST_LEFT:
         base = replace(empty, levels=levels)
-        found += [_boosted(base, known, samples, trees) for trees in (True, False)]
-    return min(found, key=_error, default=None)
+        found = [_boosted(base, known, samples, trees=False), *found]
+        if not missing("models"):
+            found.append(_boosted(base, known, samples, trees=True))
+    least = min(map(_error, found), default=0.0)
+    return next((one for one in found if _error(one) <= least * _ALIKE), None)
 
 
 def _error(model: Model) -> float:
@@ -106,7 +111,7 @@ def _regression(empty: Model, rows: list[Row], samples: Sequence[Sample]) -> Mod
     return _with_scores(model, rows, fitted, (*BASES, "ranks", "block", "piece"), _NEAR)
 
 
-def _boosted(empty: Model, rows: list[Row], samples: Sequence[Sample], trees: bool) -> Model:
+def _boosted(empty: Model, rows: list[Row], samples: Sequence[Sample], *, trees: bool) -> Model:
     """Return the simulation, corrected by trees or by a constant factor alone."""
 
     def fitted(rest: Sequence[Row]) -> Predictor:
