@@ -18,7 +18,7 @@ from random import Random
 import pytest
 
 from stripewise.runtime import find_runtime
-from stripewise.study._journal import parse
+from stripewise.study import parse_journal
 from support.amounts import share_of
 from support.journal_checks import check_runs
 
@@ -69,7 +69,7 @@ class Kills:
 
     def records(self) -> list[dict]:
         path = self.study / "journal.jsonl"
-        return parse(path.read_bytes(), path)[0] if path.exists() else []
+        return parse_journal(path.read_bytes(), path)[0] if path.exists() else []
 
     def finished(self) -> list[dict]:
         return [record for record in self.records() if record["kind"] == "run-finished"]

@@ -8,8 +8,7 @@ import pytest
 from ensemble_harness import CASES, launchers
 
 from stripewise.errors import StudyError
-from stripewise.study import Case, Journal
-from stripewise.study._journal import parse
+from stripewise.study import Case, Journal, parse_journal
 from support.journal_checks import check_runs
 from support.study_fakes import lognormal
 
@@ -38,12 +37,12 @@ def test_killed_again_and_again(run_cases, tmp_path, monkeypatch, step):
             result = run_cases(by_word, resume=begun)
             break
         except Kill:
-            records = parse(path.read_bytes(), path)[0]
+            records = parse_journal(path.read_bytes(), path)[0]
             begun = bool(records)
             now = [r["run_id"] for r in records if r["kind"] == "run-finished"]
             assert now[: len(done)] == done
             done = now
-    records = parse(path.read_bytes(), path)[0]
+    records = parse_journal(path.read_bytes(), path)[0]
     slots = {r["run_id"]: r["slot"] for r in records if r["kind"] == "run-planned"}
     ended = [slots[r["run_id"]] for r in records if r["kind"] == "run-finished"]
     assert check_runs(records) <= sum(r["kind"] == "resumed" for r in records)

@@ -12,8 +12,7 @@ import pytest
 
 from stripewise.errors import UsageError
 from stripewise.model import RunRole
-from stripewise.study import Journal
-from stripewise.study._journal import parse
+from stripewise.study import Journal, parse_journal
 from stripewise.study._statistics import LOOKS
 from support.journal_checks import check_runs
 from support.study_fakes import FakeLauncher, helped
@@ -49,7 +48,7 @@ class SlowLauncher(FakeLauncher):
 
 def records(directory: Path) -> list[dict]:
     path = directory / "study" / "journal.jsonl"
-    return parse(path.read_bytes(), path)[0]
+    return parse_journal(path.read_bytes(), path)[0]
 
 
 def told(directory: Path) -> list[int]:

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from stripewise.errors import StorageError, StudyError
 from stripewise.model import Measurement, ObservedFile, RunStatus, from_json, to_json
-from stripewise.study import Case, Journal, StudyOptions
-from stripewise.study._journal import parse
+from stripewise.study import Case, Journal, StudyOptions, parse_journal
 from stripewise.study._options import options_from_json, options_to_json
 from support.journal_checks import encode
 
@@ -98,7 +97,7 @@ def test_read_only_directory_is_said(tmp_path):
 def test_any_record_survives(data):
     record = {"kind": "value", "at": 1.5, "name": "n", "value": data}
     content = encode([record])
-    assert parse(content, None)[:2] == ([record], len(content))
+    assert parse_journal(content, None)[:2] == ([record], len(content))
 
 
 def test_measurement_survives_with_any_bytes_in_a_path():
@@ -108,7 +107,7 @@ def test_measurement_survives_with_any_bytes_in_a_path():
     measurement = Measurement("id", RunStatus.TIMEOUT, None, 1.5, 0.5, 1, 2, 3.0, (file,), "slow")
     data = to_json(measurement)
     text = encode([{"kind": "run-finished", "at": 1.5, "run_id": "id", "measurement": data}])
-    record = parse(text, None)[0][0]
+    record = parse_journal(text, None)[0][0]
     assert from_json(Measurement, record["measurement"]) == measurement
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from stripewise.errors import StudyError
 from stripewise.launch import Launcher
-from stripewise.study import StudyOptions, run_study
-from stripewise.study._journal import parse
+from stripewise.study import StudyOptions, parse_journal, run_study
 from support.journal_checks import encode
 from support.study_fakes import FakeLauncher, fake_tools, helped, lognormal
 
@@ -70,7 +69,7 @@ def resumed(tmp_path, no_fsync):
         )
         return run_study(options, None, lambda options, ledger: tools)
 
-    go_on.records = lambda: parse(path.read_bytes(), path)[0]
+    go_on.records = lambda: parse_journal(path.read_bytes(), path)[0]
     return go_on
 
 

@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from stripewise.study._journal import parse
+from stripewise.study import parse_journal
 from support import queue_study
 from support.journal_checks import check_runs
 
@@ -37,7 +37,7 @@ class Killed:
 
     def records(self) -> list[dict]:
         path = self.folder / "study" / "journal.jsonl"
-        return parse(path.read_bytes(), path)[0] if path.exists() else []
+        return parse_journal(path.read_bytes(), path)[0] if path.exists() else []
 
     def ids(self, kind: str) -> list[str]:
         return [record["run_id"] for record in self.records() if record["kind"] == kind]

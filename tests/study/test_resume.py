@@ -14,8 +14,7 @@ import pytest
 
 from stripewise.errors import ProgramError, StudyError, UsageError
 from stripewise.model import Verification, VerificationStatus
-from stripewise.study import Journal, StudyOptions, run_study
-from stripewise.study._journal import parse
+from stripewise.study import Journal, StudyOptions, parse_journal, run_study
 from stripewise.surfaces import RecordedTunable, ReplayedLauncher, Surface, SurfaceRun
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import Dimension, Space, find_space, get
@@ -97,14 +96,14 @@ def session(tmp_path, monkeypatch, no_fsync):
 
 
 def finished(path):
-    records, *_ = parse(path.read_bytes(), path)
+    records, *_ = parse_journal(path.read_bytes(), path)
     return [r["run_id"] for r in records if r["kind"] == "run-finished"]
 
 
 def operations(tmp_path_factory_session):
     session = tmp_path_factory_session
     session(None)
-    return len(parse(session.path.read_bytes(), session.path)[0])
+    return len(parse_journal(session.path.read_bytes(), session.path)[0])
 
 
 def test_counts_of_a_whole_study(session):
@@ -127,7 +126,7 @@ def test_kill_between_every_two_operations(session, after):
             result, launcher = session(step, after=after, resume=begun)
         except Kill:
             begun = session.path.exists() and bool(
-                parse(session.path.read_bytes(), session.path)[0]
+                parse_journal(session.path.read_bytes(), session.path)[0]
             )
             now = finished(session.path)
             assert now[: len(before)] == before, "a finished run was lost"
@@ -137,7 +136,7 @@ def test_kill_between_every_two_operations(session, after):
     done = finished(session.path)
     assert done[: len(before)] == before
     assert max(Counter(done).values()) == 1
-    records, *_ = parse(session.path.read_bytes(), session.path)
+    records, *_ = parse_journal(session.path.read_bytes(), session.path)
     assert 0 < check_runs(records) < sessions
     assert set(done) <= set(launcher.submitted)
     assert max(Counter(launcher.submitted).values()) == 1
@@ -154,7 +153,7 @@ def test_one_kill_anywhere_then_resume(session, kill_at):
     done = finished(session.path)
     assert done[: len(before)] == before
     assert result.improved
-    assert check_runs(parse(session.path.read_bytes(), session.path)[0]) <= 1
+    assert check_runs(parse_journal(session.path.read_bytes(), session.path)[0]) <= 1
     lost = runs_before - len(before)
     assert lost <= 1
     assert len(launcher.submitted) <= len(done) + 1
@@ -166,7 +165,7 @@ def test_a_run_that_ended_unseen_is_taken_in(session):
         try:
             session(kill_at)
         except Kill:
-            records, *_ = parse(session.path.read_bytes(), session.path)
+            records, *_ = parse_journal(session.path.read_bytes(), session.path)
             if records and records[-1]["kind"] == "run-submitted":
                 break
         session.path.unlink(missing_ok=True)
@@ -338,7 +337,7 @@ def test_recorded_proposals_are_followed_where_a_later_version_proposes_others(r
     path = tmp_path / "study" / "journal.jsonl"
     first = run_fake(FakeLauncher(helped), trials=3, strategy="random", seed=1)
     for seed in range(2, 8):
-        records, *_ = parse(path.read_bytes(), path)
+        records, *_ = parse_journal(path.read_bytes(), path)
         records[0]["options"]["seed"] = seed
         path.write_bytes(encode(records))
         more = run_fake(FakeLauncher(helped), trials=seed + 2, resume=True)
@@ -349,7 +348,7 @@ def test_recorded_proposals_are_followed_where_a_later_version_proposes_others(r
 def test_a_recorded_trial_of_an_unknown_tunable_is_refused(run_fake, tmp_path):
     path = tmp_path / "study" / "journal.jsonl"
     run_fake(FakeLauncher(helped), trials=3)
-    records, *_ = parse(path.read_bytes(), path)
+    records, *_ = parse_journal(path.read_bytes(), path)
     name = next(r for r in records if r.get("name") == "proposal/2")
     name["value"]["settings"] = {"mpiio.of_a_later_version": 1}
     path.write_bytes(encode(records))

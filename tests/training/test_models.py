@@ -11,14 +11,17 @@ from pathlib import Path
 import pytest
 
 from stripewise.errors import UsageError
-from stripewise.model import RunStatus
+from stripewise.model import RunStatus, to_json
 from stripewise.performance import Ground, fitted_prediction, load_models
 from stripewise.report import fits_json, fits_lines, result_to_json
 from stripewise.simulation import workload_from_kernel
-from stripewise.study import StudyOptions, simulated_workload, tune_simulated
+from stripewise.study import Journal, StudyOptions, simulated_workload, tune_simulated
+from stripewise.study._journal import VERSION
 from stripewise.surfaces import Surface, SurfaceRun
+from stripewise.testing.strategy_suite import romio_facts
 from stripewise.training import TrainingOptions, find_evidence, fit_models, read_evidence, train
 from stripewise.training._models import by_ground
+from stripewise.training._studies import JOURNAL
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +30,8 @@ def trained(tmp_path_factory):
         directory=tmp_path_factory.mktemp("made") / "hopper.training",
         machine="hopper@1/16",
         kernels=(("vorpal", "--local", "60,100,300"), ("gcrm", "--local", "1,26,327680")),
-        ranks=(16, 32),
+        ranks=(8, 16),
+        ranks_per_node=1,
         simulate=True,
         stack="romio-lustre",
         configurations=60,
@@ -130,13 +134,13 @@ def test_what_cannot_be_read_is_passed_over_and_said(trained, tmp_path):
     for path in trained.surfaces[:1]:
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "b.jsonl").write_text("{}\n")
-    (tmp_path / "journal.jsonl").write_text("{}\n")
+    (tmp_path / "journal.jsonl").write_text("{}\n\n")
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "result.json").write_text('{"trials": [1]}')
     evidence, refused = find_evidence(tmp_path)
     assert len(evidence) == 1
-    assert ["is not a surface" in refused[0], "is damaged" in refused[1]] == [True, True]
-    assert len(refused) == 2
+    assert "is not a surface" in refused[0]
+    assert ["damaged" in text for text in refused] == [False, True, True]
 
 
 def test_nothing_to_learn_from(tmp_path):
@@ -144,6 +148,38 @@ def test_nothing_to_learn_from(tmp_path):
         find_evidence(tmp_path)
     with pytest.raises(UsageError, match="there is no such directory"):
         find_evidence(tmp_path / "x")
+
+
+def test_a_study_without_a_result_is_known_by_its_journal(tmp_path):
+    facts = {**to_json(romio_facts()), "n_ranks": 4}
+    study = tmp_path / "a.stripewise"
+    study.mkdir()
+    journal = Journal(study / JOURNAL)
+    said = {"emulated": "edison@1/8, 2 ranks a node", "emulated digest": "abc"}
+    journal.append("study", version=VERSION, options={}, provenance=said)
+    journal.append("value", name="first-look", value={"facts": facts})
+    for number, (role, settings, status) in enumerate(
+        (
+            ("warm-up", {}, "ok"),
+            ("baseline", {}, "ok"),
+            ("trial", {"mpiio.cb_nodes": 2}, "ok"),
+            ("trial", {"mpiio.cb_nodes": 4}, "failed"),
+            ("pair-winner", {"mpiio.cb_nodes": 2}, "ok"),
+            ("unsynced-winner", {"mpiio.cb_nodes": 2}, "ok"),
+        )
+    ):
+        run = str(number)
+        journal.append("run-planned", run_id=run, slot=run, role=role, settings=settings, case="")
+        seen = {"status": status, "io_seconds": 1.0 + number, "elapsed_seconds": 2.0}
+        journal.append("run-finished", run_id=run, measurement=seen)
+    journal.close()
+    ((evidence,), refused) = find_evidence(tmp_path)
+    assert not refused
+    assert evidence.ground.storage == "edison@1/8"
+    assert [(one.settings, one.seconds) for one in evidence.samples] == [
+        ({}, (2.0,)), ({"mpiio.cb_nodes": 2}, (3.0, 5.0)),
+    ]  # fmt: skip
+    assert (evidence.runs, evidence.run_seconds) == (6, 12.0)
 
 
 def test_a_study_is_evidence_too(tmp_path):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from stripewise.study._cases import read_cases as read_cases
     from stripewise.study._interrupts import Interrupts as Interrupts
     from stripewise.study._journal import Journal as Journal
+    from stripewise.study._journal import parse_journal as parse_journal
     from stripewise.study._ledger import Ledger as Ledger
     from stripewise.study._loop import MakeTools as MakeTools
     from stripewise.study._loop import run_study as run_study

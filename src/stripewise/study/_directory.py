@@ -14,7 +14,7 @@ from stripewise.errors import StorageError, StripewiseError, StudyError, UsageEr
 from stripewise.launch import sweep
 from stripewise.model import RunRole
 from stripewise.owned import MARK, OwnedDirectory
-from stripewise.study._journal import Record, parse
+from stripewise.study._journal import Record, parse_journal
 from stripewise.study._options import BUDGETS, StudyOptions
 from stripewise.workspace import STUDY_SUFFIX
 
@@ -90,7 +90,7 @@ def _found_in(origin: Path) -> tuple[list[Path], list[StudyError]]:
 
 def _records(directory: OwnedDirectory) -> list[Record]:
     """Return what the journal holds; nothing where there is none, or the disk is full."""
-    return parse(directory.read(JOURNAL) or b"", directory.path / JOURNAL)[0]
+    return parse_journal(directory.read(JOURNAL) or b"", directory.path / JOURNAL)[0]
 
 
 def _is_worth_keeping(directory: OwnedDirectory) -> bool:

@@ -110,7 +110,7 @@ class Journal:
         os.close(self._descriptor)
 
     def _load(self, content: bytes) -> None:
-        self.records, good_bytes, self._checksum = parse(content, self._path)
+        self.records, good_bytes, self._checksum = parse_journal(content, self._path)
         if good_bytes < len(content):
             torn = len(content) - good_bytes
             os.ftruncate(self._descriptor, good_bytes)
@@ -125,7 +125,7 @@ def encoded(record: Mapping[str, Any], before: int) -> tuple[bytes, int]:
     return f'{{"crc":"{checksum:08x}","record":{text}}}\n'.encode(), checksum
 
 
-def parse(content: bytes, path: Path) -> tuple[list[Record], int, int]:
+def parse_journal(content: bytes, path: Path) -> tuple[list[Record], int, int]:
     """Read a journal.
 
     Returns:

@@ -11,17 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from stripewise.errors import StripewiseError, UsageError
-from stripewise.inputs import RESULTS, parse_json, read_input
 from stripewise.machines import description_digest, find_storage
-from stripewise.model import BASELINE_ROLES, ProgramFacts, RunRole, RunStatus, from_json
+from stripewise.model import ProgramFacts, RunStatus
 from stripewise.performance import Ground, Sample
 from stripewise.simulation import stack_of
 from stripewise.surfaces import Surface, SurfaceRole
 from stripewise.training._believable import check_facts, usable
 from stripewise.training._options import Way
+from stripewise.training._studies import JOURNAL, RESULT, read_study
 
-RESULT, JOURNAL = "result.json", "journal.jsonl"
-_TRIED = (RunRole.TRIAL, RunRole.PAIR_WINNER)
 _TIMED = frozenset({RunStatus.OK, RunStatus.TIMEOUT})
 
 
@@ -55,8 +53,13 @@ def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
         return read_evidence([directory], directory)
     if not directory.is_dir():
         raise UsageError(f"--from {directory}: there is no such directory")
-    surfaces = (path for path in directory.rglob("*.jsonl") if path.name != JOURNAL)
-    return read_evidence([*sorted(surfaces), *sorted(directory.rglob(RESULT))], directory)
+    files = sorted((*directory.rglob("*.jsonl"), *directory.rglob(RESULT)))
+    return read_evidence([one for one in files if not _is_told_better(one)], directory)
+
+
+def _is_told_better(path: Path) -> bool:
+    """Whether a file is the journal of a study whose result lies beside it."""
+    return path.name == JOURNAL and path.with_name(RESULT).exists()
 
 
 def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], list[str]]:
@@ -69,7 +72,7 @@ def read_evidence(paths: Iterable[Path], source: Path) -> tuple[list[Evidence], 
     refused: list[str] = []
     for path in paths:
         try:
-            found += _of_study(path) if path.name == RESULT else _of_surface(path)
+            found += _of_study(path) if path.name in (RESULT, JOURNAL) else _of_surface(path)
         except StripewiseError as error:
             refused.append(str(error))
     if not found:
@@ -113,42 +116,14 @@ def _seconds(run: Any) -> float:
 
 
 def _of_study(path: Path) -> Iterator[Evidence]:
-    """Read the runs of a study's result, case by case."""
-    try:
-        data = parse_json(read_input(path, RESULTS))
-        trials = {one["number"]: one["settings"] for one in data["trials"]}
-        views = data["cases"] or [data]
-        for view in views:
-            facts = from_json(ProgramFacts, view["facts"])
-            check_facts(facts, path)
-            ground, way = _ground(data["provenance"], facts, path)
-            runs = [run for run in data["runs"] if run["case"] in ("", view.get("name", ""))]
-            yield Evidence(
-                path, ground, way, tuple(_samples(facts, trials, runs)), len(runs),
-                sum(float(run["seconds"]) for run in runs),
-            )  # fmt: skip
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, StripewiseError):
-            raise
-        raise UsageError(f"the study's result {path} is damaged: {error!r}") from error
-
-
-def _samples(
-    facts: ProgramFacts, trials: dict[int, dict[str, Any]], runs: list[dict[str, Any]]
-) -> Iterator[Sample]:
-    times: dict[int, list[float]] = {}
-    for run in runs:
-        role = RunRole(run["role"])
-        if run["status"] == RunStatus.OK.value and role in (*BASELINE_ROLES, *_TRIED):
-            number = 0 if role in BASELINE_ROLES else run["trial_number"]
-            times.setdefault(number, []).append(float(run["io_seconds"]))
-    for number, found in times.items():
-        settings = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in trials.get(number, {}).items()
-        }
-        if usable(settings):
-            yield Sample(facts, settings, tuple(found))
+    study = read_study(path)
+    share = len(study.facts)
+    for case, facts in study.facts.items():
+        ground, way = _ground(study.provenance, facts, path)
+        yield Evidence(
+            path, ground, way, tuple(study.samples(case)), study.n_runs // share,
+            study.run_seconds / share,
+        )  # fmt: skip
 
 
 def _ground(provenance: Any, facts: ProgramFacts, path: Path) -> tuple[Ground, Way]:
