@@ -151,5 +151,15 @@ def test_a_damaged_study_is_said(tmp_path, many):
     assert "passed over 1 study" in store.damage
 
 
+def test_a_row_with_an_odd_identity_can_be_forgotten(tmp_path, many):
+    store = Store(tmp_path / "knowledge.sqlite")
+    store.add(many[:3])
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE study SET id = 'odd' WHERE id = ?", (many[0].study_id,))
+    assert store.forget(["odd", many[1].study_id]) == 2
+    found, _ = store.nearest(many[2].case)
+    assert [one.study for one in found] == [many[2]]
+
+
 def test_nothing_is_near_in_an_empty_store(tmp_path):
     assert Store(tmp_path / "none").nearest(case()) == ([], 0)

@@ -8,6 +8,7 @@ a table of its own the studies that they are of.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 
@@ -18,6 +19,7 @@ from stripewise.knowledge._parts import parts_of
 from stripewise.knowledge._records import Lesson
 
 PAGE_ROWS = 2048
+_IDENTITY = re.compile("[0-9a-f]{32}")
 ID_BYTES = 16
 _DAMAGED = (
     "SELECT count(*) FROM page LEFT JOIN page_study ON page_study.number = page.number"
@@ -72,7 +74,7 @@ def insert(connection: sqlite3.Connection, lessons: Iterable[Lesson]) -> None:
 
 def remove(connection: sqlite3.Connection, study_ids: Iterable[str]) -> None:
     """Take studies out of their pages."""
-    gone = {bytes.fromhex(identity) for identity in study_ids}
+    gone = {bytes.fromhex(one) for one in study_ids if _IDENTITY.fullmatch(one)}
     pages = connection.execute("SELECT number, studies FROM page_study").fetchall()
     for number, studies in pages:
         ids = _ids(studies)
