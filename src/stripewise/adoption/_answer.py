@@ -148,7 +148,7 @@ def _of_pattern(
     settings, ratio = dict(supports[0].settings), exp(supports[0].score)
     by = ""
     if promised.prediction is not None:
-        moved = carried_over(settings, question.space, facts, promised.prediction)
+        moved = carried_over(settings, question.space, facts, promised.prediction, ratio)
         if moved is not None:
             by = promised.words if moved.settings != settings else ""
             settings, ratio = dict(moved.settings), moved.expected_ratio

@@ -75,28 +75,42 @@ def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promis
 
 
 def carried_over(
-    settings: Mapping[str, Value], space: Space, facts: ProgramFacts, prediction: Prediction
+    settings: Mapping[str, Value],
+    space: Space,
+    facts: ProgramFacts,
+    prediction: Prediction,
+    proved: float = 1.0,
 ) -> Promised | None:
     """Carry settings that a study proved elsewhere over to this program and scale.
 
     The model changes those that it knows the effect of, where it promises more of it than its
     error; the others stay.
 
+    Args:
+        settings: That were proved.
+        space: What may be set.
+        facts: Of the program.
+        prediction: The model.
+        proved: How many times as fast they made the I/O elsewhere: it counts where the model
+            can say nothing of them here.
+
     Returns:
-        None: the model can say nothing of these settings.
+        None: the model can say nothing of these settings, and promises no more of others.
     """
     known = {name: value for name, value in settings.items() if name in prediction.tunables}
     plain, here = prediction.seconds({}), prediction.seconds(known)
-    if plain is None or here is None or not (0 < plain < inf and 0 < here < inf):
+    if plain is None or not 0 < plain < inf:
         return None
+    told = here is not None and 0 < here < inf
+    ratio = plain / here if told and here else proved
     best = _best(space, facts, prediction, [known])
     doubt = max(DOUBT, prediction.error or 0.0)
-    if best is not None and best.expected_ratio > plain / here * (1 + doubt):
+    if best is not None and best.expected_ratio > ratio * (1 + doubt):
         kept = {name: value for name, value in settings.items() if name not in known}
         changed = {**kept, **best.settings}
         if is_valid(changed, facts):
             return Promised(changed, best.expected_ratio)
-    return Promised(dict(settings), plain / here)
+    return Promised(dict(settings), ratio) if told else None
 
 
 def _best(
