@@ -21,10 +21,10 @@ from stripewise.cli._common import (
 from stripewise.cli._completion import complete_machine
 from stripewise.cli._layout import Size
 from stripewise.cli._tune_words import Duration, Numbers
-from stripewise.errors import UsageError
+from stripewise.errors import StripewiseError, UsageError
 
 if TYPE_CHECKING:
-    from stripewise.training import Trained, TrainingOptions
+    from stripewise.training import Fits, Trained, TrainingOptions
 
 
 @click.command(
@@ -149,11 +149,23 @@ def command(
     from stripewise.training import fit_models, read_evidence
 
     fits = fit_models(*read_evidence(trained.surfaces, trained.plan.options.directory))
+    kept = _kept(fits)
     answer(
         as_json,
-        lambda: {**training_json(trained), **fits_json(fits)},
-        lambda: (*training_lines(trained), *fits_lines(fits)),
+        lambda: {**training_json(trained), **fits_json(fits, kept)},
+        lambda: (*training_lines(trained), *fits_lines(fits, kept)),
     )
+
+
+def _kept(fits: Fits) -> int:
+    """Keep the best settings of each pattern; a store that cannot be written is a warning."""
+    from stripewise.training import keep_lessons
+
+    try:
+        return keep_lessons(fits.evidence)
+    except StripewiseError as error:
+        note(f"the best settings of the patterns are not kept: {error}", kind="warning")
+        return 0
 
 
 _RUNS, _SIMULATIONS = ("family", "mpiexec", "launcher_options", "noise"), ("stack",)
@@ -190,7 +202,8 @@ def _from_earlier(source: Path, as_json: bool) -> None:
     from stripewise.training import find_evidence, fit_models
 
     fits = fit_models(*find_evidence(source))
-    answer(as_json, lambda: fits_json(fits), lambda: fits_lines(fits))
+    kept = _kept(fits)
+    answer(as_json, lambda: fits_json(fits, kept), lambda: fits_lines(fits, kept))
 
 
 def _options(

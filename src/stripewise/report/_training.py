@@ -83,8 +83,13 @@ def training_json(trained: Trained) -> dict[str, Any]:
     return found
 
 
-def fits_lines(fits: Fits) -> Iterator[str]:
-    """Say which models were made, what they were made of, and how well they predict."""
+def fits_lines(fits: Fits, tuned_patterns: int = 0) -> Iterator[str]:
+    """Say which models were made, what they were made of, and how well they predict.
+
+    Args:
+        fits: The models.
+        tuned_patterns: How many patterns with their best settings are newly kept.
+    """
     rows = [("MODEL OF", "PATTERNS", "KIND", "ERROR", "RANK CORRELATION", "LEFT OUT")]
     for model in fits.models:
         left_out = model.judged[0].left_out if model.judged else ""
@@ -98,16 +103,20 @@ def fits_lines(fits: Fits) -> Iterator[str]:
     if fits.models:
         yield from aligned(rows)
         yield line("models", str(fits.paths[0].parent))
+    if tuned_patterns:
+        patterns = plural(tuned_patterns, "tuned pattern")
+        yield line("knowledge", f"{patterns} more; `stripewise knowledge list` shows them")
     for ground in fits.unfitted:
         yield line("no model", f"of {ground}: there are too few configurations of one class")
     for text in fits.refused:
         yield line("passed over", printable(text))
 
 
-def fits_json(fits: Fits) -> dict[str, Any]:
+def fits_json(fits: Fits, tuned_patterns: int = 0) -> dict[str, Any]:
     """Return the same as JSON."""
     found: dict[str, Any] = finite(
         {
+            "tuned_patterns": tuned_patterns,
             "models": [
                 {
                     "file": str(path),

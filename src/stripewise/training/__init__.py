@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from stripewise.training._evidence import read_evidence as read_evidence
     from stripewise.training._kernels import kernel_words as kernel_words
     from stripewise.training._kernels import sized as sized
+    from stripewise.training._lessons import keep_lessons as keep_lessons
+    from stripewise.training._lessons import lessons_of as lessons_of
     from stripewise.training._models import Fits as Fits
     from stripewise.training._models import fit_models as fit_models
     from stripewise.training._options import PATTERNS as PATTERNS

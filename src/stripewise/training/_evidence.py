@@ -14,6 +14,7 @@ from stripewise.errors import StripewiseError, UsageError
 from stripewise.machines import description_digest, find_storage
 from stripewise.model import ProgramFacts, RunStatus
 from stripewise.performance import Ground, Sample
+from stripewise.runtime import program_name
 from stripewise.simulation import stack_of
 from stripewise.surfaces import Surface, SurfaceRole
 from stripewise.training._believable import check_facts, usable
@@ -33,6 +34,8 @@ class Evidence:
         way: How.
         samples: One for each configuration.
         runs / run_seconds: What they cost.
+        program: What ran, of a surface; "" for a study.
+        storage: As the runs tell it, with the ranks of a node: "hopper@1/16, 2 ranks a node".
     """
 
     path: Path
@@ -41,6 +44,8 @@ class Evidence:
     samples: tuple[Sample, ...]
     runs: int
     run_seconds: float
+    program: str = ""
+    storage: str = ""
 
 
 def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
@@ -99,7 +104,10 @@ def _of_surface(path: Path) -> Iterator[Evidence]:
     warm = sum(run.role is SurfaceRole.WARM_UP for run in surface.runs)
     seconds = sum(run.elapsed_seconds for run in surface.runs)
     if len(surface.runs) > warm:
-        yield Evidence(path, ground, way, tuple(samples), len(surface.runs), seconds)
+        yield Evidence(
+            path, ground, way, tuple(samples), len(surface.runs), seconds,
+            kernel or program_name(surface.command), surface.provenance.get(way.value, ""),
+        )  # fmt: skip
 
 
 def _kernel_of(command: Sequence[str]) -> str:

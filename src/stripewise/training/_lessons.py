@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pairs of a pattern and its best settings, out of what a training measured: like a study's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+import stripewise
+from stripewise.knowledge import (
+    Effect,
+    Lesson,
+    Machine,
+    Store,
+    Tried,
+    describe_case,
+    describe_machine,
+    own_store,
+)
+from stripewise.model import to_json
+from stripewise.performance import Sample
+from stripewise.training._evidence import Evidence
+from stripewise.training._options import Way
+
+STRATEGY = "training"
+SIMPLER = 1.02
+"""Of configurations up to so many times as slow as the best, the one with fewest settings is kept
+(assumed: less than runs differ)."""
+_MOST_TRIED = 40
+
+
+def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> int:
+    """Keep the best settings of each pattern where studies are kept; return how many are new.
+
+    Args:
+        evidence: Of surfaces; a study has left its own.
+        store: Of the user; None: the usual one.
+
+    Raises:
+        StorageError: The store cannot be written.
+    """
+    found = list(lessons_of(evidence))
+    return (store or own_store()).add(found) if found else 0
+
+
+def lessons_of(evidence: Iterable[Evidence]) -> Iterator[Lesson]:
+    """Yield what each surface says like a study; nothing of one without the default."""
+    for one in evidence:
+        lesson = _lesson(one) if one.program else None
+        if lesson is not None:
+            yield lesson
+
+
+def _lesson(evidence: Evidence) -> Lesson | None:
+    default = next((one for one in evidence.samples if not one.settings), None)
+    if default is None or not default.facts.patterns:
+        return None
+    best = _best(evidence.samples)
+    effect = _effect(default, best)
+    usual = median(default.seconds)
+    ranked = sorted(evidence.samples, key=lambda one: median(one.seconds))
+    return Lesson(
+        study_id=_identity(evidence),
+        recorded_unix_seconds=time.time(),
+        case=describe_case(_machine(evidence), default.facts, program=evidence.program),
+        improved=bool(best.settings) and effect.low is not None and effect.low > 1,
+        candidate=dict(best.settings),
+        effect=effect if best.settings else None,
+        resolution=f"{evidence.way.value}: best of {len(evidence.samples)} configurations",
+        tried=tuple(
+            Tried(
+                dict(one.settings), io_ratio=median(one.seconds) / usual, n_runs=len(one.seconds)
+            )
+            for one in ranked[:_MOST_TRIED]
+        ),
+        n_runs=evidence.runs,
+        strategy=STRATEGY,
+        stripewise=stripewise.__version__,
+    )
+
+
+def _best(samples: Iterable[Sample]) -> Sample:
+    """Return the fastest configuration, or the simplest of those that are as good."""
+    known = list(samples)
+    least = min(median(one.seconds) for one in known)
+    good = [one for one in known if median(one.seconds) <= SIMPLER * least]
+    return min(good, key=lambda one: (len(one.settings), median(one.seconds)))
+
+
+def _effect(default: Sample, best: Sample) -> Effect:
+    """Return the ratio of the medians, and of the extremes as its bounds: no run is an outlier."""
+    return Effect(
+        median(default.seconds) / median(best.seconds),
+        min(default.seconds) / max(best.seconds),
+        max(default.seconds) / min(best.seconds),
+        min(len(default.seconds), len(best.seconds)),
+    )
+
+
+def _machine(evidence: Evidence) -> Machine:
+    """Return this host with the storage that was measured."""
+    here = describe_machine(Path.cwd())
+    if evidence.way is Way.REAL:
+        return replace(here, described=evidence.ground.storage if evidence.ground.digest else "")
+    filesystem = evidence.samples[0].facts.filesystem
+    return replace(
+        here, filesystem=filesystem, device="", storage=evidence.ground.digest,
+        emulated=evidence.storage, described="",
+    )  # fmt: skip
+
+
+def _identity(evidence: Evidence) -> str:
+    """Return the same identity for the same measurements, so that they are kept once."""
+    whole = [evidence.program, evidence.storage, *map(str, evidence.ground.__dict__.values())]
+    whole += [to_json(one) for one in evidence.samples]
+    return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:32]
