@@ -80,7 +80,7 @@ def test_what_is_packed_here_is_known_there(kept, keys, away, tmp_path):
     assert run("forget", "--all").stdout.startswith("0 studies")
     assert f"signed with {keys}" in run("verify", "--key", keys).stdout
     assert json.loads(run("verify", file, "--key", keys, "--json").stdout) == {
-        "name": "lustre", "storage": "lustre", "studies": 1, "models": 0,
+        "name": "lustre", "storage": "lustre", "studies": 1, "models": 0, "tables": 0,
         "newest_unix_seconds": 1.79e9, "key": keys,
     }  # fmt: skip
 

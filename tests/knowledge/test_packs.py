@@ -86,7 +86,7 @@ def test_names_that_lead_elsewhere_are_none(name):
 
 def header(**changes):
     data = {"format": "stripewise-pack", "version": 1, "name": "x", "storage": "lustre",
-            "lessons": 1, "models": 1} | changes  # fmt: skip
+            "lessons": 1, "models": 1, "tables": 0} | changes  # fmt: skip
     return json.dumps({key: value for key, value in data.items() if value is not None})
 
 
@@ -123,6 +123,9 @@ BAD = {
     "more than it says": (header(), LESSON, MODEL, MODEL),
     "a huge number": (header(), LESSON, HUGE),
     "a number that is none": (header(), LESSON, MODEL.replace("2.5", "NaN")),
+    "a table of another storage": (header(tables=1), LESSON, MODEL, '{"ground":{"storage":"x"}}'),
+    "a table that is none": (header(tables=1), LESSON, MODEL, "[]"),
+    "a table that is not JSON": (header(tables=1), LESSON, MODEL, "{"),
     "a newer lesson": (header(), LESSON.replace('"version":', '"version":9'), MODEL),
     "a newer model": (header(), LESSON, MODEL.replace('"version":1', '"version":99')),
 }
@@ -225,6 +228,21 @@ def test_the_program_minisign_reads_and_writes_the_same(send, signer, tmp_path):
         subprocess.run(["minisign", *flags, "-s", signer.secret, "-m", path], check=True,
                        timeout=20, capture_output=True)  # fmt: skip
         assert read_pack(path, [str(signer.public)]).pack == decode_pack(path.read_bytes(), "x")
+
+
+def test_tables_of_first_runs_travel_too(send, signer, tmp_path):
+    table = json.dumps({"version": 1, "ground": {"storage": "lustre"}, "rules": []})
+    other = table.replace("lustre", "edison")
+    found = gather([lesson()], [], [table.encode(), b"{", other.encode()])
+    assert len(found.tables) == 1
+    place = install(read_pack(send(found), [signer.text]), tmp_path / "packs")
+    (path,) = (place / "models" / "series").iterdir()
+    assert json.loads(path.read_text()) == json.loads(table)
+    assert check_installed(place, [signer.text]).pack == found
+    path.chmod(0o600)
+    path.write_text("{}")
+    with pytest.raises(ConfigurationError, match="was changed since it was installed"):
+        check_installed(place, [signer.text])
 
 
 def modes(path):

@@ -18,14 +18,13 @@ from stripewise.errors import StorageError, StripewiseError
 from stripewise.inputs import MODEL, parse_json, read_input
 from stripewise.model import Configuration, FileRule, SeriesRule, from_json, to_json
 from stripewise.outputs import write_file
-from stripewise.performance import Ground, own_models, site_models
+from stripewise.performance import TABLES, Ground, own_models, site_models
 from stripewise.policy import load_policy
 
 if TYPE_CHECKING:
     from stripewise.emulation import EmulatedStorage
 
 VERSION = 1
-_DIRECTORY = "series"
 _MOST_TABLES = 100
 _MOST_RULES = 1000
 
@@ -61,7 +60,7 @@ def save_table(table: SeriesTable, directory: Path | None = None) -> Path:
 
     ground = table.ground
     words = (ground.storage, ground.digest, ground.stack, table.mpi_family)
-    home = (directory or own_models()) / _DIRECTORY
+    home = (directory or own_models()) / TABLES
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -119,7 +118,7 @@ def series_rules(
 
 def _tables(home: Path) -> list[Path]:
     try:
-        return sorted((home / _DIRECTORY).glob("*.json"))[:_MOST_TABLES]
+        return sorted((home / TABLES).glob("*.json"))[:_MOST_TABLES]
     except OSError:
         return []
 

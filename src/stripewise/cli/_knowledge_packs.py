@@ -54,7 +54,7 @@ def pack(file: Path, storage: str, name: str, secret: Path | None, as_json: bool
     from stripewise.knowledge import encode_pack, gather, sign
     from stripewise.outputs import write_file
 
-    packed = gather(_own_lessons(), _own_models(), storage=storage, name=name)
+    packed = gather(_own_lessons(), _own_models(), _own_tables(), storage=storage, name=name)
     data = encode_pack(packed)
     signature = sign(data, secret, f"stripewise pack {packed.name}", _password) if secret else b""
     side = file.with_name(f"{file.name}.minisig")
@@ -151,6 +151,17 @@ def _own_models() -> tuple[Model, ...]:
     return loaded.models
 
 
+def _own_tables() -> Iterator[bytes]:
+    from stripewise.inputs import MODEL, read_input
+    from stripewise.performance import TABLES, own_models
+
+    for path in sorted((own_models() / TABLES).glob("*.json")):
+        try:
+            yield read_input(path, MODEL)
+        except (OSError, StripewiseError) as error:
+            note(f"{path} is left out: {error}", kind="warning")
+
+
 def _trusted(keys: Sequence[str]) -> tuple[str, ...]:
     from stripewise.policy import load_policy
 
@@ -192,6 +203,7 @@ def _facts(packed: Pack) -> dict[str, Any]:
         "storage": packed.storage,
         "studies": len(packed.lessons),
         "models": len(packed.models),
+        "tables": len(packed.tables),
         "newest_unix_seconds": packed.newest_unix_seconds,
     }
 

@@ -141,6 +141,9 @@ def command(
     run is kept as it ends.  The same command goes on after an interruption.
     """
     _check(context, given["machine"], here, source, simulate=given["simulate"])
+    from stripewise.performance import made_home
+
+    made_home()  # hours of runs are not to end with models that cannot be kept
     if source is not None:
         _from_earlier(source, as_json)
         return

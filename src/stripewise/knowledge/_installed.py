@@ -9,6 +9,7 @@ pack is made ready beside the older one; then the link changes, which is one ste
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import tempfile
@@ -22,7 +23,8 @@ from stripewise.inputs import KEY, PACK, Budget, read_input
 from stripewise.knowledge._pack import Pack, decode_pack
 from stripewise.knowledge._signing import SUFFIX, verify
 from stripewise.knowledge._store import PACKED, Store
-from stripewise.performance import PACKED_MODELS, load_models, model_id, save_model
+from stripewise.performance import PACKED_MODELS, TABLES, load_models, model_id, save_model
+from stripewise.text import text_of
 
 PACK_FILE = "pack"
 
@@ -105,13 +107,20 @@ def check_installed(directory: Path, keys: Sequence[str]) -> Verified:
     lessons = {lesson.study_id: lesson for lesson in store.lessons(most=None)}
     models = {model_id(one): one for one in load_models([directory / PACKED_MODELS]).models}
     signed = verified.pack
+    tables = {path: text_of(path) for path in directory.glob(f"{PACKED_MODELS}/{TABLES}/*")}
+    if tables != {_table_path(directory, text): f"{text}\n" for text in signed.tables}:
+        raise _changed(directory)
     if lessons != {one.study_id: one for one in signed.lessons} or models != {
         model_id(one): one for one in signed.models
     }:
-        raise ConfigurationError(
-            f"{directory} was changed since it was installed: install the pack again"
-        )
+        raise _changed(directory)
     return verified
+
+
+def _changed(directory: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"{directory} was changed since it was installed: install the pack again"
+    )
 
 
 def _modes(private: bool) -> tuple[int, int]:
@@ -133,10 +142,19 @@ def _fill(place: Path, verified: Verified, modes: tuple[int, int]) -> None:
         Store(place / PACKED).add(verified.pack.lessons, origin="imported")
     for model in verified.pack.models:
         save_model(model, place / PACKED_MODELS)
+    for text in verified.pack.tables:
+        path = _table_path(place, text)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
     for directory, _, names in os.walk(place, topdown=False):
         for name in names:
             _settle(Path(directory, name), modes[1])
         _settle(Path(directory), modes[0])
+
+
+def _table_path(place: Path, text: str) -> Path:
+    name = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return place / PACKED_MODELS / TABLES / f"{name}.json"
 
 
 def _settle(path: Path, mode: int) -> None:

@@ -2,29 +2,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A pack: the lessons and models of one storage as one text, which has only one form.
 
-One JSON document a line: what the pack is, then so many lessons, then so many models.  There are
-no names of files in it, nothing to unpack, and no compression: what is read is never more than
-what is there, and the same content is the same bytes on every machine.
+One JSON document a line: what the pack is, then so many lessons, models, and tables of settings.
+There are no names of files in it, nothing to unpack, and no compression: what is read is never
+more than what is there, and the same content is the same bytes on every machine.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from stripewise.errors import ConfigurationError
-from stripewise.inputs import PACK, parse_json
+from stripewise.inputs import MODEL, PACK, parse_json
 from stripewise.knowledge._codec import encode, import_lines
 from stripewise.knowledge._records import Lesson
 from stripewise.performance import Model, model_from_json, model_id, model_to_json
 
 FORMAT, VERSION = "stripewise-pack", 1
 _NAME = re.compile(r"[a-z0-9][a-z0-9._@-]{0,63}")
-_HEADER = {"format": str, "version": int, "name": str, "storage": str, "lessons": int,
-           "models": int}  # fmt: skip
+_NUMBERS = ("lessons", "models", "tables")
+_HEADER = {"format": str, "version": int, "name": str, "storage": str} | dict.fromkeys(
+    _NUMBERS, int
+)
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,14 @@ class Pack:
         name: Under which it is installed; a newer pack of the name takes its place.
         storage: Name of the storage that all of it is of.
         lessons / models: By identity.
+        tables: Of settings for first runs, a line of JSON each: whoever reads them checks them.
     """
 
     name: str
     storage: str
     lessons: tuple[Lesson, ...] = ()
     models: tuple[Model, ...] = ()
+    tables: tuple[str, ...] = ()
 
     @property
     def newest_unix_seconds(self) -> float:
@@ -61,13 +66,19 @@ def storage_of(lesson: Lesson) -> str:
 
 
 def gather(
-    lessons: Iterable[Lesson], models: Iterable[Model], *, storage: str = "", name: str = ""
+    lessons: Iterable[Lesson],
+    models: Iterable[Model],
+    tables: Iterable[bytes] = (),
+    *,
+    storage: str = "",
+    name: str = "",
 ) -> Pack:
     """Choose what belongs into a pack.
 
     Args:
         lessons: All that are kept.
         models: All that are kept.
+        tables: All files of them; what is none is passed over.
         storage: Its name; "": the only one that there is.
         name: Of the pack; "": made from that of the storage.
 
@@ -88,7 +99,8 @@ def gather(
             f"nothing is known of the storage {storage}: `stripewise knowledge list` and "
             "`stripewise model list` show what there is"
         )
-    return Pack(name, storage, tuple(chosen), tuple(fitted))
+    lines = sorted(set(_tables_of(tables, storage)))
+    return Pack(name, storage, tuple(chosen), tuple(fitted), tuple(lines))
 
 
 def encode_pack(pack: Pack) -> bytes:
@@ -104,9 +116,10 @@ def encode_pack(pack: Pack) -> bytes:
         "storage": pack.storage,
         "lessons": len(pack.lessons),
         "models": len(pack.models),
+        "tables": len(pack.tables),
     }
     lines = [_line(header), *map(encode, pack.lessons)]
-    lines += [_line(model_to_json(model)) for model in pack.models]
+    lines += [*(_line(model_to_json(model)) for model in pack.models), *pack.tables]
     data = "".join(f"{line}\n" for line in lines).encode()
     if len(data) > PACK.file_bytes:
         raise ConfigurationError(
@@ -134,18 +147,26 @@ def decode_pack(data: bytes, name: str) -> Pack:
         if isinstance(error, ConfigurationError):
             raise
         raise ConfigurationError(f"{name} is no pack of knowledge: {error}") from error
-    end = 1 + header["lessons"]
-    if len(lines) != end + header["models"] + 1 or lines[-1]:
+    models = 1 + header["lessons"]
+    tables = models + header["models"]
+    if len(lines) != tables + header["tables"] + 1 or lines[-1]:
         raise ConfigurationError(
-            f"{name} is damaged: it says that it has {header['lessons']} lessons and "
-            f"{header['models']} models, and has {len(lines) - 2} lines for them"
+            f"{name} is damaged: it says that it has {tables + header['tables'] - 1} parts, and "
+            f"has {len(lines) - 2} lines for them"
         )
     if not _NAME.fullmatch(header["name"]) or not header["storage"].isprintable():
         raise ConfigurationError(f"{name} is damaged: its names are impossible")
-    lessons = tuple(import_lines(lines[1:end], name))
-    models = tuple(_models(lines[end:-1], name, end + 1))
-    pack = Pack(header["name"], header["storage"], lessons, models)
-    if len(lessons) != header["lessons"]:
+    storage, written = header["storage"], lines[tables:-1]
+    pack = Pack(
+        header["name"],
+        storage,
+        tuple(import_lines(lines[1:models], name)),
+        tuple(_models(lines[models:tables], name, models + 1)),
+        tuple(_tables_of((line.encode() for line in written), storage)),
+    )
+    if list(pack.tables) != written:
+        raise ConfigurationError(f"{name} is damaged: a table in it is none of {storage}")
+    if len(pack.lessons) != header["lessons"]:
         raise ConfigurationError(f"{name} is damaged: there are empty lines in it")
     _check(pack, name)
     return pack
@@ -162,7 +183,7 @@ def _header(line: str, name: str) -> dict[str, Any]:
             "use a newer Stripewise"
         )
     kinds = {key: type(value) for key, value in header.items()}
-    if kinds != _HEADER or version != VERSION or min(header["lessons"], header["models"]) < 0:
+    if kinds != _HEADER or version != VERSION or min(header[key] for key in _NUMBERS) < 0:
         raise ValueError("its first line is malformed")
     return header
 
@@ -175,9 +196,20 @@ def _models(lines: Sequence[str], name: str, first: int) -> Iterable[Model]:
             raise ConfigurationError(f"{name}: line {number}: {error}") from error
 
 
+def _tables_of(texts: Iterable[bytes], storage: str) -> Iterator[str]:
+    """Yield the lines of those texts that are tables of a storage."""
+    for text in texts:
+        with suppress(ValueError):
+            data = parse_json(text[: MODEL.file_bytes + 1])
+            ground = data.get("ground") if isinstance(data, dict) else None
+            if isinstance(ground, dict) and ground.get("storage") == storage:
+                yield _line(data)
+
+
 def _check(pack: Pack, name: str) -> None:
     """Refuse what is twice in a pack, or of another storage than it says."""
     identities = [one.study_id for one in pack.lessons] + [model_id(m) for m in pack.models]
+    identities += pack.tables
     if len(set(identities)) != len(identities):
         raise ConfigurationError(f"{name} is damaged: a part of it is there twice")
     storages = {*map(storage_of, pack.lessons), *(model.ground.storage for model in pack.models)}

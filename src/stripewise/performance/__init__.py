@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from stripewise.performance._regression import fit_terms as fit_terms
     from stripewise.performance._rows import samples_in_numbers as samples_in_numbers
     from stripewise.performance._store import PACKED_MODELS as PACKED_MODELS
+    from stripewise.performance._store import TABLES as TABLES
     from stripewise.performance._store import Loaded as Loaded
     from stripewise.performance._store import load_models as load_models
+    from stripewise.performance._store import made_home as made_home
     from stripewise.performance._store import model_id as model_id
     from stripewise.performance._store import own_models as own_models
     from stripewise.performance._store import read_model as read_model

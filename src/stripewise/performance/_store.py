@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -21,6 +22,8 @@ from stripewise.policy import installed_packs
 OWN_VARIABLE, SITE_VARIABLE = "STRIPEWISE_MODELS", "STRIPEWISE_SITE_MODELS"
 PACKED_MODELS = "models"
 """The directory of models in that of an installed pack."""
+TABLES = "series"
+"""The directory, in one of models, of tables of settings for first runs."""
 MOST_FILES = 500
 """Files of a directory that are looked at."""
 
@@ -105,17 +108,31 @@ def save_model(model: Model, directory: Path | None = None) -> Path:
     Raises:
         StorageError: It cannot be written.
     """
+    path = made_home(directory) / f"{model_id(model)}.json"
+    write_file(path, json.dumps(model_to_json(model), separators=(",", ":")) + "\n")
+    return path
+
+
+def made_home(directory: Path | None = None) -> Path:
+    """Make the directory of models, if need be, and return it.
+
+    Args:
+        directory: None: the user's own.
+
+    Raises:
+        StorageError: Nothing can be kept in it.
+    """
     home = directory or own_models()
     try:
         home.mkdir(parents=True, exist_ok=True)
+        if not os.access(home, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise StorageError(
             f"cannot keep models in {home}: {error.strerror}: name another directory in "
             f"{OWN_VARIABLE}"
         ) from error
-    path = home / f"{model_id(model)}.json"
-    write_file(path, json.dumps(model_to_json(model), separators=(",", ":")) + "\n")
-    return path
+    return home
 
 
 def model_id(model: Model) -> str:
