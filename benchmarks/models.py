@@ -58,10 +58,10 @@ KERNELS = {
     "btio": "btio --size 2048,2048,2048",
     "wrf": "wrf --local 50,256,256 --namelist 0",
 }
-PLAN = {512: 120, 1024: 60, 2048: 30}
+PLAN = {512: 120, 2048: 40}
 PUBLISHED_PLAN = {512: 336, 1024: 180, 2048: 96}
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 96, 128, 156)
-SIZES = (1, 4, 16, 64)
+SIZES = (1, 8, 64)
 AGGREGATORS = (1, 4, 16, 32, 64, 128, 256)
 WRONG = 0.5
 PUBLISHED = {
