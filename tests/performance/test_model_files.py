@@ -57,6 +57,8 @@ def test_a_newer_model_takes_the_place_of_an_older_one(tmp_path):
         ({"terms": [{"powers": {"c": 1}, "coefficient": 1e300}]}, "coefficient"),
         ({"ranges": {**RANGES, "c": {"low": 5.0, "high": 1.0, "reach": 1.0}}}, "ranges.c"),
         ({"ranges": {}}, "ranges without"),
+        ({"initial": 1e300}, "initial"),
+        ({"runs": -5}, "runs"),
         ({"features": ["moon"]}, "features"),
         ({"scores": [{**json.loads(json.dumps(model_to_json(MODEL)))["scores"][0], "rho": 7}]},
          "scores"),

@@ -154,6 +154,11 @@ def _against(model: Model, sources: tuple[Path, ...]) -> Validated:
                 note(f"{one.path} does not count: the model is not of that ground: {why}")
             else:
                 samples += list(one.samples)
+    if known := sorted({one.name for one in samples if one.name} & set(model.programs)):
+        note(
+            f"the training had {', '.join(known)} too: what is new to the model is judged by "
+            f"`stripewise model validate` without --from"
+        )
     return validated(model, samples)
 
 

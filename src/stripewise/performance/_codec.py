@@ -15,7 +15,7 @@ from stripewise.performance._records import BASES, BOOSTED, REGRESSION, WAYS, Mo
 
 FORMAT, VERSION = "stripewise-model", 1
 _MOST_TREES, _MOST_NODES, _MOST_TERMS, _MOST_POINTS = 2000, 1023, 81, 100_000
-_LONGEST, _LARGEST, _LATEST = 300, 1e30, 4e10
+_LONGEST, _LARGEST, _LATEST, _FARTHEST = 300, 1e30, 4e10, 50.0
 
 
 def model_to_json(model: Model) -> dict[str, Any]:
@@ -57,6 +57,9 @@ def _check(model: Model) -> None:
         _require(term.powers.keys() <= set(BASES) and powers <= {-1, 1}, "powers", term.powers)
         _require(abs(term.coefficient) < _LARGEST, "coefficient", term.coefficient)
     _require(0 <= model.trained_unix_seconds < _LATEST, "trained", model.trained_unix_seconds)
+    _require(abs(model.initial) <= _FARTHEST, "initial", model.initial)
+    cost = 0 <= model.runs < _LARGEST and 0 <= model.run_seconds < _LARGEST
+    _require(cost, "runs, run_seconds", (model.runs, model.run_seconds))
     _check_features(model)
     for name, one in model.ranges.items():
         sound = 0 <= one.low <= one.high < _LARGEST and 1 <= one.reach < _LARGEST
@@ -64,7 +67,9 @@ def _check(model: Model) -> None:
     for number, tree in enumerate(model.trees):
         _check_tree(f"trees[{number}]", tree, len(model.features))
     for score in model.scores:
-        sound = -1.001 <= score.rho <= 1.001 and 0 <= score.top5 <= 1 and score.error >= 0
+        sound = (
+            -1.001 <= score.rho <= 1.001 and 0 <= score.top5 <= 1 and 0 <= score.error < _LARGEST
+        )
         _require(sound, "scores", score)
 
 
