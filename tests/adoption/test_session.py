@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -132,6 +133,14 @@ def test_another_amount_of_data_is_observed_anew(home, store):
     again, _ = run(home, observed(amount=1 << 33))
     assert again.is_default
     assert again.capture
+
+
+def test_a_run_whose_later_files_had_settings_is_no_measure(home, store):
+    store.add([lesson(WIDE, of=tuned(question()))])
+    run(home, replace(observed(2.0), others_set=True))
+    plan, said = run(home, seen(2.0))
+    assert plan.prepared.settings == WIDE, "what the program does is known all the same"
+    assert "no run without settings" in said
 
 
 def test_other_ranks_and_other_arguments(home, store):
