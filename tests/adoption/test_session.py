@@ -14,7 +14,7 @@ from knowledge.lessons import lesson
 from stripewise.adoption import Adoption, Seen
 from stripewise.adoption._consult import CASE, FACTS
 from stripewise.adoption._feedback import Timed
-from stripewise.knowledge import Profiles, Store
+from stripewise.knowledge import Profiles, Store, describe_machine
 from stripewise.model import Configuration, FileRule, JobSettings
 
 WIDE = {"mpiio.striping_factor": 64}
@@ -76,6 +76,25 @@ def test_a_program_is_observed_once_and_then_gets_settings_that_are_judged(home,
     assert third.configuration == Configuration(
         (FileRule("*", {"striping_factor": 64}, override=True),), JobSettings()
     )
+
+
+def test_a_program_that_was_tuned_gets_its_settings_in_the_first_run(home, store):
+    case = replace(
+        question().case,
+        machine=describe_machine(home),
+        fingerprint=replace(
+            question().case.fingerprint,
+            program="program",
+            executable_sha256=Profiles(store).digest_of(home / "program"),
+        ),
+    )
+    store.add([lesson({**WIDE, "hdf5.alignment": (1, 1 << 20)}, of=case)])
+    plan, said = run(home, seen(2.0))
+    assert (plan.prepared.level, plan.prepared.settings) == ("program", WIDE)
+    assert plan.prepared.refused[0].startswith("alignment=1,1048576: class layout")
+    assert "no run without settings" in said
+    assert run(home, seen(2.0))[0].prepared.settings == WIDE
+    assert run(home, observed(), ranks="16")[0].is_default, "it was tuned on 8 ranks"
 
 
 def test_a_loss_means_defaults_at_the_next_run_until_a_study_knows_better(home, store):

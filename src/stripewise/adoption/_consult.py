@@ -14,10 +14,20 @@ from pydantic import TypeAdapter, ValidationError
 
 import stripewise
 from stripewise.adoption._answer import answer, default_answer
+from stripewise.adoption._identity import Identity
 from stripewise.adoption._known import Known, Prepared, Watched
+from stripewise.adoption._of_study import answer_of_study, study_of
 from stripewise.adoption._question import Answer, Question, adoptable_space
 from stripewise.errors import StorageError, StripewiseError
-from stripewise.knowledge import Case, Lesson, lessons_for, own_store, site_stores
+from stripewise.knowledge import (
+    Case,
+    Lesson,
+    describe_machine,
+    emulated_machine,
+    lessons_for,
+    own_store,
+    site_stores,
+)
 from stripewise.machines import known_storage, machine_directories
 from stripewise.model import ProgramFacts
 from stripewise.performance import ground_of, load_models, own_models, site_models
@@ -52,7 +62,11 @@ class Consulted:
 
 
 def consult(
-    known: Known, directory: Path, state: str, storage: EmulatedStorage | None = None
+    known: Known,
+    directory: Path,
+    state: str,
+    storage: EmulatedStorage | None = None,
+    identity: Identity | None = None,
 ) -> Consulted:
     """Ask stores, models and policy what to set for a program.
 
@@ -61,6 +75,7 @@ def consult(
         directory: It runs in.
         state: Of the user's own store.
         storage: That is emulated; None: what is there.
+        identity: Of the program, to find a study of it where no run of it is known.
 
     Raises:
         ConfigurationError: A policy cannot be read.
@@ -70,7 +85,7 @@ def consult(
     warnings: list[str] = []
     facts, case = _read(known)
     if facts is None or case is None:
-        found = default_answer("no run of this program is known; this one is remembered")
+        found = _tuned(known, directory, policy, storage, identity, warnings)
     else:
         found = _asked(known, facts, case, directory, policy, storage, warnings)
     return Consulted(_prepared(found, state, _watched(policy)), tuple(warnings))
@@ -100,6 +115,29 @@ def _asked(
         known.judged,
     )
     return answer(question, _lessons(case, policy, warnings), models.models)
+
+
+def _tuned(
+    known: Known,
+    directory: Path,
+    policy: Policy,
+    storage: EmulatedStorage | None,
+    identity: Identity | None,
+    warnings: list[str],
+) -> Answer:
+    """Return what a study of the program says though no run of it is known; else nothing."""
+    nothing = default_answer("no run of this program is known; this one is remembered")
+    if identity is None or known.judged:
+        return nothing
+    machine = describe_machine(directory)
+    machine = emulated_machine(machine, storage) if storage is not None else machine
+    try:
+        lesson = study_of(identity, machine, (own_store(), *site_stores(policy.knowledge)))
+    except (StripewiseError, OSError) as error:
+        warnings.append(str(error))
+        return nothing
+    found = answer_of_study(lesson, policy, _taken(os.environ)) if lesson else None
+    return found or nothing
 
 
 def _read(known: Known) -> tuple[ProgramFacts | None, Case | None]:

@@ -29,6 +29,7 @@ class Identity:
         program: Its name.
         file: Its file; None where that is not known.
         executable_sha256: Of that file; "" where it is not known.
+        n_ranks: That the command asks for; 1 where it does not say.
         ground: Digest of ranks and storage.
         identity: Digest of all of it and the arguments.
     """
@@ -36,6 +37,7 @@ class Identity:
     program: str
     file: Path | None
     executable_sha256: str
+    n_ranks: int
     ground: str
     identity: str
 
@@ -68,7 +70,9 @@ def identify(
     ground = _digest("1", str(ranks), str(sync), *place)
     arguments = _after(command, program_word(command))
     name = program_name(command)
-    return Identity(name, file, executable, ground, _digest(ground, executable, *arguments))
+    n_ranks = int(ranks) if str(ranks).isdigit() else 1
+    whole = _digest(ground, executable, *arguments)
+    return Identity(name, file, executable, n_ranks, ground, whole)
 
 
 def _after(command: Sequence[str], word: str) -> Sequence[str]:

@@ -131,7 +131,7 @@ class Adoption:
         line, warnings = _line(verdict), tuple[str, ...]()
         try:
             if known.prepared is None:
-                consulted = self._consult(known, plan.state)
+                consulted = self._consult(known, plan.state, plan.identity)
                 known, warnings = replace(known, prepared=consulted.prepared), consulted.warnings
             self._keep(plan.identity, known)
         except (StripewiseError, OSError) as error:
@@ -160,6 +160,8 @@ class Adoption:
         if len({one.notation for one in several}) == 1:
             known = replace(several[0], under=(), pending="")
             return self._of_known(found, known, state)
+        if not several and state.partition(":")[0] not in ("", "0"):
+            return self._of_known(found, Known(), state)
         why = "no run of this program is known; this one is remembered"
         if several:
             why = "what this program does depends on its arguments; this run is remembered"
@@ -169,7 +171,7 @@ class Adoption:
         full = f"{_version()} {state}"
         prepared, warnings = known.prepared, tuple[str, ...]()
         if prepared is None or not prepared.holds(full):
-            consulted = self._consult(known, state)
+            consulted = self._consult(known, state, found)
             prepared, warnings = consulted.prepared, consulted.warnings
         if not prepared.configuration.is_empty:
             from stripewise.adoption._unasked import check_unasked
@@ -178,10 +180,10 @@ class Adoption:
         known = replace(known, prepared=prepared)
         return Plan(prepared, not known.facts, found, known, warnings, state)
 
-    def _consult(self, known: Known, state: str) -> Consulted:
+    def _consult(self, known: Known, state: str, identity: Identity) -> Consulted:
         from stripewise.adoption._consult import consult
 
-        return consult(known, self.directory, state, self.storage)
+        return consult(known, self.directory, state, self.storage, identity)
 
     def _keep(self, identity: Identity, known: Known) -> None:
         kept = KeptProfile(
