@@ -52,8 +52,7 @@ def test_a_model_of_what_was_simulated_holds_for_what_is_emulated(trained, tmp_p
     facts = Surface.load(trained.surfaces[0]).facts
     found = fitted_prediction(facts, model.ground, loaded)
     assert found.prediction is not None
-    usual, wide = ({}, {"mpiio.striping_factor": 64})  # one node is the limit of both
-    assert found.prediction.seconds(wide) == pytest.approx(found.prediction.seconds(usual), 0.3)
+    assert found.prediction.seconds({"mpiio.striping_factor": 64}) < found.prediction.seconds({})
     assert any("hopper@1/16 with romio-lustre" in line for line in fits_lines(fits))
     assert json.dumps(fits_json(fits))
 

@@ -141,13 +141,14 @@ def command(
     run is kept as it ends.  The same command goes on after an interruption.
     """
     _check(context, given["machine"], here, source, simulate=given["simulate"])
-    from stripewise.performance import made_home
-
-    made_home()  # hours of runs are not to end with models that cannot be kept
     if source is not None:
         _from_earlier(source, as_json)
         return
-    trained = _trained(_options(**given))
+    from stripewise.performance import made_home
+
+    options = _options(**given)
+    made_home()  # hours of runs are not to end with models that cannot be kept
+    trained = _trained(options)
     from stripewise.report import fits_json, fits_lines, training_json, training_lines
     from stripewise.training import fit_models, read_evidence
 
