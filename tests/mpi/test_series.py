@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
-from runtime_harness import FAMILIES, program, run_plain
+from runtime_harness import FAMILIES, environment, launch, program, run_plain
 from series_harness import HINT, applied, digests, run_series
 
 from stripewise.model import SeriesRule
@@ -101,14 +102,30 @@ def test_files_that_are_closed_too_late_teach_nothing(stack: str, tmp_path: Path
     assert any("nothing was known" in reason for reason in outcome.reasons)
 
 
+def require_alone(stack: str, mode: str, directory: Path) -> None:
+    """Skip where the MPI cannot run the program without the library either."""
+    directory.mkdir()
+    words = [*launch(stack, 2), str(program(stack, "series.c", "-pthread")), mode, "3"]
+    try:
+        done = subprocess.run(
+            words, cwd=directory, env=environment(stack), capture_output=True, timeout=15
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"{stack} hangs by itself")
+    if done.returncode:
+        pytest.skip(f"{stack} fails by itself")
+
+
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_threads_do_no_harm(stack: str, tmp_path: Path) -> None:
+    require_alone(stack, "threads", tmp_path / "alone")
     outcome_of(stack, "threads", tmp_path, n_files=6)
     assert len(digests(tmp_path)) in (6, 12)
 
 
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_spawned_processes_are_no_part_of_it(stack: str, tmp_path: Path) -> None:
+    require_alone(stack, "spawn", tmp_path / "alone")
     settings, _ = outcome_of(stack, "spawn", tmp_path)
     assert sorted(settings) == ["before001.dat", "before002.dat"]
     assert len(digests(tmp_path)) == 6
@@ -148,6 +165,9 @@ def test_a_rank_without_the_library_is_not_waited_for(stack: str, tmp_path: Path
 
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_one_rank_needs_nobody(stack: str, tmp_path: Path) -> None:
-    settings, outcome = outcome_of(stack, "plain", tmp_path, n_ranks=1)
-    assert sorted(settings) == FILES[1:3]
+    command = [program(stack, "series.c", "-pthread"), "plain", "3"]
+    contiguous = (SeriesRule(True, True, False, mpiio={HINT: 65536}),)
+    done, outcome = run_series(stack, 1, command, tmp_path, contiguous)
+    assert done.code == 0, done.err
+    assert sorted(applied(done)) == FILES[1:3]
     assert outcome.first == 2
