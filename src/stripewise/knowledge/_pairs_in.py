@@ -91,10 +91,12 @@ def _lesson(
     if not isinstance(entry, dict):
         raise ConfigurationError("is no object")
     if unknown := entry.keys() - _KEYS:
-        raise ConfigurationError(f"{min(unknown)!r} is not known: use {', '.join(_BY_HAND)}")
+        raise ConfigurationError(f"{min(unknown)[:80]!r} is not known: use {', '.join(_BY_HAND)}")
     name = entry.get("file")
     if not isinstance(name, str) or not _PLAIN.fullmatch(name):
-        raise ConfigurationError(f"file {name!r} is no name of an XML file in this directory")
+        raise ConfigurationError(
+            f"file {str(name)[:80]!r} is no name of an XML file in this directory"
+        )
     path = directory / name
     if path.is_symlink():
         raise ConfigurationError(f"file {name} is a link: copy the file itself")
@@ -195,12 +197,12 @@ def settings_of(configuration: Configuration) -> dict[str, Value]:
 def _number(entry: Mapping[str, Any], name: str, default: int = 0) -> int:
     value: Any = entry.get(name, default)
     if type(value) is not int or not 1 <= value <= 1 << 24:
-        raise ConfigurationError(f"{name}: {value!r} is no number from 1 on")
+        raise ConfigurationError(f"{name}: {str(value)[:80]} is no number from 1 on")
     return int(value)
 
 
 def _truth(entry: Mapping[str, Any], name: str) -> bool:
     value = entry.get(name, True)
     if not isinstance(value, bool):
-        raise ConfigurationError(f"{name}: {value!r} is neither true nor false")
+        raise ConfigurationError(f"{name}: {str(value)[:80]} is neither true nor false")
     return value
