@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from stripewise.formats._base import LoadedConfiguration as LoadedConfiguration
     from stripewise.formats._base import Written as Written
     from stripewise.formats._base import canonical as canonical
+    from stripewise.formats._flat import flat_text as flat_text
     from stripewise.formats._flat import series_text as series_text
     from stripewise.formats._match import Effective as Effective
     from stripewise.formats._match import effective as effective

@@ -63,6 +63,11 @@ class FlatFormat(Format):
         return Written("\n".join(lines) + "\n", tuple(lost_parts(configuration, *FILE_LAYERS)))
 
 
+def flat_text(configuration: Configuration) -> str:
+    """Return a configuration as the runtime library reads it; a run loads no other format."""
+    return FlatFormat().write(configuration).text
+
+
 def series_text(rules: Sequence[SeriesRule]) -> str:
     """Return the statements for later files of a series, which end a flat configuration."""
     lines: list[str] = []

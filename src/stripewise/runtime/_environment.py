@@ -177,7 +177,7 @@ def _configured(
     variables |= resource_environment(configuration.job)
     if all(rule.is_empty for rule in configuration.files) and not series:
         return variables
-    flat = os.fsencode(formats.get("flat").write(configuration).text + formats.series_text(series))
+    flat = os.fsencode(formats.flat_text(configuration) + formats.series_text(series))
     if len(flat) <= INLINE_BYTES:
         variables[ENV_CONFIGURATION] = os.fsdecode(flat)
         return variables
