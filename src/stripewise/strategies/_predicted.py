@@ -46,7 +46,7 @@ class PredictedStrategy(SeededStrategy):
         """
         super().__init__(inner, ())
         self._is_primed = False
-        self._source = prediction.source
+        self._source = f"the model of {prediction.source.removeprefix('a model of ')}"
         self._predicted, self._inert = predict(
             self.space, inner.facts, prediction, seed=inner.seed
         )
@@ -137,9 +137,9 @@ class PredictedStrategy(SeededStrategy):
 
     def _reason(self, point: Corrected) -> str:
         if point.ratio > self._best * (1 - self.noise / 2):
-            return f"the model of {self._source} is not sure that it is slower than the best"
+            return f"{self._source} is not sure that it is slower than the best"
         gain = f"{1 / point.ratio:.2g}x" if point.ratio < 0.995 else "little"
-        return f"the model of {self._source} promises {gain}"
+        return f"{self._source} promises {gain}"
 
     def _ask_inner(self) -> Proposal | None:
         """Return the next point of the other strategy that the model does not rule out."""
