@@ -19,7 +19,7 @@ from stripewise.inputs import MODEL, parse_json, read_input
 from stripewise.model import Configuration, FileRule, SeriesRule, from_json, to_json
 from stripewise.outputs import write_file
 from stripewise.performance import TABLES, Ground, own_models, site_models
-from stripewise.policy import load_policy
+from stripewise.policy import SITE_POLICY, user_policy_path
 
 if TYPE_CHECKING:
     from stripewise.emulation import EmulatedStorage
@@ -102,7 +102,7 @@ def series_rules(
     """
     warnings: list[str] = []
     try:
-        homes = (own_models(), *site_models(load_policy().models))
+        homes = (own_models(), *site_models(_policy_models()))
         paths = [path for home in homes for path in _tables(home)]
         if not paths:
             return (), ()
@@ -114,6 +114,14 @@ def series_rules(
         return rules, tuple(warnings)
     except StripewiseError as error:
         return (), (*warnings, f"files of a series get no settings: {error}")
+
+
+def _policy_models() -> tuple[str, ...]:
+    if any(os.path.lexists(path) for path in (SITE_POLICY, user_policy_path())):
+        from stripewise.policy import load_policy  # which takes a tenth of a second
+
+        return tuple(load_policy().models)
+    return ()
 
 
 def _tables(home: Path) -> list[Path]:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from stripewise.performance._fitted import fitted_prediction as fitted_prediction
     from stripewise.performance._ground import Ground as Ground
     from stripewise.performance._ground import ground_of as ground_of
+    from stripewise.performance._homes import PACKED_MODELS as PACKED_MODELS
+    from stripewise.performance._homes import TABLES as TABLES
+    from stripewise.performance._homes import own_models as own_models
+    from stripewise.performance._homes import site_models as site_models
     from stripewise.performance._judge import score_of as score_of
     from stripewise.performance._points import Places as Places
     from stripewise.performance._points import distinct as distinct
@@ -32,16 +36,12 @@ if TYPE_CHECKING:
     from stripewise.performance._regression import fit_coefficients as fit_coefficients
     from stripewise.performance._regression import fit_terms as fit_terms
     from stripewise.performance._rows import samples_in_numbers as samples_in_numbers
-    from stripewise.performance._store import PACKED_MODELS as PACKED_MODELS
-    from stripewise.performance._store import TABLES as TABLES
     from stripewise.performance._store import Loaded as Loaded
     from stripewise.performance._store import load_models as load_models
     from stripewise.performance._store import made_home as made_home
     from stripewise.performance._store import model_id as model_id
-    from stripewise.performance._store import own_models as own_models
     from stripewise.performance._store import read_model as read_model
     from stripewise.performance._store import save_model as save_model
-    from stripewise.performance._store import site_models as site_models
     from stripewise.performance._validated import Validated as Validated
     from stripewise.performance._validated import validated as validated
 else:

@@ -8,7 +8,7 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +16,9 @@ from stripewise.errors import StorageError, StripewiseError
 from stripewise.inputs import MODEL, parse_json, read_input
 from stripewise.outputs import write_file
 from stripewise.performance._codec import model_from_json, model_to_json
+from stripewise.performance._homes import OWN_VARIABLE, own_models, site_models
 from stripewise.performance._records import Model
-from stripewise.policy import installed_packs
 
-OWN_VARIABLE, SITE_VARIABLE = "STRIPEWISE_MODELS", "STRIPEWISE_SITE_MODELS"
-PACKED_MODELS = "models"
-"""The directory of models in that of an installed pack."""
-TABLES = "series"
-"""The directory, in one of models, of tables of settings for first runs."""
 MOST_FILES = 500
 """Files of a directory that are looked at."""
 
@@ -41,23 +36,6 @@ class Loaded:
     models: tuple[Model, ...] = ()
     paths: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = ()
-
-
-def own_models() -> Path:
-    """Return the user's directory of models."""
-    if given := os.environ.get(OWN_VARIABLE):
-        return Path(given)
-    base = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    if not os.path.isabs(base):
-        base = os.devnull
-    return Path(base) / "stripewise" / "models"
-
-
-def site_models(policy_paths: Sequence[str] = ()) -> tuple[Path, ...]:
-    """Return the directories of policies, of the environment, and of installed packs."""
-    named = [*policy_paths, os.environ.get(SITE_VARIABLE, "")]
-    packed = [path / PACKED_MODELS for path in installed_packs()]
-    return tuple(dict.fromkeys([*(Path(path) for path in named if path), *packed]))
 
 
 def load_models(directories: Iterable[Path] | None = None) -> Loaded:

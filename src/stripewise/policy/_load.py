@@ -20,11 +20,9 @@ from pydantic import (
 
 from stripewise.errors import ConfigurationError
 from stripewise.inputs import POLICY, parse_toml, read_input
-from stripewise.policy._places import SITE_DIRECTORY, user_directory
+from stripewise.policy._places import SITE_POLICY, user_policy_path
 from stripewise.policy._policy import Policy
 from stripewise.tunables import Layer, all_tunables, first_problem, size_bytes, suggest
-
-SITE_POLICY = SITE_DIRECTORY / "policy.toml"
 
 _GROUPS = frozenset({layer.value for layer in Layer} | {"environment"})
 
@@ -85,11 +83,6 @@ class _Document(_Strict):
 
 
 _KNOWN_KEYS = (*_Document.model_fields, *_Tunables.model_fields, *_Caps.model_fields)
-
-
-def user_policy_path() -> Path:
-    """Return where the user's own policy is looked for."""
-    return user_directory() / "policy.toml"
 
 
 def load_policy(site: Path | None = None, user: Path | None = None) -> Policy:

@@ -15,6 +15,14 @@ SITE_PACKS = Path("/var/lib/stripewise/packs")
 SITE_PACKS_VARIABLE = "STRIPEWISE_SITE_PACKS"
 
 
+SITE_POLICY = SITE_DIRECTORY / "policy.toml"
+
+
+def user_policy_path() -> Path:
+    """Return where the user's own policy is looked for."""
+    return user_directory() / "policy.toml"
+
+
 def user_directory() -> Path:
     """Return the user's own directory; it need not exist."""
     base = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
