@@ -58,11 +58,12 @@ KERNELS = {
     "btio": "btio --size 2048,2048,2048",
     "wrf": "wrf --local 50,256,256 --namelist 0",
 }
-PLAN = {512: 120, 2048: 40}
+PLAN = {512: 90, 2048: 30}
 PUBLISHED_PLAN = {512: 336, 1024: 180, 2048: 96}
 COUNTS = (1, 2, 4, 8, 16, 32, 64, 96, 128, 156)
 SIZES = (1, 8, 64)
-AGGREGATORS = (1, 4, 16, 32, 64, 128, 256)
+AGGREGATORS = (1, 8, 32, 128)
+PUBLISHED_LADDERS = (tuple(1 << n for n in range(8)), (1, 2, 4, 8, 16, 24, 32, 64, 128, 256))
 WRONG = 0.5
 PUBLISHED = {
     "1": 10.59, "1/s": 68.99, "1/a": 59.83, "c/s": -1.23, "f/c": 2.26, "f/s": 0.18, "c f/a": 0.01,
@@ -125,7 +126,11 @@ def main() -> None:
 
 
 def cases_of(
-    name: str, plan: Mapping[int, int], wrong: bool, kernels: Sequence[str]
+    name: str,
+    plan: Mapping[int, int],
+    wrong: bool,
+    kernels: Sequence[str],
+    ladders: tuple[Sequence[int], Sequence[int]] = (SIZES, AGGREGATORS),
 ) -> list[Case]:
     """Return the kernels at their scales on a storage."""
     described = find_storage(name)
@@ -138,7 +143,7 @@ def cases_of(
         work = workload_from_kernel(KERNELS[kernel], ranks // per_node, per_node)
         points = tuple(
             {"mpiio.striping_factor": c, "mpiio.striping_unit": s << 20, "mpiio.cb_nodes": a}
-            for c, s, a in itertools.product(dict.fromkeys(counts), SIZES, AGGREGATORS)
+            for c, s, a in itertools.product(dict.fromkeys(counts), *ladders)
         )
         programs = [simulated_workload(one, work) for one in (described, real)]
         found.append(Case(kernel, ranks, *programs, points))
@@ -252,7 +257,7 @@ class Left:
 def published_terms() -> Terms:
     """Return the terms of VPIC on a simulated Edison: selected, and as published."""
     random = Random(1)
-    cases = cases_of("edison", PUBLISHED_PLAN, False, ("vpic",))
+    cases = cases_of("edison", PUBLISHED_PLAN, False, ("vpic",), PUBLISHED_LADDERS)
     samples = [
         one
         for case, number in zip(cases, PUBLISHED_PLAN.values(), strict=True)

@@ -76,12 +76,14 @@ def _figure(value: float | None) -> str:
 
 def _rows(rows: Sequence[Row]) -> list[str]:
     lines = [f"| {' | '.join(HEADER)} |", f"|---|---{'|--:' * (len(HEADER) - 2)}|"]
-    lines += [
-        f"| {one.storage} | {one.kind} | {one.cases} | {one.refused} | {one.error:.1%} "
-        f"| {one.rho:.3f} | {one.worst:.3f} | {one.hits} of {one.cases} | {one.runs} "
-        f"| {one.hours:.1f} |"
-        for one in rows
-    ]
+    for one in rows:
+        figures = (f"{one.error:.1%}", f"{one.rho:.3f}", f"{one.worst:.3f}")
+        seen = figures if one.cases else ("-",) * len(figures)
+        cells = (
+            one.storage, one.kind, one.cases, one.refused, *seen, f"{one.hits} of {one.cases}",
+            one.runs, f"{one.hours:.1f}",
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     return lines
 
 

@@ -16,7 +16,7 @@ from stripewise.knowledge._store import Store
 from stripewise.model import ProgramFacts, StudyResult
 from stripewise.tunables import Space
 
-MOST_SAME = 100
+MOST_SAME = 20
 """Of the studies of the program of the same name, the newest so many are asked what failed."""
 
 

@@ -65,6 +65,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE page_layout (layout INTEGER NOT NULL)",
         "CREATE INDEX study_of_executable ON study (executable_sha256)",
     ),
+    (
+        "CREATE INDEX study_newest_of_program"
+        " ON study (program, mpi_family, recorded_unix_seconds)",
+    ),
 )
 """Statements that lead from one version to the next; never changed, only added to."""
 

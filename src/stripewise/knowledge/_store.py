@@ -89,11 +89,15 @@ class Store(StoreFile):
         with self.opened(writing=False) as connection:
             if not version_of(connection):
                 return []
+            wanted = {"program": program or None, "mpi_family": mpi_family}
+            given = {name: value for name, value in wanted.items() if value is not None}
+            where = " AND ".join(["1", *(f"{name} = ?" for name in given)])
+            newest = "ORDER BY recorded_unix_seconds DESC, id"
+            # The newest are chosen before any document is read.
             rows = connection.execute(
-                "SELECT document, origin FROM study"
-                " WHERE (?1 IS NULL OR mpi_family = ?1) AND (?2 = '' OR program = ?2)"
-                " ORDER BY recorded_unix_seconds DESC, id LIMIT ?3",
-                (mpi_family, program, -1 if most is None else most),
+                "SELECT document, origin FROM study WHERE id IN"
+                f" (SELECT id FROM study WHERE {where} {newest} LIMIT ?) {newest}",
+                (*given.values(), -1 if most is None else most),
             ).fetchall()
         return self._decoded(rows)
 
