@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
-import stripewise
 from stripewise.adoption._answer import answer, default_answer
 from stripewise.adoption._identity import Identity
-from stripewise.adoption._known import Known, Prepared, Watched
+from stripewise.adoption._known import Known, Prepared, Watched, full_state
 from stripewise.adoption._of_study import answer_of_study, study_of
 from stripewise.adoption._question import Answer, Question, adoptable_space
 from stripewise.errors import StorageError, StripewiseError
@@ -194,11 +193,6 @@ def _prepared(found: Answer, state: str, watched: tuple[Watched, ...]) -> Prepar
         full_state(state),
         watched,
     )
-
-
-def full_state(state: str) -> str:
-    """Return the state of the own store together with the version of Stripewise."""
-    return f"{stripewise.__version__} {state}"
 
 
 def _watched(policy: Policy) -> tuple[Watched, ...]:

@@ -8,6 +8,7 @@ A run waits for what is here, so this module needs neither numpy nor pydantic.
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -231,3 +232,18 @@ def _value(value: Any) -> Value:
 
 def _perhaps(kind: Callable[[Any], float], value: Any) -> float | None:
     return None if value is None else kind(value)
+
+
+def full_state(state: str) -> str:
+    """Return the state of the own store with the version and the variables that count as well."""
+    import stripewise
+
+    words = [f"{name}={os.environ[name]}" for name in sorted(os.environ) if _counts(name)]
+    text = "\0".join(words).encode("utf-8", "surrogateescape")
+    return f"{stripewise.__version__} {zlib.crc32(text):08x} {state}"
+
+
+def _counts(name: str) -> bool:
+    """Whether a variable says where knowledge is, or sets what else would be set."""
+    own = name.startswith("STRIPEWISE_") and name.endswith(("MODELS", "KNOWLEDGE", "PACKS"))
+    return own or name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME") or name.startswith("OMPI_MCA_")

@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING
 
 from stripewise.adoption._feedback import Outcome, Timed, Verdict, failed, judge
 from stripewise.adoption._identity import Identity, identify
-from stripewise.adoption._known import Judged, Known, Prepared, known_from_json, known_to_json
+from stripewise.adoption._known import (
+    Judged,
+    Known,
+    Prepared,
+    full_state,
+    known_from_json,
+    known_to_json,
+)
 from stripewise.errors import StripewiseError
 from stripewise.knowledge import KeptProfile, Profiles, StoreFile, own_path
 from stripewise.model import Configuration
@@ -168,7 +175,7 @@ class Adoption:
         return Plan(_default(why), True, found, state=state)
 
     def _of_known(self, found: Identity, known: Known, state: str) -> Plan:
-        full = f"{_version()} {state}"
+        full = full_state(state)
         prepared, warnings = known.prepared, tuple[str, ...]()
         if prepared is None or not prepared.holds(full):
             consulted = self._consult(known, state, found)
@@ -273,9 +280,3 @@ def _line(verdict: Verdict | None) -> str:
 
 def _default(why: str) -> Prepared:
     return Prepared(DEFAULT, {}, _NOTHING, f"nothing is set: {why}")
-
-
-def _version() -> str:
-    import stripewise
-
-    return stripewise.__version__
