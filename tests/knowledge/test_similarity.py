@@ -185,3 +185,13 @@ def test_an_emulated_storage_is_another_machine_than_its_host_or_another_descrip
         replace(emulated, storage="fedcba9876543210"),
     ):
         assert not compare(case(machine=emulated), case(machine=other)).is_near
+
+
+def test_ranks_on_a_node_of_an_emulated_storage_make_no_other_storage():
+    one = replace(MACHINE, emulated="hopper@1/16")
+    assert (
+        compare(case(one), case(replace(one, emulated="hopper@1/16, 8 ranks a node"))).machine == 0
+    )
+    assert compare(case(one), case(replace(one, emulated="hopper@1/16, with noise"))).machine == 1
+    assert compare(case(one), case(replace(one, storage="ffffffff"))).machine == 1
+    assert compare(case(one), case()).machine == 1

@@ -195,9 +195,10 @@ def stack_distance(a: Stack, b: Stack) -> float:
 def machine_distance(a: Machine, b: Machine) -> float:
     """Return how different two machines are, the storage before all.
 
-    What was learnt on an emulated storage says nothing about another one, nor about this host's.
+    What was learnt on an emulated storage says nothing about another one, nor about this host's;
+    how many ranks a node of it has is a matter of scale.
     """
-    if a.emulated != b.emulated or (a.emulated and a.storage != b.storage):
+    if _emulated(a) != _emulated(b):
         return 1.0
     return (
         0.30 * (a.filesystem != b.filesystem)
@@ -209,6 +210,12 @@ def machine_distance(a: Machine, b: Machine) -> float:
         + 0.04 * _octaves(a.memory_bytes, b.memory_bytes, 4)
         + 0.04 * (a.kernel.split(".")[:2] != b.kernel.split(".")[:2])
     )
+
+
+def _emulated(machine: Machine) -> tuple[str, ...]:
+    """Return what makes an emulated storage another one; empty for a host's own."""
+    words = (word for word in machine.emulated.split(", ") if not word.endswith("ranks a node"))
+    return (*words, machine.storage) if machine.emulated else ()
 
 
 def _same_executable(a: Fingerprint, b: Fingerprint) -> bool:
