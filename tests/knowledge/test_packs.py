@@ -65,7 +65,7 @@ def test_equal_content_is_equal_bytes_in_any_order():
 
 
 def test_a_pack_is_of_one_storage():
-    emulated = case(replace(MACHINE, emulated="hopper@1/16"))
+    emulated = case(replace(MACHINE, emulated="hopper@1/16, 4 ranks a node"))
     lessons = [lesson(), lesson(of=emulated)]
     with pytest.raises(ConfigurationError, match=r"hopper@1/16, lustre: .*--storage"):
         gather(lessons, [])

@@ -62,7 +62,8 @@ class Pack:
 def storage_of(lesson: Lesson) -> str:
     """Return the name of the storage of a lesson, as models and lists name it."""
     machine = lesson.case.machine
-    return machine.emulated or machine.described or machine.filesystem
+    emulated = machine.emulated.partition(", ")[0]  # ranks on a node and the like follow
+    return emulated or machine.described or machine.filesystem
 
 
 def gather(
