@@ -124,7 +124,7 @@ def test_interrupt_says_how_to_go_on(tune):
         (("--trials", "2"), 2, "no command"),
         (("--trials", "0", "--", "./p"), 2, "at least 1"),
         (("--runs", "3", "--", "./p"), 2, "too few"),
-        (("--strategy", "magic", "--", "./p"), 2, "auto, rules, tpe"),
+        (("--strategy", "magic", "--", "./p"), 2, "auto, model, rules, tpe"),
         (("--time", "soon", "--", "./p"), 2, "no duration"),
         (("--resume",), 2, "no unfinished study"),
         (("--resume", "--", "./p"), 7, "no study"),
