@@ -187,7 +187,7 @@ IMPOSSIBLE = [
     (["--steps", "2x"], "--steps '2x': give a whole number"),
     (["--steps", "99999999999999999999"], "give a whole number"),
     (["extra"], "argument 'extra' is not an option"),
-    (["--pattern", "s3d"], "--pattern 's3d' is not known; give one of array3d flash btio"),
+    (["--pattern", "s3d"], "--pattern 's3d' is not known; give one of array3d flash flash-io"),
     (["--backend", "ncmpi"], "give one of posix mpiio hdf5 netcdf4"),
     (["--mode", "both"], "give independent, collective or serial"),
     (["--layout", "node"], "give shared, per-process or per-node"),

@@ -118,6 +118,8 @@ def require_alone(stack: str, mode: str, directory: Path) -> None:
 
 @pytest.mark.parametrize("stack", FAMILIES)
 def test_threads_do_no_harm(stack: str, tmp_path: Path) -> None:
+    if stack == "mpich":  # seen 14 times of 15
+        pytest.skip("MPICH 4.0.2 hangs where two threads write files, without the library too")
     require_alone(stack, "threads", tmp_path / "alone")
     outcome_of(stack, "threads", tmp_path, n_files=6)
     assert len(digests(tmp_path)) in (6, 12)

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -45,8 +47,9 @@ stripe_count = {{ value = 1, {by} }}
 stripe_size = {{ value = "1 MiB", {by} }}
 """
 
-ATTEMPTS = 5
-"""Runs, of which one has to count: a host with other work may be too slow for a moment."""
+ATTEMPTS, COUNTED = 6, 3
+"""Runs at most, and those that have to count: a host with other work may be too slow for a moment.
+Their median is compared, for the order in which processes come is another each time."""
 
 MANY_FILES = """
 import os
@@ -64,18 +67,19 @@ def agreed(work: Path, program: list[str], nodes: int) -> None:
     (work / "site.toml").write_text(DESCRIPTION.format(by=by))
     (work / "traced").mkdir()
     stripewise("trace", "-o", work / "its.trace", "--", *program, cwd=work / "traced")
-    runs = (_rehearsed(work, program, number) for number in range(ATTEMPTS))
-    seen = next((one for one in runs if one["emulated"]["counted"]), None)
-    assert seen, f"this host was too slow for the storage, {ATTEMPTS} times"
+    runs = (_rehearsed(work, program, number)["emulated"] for number in range(ATTEMPTS))
+    counted = list(islice((one for one in runs if one["counted"]), COUNTED))
+    assert len(counted) == COUNTED, "this host was too slow for the storage"
     told = stripewise(
         "simulate", "--on", "site.toml", "--nodes", str(nodes), "--pattern", "its.trace", "--json",
         cwd=work,
     )  # fmt: skip
     simulated = json.loads(told.out)
-    emulated = seen["emulated"]
-    assert simulated["requests"]["requests"] == emulated["writes"] + emulated["reads"]
+    requests = {one["writes"] + one["reads"] for one in counted}
+    assert requests == {simulated["requests"]["requests"]}
     # Of each process, without what this host was late.
-    assert simulated["seconds"] == pytest.approx(emulated["model_seconds"] / nodes, rel=0.15)
+    emulated = median(one["model_seconds"] for one in counted) / nodes
+    assert simulated["seconds"] == pytest.approx(emulated, rel=0.15)
 
 
 def _rehearsed(work: Path, program: list[str], number: int) -> dict[str, Any]:
