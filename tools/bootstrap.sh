@@ -23,7 +23,7 @@ packages() {
     lustre-mpi) echo "xz-utils" ;;
     cargo) echo "cargo-web" ;;
     test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
-        chromium" ;;
+        chromium minisign" ;;
     lint) echo "shellcheck git" ;;
     apps) echo "lammps" ;;
     *) echo "bootstrap: unknown package group '$1'" >&2; exit 2 ;;
