@@ -15,7 +15,6 @@ configurations.  Source of the experiments: Behzad et al., Pattern-driven Parall
 from __future__ import annotations
 
 import argparse
-import hashlib
 import itertools
 import json
 import os
@@ -30,9 +29,9 @@ from experiments_output import markdown, table
 from strategies_output import replace_marked
 
 from stripewise import adoption
-from stripewise.knowledge import Case, Effect, Lesson, Machine, describe_case
+from stripewise.knowledge import Case, Lesson, Machine, describe_case
 from stripewise.machines import description_digest, find_storage
-from stripewise.model import ProgramFacts, RunStatus, Value
+from stripewise.model import ProgramFacts, Value
 from stripewise.performance import Ground, Model, Training, fit, ground_of, load_models
 from stripewise.policy import Policy
 from stripewise.simulation import (
@@ -42,8 +41,7 @@ from stripewise.simulation import (
     workload_from_notation,
 )
 from stripewise.study import simulated_workload
-from stripewise.surfaces import Surface
-from stripewise.training import find_evidence
+from stripewise.training import Evidence, find_evidence, lessons_of
 
 PART = "pattern-experiments"
 MACHINES, CORES, TRAINED = ("hopper", "edison"), (512, 4096), (512, 1024, 2048)
@@ -99,8 +97,8 @@ def simulated() -> Iterator[Row]:
         with tempfile.TemporaryDirectory() as folder:
             home = Path(folder)
             models = trained(machine, home)
-            plain = plain_models(home / "training")
-            lessons = list(lessons_of(home / "training"))
+            found, _ = find_evidence(home / "training")
+            plain, lessons = plain_models(found), list(lessons_of(found))
             for cores in CORES:
                 for name, work in programs(cores):
                     program = simulated_workload(find_storage(machine), work)
@@ -110,8 +108,8 @@ def simulated() -> Iterator[Row]:
 
 def trained(machine: str, home: Path) -> Sequence[Model]:
     """Train with the three kernels, by the command that users have."""
-    store = home / "models"
-    os.environ["STRIPEWISE_MODELS"] = str(store)
+    os.environ["XDG_DATA_HOME"] = str(home)
+    os.environ.pop("STRIPEWISE_MODELS", None)
     words = [
         *(sys.executable, "-c", "from stripewise.cli import main; main()"),
         *("train", "--on", machine, "--simulate", "-o", str(home / "training")),
@@ -122,38 +120,11 @@ def trained(machine: str, home: Path) -> Sequence[Model]:
     return load_models().models
 
 
-def plain_models(training: Path) -> Sequence[Model]:
+def plain_models(found: Sequence[Evidence]) -> Sequence[Model]:
     """Fit what was measured without a description of the storage: the published regression."""
-    found, _ = find_evidence(training)
     ground = Ground(found[0].ground.storage, "", found[0].ground.stack)
     samples = tuple(sample for one in found for sample in one.samples)
     return fit(Training(ground, samples, way=str(found[0].way)))
-
-
-def lessons_of(training: Path) -> Iterator[Lesson]:
-    """Yield what was best of the configurations that were measured, as a study would be kept."""
-    for path in sorted(training.rglob("*.jsonl")):
-        surface = Surface.load(path)
-        runs = {places: [surface.runs[n] for n in places] for places in _points(surface)}
-        times = {places: min(run.io_seconds for run in each) for places, each in runs.items()}
-        best = min(times, key=lambda places: times[places])
-        default = [t for places, t in times.items() if not runs[places][0].settings]
-        ratio = (default[0] if default else surface.facts.io_seconds) / times[best]
-        yield Lesson(
-            study_id=hashlib.sha256(path.name.encode()).hexdigest()[:32],
-            recorded_unix_seconds=1.0,
-            case=case_of(surface.facts, path.stem, surface.provenance),
-            improved=ratio > 1,
-            candidate=dict(runs[best][0].settings),
-            effect=Effect(ratio, ratio, ratio, len(best)),
-        )
-
-
-def _points(surface: Surface) -> Iterator[tuple[int, ...]]:
-    """Yield the runs of each configuration of which all runs ended well."""
-    for places in surface.by_settings().values():
-        if all(surface.runs[n].status is RunStatus.OK for n in places):
-            yield tuple(places)
 
 
 def case_of(facts: ProgramFacts, program: str, provenance: Mapping[str, str]) -> Case:

@@ -17,6 +17,7 @@ from stripewise.policy import Policy
 
 CB = {"mpiio.romio_cb_write": "disable"}
 WIDE = {"mpiio.striping_factor": 64}
+NARROW = {"mpiio.striping_factor": 4}
 
 
 def far_from(asked):
@@ -82,15 +83,23 @@ def test_the_distance_grows_with_what_differs():
 
 
 def test_settings_that_do_not_fit_this_pattern_are_changed_by_the_model():
-    asked = question(storage=HOPPER)
-    narrow = {"mpiio.striping_factor": 4}
-    plain = answer(replace(asked, storage=None), [lesson(narrow, of=tuned(asked))])
-    assert plain.settings == narrow
-    found = answer(asked, [lesson(narrow, of=tuned(asked))])
+    asked = question(facts_of(grid=(64,), n_hosts=64), storage=HOPPER)
+    one = lesson(NARROW, of=tuned(asked), median=1.3)
+    plain = answer(replace(asked, storage=None), [one])
+    assert plain.settings == NARROW
+    found = answer(asked, [one])
     assert found.level is Level.PATTERN
-    assert found.settings != narrow
+    assert found.settings["mpiio.striping_factor"] == -1, "all targets"
     assert "adapted by the simulation of hopper@1/16" in found.sentence
-    assert found.expected_ratio > 1.1
+    assert found.expected_ratio > 2
+
+
+def test_a_gain_that_was_measured_is_not_given_up_for_a_smaller_promise():
+    asked = question(storage=HOPPER)
+    found = answer(asked, [lesson(NARROW, of=tuned(asked), median=2.0)])
+    assert (found.level, found.settings) == (Level.PATTERN, NARROW)
+    assert "adapted" not in found.sentence
+    assert found.expected_ratio == pytest.approx(2, rel=0.1)
 
 
 def test_a_new_pattern_gets_what_the_model_holds_for_best():

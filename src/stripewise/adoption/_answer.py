@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp
 
 from stripewise.adoption._classes import class_questions, joined
 from stripewise.adoption._known import Judged
-from stripewise.adoption._promises import Promise, best_of, carried_over, promise
+from stripewise.adoption._promises import Measured, Promise, best_of, carried_over, promise
 from stripewise.adoption._question import Answer, Level, Question
 from stripewise.adoption._words import default_sentence, model_sentence, study_sentence
 from stripewise.knowledge import (
@@ -20,17 +20,19 @@ from stripewise.knowledge import (
     Likeness,
     compare,
     failures,
+    fit,
     matches_of,
     supported,
 )
 from stripewise.model import ProgramFacts, Value
 from stripewise.performance import Model
-from stripewise.tunables import build_configuration, settings_text, split_scope
+from stripewise.tunables import Space, build_configuration, settings_text, split_scope
 
 WORTH = 1.05
 """A model that promises less than so many times the speed promises nothing (assumed)."""
 EVEN = 0.05
 """Cases whose distances differ by no more are equally near (assumed)."""
+
 
 Near = Sequence[tuple[Lesson, Likeness]]
 
@@ -148,7 +150,9 @@ def _of_pattern(
     settings, ratio = dict(supports[0].settings), exp(supports[0].score)
     by = ""
     if promised.prediction is not None:
-        moved = carried_over(settings, question.space, facts, promised.prediction, ratio)
+        space = question.space
+        measured = list(_measured(_nearest(near), space, facts))
+        moved = carried_over(settings, space, facts, promised.prediction, measured)
         if moved is not None:
             by = promised.words if moved.settings != settings else ""
             settings, ratio = dict(moved.settings), moved.expected_ratio
@@ -164,6 +168,15 @@ def _nearest(near: Near) -> Near:
     """Return what is about as near as the nearest improvement: gains elsewhere are no measure."""
     first = next((likeness.distance for lesson, likeness in near if lesson.improved), None)
     return [pair for pair in near if first is not None and pair[1].distance <= first + EVEN]
+
+
+def _measured(near: Near, space: Space, facts: ProgramFacts) -> Iterator[Measured]:
+    """Yield what studies measured of programs alike: the farther, the less it says of this one."""
+    for number, (lesson, likeness) in enumerate(near):
+        for settings, ratio in lesson.ratios():
+            here = fit(settings, space, facts)
+            if len(here) == len(settings):
+                yield Measured(here, ratio, likeness.log_loss, number)
 
 
 def _of_model(

@@ -6,21 +6,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import exp, inf, log
 
 from stripewise.adoption._question import Question
 from stripewise.model import ProgramFacts, Value
-from stripewise.performance import Model, Prediction, fitted_prediction, ground_of, predict
+from stripewise.performance import (
+    Model,
+    Places,
+    Prediction,
+    Residuals,
+    fitted_prediction,
+    ground_of,
+    predict,
+    prior_of,
+)
 from stripewise.simulation import simulated_program
 from stripewise.tunables import Space, is_valid
 
 MOST_PREDICTIONS = 400
 """Points that are predicted for one answer: about half a second (measured)."""
+MOST_MEASURED = 400
+"""Ratios of the nearest programs that correct a model; more of them tell little more."""
+MEASURED = 0.05
+"""Noise of a ratio that was measured in a few runs (assumed)."""
 SIMPLER = 0.02
 """Of points that are promised as good as the best to so much, that with fewest settings is set."""
-DOUBT = 0.1
-"""What a model must promise beyond settings that a study proved, to have them changed (assumed);
-its own error, if that is known to be greater."""
+OWN = 0.3
+"""Share of a model's error that is each point's own: drivers have steps (assumed)."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,23 @@ class Promise:
 
     prediction: Prediction | None
     words: str = ""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What settings made of the I/O of a program like this one.
+
+    Attributes:
+        settings: In the space of this program.
+        ratio: I/O time relative to that with nothing set.
+        doubt: Standard deviation of the logarithm of what the ratio is here.
+        source: Number of the program.
+    """
+
+    settings: Mapping[str, Value]
+    ratio: float
+    doubt: float
+    source: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,7 +100,11 @@ def promise(question: Question, facts: ProgramFacts, models: Sequence[Model]) ->
 
 def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promised | None:
     """Return what the model holds for best; None where it can say nothing."""
-    return _best(space, facts, prediction, ())
+    ratios = predict(space, facts, prediction, most=MOST_PREDICTIONS).ratios
+    if not ratios:
+        return None
+    best = _simplest(ratios)
+    return Promised(space.at(best), 1 / ratios[best])
 
 
 def carried_over(
@@ -79,51 +112,64 @@ def carried_over(
     space: Space,
     facts: ProgramFacts,
     prediction: Prediction,
-    proved: float = 1.0,
+    measured: Sequence[Measured],
 ) -> Promised | None:
     """Carry settings that a study proved elsewhere over to this program and scale.
 
-    The model changes those that it knows the effect of, where it promises more of it than its
-    error; the others stay.
+    What the model says is corrected by all that was measured with programs like this one.  Of
+    settings that were measured, and of those that the model promises much of, what is fastest
+    even if it is as bad as it may well be (one standard deviation) is set.
 
     Args:
-        settings: That were proved.
+        settings: That were proved, in the space.
         space: What may be set.
         facts: Of the program.
         prediction: The model.
-        proved: How many times as fast they made the I/O elsewhere: it counts where the model
-            can say nothing of them here.
+        measured: Of programs alike.
 
     Returns:
-        None: the model can say nothing of these settings, and promises no more of others.
+        None: the model can say nothing of this program.
     """
-    known = {name: value for name, value in settings.items() if name in prediction.tunables}
-    plain, here = prediction.seconds({}), prediction.seconds(known)
-    if plain is None or not 0 < plain < inf:
+    plain = prediction.seconds({})
+    proved = space.places(settings)
+    if plain is None or not 0 < plain < inf or proved is None:
         return None
-    told = here is not None and 0 < here < inf
-    ratio = plain / here if told and here else proved
-    best = _best(space, facts, prediction, [known])
-    doubt = max(DOUBT, prediction.error or 0.0)
-    if best is not None and best.expected_ratio > ratio * (1 + doubt):
-        kept = {name: value for name, value in settings.items() if name not in known}
-        changed = {**kept, **best.settings}
-        if is_valid(changed, facts):
-            return Promised(changed, best.expected_ratio)
-    return Promised(dict(settings), ratio) if told else None
+    seen = [(place, one) for one in measured if (place := space.places(one.settings)) is not None]
+    seen = seen[:MOST_MEASURED]
+    starts = [proved, *(place for place, _ in seen)]
+    ratios = predict(space, facts, prediction, starts=starts, most=MOST_PREDICTIONS).ratios
+    unknown = [d.tunable.name not in prediction.tunables for d in space.dimensions]
+    ratios = {_keeping(proved, unknown, place): ratio for place, ratio in ratios.items()}
+    lengths = [len(d.values) for d in space.dimensions]
+    errors = Residuals(lengths, prior_of(prediction.error), OWN)
+    for place, one in seen:
+        ratio = ratios.get(place) or _ratio_of(place, space, prediction, plain) or one.ratio
+        ratios[place] = ratio
+        errors.add(place, log(one.ratio / ratio), one.doubt, one.source)
+    corrected = errors.corrected({p: r for p, r in ratios.items() if any(p)}, MEASURED)
+    allowed = [one for one in corrected if is_valid(space.at(one.places), facts)]
+    if not allowed:
+        return None
+    best = _simplest({one.places: one.ratio * exp(one.spread) for one in allowed})
+    ratio = next(one.ratio for one in allowed if one.places == best)
+    return Promised(space.at(best), 1 / ratio)
 
 
-def _best(
-    space: Space,
-    facts: ProgramFacts,
-    prediction: Prediction,
-    starts: Sequence[Mapping[str, Value]],
-) -> Promised | None:
-    places = [place for start in starts if (place := space.places(start)) is not None]
-    ratios = predict(space, facts, prediction, starts=places, most=MOST_PREDICTIONS).ratios
-    if not ratios:
-        return None
+def _keeping(proved: Places, unknown: Sequence[bool], places: Places) -> Places:
+    """Return a point with those of the proved settings that the model does not know."""
+    columns = zip(proved, unknown, places, strict=True)
+    return tuple(keep if is_unknown else place for keep, is_unknown, place in columns)
+
+
+def _ratio_of(places: Places, space: Space, prediction: Prediction, plain: float) -> float | None:
+    """Return the ratio that a model predicts by what it knows of the settings, if it can."""
+    known = {n: v for n, v in space.at(places).items() if n in prediction.tunables}
+    seconds = prediction.seconds(known)
+    return seconds / plain if seconds is not None and 0 < seconds < inf else None
+
+
+def _simplest(ratios: Mapping[Places, float]) -> Places:
+    """Return the best point, or of those about as good that with fewest settings."""
     least = min(ratios.values())
     near = [point for point, ratio in ratios.items() if ratio <= least * (1 + SIMPLER)]
-    chosen = min(near, key=lambda point: (sum(map(bool, point)), ratios[point], point))
-    return Promised(space.at(chosen), 1 / ratios[chosen])
+    return min(near, key=lambda point: (sum(map(bool, point)), ratios[point], point))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stripewise.knowledge._describe import emulated_machine as emulated_machine
     from stripewise.knowledge._file import StoreFile as StoreFile
     from stripewise.knowledge._file import own_path as own_path
+    from stripewise.knowledge._fit import fit as fit
     from stripewise.knowledge._installed import Verified as Verified
     from stripewise.knowledge._installed import check_installed as check_installed
     from stripewise.knowledge._installed import install as install

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Annotated
@@ -230,6 +230,18 @@ class Lesson:
     def date(self) -> str:
         """Day on which it ended, local time."""
         return time.strftime("%Y-%m-%d", time.localtime(self.recorded_unix_seconds))
+
+    def ratios(self) -> Iterator[tuple[Settings, float]]:
+        """Yield settings with their I/O time relative to that with nothing set.
+
+        Of the candidate it is what the pairs say, where there were pairs.
+        """
+        proved = {} if self.effect is None else self.candidate
+        for tried in self.tried:
+            if tried.io_ratio and tried.settings and tried.settings != proved:
+                yield tried.settings, tried.io_ratio
+        if proved and self.effect is not None:
+            yield proved, 1 / self.effect.median
 
     @property
     def bad(self) -> tuple[Tried, ...]:

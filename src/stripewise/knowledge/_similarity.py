@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import log2
+from math import log, log2
 from typing import Any
 
 from stripewise.knowledge._records import LIBRARIES, Case, Fingerprint, Machine, Stack
@@ -33,6 +33,8 @@ VOLUME_OCTAVES = 10.0
 """Factors of two in ranks or nodes, in bytes, that are quite another scale."""
 CALL_OCTAVES = 10.0
 """The same in bytes per call, and in calls."""
+OCTAVES = 1.67
+"""Loss to expect of settings that are carried over to a case at a distance of 1, in octaves."""
 COUNTED_WEIGHTS = {
     "shares": 0.15, "read": 0.13, "noncontiguous": 0.08, "call": 0.28, "calls": 0.21,
     "shared": 0.05, "libraries": 0.10,
@@ -56,6 +58,11 @@ class Likeness:
     stack: float
     machine: float
     same_program: bool = False
+
+    @property
+    def log_loss(self) -> float:
+        """Natural logarithm of how much slower settings of the one are expected to be here."""
+        return self.distance * OCTAVES * log(2)
 
     @property
     def distance(self) -> float:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from stripewise.performance._records import Tree as Tree
     from stripewise.performance._regression import fit_coefficients as fit_coefficients
     from stripewise.performance._regression import fit_terms as fit_terms
+    from stripewise.performance._residuals import Corrected as Corrected
+    from stripewise.performance._residuals import Residuals as Residuals
+    from stripewise.performance._residuals import prior_of as prior_of
     from stripewise.performance._rows import samples_in_numbers as samples_in_numbers
     from stripewise.performance._store import Loaded as Loaded
     from stripewise.performance._store import load_models as load_models

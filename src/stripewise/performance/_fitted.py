@@ -104,6 +104,7 @@ def outside(model: Model, features: Mapping[str, float]) -> str:
 
 def _prediction(model: Model, facts: ProgramFacts, base: SimulatedProgram | None) -> Prediction:
     known = frozenset(model.tunables)
+    within = _with_ranks(model, facts)
     usual = features_of(facts, model.ground.stack, {}, model.levels)
     least = _LEAST_SHARE * max(regressed(model.terms, usual), 0.0)
 
@@ -113,7 +114,7 @@ def _prediction(model: Model, facts: ProgramFacts, base: SimulatedProgram | None
         if any(value not in model.levels.get(n, (value,)) for n, value in settings.items()):
             return None
         row = features_of(facts, model.ground.stack, settings, model.levels)
-        if outside(model, {name: row[name] for name in OF_SETTINGS}):
+        if outside(within, {name: row[name] for name in OF_SETTINGS}):
             return None
         found = _value(model, row, settings, base)
         if base is None and found is not None:
@@ -122,6 +123,18 @@ def _prediction(model: Model, facts: ProgramFacts, base: SimulatedProgram | None
 
     source = f"a model of {model.ground}"
     return Prediction(source, known, seconds, model.error)
+
+
+def _with_ranks(model: Model, facts: ProgramFacts) -> Model:
+    """Return the model with aggregators as far beyond its training as the ranks are, if they are.
+
+    Aggregators are a part of the ranks: a program of twice as many may have twice as many.
+    """
+    ranks, aggregators = model.ranges.get("ranks"), model.ranges.get("a")
+    if ranks is None or aggregators is None or facts.n_ranks <= ranks.high:
+        return model
+    grown = replace(aggregators, high=aggregators.high * facts.n_ranks / ranks.high)
+    return replace(model, ranges={**model.ranges, "a": grown})
 
 
 def _above_zero(seconds: float, least: float) -> float:

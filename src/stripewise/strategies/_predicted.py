@@ -8,9 +8,15 @@ from collections.abc import Mapping
 from math import inf, log
 
 from stripewise.model import Configuration, Proposal, Trial, TrialState, Value
-from stripewise.performance import Prediction, distinct, predict
+from stripewise.performance import (
+    Corrected,
+    Prediction,
+    Residuals,
+    distinct,
+    predict,
+    prior_of,
+)
 from stripewise.strategies._base import Strategy
-from stripewise.strategies._residuals import Corrected, Residuals, prior_of
 from stripewise.strategies._rules import RulesStrategy
 from stripewise.strategies._seeded import SeededStrategy
 from stripewise.tunables import PointKey, key_of

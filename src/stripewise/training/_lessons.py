@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -32,7 +32,9 @@ STRATEGY = "training"
 SIMPLER = 1.02
 """Of configurations up to so many times as slow as the best, the one with fewest settings is kept
 (assumed: less than runs differ)."""
-_MOST_TRIED = 40
+_BEST, _OTHERS = 40, 80
+"""Configurations that are kept as tried: the best, and so many evenly out of the rest, which tell
+where a model that promises much of them is wrong."""
 
 
 def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> int:
@@ -77,12 +79,19 @@ def _lesson(evidence: Evidence) -> Lesson | None:
             Tried(
                 dict(one.settings), io_ratio=median(one.seconds) / usual, n_runs=len(one.seconds)
             )
-            for one in ranked[:_MOST_TRIED]
+            for one in _told(ranked)
         ),
         n_runs=evidence.runs,
         strategy=STRATEGY,
         stripewise=stripewise.__version__,
     )
+
+
+def _told(ranked: Sequence[Sample]) -> list[Sample]:
+    """Return the best configurations, and some of all the others."""
+    others = ranked[_BEST:]
+    step = max(-(-len(others) // _OTHERS), 1)
+    return [*ranked[:_BEST], *others[::step]]
 
 
 def _best(samples: Iterable[Sample]) -> Sample:

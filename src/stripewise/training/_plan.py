@@ -19,6 +19,9 @@ from stripewise.training._options import TrainingOptions
 from stripewise.training._sizes import Wanted
 
 PLAN = "training.json"
+WORST, LEAST_SECONDS = 5.0, 5.0
+"""A run is cut off after so many times as long as the first one, after so many seconds at least:
+a configuration that is so bad need not be known better (assumed)."""
 _FORMAT, _VERSION = "stripewise-training", 1
 _NOT_COMPARED = frozenset({"directory", "budget_seconds"})
 
@@ -56,6 +59,11 @@ class Cell:
     def title(self) -> str:
         """The same for people."""
         return f"{' '.join(self.words)} on {self.ranks} ranks"
+
+    @property
+    def timeout_seconds(self) -> float:
+        """After which a run with other settings is cut off."""
+        return max(WORST * self.first_seconds, LEAST_SECONDS)
 
     @property
     def wanted(self) -> Wanted:

@@ -67,6 +67,7 @@ def record_cell(
         options.repeats,
         options.seed,
         origin=_origin(directory),
+        timeout_seconds=cell.timeout_seconds,
         work_directory=directory.path,
         resume=exists,
         storage=options.emulation(cell.ranks),

@@ -73,6 +73,8 @@ def expected_ratio(options: TrainingOptions, cell: Cell, points: Sequence[Settin
         return 1.0
     drawn = spread_points(points, cell.vary, _SAMPLED, options.seed)
     known = [t for t in map(program.seconds, drawn) if t is not None and isfinite(t)]
+    if options.way is not Way.SIMULATED:
+        known = [min(seconds, cell.timeout_seconds) for seconds in known]
     return mean(known) / default * _slower(options, program) if known else 1.0
 
 

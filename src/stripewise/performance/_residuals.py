@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stripewise.performance import Places
+from stripewise.performance._points import Places
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +29,8 @@ PRIOR_WEIGHT = 3.0
 REACH = 0.5
 """Distance, in shares of a ladder, over which an error is alike (assumed)."""
 LEAST_NOISE = 0.02
+SHARED = 0.8
+"""Share of what a like program leaves in doubt that is alike at all of its points (assumed)."""
 
 
 def prior_of(error: float | None) -> float:
@@ -77,22 +79,36 @@ class Corrected(NamedTuple):
 class Residuals:
     """Errors at points that were run, and what they say of the others."""
 
-    def __init__(self, lengths: Sequence[int], prior: float = PRIOR) -> None:
+    def __init__(self, lengths: Sequence[int], prior: float = PRIOR, own: float = 0.0) -> None:
         """Begin without error at the default.
 
         Args:
             lengths: Number of values of each tunable, the default not counted.
             prior: Standard deviation of the log of the model's error, before any run.
+            own: Share of its variance that is each point's own: no neighbour tells of it.
         """
-        self._prior = prior
+        self._prior, self._own = prior, own
         self._scale = np.maximum(np.asarray(lengths, np.float64), 1.0)
         self._points: list[Places] = [tuple(0 for _ in lengths)]
         self._errors = [0.0]
+        self._doubts = [0.0]
+        self._sources = [0]
 
-    def add(self, places: Places, error: float) -> None:
-        """Learn the log of measured over predicted at a point."""
+    def add(self, places: Places, error: float, doubt: float = 0.0, source: int = 0) -> None:
+        """Learn the log of measured over predicted at a point.
+
+        Args:
+            places: Of the point.
+            error: That was seen there.
+            doubt: Standard deviation of its logarithm, where that is more than the noise: it
+                was measured with a program that is only like this one.
+            source: Which program that was: most of the doubt is the same for all of its points,
+                since its default is not as bad as the one here.
+        """
         self._points.append(places)
         self._errors.append(error)
+        self._doubts.append(doubt)
+        self._sources.append(source)
 
     def corrected(self, ratios: Mapping[Places, float], noise: float) -> list[Corrected]:
         """Return what the corrected model says of points, in their order.
@@ -105,8 +121,7 @@ class Residuals:
             return []
         predicted = np.log(np.fromiter(ratios.values(), np.float64, len(ratios)))
         known, errors = np.asarray(self._points), np.asarray(self._errors)
-        jitter = (max(noise, LEAST_NOISE) / self._prior) ** 2 * np.eye(len(errors))
-        inverse = np.linalg.inv(self._alike(known, known) + jitter)
+        inverse = np.linalg.inv(self._alike(known, known) + self._noise(noise))
         near = self._alike(np.asarray(list(ratios)), known)
         medians = np.exp(predicted + near @ inverse @ errors)
         seen = PRIOR_WEIGHT * self._prior**2 + errors @ inverse @ errors
@@ -116,9 +131,17 @@ class Residuals:
         columns = zip(ratios, medians.tolist(), spreads.tolist(), strict=True)
         return [Corrected(*row) for row in columns]
 
+    def _noise(self, noise: float) -> Floats:
+        """Covariance of what the errors were measured with, over the prior variance."""
+        doubts, sources = np.asarray(self._doubts) / self._prior, np.asarray(self._sources)
+        least = max(noise, LEAST_NOISE) / self._prior
+        own = np.diag(least**2 + (1 - SHARED) * doubts**2)
+        shared: Floats = SHARED * np.outer(doubts, doubts) * np.equal.outer(sources, sources)
+        return own + shared
+
     def _alike(self, one: Floats, other: Floats) -> Floats:
         """Correlation of the errors, shape (n, m)."""
         apart = (one[:, None, :] - other[None, :, :]) / (self._scale * REACH)
         distance = np.square(apart).sum(axis=2)
-        correlation: Floats = np.exp(-distance / 2)
+        correlation: Floats = (1 - self._own) * np.exp(-distance / 2) + self._own * (distance == 0)
         return correlation
