@@ -121,8 +121,7 @@ def _prediction(model: Model, facts: ProgramFacts, base: SimulatedProgram | None
             found = _above_zero(found, least)
         return found if found is not None and isfinite(found) and found > 0 else None
 
-    source = f"a model of {model.ground}"
-    return Prediction(source, known, seconds, model.error)
+    return Prediction(str(model.ground), known, seconds, model.error)
 
 
 def _with_ranks(model: Model, facts: ProgramFacts) -> Model:

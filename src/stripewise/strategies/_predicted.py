@@ -52,7 +52,7 @@ class PredictedStrategy(SeededStrategy):
         """
         super().__init__(inner, ())
         self._is_primed = False
-        self._source = f"the model of {prediction.source.removeprefix('a model of ')}"
+        self._source = f"the model of {prediction.source}"
         self._predicted, self._inert = predict(
             self.space, inner.facts, prediction, seed=inner.seed
         )
