@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -32,6 +33,8 @@ SHAPES = (
     (("BLOCK", "BLOCK"), (1, 128)),
 )  # fmt: skip
 REPEATS = 21
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""As the command sets it for NumPy, which would start a thread on each processor."""
 COLD = """
 import sys, time, json
 began = time.perf_counter()
@@ -148,7 +151,7 @@ def cold(path: Path) -> list[list[float]]:
             json.loads(
                 subprocess.run(
                     [sys.executable, "-c", COLD, str(path), str(-1 - seed)],
-                    env={"PYTHONPATH": directory},
+                    env={"PYTHONPATH": os.pathsep.join((directory, *sys.path)), **ONE_THREAD},
                     capture_output=True,
                     text=True,
                     check=True,

@@ -14,6 +14,7 @@ from test_parts import of_two_classes
 
 from stripewise.knowledge import Case, Lesson, Store, as_part, compare, matches_of, parts_of
 from stripewise.knowledge import _index as index
+from stripewise.knowledge._similarity import NEAR
 from stripewise.model import PatternSummary
 
 SHAPES = (
@@ -75,7 +76,9 @@ def test_the_index_finds_the_nearest(tmp_path, many):
 
 
 def test_rows_that_are_ruled_out_early_are_not_among_the_nearest(tmp_path, many, monkeypatch):
-    monkeypatch.setattr("stripewise.knowledge._nearest.SAMPLE", 20)
+    monkeypatch.setattr("stripewise.knowledge._nearest.MANY", 20)
+    monkeypatch.setattr("stripewise.knowledge._nearest.PAGES_AT_ONCE", 1)
+    monkeypatch.setattr(index, "PAGE_ROWS", 32)
     store = Store(tmp_path / "knowledge.sqlite")
     store.add(many)
     chance = random.Random(5)
@@ -87,20 +90,50 @@ def test_rows_that_are_ruled_out_early_are_not_among_the_nearest(tmp_path, many,
             assert abs(one.likeness.distance - other.likeness.distance) < 0.02
 
 
+@pytest.mark.parametrize(("many_rows", "page_rows", "pages"), [(2048, 2048, 8), (5, 16, 3)])
+def test_rows_are_those_of_a_plain_loop_in_its_order(
+    tmp_path, many, monkeypatch, many_rows, page_rows, pages
+):
+    from stripewise.knowledge import _nearest as nearest
+
+    monkeypatch.setattr(nearest, "MANY", many_rows)
+    monkeypatch.setattr(nearest, "PAGES_AT_ONCE", pages)
+    monkeypatch.setattr(index, "PAGE_ROWS", page_rows)
+    store = Store(tmp_path / "knowledge.sqlite")
+    twins = [replace(one, study_id=one.study_id[::-1]) for one in many]
+    store.add([*many, *twins])
+    chance = random.Random(13)
+    for question in (some_case(chance) for _ in range(3)):
+        studies = [one.study_id for one in (*many, *twins)]
+        rows = list(zip(studies, told(store, question), strict=True))
+        within = [row for row in rows if row[1] <= NEAR + nearest.SLACK]
+        expected = [study for study, _ in sorted(within, key=lambda row: row[1])]
+        for most in (3, 16, 1000):
+            with store.opened(writing=False) as connection:
+                found, known = nearest.nearest_rows(connection, question, most)
+            assert [study for study, _ in found] == expected[:most]
+            assert known == len(rows)
+
+
 def test_codes_tell_the_distance(tmp_path, many):
     """Weights that change in one place only would show here."""
-    from stripewise.knowledge._nearest import _Table, np
-
     store = Store(tmp_path / "knowledge.sqlite")
     store.add(many)
     question = some_case(random.Random(3))
-    with store.opened(writing=False) as connection:
-        blob = b"".join(row for (row,) in connection.execute("SELECT features FROM page"))
-        codes = np.frombuffer(blob, np.uint8).reshape(len(index.COLUMNS), -1)
-        table = _Table(connection, [codes])
-        told = table.distances(question, table.places(question))
     exact = [compare(question, one.case).distance for one in many]
-    assert np.abs(told - exact).max() < 0.02
+    assert told(store, question) == pytest.approx(exact, abs=0.02)
+
+
+def told(store: Store, question: Case) -> list[float]:
+    """Return what the features of each row tell of its distance, one row at a time."""
+    from stripewise.knowledge._nearest import _tables, np
+
+    with store.opened(writing=False) as connection:
+        return [
+            float(table.take(np.asarray([place])).distances(question)[0])
+            for table in _tables(connection, question.stack.mpi_family)
+            for place in range(table.rows.size)
+        ]
 
 
 def test_a_class_of_files_is_found_by_itself(tmp_path):

@@ -26,6 +26,8 @@ LARGEST_LINE_BYTES = 4 << 20
 MOST_LINES = 100_000
 
 _LESSON = TypeAdapter(Lesson)
+_WRITTEN = f'{{"version":{FORMAT_VERSION},'
+"""What is written here begins so; only what does not is looked at for its version."""
 
 
 def lesson_to_json(lesson: Lesson) -> dict[str, Any]:
@@ -52,24 +54,27 @@ def decode(text: str) -> Lesson:
     """
     if len(text) > LARGEST_LINE_BYTES:
         raise ConfigurationError("longer than 4 MiB, so it is no study")
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigurationError(
-            f"not JSON ({error}); `stripewise knowledge export` writes what can be read"
-        ) from error
-    if not isinstance(data, dict):
-        raise ConfigurationError("not a JSON object")
-    if (version := data.get("version")) not in READABLE:
-        raise ConfigurationError(
-            f"version {version} is none of {', '.join(map(str, READABLE))}: export it again"
-        )
+    if not text.startswith(_WRITTEN):
+        _check_version(text)
     try:
         lesson = _LESSON.validate_json(text, strict=True)
         _check_classes(lesson.case.fingerprint)
     except (ValidationError, ValueError, RecursionError) as error:
         raise ConfigurationError(_first(error)) from error
     return lesson
+
+
+def _check_version(text: str) -> None:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(_not_json(error)) from error
+    if not isinstance(data, dict):
+        raise ConfigurationError("not a JSON object")
+    if (version := data.get("version")) not in READABLE:
+        raise ConfigurationError(
+            f"version {version} is none of {', '.join(map(str, READABLE))}: export it again"
+        )
 
 
 def _check_classes(print_: Fingerprint) -> None:
@@ -164,5 +169,11 @@ def _first(error: Exception) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     problem = error.errors(include_url=False, include_input=False)[0]
+    if problem["type"] == "json_invalid":
+        return _not_json(problem["ctx"]["error"])
     where = ".".join(str(part) for part in problem["loc"])
     return f"{where}: {problem['msg']}"
+
+
+def _not_json(problem: object) -> str:
+    return f"not JSON ({problem}); `stripewise knowledge export` writes what can be read"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from math import log2
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from stripewise.knowledge import _features as features
 from stripewise.knowledge import _similarity as similarity
-from stripewise.knowledge._index import MOST_TERMS
+from stripewise.knowledge._index import ID_BYTES, MOST_TERMS
 from stripewise.knowledge._records import Case, Machine, Stack
 from stripewise.model import Distribution, Pattern, PatternKind
 from stripewise.patterns import (
@@ -32,10 +32,18 @@ from stripewise.patterns import (
 )
 
 Floats = NDArray[np.float32]
-SAMPLE = 512
-"""Rows that are compared first."""
+Distance = Callable[[Any], float]
+PAGES_AT_ONCE = 4
+"""Their rows are compared together, in arrays so small that their memory is used again."""
+CACHE_KIB = 256
+"""Of the file, for the same reason: each page is read once."""
+MANY = 1 << 14
+"""Once so many rows are near by scale, stack and machine, the limit is lowered to the nearest."""
 SLACK = 0.03
 """Codes are coarse: so much beyond the limit is still looked at."""
+_PLACES = {name: place for place, name in enumerate(features.COLUMNS)}
+_PAGE = 1 << 32
+"""A row is known by its page's number times this, and its place in the page."""
 
 
 def nearest_rows(
@@ -48,123 +56,98 @@ def nearest_rows(
         case: That is looked up.
         most: Rows that are returned; of one study only its nearest part.
     """
-    family = case.stack.mpi_family
-    found = connection.execute(
-        "SELECT number, features FROM page WHERE mpi_family = ? ORDER BY number", (family,)
-    ).fetchall()
-    width = len(features.COLUMNS)
-    pages = [np.frombuffer(blob, np.uint8).reshape(width, -1) for _, blob in found]
-    if not pages:
-        return [], 0
-    table = _Table(connection, pages)
-    near = _near(table, case, 2 * most)
-    heights = [page.shape[1] for page in pages]
-    studies = _studies(connection, [number for number, _ in found], heights, near)
-    parts = table.column("part")[near].tolist()
-    first: dict[str, int] = {}
-    for study, part in zip(studies, parts, strict=True):
-        first.setdefault(study, part)
-    return list(first.items())[:most], int((table.column("part") == 0).sum())
-
-
-def _near(table: _Table, case: Case, most: int) -> NDArray[np.intp]:
-    """Return the nearest rows in order.
-
-    All rows are compared by stack, machine, counters and scale.  The patterns of the best of
-    them are compared first, so that others are ruled out.
-    """
     limit = similarity.NEAR + SLACK
-    places = table.places(case)
-    least = table.at_least(case, places)
-    rows = np.flatnonzero(least <= limit)
-    least = least[rows]
-    if rows.size > SAMPLE:
-        sample = rows[np.argpartition(least, SAMPLE)[:SAMPLE]]
-        told = table.take(sample).distances(case, places[sample])
-        limit = min(limit, float(np.partition(told, most)[most]))
-    rows = rows[least <= limit]
-    distance = table.take(rows).distances(case, places[rows])
-    inside = np.flatnonzero(distance <= limit)
-    order = inside[np.argsort(distance[inside], kind="stable")]
-    return rows[order[:most]]
+    near: list[_Table] = []
+    known = 0
+    for table in _tables(connection, case.stack.mpi_family):
+        known += int(np.count_nonzero(table.column("part") == 0))
+        near.append(table.take(np.flatnonzero(table.apart(case) <= limit)))
+        if sum(one.rows.size for one in near) > MANY:
+            best, limit = _joined(near).nearest(case, 2 * most, limit)
+            near = [best]
+    if not near:
+        return [], 0
+    best, _ = _joined(near).nearest(case, 2 * most, limit)
+    first: dict[str, int] = {}
+    for row, part in zip(best.rows.tolist(), best.column("part").tolist(), strict=True):
+        first.setdefault(_study(connection, row), part)
+    return list(first.items())[:most], known
 
 
-def _studies(
-    connection: sqlite3.Connection, numbers: Sequence[int], heights: Sequence[int], rows: Any
-) -> list[str]:
-    """Return the studies that rows of all pages are of."""
-    ends = np.cumsum(heights)
-    pages: dict[int, bytes] = {}
-    found = []
-    for row, place in zip(rows.tolist(), np.searchsorted(ends, rows, "right"), strict=True):
-        number = numbers[place]
-        if number not in pages:
-            (pages[number],) = connection.execute(
-                "SELECT studies FROM page_study WHERE number = ?", (number,)
-            ).fetchone() or (b"",)
-        at = 16 * (row - int(ends[place]) + heights[place])
-        found.append(pages[number][at : at + 16].hex())
-    return found
+def _tables(connection: sqlite3.Connection, family: str) -> Iterator[_Table]:
+    """Yield all rows of an MPI family, some pages at a time."""
+    terms = _Terms(connection)
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    cursor = connection.execute(
+        "SELECT number, features FROM page WHERE mpi_family = ? ORDER BY number", (family,)
+    )
+    while found := cursor.fetchmany(PAGES_AT_ONCE):
+        shape = (len(features.COLUMNS), -1)
+        codes = [np.frombuffer(blob, np.uint8).reshape(shape) for _, blob in found]
+        rows = [
+            number * _PAGE + np.arange(page.shape[1])
+            for (number, _), page in zip(found, codes, strict=True)
+        ]
+        yield _Table(np.concatenate(codes, axis=1), np.concatenate(rows), terms)
+
+
+def _study(connection: sqlite3.Connection, row: int) -> str:
+    """Return the study that a row is of."""
+    number, place = divmod(row, _PAGE)
+    with connection.blobopen("page_study", "studies", number, readonly=True) as studies:
+        studies.seek(place * ID_BYTES)
+        return studies.read(ID_BYTES).hex()
 
 
 class _Table:
-    """All rows, and what their terms mean."""
+    """Rows of features, and what their terms mean."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        pages: Sequence[NDArray[np.uint8]],
-    ) -> None:
-        self._connection = connection
-        self._pages = pages
-        self._place = {name: place for place, name in enumerate(features.COLUMNS)}
-        self._rows: NDArray[np.intp] | None = None
-        self._columns: dict[str, NDArray[np.uint8]] = {}
-        self._known: dict[str, dict[int, Any]] = {}
-        self._tables: dict[object, Floats] = {}
+    def __init__(self, codes: NDArray[np.uint8], rows: NDArray[np.int64], terms: _Terms) -> None:
+        self.codes = codes
+        self.rows = rows
+        self.terms = terms
 
-    def take(self, rows: NDArray[np.intp]) -> _Table:
-        """Return some rows of all."""
-        some = _Table(self._connection, self._pages)
-        some._rows, some._columns = rows, self._columns
-        some._known, some._tables = self._known, self._tables
-        return some
+    def take(self, places: NDArray[np.intp]) -> _Table:
+        """Return some of the rows."""
+        return _Table(self.codes[:, places], self.rows[places], self.terms)
+
+    def nearest(self, case: Case, most: int, limit: float) -> tuple[_Table, float]:
+        """Return the nearest rows within a limit, in order, and the limit for others."""
+        table = self.take(np.flatnonzero(self.at_least(case) <= limit))
+        distance = table.distances(case)
+        inside = np.flatnonzero(distance <= limit)
+        order = inside[np.argsort(distance[inside], kind="stable")][:most]
+        return table.take(order), float(distance[order[-1]]) if order.size == most else limit
 
     def column(self, name: str) -> NDArray[np.uint8]:
         """Return the codes of one feature."""
-        if name not in self._columns:
-            place = self._place[name]
-            self._columns[name] = np.concatenate([page[place] for page in self._pages])
-        codes = self._columns[name]
-        return codes if self._rows is None else codes[self._rows]
+        codes: NDArray[np.uint8] = self.codes[_PLACES[name]]
+        return codes
 
-    def places(self, case: Case) -> Floats:
-        """Return what stack and machine add to the distance; infinite if synced otherwise."""
-        stack = self._of_terms("stack", self._stack(case))
-        machine = self._of_terms("machine", self._machine(case))
-        distance = similarity.STACK_WEIGHT * stack + similarity.MACHINE_WEIGHT * machine
-        synced = (self.column("flags") & features.SYNCED) > 0
-        distance[synced != case.synced] = np.inf
-        return distance
-
-    def distances(self, case: Case, places: Floats) -> Floats:
-        """Return about the distance of each row.
-
-        Args:
-            case: That is looked up.
-            places: As `places` returned them.
-        """
+    def distances(self, case: Case) -> Floats:
+        """Return about the distance of each row."""
         behaviour = self._behaviour(case)
         behaviour[self._same_program(case, behaviour)] = 0
-        distance: Floats = behaviour + similarity.SCALE_WEIGHT * self._scale(case) + places
-        return distance
+        return self.apart(case, behaviour)
 
-    def at_least(self, case: Case, places: Floats) -> Floats:
-        """Return what the distance of each row is at least, without its patterns."""
+    def at_least(self, case: Case) -> Floats:
+        """Return what the distance of each row is at least, whatever its patterns are."""
         counted = similarity.counted_sum(self._counted_differences(case))
         least = np.asarray((1 - similarity.PATTERN_WEIGHT) * counted, np.float32)
         least[least <= similarity.SAME] = 0
-        distance: Floats = least + similarity.SCALE_WEIGHT * self._scale(case) + places
+        return self.apart(case, least)
+
+    def apart(self, case: Case, behaviour: Floats | float = 0) -> Floats:
+        """Return the distance of each row to a case that behaves so differently.
+
+        That is behaviour, scale, stack and machine; infinite if synced otherwise.
+        """
+        stack = self._of_terms("stack", _stack(case))
+        machine = self._of_terms("machine", _machine(case))
+        places = similarity.STACK_WEIGHT * stack + similarity.MACHINE_WEIGHT * machine
+        distance: Floats = behaviour + similarity.SCALE_WEIGHT * self._scale(case) + places
+        synced = (self.column("flags") & features.SYNCED) > 0
+        distance[synced != case.synced] = np.inf
         return distance
 
     def _same_program(self, case: Case, behaviour: Floats) -> NDArray[np.bool_]:
@@ -263,7 +246,7 @@ class _Table:
         total = np.zeros(shape.size, np.float32)
         for name, (share, octaves) in distance_weights().items():
             if name == "distribution":
-                total += share * self._of_terms("structure", _distribution(mine), row, mine)
+                total += share * self._of_terms("structure", _distribution(mine), mine, str(row))
             elif name == "dimensions":
                 total += share * _dimensions(len(mine.block))[shape]
             elif name in numbers:
@@ -275,48 +258,52 @@ class _Table:
         return total
 
     def _of_terms(
-        self,
-        kind: str,
-        distance: Callable[[Any], float],
-        row: int | None = None,
-        key: object = None,
+        self, kind: str, distance: Distance, key: object = None, row: str = ""
     ) -> Floats:
-        """Return the distance of each row's term; that of terms that cannot be read is whole.
+        """Return the distance of each row's term; arguments as of `_Terms.distances`."""
+        high = self.column(f"{kind}_high{row}").astype(np.uint16) << 8
+        numbers = self.column(f"{kind}{row}") | high
+        found: Floats = self.terms.distances(kind, distance, key).take(numbers, mode="clip")
+        return found
+
+
+def _joined(tables: Sequence[_Table]) -> _Table:
+    codes = np.concatenate([table.codes for table in tables], axis=1)
+    return _Table(codes, np.concatenate([table.rows for table in tables]), tables[0].terms)
+
+
+class _Terms:
+    """What rows name by number: stacks, machines, structures of patterns."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._distances: dict[object, Floats] = {}
+
+    def distances(self, kind: str, distance: Distance, key: object) -> Floats:
+        """Return the distance of each term; that of those that cannot be read is whole.
 
         Args:
             kind: Of the terms.
             distance: From what is looked up to a term.
-            row: Place of the pattern whose structure it is.
             key: Tells what is looked up from others of the kind.
         """
-        key = (kind, key)
-        if key not in self._tables:
-            terms = self._terms(kind)
-            self._tables[key] = np.ones(1 + max(terms, default=0), np.float32)
-            for number, term in terms.items():
-                with suppress(ValueError, TypeError, KeyError, IndexError):
-                    self._tables[key][number] = distance(term)
-        table = self._tables[key]
-        place = "" if row is None else str(row)
-        low = self.column(f"{kind}{place}").astype(np.uint16)
-        high = self.column(f"{kind}_high{place}").astype(np.uint16)
-        found: Floats = table[np.minimum(low | (high << 8), table.size - 1)]
-        return found
-
-    def _terms(self, kind: str) -> dict[int, Any]:
-        if kind not in self._known:
+        if (kind, key) not in self._distances:
             query = "SELECT number, text FROM term WHERE kind = ? AND number BETWEEN 0 AND ?"
-            self._known[kind] = known = {}
-            for number, text in self._connection.execute(query, (kind, MOST_TERMS)):
-                with suppress(ValueError):
-                    known[number] = json.loads(text)
-        return self._known[kind]
+            texts = dict(self._connection.execute(query, (kind, MOST_TERMS)))
+            found = np.ones(1 + max(texts, default=0), np.float32)
+            for number, text in texts.items():
+                with suppress(ValueError, TypeError, KeyError, IndexError):
+                    found[number] = distance(json.loads(text))
+            self._distances[kind, key] = found
+        return self._distances[kind, key]
 
-    def _stack(self, case: Case) -> Callable[[Any], float]:
-        return lambda text: similarity.stack_distance(case.stack, Stack(**text))
 
-    def _machine(self, case: Case) -> Callable[[Any], float]:
-        return lambda text: similarity.machine_distance(case.machine, Machine(**text))
+def _stack(case: Case) -> Distance:
+    return lambda term: similarity.stack_distance(case.stack, Stack(**term))
+
+
+def _machine(case: Case) -> Distance:
+    return lambda term: similarity.machine_distance(case.machine, Machine(**term))
 
 
 def _ranks(number: int) -> int:
@@ -335,7 +322,7 @@ def _dimensions(mine: int) -> Floats:
     return np.asarray(shares, np.float32)
 
 
-def _distribution(mine: Pattern) -> Callable[[Any], float]:
+def _distribution(mine: Pattern) -> Distance:
     def distance(term: Any) -> float:
         kind, parts, _ = term
         distributions = tuple(_parsed(text) for text in parts)

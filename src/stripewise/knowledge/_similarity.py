@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import log, log2
 from typing import Any
 
 from stripewise.knowledge._records import LIBRARIES, Case, Fingerprint, Machine, Stack
 from stripewise.model import Pattern, PatternSummary
-from stripewise.patterns import distance, pattern_of
+from stripewise.patterns import distances, pattern_of
 
 SAME = 0.05
 """Behaviours up to so far apart are the same: clocks, dates and retries differ that much."""
@@ -121,8 +120,7 @@ def behaviour_distance(a: Fingerprint, b: Fingerprint) -> float:
 
 def pattern_distance(a: Fingerprint, b: Fingerprint) -> float:
     """Return how differently datasets are divided: each against the nearest one, by its bytes."""
-    others = _patterns(b)
-    there = [[distance(one, other) for other in others] for one in _patterns(a)]
+    there = distances(_patterns(a), _patterns(b))
     back = zip(*there, strict=True)
     return (_nearest(a.patterns, there) + _nearest(b.patterns, back)) / 2
 
@@ -135,10 +133,7 @@ def _nearest(patterns: Sequence[PatternSummary], distances: Iterable[Sequence[fl
 
 
 def _patterns(print_: Fingerprint) -> list[Pattern]:
-    return [_pattern(one, print_.n_ranks) for one in print_.patterns]
-
-
-_pattern = lru_cache(512)(pattern_of)
+    return [pattern_of(one, print_.n_ranks) for one in print_.patterns]
 
 
 def scale_distance(a: Fingerprint, b: Fingerprint) -> float:

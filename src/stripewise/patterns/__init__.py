@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from stripewise.patterns._distance import distance as distance
     from stripewise.patterns._distance import distance_parts as distance_parts
     from stripewise.patterns._distance import distance_weights as distance_weights
+    from stripewise.patterns._distance import distances as distances
     from stripewise.patterns._find import find_patterns as find_patterns
     from stripewise.patterns._generate import generate as generate
     from stripewise.patterns._groups import PatternGroup as PatternGroup

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from stripewise.model import Distribution, Pattern
 from stripewise.patterns._contiguous import block_bytes, run_bytes
@@ -24,12 +24,19 @@ def distance(a: Pattern, b: Pattern) -> float:
 
     Symmetric.  Names of files and datasets, extents, steps and notes do not count.
     """
-    return sum(_PARTS[name][0] * part for name, part in distance_parts(a, b).items())
+    return distances([a], [b])[0][0]
+
+
+def distances(ones: Iterable[Pattern], others: Iterable[Pattern]) -> list[list[float]]:
+    """Return for each of some patterns the distance to each of others; see `distance`."""
+    measured = [_Measures(other) for other in others]
+    return [[_whole(one, other) for other in measured] for one in map(_Measures, ones)]
 
 
 def distance_parts(a: Pattern, b: Pattern) -> dict[str, float]:
     """Return each difference by itself, from 0 to 1."""
-    return {name: min(1.0, difference(a, b)) for name, (_, difference) in _PARTS.items()}
+    one, other = _Measures(a), _Measures(b)
+    return {name: min(1.0, difference(one, other)) for name, (_, difference) in _PARTS.items()}
 
 
 def distance_weights() -> dict[str, tuple[float, float]]:
@@ -43,26 +50,52 @@ def distance_weights() -> dict[str, tuple[float, float]]:
     return {name: (share, octaves.get(name, 0.0)) for name, (share, _) in _PARTS.items()}
 
 
+class _Measures:
+    """What is compared of a pattern.
+
+    Of its dimensions those that matter: neighbours that are both not cut count as one.
+    """
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+        self.run = max(run_bytes(pattern), 1)
+        self.size = max(block_bytes(pattern), 1)
+        self.ranks = max(pattern.active_ranks, 1)
+        self.element = max(pattern.element_bytes, 1)
+        self.dimensions = len(pattern.block)
+        self.halo = max(
+            (h / max(n, 1) for h, n in zip(pattern.halo, pattern.block, strict=False)),
+            default=0.0,
+        )
+        self.essential = _essential(pattern) if pattern.distributions else []
+        self.missing = sum(map(_missing, self.essential))
+
+
+def _whole(a: _Measures, b: _Measures) -> float:
+    return sum(share * min(1.0, difference(a, b)) for share, difference in _PARTS.values())
+
+
 def _octaves(one: float, other: float, whole: float) -> float:
-    """Return a ratio in octaves, as a share of so many."""
-    return abs(math.log2(max(one, 1) / max(other, 1))) / whole
+    """Return a ratio of numbers from 1 on in octaves, as a share of so many."""
+    return abs(math.log2(one / other)) / whole
 
 
-def _dimensions(a: Pattern, b: Pattern) -> float:
-    return abs(len(a.block) - len(b.block)) / max(len(a.block), len(b.block), 1)
+def _dimensions(a: _Measures, b: _Measures) -> float:
+    return abs(a.dimensions - b.dimensions) / max(a.dimensions, b.dimensions, 1)
 
 
-def _distribution(a: Pattern, b: Pattern) -> float:
+def _distribution(a: _Measures, b: _Measures) -> float:
     """Least cost of turning one's distribution into the other's, as a share of the most."""
-    if a.kind != b.kind or not a.distributions or not b.distributions:
-        return float(a.kind != b.kind or bool(a.distributions) != bool(b.distributions))
-    one, other = _essential(a), _essential(b)
-    most = sum(map(_missing, one)) + sum(map(_missing, other))
-    return _turning(one, other) / most if most else 0.0
+    one, other = a.pattern, b.pattern
+    if one.kind != other.kind or not one.distributions or not other.distributions:
+        return float(
+            one.kind != other.kind or bool(one.distributions) != bool(other.distributions)
+        )
+    most = a.missing + b.missing
+    return _turning(a.essential, b.essential) / most if most else 0.0
 
 
 def _essential(pattern: Pattern) -> list[Distribution]:
-    """Return the dimensions that matter: neighbours that are both not cut count as one."""
     parts = [
         part
         for part, size in zip(pattern.distributions, pattern.block, strict=True)
@@ -82,7 +115,7 @@ def _missing(part: Distribution) -> float:
 def _changed(one: Distribution, other: Distribution) -> float:
     if one.kind != other.kind:
         return 1.0 if _STAR in (one.kind, other.kind) else 0.7
-    return min(1.0, _octaves(one.width, other.width, SIZE_OCTAVES))
+    return min(1.0, _octaves(max(one.width, 1), max(other.width, 1), SIZE_OCTAVES))
 
 
 def _turning(one: list[Distribution], other: list[Distribution]) -> float:
@@ -101,24 +134,16 @@ def _turning(one: list[Distribution], other: list[Distribution]) -> float:
     return costs[-1]
 
 
-def _halo(a: Pattern, b: Pattern) -> float:
-    share = [
-        max((h / max(n, 1) for h, n in zip(p.halo, p.block, strict=False)), default=0.0)
-        for p in (a, b)
-    ]
-    return abs(share[0] - share[1])
-
-
-_PARTS: dict[str, tuple[float, Callable[[Pattern, Pattern], float]]] = {
+_PARTS: dict[str, tuple[float, Callable[[_Measures, _Measures], float]]] = {
     "distribution": (0.03, _distribution),
-    "run": (0.12, lambda a, b: _octaves(run_bytes(a), run_bytes(b), SIZE_OCTAVES)),
-    "size": (0.28, lambda a, b: _octaves(block_bytes(a), block_bytes(b), SIZE_OCTAVES)),
-    "ranks": (0.02, lambda a, b: _octaves(a.active_ranks, b.active_ranks, RANK_OCTAVES)),
+    "run": (0.12, lambda a, b: _octaves(a.run, b.run, SIZE_OCTAVES)),
+    "size": (0.28, lambda a, b: _octaves(a.size, b.size, SIZE_OCTAVES)),
+    "ranks": (0.02, lambda a, b: _octaves(a.ranks, b.ranks, RANK_OCTAVES)),
     "dimensions": (0.06, _dimensions),
-    "direction": (0.17, lambda a, b: float(a.writing != b.writing)),
-    "collective": (0.19, lambda a, b: abs(a.collective - b.collective)),
-    "halo": (0.03, _halo),
-    "element": (0.10, lambda a, b: _octaves(a.element_bytes, b.element_bytes, ELEMENT_OCTAVES)),
+    "direction": (0.17, lambda a, b: float(a.pattern.writing != b.pattern.writing)),
+    "collective": (0.19, lambda a, b: abs(a.pattern.collective - b.pattern.collective)),
+    "halo": (0.03, lambda a, b: abs(a.halo - b.halo)),
+    "element": (0.10, lambda a, b: _octaves(a.element, b.element, ELEMENT_OCTAVES)),
 }
 """Each difference and its share, as fitted by benchmarks/likeness.py on what settings lose that
 are carried over (docs/design/memory.md has the intervals); that of halos is assumed."""

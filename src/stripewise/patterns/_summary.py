@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import prod
 
 from stripewise.errors import ConfigurationError
@@ -66,6 +67,7 @@ def _summary(pattern: Pattern) -> PatternSummary:
     )
 
 
+@lru_cache(512)
 def pattern_of(summary: PatternSummary, n_ranks: int, dataset: str = "") -> Pattern:
     """Return the pattern that a summary tells of; places and order of ranks are assumed.
 
