@@ -104,6 +104,20 @@ def test_default_settings_beyond_the_range_leave_no_model(models, facts):
     assert "default settings: c is 2, it knows 8 to 96" in found.why
 
 
+def test_more_ranks_than_in_training_may_have_as_many_more_aggregators(models, facts):
+    model = replace(models[0], ranges={**models[0].ranges, "a": Range(1.0, 64.0)})
+    ranks = int(2 * model.ranges["ranks"].high)
+    more = facts_of("vorpal --steps 4 --local 64,128,256", ranks)
+    for program, aggregators, is_known in (
+        (facts, 96, False),
+        (more, 128, True),
+        (more, 256, False),
+    ):
+        found = fitted_prediction(program, model.ground, (model,))
+        seconds = found.prediction.seconds({**SETTINGS, "mpiio.cb_nodes": aggregators})
+        assert (seconds is not None) is is_known
+
+
 def test_datasets_in_a_row_are_no_larger_block():
     named = PatternSummary(True, ("BLOCK",), (8,), (4096,), 4, 1, 1.0, datasets=8)
     in_a_row = PatternSummary(True, ("*", "BLOCK"), (1, 8), (8, 4096), 4, 8, 1.0)

@@ -52,6 +52,16 @@ def test_of_settings_that_are_as_good_the_fewest_are_kept():
     assert lesson.candidate == STRIPES
 
 
+def test_bad_configurations_are_kept_too_where_there_are_many():
+    bad = [({"mpiio.striping_unit": n << 16}, (4.0 + n,)) for n in range(1, 300)]
+    (lesson,) = lessons_of([evidence(({}, (4.0,)), (STRIPES, (1.0,)), *bad)])
+    ratios = [ratio for settings, ratio in lesson.ratios() if settings != STRIPES]
+    assert len(lesson.tried) < 150
+    assert max(ratios) > 70
+    assert min(ratios) == 5.0 / 4
+    assert (STRIPES, 0.25) in list(lesson.ratios())
+
+
 def test_gains_within_the_spread_are_no_improvement():
     (lesson,) = lessons_of([evidence(({}, (1.0, 1.3)), (STRIPES, (0.9, 1.1)))])
     assert not lesson.improved
