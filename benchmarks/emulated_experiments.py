@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The experiments of pattern_experiments.py with real programs, on emulated storage.
 
-    python benchmarks/emulated_experiments.py                        # an hour, and as long for surfaces
+    python benchmarks/emulated_experiments.py                  # an hour and a half
     python benchmarks/emulated_experiments.py hopper --into docs/results.md
 
 Kernels of VPIC, VORPAL and GCRM train models and knowledge of an emulated Hopper and Edison, by

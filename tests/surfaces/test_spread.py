@@ -28,6 +28,20 @@ def test_every_rung_is_met_as_often_give_or_take():
         assert set(met) == {None, *values}, name
 
 
+def test_the_first_half_varies_only_what_matters_most():
+    ladders = {**LADDERS, "other": (1, 2, 3), "further": ("on", "off")}
+    points = [
+        {name: value for name, value in zip(ladders, point, strict=True) if value is not None}
+        for point in product(*((None, *values) for values in ladders.values()))
+    ]
+    chosen = spread_points(points, ladders, 40)
+    simple = [point.keys() <= LADDERS.keys() for point in chosen]
+    assert all(simple[:20])
+    assert sum(simple) < 30
+    few = spread_points([{}, {"count": 4}, *points[-30:]], ladders, 20)
+    assert len({tuple(sorted(point.items())) for point in few}) == 20
+
+
 def test_the_seed_decides_and_nothing_else():
     assert spread_points(POINTS, LADDERS, 20, 1) == spread_points(POINTS, LADDERS, 20, 1)
     assert spread_points(POINTS, LADDERS, 20, 1) != spread_points(POINTS, LADDERS, 20, 2)

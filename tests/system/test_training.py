@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 
 import pytest
@@ -42,3 +43,6 @@ def test_killed_and_gone_on_with(work, mpich):
     assert document["way"] == "real"
     assert document["evidence"][0]["ground"].endswith("with romio")
     assert document["unfinished"] == []
+    (cell,) = json.loads((work / "t" / "training.json").read_text())["cells"]
+    limit = Surface.load(next(work.glob("t/*.jsonl"))).provenance["timeout_seconds"]
+    assert float(limit) == pytest.approx(max(5 * cell["first_seconds"], 5), rel=1e-4)

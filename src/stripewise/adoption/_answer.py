@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, hypot, sqrt
 
 from stripewise.adoption._classes import class_questions, joined
 from stripewise.adoption._known import Judged
@@ -32,6 +32,12 @@ WORTH = 1.05
 """A model that promises less than so many times the speed promises nothing (assumed)."""
 EVEN = 0.05
 """Cases whose distances differ by no more are equally near (assumed)."""
+MEASURED = 0.05
+"""Standard deviation of the logarithm of a ratio that was measured in a few runs (assumed)."""
+OTHER = 0.15
+"""The same for each setting that was measured with it and is another, or none, here (assumed)."""
+SHARED = 0.8
+"""Share of the variance between two programs that all settings have in common (assumed)."""
 
 
 Near = Sequence[tuple[Lesson, Likeness]]
@@ -173,10 +179,12 @@ def _nearest(near: Near) -> Near:
 def _measured(near: Near, space: Space, facts: ProgramFacts) -> Iterator[Measured]:
     """Yield what studies measured of programs alike: the farther, the less it says of this one."""
     for number, (lesson, likeness) in enumerate(near):
+        shift, own = (likeness.log_loss * sqrt(part) for part in (SHARED, 1 - SHARED))
         for settings, ratio in lesson.ratios():
             here = fit(settings, space, facts)
-            if len(here) == len(settings):
-                yield Measured(here, ratio, likeness.log_loss, number)
+            changed = sum(here.get(name) != value for name, value in settings.items())
+            if here:
+                yield Measured(here, ratio, hypot(MEASURED, own, OTHER * changed), shift, number)
 
 
 def _of_model(

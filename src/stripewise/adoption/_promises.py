@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, inf, log
+from math import exp, inf, log, sqrt
+from statistics import mean, pvariance
 
 from stripewise.adoption._question import Question
 from stripewise.model import ProgramFacts, Value
 from stripewise.performance import (
+    MOST_PRIOR,
     Model,
     Places,
     Prediction,
@@ -27,8 +29,8 @@ MOST_PREDICTIONS = 400
 """Points that are predicted for one answer: about half a second (measured)."""
 MOST_MEASURED = 400
 """Ratios of the nearest programs that correct a model; more of them tell little more."""
-MEASURED = 0.05
-"""Noise of a ratio that was measured in a few runs (assumed)."""
+LEAST_TOLD = 5
+"""Ratios of a program from which on it can be seen how they vary (assumed)."""
 SIMPLER = 0.02
 """Of points that are promised as good as the best to so much, that with fewest settings is set."""
 OWN = 0.3
@@ -55,13 +57,15 @@ class Measured:
     Attributes:
         settings: In the space of this program.
         ratio: I/O time relative to that with nothing set.
-        doubt: Standard deviation of the logarithm of what the ratio is here.
+        noise / shift: Standard deviations of its logarithm, as of what it is here: of each
+            point by itself, and of all points of the program.
         source: Number of the program.
     """
 
     settings: Mapping[str, Value]
     ratio: float
-    doubt: float
+    noise: float
+    shift: float = 0.0
     source: int = 0
 
 
@@ -140,19 +144,44 @@ def carried_over(
     ratios = predict(space, facts, prediction, starts=starts, most=MOST_PREDICTIONS).ratios
     unknown = [d.tunable.name not in prediction.tunables for d in space.dimensions]
     ratios = {_keeping(proved, unknown, place): ratio for place, ratio in ratios.items()}
-    lengths = [len(d.values) for d in space.dimensions]
-    errors = Residuals(lengths, prior_of(prediction.error), OWN)
     for place, one in seen:
-        ratio = ratios.get(place) or _ratio_of(place, space, prediction, plain) or one.ratio
-        ratios[place] = ratio
-        errors.add(place, log(one.ratio / ratio), one.doubt, one.source)
-    corrected = errors.corrected({p: r for p, r in ratios.items() if any(p)}, MEASURED)
+        told = ratios.get(place) or _ratio_of(place, space, prediction, plain)
+        ratios[place] = told or one.ratio
+    errors = [(place, log(one.ratio / ratios[place]), one) for place, one in seen]
+    prior, noises = _reconciled(prior_of(prediction.error), [(e, one) for _, e, one in errors])
+    model = Residuals([len(d.values) for d in space.dimensions], prior, OWN)
+    for place, error, one in errors:
+        noise = max(one.noise, noises.get(one.source, 0.0))
+        model.add(place, error, noise, one.shift, one.source)
+    corrected = model.corrected({p: r for p, r in ratios.items() if any(p)}, 0.0)
     allowed = [one for one in corrected if is_valid(space.at(one.places), facts)]
     if not allowed:
         return None
     best = _simplest({one.places: one.ratio * exp(one.spread) for one in allowed})
     ratio = next(one.ratio for one in allowed if one.places == best)
     return Promised(space.at(best), 1 / ratio)
+
+
+def _reconciled(
+    prior: float, errors: Sequence[tuple[float, Measured]]
+) -> tuple[float, dict[int, float]]:
+    """Return how far the model, and what each source measured, can be believed.
+
+    Where no source varies as the model and its error allow, the model is doubted more; what a
+    source varies beyond that is held for a difference of the programs.
+
+    Returns:
+        Standard deviations: of the log of the model's error, and of what a source measured.
+    """
+    sources: dict[int, list[tuple[float, float]]] = {}
+    for error, one in errors:
+        sources.setdefault(one.source, []).append((error, one.noise**2))
+    known = {n: each for n, each in sources.items() if len(each) >= LEAST_TOLD}
+    varied = {n: pvariance([error for error, _ in each]) for n, each in known.items()}
+    allowed = {n: prior**2 + mean(noise for _, noise in each) for n, each in known.items()}
+    factor = max(min((varied[n] / allowed[n] for n in known), default=1.0), 1.0)
+    believed = min(prior * sqrt(factor), MOST_PRIOR)
+    return believed, {n: sqrt(max(each - believed**2, 0.0)) for n, each in varied.items()}
 
 
 def _keeping(proved: Places, unknown: Sequence[bool], places: Places) -> Places:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from stripewise.performance._records import Tree as Tree
     from stripewise.performance._regression import fit_coefficients as fit_coefficients
     from stripewise.performance._regression import fit_terms as fit_terms
+    from stripewise.performance._residuals import MOST_PRIOR as MOST_PRIOR
     from stripewise.performance._residuals import Corrected as Corrected
     from stripewise.performance._residuals import Residuals as Residuals
     from stripewise.performance._residuals import prior_of as prior_of

@@ -29,6 +29,7 @@ from stripewise.performance._judge import LEAST_LEFT, Fitter, Predictor, judged
 from stripewise.performance._records import (
     BASES,
     BOOSTED,
+    LEFT_OUT,
     REGRESSION,
     Model,
     Range,
@@ -88,8 +89,16 @@ def _of_class(
         found = [_boosted(base, known, samples, trees=False), *found]
         if not missing("models"):
             found.append(_boosted(base, known, samples, trees=True))
+    hardest = min(map(_question, found), default=())
+    found = [one for one in found if _question(one) == hardest]
     least = min(map(_error, found), default=0.0)
     return next((one for one in found if _error(one) <= least * _ALIKE), None)
+
+
+def _question(model: Model) -> tuple[int, ...]:
+    """Return what was asked of a model, the hardest first: errors of others are no comparison."""
+    kinds = [LEFT_OUT.index(one.left_out) for one in model.judged]
+    return (min(kinds, default=len(LEFT_OUT)), -len(kinds))
 
 
 def _error(model: Model) -> float:

@@ -15,7 +15,7 @@ from stripewise.performance._ground import Ground
 BASES = ("c", "s", "a", "f")
 """Features of a regression: stripe count, stripe size, aggregators, size of the file."""
 WAYS = ("real", "emulated", "simulated")
-GOOD_RHO, GOOD_ERROR = 0.9, 0.15
+GOOD_RHO, GOOD_ERROR = 0.7, 0.15
 REGRESSION, BOOSTED = "regression", "boosted"
 _ROUNDING = 1e-9
 
@@ -114,6 +114,10 @@ class Range:
         return low * (1 - _ROUNDING) <= value <= high * (1 + _ROUNDING)
 
 
+LEFT_OUT = ("pattern", "scale", "configuration")
+"""What scores leave out, the hardest question first."""
+
+
 @dataclass(frozen=True)
 class Score:
     """How well a group of samples was predicted by a model fitted to the others.
@@ -182,7 +186,7 @@ class Model:
     @property
     def judged(self) -> tuple[Score, ...]:
         """The scores of the hardest question that was asked: patterns, scales, configurations."""
-        for kind in ("pattern", "scale", "configuration"):
+        for kind in LEFT_OUT:
             if found := tuple(one for one in self.scores if one.left_out == kind):
                 return found
         return ()

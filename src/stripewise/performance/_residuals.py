@@ -29,8 +29,6 @@ PRIOR_WEIGHT = 3.0
 REACH = 0.5
 """Distance, in shares of a ladder, over which an error is alike (assumed)."""
 LEAST_NOISE = 0.02
-SHARED = 0.8
-"""Share of what a like program leaves in doubt that is alike at all of its points (assumed)."""
 
 
 def prior_of(error: float | None) -> float:
@@ -91,23 +89,26 @@ class Residuals:
         self._scale = np.maximum(np.asarray(lengths, np.float64), 1.0)
         self._points: list[Places] = [tuple(0 for _ in lengths)]
         self._errors = [0.0]
-        self._doubts = [0.0]
+        self._noises, self._shifts = [0.0], [0.0]
         self._sources = [0]
 
-    def add(self, places: Places, error: float, doubt: float = 0.0, source: int = 0) -> None:
+    def add(
+        self, places: Places, error: float, noise: float = 0.0, shift: float = 0.0, source: int = 0
+    ) -> None:
         """Learn the log of measured over predicted at a point.
 
         Args:
             places: Of the point.
             error: That was seen there.
-            doubt: Standard deviation of its logarithm, where that is more than the noise: it
-                was measured with a program that is only like this one.
-            source: Which program that was: most of the doubt is the same for all of its points,
-                since its default is not as bad as the one here.
+            noise: Standard deviation of its logarithm, where that is more than usual.
+            shift: The same of what all points of a source have in common: measured with a program
+                that is only like this one, whose default is not as bad as the one here.
+            source: Which program that was.
         """
         self._points.append(places)
         self._errors.append(error)
-        self._doubts.append(doubt)
+        self._noises.append(noise)
+        self._shifts.append(shift)
         self._sources.append(source)
 
     def corrected(self, ratios: Mapping[Places, float], noise: float) -> list[Corrected]:
@@ -133,11 +134,11 @@ class Residuals:
 
     def _noise(self, noise: float) -> Floats:
         """Covariance of what the errors were measured with, over the prior variance."""
-        doubts, sources = np.asarray(self._doubts) / self._prior, np.asarray(self._sources)
-        least = max(noise, LEAST_NOISE) / self._prior
-        own = np.diag(least**2 + (1 - SHARED) * doubts**2)
-        shared: Floats = SHARED * np.outer(doubts, doubts) * np.equal.outer(sources, sources)
-        return own + shared
+        own = np.maximum(max(noise, LEAST_NOISE), np.asarray(self._noises)) / self._prior
+        shifts = np.asarray(self._shifts) / self._prior
+        shared = np.outer(shifts, shifts) * np.equal.outer(self._sources, self._sources)
+        whole: Floats = np.diag(own**2) + shared
+        return whole
 
     def _alike(self, one: Floats, other: Floats) -> Floats:
         """Correlation of the errors, shape (n, m)."""

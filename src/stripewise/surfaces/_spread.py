@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+FIRST = 3
+"""Tunables that matter most: the published designs vary stripe count, aggregators, stripe size."""
 _TEXT_WEIGHT = 0.5
 
 
@@ -25,12 +28,16 @@ def spread_points(
 ) -> list[Mapping[str, Value]]:
     """Return so many points of a space, each as far as possible from those before it.
 
-    The first is the default.  Places on a ladder of numbers are a distance apart, texts differ or
-    are equal and count half: what chooses an algorithm leaves the numbers more to say.
+    The first is the default.  The first half varies only the first tunables, those that matter
+    most, so that what they do is seen by itself: with few points of a space of many dimensions
+    nearly every point would vary everything.  Places on a ladder of numbers are a distance
+    apart, texts differ or are equal and count half: what chooses an algorithm leaves the numbers
+    more to say.
 
     Args:
         points: All that come into question; the first one is always taken.
-        ladders: Tunable name to its values, in order; the default lies before the first.
+        ladders: Tunable name to its values, in order, what matters most first; the default lies
+            before the first value.
         number: Of points to return; all where there are no more.
         seed: Decides between points that are equally far.
 
@@ -45,10 +52,14 @@ def spread_points(
     nearest = np.full(len(points), np.inf)
     nearest[0] = -1.0
     chosen = [0]
+    first = set(itertools.islice(ladders, FIRST))
+    simple = order[[points[place].keys() <= first for place in order]]
     while len(chosen) < number:
         apart = np.square(places - places[chosen[-1]]).sum(axis=1)
         nearest = np.minimum(nearest, apart)
-        chosen.append(int(order[np.argmax(nearest[order])]))
+        few = len(chosen) < min(number // 2, 1 + len(simple))
+        among = simple if few else order
+        chosen.append(int(among[np.argmax(nearest[among])]))
         nearest[chosen[-1]] = -1.0
     return [points[place] for place in chosen]
 
