@@ -86,3 +86,8 @@ def test_a_model_that_no_source_agrees_with_is_believed_less():
     moved = moved_from({COUNT: 4}, ratios, along)
     assert moved.settings == {COUNT: 4}
     assert moved.expected_ratio == pytest.approx(4, rel=0.2)
+
+
+def test_what_the_model_knows_to_do_nothing_is_not_set():
+    ratios = [({COUNT: 64, **ENABLED}, 0.14)]
+    assert moved_from({COUNT: 64, **ENABLED}, ratios, along).settings == {COUNT: 64}

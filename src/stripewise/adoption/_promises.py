@@ -31,6 +31,8 @@ MOST_MEASURED = 400
 """Ratios of the nearest programs that correct a model; more of them tell little more."""
 LEAST_TOLD = 5
 """Ratios of a program from which on it can be seen how they vary (assumed)."""
+INERT = 1e-3
+"""A setting that changes a prediction by no more does nothing."""
 SIMPLER = 0.02
 """Of points that are promised as good as the best to so much, that with fewest settings is set."""
 OWN = 0.3
@@ -159,7 +161,22 @@ def carried_over(
         return None
     best = _simplest({one.places: one.ratio * exp(one.spread) for one in allowed})
     ratio = next(one.ratio for one in allowed if one.places == best)
-    return Promised(space.at(best), 1 / ratio)
+    return Promised(space.at(_tidied(best, space, facts, prediction, plain)), 1 / ratio)
+
+
+def _tidied(
+    best: Places, space: Space, facts: ProgramFacts, prediction: Prediction, plain: float
+) -> Places:
+    """Return a point without the settings that the model knows to do nothing there."""
+    for axis, dimension in enumerate(space.dimensions):
+        without = (*best[:axis], 0, *best[axis + 1 :])
+        if dimension.tunable.name not in prediction.tunables or not (best[axis] and any(without)):
+            continue
+        here, there = (_ratio_of(p, space, prediction, plain) for p in (best, without))
+        same = here and there and abs(there / here - 1) <= INERT
+        if same and is_valid(space.at(without), facts):
+            best = without
+    return best
 
 
 def _reconciled(
