@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp
+from multiprocessing import Pool
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -119,11 +120,9 @@ def main() -> None:
         help="directories of recorded surfaces",
     )
     given = parser.parse_args()
-    rows = [
-        row
-        for name, wrong in itertools.product(STORAGES, (False, True))
-        for row in simulated_rows(name, wrong)
-    ]
+    with Pool() as pool:
+        parts = pool.starmap(simulated_rows, itertools.product(STORAGES, (False, True)), 1)
+    rows = [row for part in parts for row in part]
     rows += [row for place in given.surfaces for row in recorded_rows(place)]
     text = page(published_terms(), rows)
     print(text)
@@ -174,8 +173,8 @@ def other_than(described: Storage, random: Random) -> Storage:
     return replace(described, figures=figures)
 
 
-def simulated_rows(name: str, wrong: bool) -> Iterator[Row]:
-    """Yield a row for each kind of model, of all patterns left out in turn."""
+def simulated_rows(name: str, wrong: bool) -> list[Row]:
+    """Return a row for each kind of model, of all patterns left out in turn."""
     print(f"{name}, {'other than' if wrong else 'as'} described", file=sys.stderr)
     random, cases = Random(1), cases_of(name, PLAN, wrong, tuple(KERNELS))
     samples = [one for case in cases for one in case.samples(PLAN[case.wanted], random)]
@@ -184,6 +183,7 @@ def simulated_rows(name: str, wrong: bool) -> Iterator[Row]:
     storage = f"{name}, other than described" if wrong else name
     truth = {case: {key(p): case.real.seconds(p) or 0.0 for p in case.points} for case in cases}
     cost = 3 * len(samples), sum(sum(one.seconds) for one in samples) / 3600
+    rows = []
     for kinds in ((REGRESSION,), (REGRESSION, BOOSTED)):
         found, answered = Left(), Left()
         for pattern in KERNELS:
@@ -195,8 +195,8 @@ def simulated_rows(name: str, wrong: bool) -> Iterator[Row]:
                 truths = [(p, truth[case][key(p)]) for p in case.points]
                 found.add(pattern, told(case, truths, asked))
                 answered.add(pattern, told(case, truths, asked or case.described.seconds))
-        yield found.row(storage, BETTER if BOOSTED in kinds else REGRESSION, *cost)
-    yield answered.row(storage, ANSWERED, *cost)
+        rows.append(found.row(storage, BETTER if BOOSTED in kinds else REGRESSION, *cost))
+    return [*rows, answered.row(storage, ANSWERED, *cost)]
 
 
 def recorded_rows(place: Path) -> Iterator[Row]:
