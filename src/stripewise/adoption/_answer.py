@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import exp, hypot, sqrt
 
+from stripewise.adoption._carried import Measured, carried_over
 from stripewise.adoption._classes import class_questions, joined
 from stripewise.adoption._known import Judged
-from stripewise.adoption._promises import Measured, Promise, best_of, carried_over, promise
+from stripewise.adoption._promises import Promise, best_of, promise
 from stripewise.adoption._question import Answer, Level, Question
 from stripewise.adoption._words import default_sentence, model_sentence, study_sentence
 from stripewise.knowledge import (
@@ -158,7 +160,9 @@ def _of_pattern(
     if promised.prediction is not None:
         space = question.space
         measured = list(_measured(_nearest(near), space, facts))
-        moved = carried_over(settings, space, facts, promised.prediction, measured)
+        moved = carried_over(
+            settings, space, facts, promised.prediction, measured, partial(_is_allowed, bad)
+        )
         if moved is not None:
             by = promised.words if moved.settings != settings else ""
             settings, ratio = dict(moved.settings), moved.expected_ratio

@@ -1,42 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What models promise: the best settings of all, and those of studies carried over."""
+"""Who predicts for a program, and what is promised of the best settings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, inf, log, sqrt
-from statistics import mean, pvariance
 
 from stripewise.adoption._question import Question
 from stripewise.model import ProgramFacts, Value
 from stripewise.performance import (
-    MOST_PRIOR,
     Model,
     Places,
     Prediction,
-    Residuals,
     fitted_prediction,
     ground_of,
     predict,
-    prior_of,
 )
 from stripewise.simulation import simulated_program
-from stripewise.tunables import Space, is_valid
+from stripewise.tunables import Space
 
 MOST_PREDICTIONS = 400
 """Points that are predicted for one answer: about half a second (measured)."""
-MOST_MEASURED = 400
-"""Ratios of the nearest programs that correct a model; more of them tell little more."""
-LEAST_TOLD = 5
-"""Ratios of a program from which on it can be seen how they vary (assumed)."""
-INERT = 1e-3
-"""A setting that changes a prediction by no more does nothing."""
 SIMPLER = 0.02
 """Of points that are promised as good as the best to so much, that with fewest settings is set."""
-OWN = 0.3
-"""Share of a model's error that is each point's own: drivers have steps (assumed)."""
 
 
 @dataclass(frozen=True)
@@ -50,25 +37,6 @@ class Promise:
 
     prediction: Prediction | None
     words: str = ""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What settings made of the I/O of a program like this one.
-
-    Attributes:
-        settings: In the space of this program.
-        ratio: I/O time relative to that with nothing set.
-        noise / shift: Standard deviations of its logarithm, as of what it is here: of each
-            point by itself, and of all points of the program.
-        source: Number of the program.
-    """
-
-    settings: Mapping[str, Value]
-    ratio: float
-    noise: float
-    shift: float = 0.0
-    source: int = 0
 
 
 @dataclass(frozen=True)
@@ -109,112 +77,11 @@ def best_of(space: Space, facts: ProgramFacts, prediction: Prediction) -> Promis
     ratios = predict(space, facts, prediction, most=MOST_PREDICTIONS).ratios
     if not ratios:
         return None
-    best = _simplest(ratios)
+    best = simplest(ratios)
     return Promised(space.at(best), 1 / ratios[best])
 
 
-def carried_over(
-    settings: Mapping[str, Value],
-    space: Space,
-    facts: ProgramFacts,
-    prediction: Prediction,
-    measured: Sequence[Measured],
-) -> Promised | None:
-    """Carry settings that a study proved elsewhere over to this program and scale.
-
-    What the model says is corrected by all that was measured with programs like this one.  Of
-    settings that were measured, and of those that the model promises much of, what is fastest
-    even if it is as bad as it may well be (one standard deviation) is set.
-
-    Args:
-        settings: That were proved, in the space.
-        space: What may be set.
-        facts: Of the program.
-        prediction: The model.
-        measured: Of programs alike.
-
-    Returns:
-        None: the model can say nothing of this program.
-    """
-    plain = prediction.seconds({})
-    proved = space.places(settings)
-    if plain is None or not 0 < plain < inf or proved is None:
-        return None
-    seen = [(place, one) for one in measured if (place := space.places(one.settings)) is not None]
-    seen = seen[:MOST_MEASURED]
-    starts = [proved, *(place for place, _ in seen)]
-    ratios = predict(space, facts, prediction, starts=starts, most=MOST_PREDICTIONS).ratios
-    unknown = [d.tunable.name not in prediction.tunables for d in space.dimensions]
-    ratios = {_keeping(proved, unknown, place): ratio for place, ratio in ratios.items()}
-    for place, one in seen:
-        told = ratios.get(place) or _ratio_of(place, space, prediction, plain)
-        ratios[place] = told or one.ratio
-    errors = [(place, log(one.ratio / ratios[place]), one) for place, one in seen]
-    prior, noises = _reconciled(prior_of(prediction.error), [(e, one) for _, e, one in errors])
-    model = Residuals([len(d.values) for d in space.dimensions], prior, OWN)
-    for place, error, one in errors:
-        noise = max(one.noise, noises.get(one.source, 0.0))
-        model.add(place, error, noise, one.shift, one.source)
-    corrected = model.corrected({p: r for p, r in ratios.items() if any(p)}, 0.0)
-    allowed = [one for one in corrected if is_valid(space.at(one.places), facts)]
-    if not allowed:
-        return None
-    best = _simplest({one.places: one.ratio * exp(one.spread) for one in allowed})
-    ratio = next(one.ratio for one in allowed if one.places == best)
-    return Promised(space.at(_tidied(best, space, facts, prediction, plain)), 1 / ratio)
-
-
-def _tidied(
-    best: Places, space: Space, facts: ProgramFacts, prediction: Prediction, plain: float
-) -> Places:
-    """Return a point without the settings that the model knows to do nothing there."""
-    for axis, dimension in enumerate(space.dimensions):
-        without = (*best[:axis], 0, *best[axis + 1 :])
-        if dimension.tunable.name not in prediction.tunables or not (best[axis] and any(without)):
-            continue
-        here, there = (_ratio_of(p, space, prediction, plain) for p in (best, without))
-        same = here and there and abs(there / here - 1) <= INERT
-        if same and is_valid(space.at(without), facts):
-            best = without
-    return best
-
-
-def _reconciled(
-    prior: float, errors: Sequence[tuple[float, Measured]]
-) -> tuple[float, dict[int, float]]:
-    """Return how far the model, and what each source measured, can be believed.
-
-    Where no source varies as the model and its error allow, the model is doubted more; what a
-    source varies beyond that is held for a difference of the programs.
-
-    Returns:
-        Standard deviations: of the log of the model's error, and of what a source measured.
-    """
-    sources: dict[int, list[tuple[float, float]]] = {}
-    for error, one in errors:
-        sources.setdefault(one.source, []).append((error, one.noise**2))
-    known = {n: each for n, each in sources.items() if len(each) >= LEAST_TOLD}
-    varied = {n: pvariance([error for error, _ in each]) for n, each in known.items()}
-    allowed = {n: prior**2 + mean(noise for _, noise in each) for n, each in known.items()}
-    factor = max(min((varied[n] / allowed[n] for n in known), default=1.0), 1.0)
-    believed = min(prior * sqrt(factor), MOST_PRIOR)
-    return believed, {n: sqrt(max(each - believed**2, 0.0)) for n, each in varied.items()}
-
-
-def _keeping(proved: Places, unknown: Sequence[bool], places: Places) -> Places:
-    """Return a point with those of the proved settings that the model does not know."""
-    columns = zip(proved, unknown, places, strict=True)
-    return tuple(keep if is_unknown else place for keep, is_unknown, place in columns)
-
-
-def _ratio_of(places: Places, space: Space, prediction: Prediction, plain: float) -> float | None:
-    """Return the ratio that a model predicts by what it knows of the settings, if it can."""
-    known = {n: v for n, v in space.at(places).items() if n in prediction.tunables}
-    seconds = prediction.seconds(known)
-    return seconds / plain if seconds is not None and 0 < seconds < inf else None
-
-
-def _simplest(ratios: Mapping[Places, float]) -> Places:
+def simplest(ratios: Mapping[Places, float]) -> Places:
     """Return the best point, or of those about as good that with fewest settings."""
     least = min(ratios.values())
     near = [point for point, ratio in ratios.items() if ratio <= least * (1 + SIMPLER)]

@@ -10,7 +10,7 @@ import pytest
 
 from adoption.questions import facts_of
 from stripewise.adoption import adoptable_space
-from stripewise.adoption._promises import Measured, carried_over
+from stripewise.adoption._carried import Measured, carried_over
 from stripewise.performance import Prediction
 from stripewise.policy import Policy
 
@@ -23,13 +23,13 @@ def seconds(settings):
     return {None: 40.0, 4: 20.0}.get(settings.get(COUNT), 10.0)
 
 
-def moved_from(settings, ratios, model=seconds, noise=0.05, others=()):
+def moved_from(settings, ratios, model=seconds, noise=0.05, others=(), may_be_set=bool):
     facts = facts_of()
     space = adoptable_space(facts, Policy())
     prediction = Prediction("model", frozenset({COUNT, *DISABLED}), model)
     measured = [Measured(dict(one), ratio, noise, 0.1) for one, ratio in ratios]
     measured += [Measured(dict(one), ratio, noise, 0.1, 1) for one, ratio in others]
-    return carried_over(settings, space, facts, prediction, measured)
+    return carried_over(settings, space, facts, prediction, measured, may_be_set)
 
 
 @pytest.mark.parametrize(("proved", "changed"), [(2.0, True), (3.9, False), (20.0, False)])
@@ -91,3 +91,9 @@ def test_a_model_that_no_source_agrees_with_is_believed_less():
 def test_what_the_model_knows_to_do_nothing_is_not_set():
     ratios = [({COUNT: 64, **ENABLED}, 0.14)]
     assert moved_from({COUNT: 64, **ENABLED}, ratios, along).settings == {COUNT: 64}
+
+
+def test_what_failed_is_not_chosen():
+    ratios = [(point, along(point) / 40) for point in POINTS]
+    moved = moved_from({COUNT: 4}, ratios, along, may_be_set=lambda one: one.get(COUNT) != 64)
+    assert moved.settings == {COUNT: 16}
