@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The experiments of pattern_experiments.py with real programs, on emulated storage.
 
-    python benchmarks/emulated_experiments.py                  # 35 minutes
+    python benchmarks/emulated_experiments.py                  # 25 minutes
     python benchmarks/emulated_experiments.py hopper --into docs/results.md
 
-Kernels of VPIC, VORPAL and GCRM train models and knowledge of an emulated Hopper and Edison, by
+Kernels of VPIC, VORPAL and GCRM, of as many bytes a rank as the programs as in the publication,
+train models and knowledge of an emulated Hopper and Edison, by
 `stripewise train`.  Then each program of benchmarks/cases/set-aside is run once with `stripewise
 run --auto`, which sets nothing, and is asked for what it would set next.  Its defaults, these
 settings and the best of its recorded surface are then run in rounds, in random order.
@@ -42,7 +43,7 @@ PART, FOLDER = "emulated-experiments", "set-aside"
 RESULTS = Path(__file__).resolve().parent / "results" / "experiments"
 MACHINES, PROGRAMS = ("hopper", "edison"), ("ior", "vorpal-like", "flash-io")
 TRAINING = (
-    *("--ranks", "4,8", "--ranks-per-node", "1", "--size", "1MiB", "--budget", "10m"),
+    *("--ranks", "4,8", "--ranks-per-node", "1", "--size", "2MiB", "--budget", "8m"),
     *(w for k in ("vpic", "vorpal", "gcrm") for w in ("--patterns", f"{k} --backend hdf5")),
 )
 STRIPEWISE = (sys.executable, "-c", "from stripewise.cli import main; main()")

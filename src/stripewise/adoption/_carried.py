@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from statistics import mean, pvariance
 
+import numpy as np
+
 from stripewise.adoption._promises import MOST_PREDICTIONS, Promised, simplest
 from stripewise.model import ProgramFacts, Value
 from stripewise.performance import MOST_PRIOR, Places, Prediction, Residuals, predict, prior_of
@@ -19,6 +21,11 @@ from stripewise.tunables import Space, is_valid
 
 MOST_MEASURED = 400
 """Ratios of the nearest programs that correct a model; more of them tell little more."""
+SLOW = 2.0
+"""Of settings that make the I/O slower by more than this factor, nobody needs to know by how much:
+runs of them may have been cut off (assumed)."""
+RESTS = tuple(n / 20 for n in range(61))
+"""Shares that are tried: up to three times what the model knows of the default (assumed)."""
 LEAST_TOLD = 5
 """Ratios of a program from which on it can be seen how they vary (assumed)."""
 INERT = 1e-3
@@ -84,7 +91,10 @@ def carried_over(
     for place, one in seen:
         told = ratios.get(place) or _ratio_of(place, space, prediction, plain)
         ratios[place] = told or one.ratio
-    errors = [(place, log(one.ratio / ratios[place]), one) for place, one in seen]
+    pairs = [(min(one.ratio, SLOW), min(ratios[place], SLOW)) for place, one in seen]
+    rest = _rest(pairs)
+    ratios = {place: _slowed(min(ratio, SLOW), rest) for place, ratio in ratios.items()}
+    errors = [(place, log(min(one.ratio, SLOW) / ratios[place]), one) for place, one in seen]
     prior, noises = _reconciled(prior_of(prediction.error), [(e, one) for _, e, one in errors])
     model = Residuals([len(d.values) for d in space.dimensions], prior, OWN)
     for place, error, one in errors:
@@ -101,6 +111,28 @@ def carried_over(
     best = simplest({one.places: one.ratio * exp(one.spread) for one in allowed})
     ratio = next(one.ratio for one in allowed if one.places == best)
     return Promised(space.at(_tidied(best, space, facts, prediction, plain)), 1 / ratio)
+
+
+def _slowed(ratio: float, rest: float) -> float:
+    """Return a ratio with time that no setting changes, as a share of the predicted default."""
+    return (ratio + rest) / (1 + rest)
+
+
+def _rest(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return the time that no setting changed and the model does not know, as such a share.
+
+    Libraries above MPI-IO and the processors of the host take it.  By least squares of the
+    logarithms.
+
+    Args:
+        pairs: Measured and predicted ratios.
+    """
+    if len(pairs) < LEAST_TOLD:
+        return 0.0
+    measured, predicted = np.asarray(pairs).T
+    shares = np.asarray(RESTS)[:, None]
+    apart = np.log(measured * (1 + shares) / (predicted + shares))
+    return RESTS[int(np.argmin(np.square(apart).sum(axis=1)))]
 
 
 def _tidied(
