@@ -93,6 +93,13 @@ def test_what_the_model_knows_to_do_nothing_is_not_set():
     assert moved_from({COUNT: 64, **ENABLED}, ratios, along).settings == {COUNT: 64}
 
 
+def test_what_was_measured_is_set_as_it_was_where_the_model_errs():
+    """The model holds these settings for those of the default, and they were faster."""
+    inert = {**ENABLED, COUNT: 4}
+    found = moved_from(inert, [(inert, 0.5)], lambda settings: 40.0)
+    assert found.settings == inert
+
+
 def test_what_failed_is_not_chosen():
     ratios = [(point, along(point) / 40) for point in POINTS]
     moved = moved_from({COUNT: 4}, ratios, along, may_be_set=lambda one: one.get(COUNT) != 64)

@@ -28,8 +28,9 @@ RESTS = tuple(n / 20 for n in range(61))
 """Shares that are tried: up to three times what the model knows of the default (assumed)."""
 LEAST_TOLD = 5
 """Ratios of a program from which on it can be seen how they vary (assumed)."""
-INERT = 1e-3
-"""A setting that changes a prediction by no more does nothing."""
+INERT, AGREES = 1e-3, 0.1
+"""A setting that changes a prediction by no more does nothing, where the logarithm of what was
+measured differs from that of the prediction by no more (assumed)."""
 OWN = 0.3
 """Share of a model's error that is each point's own: drivers have steps (assumed)."""
 
@@ -110,7 +111,9 @@ def carried_over(
         return None
     best = simplest({one.places: one.ratio * exp(one.spread) for one in allowed})
     ratio = next(one.ratio for one in allowed if one.places == best)
-    return Promised(space.at(_tidied(best, space, facts, prediction, plain)), 1 / ratio)
+    if abs(log(ratio / ratios[best])) <= AGREES:
+        best = _tidied(best, space, facts, prediction, plain)
+    return Promised(space.at(best), 1 / ratio)
 
 
 def _slowed(ratio: float, rest: float) -> float:
