@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The experiments of pattern_experiments.py with real programs, on emulated storage.
 
-    python benchmarks/emulated_experiments.py                  # 25 minutes
+    python benchmarks/emulated_experiments.py                  # an hour
     python benchmarks/emulated_experiments.py hopper --into docs/results.md
 
 Kernels of VPIC, VORPAL and GCRM, of as many bytes a rank as the programs as in the publication,
@@ -43,7 +43,7 @@ PART, FOLDER = "emulated-experiments", "set-aside"
 RESULTS = Path(__file__).resolve().parent / "results" / "experiments"
 MACHINES, PROGRAMS = ("hopper", "edison"), ("ior", "vorpal-like", "flash-io")
 TRAINING = (
-    *("--ranks", "4,8", "--ranks-per-node", "1", "--size", "2MiB", "--budget", "8m"),
+    *("--ranks", "4,8", "--ranks-per-node", "1", "--size", "2MiB", "--budget", "20m"),
     *(w for k in ("vpic", "vorpal", "gcrm") for w in ("--patterns", f"{k} --backend hdf5")),
 )
 STRIPEWISE = (sys.executable, "-c", "from stripewise.cli import main; main()")

@@ -10,11 +10,13 @@ from dataclasses import replace
 import pytest
 
 from stripewise.errors import StudyError, UsageError
+from stripewise.owned import OwnedDirectory
 from stripewise.surfaces import Landscape, Surface
 from stripewise.training import TrainingObserver, TrainingOptions, spent_seconds, train
 from stripewise.training._ladders import AGGREGATORS, COUNT, NODES, SIZE, training_ladders
-from stripewise.training._plan import Cell
+from stripewise.training._plan import Cell, Plan
 from stripewise.training._simulated import program_of
+from stripewise.training._train import _settled
 from stripewise.tunables import find_space
 
 
@@ -118,6 +120,18 @@ def test_a_budget_makes_it_smaller(options):
     plan = train(small).plan
     assert whole * 0.3 < spent_seconds(plan) < whole * 0.7
     assert json.loads((small.directory / "training.json").read_text())["options"]["seed"] == 0
+
+
+def test_a_budget_for_less_than_wanted_leaves_out_what_only_studies_set(options, tmp_path):
+    facts = program_of(options, Cell(options.kernels[0], 512)).facts
+    vary = {COUNT: (4, 16, -1), SIZE: (4 << 20, 16 << 20), "hdf5.alignment": ([65536, 1 << 20],)}
+    cell = Cell(options.kernels[0], 512, facts, 1.0, 1.0, vary, possible=24)
+    directory = OwnedDirectory.take(tmp_path / "plan", "training")
+    for seconds, names, number in ((61.0, vary, 30), (60.0, (COUNT, SIZE), 12)):
+        how = replace(options, vary={}, budget_seconds=seconds, configurations=30)
+        (settled,) = _settled(Plan(how, (replace(cell, possible=30),)), directory).cells
+        assert (list(settled.vary), settled.configurations) == (list(names), number)
+        assert settled.possible == (30 if names is vary else 12)
 
 
 def test_ranks_that_fill_no_nodes(options):

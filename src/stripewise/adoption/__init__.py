@@ -23,5 +23,6 @@ if TYPE_CHECKING:
     from stripewise.adoption._session import Adoption as Adoption
     from stripewise.adoption._session import Plan as Plan
     from stripewise.adoption._session import Seen as Seen
+    from stripewise.adoption._unasked import why_not_unasked as why_not_unasked
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from stripewise.adoption import why_not_unasked
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.model import ProgramFacts, Value
 from stripewise.owned import OwnedDirectory
@@ -29,7 +30,7 @@ from stripewise.training._simulated import (
     simulate_surface,
 )
 from stripewise.training._sizes import share_out
-from stripewise.tunables import Space, find_space
+from stripewise.tunables import Space, find_space, tunable_of
 
 
 class TrainingObserver(RecordingObserver):
@@ -138,17 +139,38 @@ def _with_points(
 
 
 def _settled(plan: Plan, directory: OwnedDirectory) -> Plan:
-    """Return the plan with the number of configurations of each cell."""
+    """Return the plan with the number of configurations of each cell.
+
+    A budget for fewer than wanted is not spent on what only studies may set.
+    """
     if all(cell.configurations for cell in plan.cells):
         return plan
-    how = plan.options
-    numbers = share_out(
-        [cell.wanted for cell in plan.cells], how.repeats, how.budget_seconds, how.configurations
-    )
-    cells = zip(plan.cells, numbers, strict=True)
-    plan = replace(plan, cells=tuple(replace(c, configurations=n) for c, n in cells))
+    how, cells = plan.options, plan.cells
+    wanted, numbers = (_numbers(cells, how, limit) for limit in (None, how.budget_seconds))
+    if numbers != wanted and not how.vary:
+        cells = tuple(_adoptable(how, cell) for cell in cells)
+        numbers = _numbers(cells, how, how.budget_seconds)
+    pairs = zip(cells, numbers, strict=True)
+    plan = replace(plan, cells=tuple(replace(c, configurations=n) for c, n in pairs))
     plan.save(directory)
     return plan
+
+
+def _numbers(cells: Sequence[Cell], how: TrainingOptions, seconds: float | None) -> list[int]:
+    wanted = [cell.wanted for cell in cells]
+    return share_out(wanted, how.repeats, seconds, how.configurations)
+
+
+def _adoptable(options: TrainingOptions, cell: Cell) -> Cell:
+    """Return the cell with only what may be set for a program unasked, if there is any of that."""
+    assert cell.facts is not None
+    vary = {
+        name: values for name, values in cell.vary.items() if not why_not_unasked(tunable_of(name))
+    }
+    if not vary or len(vary) == len(cell.vary):
+        return cell
+    points, _ = possible_points(recorded_tunables(vary), cell.facts)
+    return replace(cell, vary=vary, possible=len(points))
 
 
 def _measure(plan: Plan, directory: OwnedDirectory, observer: TrainingObserver) -> None:
