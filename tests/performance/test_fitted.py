@@ -43,6 +43,12 @@ def test_a_program_of_the_class_is_predicted(models, facts):
     assert found.prediction.seconds(SETTINGS) < found.prediction.seconds({}) / 2
 
 
+def test_it_is_said_that_an_error_is_that_of_simulated_runs(models, facts):
+    for way, is_said in (("simulated", True), ("emulated", False)):
+        found = fitted_prediction(facts, models[0].ground, (replace(models[0], way=way),))
+        assert ("% of simulated runs" in found.why) == is_said
+
+
 def test_what_is_fitted_can_be_kept_and_read(models, tmp_path):
     save_model(models[0], tmp_path)
     loaded = load_models([tmp_path])

@@ -21,6 +21,7 @@ from stripewise.performance import (
     save_model,
 )
 from stripewise.simulation import workload_from_kernel
+from stripewise.strategies import PredictedStrategy
 from stripewise.study import StudyOptions, run_study, simulated_workload, tune_simulated
 from support.study_fakes import FakeLauncher, fake_tools, lognormal
 
@@ -98,6 +99,23 @@ def test_model_runs_what_the_trained_model_holds_for_best(tmp_path, models, prog
 def test_auto_uses_a_fitting_model_without_being_asked(tmp_path, models, program):
     result = tuned(tmp_path, program, models, trials=2)
     assert "trained model: the search begins" in decided(result)
+
+
+@pytest.mark.parametrize(("way", "error"), [("simulated", None), ("emulated", 0.1)])
+def test_a_model_of_simulated_runs_is_trusted_no_more_than_a_simulation(
+    tmp_path, models, program, monkeypatch, way, error
+):
+    given = []
+
+    class Seen(PredictedStrategy):
+        def __init__(self, inner, prediction):
+            given.append(prediction.error)
+            super().__init__(inner, prediction)
+
+    monkeypatch.setattr("stripewise.study._prediction.PredictedStrategy", Seen)
+    of_that_way = Loaded((replace(models.models[0], way=way),))
+    tuned(tmp_path, program, of_that_way, trials=1)
+    assert given[-1] == error
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,8 @@ def _useless(model: Model) -> str:
 
 
 def _words(model: Model, features: Mapping[str, float]) -> str:
-    error = "" if model.error is None else f", error {model.error:.0%}"
+    simulated = " of simulated runs" if model.is_simulated else ""
+    error = "" if model.error is None else f", error {model.error:.0%}{simulated}"
     beyond = [
         f"{name} {max(one.low / features[name], features[name] / one.high):.3g} times beyond"
         for name, one in model.ranges.items()

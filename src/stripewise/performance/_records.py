@@ -184,6 +184,11 @@ class Model:
     trained_unix_seconds: float = 0.0
 
     @property
+    def is_simulated(self) -> bool:
+        """Whether its error says how well it knows a simulation, not how well the storage."""
+        return self.way == "simulated"
+
+    @property
     def judged(self) -> tuple[Score, ...]:
         """The scores of the hardest question that was asked: patterns, scales, configurations."""
         for kind in LEFT_OUT:

@@ -78,9 +78,12 @@ def _begin_with_model(
         return None
     text = f"trained model: the search begins with what the {fitted.why} holds for best"
     context.decide("model", text)
+    prediction = fitted.prediction
+    if fitted.model and fitted.model.is_simulated:
+        prediction = replace(prediction, error=None)
     if isinstance(strategy, ModelStrategy):
-        return PrunedStrategy(strategy, fitted.prediction)
-    return PredictedStrategy(strategy, fitted.prediction)
+        return PrunedStrategy(strategy, prediction)
+    return PredictedStrategy(strategy, prediction)
 
 
 def _fitted(context: Context, storage: Storage | None, program: SimulatedProgram | None) -> Fitted:
