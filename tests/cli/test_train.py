@@ -34,7 +34,7 @@ def test_from_nothing_to_a_model(tmp_path, models):
     done = call(*SIMULATED)
     assert done.exit_code == 0, done.output
     assert "2 surfaces with" in done.stderr
-    assert "in virtual time" in done.stderr
+    assert "in virtual time, with romio-lustre" in done.stderr
     assert "edison@1/8 with romio-lustre  write collective interleaved" in done.stdout
     (model,) = load_models().models
     assert model.ground.storage == "edison@1/8"

@@ -11,6 +11,7 @@ from typing import Any
 from stripewise.report._columns import aligned
 from stripewise.report._summary import line
 from stripewise.report._text import format_percent, format_seconds, known, plural
+from stripewise.simulation import stack_of
 from stripewise.surfaces import Landscape, Surface
 from stripewise.text import finite, format_ratio, printable
 from stripewise.training import Fits, Plan, Trained, Way, spent_seconds, total_seconds
@@ -29,6 +30,8 @@ def cost_text(plan: Plan) -> str:
         f"each {plural(options.repeats, 'time')}: {plural(runs, 'run')}, about "
         f"{duration(seconds)}{' in virtual time' if options.way is Way.SIMULATED else ''}"
     )
+    if stacks := sorted({stack_of(cell.facts) for cell in cells if cell.facts}):
+        text += f", with {' and '.join(stacks)}"
     budget = options.budget_seconds
     if budget is not None and seconds > budget * 1.01:
         text += (

@@ -57,7 +57,10 @@ def find_evidence(directory: Path) -> tuple[list[Evidence], list[str]]:
     if directory.is_file():
         return read_evidence([directory], directory)
     if not directory.is_dir():
-        raise UsageError(f"--from {directory}: there is no such directory")
+        raise UsageError(
+            f"--from {directory}: there is no such directory; give one that holds surfaces or "
+            "studies"
+        )
     files = sorted((*directory.rglob("*.jsonl"), *directory.rglob(RESULT)))
     return read_evidence([one for one in files if not _is_told_better(one)], directory)
 
