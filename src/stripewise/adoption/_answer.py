@@ -14,6 +14,7 @@ from stripewise.adoption._classes import class_questions, joined
 from stripewise.adoption._known import Judged
 from stripewise.adoption._promises import Promise, best_of, promise
 from stripewise.adoption._question import Answer, Level, Question
+from stripewise.adoption._tried import with_tried
 from stripewise.adoption._words import default_sentence, model_sentence, study_sentence
 from stripewise.knowledge import (
     Avoided,
@@ -150,6 +151,7 @@ def _of_pattern(
     bad: Sequence[Avoided],
 ) -> _Found:
     """Return the settings of the nearest tuned pattern, carried over by the model."""
+    question = replace(question, space=with_tried(question.space, (lesson for lesson, _ in near)))
     supports = supported(_nearest(near), question.space, facts, bad)
     supports = supports or supported(near, question.space, facts, bad)
     if not supports or supports[0].shown is None:
