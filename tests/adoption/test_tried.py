@@ -46,6 +46,12 @@ def test_a_proved_value_between_the_rungs_is_set_as_it_was_proved():
     assert (found.level, found.settings) == (Level.PATTERN, {COUNT: 6})
 
 
+def test_a_study_is_given_a_rung_of_its_own():
+    asked = question(only_rungs=True)
+    found = answer(asked, [lesson({COUNT: 6}, of=tuned(asked))])
+    assert found.settings[COUNT] in values(asked.space, COUNT)
+
+
 def test_what_failed_is_no_rung():
     bad = Tried({COUNT: 6}, TriedState.FAILED, None)
     found = with_tried(question().space, [lesson({COUNT: 16}, tried=(bad,))])

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from stripewise.adoption import answer
 from stripewise.knowledge import Machine, Memory, Store
 from stripewise.model import RunRole, TrialState, Verification, VerificationStatus
 from stripewise.study import Journal, Observer, StudyOptions, run_study
@@ -95,6 +96,20 @@ def test_the_next_one_begins_there_and_says_so(study):
     assert "starts with" in said
     assert any(decision.text == f"memory: {said}" for decision in second.decisions)
     assert second.improved
+
+
+def test_what_a_run_would_be_given_is_asked_for_within_the_studys_space(study, monkeypatch):
+    asked = []
+
+    def seen(question, *rest):
+        asked.append(question)
+        return answer(question, *rest)
+
+    monkeypatch.setattr("stripewise.study._memory.answer", seen)
+    study(helped, trials=6)
+    study(helped, trials=2)
+    (question,) = asked
+    assert question.only_rungs
 
 
 def test_right_memory_reduces_the_runs_to_the_optimum(study):

@@ -151,7 +151,9 @@ def _of_pattern(
     bad: Sequence[Avoided],
 ) -> _Found:
     """Return the settings of the nearest tuned pattern, carried over by the model."""
-    question = replace(question, space=with_tried(question.space, (lesson for lesson, _ in near)))
+    if not question.only_rungs:
+        tried = with_tried(question.space, (lesson for lesson, _ in near))
+        question = replace(question, space=tried)
     supports = supported(_nearest(near), question.space, facts, bad)
     supports = supports or supported(near, question.space, facts, bad)
     if not supports or supports[0].shown is None:

@@ -45,6 +45,7 @@ class Question:
         transport: Variant of its network; "": what the environment chooses.
         environment: That the program runs in.
         judged: Settings that are not set again.
+        only_rungs: Only values on the ladders of the space: none that were tried between them.
     """
 
     case: Case
@@ -56,6 +57,7 @@ class Question:
     transport: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     judged: tuple[Judged, ...] = ()
+    only_rungs: bool = False
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ def _with_first_guess(context: Context, memory: Memory, found: Recollection) -> 
         emulated.ranks_per_node if emulated else 0,
         emulated.transport if emulated else "",
         os.environ,
+        only_rungs=True,
     )
     guess = answer(question, memory.lessons(found.case), context.tools.models().models)
     known = [key_of(seed.settings) for seed in found.seeds]
