@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeGuard
 
 from stripewise.knowledge import Lesson
 from stripewise.model import Value
@@ -51,5 +52,5 @@ def _with(dimension: Dimension, tried: Counter[int]) -> Dimension:
     return Dimension(dimension.tunable, tuple(values))
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(value: Value) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
