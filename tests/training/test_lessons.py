@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from stripewise.knowledge import Store
 from stripewise.model import PatternSummary, ProgramFacts
@@ -20,7 +21,7 @@ FACTS = ProgramFacts(
 STRIPES, BOTH = {"mpiio.striping_factor": 8}, {"mpiio.striping_factor": 8, "mpiio.cb_nodes": 4}
 
 
-def evidence(*samples: tuple[dict[str, int], tuple[float, ...]], **more: str) -> Evidence:
+def evidence(*samples: tuple[dict[str, int], tuple[float, ...]], **more: Any) -> Evidence:
     found = tuple(Sample(FACTS, settings, seconds) for settings, seconds in samples)
     ground = Ground("hopper@1/16", "12ab34cd", "romio-lustre")
     one = Evidence(Path("a"), ground, Way.EMULATED, found, 9, 1.0, "vpic", "hopper@1/16")
@@ -78,3 +79,14 @@ def test_the_same_measurements_are_kept_once(tmp_path):
     assert keep_lessons(found, store) == 0
     (lesson,) = store.lessons()
     assert lesson.strategy == "training"
+
+
+def test_a_surface_that_has_grown_takes_the_place_of_what_it_said(tmp_path):
+    store, first = Store(tmp_path / "k.sqlite"), ({}, (4.0,))
+    assert keep_lessons([evidence(first, (STRIPES, (1.0,)))], store) == 1
+    grown = evidence(({}, (4.0, 4.1)), (STRIPES, (1.0,)), (BOTH, (0.5,)), runs=12)
+    other = evidence(({}, (4.5,)), (STRIPES, (1.0,)))
+    assert keep_lessons([grown, other], store) == 2
+    assert sorted(len(one.tried) for one in store.lessons()) == [2, 3]
+    assert keep_lessons([evidence(first, (STRIPES, (1.0,)))], store) == 0
+    assert max(len(one.tried) for one in store.lessons()) == 3

@@ -40,6 +40,8 @@ where a model that promises much of them is wrong."""
 def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> int:
     """Keep the best settings of each pattern where studies are kept; return how many are new.
 
+    A surface that has grown since takes the place of what it said before.
+
     Args:
         evidence: Of surfaces; a study has left its own.
         store: Of the user; None: the usual one.
@@ -48,7 +50,15 @@ def keep_lessons(evidence: Iterable[Evidence], store: Store | None = None) -> in
         StorageError: The store cannot be written.
     """
     found = list(lessons_of(evidence))
-    return (store or own_store()).add(found) if found else 0
+    if not found:
+        return 0
+    store = store or own_store()
+    programs = {lesson.case.fingerprint.program for lesson in found}
+    earlier = (one for program in programs for one in store.lessons(program=program, most=None))
+    runs = {one.study_id: one.n_runs for one in earlier}
+    grown = [one.study_id for one in found if runs.get(one.study_id, one.n_runs) < one.n_runs]
+    store.forget(grown)
+    return store.add(found)
 
 
 def lessons_of(evidence: Iterable[Evidence]) -> Iterator[Lesson]:
@@ -68,7 +78,7 @@ def _lesson(evidence: Evidence) -> Lesson | None:
     usual = median(default.seconds)
     ranked = sorted(evidence.samples, key=lambda one: median(one.seconds))
     return Lesson(
-        study_id=_identity(evidence),
+        study_id=_identity(evidence, default),
         recorded_unix_seconds=time.time(),
         case=describe_case(_machine(evidence), default.facts, program=evidence.program),
         improved=bool(best.settings) and effect.low is not None and effect.low > 1,
@@ -124,8 +134,14 @@ def _machine(evidence: Evidence) -> Machine:
     )  # fmt: skip
 
 
-def _identity(evidence: Evidence) -> str:
-    """Return the same identity for the same measurements, so that they are kept once."""
+def _identity(evidence: Evidence, default: Sample) -> str:
+    """Return the same identity for the same surface, so that it is kept once, however it grows.
+
+    No two surfaces begin with runs of the same length, but for simulated ones, which do not grow.
+    """
     whole = [evidence.program, evidence.storage, *map(str, evidence.ground.__dict__.values())]
-    whole += [to_json(one) for one in evidence.samples]
+    if evidence.way is Way.SIMULATED:
+        whole += [to_json(one) for one in evidence.samples]
+    else:
+        whole += [to_json(default.facts), repr(default.seconds[0])]
     return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:32]
