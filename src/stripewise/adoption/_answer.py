@@ -104,6 +104,8 @@ def _answer_alike(
     near = [(match.lesson, match.likeness) for match in matches_of(question.case, lessons)]
     known = [pair for pair in near if pair[1].same_program]
     bad = (*failures(question.case, lessons), *_judged(question))
+    if not question.only_rungs:
+        question = replace(question, space=with_tried(question.space, lessons))
     found = _of_program(question, facts, known, bad)
     if found.answer is not None:
         return found.answer
@@ -151,9 +153,6 @@ def _of_pattern(
     bad: Sequence[Avoided],
 ) -> _Found:
     """Return the settings of the nearest tuned pattern, carried over by the model."""
-    if not question.only_rungs:
-        tried = with_tried(question.space, (lesson for lesson, _ in near))
-        question = replace(question, space=tried)
     supports = supported(_nearest(near), question.space, facts, bad)
     supports = supports or supported(near, question.space, facts, bad)
     if not supports or supports[0].shown is None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What may be set, with the values that were tried with programs alike.
+"""What may be set, with the values that were tried with other programs.
 
 A study's own ladders are coarse: it climbs them by runs.  What was measured between their rungs
 would be moved to the nearest one, and would say of it what is not so.
