@@ -25,6 +25,7 @@ def test_values_between_the_ends_join_the_ladders_in_order():
     assert values(found, SIZE) == tuple(sorted({*values(space, SIZE), (least + most) // 2}))
     counts = values(found, COUNT)
     assert 5 in counts
+    assert with_tried(space, [lesson({SIZE: least + 4096})]) == with_tried(space, [])
     assert counts[-1] == -1, "all targets come last"
     assert list(counts[:-1]) == sorted(counts[:-1])
     assert found.left_out == space.left_out

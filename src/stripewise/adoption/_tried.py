@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 from stripewise.knowledge import Lesson
 from stripewise.model import Value
-from stripewise.tunables import Dimension, Space, split_scope
+from stripewise.tunables import STRIPE_STEP, Dimension, Space, split_scope
 
 MOST_ADDED = 12
 """Values that a ladder is given at most, those that were tried most often: more of them tell
@@ -25,7 +25,8 @@ little more, and each is predicted (assumed)."""
 def with_tried(space: Space, lessons: Iterable[Lesson]) -> Space:
     """Return a space whose ladders of numbers hold what studies tried between their ends.
 
-    The ladders are then in order; what stands for all, below 0, comes last.
+    The ladders are then in order; what stands for all, below 0, comes last.  Stripe sizes that
+    a Lustre file cannot have are left out.
     """
     tried: dict[str, Counter[int]] = {}
     for lesson in lessons:
@@ -42,10 +43,11 @@ def _with(dimension: Dimension, tried: Counter[int]) -> Dimension:
     ends = [value for value in numbers if value > 0]
     if not ends or len(numbers) < len(dimension.values) or dimension.tunable.domain.kind != "int":
         return dimension
+    step = STRIPE_STEP if dimension.tunable.name == "mpiio.striping_unit" else 1
     between = (
         value
         for value, _ in tried.most_common()
-        if min(ends) < value < max(ends) and value not in numbers
+        if min(ends) < value < max(ends) and value not in numbers and value % step == 0
     )
     added = [value for value, _ in zip(between, range(MOST_ADDED), strict=False)]
     values = sorted((*numbers, *added), key=lambda value: (value < 0, value))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stripewise.tunables._check import check_configuration as check_configuration
     from stripewise.tunables._check import configuration_warnings as configuration_warnings
     from stripewise.tunables._check import misspelt_settings as misspelt_settings
+    from stripewise.tunables._conditions import STRIPE_STEP as STRIPE_STEP
     from stripewise.tunables._domains import size_bytes as size_bytes
     from stripewise.tunables._hdf5 import DATASET_KEYS as DATASET_KEYS
     from stripewise.tunables._lustre import lustre_aggregators as lustre_aggregators
