@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from stripewise.errors import StudyError, UsageError
+from stripewise.errors import StripewiseError, StudyError, UsageError
 from stripewise.owned import OwnedDirectory
 from stripewise.surfaces import Landscape, Surface
 from stripewise.training import TrainingObserver, TrainingOptions, spent_seconds, train
@@ -137,6 +137,17 @@ def test_a_budget_for_less_than_wanted_leaves_out_what_only_studies_set(options,
 def test_ranks_that_fill_no_nodes(options):
     with pytest.raises(UsageError, match="512 ranks do not fill nodes of 24"):
         train(replace(options, ranks_per_node=24, ranks=(512,)))
+
+
+@pytest.mark.parametrize("simulate", [False, True])
+def test_a_storage_that_nobody_described_is_said_before_anything_is_done(options, simulate):
+    class Quiet(TrainingObserver):
+        def looking(self, cell):
+            raise AssertionError(cell)
+
+    with pytest.raises(StripewiseError, match="no storage is called 'nowhere'"):
+        train(replace(options, machine="nowhere", simulate=simulate), Quiet())
+    assert not options.directory.exists()
 
 
 def test_what_cannot_be_varied_is_said_before_anything_is_done(options):

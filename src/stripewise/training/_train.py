@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stripewise.adoption import why_not_unasked
+from stripewise.emulation import EmulatedStorage, EmulationOptions
 from stripewise.errors import StripewiseError, UsageError
 from stripewise.model import ProgramFacts, Value
 from stripewise.owned import OwnedDirectory
@@ -73,6 +74,8 @@ def train(options: TrainingOptions, observer: TrainingObserver | None = None) ->
     """
     observer = observer or TrainingObserver()
     recorded_tunables(options.vary)
+    if options.machine:
+        EmulatedStorage.find(EmulationOptions(options.machine))
     directory = OwnedDirectory.take(options.directory, "training")
     with _kept_if_begun(directory), directory.locked():
         plan = _looked_at(find_plan(directory, options), directory, observer)
