@@ -15,6 +15,8 @@ from pathlib import Path
 HEADER = (Path(__file__).parents[1] / "native/include/stripewise/emulate.h").read_text()
 HEADER_BYTES, COUNTERS_BYTES, FIGURES_ROOM = 4096, 512, 64
 LUSTRE, PRIVATE = 1, 2
+LUSTRE_MAGIC = 0x0BD00BD0
+"""f_type of Lustre.  Source: documented, linux/magic.h."""
 
 
 def names(macro: str) -> list[tuple[str, ...]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from runtime_harness import FAMILIES, Ran, flat, program, require, run
 
-from emulated_machine import Machine, counters
+from emulated_machine import LUSTRE, Machine, counters
 
 pytestmark = pytest.mark.mpi
 
@@ -138,3 +138,63 @@ def test_data_is_right_and_held_back_in_every_mode(family: str, tmp_path: Path, 
     _, found = emulated(family, tmp_path, machine, mode)
     assert found["held_ns"] > 1_000_000
     assert found["written_bytes"] >= 2 * 8 * 16 * KIB
+
+
+# ---- two storages ------------------------------------------------------------------------------
+
+
+def test_each_file_has_the_storage_that_its_root_names(family: str, tmp_path: Path) -> None:
+    shared, buffer = tmp_path / "shared", tmp_path / "buffer"
+    rates = {"servers.target_write": 50e6, "exchange.round": 0.001}
+    machines = {
+        shared: Machine(rates, targets=2, ranks_per_node=2, flags=LUSTRE),
+        buffer: Machine(rates, targets=8, ranks_per_node=1),
+    }
+    for root, machine in machines.items():
+        root.mkdir()
+        machine.write(root.with_suffix(".clocks"), root)
+    listed = ":".join(str(root.with_suffix(".clocks")) for root in machines)
+    io = "romio321" if family == "openmpi" else ""
+    hints = ("striping_factor=4", "striping_unit=65536", "romio_cb_write=enable")
+    aggregators = {}
+    for root in machines:
+        ran = run(
+            family,
+            2,
+            [program(family, "strided.c"), "out.dat", "collective", str(16 * KIB), "8", *hints],
+            root,  # the name is relative
+            extra={"STRIPEWISE_EMULATE": listed},
+            io=io,
+        )
+        assert (ran.code, ran.err) == (0, "")
+        aggregators[root] = len(ran.writers("out.dat"))
+    assert [aggregators[root] for root in machines] == [1, 2]
+    stripes = [os.getxattr(root / "out.dat", "user.stripewise.layout") for root in machines]
+    assert [int(text.split()[0]) for text in stripes] == [2, 4]
+    for root in machines:
+        found = counters(root.with_suffix(".clocks"))
+        assert found["written_bytes"] == 2 * 8 * 16 * KIB
+        assert found["exchanges"] > 0
+
+
+def test_two_files_of_one_program_on_two_storages(tmp_path: Path) -> None:
+    require("mpicc.openmpi", "mpiexec.openmpi", "cmake")
+    files = []
+    for name, rate in (("slow", 2e6), ("fast", 50e6)):
+        (tmp_path / name).mkdir()
+        Machine({"servers.target_write": rate}).write(tmp_path / f"{name}.clocks", tmp_path / name)
+        files.append(f"{name}/out.dat")
+    ran = run(
+        "openmpi",
+        2,
+        [program("openmpi", "two_files.c"), *files],
+        tmp_path,
+        extra={"STRIPEWISE_EMULATE": f"{tmp_path / 'slow.clocks'}:{tmp_path / 'fast.clocks'}"},
+    )
+    slow, fast = map(float, ran.out.split())
+    assert ran.code == 0
+    assert slow >= 0.24  # 2 x 256 KiB
+    assert fast < slow / 2
+    assert [counters(tmp_path / f"{n}.clocks")["written_bytes"] for n in ("slow", "fast")] == [
+        512 * KIB
+    ] * 2

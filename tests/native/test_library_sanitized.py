@@ -74,6 +74,27 @@ def test_emulation_is_clean(host: Host, programs: Programs, sanitized: Path) -> 
     assert storage.counters["writes"] >= 4
 
 
+def test_several_storages_and_patterns_are_clean(
+    host: Host, programs: Programs, sanitized: Path, tmp_path: Path
+) -> None:
+    roots = [host.directory, host.directory / "inner", tmp_path / "there"]
+    for number, root in enumerate(roots):
+        root.mkdir(exist_ok=True)
+        Machine({"locks.revoke": 1e-4}, stripe_count=3).write(tmp_path / f"clocks{number}", root)
+    done = host.run(
+        programs.executable("patterned"),
+        *("create:out1", "fopen:out2", "append:in1", "stat:out1", "rename:in1:out3"),
+        *("unlink:out1", "create:inner/x", "rename:inner/x:y", "open:out3", "read:y"),
+        STRIPEWISE_EMULATE=":".join(str(tmp_path / f"clocks{n}") for n in (0, 1, 2, 3)),
+        STRIPEWISE_REDIRECT=f"{host.directory}/out*={roots[2]}:/no/?*={roots[2]}",
+        LD_PRELOAD=f"{sanitizer_runtime()}:{sanitized}",
+        ASAN_OPTIONS="detect_leaks=0",
+    )
+    assert b"runtime error" not in done.stderr
+    assert done.returncode == 0, done.stderr.decode()
+    assert sorted(path.name for path in roots[2].iterdir()) == ["out2", "out3"]
+
+
 @pytest.mark.parametrize("kind", ["address", "thread", "undefined", "leak"])
 def test_programs_with_a_sanitizer_of_their_own_run_and_are_seen(
     host: Host, programs: Programs, kind: str

@@ -1,9 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mapping that the processes of an emulated run share: what the storage is, and its clocks.
- * The launcher (Python) makes the file, of zeros behind the header, names it in SW_ENV_EMULATE and
- * reads the counters when the run is over.  docs/design/machines.md has the laws.
+ * The mapping that the processes which use an emulated storage share: what the storage is, and its
+ * clocks.  Python makes the file, of zeros behind the header: for one run, whose launcher names it
+ * in SW_ENV_EMULATE and reads the counters when the run is over, or for as long as the host is up.
+ * SW_ENV_EMULATE can name several, one for each storage.  docs/design/machines.md has the laws.
  *
  *   header      sw_emulate_header, SW_EMULATE_HEADER bytes
  *   counters    sw_emulate_counters, SW_EMULATE_COUNTERS bytes
@@ -13,7 +14,8 @@
  *   objects     `objects` times sw_emulate_object
  *
  * Each part begins where the one before ends (sw_emulate_places); all sizes are multiples of 64
- * but for the clocks, which are padded.  A clock is a moment of CLOCK_MONOTONIC in nanoseconds.
+ * but for the clocks, which are padded.  A clock is a moment of CLOCK_MONOTONIC in nanoseconds, so
+ * a mapping is of no use once the host has been started again.
  * All words behind the header are changed by atomic operations alone, and nothing that a process
  * that is killed leaves there keeps others waiting.  Little-endian.
  */

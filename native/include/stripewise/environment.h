@@ -29,11 +29,13 @@
 /* A directory: files in it that the program removes get a second name in
  * .stripewise-removed there, so that they can be compared with those of other runs. */
 #define SW_ENV_KEEP_REMOVED "STRIPEWISE_KEEP_REMOVED"
-/* "/FROM=/TO:/FROM=/TO": what is below FROM is looked for below TO. */
+/* "/FROM=/TO:/FROM=/TO": what is below FROM is looked for below TO.  "/FROM/out*=/TO": files
+ * directly in /FROM whose names match are made in TO. */
 #define SW_ENV_REDIRECT "STRIPEWISE_REDIRECT"
 /* "write=1000000:stat=50000": requests of these kinds take that many nanoseconds at least. */
 #define SW_ENV_HOLD "STRIPEWISE_HOLD"
-/* Mapping of an emulated storage (emulate.h): requests end when that would have finished them. */
+/* Mappings of up to 4 emulated storages (emulate.h), colon separated: requests end when the one
+ * whose root their file is below would have finished them. */
 #define SW_ENV_EMULATE "STRIPEWISE_EMULATE"
 /* Mapping by which the ranks of a first run agree on settings from the second file of a series on
  * (series.h); the settings are in the configuration (flat.h). */

@@ -20,9 +20,10 @@ void sw_emulator_note_once(const char *text, bool *noted)
 void sw_memory_mapped(int fd)
 {
     static bool noted;
-    if (sw_emulator.header == NULL || sw_emulated_file(fd) == NULL)
+    const struct sw_emulated *file = sw_emulating() ? sw_emulated_file(fd) : NULL;
+    if (file == NULL)
         return;
-    SW_EMULATE_COUNT(mapped, 1);
+    SW_EMULATE_COUNT(file->storage, mapped, 1);
     sw_emulator_note_once("emulation: the program maps files into its memory: what it reads and "
                           "writes there is not held back",
                           &noted);
@@ -31,9 +32,10 @@ void sw_memory_mapped(int fd)
 void sw_ring_made(void)
 {
     static bool noted;
-    if (sw_emulator.header == NULL || noted)
+    if (!sw_emulating() || noted)
         return;
-    SW_EMULATE_COUNT(rings, 1);
+    for (unsigned i = 0; i < sw_emulators_used; i++) /* what it is for is not known */
+        SW_EMULATE_COUNT(&sw_emulators[i], rings, 1);
     sw_emulator_note_once("emulation: the program uses io_uring or libaio: what it reads and "
                           "writes by them is not held back",
                           &noted);
@@ -79,6 +81,12 @@ static bool is_ldconfig(const char *path)
     return slash != NULL && strcmp(slash, "/ldconfig") == 0;
 }
 
+static void count_static(void)
+{
+    for (unsigned i = 0; i < sw_emulators_used; i++)
+        SW_EMULATE_COUNT(&sw_emulators[i], static_programs, 1);
+}
+
 static bool begins(const char *path)
 {
     int fd = syscall(SYS_access, path, X_OK) != 0
@@ -87,7 +95,7 @@ static bool begins(const char *path)
     if (fd < 0)
         return false;
     if (is_static(fd) && !is_ldconfig(path))
-        SW_EMULATE_COUNT(static_programs, 1);
+        count_static();
     sw_sys_close(fd);
     return true;
 }
@@ -112,7 +120,7 @@ static void search(const char *path, bool searched)
 void sw_program_starts(const char *path, bool searched)
 {
     int saved_errno = errno;
-    if (sw_emulator.header != NULL && sw_path_is_readable(path))
+    if (sw_emulating() && sw_path_is_readable(path))
         search(path, searched);
     errno = saved_errno;
 }

@@ -49,7 +49,7 @@ static struct sw_emulated *entry_of(int fd)
 
 void sw_descriptor_gone(unsigned first, unsigned last)
 {
-    if (sw_emulator.header == NULL || !sw_own_process())
+    if (!sw_emulating() || !sw_own_process())
         return;
     for (unsigned fd = first; fd <= last && fd / CHUNK < CHUNKS; fd++) {
         struct sw_emulated *entries = __atomic_load_n(&chunks[fd / CHUNK], __ATOMIC_ACQUIRE);
@@ -63,35 +63,37 @@ void sw_descriptor_gone(unsigned first, unsigned last)
 /* ---- what a descriptor is --------------------------------------------------------------------
  */
 
-static bool is_below_root(int fd)
+static struct sw_emulator *storage_of(int fd)
 {
     struct sw_guarded guarded;
+    struct sw_emulator *found = NULL;
     if (!sw_lock(&guarded))
-        return false;
-    bool below = sw_real_path(fd, sw_scratch[0], sizeof sw_scratch[0]) != 0 &&
-                 sw_emulator_has(sw_scratch[0]);
+        return NULL;
+    if (sw_real_path(fd, sw_scratch[0], sizeof sw_scratch[0]) != 0)
+        found = sw_emulator_of(sw_scratch[0]);
     sw_unlock(&guarded);
-    return below;
+    return found;
 }
 
-static struct sw_layout_wish inherited(int fd)
+static struct sw_layout_wish inherited(struct sw_emulator *storage, int fd)
 {
     struct sw_guarded guarded;
     struct sw_layout_wish wish = SW_NO_WISH;
     if (!sw_lock(&guarded))
         return wish;
     if (sw_real_path(fd, sw_scratch[0], sizeof sw_scratch[0]) != 0)
-        wish = sw_layout_inherited(sw_scratch[0]);
+        wish = sw_layout_inherited(storage, sw_scratch[0]);
     sw_unlock(&guarded);
     return wish;
 }
 
 /* What the file has kept, whole. */
-static uint64_t kept_layout(int fd)
+static uint64_t kept_layout(struct sw_emulator *storage, int fd)
 {
     struct sw_layout_wish wish;
-    bool whole = sw_layout_read(fd, &wish) && wish.count != 0 && wish.size != 0 && wish.first >= 0;
-    return whole ? sw_layout_of(wish, -1) : 0;
+    bool whole =
+        sw_layout_read(storage, fd, &wish) && wish.count != 0 && wish.size != 0 && wish.first >= 0;
+    return whole ? sw_layout_of(storage, wish, -1) : 0;
 }
 
 /* One that only stands for a name moves no data. */
@@ -109,16 +111,20 @@ static uint32_t state_of(int fd, mode_t mode)
 static void describe(int fd, struct sw_emulated *entry, bool *is_new)
 {
     struct statx status;
+    struct sw_emulator *storage = NULL;
     uint32_t state = SW_FILE_ELSEWHERE;
     *is_new = false;
     if (sw_sys_statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, SW_FILE_KEY_MASK, &status) != 0) {
         __atomic_store_n(&entry->state, SW_FILE_UNKNOWN, __ATOMIC_RELEASE);
         return;
     }
-    if ((S_ISREG(status.stx_mode) || S_ISDIR(status.stx_mode)) && is_below_root(fd)) {
+    if (S_ISREG(status.stx_mode) || S_ISDIR(status.stx_mode))
+        storage = storage_of(fd);
+    if (storage != NULL) {
         uint64_t key = sw_file_key(&status);
         state = state_of(fd, status.stx_mode);
-        entry->slot = S_ISREG(status.stx_mode) ? sw_file_slot(key, true, is_new) : 0;
+        entry->storage = storage;
+        entry->slot = S_ISREG(status.stx_mode) ? sw_file_slot(storage, key, true, is_new) : 0;
         entry->key = key;
         entry->layout = 0;
         entry->cycle = 0;
@@ -153,28 +159,29 @@ struct sw_emulated *sw_emulated_file(int fd)
 
 static uint64_t settle(int fd, struct sw_emulated *file, uint64_t layout, bool keep)
 {
-    uint64_t settled = sw_file_settle(file->slot, file->key, layout);
+    uint64_t settled = sw_file_settle(file->storage, file->slot, file->key, layout);
     if (settled == layout && keep)
-        sw_layout_keep(fd, layout);
+        sw_layout_keep(file->storage, fd, layout);
     __atomic_store_n(&file->layout, settled, __ATOMIC_RELAXED);
     return settled;
 }
 
 static uint64_t known_layout(const struct sw_emulated *file)
 {
-    const struct sw_emulate_file *shared = &sw_emulator.files[file->slot];
+    const struct sw_emulate_file *shared = &file->storage->files[file->slot];
     if (__atomic_load_n(&shared->key, __ATOMIC_ACQUIRE) != file->key)
         return 0;
     return __atomic_load_n(&shared->layout, __ATOMIC_ACQUIRE);
 }
 
 /* What is not said, or refused, is as the directories and then the storage have it. */
-static uint64_t choose(int fd, struct sw_layout_wish wish, int64_t fixed)
+static uint64_t choose(struct sw_emulator *storage, int fd, struct sw_layout_wish wish,
+                       int64_t fixed)
 {
-    uint64_t layout = sw_layout_of(sw_layout_merged(wish, inherited(fd)), fixed);
+    uint64_t layout = sw_layout_of(storage, sw_layout_merged(wish, inherited(storage, fd)), fixed);
     if (layout == 0)
-        layout = sw_layout_of(inherited(fd), fixed);
-    return layout != 0 ? layout : sw_layout_of(SW_NO_WISH, fixed);
+        layout = sw_layout_of(storage, inherited(storage, fd), fixed);
+    return layout != 0 ? layout : sw_layout_of(storage, SW_NO_WISH, fixed);
 }
 
 /* A file with data that keeps no layout came from elsewhere: it always gets the same one, and is
@@ -186,14 +193,14 @@ static uint64_t find_layout(int fd, struct sw_emulated *file)
     uint64_t layout = known_layout(file);
     if (layout != 0)
         return layout;
-    layout = kept_layout(fd);
+    layout = kept_layout(file->storage, fd);
     if (layout != 0)
         return settle(fd, file, layout, false);
     bool is_foreign = sw_sys_fstat(fd, &status) == 0 && status.st_size > 0;
-    if (!sw_layout_read(fd, &wish))
+    if (!sw_layout_read(file->storage, fd, &wish))
         wish = SW_NO_WISH;
-    int64_t fixed = is_foreign ? (int64_t)(status.st_ino % sw_emulator.header->targets) : -1;
-    return settle(fd, file, choose(fd, wish, fixed), !is_foreign);
+    int64_t fixed = is_foreign ? (int64_t)(status.st_ino % file->storage->header->targets) : -1;
+    return settle(fd, file, choose(file->storage, fd, wish, fixed), !is_foreign);
 }
 
 uint64_t sw_emulated_layout(int fd, struct sw_emulated *file)
@@ -210,9 +217,10 @@ uint64_t sw_emulated_layout(int fd, struct sw_emulated *file)
 
 int sw_emulated_set_layout(int fd, struct sw_emulated *file, struct sw_layout_wish wish)
 {
-    if (known_layout(file) != 0 || kept_layout(fd) != 0)
+    if (known_layout(file) != 0 || kept_layout(file->storage, fd) != 0)
         return EEXIST;
-    uint64_t layout = sw_layout_of(sw_layout_merged(wish, inherited(fd)), -1);
+    uint64_t layout =
+        sw_layout_of(file->storage, sw_layout_merged(wish, inherited(file->storage, fd)), -1);
     if (layout == 0)
         return EINVAL;
     return settle(fd, file, layout, true) == layout ? 0 : EEXIST;
@@ -225,9 +233,9 @@ int sw_emulated_set_layout(int fd, struct sw_emulated *file, struct sw_layout_wi
 
 static void apply_hints(struct sw_emulated *file, int flags)
 {
-    struct sw_emulate_file *shared = &sw_emulator.files[file->slot];
+    struct sw_emulate_file *shared = &file->storage->files[file->slot];
     if ((flags & O_ACCMODE) != O_RDONLY)
-        sw_lock_opened(file->slot);
+        sw_lock_opened(file->storage, file->slot);
     file->cycle = sw_open_hints.cycle;
     if (!sw_open_hints.given)
         return;
@@ -240,8 +248,6 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
 {
     bool is_new;
     bool certain = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
-    bool delays = (sw_emulator.header->flags & SW_EMULATE_LUSTRE) != 0 &&
-                  (flags & DELAYS_LAYOUT) == DELAYS_LAYOUT;
     struct sw_emulated *entry = entry_of(fd);
     if (entry == NULL)
         return NULL;
@@ -251,16 +257,17 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
     *created = certain || (absent && is_new);
     if ((entry->state & SW_EMULATED_DIRECTORY) != 0)
         return entry;
+    bool delays = sw_is_lustre(entry->storage) && (flags & DELAYS_LAYOUT) == DELAYS_LAYOUT;
     if (certain && !is_new) { /* another file had this inode */
-        sw_file_release(entry->key);
+        sw_file_release(entry->storage, entry->key);
         describe(fd, entry, &is_new);
     }
     if ((certain || absent) && !delays && known_layout(entry) == 0)
-        settle(fd, entry, choose(fd, sw_open_hints.wish, -1), true);
+        settle(fd, entry, choose(entry->storage, fd, sw_open_hints.wish, -1), true);
     else
         entry->layout = known_layout(entry);
     if (entry->layout == 0 && !absent && !certain)
-        entry->layout = kept_layout(fd);
+        entry->layout = kept_layout(entry->storage, fd);
     apply_hints(entry, flags);
     return entry;
 }

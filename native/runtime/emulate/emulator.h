@@ -1,8 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The emulated storage, as one process has it.  What is shared is in stripewise/emulate.h, the
- * laws are in docs/design/machines.md; hooks/emulate.c calls what is here.
+ * The emulated storages, as one process has them: each has its own root, clocks, files and locks.
+ * What a file is on is known from its descriptor or its name, and goes along with its request.
+ * What is shared is in stripewise/emulate.h, the laws are in docs/design/machines.md;
+ * hooks/emulate.c calls what is here.
  */
 #ifndef STRIPEWISE_EMULATOR_H
 #define STRIPEWISE_EMULATOR_H
@@ -47,8 +49,9 @@ struct sw_rates {
     double growth;
 };
 
+/* One storage. */
 struct sw_emulator {
-    const struct sw_emulate_header *header; /* NULL: nothing is emulated */
+    const struct sw_emulate_header *header;
     struct sw_emulate_counters *counters;
     uint64_t *clocks;
     uint64_t *target_clocks;
@@ -56,20 +59,35 @@ struct sw_emulator {
     uint64_t *file_clocks;
     struct sw_emulate_file *files;
     struct sw_emulate_object *objects;
-    uint64_t process_clock; /* its own */
+    uint64_t process_clock; /* this process's own */
     struct sw_rates rates;
     bool has_locks;
     size_t root_bytes;
-    int launcher_rank; /* before MPI_Init, -1: not known */
-    int launcher_size;
 };
-extern struct sw_emulator sw_emulator;
+#define SW_EMULATORS 4
+/* Longest root first. */
+extern struct sw_emulator sw_emulators[SW_EMULATORS];
+extern unsigned sw_emulators_used;
 
-/* Takes up the mapping that SW_ENV_EMULATE names; false: nothing is emulated. */
-bool sw_emulator_load(void);
-/* Whether an absolute path without links is below the root. */
-bool sw_emulator_has(const char *path);
-uint32_t sw_emulator_node(void);
+static inline bool sw_emulating(void)
+{
+    return sw_emulators_used != 0;
+}
+
+static inline bool sw_is_lustre(const struct sw_emulator *storage)
+{
+    return (storage->header->flags & SW_EMULATE_LUSTRE) != 0;
+}
+
+/* Takes up the mappings that SW_ENV_EMULATE names; false: nothing is emulated. */
+bool sw_emulators_load(void);
+/* The storage that an absolute path without links is on; NULL: none.  Of nested roots the longest
+ * one counts. */
+struct sw_emulator *sw_emulator_of(const char *path);
+/* The same for a name as a program has it, whose links are followed but for the last one. */
+struct sw_emulator *sw_emulator_at(const struct sw_place *place);
+/* Virtual node that this process is on; ranks in all. */
+uint32_t sw_emulator_node(const struct sw_emulator *storage);
 uint32_t sw_emulator_ranks(void);
 /* Number of this process among the writers of a file, 0 to 127. */
 unsigned sw_emulator_writer(void);
@@ -78,7 +96,7 @@ static inline void sw_emulate_add(uint64_t *counter, uint64_t value)
 {
     __atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
 }
-#define SW_EMULATE_COUNT(name, value) sw_emulate_add(&sw_emulator.counters->name, value)
+#define SW_EMULATE_COUNT(storage, name, value) sw_emulate_add(&(storage)->counters->name, value)
 
 /* ---- layouts (layouts.c, files.c) ------------------------------------------------------------
  */
@@ -114,14 +132,14 @@ static inline uint32_t sw_layout_size(uint64_t layout)
 
 /* What a new file gets; 0: the storage does not take it (EINVAL).  `first` of the wish: otherwise
  * the next one, or `fixed` if that is not negative. */
-uint64_t sw_layout_of(struct sw_layout_wish wish, int64_t fixed);
+uint64_t sw_layout_of(struct sw_emulator *storage, struct sw_layout_wish wish, int64_t fixed);
 /* What the attribute of a file (its descriptor) says. */
-bool sw_layout_read(int fd, struct sw_layout_wish *wish);
+bool sw_layout_read(struct sw_emulator *storage, int fd, struct sw_layout_wish *wish);
 /* What the directories above a file say; `path` is changed meanwhile. */
-struct sw_layout_wish sw_layout_inherited(char *path);
+struct sw_layout_wish sw_layout_inherited(struct sw_emulator *storage, char *path);
 /* Each value that one does not say from the other. */
 struct sw_layout_wish sw_layout_merged(struct sw_layout_wish wish, struct sw_layout_wish other);
-void sw_layout_keep(int fd, uint64_t layout);
+void sw_layout_keep(struct sw_emulator *storage, int fd, uint64_t layout);
 
 #define SW_NO_FILE UINT32_MAX
 struct statx;
@@ -129,11 +147,11 @@ struct statx;
 #define SW_FILE_KEY_MASK (STATX_TYPE | STATX_NLINK | STATX_INO | STATX_SIZE | STATX_BTIME)
 uint64_t sw_file_key(const struct statx *status);
 /* Its slot; *is_new: it had none.  `add` false: SW_NO_FILE if it has none. */
-uint32_t sw_file_slot(uint64_t key, bool add, bool *is_new);
+uint32_t sw_file_slot(struct sw_emulator *storage, uint64_t key, bool add, bool *is_new);
 /* The file is gone, or another one took its inode. */
-void sw_file_release(uint64_t key);
+void sw_file_release(struct sw_emulator *storage, uint64_t key);
 /* The layout that a file has from now on: what is there already, or `layout`. */
-uint64_t sw_file_settle(uint32_t slot, uint64_t key, uint64_t layout);
+uint64_t sw_file_settle(struct sw_emulator *storage, uint32_t slot, uint64_t key, uint64_t layout);
 
 /* ---- descriptors -----------------------------------------------------------------------------
  */
@@ -153,10 +171,11 @@ struct sw_emulated {
     uint32_t slot;
     uint64_t key;
     uint64_t layout; /* 0: not settled */
-    uint64_t cycle;  /* bytes for which OMPIO exchanges data once; 0: for each request */
+    struct sw_emulator *storage;
+    uint64_t cycle; /* bytes for which OMPIO exchanges data once; 0: for each request */
 };
 
-/* The entry of a descriptor of a regular file below the root; NULL: it is something else. */
+/* The entry of a descriptor of a regular file below a root; NULL: it is something else. */
 struct sw_emulated *sw_emulated_file(int fd);
 /* The same, or a directory. */
 struct sw_emulated *sw_emulated_any(int fd);
@@ -172,7 +191,8 @@ struct sw_emulated *sw_emulated_opened(int fd, int flags, bool absent, bool *cre
  */
 
 struct sw_open_hints {
-    bool given; /* within MPI_File_open */
+    bool given;                  /* within MPI_File_open */
+    struct sw_emulator *storage; /* of its file; NULL: not known */
     struct sw_layout_wish wish;
     uint32_t lock_mode;  /* 1 more than it is; 0: not said */
     uint32_t collective; /* SW_EMULATED_ALONE_* and SW_EMULATED_ALWAYS_* */
@@ -191,6 +211,7 @@ enum sw_operation {
 };
 
 struct sw_transfer {
+    struct sw_emulator *storage;
     bool writes;
     bool exchanged;    /* by an aggregator, within a collective call */
     bool begins_round; /* and it is the first one after an exchange */
@@ -219,19 +240,20 @@ static inline uint64_t sw_clock_use(uint64_t *clock, uint64_t moment_ns, uint64_
 /* Tells whether a transfer of an open file has waited for an exchange. */
 void sw_emulate_round(struct sw_transfer *transfer, const struct sw_emulated *file);
 /* A rank came into a collective call, or a request ended. */
-void sw_law_came(uint64_t moment_ns);
+void sw_law_came(struct sw_emulator *storage, uint64_t moment_ns);
+void sw_laws_came(uint64_t moment_ns); /* on each storage */
 /* When the storage will have finished; the clocks are used. */
 uint64_t sw_law_data(const struct sw_transfer *transfer);
 /* `stripes`: of the file; `objects`: that are opened with it. */
-uint64_t sw_law_metadata(enum sw_operation operation, uint32_t stripes, uint32_t objects,
-                         uint64_t start_ns);
-uint64_t sw_law_latency(uint64_t start_ns);
+uint64_t sw_law_metadata(struct sw_emulator *storage, enum sw_operation operation,
+                         uint32_t stripes, uint32_t objects, uint64_t start_ns);
+uint64_t sw_law_latency(struct sw_emulator *storage, uint64_t start_ns);
 
 /* ---- asynchronous requests ---------------------------------------------------------------------
  */
 
 /* Remembers when a request will end; false: there is no room. */
-bool sw_posted_put(const void *block, uint64_t end_ns);
+bool sw_posted_put(const void *block, struct sw_emulator *storage, uint64_t end_ns);
 
 /* Says something to the user, the first time. */
 void sw_emulator_note_once(const char *text, bool *noted);

@@ -28,18 +28,18 @@ uint64_t sw_file_key(const struct statx *status)
     return key > WAS_IN_USE ? key : key + 2;
 }
 
-static uint32_t place(uint64_t key, uint32_t probe)
+static uint32_t place(const struct sw_emulator *storage, uint64_t key, uint32_t probe)
 {
-    return ((uint32_t)(mixed(key, 0) >> 32) + probe) & (sw_emulator.header->files - 1);
+    return ((uint32_t)(mixed(key, 0) >> 32) + probe) & (storage->header->files - 1);
 }
 
 /* SW_NO_FILE: it has none; *room: the first slot that it could have. */
-static uint32_t find(uint64_t key, uint32_t *room)
+static uint32_t find(const struct sw_emulator *storage, uint64_t key, uint32_t *room)
 {
     *room = SW_NO_FILE;
-    for (uint32_t probe = 0; probe < PROBES && probe < sw_emulator.header->files; probe++) {
-        uint32_t slot = place(key, probe);
-        uint64_t seen = __atomic_load_n(&sw_emulator.files[slot].key, __ATOMIC_ACQUIRE);
+    for (uint32_t probe = 0; probe < PROBES && probe < storage->header->files; probe++) {
+        uint32_t slot = place(storage, key, probe);
+        uint64_t seen = __atomic_load_n(&storage->files[slot].key, __ATOMIC_ACQUIRE);
         if (seen == key)
             return slot;
         if (seen <= WAS_IN_USE && *room == SW_NO_FILE)
@@ -50,25 +50,24 @@ static uint32_t find(uint64_t key, uint32_t *room)
     return SW_NO_FILE;
 }
 
-static bool take(uint32_t slot, uint64_t key)
+static bool take(struct sw_emulate_file *file, uint64_t key)
 {
-    struct sw_emulate_file *file = &sw_emulator.files[slot];
     uint64_t seen = __atomic_load_n(&file->key, __ATOMIC_RELAXED);
     return seen <= WAS_IN_USE && __atomic_compare_exchange_n(&file->key, &seen, key, false,
                                                              __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-uint32_t sw_file_slot(uint64_t key, bool add, bool *is_new)
+uint32_t sw_file_slot(struct sw_emulator *storage, uint64_t key, bool add, bool *is_new)
 {
     uint32_t room;
     uint32_t slot;
     *is_new = false;
-    while ((slot = find(key, &room)) == SW_NO_FILE && add) {
+    while ((slot = find(storage, key, &room)) == SW_NO_FILE && add) {
         if (room == SW_NO_FILE) {
-            SW_EMULATE_COUNT(tables_full, 1);
-            return place(key, 0);
+            SW_EMULATE_COUNT(storage, tables_full, 1);
+            return place(storage, key, 0);
         }
-        if (take(room, key)) {
+        if (take(&storage->files[room], key)) {
             *is_new = true;
             return room;
         }
@@ -88,20 +87,20 @@ static void clear(struct sw_emulate_file *file)
     __atomic_store_n(&file->nodes, 0, __ATOMIC_RELAXED);
 }
 
-void sw_file_release(uint64_t key)
+void sw_file_release(struct sw_emulator *storage, uint64_t key)
 {
     uint32_t room;
-    uint32_t slot = find(key, &room);
+    uint32_t slot = find(storage, key, &room);
     if (slot == SW_NO_FILE)
         return;
-    clear(&sw_emulator.files[slot]);
-    __atomic_compare_exchange_n(&sw_emulator.files[slot].key, &key, WAS_IN_USE, false,
+    clear(&storage->files[slot]);
+    __atomic_compare_exchange_n(&storage->files[slot].key, &key, WAS_IN_USE, false,
                                 __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-uint64_t sw_file_settle(uint32_t slot, uint64_t key, uint64_t layout)
+uint64_t sw_file_settle(struct sw_emulator *storage, uint32_t slot, uint64_t key, uint64_t layout)
 {
-    struct sw_emulate_file *file = &sw_emulator.files[slot];
+    struct sw_emulate_file *file = &storage->files[slot];
     uint64_t seen = 0;
     if (__atomic_load_n(&file->key, __ATOMIC_ACQUIRE) != key) /* removed, or the table is full */
         return layout;

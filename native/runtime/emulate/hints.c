@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 /* Hints of MPI-IO that the storage acts upon: a file that is made within MPI_File_open gets the
  * layout that they ask for, also where the MPI has no driver that would ask the storage for it. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +11,6 @@
 
 __thread struct sw_open_hints sw_open_hints
     __attribute__((tls_model("initial-exec"))) = {.wish = {.first = -1}};
-
-bool sw_emulating(void)
-{
-    return sw_emulator.header != NULL;
-}
 
 static bool is_on(const char *value)
 {
@@ -58,9 +54,32 @@ static uint64_t ompio_cycle(void)
     return asked != 0 ? asked : BYTES_PER_AGGREGATOR;
 }
 
-void sw_emulate_open_begin(const char *text, bool is_openmpi)
+/* The storage that MPI-IO will find behind a name; NULL: none that is known. */
+static struct sw_emulator *storage_of(const char *path, bool creates)
 {
-    struct sw_open_hints hints = {.given = true, .wish = SW_NO_WISH};
+    char absolute[PATH_MAX];
+    int saved_errno = errno;
+    struct sw_emulator *found = NULL;
+    if (sw_emulators_used == 1)
+        return &sw_emulators[0];
+    if (sw_path_is_readable(path)) {
+        size_t bytes =
+            sw_path_absolute(AT_FDCWD, sw_path_without_prefix(path), absolute, sizeof absolute);
+        if (bytes != 0) {
+            sw_redirected(absolute, bytes, sizeof absolute,
+                          creates ? SW_REDIRECT_MAKE : SW_REDIRECT_FIND);
+            found = sw_emulator_at(&(struct sw_place){AT_FDCWD, absolute});
+        }
+    }
+    errno = saved_errno;
+    return found;
+}
+
+struct sw_emulator *sw_emulate_open_begin(const char *path, bool creates, const char *text,
+                                          bool is_openmpi)
+{
+    struct sw_open_hints hints = {
+        .given = true, .storage = storage_of(path, creates), .wish = SW_NO_WISH};
     const char *io = getenv("OMPI_MCA_io");
     if (is_openmpi && (io == NULL || strncmp(io, "romio", 5) != 0))
         hints.cycle = ompio_cycle();
@@ -74,13 +93,15 @@ void sw_emulate_open_begin(const char *text, bool is_openmpi)
     if (hints.wish.first < 0)
         hints.wish.first = -1;
     sw_open_hints = hints;
+    return hints.storage;
 }
 
 bool sw_emulate_opens(uint32_t *node)
 {
-    if (!sw_emulating() || !sw_open_hints.given || sw_emulator.header->ranks_per_node == 0)
+    const struct sw_emulator *storage = sw_open_hints.storage;
+    if (storage == NULL || storage->header->ranks_per_node == 0)
         return false;
-    *node = sw_emulator_node();
+    *node = sw_emulator_node(storage);
     return true;
 }
 

@@ -4,10 +4,11 @@
 #include "emulator.h"
 #include "locks.h"
 
-static inline void limited(enum sw_emulate_limit limit, uint64_t ns)
+static inline void limited(const struct sw_emulator *storage, enum sw_emulate_limit limit,
+                           uint64_t ns)
 {
     if (ns != 0)
-        sw_emulate_add(&sw_emulator.counters->limit_ns[limit], ns);
+        sw_emulate_add(&storage->counters->limit_ns[limit], ns);
 }
 
 /* ---- one part: the stripes of one object -------------------------------------------------------
@@ -38,32 +39,32 @@ struct outcome {
 static uint64_t *clock_of(enum sw_resource resource, const struct sw_transfer *transfer,
                           uint32_t node, uint32_t target)
 {
+    struct sw_emulator *storage = transfer->storage;
     switch (resource) {
     case SW_ON_PROCESS:
-        return &sw_emulator.process_clock;
+        return &storage->process_clock;
     case SW_ON_FILE:
-        return &sw_emulator
-                    .file_clocks[(uint64_t)transfer->slot * sw_emulator.header->nodes + node];
+        return &storage->file_clocks[(uint64_t)transfer->slot * storage->header->nodes + node];
     case SW_ON_NODE:
-        return &sw_emulator.node_clocks[node];
+        return &storage->node_clocks[node];
     case SW_ON_TARGET:
-        return &sw_emulator.target_clocks[target];
+        return &storage->target_clocks[target];
     default:
-        return &sw_emulator.clocks[SW_CLOCK_WHOLE];
+        return &storage->clocks[SW_CLOCK_WHOLE];
     }
 }
 
 static uint32_t target_of(const struct sw_transfer *transfer, uint32_t object, uint32_t node)
 {
-    const struct sw_emulate_header *header = sw_emulator.header;
+    const struct sw_emulate_header *header = transfer->storage->header;
     if ((header->flags & SW_EMULATE_PRIVATE) != 0)
         return node % header->targets;
     return (sw_layout_first(transfer->layout) + object) % header->targets;
 }
 
-static inline double target_ns(double ns, uint64_t bytes, uint32_t target, uint64_t offset)
+static inline double target_ns(const struct sw_rates *rates, double ns, uint64_t bytes,
+                               uint32_t target, uint64_t offset)
 {
-    const struct sw_rates *rates = &sw_emulator.rates;
     if (bytes == 0) /* past the end: nothing is asked of it */
         return 0;
     ns += rates->target_request;
@@ -76,14 +77,14 @@ static enum sw_resource transfers_of(const struct sw_transfer *transfer, const s
                                      const struct request *request, uint32_t target,
                                      uint64_t own[SW_RESOURCES])
 {
-    const struct sw_rates *rates = &sw_emulator.rates;
+    const struct sw_rates *rates = &transfer->storage->rates;
     enum sw_resource longest = SW_ON_PROCESS;
     for (enum sw_resource i = 0; i < SW_RESOURCES; i++) {
         double ns = rates->byte[transfer->writes][i] * (double)part->bytes;
         if (i == SW_ON_FILE)
             ns *= request->contended;
         if (i == SW_ON_TARGET)
-            ns = target_ns(ns, part->bytes, target, transfer->offset);
+            ns = target_ns(rates, ns, part->bytes, target, transfer->offset);
         own[i] = (uint64_t)ns;
         if (own[i] > own[longest])
             longest = i;
@@ -105,7 +106,7 @@ static struct outcome move_part(const struct sw_transfer *transfer, const struct
     struct outcome found = {.end_ns = asked_ns, .limit = SW_LIMIT_PROCESS};
     uint64_t own[SW_RESOURCES];
     enum sw_resource longest = transfers_of(transfer, part, request, target, own);
-    if (sw_emulator.has_locks && !request->is_ahead)
+    if (transfer->storage->has_locks && !request->is_ahead)
         lock = sw_lock_use(transfer, part->object, part->is_ragged, request->node, asked_ns);
     for (enum sw_resource i = 0; i < SW_RESOURCES; i++) {
         uint64_t held = i == SW_ON_FILE ? own[i] + lock.cost_ns : own[i];
@@ -131,7 +132,7 @@ static struct part part_of(const struct sw_transfer *transfer, uint64_t stripe, 
 {
     uint64_t size = sw_layout_size(transfer->layout);
     uint32_t count = sw_layout_count(transfer->layout);
-    uint64_t page = sw_emulator.rates.page_bytes;
+    uint64_t page = transfer->storage->rates.page_bytes;
     uint64_t end = transfer->offset + transfer->bytes;
     struct part part = {
         .object = (uint32_t)((stripe + j) % count),
@@ -149,18 +150,25 @@ static struct part part_of(const struct sw_transfer *transfer, uint64_t stripe, 
     return part;
 }
 
-void sw_law_came(uint64_t moment_ns)
+void sw_law_came(struct sw_emulator *storage, uint64_t moment_ns)
 {
-    uint64_t *last = &sw_emulator.clocks[SW_CLOCK_CAME];
+    uint64_t *last = &storage->clocks[SW_CLOCK_CAME];
     uint64_t seen = __atomic_load_n(last, __ATOMIC_RELAXED);
     while (seen < moment_ns && !__atomic_compare_exchange_n(last, &seen, moment_ns, true,
                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
 }
 
+/* Which storage is not known. */
+void sw_laws_came(uint64_t moment_ns)
+{
+    for (unsigned i = 0; i < sw_emulators_used; i++)
+        sw_law_came(&sw_emulators[i], moment_ns);
+}
+
 static uint64_t exchange_of(const struct sw_transfer *transfer)
 {
-    const struct sw_rates *rates = &sw_emulator.rates;
+    const struct sw_rates *rates = &transfer->storage->rates;
     uint64_t exchange = (uint64_t)(rates->exchange_byte * (double)transfer->bytes);
     if (transfer->begins_round)
         exchange += rates->exchange_round + sw_emulator_ranks() * rates->exchange_rank;
@@ -170,20 +178,20 @@ static uint64_t exchange_of(const struct sw_transfer *transfer)
 /* Since the last rank came, or request ended, there has been nothing but the real exchange. */
 static uint64_t exchanged_already(const struct sw_transfer *transfer)
 {
-    uint64_t came = __atomic_load_n(&sw_emulator.clocks[SW_CLOCK_CAME], __ATOMIC_RELAXED);
+    uint64_t came = __atomic_load_n(&transfer->storage->clocks[SW_CLOCK_CAME], __ATOMIC_RELAXED);
     return came != 0 && transfer->start_ns > came ? transfer->start_ns - came : 0;
 }
 
 static uint64_t wait_before(const struct sw_transfer *transfer)
 {
-    const struct sw_rates *rates = &sw_emulator.rates;
-    limited(SW_LIMIT_REQUEST, rates->request);
+    const struct sw_rates *rates = &transfer->storage->rates;
+    limited(transfer->storage, SW_LIMIT_REQUEST, rates->request);
     if (!transfer->exchanged)
         return rates->request;
     uint64_t exchange = exchange_of(transfer);
     uint64_t already = exchanged_already(transfer);
-    SW_EMULATE_COUNT(exchanges, transfer->begins_round);
-    limited(SW_LIMIT_EXCHANGE, exchange);
+    SW_EMULATE_COUNT(transfer->storage, exchanges, transfer->begins_round);
+    limited(transfer->storage, SW_LIMIT_EXCHANGE, exchange);
     return (exchange > already ? exchange - already : 0) + rates->request;
 }
 
@@ -206,15 +214,16 @@ static struct outcome move_parts(const struct sw_transfer *transfer, const struc
 
 uint64_t sw_law_data(const struct sw_transfer *transfer)
 {
-    struct request request = {.node = sw_emulator_node()};
+    struct request request = {.node = sw_emulator_node(transfer->storage)};
     request.asked_ns = transfer->start_ns + wait_before(transfer);
     request.contended = sw_lock_contended(transfer, request.node);
     request.is_ahead = sw_lock_ahead(transfer, request.node, &request.ahead_ns);
     if (request.is_ahead) /* the process is busy with asking */
-        sw_clock_use(&sw_emulator.process_clock, request.asked_ns, sw_emulator.rates.ahead);
+        sw_clock_use(&transfer->storage->process_clock, request.asked_ns,
+                     transfer->storage->rates.ahead);
     struct outcome latest = move_parts(transfer, &request);
-    limited(SW_LIMIT_LOCK, latest.lock_ns);
-    limited(latest.limit, latest.end_ns - request.asked_ns - latest.lock_ns);
+    limited(transfer->storage, SW_LIMIT_LOCK, latest.lock_ns);
+    limited(transfer->storage, latest.limit, latest.end_ns - request.asked_ns - latest.lock_ns);
     return latest.end_ns;
 }
 
@@ -241,22 +250,22 @@ static double power(double base, double exponent)
     return result;
 }
 
-uint64_t sw_law_metadata(enum sw_operation operation, uint32_t stripes, uint32_t objects,
-                         uint64_t start_ns)
+uint64_t sw_law_metadata(struct sw_emulator *storage, enum sw_operation operation,
+                         uint32_t stripes, uint32_t objects, uint64_t start_ns)
 {
-    const struct sw_rates *rates = &sw_emulator.rates;
+    const struct sw_rates *rates = &storage->rates;
     uint64_t ns = rates->operations[operation];
     if (rates->growth > 0 && stripes > 1)
         ns = (uint64_t)((double)ns * power(stripes, rates->growth));
     ns += rates->object * objects;
     uint64_t end =
-        sw_clock_use(&sw_emulator.clocks[SW_CLOCK_METADATA], start_ns, ns) + rates->latency;
-    limited(SW_LIMIT_METADATA, end - start_ns);
+        sw_clock_use(&storage->clocks[SW_CLOCK_METADATA], start_ns, ns) + rates->latency;
+    limited(storage, SW_LIMIT_METADATA, end - start_ns);
     return end;
 }
 
-uint64_t sw_law_latency(uint64_t start_ns)
+uint64_t sw_law_latency(struct sw_emulator *storage, uint64_t start_ns)
 {
-    limited(SW_LIMIT_METADATA, sw_emulator.rates.latency);
-    return start_ns + sw_emulator.rates.latency;
+    limited(storage, SW_LIMIT_METADATA, storage->rates.latency);
+    return start_ns + storage->rates.latency;
 }

@@ -20,13 +20,13 @@ static uint64_t holder_of(uint32_t uses, enum hold hold, uint32_t node)
 #define PROBES 64
 
 /* The object's entry; where the table is full, one that it shares. */
-static struct sw_emulate_object *find(uint32_t slot, uint32_t object)
+static struct sw_emulate_object *find(struct sw_emulator *storage, uint32_t slot, uint32_t object)
 {
     uint64_t key = ((uint64_t)slot << 16 | object) + 1;
-    uint32_t mask = sw_emulator.header->objects - 1;
+    uint32_t mask = storage->header->objects - 1;
     uint32_t first = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
     for (uint32_t probe = 0; probe < PROBES && probe <= mask; probe++) {
-        struct sw_emulate_object *entry = &sw_emulator.objects[(first + probe) & mask];
+        struct sw_emulate_object *entry = &storage->objects[(first + probe) & mask];
         uint64_t seen = __atomic_load_n(&entry->key, __ATOMIC_RELAXED);
         if (seen == key ||
             (seen == 0 && (__atomic_compare_exchange_n(&entry->key, &seen, key, false,
@@ -34,8 +34,8 @@ static struct sw_emulate_object *find(uint32_t slot, uint32_t object)
                            seen == key)))
             return entry;
     }
-    SW_EMULATE_COUNT(tables_full, 1);
-    return &sw_emulator.objects[first];
+    SW_EMULATE_COUNT(storage, tables_full, 1);
+    return &storage->objects[first];
 }
 
 /* ---- writers -----------------------------------------------------------------------------------
@@ -56,9 +56,9 @@ static unsigned count(const uint64_t *words, unsigned n_words)
     return found;
 }
 
-void sw_lock_opened(uint32_t slot)
+void sw_lock_opened(struct sw_emulator *storage, uint32_t slot)
 {
-    mark(sw_emulator.files[slot].openers, sw_emulator_writer());
+    mark(storage->files[slot].openers, sw_emulator_writer());
 }
 
 /* This process writes: how many do so, and on how many nodes. */
@@ -72,19 +72,19 @@ static unsigned count_writers(struct sw_emulate_file *file, uint32_t node, unsig
 
 double sw_lock_contended(const struct sw_transfer *transfer, uint32_t node)
 {
-    if (!transfer->writes || sw_emulator.rates.sharing <= 0)
+    if (!transfer->writes || transfer->storage->rates.sharing <= 0)
         return 1;
     unsigned nodes;
-    unsigned writers = count_writers(&sw_emulator.files[transfer->slot], node, &nodes);
+    unsigned writers = count_writers(&transfer->storage->files[transfer->slot], node, &nodes);
     double others = (double)writers / nodes - 1;
-    return others > 0 ? 1 + sw_emulator.rates.sharing * others : 1;
+    return others > 0 ? 1 + transfer->storage->rates.sharing * others : 1;
 }
 
 bool sw_lock_ahead(const struct sw_transfer *transfer, uint32_t node, uint64_t *cost_ns)
 {
-    struct sw_emulate_file *file = &sw_emulator.files[transfer->slot];
-    const struct sw_rates *rates = &sw_emulator.rates;
-    if (!transfer->writes || transfer->lock_mode != AHEAD || !sw_emulator.has_locks)
+    struct sw_emulate_file *file = &transfer->storage->files[transfer->slot];
+    const struct sw_rates *rates = &transfer->storage->rates;
+    if (!transfer->writes || transfer->lock_mode != AHEAD || !transfer->storage->has_locks)
         return false;
     unsigned nodes;
     double meeting = (double)count_writers(file, node, &nodes) / sw_layout_count(transfer->layout);
@@ -118,7 +118,8 @@ static uint64_t next_holder(uint64_t holder, uint32_t uses, bool writes, uint32_
 static bool change_hands(struct sw_emulate_object *entry, const struct sw_transfer *transfer,
                          uint32_t node)
 {
-    uint32_t uses = __atomic_load_n(&sw_emulator.files[transfer->slot].uses, __ATOMIC_RELAXED);
+    uint32_t uses =
+        __atomic_load_n(&transfer->storage->files[transfer->slot].uses, __ATOMIC_RELAXED);
     uint64_t seen = __atomic_load_n(&entry->holder, __ATOMIC_RELAXED);
     uint64_t next;
     bool revoked;
@@ -134,7 +135,7 @@ static bool change_hands(struct sw_emulate_object *entry, const struct sw_transf
 static uint64_t cost_of(struct sw_emulate_object *entry, const struct sw_transfer *transfer,
                         bool is_ragged, uint32_t node)
 {
-    const struct sw_rates *rates = &sw_emulator.rates;
+    const struct sw_rates *rates = &transfer->storage->rates;
     bool moved = change_hands(entry, transfer, node);
     if (!moved || (transfer->writes && transfer->lock_mode != EXTENTS))
         return 0;
@@ -144,7 +145,7 @@ static uint64_t cost_of(struct sw_emulate_object *entry, const struct sw_transfe
 struct sw_lock_use sw_lock_use(const struct sw_transfer *transfer, uint32_t object, bool is_ragged,
                                uint32_t node, uint64_t asked_ns)
 {
-    struct sw_emulate_object *entry = find(transfer->slot, object);
+    struct sw_emulate_object *entry = find(transfer->storage, transfer->slot, object);
     struct sw_lock_use lock = {.cost_ns = cost_of(entry, transfer, is_ragged, node)};
     lock.end_ns = sw_clock_use(&entry->clock, asked_ns, lock.cost_ns);
     return lock;

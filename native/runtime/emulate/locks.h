@@ -20,6 +20,6 @@ double sw_lock_contended(const struct sw_transfer *transfer, uint32_t node);
  * is none. */
 bool sw_lock_ahead(const struct sw_transfer *transfer, uint32_t node, uint64_t *cost_ns);
 /* This process opened the file for writing. */
-void sw_lock_opened(uint32_t slot);
+void sw_lock_opened(struct sw_emulator *storage, uint32_t slot);
 
 #endif

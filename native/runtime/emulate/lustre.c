@@ -55,12 +55,12 @@ static int set_layout(struct sw_request *request, struct sw_emulated *file)
     return sw_emulated_set_layout(request->fd, file, wish);
 }
 
-static bool put_objects(char *out, uint64_t layout)
+static bool put_objects(char *out, uint64_t layout, uint32_t targets)
 {
     for (uint32_t i = 0; i < sw_layout_count(layout); i++) {
         struct lov_user_ost_data object = {
             .l_object = {i + 1, 0},
-            .l_ost_idx = (sw_layout_first(layout) + i) % sw_emulator.header->targets,
+            .l_ost_idx = (sw_layout_first(layout) + i) % targets,
         };
         if (!copy(true, &object, out + i * sizeof object, sizeof object))
             return false;
@@ -85,8 +85,9 @@ static int get_layout(struct sw_request *request, struct sw_emulated *file)
         .lmm_stripe_size = sw_layout_size(layout),
         .lmm_stripe_count = (uint16_t)sw_layout_count(layout),
     };
-    bool put = copy(true, &found, out, sizeof found) &&
-               (!has_room || put_objects(out + sizeof found, layout));
+    bool put =
+        copy(true, &found, out, sizeof found) &&
+        (!has_room || put_objects(out + sizeof found, layout, file->storage->header->targets));
     return put ? 0 : EFAULT;
 }
 
@@ -125,8 +126,8 @@ bool sw_lustre_control(struct sw_request *request, struct sw_emulated *file, uin
     case LL_IOC_LOV_SETSTRIPE:
         error = set_layout(request, file);
         stripes = error == 0 ? sw_layout_count(file->layout) : 0;
-        SW_EMULATE_COUNT(metadata, 1);
-        *end_ns = sw_law_metadata(SW_OPERATION_STAT, 1, stripes, start_ns);
+        SW_EMULATE_COUNT(file->storage, metadata, 1);
+        *end_ns = sw_law_metadata(file->storage, SW_OPERATION_STAT, 1, stripes, start_ns);
         return answer(request, error);
     case LL_IOC_LOV_GETSTRIPE: /* the client has it since the open; ROMIO's driver asks */
         if ((file->state & SW_EMULATED_THRESHOLD) == 0)
@@ -145,6 +146,6 @@ bool sw_lustre_control(struct sw_request *request, struct sw_emulated *file, uin
 void sw_lustre_statfs(struct sw_request *request)
 {
     struct statfs *status = request->argument;
-    if (status != NULL && (sw_emulator.header->flags & SW_EMULATE_LUSTRE) != 0)
+    if (status != NULL && sw_is_lustre(request->emulated.storage))
         status->f_type = LL_SUPER_MAGIC;
 }

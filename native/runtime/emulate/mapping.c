@@ -1,22 +1,19 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
-/* The mapping taken up, and who this process is on the emulated machine. */
+/* The mappings taken up, and who this process is on the emulated machine. */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator.h"
 #include "../core/system.h"
 
-struct sw_emulator sw_emulator;
+struct sw_emulator sw_emulators[SW_EMULATORS];
+unsigned sw_emulators_used;
 
 /* ---- figures ---------------------------------------------------------------------------------
  */
-
-static double figure(enum sw_emulate_figure which)
-{
-    return sw_emulator.header->figures[which];
-}
 
 /* An hour is more than any request takes; it keeps sums of nanoseconds from overflowing. */
 static uint64_t ns_of(double seconds)
@@ -24,45 +21,48 @@ static uint64_t ns_of(double seconds)
     return seconds > 0 ? (uint64_t)((seconds < 3600 ? seconds : 3600) * 1e9 + 0.5) : 0;
 }
 
-static double ns_of_byte(enum sw_emulate_figure bandwidth)
+static double ns_of_byte(double bandwidth)
 {
-    return figure(bandwidth) > 0 ? 1e9 / figure(bandwidth) : 0; /* of an infinite one: 0 */
+    return bandwidth > 0 ? 1e9 / bandwidth : 0; /* of an infinite one: 0 */
 }
 
-static void take_rates(struct sw_rates *rates, double noise)
+static struct sw_rates rates_of(const double *figures, double noise)
 {
-    *rates = (struct sw_rates){
-        .byte = {{ns_of_byte(SW_FIGURE_PROCESS_READ), ns_of_byte(SW_FIGURE_FILE_READ),
-                  ns_of_byte(SW_FIGURE_NODE_READ), noise * ns_of_byte(SW_FIGURE_TARGET_READ),
-                  noise * ns_of_byte(SW_FIGURE_WHOLE_READ)},
-                 {ns_of_byte(SW_FIGURE_PROCESS_WRITE), ns_of_byte(SW_FIGURE_FILE_WRITE),
-                  ns_of_byte(SW_FIGURE_NODE_WRITE), noise * ns_of_byte(SW_FIGURE_TARGET_WRITE),
-                  noise * ns_of_byte(SW_FIGURE_WHOLE_WRITE)}},
-        .turns = figure(SW_FIGURE_TURNS) < 1 ? figure(SW_FIGURE_TURNS) : 1,
-        .sharing = figure(SW_FIGURE_SHARING),
-        .exchange_byte = ns_of_byte(SW_FIGURE_EXCHANGE_BANDWIDTH),
-        .target_request = noise * (double)ns_of(figure(SW_FIGURE_TARGET_REQUEST)),
-        .jitter = figure(SW_FIGURE_TARGET_JITTER) < 1 ? figure(SW_FIGURE_TARGET_JITTER) : 1,
-        .request = ns_of(figure(SW_FIGURE_REQUEST)),
-        .revoke = ns_of(figure(SW_FIGURE_LOCK_REVOKE)),
-        .ahead = ns_of(figure(SW_FIGURE_LOCK_AHEAD)),
-        .hold = ns_of(figure(SW_FIGURE_LOCK_HOLD)),
-        .extent = ns_of(figure(SW_FIGURE_LOCK_EXTENT)),
-        .page = ns_of(figure(SW_FIGURE_LOCK_PAGE)),
-        .page_bytes =
-            figure(SW_FIGURE_LOCK_PAGE_SIZE) >= 1 ? (uint64_t)figure(SW_FIGURE_LOCK_PAGE_SIZE) : 1,
-        .exchange_round = ns_of(figure(SW_FIGURE_EXCHANGE_ROUND)),
-        .exchange_rank = ns_of(figure(SW_FIGURE_EXCHANGE_RANK)),
-        .object = ns_of(figure(SW_FIGURE_METADATA_OBJECT)),
-        .latency = ns_of(figure(SW_FIGURE_METADATA_LATENCY)),
-        .operations = {ns_of(figure(SW_FIGURE_METADATA_OPEN)),
-                       ns_of(figure(SW_FIGURE_METADATA_CREATE)),
-                       ns_of(figure(SW_FIGURE_METADATA_STAT)),
-                       ns_of(figure(SW_FIGURE_METADATA_REMOVE))},
-        .growth = figure(SW_FIGURE_METADATA_GROWTH),
+    return (struct sw_rates){
+        .byte = {{ns_of_byte(figures[SW_FIGURE_PROCESS_READ]),
+                  ns_of_byte(figures[SW_FIGURE_FILE_READ]),
+                  ns_of_byte(figures[SW_FIGURE_NODE_READ]),
+                  noise * ns_of_byte(figures[SW_FIGURE_TARGET_READ]),
+                  noise * ns_of_byte(figures[SW_FIGURE_WHOLE_READ])},
+                 {ns_of_byte(figures[SW_FIGURE_PROCESS_WRITE]),
+                  ns_of_byte(figures[SW_FIGURE_FILE_WRITE]),
+                  ns_of_byte(figures[SW_FIGURE_NODE_WRITE]),
+                  noise * ns_of_byte(figures[SW_FIGURE_TARGET_WRITE]),
+                  noise * ns_of_byte(figures[SW_FIGURE_WHOLE_WRITE])}},
+        .turns = figures[SW_FIGURE_TURNS] < 1 ? figures[SW_FIGURE_TURNS] : 1,
+        .sharing = figures[SW_FIGURE_SHARING],
+        .exchange_byte = ns_of_byte(figures[SW_FIGURE_EXCHANGE_BANDWIDTH]),
+        .target_request = noise * (double)ns_of(figures[SW_FIGURE_TARGET_REQUEST]),
+        .jitter = figures[SW_FIGURE_TARGET_JITTER] < 1 ? figures[SW_FIGURE_TARGET_JITTER] : 1,
+        .request = ns_of(figures[SW_FIGURE_REQUEST]),
+        .revoke = ns_of(figures[SW_FIGURE_LOCK_REVOKE]),
+        .ahead = ns_of(figures[SW_FIGURE_LOCK_AHEAD]),
+        .hold = ns_of(figures[SW_FIGURE_LOCK_HOLD]),
+        .extent = ns_of(figures[SW_FIGURE_LOCK_EXTENT]),
+        .page = ns_of(figures[SW_FIGURE_LOCK_PAGE]),
+        .page_bytes = figures[SW_FIGURE_LOCK_PAGE_SIZE] >= 1
+                          ? (uint64_t)figures[SW_FIGURE_LOCK_PAGE_SIZE]
+                          : 1,
+        .exchange_round = ns_of(figures[SW_FIGURE_EXCHANGE_ROUND]),
+        .exchange_rank = ns_of(figures[SW_FIGURE_EXCHANGE_RANK]),
+        .object = ns_of(figures[SW_FIGURE_METADATA_OBJECT]),
+        .latency = ns_of(figures[SW_FIGURE_METADATA_LATENCY]),
+        .operations = {ns_of(figures[SW_FIGURE_METADATA_OPEN]),
+                       ns_of(figures[SW_FIGURE_METADATA_CREATE]),
+                       ns_of(figures[SW_FIGURE_METADATA_STAT]),
+                       ns_of(figures[SW_FIGURE_METADATA_REMOVE])},
+        .growth = figures[SW_FIGURE_METADATA_GROWTH],
     };
-    sw_emulator.has_locks =
-        rates->revoke + rates->page + rates->ahead + rates->hold + rates->extent > 0;
 }
 
 /* ---- the mapping -----------------------------------------------------------------------------
@@ -84,21 +84,25 @@ static bool is_sound(const struct sw_emulate_header *header, uint64_t bytes)
            header->root[0] == '/' && memchr(header->root, '\0', sizeof header->root) != NULL;
 }
 
-static void take(char *base)
+static struct sw_emulator taken(char *base)
 {
     const struct sw_emulate_header *header = (const struct sw_emulate_header *)base;
     struct sw_emulate_places places = sw_emulate_places(header);
-    sw_emulator.header = header;
-    sw_emulator.counters = (struct sw_emulate_counters *)(base + places.counters);
-    sw_emulator.clocks = (uint64_t *)(base + places.clocks);
-    sw_emulator.target_clocks = sw_emulator.clocks + SW_CLOCK_FIXED;
-    sw_emulator.node_clocks = sw_emulator.target_clocks + header->targets;
-    sw_emulator.file_clocks = sw_emulator.node_clocks + header->nodes;
-    sw_emulator.files = (struct sw_emulate_file *)(base + places.files);
-    sw_emulator.objects = (struct sw_emulate_object *)(base + places.objects);
-    sw_emulator.root_bytes = strlen(header->root);
-    take_rates(&sw_emulator.rates, header->noise > 0 ? header->noise : 1);
-    SW_EMULATE_COUNT(processes, 1);
+    uint64_t *clocks = (uint64_t *)(base + places.clocks);
+    struct sw_rates rates = rates_of(header->figures, header->noise > 0 ? header->noise : 1);
+    return (struct sw_emulator){
+        .header = header,
+        .counters = (struct sw_emulate_counters *)(base + places.counters),
+        .clocks = clocks,
+        .target_clocks = clocks + SW_CLOCK_FIXED,
+        .node_clocks = clocks + SW_CLOCK_FIXED + header->targets,
+        .file_clocks = clocks + SW_CLOCK_FIXED + header->targets + header->nodes,
+        .files = (struct sw_emulate_file *)(base + places.files),
+        .objects = (struct sw_emulate_object *)(base + places.objects),
+        .rates = rates,
+        .has_locks = rates.revoke + rates.page + rates.ahead + rates.hold + rates.extent > 0,
+        .root_bytes = strlen(header->root),
+    };
 }
 
 static char *map(const char *path, uint64_t *bytes)
@@ -127,24 +131,28 @@ static int number_of(const char *const *variables)
     return -1;
 }
 
+/* Before MPI_Init; -1: not known. */
+static int launcher_rank = -1;
+static int launcher_size = -1;
+
 static void ask_launcher(void)
 {
     static const char *const ranks[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
                                         "SLURM_PROCID", NULL};
     static const char *const sizes[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", NULL};
-    sw_emulator.launcher_rank = number_of(ranks);
-    sw_emulator.launcher_size = number_of(sizes);
+    launcher_rank = number_of(ranks);
+    launcher_size = number_of(sizes);
 }
 
 static int rank(void)
 {
     int known = sw_mpi_rank();
-    return known >= 0 ? known : sw_emulator.launcher_rank;
+    return known >= 0 ? known : launcher_rank;
 }
 
-uint32_t sw_emulator_node(void)
+uint32_t sw_emulator_node(const struct sw_emulator *storage)
 {
-    const struct sw_emulate_header *header = sw_emulator.header;
+    const struct sw_emulate_header *header = storage->header;
     int number = rank();
     if (header->ranks_per_node == 0 || number < 0)
         return 0;
@@ -153,7 +161,7 @@ uint32_t sw_emulator_node(void)
 
 uint32_t sw_emulator_ranks(void)
 {
-    int size = sw_mpi_size() > 0 ? sw_mpi_size() : sw_emulator.launcher_size;
+    int size = sw_mpi_size() > 0 ? sw_mpi_size() : launcher_size;
     return size > 0 ? (uint32_t)size : 1;
 }
 
@@ -166,29 +174,45 @@ unsigned sw_emulator_writer(void)
 /* ---- start -----------------------------------------------------------------------------------
  */
 
-bool sw_emulator_load(void)
+/* Longest root first, so that of nested ones the inner one is found. */
+static void insert(struct sw_emulator storage)
 {
-    const char *path = getenv(SW_ENV_EMULATE);
-    uint64_t bytes;
-    if (path == NULL || *path == '\0')
-        return false;
-    char *base = map(path, &bytes);
-    if (base == NULL || !is_sound((const struct sw_emulate_header *)base, bytes)) {
-        if (base != NULL)
-            syscall(SYS_munmap, base, bytes);
-        sw_note(SW_ENV_EMULATE " names no storage that this version can emulate: nothing is held "
-                               "back");
-        return false;
-    }
-    take(base);
-    ask_launcher();
-    return true;
+    unsigned at = sw_emulators_used++;
+    for (; at > 0 && sw_emulators[at - 1].root_bytes < storage.root_bytes; at--)
+        sw_emulators[at] = sw_emulators[at - 1];
+    sw_emulators[at] = storage;
+    SW_EMULATE_COUNT(&sw_emulators[at], processes, 1);
 }
 
-bool sw_emulator_has(const char *path)
+static bool add(const char *path)
 {
-    const char *root = sw_emulator.header->root;
-    size_t bytes = sw_emulator.root_bytes;
-    return strncmp(path, root, bytes) == 0 &&
-           (path[bytes] == '/' || path[bytes] == '\0' || root[bytes - 1] == '/');
+    uint64_t bytes;
+    char *base = sw_emulators_used < SW_EMULATORS ? map(path, &bytes) : NULL;
+    if (base != NULL && is_sound((const struct sw_emulate_header *)base, bytes)) {
+        insert(taken(base));
+        return true;
+    }
+    if (base != NULL)
+        syscall(SYS_munmap, base, bytes);
+    return false;
+}
+
+/* One that cannot be used does not keep the others from it. */
+bool sw_emulators_load(void)
+{
+    char path[PATH_MAX];
+    bool all = true;
+    const char *value = getenv(SW_ENV_EMULATE);
+    for (size_t bytes; value != NULL && *value != '\0'; value += bytes + (value[bytes] == ':')) {
+        bytes = strcspn(value, ":");
+        if (bytes == 0)
+            continue;
+        int length = snprintf(path, sizeof path, "%.*s", (int)bytes, value);
+        all &= length > 0 && (size_t)length < sizeof path && add(path);
+    }
+    if (!all)
+        sw_note(SW_ENV_EMULATE " names no storage that this version can emulate, or more than 4: "
+                               "nothing is held back there");
+    ask_launcher();
+    return sw_emulators_used != 0;
 }

@@ -17,13 +17,16 @@ static __thread struct {
     uint64_t rounds; /* whose exchange they have waited for */
 } own __attribute__((tls_model("initial-exec")));
 
-void sw_emulate_share(int64_t start, int64_t bytes)
+void sw_emulate_share(struct sw_emulator *storage, int64_t start, int64_t bytes)
 {
     own.start = start;
     own.bytes = bytes;
     own.moved = 0;
     own.rounds = 0;
-    sw_law_came(sw_now_ns());
+    if (storage != NULL)
+        sw_law_came(storage, sw_now_ns());
+    else
+        sw_laws_came(sw_now_ns());
 }
 
 /* ROMIO carries out calls one by one whose data does not interleave, unless a hint or its driver

@@ -140,7 +140,7 @@ static void wait_if_asked(struct sw_request *request)
     request->wait_ns = 0;
     if (moment_ns != 0) {
         sw_wait_until(moment_ns);
-        sw_request_waited(moment_ns);
+        sw_request_waited(request, moment_ns);
     }
 }
 

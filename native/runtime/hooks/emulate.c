@@ -1,8 +1,9 @@
 /* SPDX-FileCopyrightText: 2026 The Stripewise developers
  * SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SW_ENV_EMULATE: what is below a directory behaves as on a described storage.  A request is done
- * for real and ends when that storage would have finished it, as the laws in ../emulate have it.
+ * SW_ENV_EMULATE: what is below some directories behaves as on described storages, one for each.
+ * A request is done for real and ends when that storage would have finished it, as the laws in
+ * ../emulate have it.
  */
 #define _GNU_SOURCE
 #include <linux/fs.h>
@@ -34,7 +35,7 @@ static void track_standard_streams(void)
 
 static uint32_t load(void)
 {
-    if (!sw_emulator_load())
+    if (!sw_emulators_load())
         return 0;
     track_standard_streams();
     return SW_ACTIONS_ALL;
@@ -48,10 +49,14 @@ static uint32_t load(void)
 #define MOST_LATE_NS UINT64_C(10000000) /* more than that is not made up for */
 #define LATE_NS UINT64_C(2000000)       /* and 2 %: the host was the limit */
 
+/* The storage that held the thread's last request. */
+static __thread struct sw_emulator *last_one __attribute__((tls_model("initial-exec")));
+
 static void count_late(uint64_t late_ns)
 {
-    SW_EMULATE_COUNT(late, 1);
-    SW_EMULATE_COUNT(late_ns, late_ns);
+    struct sw_emulator *storage = last_one != NULL ? last_one : &sw_emulators[0];
+    SW_EMULATE_COUNT(storage, late, 1);
+    SW_EMULATE_COUNT(storage, late_ns, late_ns);
 }
 
 static void begin(struct sw_request *request)
@@ -63,6 +68,7 @@ static void begin(struct sw_request *request)
     }
     sw_thread.late_ns = 0;
     request->emulated.start_ns = request->start_ns - late_ns;
+    request->emulated.storage = NULL;
     request->emulated.end_ns = 0;
 }
 
@@ -78,26 +84,30 @@ static void overtaken(const struct sw_request *request, uint64_t late_ns, uint64
 /* The chain waits. */
 static void hold(struct sw_request *request)
 {
+    struct sw_emulator *storage = request->emulated.storage;
     uint64_t end_ns = request->emulated.end_ns;
     uint64_t now_ns = sw_now_ns();
     if (end_ns == 0)
         return;
-    SW_EMULATE_COUNT(model_ns, end_ns - request->emulated.start_ns);
+    last_one = storage;
+    SW_EMULATE_COUNT(storage, model_ns, end_ns - request->emulated.start_ns);
     if (now_ns >= end_ns) {
-        sw_law_came(end_ns);
+        sw_law_came(storage, end_ns);
         overtaken(request, now_ns - end_ns, end_ns - request->emulated.start_ns);
         return;
     }
-    SW_EMULATE_COUNT(held, 1);
-    SW_EMULATE_COUNT(held_ns, end_ns - now_ns);
+    SW_EMULATE_COUNT(storage, held, 1);
+    SW_EMULATE_COUNT(storage, held_ns, end_ns - now_ns);
     if (request->wait_ns < end_ns)
         request->wait_ns = end_ns;
 }
 
-void sw_request_waited(uint64_t moment_ns)
+void sw_request_waited(const struct sw_request *request, uint64_t moment_ns)
 {
-    if (sw_emulator.header != NULL)
-        sw_law_came(moment_ns);
+    if (request->emulated.storage != NULL)
+        sw_law_came(request->emulated.storage, moment_ns);
+    else
+        sw_laws_came(moment_ns);
 }
 
 /* ---- data --------------------------------------------------------------------------------------
@@ -108,18 +118,20 @@ static bool is_in_mpiio(void)
     return (sw_thread.active & 1u << SW_LAYER_MPIIO) != 0;
 }
 
-static uint32_t lock_mode(uint32_t slot)
+static uint32_t lock_mode(const struct sw_emulated *file)
 {
-    uint32_t hinted = __atomic_load_n(&sw_emulator.files[slot].lock_mode, __ATOMIC_RELAXED);
-    return hinted != 0 ? hinted - 1 : sw_emulator.header->lock_mode;
+    const struct sw_emulator *storage = file->storage;
+    uint32_t hinted = __atomic_load_n(&storage->files[file->slot].lock_mode, __ATOMIC_RELAXED);
+    return hinted != 0 ? hinted - 1 : storage->header->lock_mode;
 }
 
 /* `moved`: by what the position has gone on already. */
-static int64_t offset_of(const struct sw_request *request, uint64_t layout, int64_t moved)
+static int64_t offset_of(const struct sw_request *request, const struct sw_emulator *storage,
+                         uint64_t layout, int64_t moved)
 {
     if (request->offset >= 0)
         return request->offset;
-    if (sw_layout_count(layout) == 1 && !sw_emulator.has_locks && sw_emulator.rates.jitter <= 0 &&
+    if (sw_layout_count(layout) == 1 && !storage->has_locks && storage->rates.jitter <= 0 &&
         !is_in_mpiio())
         return 0; /* wherever it is */
     int saved_errno = errno;
@@ -135,24 +147,26 @@ static void transfer(struct sw_request *request, struct sw_emulated *file, int64
 {
     bool writes = request->action == SW_DO_WRITE;
     uint64_t layout = sw_emulated_layout(request->fd, file);
-    int64_t offset = offset_of(request, layout, moved);
+    int64_t offset = offset_of(request, file->storage, layout, moved);
     struct sw_transfer wanted = {
+        .storage = file->storage,
         .writes = writes,
         .slot = file->slot,
-        .lock_mode = lock_mode(file->slot),
+        .lock_mode = lock_mode(file),
         .layout = layout,
         .offset = (uint64_t)offset,
         .bytes = (uint64_t)(bytes < MOST_BYTES ? bytes : MOST_BYTES),
         .start_ns = request->emulated.start_ns,
     };
     sw_emulate_round(&wanted, file);
+    request->emulated.storage = file->storage;
     request->emulated.end_ns = sw_law_data(&wanted);
     if (writes) {
-        SW_EMULATE_COUNT(writes, 1);
-        SW_EMULATE_COUNT(written_bytes, wanted.bytes);
+        SW_EMULATE_COUNT(file->storage, writes, 1);
+        SW_EMULATE_COUNT(file->storage, written_bytes, wanted.bytes);
     } else {
-        SW_EMULATE_COUNT(reads, 1);
-        SW_EMULATE_COUNT(read_bytes, wanted.bytes);
+        SW_EMULATE_COUNT(file->storage, reads, 1);
+        SW_EMULATE_COUNT(file->storage, read_bytes, wanted.bytes);
     }
 }
 
@@ -174,8 +188,8 @@ static void after_posting(struct sw_request *request)
     uint64_t end_ns = request->emulated.end_ns;
     if (request->result != 0 || end_ns == 0)
         return;
-    SW_EMULATE_COUNT(model_ns, end_ns - request->emulated.start_ns);
-    if (!sw_posted_put(request->posted, end_ns))
+    SW_EMULATE_COUNT(request->emulated.storage, model_ns, end_ns - request->emulated.start_ns);
+    if (!sw_posted_put(request->posted, request->emulated.storage, end_ns))
         hold(request);
 }
 
@@ -204,39 +218,13 @@ static void after_data(struct sw_request *request)
 /* ---- names -------------------------------------------------------------------------------------
  */
 
-/* Links in the way are followed by the kernel.  Under the lock. */
-static bool lies_below(const struct sw_place *place)
-{
-    char *path = sw_scratch[0];
-    size_t bytes = sw_path_absolute(place->directory, place->path, path, sizeof sw_scratch[0]);
-    if (bytes == 0)
-        return false;
-    if (sw_emulator_has(path) && strstr(path, "/..") == NULL)
-        return true;
-    if (sw_is_below(path, "/proc") || sw_is_below(path, "/sys") || sw_is_below(path, "/dev") ||
-        sw_is_below(path, "/usr") || sw_is_below(path, "/etc"))
-        return false;
-    char *slash = strrchr(path, '/');
-    *slash = '\0';
-    int fd =
-        sw_sys_openat(AT_FDCWD, slash != path ? path : "/", O_PATH | O_CLOEXEC | O_DIRECTORY, 0);
-    bool below =
-        fd >= 0 && sw_real_path(fd, path, sizeof sw_scratch[0]) != 0 && sw_emulator_has(path);
-    if (fd >= 0)
-        sw_sys_close(fd);
-    return below;
-}
-
 /* After the call: the kernel has read the name. */
-static bool is_here(const struct sw_request *request, const struct sw_place *place)
+static struct sw_emulator *storage_at(const struct sw_request *request,
+                                      const struct sw_place *place)
 {
-    struct sw_guarded guarded;
-    if (place->path == NULL || (request->result < 0 && request->error == EFAULT) ||
-        !sw_lock(&guarded))
-        return false;
-    bool below = lies_below(place);
-    sw_unlock(&guarded);
-    return below;
+    if (place->path == NULL || (request->result < 0 && request->error == EFAULT))
+        return NULL;
+    return sw_emulator_at(place);
 }
 
 static bool look(const struct sw_place *place, bool follow, struct statx *status)
@@ -246,14 +234,32 @@ static bool look(const struct sw_place *place, bool follow, struct statx *status
                         status) == 0;
 }
 
-/* Stripes of a file that is not opened for it. */
+/* Stripes of a file that is not opened for it.  Its key is that of no other storage's file. */
 static uint32_t stripes_at(const struct statx *status)
 {
     bool is_new;
-    uint32_t slot =
-        S_ISREG(status->stx_mode) ? sw_file_slot(sw_file_key(status), false, &is_new) : SW_NO_FILE;
-    uint64_t layout = slot == SW_NO_FILE ? 0 : sw_emulator.files[slot].layout;
-    return layout != 0 ? sw_layout_count(layout) : 1;
+    uint64_t key = S_ISREG(status->stx_mode) ? sw_file_key(status) : 0;
+    for (unsigned i = 0; key != 0 && i < sw_emulators_used; i++) {
+        uint32_t slot = sw_file_slot(&sw_emulators[i], key, false, &is_new);
+        uint64_t layout = slot == SW_NO_FILE ? 0 : sw_emulators[i].files[slot].layout;
+        if (layout != 0)
+            return sw_layout_count(layout);
+    }
+    return 1;
+}
+
+static void release(uint64_t key)
+{
+    for (unsigned i = 0; i < sw_emulators_used; i++)
+        sw_file_release(&sw_emulators[i], key);
+}
+
+static bool any_grows(void)
+{
+    for (unsigned i = 0; i < sw_emulators_used; i++)
+        if (sw_emulators[i].rates.growth > 0)
+            return true;
+    return false;
 }
 
 /* What the name stands for, where that matters, before it does no more. */
@@ -264,7 +270,7 @@ static void before_name(struct sw_request *request)
     bool removes = renames || request->action == SW_DO_UNLINK;
     request->emulated.stripes = 1;
     request->emulated.key = 0;
-    if (!removes && sw_emulator.rates.growth <= 0)
+    if (!removes && !any_grows())
         return;
     if (look(&request->target, request->follow && !removes, &status)) {
         request->emulated.stripes = stripes_at(&status);
@@ -292,13 +298,26 @@ static enum sw_operation operation_of(const struct sw_request *request)
     }
 }
 
-static void operate(struct sw_request *request, enum sw_operation operation, uint32_t stripes,
-                    uint32_t objects)
+static void operate(struct sw_request *request, struct sw_emulator *storage,
+                    enum sw_operation operation, uint32_t stripes, uint32_t objects)
 {
-    SW_EMULATE_COUNT(metadata, 1);
+    SW_EMULATE_COUNT(storage, metadata, 1);
+    request->emulated.storage = storage;
     request->emulated.end_ns =
-        sw_law_metadata(operation, stripes, objects, request->emulated.start_ns);
+        sw_law_metadata(storage, operation, stripes, objects, request->emulated.start_ns);
     hold(request);
+}
+
+/* The one that the request is for; of a rename from one to another the latter, which gets the
+ * name. */
+static struct sw_emulator *storage_named(const struct sw_request *request)
+{
+    bool links = request->action == SW_DO_LINK || request->action == SW_DO_SYMLINK;
+    bool renames = request->action == SW_DO_RENAME && sw_emulators_used > 1;
+    struct sw_emulator *second = links || renames ? storage_at(request, &request->second) : NULL;
+    if (second != NULL || (links && request->second.path != NULL))
+        return second;
+    return storage_at(request, &request->target);
 }
 
 static void after_name(struct sw_request *request)
@@ -306,17 +325,15 @@ static void after_name(struct sw_request *request)
     if (request->fd >= 0) {
         const struct sw_emulated *file = sw_emulated_any(request->fd);
         if (file != NULL)
-            operate(request, operation_of(request),
+            operate(request, file->storage, operation_of(request),
                     file->layout != 0 ? sw_layout_count(file->layout) : 1, 0);
         return;
     }
     if (request->result == 0 && request->emulated.key != 0)
-        sw_file_release(request->emulated.key);
-    bool links = request->action == SW_DO_LINK || request->action == SW_DO_SYMLINK;
-    const struct sw_place *place =
-        links && request->second.path != NULL ? &request->second : &request->target;
-    if (is_here(request, place))
-        operate(request, operation_of(request), request->emulated.stripes, 0);
+        release(request->emulated.key);
+    struct sw_emulator *storage = storage_named(request);
+    if (storage != NULL)
+        operate(request, storage, operation_of(request), request->emulated.stripes, 0);
 }
 
 /* ---- opens and closes
@@ -342,8 +359,9 @@ static void after_open(struct sw_request *request)
     bool created;
     int fd = opened(request);
     if (fd < 0) {
-        if (is_here(request, &request->target))
-            operate(request, SW_OPERATION_OPEN, 1, 0);
+        struct sw_emulator *storage = storage_at(request, &request->target);
+        if (storage != NULL)
+            operate(request, storage, SW_OPERATION_OPEN, 1, 0);
         return;
     }
     struct sw_emulated *file =
@@ -351,18 +369,24 @@ static void after_open(struct sw_request *request)
     if (file == NULL)
         return;
     uint32_t stripes = file->layout != 0 ? sw_layout_count(file->layout) : 0;
-    operate(request, created ? SW_OPERATION_CREATE : SW_OPERATION_OPEN, stripes > 0 ? stripes : 1,
-            stripes);
+    operate(request, file->storage, created ? SW_OPERATION_CREATE : SW_OPERATION_OPEN,
+            stripes > 0 ? stripes : 1, stripes);
 }
 
 /* What was written is on the storage when its request has ended. */
+static void sync_file(struct sw_request *request, const struct sw_emulated *file)
+{
+    SW_EMULATE_COUNT(file->storage, metadata, 1);
+    request->emulated.storage = file->storage;
+    request->emulated.end_ns = sw_law_latency(file->storage, request->emulated.start_ns);
+}
+
 static void before_close(struct sw_request *request)
 {
-    if (sw_options.sync && sw_emulated_file(request->fd) != NULL && sw_own_process() &&
-        sw_fd_take_written(request->fd)) {
+    const struct sw_emulated *file = sw_options.sync ? sw_emulated_file(request->fd) : NULL;
+    if (file != NULL && sw_own_process() && sw_fd_take_written(request->fd)) {
         request->synced = true;
-        SW_EMULATE_COUNT(metadata, 1);
-        request->emulated.end_ns = sw_law_latency(request->emulated.start_ns);
+        sync_file(request, file);
     }
     sw_descriptor_gone((unsigned)request->fd, (unsigned)request->fd);
 }
@@ -370,20 +394,38 @@ static void before_close(struct sw_request *request)
 /* ---- the member
  * ---------------------------------------------------------------------------------- */
 
+static bool any_is_lustre(void)
+{
+    for (unsigned i = 0; i < sw_emulators_used; i++)
+        if (sw_is_lustre(&sw_emulators[i]))
+            return true;
+    return false;
+}
+
 /* Parallel file systems cannot have two files share their data; what asks for that copies then. */
 static bool before_control(struct sw_request *request)
 {
     bool shares = request->command == FICLONE || request->command == FICLONERANGE;
-    bool asks_lustre = (sw_emulator.header->flags & SW_EMULATE_LUSTRE) != 0;
-    struct sw_emulated *file = shares || asks_lustre ? sw_emulated_file(request->fd) : NULL;
+    struct sw_emulated *file = shares || any_is_lustre() ? sw_emulated_file(request->fd) : NULL;
     if (file == NULL)
         return true;
-    if (asks_lustre &&
+    request->emulated.storage = file->storage;
+    if (sw_is_lustre(file->storage) &&
         sw_lustre_control(request, file, request->emulated.start_ns, &request->emulated.end_ns))
         return false;
     request->result = -1;
     request->error = EOPNOTSUPP;
     return !shares;
+}
+
+static bool before_sync(struct sw_request *request)
+{
+    const struct sw_emulated *file = sw_emulated_file(request->fd);
+    if (file == NULL)
+        return true;
+    sync_file(request, file);
+    request->result = 0;
+    return false;
 }
 
 static bool before(struct sw_request *request)
@@ -401,12 +443,7 @@ static bool before(struct sw_request *request)
         before_close(request);
         return true;
     case SW_DO_SYNC:
-        if (sw_emulated_file(request->fd) == NULL)
-            return true;
-        SW_EMULATE_COUNT(metadata, 1);
-        request->emulated.end_ns = sw_law_latency(request->emulated.start_ns);
-        request->result = 0;
-        return false;
+        return before_sync(request);
     case SW_DO_CONTROL:
         return before_control(request);
     default:

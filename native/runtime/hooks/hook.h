@@ -41,9 +41,10 @@ struct sw_request {
     uint64_t wait_ns;       /* set by a member: CLOCK_MONOTONIC, not to go on before it */
     const void *posted;     /* control block of an asynchronous transfer, which is only begun */
     bool opens_stream;      /* of an open: the result is a FILE * */
-    struct {                /* the emulated storage's own */
+    struct {                /* the emulated storages' own */
+        struct sw_emulator *storage; /* that holds this request */
         uint64_t start_ns;
-        uint64_t end_ns; /* 0: it does not hold this request */
+        uint64_t end_ns; /* 0: none does */
         uint64_t key;    /* of the file that goes */
         uint32_t stripes;
         bool is_absent; /* the file, before the open */
@@ -66,6 +67,17 @@ struct sw_hook {
 
 /* Room for a changed path, PATH_MAX bytes until the request ends; NULL if there is none. */
 char *sw_request_room(struct sw_request *request, unsigned which);
+/* What a name is for, where SW_ENV_REDIRECT has patterns of names. */
+enum sw_redirection {
+    SW_REDIRECT_FIND,      /* the file, wherever it is */
+    SW_REDIRECT_KEEP,      /* the same, or it is made */
+    SW_REDIRECT_MAKE,      /* it is made, whatever is there */
+    SW_REDIRECT_STORAGE,   /* the file system that it is on, or will be */
+    SW_REDIRECT_DIRECTORY, /* it is none of a file */
+};
+/* Changes an absolute path, of so many bytes in a room of `room`, as SW_ENV_REDIRECT says; false:
+ * it stays. */
+bool sw_redirected(char *path, size_t bytes, size_t room, enum sw_redirection purpose);
 /* Asks the kernel, which reads it without harm; a member must not read any other path. */
 bool sw_path_is_readable(const char *path);
 
@@ -88,7 +100,7 @@ void sw_program_starts(const char *path, bool searched);
 void sw_posted_done(const void *block);
 
 /* A request has been waited for until then. */
-void sw_request_waited(uint64_t moment_ns);
+void sw_request_waited(const struct sw_request *request, uint64_t moment_ns);
 
 /* Tells the thread how late it woke up. */
 void sw_wait_until(uint64_t moment_ns);

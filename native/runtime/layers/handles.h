@@ -15,10 +15,13 @@
 
 #define SW_ENTRY_DIMS 8 /* extents of datasets with more dimensions are not kept here */
 
+struct sw_emulator;
+
 struct sw_handle_entry {
     uint64_t handle; /* 0: free */
     struct sw_file *file;
     uint64_t age;
+    struct sw_emulator *storage; /* MPI-IO: that emulates the file's, NULL: none is known */
     /* MPI-IO: the file view, to know offsets in bytes.  -1: unknown. */
     int64_t view_start;
     int64_t view_unit;

@@ -73,11 +73,14 @@ void sw_mpi_data_done(struct sw_call *call, sw_handle file, enum sw_op op, int r
 /* ---- open and close -------------------------------------------------------------- */
 
 static void opened(sw_handle handle, const char *path, int amode, struct sw_file *file,
-                   const struct sw_mpi_hints *hints)
+                   const struct sw_mpi_hints *hints, struct sw_emulator *storage)
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();
-    struct sw_handle_entry entry = {
-        .handle = handle, .file = file, .view_unit = 1, .view_contiguous = true};
+    struct sw_handle_entry entry = {.handle = handle,
+                                    .file = file,
+                                    .storage = storage,
+                                    .view_unit = 1,
+                                    .view_contiguous = true};
     if (hints->overriding)
         entry.override_path = strdup(path);
     sw_handle_put(&sw_mpi_files, &entry);
@@ -109,12 +112,13 @@ static int open_file(open_function *real, const char *name, const void *caller, 
     call.position = sw_mpi_plugin() != NULL ? sw_mpi_plugin()->open_bits(amode) : 0;
     sw_mpi_hints_merge(&hints, SW_SETTING_MPIIO, path, info);
     uint64_t series = sw_mpi_series_open(&hints, comm, path, amode);
-    sw_mpi_hints_tell(&hints);
+    struct sw_emulator *storage =
+        sw_mpi_hints_tell(&hints, path, (call.position & SW_OPEN_CREATE) != 0);
     int result = real(comm, path, amode, hints.merged, handle);
     sw_emulate_open_end();
     struct sw_file *file = path != NULL ? sw_file_get(SW_LAYER_MPIIO, path) : NULL;
     if (result == SW_MPI_SUCCESS)
-        opened(*handle, path, amode, file, &hints);
+        opened(*handle, path, amode, file, &hints, storage);
     if (result == SW_MPI_SUCCESS)
         sw_mpi_series_opened(series, *handle, file);
     sw_mpi_hints_done(&hints);

@@ -54,7 +54,7 @@ static inline void sw_mpi_before(struct sw_call *call, sw_handle file, uint16_t 
                                  sw_handle datatype)
 {
     call->event_flags = flags;
-    if ((op == SW_OP_READ_COLLECTIVE || op == SW_OP_WRITE_COLLECTIVE) && sw_emulating())
+    if ((op == SW_OP_READ_COLLECTIVE || op == SW_OP_WRITE_COLLECTIVE) && sw_emulators_used != 0)
         sw_mpi_tell_share(file, flags, offset, count, datatype);
     if (flags & SW_EVENT_POINTER)
         sw_mpi_pointer(call, file);
@@ -87,8 +87,9 @@ void sw_mpi_hints_remerge(struct sw_mpi_hints *hints, const char *path, sw_handl
 bool sw_mpi_hints_extend(struct sw_mpi_hints *with, const struct sw_hint *wanted, size_t count);
 void sw_mpi_hints_replace(struct sw_mpi_hints *hints, const struct sw_mpi_hints *with);
 void sw_mpi_hints_done(struct sw_mpi_hints *hints);
-/* Tells the emulated storage, before the open. */
-void sw_mpi_hints_tell(const struct sw_mpi_hints *hints);
+/* Tells the emulated storage that the file will be on, before the open; NULL: none. */
+struct sw_emulator *sw_mpi_hints_tell(const struct sw_mpi_hints *hints, const char *path,
+                                      bool creates);
 /* Records what the program passed and what was applied, for a layer above MPI-IO. */
 void sw_mpi_hints_requested(const struct sw_mpi_hints *hints, int layer, struct sw_file *file);
 /* Records what an info holds. */

@@ -118,17 +118,18 @@ void sw_mpi_hints_done(struct sw_mpi_hints *hints)
     sw_inside_end();
 }
 
-void sw_mpi_hints_tell(const struct sw_mpi_hints *hints)
+struct sw_emulator *sw_mpi_hints_tell(const struct sw_mpi_hints *hints, const char *path,
+                                      bool creates)
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();
     char text[TEXT_BYTES];
-    if (!sw_emulating())
-        return;
+    if (sw_emulators_used == 0)
+        return NULL;
     sw_inside_begin();
     bool known = plugin != NULL && plugin->info_text(hints->merged, text, sizeof text) == 0;
     sw_inside_end();
-    sw_emulate_open_begin(known ? text : "",
-                          plugin != NULL && strcmp(plugin->family, "openmpi") == 0);
+    return sw_emulate_open_begin(path, creates, known ? text : "",
+                                 plugin != NULL && strcmp(plugin->family, "openmpi") == 0);
 }
 
 /* ---- recording ----------------------------------------------------------------- */

@@ -27,7 +27,7 @@ void sw_mpi_view_piece(struct sw_handle_entry *entry, sw_handle filetype)
     struct piece piece = {0, 0};
     int64_t lower;
     entry->piece_bytes = 0;
-    if (plugin == NULL || !sw_emulating())
+    if (plugin == NULL || sw_emulators_used == 0)
         return;
     sw_inside_begin();
     if (plugin->type_pieces(filetype, add, &piece) == 0 &&
@@ -59,11 +59,11 @@ void sw_mpi_tell_share(sw_handle file, uint16_t flags, sw_mpi_offset offset, int
                        sw_handle datatype)
 {
     const struct sw_plugin *plugin = sw_mpi_plugin();
-    struct sw_handle_entry entry;
+    struct sw_handle_entry entry = {.storage = NULL};
     int64_t bytes = 0;
     int64_t start = -1;
-    if (plugin != NULL && count > 0 && sw_handle_find(&sw_mpi_files, file, &entry) &&
-        (flags & SW_EVENT_SHARED) == 0) {
+    bool known = sw_handle_find(&sw_mpi_files, file, &entry);
+    if (plugin != NULL && count > 0 && known && (flags & SW_EVENT_SHARED) == 0) {
         sw_inside_begin();
         int64_t element = plugin->type_bytes(datatype);
         if ((flags & SW_EVENT_POINTER) != 0)
@@ -72,5 +72,5 @@ void sw_mpi_tell_share(sw_handle file, uint16_t flags, sw_mpi_offset offset, int
         if (element > 0 && offset >= 0 && !__builtin_mul_overflow(element, count, &bytes))
             start = place_of(&entry, offset * entry.view_unit, bytes);
     }
-    sw_emulate_share(start, start >= 0 ? bytes : 0);
+    sw_emulate_share(entry.storage, start, start >= 0 ? bytes : 0);
 }
