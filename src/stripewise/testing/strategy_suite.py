@@ -15,7 +15,7 @@ from zlib import crc32
 
 from stripewise.model import Configuration, ProgramFacts, Trial, TrialState, Value
 from stripewise.strategies import Proposal, Strategy, create
-from stripewise.tunables import Space, find_space
+from stripewise.tunables import Space, find_space, get
 
 Answer = Callable[[Mapping[str, Value]], float]
 _MOST_POINTS = 300
@@ -73,12 +73,17 @@ class StrategySuite:
 
     def test_proposes_points_of_the_space(self) -> None:
         """Every setting is a tunable of the space with a value of its ladder."""
-        ladders = {d.tunable.name: d.values for d in self.space().dimensions}
-        proposals = play(self.make(), _bowl, most=40)
+        strategy = self.make()
+        ladders = {d.tunable.name: d.values for d in strategy.space.dimensions}
+        assert [d.tunable for d in self.space().dimensions] == [
+            d.tunable for d in strategy.space.dimensions
+        ]
+        proposals = play(strategy, _bowl, most=40)
         assert proposals
         for proposal in proposals:
             assert proposal.settings, "the default point is the baseline, not a proposal"
-            assert all(value in ladders[name] for name, value in proposal.settings.items())
+            for name, value in proposal.settings.items():
+                assert value in ladders[name] or get(name).search.from_trials
             assert proposal.reason
 
     def test_never_repeats_a_point(self) -> None:

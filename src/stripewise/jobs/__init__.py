@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Job scripts of users: what they ask for and start, and changes that can be taken back."""
+
+from typing import TYPE_CHECKING
+
+from stripewise._lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from stripewise.jobs._changes import Changes as Changes
+    from stripewise.jobs._directives import Directive as Directive
+    from stripewise.jobs._launches import LaunchLine as LaunchLine
+    from stripewise.jobs._marks import is_rewritten as is_rewritten
+    from stripewise.jobs._marks import revert as revert
+    from stripewise.jobs._on_tier import OnTier as OnTier
+    from stripewise.jobs._on_tier import script_on_tier as script_on_tier
+    from stripewise.jobs._options import JobOption as JobOption
+    from stripewise.jobs._quoting import quote as quote
+    from stripewise.jobs._resources import JobResources as JobResources
+    from stripewise.jobs._rewrite import rewrite as rewrite
+    from stripewise.jobs._script import JobScript as JobScript
+else:
+    __getattr__, __all__ = lazy_exports(__name__)

@@ -1,0 +1,39 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is to be changed in a job script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stripewise.model import JobSettings
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Changes of a job script.
+
+    Attributes:
+        wrap: Words put in front of the program of launch line `step`.
+        step: Number of the launch line; None: the only one.
+        directives: New lines below the last #SBATCH or #DW line, as "#DW jobdw type=scratch".
+        drop_burst_buffer: Take the #DW, #BB and #BB_LUA lines out.
+        options: Option of sbatch to its value: replaced where it stands, or added; None takes it
+            out, and "" is for options without a value.
+        job: Ranks, ranks per node and threads go into the launch line, and into the #SBATCH
+            options where these say them; its environment and its burst buffer are not used.
+        directory: Name of an environment variable: the script goes to that directory first.
+        exports: Environment variable to value, set before the first command of the script.
+        notes: Comments for people.
+    """
+
+    wrap: tuple[str, ...] = ()
+    step: int | None = None
+    directives: tuple[str, ...] = ()
+    drop_burst_buffer: bool = False
+    options: Mapping[str, str | None] = field(default_factory=dict)
+    job: JobSettings = field(default_factory=JobSettings)
+    directory: str = ""
+    exports: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,272 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The launch lines of a script: the commands that start MPI ranks, and the programs they start.
+
+A variable that the script gives one plain value, such as `MPIRUN="mpirun -np 4"`, is read as
+that value.  Where it is not certain which word is the program, a launch line says why.
+"""
+
+from __future__ import annotations
+
+import bisect
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from stripewise.errors import UsageError
+from stripewise.jobs._shell import Command, Reading
+from stripewise.jobs._word import Word
+from stripewise.readers import is_launcher
+from stripewise.runtime import LauncherReading, read_launcher
+
+_BEFORE = frozenset(
+    "time nice nohup env exec command builtin numactl taskset timeout stdbuf ionice setsid chrt"
+    " strace ltrace perf unbuffer catchsegv ddt map forge scalasca scan totalview perf-report"
+    " xargs parallel hpcrun likwid-perfctr likwid-pin likwid-mpirun valgrind sudo"
+    " prlimit trace-cmd systemd-run aps vtune amplxe-cl gdb cgexec".split()
+)
+_RUN_TEXT = frozenset("eval bash sh dash ksh zsh csh tcsh ssh".split())
+_NO_LAUNCHERS = ("sh", "bash", "py", "pl", "csh", "log", "out", "txt", "conf")
+_IN_TEXT = re.compile(
+    r"(?:^|[\s;&|/(`])(srun|aprun|jsrun|ibrun|orterun|prterun|mpirun|mpiexec)(?=$|[\s;.])"
+)
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+_SPECIAL = re.compile(r"[$`*?\[\]{}~]")
+_VARIABLES = re.compile(r"\$\w+|\$\{\w+\}")
+_LOCATED = re.compile(r"(?:\$\(|`)\s*(?:which|command -v|type -p)\s+([\w.]+)\s*(?:\)|`)")
+
+
+@dataclass(frozen=True)
+class LaunchLine:
+    """A command of a script that starts MPI ranks.
+
+    Attributes:
+        number: In the script, from 1.
+        first_line / last_line: Of the script, from 1.
+        text: As written, from the launcher on.
+        launcher: "srun", "mpirun", ...: the file name, without a suffix.
+        words: From the launcher on, without quotes; variables and substitutions as written;
+            bytes that are not UTF-8 as surrogates.
+        program: Its word; "" where it is not certain.
+        arguments: The words after the program.
+        problem: Why the program is not certain; "" if it is.
+        is_plain: The shell takes every word as it is.
+        ranks / ranks_per_node / cpus_per_rank / nodes: Numbers of its options; None where the
+            line says none, or not a number.
+        start / end: Bytes of the command in the script, redirections included.
+        spans: Start and end of every word.
+        program_at: First byte of the program's word; -1 where it is not certain.
+        read_twice: What reads its words again, so that they cannot be quoted: "`" where the
+            command stands between backquotes, "parallel"; "" if nothing does.
+        known: The words with the variables whose values are known, each with the index of the
+            word that it is from.
+    """
+
+    number: int
+    first_line: int
+    last_line: int
+    text: str
+    launcher: str
+    words: tuple[str, ...]
+    program: str
+    arguments: tuple[str, ...]
+    problem: str
+    is_plain: bool
+    ranks: int | None = None
+    ranks_per_node: int | None = None
+    cpus_per_rank: int | None = None
+    nodes: int | None = None
+    start: int = field(default=0, repr=False)
+    end: int = field(default=0, repr=False)
+    spans: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    program_at: int = field(default=-1, repr=False)
+    read_twice: str = field(default="", repr=False)
+    known: tuple[tuple[str, int], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A word, or one of those that a variable stands for; `index` is that in the command."""
+
+    text: str
+    index: int
+    is_first: bool
+    is_open: bool
+
+
+class _UnclearError(Exception):
+    """Which word is the program is not certain; the message says why."""
+
+
+def read_launches(text: str, reading: Reading) -> tuple[LaunchLine, ...]:
+    """Return the launch lines among the commands of a script, whose text is Latin-1."""
+    newlines = [match.start() for match in re.finditer("\n", text)]
+    found: list[LaunchLine] = []
+    for command in reading.commands:
+        known = list(_known_words(command, reading))
+        place = _launcher_place(known)
+        if place is not None:
+            found.append(_launch(len(found) + 1, text, newlines, command, known[place:]))
+    return tuple(found)
+
+
+def calls_sbatch(reading: Reading) -> bool:
+    """Whether a command of the script submits a job."""
+    for command in reading.commands:
+        names = [os.path.basename(word.text) for word in command.words]
+        if names and (names[0] == "sbatch" or (_is_before(names[0]) and "sbatch" in names)):
+            return True
+    return False
+
+
+def utf8(text: str) -> str:
+    """Bytes as Latin-1 to text, in which those that are not UTF-8 are surrogates."""
+    return text.encode("latin-1").decode("utf-8", "surrogateescape")
+
+
+def _known_words(command: Command, reading: Reading) -> Iterator[_Known]:
+    """The words of a command, with the values of variables that are given one, and plainly."""
+    for index, word in enumerate(command.words):
+        value = _only_value(word, reading) if word.variable else None
+        if value is None:
+            is_open = word.is_open and not _is_program(word, reading)
+            yield _Known(word.text, index, True, is_open)
+        elif word.is_open:
+            for i, part in enumerate(value.split()):
+                yield _Known(part, index, i == 0, not _VARIABLES.sub("", part))
+        else:
+            yield _Known(value, index, True, False)
+
+
+def _only_value(word: Word, reading: Reading) -> str | None:
+    """The value of a variable that is given one; variables in it are left as they are."""
+    values = reading.values.get(word.variable, [])
+    if len(values) != 1 or values[0] is None:
+        return None
+    text = values[0].text
+    located = _LOCATED.fullmatch(text)
+    if located:
+        return located[1]
+    return None if _SPECIAL.search(_VARIABLES.sub("", text)) else text
+
+
+def _is_program(word: Word, reading: Reading) -> bool:
+    """Whether all values of a variable begin as no option does, and are not empty."""
+    name = word.variable
+    if name not in reading.programs:  # once for each name: a long script may use it often
+        values = reading.values.get(name, [])
+        reading.programs[name] = bool(values) and all(map(_begins_as_program, values))
+    return reading.programs[name]
+
+
+def _begins_as_program(value: Word | None) -> bool:
+    text = value.text if value else ""
+    if not text or text[0] in "-`" or text[0].isspace():
+        return False
+    return not text.startswith("$") or re.match(r"\$(\w+|\{\w+\})/", text) is not None
+
+
+def _launcher_place(known: Sequence[_Known]) -> int | None:
+    """Index of the launcher; of the first word where the command runs text that names one."""
+    if not known:
+        return None
+    if _is_launcher_word(known[0].text):
+        return 0
+    name = os.path.basename(known[0].text)
+    if _is_before(name):
+        for place, word in enumerate(known):
+            if _is_launcher_word(word.text):
+                return place
+    if name in _RUN_TEXT and any(_IN_TEXT.search(word.text) for word in known[1:]):
+        return 0
+    return None
+
+
+def _is_before(name: str) -> bool:
+    return name in _BEFORE
+
+
+def _is_launcher_word(text: str) -> bool:
+    name = os.path.basename(text)
+    return is_launcher(name) and name.rpartition(".")[2] not in _NO_LAUNCHERS
+
+
+def _launch(
+    number: int, text: str, newlines: list[int], command: Command, known: Sequence[_Known]
+) -> LaunchLine:
+    words = command.words[known[0].index :]
+    reading, program_at, program, problem = LauncherReading(0), -1, -1, ""
+    try:
+        reading = _reading(known)
+        program = _program(known, reading)
+        program_at = command.words[program].start
+    except _UnclearError as error:
+        problem = str(error)
+    after = command.words[program + 1 :] if program >= 0 else ()
+    return LaunchLine(
+        number=number,
+        first_line=bisect.bisect_left(newlines, command.start) + 1,
+        last_line=bisect.bisect_left(newlines, command.end - 1) + 1,
+        text=utf8(text[words[0].start : command.end]),
+        launcher=os.path.basename(known[0].text).partition(".")[0],
+        words=tuple(utf8(word.text) for word in words),
+        program=utf8(command.words[program].text) if program >= 0 else "",
+        arguments=tuple(utf8(word.text) for word in after),
+        problem=problem,
+        is_plain=all(word.is_plain for word in words),
+        ranks=_number(reading.ranks),
+        ranks_per_node=_number(reading.ranks_per_node),
+        cpus_per_rank=_number(reading.cpus_per_rank),
+        nodes=_number(reading.nodes.partition("-")[0]),
+        start=command.start,
+        end=command.end,
+        spans=tuple((word.start, word.end) for word in words),
+        program_at=program_at,
+        read_twice=_read_twice(command),
+        known=tuple((utf8(k.text), k.index - known[0].index) for k in known),
+    )
+
+
+def _reading(known: Sequence[_Known]) -> LauncherReading:
+    texts = [word.text for word in known]
+    if os.path.basename(texts[0]) in _RUN_TEXT:
+        raise _UnclearError(f"{os.path.basename(texts[0])} runs a text that starts the ranks")
+    if ":" in texts:
+        raise _UnclearError("the line starts several programs (':')")
+    try:
+        return read_launcher([utf8(text) for text in texts])
+    except UsageError as error:
+        if "--multi-prog" in texts:
+            raise _UnclearError("the programs stand in the file of --multi-prog") from None
+        raise _UnclearError(getattr(error, "cause", str(error))) from None
+
+
+def _program(known: Sequence[_Known], reading: LauncherReading) -> int:
+    """Index in the command of the word that is the program."""
+    place = reading.program
+    while place < len(known) and os.path.basename(known[place].text) == "env":
+        following = place + 1
+        while following < len(known) and _ASSIGNMENT.fullmatch(known[following].text):
+            following += 1
+        if following >= len(known) or known[following].text.startswith("-"):
+            break
+        place = following
+    word = known[place]
+    if word.is_open:
+        raise _UnclearError(
+            f"{word.text} stands where the program may begin, and may hold options of the launcher"
+        )
+    if not word.is_first:
+        raise _UnclearError("a variable holds both options of the launcher and the program")
+    return word.index
+
+
+def _read_twice(command: Command) -> str:
+    if command.in_backquotes:
+        return "`"
+    return "parallel" if os.path.basename(command.words[0].text) == "parallel" else ""
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

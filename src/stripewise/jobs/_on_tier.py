@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A job script that works on a storage tier, or keeps its large files there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from stripewise.errors import UsageError
+from stripewise.jobs._changes import Changes
+from stripewise.jobs._rewrite import rewrite
+from stripewise.jobs._script import JobScript
+from stripewise.model import JobSettings
+from stripewise.tiers import Pool, Tier, TierRequest
+
+MOST_STAGED = 200
+"""So many lines of staging at most; more make the script unreadable (assumed)."""
+
+
+@dataclass(frozen=True)
+class OnTier:
+    """How a job uses a tier.
+
+    Attributes:
+        tier / pool: Kind of tier, and where its nodes come from.
+        request: What the job asks for; None: it uses none.
+        own: The script has lines of its own for the tier, and goes to its directory by itself.
+        inputs: Name to whether it is a directory: copied to the tier before the job, one by one,
+            where the request names no directory.
+        source: The directory that they are in.
+        is_hybrid: Only some files lie on the tier; the job works where it is.
+    """
+
+    tier: Tier
+    request: TierRequest | None = None
+    pool: Pool | None = None
+    own: bool = False
+    inputs: Mapping[str, bool] = field(default_factory=dict)
+    source: Path = Path()
+    is_hybrid: bool = False
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The directives.
+
+        Raises:
+            UsageError: Too much would be staged, or what the tier cannot name.
+        """
+        if self.request is None:
+            return ()
+        lines = self.tier.directives(self.request, self.pool)
+        if self.request.stage_in is not None or not self.inputs:
+            return lines
+        staged = tuple(
+            self.tier.staged(self.request, self.source / name, name, is_directory=is_directory)
+            for name, is_directory in self.inputs.items()
+        )
+        if len(staged) > MOST_STAGED:
+            raise UsageError(
+                f"{len(staged)} files would be staged in one by one: put them into a directory, "
+                "and name it with --stage-in"
+            )
+        return (*lines[:1], *staged, *lines[1:])
+
+    @property
+    def variable(self) -> str:
+        """Name of the variable whose directory the job goes to; "" if it stays where it is."""
+        if self.request is None or self.own or self.is_hybrid:
+            return ""
+        return self.tier.directory_variable(self.request)
+
+
+def script_on_tier(
+    script: JobScript,
+    on: OnTier,
+    *,
+    step: int | None = None,
+    wrap: tuple[str, ...] = (),
+    job: JobSettings | None = None,
+    exports: Mapping[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+) -> bytes:
+    """Return the script as a job that uses the tier, with marks by which it can be reverted.
+
+    Args:
+        script: The user's.
+        on: How it uses the tier.
+        step: Number of the launch line that is changed; None: the only one.
+        wrap: Words in front of its program.
+        job: Ranks and threads; those of the script if not given.
+        exports: Variables that are set before the first command.
+        notes: Comments for people.
+
+    Raises:
+        UsageError: It cannot be changed so, or the tier cannot hold a name.
+    """
+    resources = job or JobSettings()
+    changes = Changes(
+        wrap=wrap,
+        step=step,
+        directives=on.lines,
+        drop_burst_buffer=bool(script.burst_buffer) and (on.own or on.request is None),
+        job=replace(resources, burst_buffer_nodes=None, burst_buffer_files=None),
+        directory=on.variable,
+        exports=exports or {},
+        notes=notes,
+    )
+    return rewrite(script, changes)

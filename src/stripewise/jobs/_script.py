@@ -1,0 +1,217 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A job script: what it asks for, and how it starts its ranks."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from stripewise.errors import UsageError
+from stripewise.inputs import JOB_SCRIPT
+from stripewise.jobs._csh import read_csh
+from stripewise.jobs._directives import Directive, read_directives
+from stripewise.jobs._launches import LaunchLine, calls_sbatch, read_launches
+from stripewise.jobs._options import JobOption, read_options, sbatch_arguments
+from stripewise.jobs._resources import JobResources, read_resources
+from stripewise.jobs._shell import Reading, read_shell
+from stripewise.text import printable
+
+_SH = ("sh", "bash", "ksh", "ksh93", "mksh", "zsh", "dash", "ash", "rbash")
+_CSH = ("csh", "tcsh")
+_LAUNCHER = re.compile(r"(?<![\w.-])(srun|aprun|orterun|mpirun|mpiexec)(?![\w-])")
+
+
+@dataclass(frozen=True)
+class JobScript:
+    """A job script, as bytes and as what they say.
+
+    Attributes:
+        data: The script.
+        name: For messages.
+        kind: "sh" (sh, bash, ksh, zsh, dash), "csh" (csh, tcsh), "python" or "other".
+        options: The #SBATCH options.
+        burst_buffer: The #DW, #BB and #BB_LUA lines.
+        launches: The commands that start MPI ranks.
+        resources: What the options ask for.
+        calls_sbatch: The script submits jobs itself.
+        problem: Why the commands were not read to the end; "" if they were.
+        is_crlf: The first line ends in a carriage return and a newline.
+        breaks: Positions of lines before which another line may be put.
+    """
+
+    data: bytes
+    name: str
+    kind: str
+    options: tuple[JobOption, ...]
+    burst_buffer: tuple[Directive, ...]
+    launches: tuple[LaunchLine, ...]
+    resources: JobResources
+    calls_sbatch: bool
+    problem: str = ""
+    is_crlf: bool = False
+    breaks: tuple[int, ...] = field(default=(0,), repr=False)
+
+    @classmethod
+    def parse(cls, data: bytes, name: str = "job script") -> JobScript:
+        """Read a script.
+
+        Raises:
+            UsageError: It is empty, too large, binary, or has no #! line, or a #SBATCH line has a
+                quote that is not closed.
+        """
+        _check(data, name)
+        kind, is_crlf = _kind(data), data.partition(b"\n")[0].endswith(b"\r")
+        text = data.decode("latin-1")
+        reading = _read(text, kind, is_crlf)
+        try:
+            options, is_heterogeneous = read_options(data)
+        except UsageError as error:
+            raise UsageError(f"{printable(name)}: {error}") from None
+        return cls(
+            data=data,
+            name=printable(name),
+            kind=kind,
+            options=options,
+            burst_buffer=read_directives(data),
+            launches=read_launches(text, reading),
+            resources=read_resources(options, is_heterogeneous),
+            calls_sbatch=calls_sbatch(reading)
+            or (kind in ("python", "other") and b"sbatch" in _without_comments(data)),
+            problem=_problem(text, reading),
+            is_crlf=is_crlf,
+            breaks=tuple(reading.breaks),
+        )
+
+    def sbatch_arguments(self, drop: Collection[str] = ()) -> tuple[str, ...]:
+        """Return the #SBATCH options as arguments of sbatch: `--name=value`.
+
+        Between the parts of a heterogeneous job stands ":".
+
+        Args:
+            drop: Long names of options to leave out.
+        """
+        return sbatch_arguments(self.options, drop)
+
+    def launch(self, step: int | None = None) -> LaunchLine:
+        """Return the launch line of a number, or the only one.
+
+        Raises:
+            UsageError: There is none, none of that number, or more than one and no number.
+        """
+        if not self.launches:
+            raise UsageError(f"{self.name}: {self._why_none}")
+        if step is None and len(self.launches) == 1 and not self._is_cut:
+            return self.launches[0]
+        listed = _listed(self.launches)
+        if step is None and self._is_cut:
+            raise UsageError(
+                f"{self.name}: {self.problem}, so there may be more launch lines than these; "
+                f"choose one with --step N ({listed})"
+            )
+        if step is None:
+            raise UsageError(
+                f"{self.name}: {len(self.launches)} launch lines; choose one with --step N "
+                f"({listed})"
+            )
+        if not 1 <= step <= len(self.launches):
+            raise UsageError(f"{self.name}: no launch line {step}; there are these: {listed}")
+        return self.launches[step - 1]
+
+    @cached_property
+    def _is_cut(self) -> bool:
+        """Whether there may be launch lines in what could not be read."""
+        if not self.problem:
+            return False
+        stopped = self.breaks[-2] if len(self.breaks) > 1 else 0
+        last = max((launch.end for launch in self.launches), default=0)
+        rest = self.data[max(stopped, last) :].decode("latin-1")
+        return _LAUNCHER.search(rest) is not None
+
+    @property
+    def _why_none(self) -> str:
+        if self.kind in ("python", "other"):
+            return (
+                f"the script is for {_interpreter(self.data) or 'another program'}, and launch "
+                "lines are found in shell scripts only; write the launch line in a shell script"
+            )
+        if self.problem:
+            return f"no launch line found, and {self.problem}; check the script with bash -n"
+        return (
+            "no launch line found; write the program's start as srun, mpirun, mpiexec or aprun "
+            "by its name"
+        )
+
+
+def _check(data: bytes, name: str) -> None:
+    shown = printable(name)
+    if not data.strip():
+        raise UsageError(f"{shown}: the script is empty; name the file of a job script")
+    if len(data) > JOB_SCRIPT.file_bytes:
+        raise UsageError(
+            f"{shown}: {len(data)} bytes, and sbatch takes {JOB_SCRIPT.file_bytes} at most; "
+            f"{JOB_SCRIPT.remedy}"
+        )
+    if b"\0" in data:
+        raise UsageError(
+            f"{shown}: holds NUL bytes, so it is no script; name the job script, not the program"
+        )
+    if not data.startswith(b"#!"):
+        first = data.lstrip(b"\xef\xbb\xbf").partition(b"\n")[0][:40].decode("utf-8", "replace")
+        raise UsageError(
+            f"{shown}: the first line is {printable(first)!r}, and sbatch demands an interpreter "
+            "there; write #!/bin/bash as the first line"
+        )
+
+
+def _interpreter(data: bytes) -> str:
+    words = data[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
+    names = [os.path.basename(word) for word in words if not word.startswith("-")]
+    if names[:1] == ["env"]:
+        names = [name for name in names[1:] if "=" not in name]
+    return names[0] if names else ""
+
+
+def _kind(data: bytes) -> str:
+    name = _interpreter(data)
+    if name in _SH:
+        return "sh"
+    if name in _CSH:
+        return "csh"
+    return "python" if name.startswith("python") else "other"
+
+
+def _read(text: str, kind: str, is_crlf: bool) -> Reading:
+    if kind == "sh":
+        return read_shell(text, is_crlf)
+    if kind == "csh":
+        return read_csh(text, is_crlf)
+    return Reading(breaks=[0, len(text)])
+
+
+def _problem(text: str, reading: Reading) -> str:
+    if not reading.problem:
+        return ""
+    line = text.count("\n", 0, reading.stopped) + 1
+    return f"line {line} is not understood ({reading.problem})"
+
+
+def _without_comments(data: bytes) -> bytes:
+    return b"\n".join(line for line in data.splitlines() if not line.lstrip().startswith(b"#"))
+
+
+def _listed(launches: Sequence[LaunchLine]) -> str:
+    """Launch lines for a message."""
+    shown = [
+        f"{each.number}: line {each.first_line}, {_short(each.text)}" for each in launches[:9]
+    ]
+    more = [f"and {len(launches) - 9} more"] if len(launches) > 9 else []
+    return "; ".join([*shown, *more])
+
+
+def _short(text: str) -> str:
+    shown = printable(" ".join(text.replace("\\\n", " ").split()))
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

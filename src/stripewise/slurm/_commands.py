@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs Slurm's commands: argument lists, a time limit, an environment without surprises."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stripewise.slurm._errors import (
+    SlurmAwayError,
+    SlurmError,
+    SlurmMissingError,
+    is_away,
+    one_line,
+)
+from stripewise.slurm._limiter import RateLimiter
+
+_KEPT = frozenset({"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"})
+_CHANGES_OUTPUT = ("SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_", "SLURM_TIME_FORMAT")
+_ACTIONS = ("sbatch", "scancel")
+
+
+class Commands:
+    """Runs the commands, each counted by the limiter.
+
+    Attributes:
+        limiter: Of all requests.
+        timeout_seconds: After which a command is stopped.
+    """
+
+    def __init__(
+        self, limiter: RateLimiter, environment: Mapping[str, str] | None, timeout_seconds: float
+    ) -> None:
+        self.limiter = limiter
+        self.timeout_seconds = timeout_seconds
+        self._environment = environment
+
+    def environment(self) -> dict[str, str]:
+        """Return what the commands get: not what changes their output, or is of an outer job."""
+        given = os.environ if self._environment is None else self._environment
+        return {
+            name: text
+            for name, text in given.items()
+            if name in _KEPT or not name.startswith(("SLURM_", *_CHANGES_OUTPUT))
+        }
+
+    def find(self, command: str) -> str:
+        """Return the path of a command.
+
+        Raises:
+            SlurmMissingError: It is not on PATH.
+        """
+        found = shutil.which(command, path=self.environment().get("PATH"))
+        if found is None:
+            raise SlurmMissingError(
+                f"there is no {command} on PATH: this host has no Slurm; start Stripewise on a "
+                "login node (module load slurm may be needed), or use --launcher local"
+            )
+        return found
+
+    def run(self, command: str, arguments: Sequence[str], directory: Path | None = None) -> str:
+        """Run a command and return its output.
+
+        Raises:
+            SlurmMissingError: It is not there.
+            SlurmAwayError: The controller did not answer; the request may have reached it.
+            SlurmError: It failed otherwise.
+        """
+        words = [self.find(command), *arguments]
+        self.limiter.take(command, action=command in _ACTIONS)
+        try:
+            done = subprocess.run(
+                words,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self.timeout_seconds,
+                env=self.environment(),
+                cwd=directory,
+                umask=0o077,  # a job gets it from sbatch
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise SlurmAwayError(
+                f"{command} did not end within {self.timeout_seconds:g} s; the controller is "
+                "busy or away: wait, then go on with --resume"
+            ) from None
+        except OSError as error:
+            raise SlurmError(f"cannot run {words[0]}: {error.strerror or error}") from error
+        said = done.stderr.decode("utf-8", "replace")
+        if done.returncode == 0:
+            return done.stdout.decode("utf-8", "replace")
+        said = said if said.strip() else done.stdout.decode("utf-8", "replace")
+        if is_away(said):
+            raise SlurmAwayError(
+                f"{command}: {one_line(said)}; wait for the controller, then go on with --resume"
+            )
+        raise CommandFailed(command, said, done.returncode)
+
+
+class CommandFailed(SlurmError):
+    """A command ended with an exit code other than zero.
+
+    Attributes:
+        said: All that it said.
+    """
+
+    def __init__(self, command: str, said: str, code: int) -> None:
+        super().__init__(f"{command} failed: {one_line(said) or f'exit code {code}'}")
+        self.said = said

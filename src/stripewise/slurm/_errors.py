@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Slurm's commands refuse, in one line with the remedy."""
+
+from __future__ import annotations
+
+import re
+
+from stripewise.errors import StudyError, UsageError
+from stripewise.text import printable
+
+
+class SlurmMissingError(UsageError):
+    """Slurm's commands are not on this host."""
+
+
+class SlurmError(StudyError):
+    """A command of Slurm failed."""
+
+
+class SubmissionError(SlurmError):
+    """Slurm refuses a job."""
+
+
+class SlurmAwayError(SlurmError):
+    """The controller does not answer at present."""
+
+
+_AWAY = re.compile(
+    r"Unable to contact slurm controller|Socket timed out|Connection refused|"
+    r"Slurm backup controller in standby|slurmctld is not responding|"
+    r"Unable to contact Slurm|Zero Bytes were transmitted|Connection timed out|"
+    r"Communication connection failure|Resource temporarily unavailable|"
+    r"Slurm temporarily unable to accept job|Transport endpoint is not connected",
+    re.IGNORECASE,
+)
+"""Source: slurm_errno.c of Slurm 22.05, and seen while slurmctld was restarted."""
+
+_LONGEST = 500
+_SPEAKER = re.compile(r"^(?:sbatch|squeue|sacct|scontrol|scancel|error): (?:error: )?")
+_REMEDIES = (
+    (
+        r"Invalid account or account/partition|Invalid account",
+        "name an account of yours with -A (sacctmgr show assoc user=$USER lists them) and a "
+        "partition that it may use with -p",
+    ),
+    (r"[Ii]nvalid partition", "name a partition with -p; sinfo -s lists them"),
+    (r"Invalid qos", "name a QOS of yours with --qos (sacctmgr show assoc user=$USER lists them)"),
+    (
+        r"AssocGrp\w*|GrpTRESMins|allocation.*(?:exhausted|exceeded)",
+        "the allocation's time is used up, or would be by this job; take a smaller budget, "
+        "another account, or ask for more time",
+    ),
+    (
+        r"time limit|TimeLimit",
+        "ask for less time with -t; scontrol show partition says the limits",
+    ),
+    (
+        r"(?i:burst.?buffer)|#DW|#BB",
+        "see the directives of the burst buffer; scontrol show burst says what there is",
+    ),
+    (
+        r"accounting/QOS policy|QOS\w*Limit|Assoc\w*Limit|submit limit",
+        "it is beyond what your account or QOS may have at a time (number of jobs, nodes, time); "
+        "ask for less, or wait until other jobs of yours have ended",
+    ),
+    (
+        r"[Nn]ode count|node configuration is not available|More processors requested",
+        "ask for nodes that the partition has; scontrol show partition says which",
+    ),
+)
+
+
+def is_away(text: str) -> bool:
+    """Whether a command's message says that the controller cannot be reached now."""
+    return bool(_AWAY.search(text))
+
+
+def one_line(text: str) -> str:
+    """Return what a command said as one line that is safe to show."""
+    lines = [_SPEAKER.sub("", line.strip()) for line in text.splitlines()]
+    said = printable("; ".join(dict.fromkeys(filter(None, lines))))
+    return said if len(said) <= _LONGEST else f"{said[:200]} ... {said[-200:]}"
+
+
+def refused(text: str) -> SubmissionError:
+    """Return the error that says what sbatch said, with the remedy where it is known."""
+    remedy = remedy_of(text)
+    return SubmissionError(
+        f"Slurm refuses the job: {one_line(text) or 'sbatch failed without a word'}"
+        + (f"; {remedy}" if remedy else "")
+    )
+
+
+def remedy_of(text: str) -> str:
+    """Return what helps against a refusal or against a reason to wait; "" if it is not known."""
+    return next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, text)), "")
+
+
+def starts_never(reason: str) -> bool:
+    """Whether a pending job with this reason starts only if somebody changes something."""
+    return reason in _NEVER or reason.startswith(("launch failed", "burst_buffer/"))
+
+
+_NEVER = frozenset(
+    {
+        "AccountNotAllowed", "AssocGrpBillingMinutes", "AssocGrpCPUMinutesLimit",
+        "AssocGrpNodeMinutesLimit", "AssocMaxCpuMinutesPerJobLimit",
+        "AssocMaxNodePerJobLimit", "AssocMaxWallDurationPerJobLimit", "BadConstraints",
+        "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS", "JobHeldAdmin",
+        "PartitionInactive", "PartitionNodeLimit", "PartitionTimeLimit", "QOSGrpCPUMinutesLimit",
+        "QOSMaxNodePerJobLimit", "QOSMaxWallDurationPerJobLimit", "QOSNotAllowed",
+    }
+)  # fmt: skip
+"""Source: "JOB REASON CODES" of squeue(1)."""

@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cray DataWarp, through Slurm's burst_buffer/datawarp.
+
+Source: DataWarp user guide (S-2558); Slurm's Burst Buffer Guide; documented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from stripewise.errors import UsageError
+from stripewise.tiers._base import Pool, Tier, TierRequest
+from stripewise.tiers._checks import check_path
+from stripewise.tiers._sizes import burst_size_text
+from stripewise.tiers._words import below, capacity_of, options_of, place_in
+
+_GIB = 1 << 30
+_MIB = 1 << 20
+_IDENTIFIER = "letters, digits and _"
+
+
+class DataWarpTier(Tier):
+    """Flash nodes of a Cray XC, striped over or private to the nodes of a job."""
+
+    name = "datawarp"
+    summary = "Cray DataWarp: #DW lines, nodes by capacity"
+    markers = ("#DW",)
+
+    def capacity_bytes(self, nodes: int, pool: Pool) -> int:
+        """Return 1 GiB less than so many nodes hold, or all where a node holds little.
+
+        DataWarp gives ceil(capacity / granularity) nodes, and shows granularities rounded: a
+        little less is on the safe side.  Source: Markomanolis (KAUST), ExPBB; documented.
+        """
+        exact = nodes * pool.granularity_bytes
+        less = exact - _GIB
+        for size in (less // _GIB * _GIB, less // _MIB * _MIB, exact // _MIB * _MIB):
+            if size > 0 and self.nodes_of(size, pool) == nodes:
+                return size
+        return exact
+
+    def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
+        """Return the #DW lines: the allocation, the staging, what else the script had."""
+        return (*self._lines(request, pool), *request.kept)
+
+    def _lines(self, request: TierRequest, pool: Pool | None) -> Iterator[str]:
+        if request.persistent:
+            yield f"#DW persistentdw name={request.persistent}"
+        else:
+            size = burst_size_text(self.asked_bytes(request, pool))
+            backing = f" pfs={request.backing}" if request.backing else ""
+            named = request.pool or (pool.name if pool else "")
+            yield (
+                f"#DW jobdw type={request.type or 'scratch'} access_mode={request.access} "
+                f"capacity={size}" + (f" pool={named}" if named else "") + backing
+            )
+        there = below(self.directory_variable(request), request.place)
+        if request.stage_in:
+            yield f"#DW stage_in type=directory source={request.stage_in} destination={there}"
+        if request.stage_out:
+            yield f"#DW stage_out type=directory source={there} destination={request.stage_out}"
+
+    def staged(
+        self, request: TierRequest, source: Path, name: str, *, is_directory: bool = False
+    ) -> str:
+        """Return a stage_in line."""
+        check_path(source)
+        kind = "directory" if is_directory else "file"
+        there = below(self.directory_variable(request), request.place)
+        return f"#DW stage_in type={kind} source={source} destination={there.rstrip('/')}/{name}"
+
+    def directory_variable(self, request: TierRequest) -> str:
+        """Return DW_JOB_STRIPED and its kin."""
+        if request.persistent:
+            return f"DW_PERSISTENT_STRIPED_{request.persistent}"
+        cache = "_CACHE" if request.type == "cache" else ""
+        return f"DW_JOB_{'PRIVATE' if request.access == 'private' else 'STRIPED'}{cache}"
+
+    def read(self, words: Sequence[Sequence[str]]) -> TierRequest | None:
+        """Return the request of the jobdw or persistentdw line, with its staging."""
+        lines = [line for line in words if len(line) > 1 and line[0] == "#DW"]
+        first = next((line for line in lines if line[1] in ("jobdw", "persistentdw")), None)
+        if first is None or not (request := _allocation(first)):
+            return None
+        kept: list[str] = []
+        places: list[str] = []
+        for line in lines:
+            if line is first:
+                continue
+            stage = self._staged(request, line)
+            if stage is None or places not in ([], [stage.place]):
+                kept.append(" ".join(line))
+                continue
+            places = [stage.place]
+            request = stage
+        return replace(request, kept=tuple(kept))
+
+    def _staged(self, request: TierRequest, line: Sequence[str]) -> TierRequest | None:
+        """Return the request with a stage line; None if the line has to stay as it is."""
+        options = options_of(line[2:])
+        ways = {"stage_in": ("source", "destination"), "stage_out": ("destination", "source")}
+        if line[1] not in ways or options.get("type") != "directory" or len(options) != 3:
+            return None
+        outside, inside = ways[line[1]]
+        place = place_in(options.get(inside, ""), self.directory_variable(request))
+        path = options.get(outside, "")
+        if place is None or not path.startswith("/"):
+            return None
+        if line[1] == "stage_in":
+            return None if request.stage_in else replace(request, stage_in=Path(path), place=place)
+        return None if request.stage_out else replace(request, stage_out=Path(path), place=place)
+
+    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+        """Also refuse what DataWarp has not."""
+        pool = super().check(request, pools)
+        if request.type not in ("", "scratch", "cache"):
+            raise UsageError(f"type={request.type}: DataWarp has scratch and cache")
+        if request.access not in ("striped", "private"):
+            raise UsageError(f"access_mode={request.access}: use striped or private")
+        if request.type == "cache" and not request.backing:
+            raise UsageError("a DataWarp cache needs the directory that it stands before (pfs=)")
+        if request.persistent and not request.persistent.isidentifier():
+            raise UsageError(
+                f"persistent burst buffer {request.persistent!r}: its directory is in a variable "
+                f"of that name, so only {_IDENTIFIER} will do"
+            )
+        staged = request.stage_in or request.stage_out
+        if staged and (request.type == "cache" or request.access == "private"):
+            raise UsageError(
+                "DataWarp stages files only for type=scratch access_mode=striped: leave the "
+                "staging out, or change the access mode"
+            )
+        return pool
+
+
+def _allocation(line: Sequence[str]) -> TierRequest | None:
+    options = options_of(line[2:])
+    if line[1] == "persistentdw":
+        name = options.get("name", "")
+        return TierRequest(persistent=name) if name else None
+    if options.get("type") == "swap":
+        return None
+    backing = options.get("pfs", "")
+    return TierRequest(
+        pool=options.get("pool", ""),
+        access=options.get("access_mode", "striped").partition("(")[0],
+        type=options.get("type", "scratch"),
+        capacity_bytes=capacity_of(options),
+        backing=Path(backing) if backing else None,
+    )

@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A directory that every job finds: NVMe of its nodes, or a flash pool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stripewise.errors import UsageError
+from stripewise.text import printable
+from stripewise.tiers._base import Pool, Tier, TierRequest
+
+_WORD = "[A-Za-z_][A-Za-z0-9_]*"
+_VARIABLE = re.compile(rf"\$(?:({_WORD})|\{{({_WORD})\}})")
+
+
+class DirectoryTier(Tier):
+    """Storage that needs no lines in the job script; nothing is allocated or staged."""
+
+    name = "directory"
+    summary = "a directory that exists in the job: $TMPDIR, /local/$SLURM_JOB_ID, a flash pool"
+    sized = False
+
+    def capacity_bytes(self, nodes: int, pool: Pool) -> int:
+        """Return 0: nothing is asked for."""
+        return 0
+
+    def nodes_of(self, capacity_bytes: int, pool: Pool) -> int:
+        """Return 0: it has no nodes to choose from."""
+        return 0
+
+    def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
+        """Return no lines of its own."""
+        return request.kept
+
+    def directory_variable(self, request: TierRequest) -> str:
+        """Return the variable that is the whole directory, as in $TMPDIR; otherwise ""."""
+        return variable_of(request.directory)
+
+    def directory_text(self, request: TierRequest) -> str:
+        """Return the directory with its variables, and the place in it."""
+        return "/".join(part for part in (request.directory.rstrip("/"), request.place) if part)
+
+    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+        """Check that it is a path that a job can find."""
+        text = request.directory
+        if not text or text[0] not in "/$" or not text.isprintable():
+            raise UsageError(
+                f"{printable(text)!r}: the directory of a tier is an absolute path or begins "
+                "with an environment variable of the job (/local/$SLURM_JOB_ID, $TMPDIR)"
+            )
+        pool = super().check(request, pools)
+        if request.stage_in or request.stage_out:
+            raise UsageError("a directory stages no files by itself: copy them in the job script")
+        return pool
+
+
+def variable_of(text: str) -> str:
+    """Return the name of the variable that a text is, $NAME or ${NAME}; "" if it is more."""
+    match = _VARIABLE.fullmatch(text)
+    return (match[1] or match[2]) if match else ""
+
+
+def expand_directory(text: str, environment: Mapping[str, str]) -> Path:
+    """Return a directory with the values of its variables; done in the job, without a shell.
+
+    Args:
+        text: Of `Tier.directory_text`.
+        environment: Of the job.
+
+    Raises:
+        UsageError: A variable is not set, or the result is no absolute path.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name = found.group(1) or found.group(2)
+        if not environment.get(name):
+            raise UsageError(
+                f"{name} is not set in this job, so the directory {printable(text)} of the tier "
+                "is not known: check the job's directives"
+            )
+        return environment[name]
+
+    path = Path(_VARIABLE.sub(value, text))
+    if not path.is_absolute():
+        raise UsageError(f"{printable(str(path))}: the directory of a tier is no absolute path")
+    return path

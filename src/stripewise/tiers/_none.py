@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The null member: no tier, the job works on the parallel file system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stripewise.tiers._base import Pool, Tier, TierRequest
+
+
+class NoTier(Tier):
+    """No tier: the least that a member is."""
+
+    name = "none"
+    summary = "no tier: the parallel file system"
+    sized = False
+
+    def capacity_bytes(self, nodes: int, pool: Pool) -> int:
+        """Return 0."""
+        return 0
+
+    def nodes_of(self, capacity_bytes: int, pool: Pool) -> int:
+        """Return 0."""
+        return 0
+
+    def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
+        """Return no lines."""
+        return ()
+
+    def directory_variable(self, request: TierRequest) -> str:
+        """Return ""."""
+        return ""
+
+    def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
+        """Accept everything: nothing is asked for."""
+        return None

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tiers by name, and by what a job script says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stripewise.errors import UsageError
+from stripewise.tiers._base import Tier, TierRequest
+from stripewise.tiers._datawarp import DataWarpTier
+from stripewise.tiers._directory import DirectoryTier
+from stripewise.tiers._lua import LuaTier
+from stripewise.tiers._none import NoTier
+from stripewise.tiers._rabbit import RabbitTier
+
+_TIERS: dict[str, Tier] = {
+    tier.name: tier
+    for tier in (RabbitTier(), DataWarpTier(), LuaTier(), DirectoryTier(), NoTier())
+}
+
+
+def tier_names() -> tuple[str, ...]:
+    """Return the names of all tiers."""
+    return tuple(_TIERS)
+
+
+def find_tier(name: str) -> Tier:
+    """Return a tier.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    if name not in _TIERS:
+        raise UsageError(f"there is no tier {name!r}; there are {', '.join(_TIERS)}")
+    return _TIERS[name]
+
+
+def register_tier(tier: Tier) -> None:
+    """Add a tier from outside of this package."""
+    _TIERS[tier.name] = tier
+
+
+def tier_of_words(words: Sequence[Sequence[str]]) -> tuple[Tier, TierRequest]:
+    """Return the tier that a script's directives are for, with the request; `none` without any.
+
+    Rabbit's lines are DataWarp's with other types; a persistent one that has DataWarp's staging
+    or no staging is taken for DataWarp's.
+
+    Args:
+        words: Of each directive; the first is the marker.
+
+    Raises:
+        UsageError: A directive has a value that is none.
+    """
+    rabbit = any("copy_in" in line[1:2] or "copy_out" in line[1:2] for line in words)
+    for tier in _TIERS.values():
+        request = tier.read(words)
+        if request is None:
+            continue
+        if tier.name == RabbitTier.name and request.persistent and not rabbit:
+            continue
+        return tier, request
+    return _TIERS[NoTier.name], TierRequest()
