@@ -25,6 +25,8 @@ packages() {
     test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
         chromium minisign" ;;
     lint) echo "shellcheck git" ;;
+    slurm) echo "slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins munge
+        mariadb-server-core mariadb-client-core util-linux" ;;
     apps) echo "lammps" ;;
     *) echo "bootstrap: unknown package group '$1'" >&2; exit 2 ;;
     esac

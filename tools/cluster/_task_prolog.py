@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Slurm's TaskProlog: gives each task the emulated storages, and nobody else.
+
+Prints `export NAME=value` lines, which slurmstepd puts into the environment of the task.
+Standard library only: it runs before every task.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import sys
+from pathlib import Path
+
+RANKS_PER_NODE_AT = 32
+"""Offset of `ranks_per_node` in a mapping: native/include/stripewise/emulate.h."""
+
+
+def main(directory: Path) -> None:
+    """Print what a task needs; nothing for the shell of a batch script."""
+    if "SLURM_STEP_TASKS_PER_NODE" not in os.environ:
+        return
+    settings = json.loads((directory / "cluster.json").read_text(encoding="utf-8"))
+    clocks = directory / "clocks"
+    found = [clocks / "scratch", clocks / os.environ.get("SLURM_JOB_ID", "-")]
+    found = [path for path in found if path.exists()]
+    tasks = os.environ["SLURM_STEP_TASKS_PER_NODE"]
+    ranks = int(tasks.split(",")[0].split("(")[0] or 1)
+    for path in found:
+        with path.open("r+b") as stream:
+            stream.seek(RANKS_PER_NODE_AT)
+            if struct.unpack("<I", stream.read(4))[0] != ranks:
+                stream.seek(RANKS_PER_NODE_AT)
+                stream.write(struct.pack("<I", ranks))
+    # Nodes of one host would give their shared memory the same names, by host and local rank.
+    own = directory / "tmp" / os.environ.get("SLURMD_NODENAME", "")
+    print(f"export OMPI_MCA_btl_vader_backing_directory={own}")
+    print("export OMPI_MCA_btl_tcp_if_include=lo")
+    if found:
+        print("export STRIPEWISE_EMULATE=" + ":".join(map(str, found)))
+        present = os.environ.get("LD_PRELOAD", "")
+        if settings["library"] not in present:
+            print("export LD_PRELOAD=" + ":".join(filter(None, (settings["library"], present))))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
