@@ -138,7 +138,7 @@ def test_the_line_is_rewritten(command: str, job: dict[str, int], expected: str)
     [
         ("./a -n 4", {"ranks": 2}, "no launcher"),
         ("bash -c 'mpiexec -n 4 ./a'", {"ranks": 2}, "no launcher"),
-        ("aprun -n 4 ./a", {"ranks": 2}, "not known here"),
+        ("ibrun -n 4 ./a", {"ranks": 2}, "not known here"),
         (f"{HYDRA} -strange -n 4 ./a", {"ranks": 2}, "-strange is no option"),
         (f"{HYDRA} -n 1 ./a : -n 2 ./b", {"ranks": 2}, "several programs"),
         (f"{HYDRA} -n", {"ranks": 2}, "lacks its value"),

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.emulation._clocks import make_clocks as make_clocks
+    from stripewise.emulation._clocks import read_clocks as read_clocks
     from stripewise.emulation._emulation import Emulation as Emulation
     from stripewise.emulation._layout import FoundLayout as FoundLayout
     from stripewise.emulation._layout import Layout as Layout

@@ -12,12 +12,20 @@ if TYPE_CHECKING:
     from stripewise.launch._base import Outcome as Outcome
     from stripewise.launch._base import Resources as Resources
     from stripewise.launch._base import RunRequest as RunRequest
+    from stripewise.launch._job_plan import Allocation as Allocation
+    from stripewise.launch._job_plan import JobPlan as JobPlan
+    from stripewise.launch._job_plan import PlainJobs as PlainJobs
+    from stripewise.launch._job_plan import Stage as Stage
     from stripewise.launch._local import LocalLauncher as LocalLauncher
     from stripewise.launch._local import sweep as sweep
     from stripewise.launch._null import NullLauncher as NullLauncher
+    from stripewise.launch._records import worked_in as worked_in
     from stripewise.launch._registry import DEFAULT_LAUNCHER as DEFAULT_LAUNCHER
     from stripewise.launch._registry import create_launcher as create_launcher
     from stripewise.launch._registry import register_launcher as register_launcher
+    from stripewise.launch._script_jobs import ScriptJobs as ScriptJobs
     from stripewise.launch._simulated import SimulatedLauncher as SimulatedLauncher
+    from stripewise.launch._slurm import SlurmLauncher as SlurmLauncher
+    from stripewise.launch._slurm_environment import redirect_pair as redirect_pair
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -98,6 +98,9 @@ class Outcome:
         said: The last of its standard output and error, where status is not OK.
         place_lost: Its working directory was gone when it ended.
         emulated: What the storage saw that was emulated; None: none was.
+        stage_in_seconds / stage_out_seconds: For the copies of its files to a burst buffer and
+            back; None: nothing was copied.
+        directory: Where the command worked; None: in the request's directory.
     """
 
     status: RunStatus
@@ -112,6 +115,9 @@ class Outcome:
     said: str = ""
     place_lost: bool = False
     emulated: EmulatedRun | None = None
+    stage_in_seconds: float | None = None
+    stage_out_seconds: float | None = None
+    directory: Path | None = None
 
     @property
     def cause(self) -> FailureCause:
@@ -172,6 +178,11 @@ class Launcher(ABC):
             self.pause([handle], rest)
         return True
 
+    def describe(self, handle: Handle) -> str:
+        """Return what a run waits for, for people; "" if it runs, or nothing is known."""
+        del handle
+        return ""
+
     @abstractmethod
     def collect(self, handle: Handle) -> Outcome:
         """Outcome of an ended run; can be called again and gives the same."""
@@ -179,3 +190,6 @@ class Launcher(ABC):
     @abstractmethod
     def cancel(self, handle: Handle) -> None:
         """End the run and every process of it; returns when nothing of it is left."""
+
+    def close(self) -> None:  # noqa: B027
+        """Give back what is held between runs (allocations); the launcher is used no more."""

@@ -213,7 +213,7 @@ def _job(request: RunRequest, program: str, environment: dict[str, str]) -> dict
         "record_directory": portable(str(request.record_directory.absolute())),
         "environment": {portable(name): portable(text) for name, text in environment.items()},
         "timeout_seconds": request.timeout_seconds,
-        "umask": _umask(),
+        "umask": umask(),
     }
 
 
@@ -243,7 +243,7 @@ def start_supervisor(script: Path, job: dict[str, Any], records: Path) -> subpro
     return supervisor
 
 
-def _umask() -> int:
+def umask() -> int:
     """Return the mask that a program's new files get."""
     mask = os.umask(0o077)
     os.umask(mask)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,13 @@ def storage_error(error: OSError, path: Path) -> StorageError:
     )
 
 
+def worked_in(record: Path) -> Path | None:
+    """Return where the command of an ended run worked; None: in its own directory."""
+    result = read_json(record / RESULT) or {}
+    where = str(result.get("directory", ""))
+    return Path(os.fsdecode(where.encode("utf-8", "surrogateescape"))) if where else None
+
+
 def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
     """Build the outcome from result.json."""
     status = _status(result)
@@ -108,6 +116,9 @@ def outcome(directory: Path, result: dict[str, Any]) -> Outcome:
         message=_message(directory, status, result),
         said="" if status is RunStatus.OK else _last_said(directory),
         place_lost=result.get("place_lost", False),
+        stage_in_seconds=result.get("stage_in_seconds"),
+        stage_out_seconds=result.get("stage_out_seconds"),
+        directory=worked_in(directory),
     )
 
 
@@ -150,10 +161,19 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+_ENDED_TASKS = re.compile(
+    r"srun: (Job step aborted|Terminating StepId)"
+    r"|srun: error: \S+: tasks? \S+: (Killed|Terminated|Exited)"
+    r"|slurmstepd\S*: error: \*\*\* STEP "
+)
+"""So Slurm reports that it ended tasks, below what these said themselves."""
+
+
 def last_line(path: Path) -> str:
     """Last line with text of a file; "" if there is none."""
     texts = [line.strip() for line in _tail(path).splitlines() if line.strip(" -=*#\t")]
-    return texts[-1][:300] if texts else ""
+    told = [text for text in texts if not _ENDED_TASKS.match(text)] or texts
+    return told[-1][:300] if told else ""
 
 
 def _tail(path: Path) -> str:

@@ -71,7 +71,8 @@ class Supervisor:
 
     Attributes:
         job: program, command, directory, record_directory, environment, timeout_seconds,
-            umask, run_id.
+            umask, run_id; if given: result (name of the file, result.json) and grace_seconds
+            (between SIGTERM and SIGKILL when the run is stopped).
     """
 
     def __init__(self, job: dict[str, Any], life: int) -> None:
@@ -224,7 +225,8 @@ class Supervisor:
                 os.killpg(self.child, signal.SIGTERM)
             except OSError:
                 pass
-            _processes.wait_gone(self.left, _processes.TERM_GRACE_SECONDS, self._pause)
+            patience = self.job.get("grace_seconds", _processes.TERM_GRACE_SECONDS)
+            _processes.wait_gone(self.left, float(patience), self._pause)
         first = self.left()
         grace = 0.0 if whole_run else _processes.TERM_GRACE_SECONDS
         stuck = _processes.end_all(self.left, grace_seconds=grace, pause=self._pause)
@@ -251,13 +253,14 @@ class Supervisor:
                     self._drain(file)
 
     def store(self, result: dict[str, Any]) -> None:
-        """Write result.json atomically, into the space reserved for it."""
+        """Write the result atomically, into the space reserved for it."""
         text = json.dumps(result).encode("ascii").ljust(RESULT_BYTES)
         file = os.open(self._path("result.tmp"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.pwrite(file, text, 0)
         os.fsync(file)
         os.close(file)
-        os.rename(self._path("result.tmp"), self._path("result.json"))
+        name = str(self.job.get("result", "result.json"))
+        os.rename(self._path("result.tmp"), self._path(name))
         directory = os.open(self.record, os.O_RDONLY | os.O_DIRECTORY)
         os.fsync(directory)
         os.close(directory)

@@ -9,8 +9,10 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.runtime._build import BuildResult as BuildResult
     from stripewise.runtime._build import build_runtime as build_runtime
+    from stripewise.runtime._cray import cray_variables as cray_variables
     from stripewise.runtime._doctor import run_doctor as run_doctor
     from stripewise.runtime._environment import check_carried as check_carried
+    from stripewise.runtime._environment import configured_environment as configured_environment
     from stripewise.runtime._environment import launch_environment as launch_environment
     from stripewise.runtime._environment import preload_environment as preload_environment
     from stripewise.runtime._inplace import InPlaceRun as InPlaceRun
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from stripewise.runtime._kernels import kernel_of_mpiexec as kernel_of_mpiexec
     from stripewise.runtime._kernels import mpiexec_words as mpiexec_words
     from stripewise.runtime._libraries import IoLibrary as IoLibrary
+    from stripewise.runtime._lines import LauncherReading as LauncherReading
+    from stripewise.runtime._lines import change_launcher as change_launcher
+    from stripewise.runtime._lines import read_launcher as read_launcher
     from stripewise.runtime._locate import Runtime as Runtime
     from stripewise.runtime._locate import build_directory as build_directory
     from stripewise.runtime._locate import find_runtime as find_runtime
@@ -32,12 +37,15 @@ if TYPE_CHECKING:
     from stripewise.runtime._mpi import mpi_of_command as mpi_of_command
     from stripewise.runtime._probe import Check as Check
     from stripewise.runtime._probe import CheckStatus as CheckStatus
+    from stripewise.runtime._resources import LauncherChange as LauncherChange
     from stripewise.runtime._resources import command_with_resources as command_with_resources
     from stripewise.runtime._resources import launcher_line as launcher_line
     from stripewise.runtime._resources import resource_environment as resource_environment
     from stripewise.runtime._series import SeriesMapping as SeriesMapping
     from stripewise.runtime._series import SeriesOutcome as SeriesOutcome
     from stripewise.runtime._series import ranks_not_shown as ranks_not_shown
+    from stripewise.runtime._task import task_program as task_program
+    from stripewise.runtime._task import write_task_file as write_task_file
     from stripewise.runtime._words import is_wrapper as is_wrapper
     from stripewise.runtime._words import program_file as program_file
     from stripewise.runtime._words import program_name as program_name

@@ -21,6 +21,7 @@ from stripewise.runtime._locate import (
     KERNEL_PREFIX,
     PLUGIN_PREFIX,
     REPLAY_PREFIX,
+    TASK_NAME,
     Runtime,
     build_directory,
     native_sources,
@@ -142,7 +143,8 @@ def _check_tools() -> None:
 
 def _core_part() -> Part:
     compiler = Path(shutil.which(os.environ.get("CC", "") or "cc") or "cc")
-    return Part("core", "core", compiler, {"SW_PART": "core"}, (f"lib/{CORE_NAME}",))
+    outputs = (f"lib/{CORE_NAME}", f"bin/{TASK_NAME}")
+    return Part("core", "core", compiler, {"SW_PART": "core"}, outputs)
 
 
 def kernel_name(mpi: MpiInstallation) -> str:

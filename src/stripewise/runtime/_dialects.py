@@ -4,7 +4,8 @@
 
 Source: the option tables of Hydra (MPICH 4.0.2 to 4.2, and each option's own -help), `mpirun
 --help full` of Open MPI 4.1.4 and the option table of its 5.0 (PRRTE 3, schizo/ompi), the manual
-page of srun (Slurm 22.05).  An option that takes a value in one version and none in another is
+page of srun (Slurm 22.05, with the older spellings --pack-group and --cpu_bind), and the manual
+page of aprun (ALPS 5.2).  An option that takes a value in one version and none in another is
 in neither set, so that it is refused: Open MPI's --display-topo, --dvm, --output-proctable.
 """
 
@@ -23,7 +24,9 @@ class Dialect:
             that is added where there is none.
         values: All options with values, to the number of these.
         flags: Options without a value.
-        inline: Whether a one-letter option may hold its value, as in `-n4`.
+        inline: Whether a one-letter option may hold its value, as in `-n4`, and flags of one
+            letter may stand together, as in `-lu`.
+        optional: One-letter options whose value, if they have one, stands in the same word.
         environment: Options that set an environment variable: as one word `NAME=VALUE` or,
             where they have two values, also as two.
         withheld: Options that keep variables from the ranks, without a value or with the list
@@ -37,6 +40,7 @@ class Dialect:
     flags: frozenset[str]
     cpus: tuple[str, ...] = ()
     inline: bool = False
+    optional: frozenset[str] = frozenset()
     environment: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
 
@@ -108,15 +112,42 @@ SRUN = Dialect(
         " ntasks-per-core ntasks-per-socket mem-bind accel-bind comment profile licenses L begin"
         " wckey bb bbf slurmd-debug task-epilog task-prolog epilog prolog wait W"
         " cluster-constraint cpu-bind cpus-per-gpu gpu-bind gpu-freq network power priority"
+        " acctg-freq bcast-exclude clusters M container core-spec S deadline delay-boot"
+        " extra-node-info B gid G gpus-per-socket gres-flags het-group pack-group mail-type"
+        " mail-user mcs-label mem-per-gpu mincpus msg-timeout nodefile F ntasks-per-gpu prefer"
+        " thread-spec threads T uid cpu_bind mem_bind"
     ),
     flags=frozenset(
         "exclusive exact overlap label l unbuffered u verbose v quiet Q overcommit O"
         " no-allocate Z pty disable-status X preserve-env E oversubscribe s spread-job contiguous"
         " use-min-nodes whole test-only H hold no-kill k nice immediate I kill-on-bad-exit K"
-        " propagate bcast compress".split()
+        " propagate bcast compress resv-ports send-libs x11 quit-on-interrupt reboot help usage"
+        " version V".split()
     ),
     inline=True,
+    optional=frozenset("IKk"),
     withheld=("export",),
 )
 """`--multi-prog` is missing on purpose: its ranks are in a file.  Options whose value is
 optional (`--exclusive`, `--nice`, ...) take it only after an equals sign."""
+
+APRUN = Dialect(
+    title="aprun",
+    ranks=("n", "pes"),
+    ranks_per_node=("N", "pes-per-node"),
+    cpus=("d", "depth"),
+    values=_values(
+        "n pes N pes-per-node d depth a architecture cc cpu-binding cp cpu-binding-file"
+        " D debug e environment-override F access-mode j cpus-per-cu L node-list l"
+        " node-list-file m memory-per-pe p protection-domain p-governor p-state r"
+        " specialized-cpus R relaunch S pes-per-numa-node sl numa-node-list sn"
+        " numa-nodes-per-node t cpu-time-limit"
+    ),
+    flags=frozenset(
+        "b bypass-app-transfer B batch-args C reconnect q quiet ss strict-memory-containment"
+        " T sync-output mpmd-env v version h help".split()
+    ),
+    inline=True,
+    environment=("e", "environment-override"),
+)
+"""`-B` takes the ranks from the batch system's reservation."""

@@ -110,6 +110,28 @@ def preload_environment(
     return launch_environment(environment)
 
 
+def configured_environment(
+    runtime: Runtime, configuration: Configuration, directory: Path
+) -> dict[str, str]:
+    """Variables with which the library, once it is preloaded, applies a configuration.
+
+    Nothing is recorded.
+
+    Args:
+        runtime: What is preloaded.
+        configuration: To be applied.
+        directory: Takes a configuration that is too long for the environment.
+
+    Raises:
+        ConfigurationError: The configuration carries a variable that can run code.
+        UsageError: A path cannot be passed in a list.
+        StorageError: A long configuration could not be written.
+    """
+    check_carried(configuration)
+    plugins = _path_list([runtime.plugin_directory])
+    return {ENV_PLUGIN_PATH: plugins, **_configured(configuration, (), directory)}
+
+
 def launch_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment for a launcher: a user who is root already may start Open MPI.
 

@@ -28,6 +28,18 @@ class LauncherOption:
     prefix: str = ""
 
 
+class LauncherOptionError(UsageError):
+    """An option of a launcher cannot be understood, so its program cannot be told.
+
+    Attributes:
+        cause: The message without its remedy.
+    """
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"{cause}: put the ranks and threads into the command instead")
+        self.cause = cause
+
+
 def launcher_options(
     command: Sequence[str], start: int, dialect: Dialect
 ) -> tuple[list[LauncherOption], int]:
@@ -46,9 +58,9 @@ def launcher_options(
     if place < len(command) and command[place] == "--":
         place += 1
     if place < len(command) and command[place][:1].isdigit():
-        raise UsageError(
-            f"{command[place]!r} stands where the program of {dialect.title} should: the options "
-            "before it are not understood; put the ranks and threads into the command instead"
+        raise LauncherOptionError(
+            f"{command[place]!r} stands where the program of {dialect.title} should; the options "
+            "before it are not understood"
         )
     if ":" in command[place:] and dialect is not SRUN:
         raise UsageError(
@@ -63,11 +75,10 @@ def _check_values(command: Sequence[str], option: LauncherOption, dialect: Diale
     named = command[option.word]
     for value in option.values:
         if value >= len(command):
-            raise UsageError(f"{named} of {dialect.title} lacks its value")
+            raise LauncherOptionError(f"{named} of {dialect.title} lacks its value")
         if value != option.word and command[value].startswith("-"):
-            raise UsageError(
-                f"{named} of {dialect.title} should have a value, and {command[value]} follows; "
-                "put the ranks and threads into the command instead"
+            raise LauncherOptionError(
+                f"{named} of {dialect.title} should have a value, and {command[value]} follows"
             )
 
 
@@ -85,13 +96,31 @@ def _option(command: Sequence[str], place: int, dialect: Dialect) -> LauncherOpt
         return LauncherOption(bare, place, tuple(range(place + 1, place + 1 + number)))
     elif bare in dialect.flags:
         return LauncherOption(bare, place, ())
-    short = bare[:1]
-    if dialect.inline and text[:2] != "--" and short in dialect.values:
-        return LauncherOption(short, place, (place,), f"-{short}")
-    raise UsageError(
-        f"{text} is no option of {dialect.title} that is known, so where the program begins "
-        "cannot be told: put the ranks and threads into the command instead"
-    )
+    found = _letters(command, place, dialect)
+    if found is None:
+        raise LauncherOptionError(
+            f"{text} is no option of {dialect.title} that is known, so where the program begins "
+            "cannot be told"
+        )
+    return found
+
+
+def _letters(command: Sequence[str], place: int, dialect: Dialect) -> LauncherOption | None:
+    """Read a word of one-letter options: `-n4`, `-lu`, `-ln4`, `-K1`; None if it is none."""
+    text = command[place]
+    if not dialect.inline or text.startswith("--"):
+        return None
+    for i in range(1, len(text)):
+        letter = text[i]
+        if letter in dialect.values:
+            value = place if i + 1 < len(text) else place + 1
+            prefix = text[: i + 1] if value == place else ""
+            return LauncherOption(letter, place, (value,), prefix)
+        if letter in dialect.optional:
+            return LauncherOption(letter, place, ())
+        if letter not in dialect.flags:
+            return None
+    return LauncherOption(text[1:], place, ())
 
 
 def _assigns(name: str, value: str, dialect: Dialect) -> bool:

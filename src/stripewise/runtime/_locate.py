@@ -13,6 +13,7 @@ from stripewise.errors import RuntimeMissingError
 
 ENV_RUNTIME_DIR = "STRIPEWISE_RUNTIME_DIR"
 CORE_NAME = "libstripewise.so"
+TASK_NAME = "stripewise-task"
 PLUGIN_PREFIX = "libstripewise-mpi-"
 KERNEL_PREFIX = "stripewise-kernel-"
 REPLAY_PREFIX = "stripewise-replay-"
@@ -32,6 +33,11 @@ class Runtime:
     def core(self) -> Path:
         """The library that is preloaded."""
         return self.directory / "lib" / CORE_NAME
+
+    @property
+    def task(self) -> Path:
+        """The program that starts a task in the environment that a file describes."""
+        return self.directory / "bin" / TASK_NAME
 
     @property
     def plugin_directory(self) -> Path:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.model import JobSettings
 from stripewise.readers import is_launcher
-from stripewise.runtime._dialects import HYDRA, OPENMPI, SRUN, Dialect
+from stripewise.runtime._dialects import APRUN, HYDRA, OPENMPI, SRUN, Dialect
 from stripewise.runtime._launcher_options import LauncherOption, launcher_options
 from stripewise.runtime._mpi import launcher_family
 
@@ -44,13 +45,34 @@ def command_with_resources(command: Sequence[str], job: JobSettings) -> tuple[st
     if start is None:
         return _without_launcher(command, job)
     line = _Line(command, start)
-    if job.ranks is not None:
-        line.set_ranks(job.ranks)
-    if job.ranks_per_node is not None:
-        line.set_ranks_per_node(job.ranks_per_node)
-    if job.threads is not None:
-        line.set_threads(job.threads)
+    line.set_job(job)
     return line.words
+
+
+@dataclass(frozen=True)
+class LauncherChange:
+    """What is to be done to a launcher's line for the resources of a job.
+
+    Attributes:
+        replaced: Index of a word to the word that takes its place.
+        added: Words that follow the launcher's.
+    """
+
+    replaced: Mapping[int, str]
+    added: tuple[str, ...]
+
+
+def launcher_change(
+    command: Sequence[str], start: int, dialect: Dialect, job: JobSettings
+) -> LauncherChange:
+    """Return what sets a job's resources in a line of this dialect, whose launcher is at `start`.
+
+    Raises:
+        UsageError: One of its options is not known, or there are several programs.
+    """
+    line = _Line(command, start, dialect)
+    line.set_job(job)
+    return line.change(command)
 
 
 def launcher_line(command: Sequence[str], ranks: int) -> tuple[str, ...] | None:
@@ -83,10 +105,10 @@ class _Line:
             programs.
     """
 
-    def __init__(self, command: Sequence[str], start: int) -> None:
+    def __init__(self, command: Sequence[str], start: int, dialect: Dialect | None = None) -> None:
         self._words = list(command)
         self._start = start
-        self._dialect = _dialect(command[start])
+        self._dialect = dialect or _dialect(command[start])
         self._options, self._program = launcher_options(command, start, self._dialect)
         self._added: list[str] = []
 
@@ -100,6 +122,21 @@ class _Line:
     def words(self) -> tuple[str, ...]:
         """The line with all changes."""
         return (*self.head, *self._words[_after_env(self._words, self._program) :])
+
+    def change(self, original: Sequence[str]) -> LauncherChange:
+        """Tell the changes apart from what was there."""
+        words = enumerate(zip(original, self._words, strict=True))
+        replaced = {i: new for i, (old, new) in words if old != new}
+        return LauncherChange(replaced, tuple(self._added))
+
+    def set_job(self, job: JobSettings) -> None:
+        """Set the resources that a job states."""
+        if job.ranks is not None:
+            self.set_ranks(job.ranks)
+        if job.ranks_per_node is not None:
+            self.set_ranks_per_node(job.ranks_per_node)
+        if job.threads is not None:
+            self.set_threads(job.threads)
 
     def set_ranks(self, number: int) -> None:
         """Set the number of ranks."""
@@ -247,14 +284,14 @@ def _without_launcher(command: Sequence[str], job: JobSettings) -> tuple[str, ..
 
 def _dialect(word: str) -> Dialect:
     name = os.path.basename(word)
-    if name.split(".")[0] == "srun":
-        return SRUN
+    if name.split(".")[0] in ("srun", "aprun"):
+        return SRUN if name.startswith("srun") else APRUN
     located = shutil.which(word)
     family = launcher_family(Path(os.path.realpath(located))) if located else ""
     found = {"mpich": HYDRA, "openmpi": OPENMPI}.get(family)
     if found is None:
         raise UsageError(
             f"the options of {word} are not known here; resources can be set for Hydra's and "
-            "Open MPI's mpiexec and for srun: put the ranks into the command instead"
+            "Open MPI's mpiexec, for srun and for aprun: put the ranks into the command instead"
         )
     return found

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The files by which the tuner and the agent in an allocation talk.
+
+Each has one writer and keeps its inode and its size: it is overwritten in place, so that a full
+disk cannot stop it and that network file systems show what it holds as soon as it is opened.  A
+new file is looked for only after it was announced in one of these: a name that was once looked
+for in vain may stay unseen for a minute on NFS.
+
+The agent imports this file on its own: standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+TYPE_CHECKING = False  # typing is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
+TUNER = "tuner.json"
+"""By the tuner: beat, orders (the newest), cancel (numbers), stop."""
+AGENT = "agent.json"
+"""By the agent: beat, instance, job_id, state, order (the last begun), ended (all up to it)."""
+STATE = "state.json"
+"""By the tuner, replaced as a whole: what was submitted, and what the agent has to know."""
+RAN = "ran.json"
+"""In a run's record: the result before the agent added to it."""
+
+SIZE_BYTES = 4096
+
+
+def order_name(number: int) -> str:
+    """Name of the file with an order."""
+    return f"order-{number:04d}.json"
+
+
+def overwrite(path: str, data: dict[str, Any]) -> None:
+    """Write one of the files in place.
+
+    Raises:
+        OSError: It is new and there is no room, or its disk is gone.
+    """
+    text = json.dumps(data).encode("ascii")
+    if len(text) >= SIZE_BYTES:
+        raise ValueError(f"{path}: {len(text)} bytes")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    file = os.open(path, flags, 0o600)
+    try:
+        os.pwrite(file, text.ljust(SIZE_BYTES - 1) + b"\n", 0)
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def read(path: str) -> dict[str, Any] | None:
+    """Read one of the files; None if it is not there, or is being written."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            value = json.loads(os.read(file, 1 << 24))
+        finally:
+            os.close(file)
+    except (OSError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def replace(path: str, data: dict[str, Any]) -> None:
+    """Write a file as a whole or not at all, for the user alone.
+
+    Raises:
+        OSError: The disk is full, read-only, or refuses.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    file = os.open(f"{path}.tmp", flags, 0o600)
+    try:
+        with open(file, "wb", closefd=False) as stream:
+            stream.write(json.dumps(data).encode("ascii"))
+        os.fsync(file)
+    finally:
+        os.close(file)
+    os.rename(f"{path}.tmp", path)

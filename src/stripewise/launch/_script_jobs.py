@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs that run variants of a user's job script."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field, replace
+from math import ceil
+from pathlib import Path
+
+from stripewise.jobs import Changes, JobScript, rewrite
+from stripewise.launch._base import RunRequest
+from stripewise.launch._job_plan import Allocation, JobPlan, Stage, time_text
+from stripewise.model import JobSettings
+from stripewise.tiers import Pool, Tier, TierRequest
+
+VARIANT = "job"
+"""Name of the variant of the script in the record of a run."""
+NOT_SUBMITTED = (
+    "output", "error", "input", "array", "chdir", "time", "time-min", "dependency", "begin",
+    "open-mode", "wait", "requeue", "no-requeue", "mail-type", "mail-user", "test-only",
+    "parsable", "hold", "deadline",
+)  # fmt: skip
+"""Options of the script that are not those of an allocation: it has its own output and time, is
+one job, and begins when it can."""
+
+
+@dataclass(frozen=True)
+class ScriptJobs(JobPlan):
+    """Runs a job script with its launch line wrapped, in allocations as the script asks for.
+
+    Attributes:
+        script: The user's.
+        step: Number of the launch line that is tuned.
+        words: That the script is called with.
+        tier: Kind of burst buffer.
+        pool: Where its nodes come from; None: it has none.
+        own: What the script itself asks the tier for; None: nothing.
+        ask: What runs on a burst buffer ask for, but for the nodes.
+        nodes: Compute nodes.
+        wall_seconds: Limit of one run, as the script says; None: it does not.
+        allocation_seconds: Limit of an allocation; None: that of one run.
+    """
+
+    script: JobScript
+    step: int
+    tier: Tier
+    words: tuple[str, ...] = ()
+    pool: Pool | None = None
+    own: TierRequest | None = None
+    ask: TierRequest = field(default_factory=TierRequest)
+    nodes: int = 1
+    wall_seconds: float | None = None
+    allocation_seconds: float | None = None
+    _latest: dict[str, Allocation] = field(default_factory=dict)
+
+    task_words = True
+
+    def asked(self, job: JobSettings) -> TierRequest | None:
+        """Return what a run asks the tier for; None: it uses the parallel file system alone."""
+        if job.burst_buffer_nodes is None:
+            return self.own
+        if job.burst_buffer_nodes == 0:
+            return None
+        return replace(self.ask, nodes=job.burst_buffer_nodes)
+
+    def allocation(self, request: RunRequest) -> Allocation:
+        """Return the allocation of a run.
+
+        A run without a burst buffer is made in the allocation of the run before it, whatever that
+        has: then a candidate and the baseline beside it have the same compute nodes.
+        """
+        job = request.configuration.job
+        compute = self._compute(job)
+        shared = "\n".join(compute)
+        asked = self.asked(job)
+        if asked is None and shared in self._latest:
+            return self._latest[shared]
+        lines: tuple[str, ...] = ()
+        if asked is not None:
+            plain = replace(asked, stage_in=None, stage_out=None, kept=())
+            lines = self.tier.directives(plain, self.pool)
+        made = Allocation(
+            key="\n".join((shared, *lines)),
+            arguments=compute,
+            directives=lines,
+            nodes=self.nodes_of(job),
+            wall_seconds=self.allocation_seconds or self.wall_seconds,
+            name=self.script.resources.job_name or "",
+        )
+        self._latest[shared] = made
+        return made
+
+    def command(
+        self, request: RunRequest, record_directory: Path, task_words: tuple[str, ...]
+    ) -> tuple[str, ...]:
+        """Write the variant of the script; return how it is called."""
+        job = request.configuration.job
+        changes = Changes(
+            wrap=task_words,
+            step=self.step,
+            drop_burst_buffer=bool(self.script.burst_buffer),
+            job=JobSettings(
+                ranks=job.ranks, ranks_per_node=job.ranks_per_node, threads=job.threads
+            ),
+            exports=self._of_array(),
+        )
+        path = record_directory / VARIANT
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(path, flags, 0o700), "wb") as stream:
+            stream.write(rewrite(self.script, changes))
+        return (str(path), *self.words)
+
+    def stage(self, request: RunRequest) -> Stage | None:
+        """Return what of a run lies on the burst buffer."""
+        job = request.configuration.job
+        asked = self.asked(job)
+        if asked is None:
+            return None
+        variable = self.tier.directory_variable(asked)
+        if job.burst_buffer_files is None:
+            source = str(asked.stage_in) if asked.stage_in is not None else ""
+            return Stage(variable, source=source, place=asked.place if source else "")
+        return Stage(variable, "files", tuple(job.burst_buffer_files.split(",")))
+
+    def nodes_of(self, job: JobSettings) -> int:
+        """Return the compute nodes of a run."""
+        per_node = job.ranks_per_node or self.script.resources.ranks_per_node
+        if job.ranks is None or not per_node:
+            return self.nodes
+        return max(1, ceil(job.ranks / per_node))
+
+    def _of_array(self) -> dict[str, str]:
+        """Return what tells the script that it is the first element of its array."""
+        first = re.match(r"\d+", self.script.resources.array or "")
+        return {"SLURM_ARRAY_TASK_ID": first[0]} if first else {}
+
+    def _compute(self, job: JobSettings) -> tuple[str, ...]:
+        """Return the options of sbatch for the compute nodes."""
+        changed = {
+            "ntasks": job.ranks,
+            "ntasks-per-node": job.ranks_per_node,
+            "cpus-per-task": job.threads,
+        }
+        given = {name: number for name, number in changed.items() if number is not None}
+        drop = {*NOT_SUBMITTED, *given}
+        if given:
+            drop |= {"nodes"}
+        words = [f"--{name}={number}" for name, number in given.items()]
+        if given and self.script.resources.nodes is not None:
+            words.append(f"--nodes={self.nodes_of(job)}")
+        seconds = self.allocation_seconds or self.wall_seconds
+        if seconds is not None:
+            words.append(f"--time={time_text(seconds)}")
+        return _with_words(self.script.sbatch_arguments(drop), words)
+
+
+def _with_words(arguments: tuple[str, ...], words: list[str]) -> tuple[str, ...]:
+    """Add options to each part of a heterogeneous job: each has a time limit of its own."""
+    found: list[str] = []
+    for word in arguments:
+        found += [*words, word] if word == ":" else [word]
+    return (*found, *words)

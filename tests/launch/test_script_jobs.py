@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the runs of a job script become jobs."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from stripewise.errors import RuntimeMissingError
+from stripewise.jobs import JobScript
+from stripewise.launch import RunRequest, ScriptJobs, redirect_pair
+from stripewise.model import Configuration, JobSettings
+from stripewise.runtime import find_runtime
+from stripewise.tiers import Pool, TierRequest, find_tier
+
+GIB = 1 << 30
+POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
+SCRIPT = b"""\
+#!/bin/bash
+#SBATCH --job-name=solve --account=k01 --array=1-9 --hold --begin=now+1hour
+#SBATCH --output=out.%j --error=err --mail-type=ALL --dependency=afterok:1
+#SBATCH --nodes=2 --ntasks=8 --ntasks-per-node=4
+#SBATCH --time=10
+srun -n 8 ./solve
+"""
+
+
+def plan(data: bytes = SCRIPT, **given) -> ScriptJobs:
+    script = JobScript.parse(data, "run.sh")
+    given = {"pool": POOL, "nodes": 2, "wall_seconds": 600.0, **given}
+    return ScriptJobs(script, 1, find_tier("datawarp"), **given)
+
+
+def request(**settings) -> RunRequest:
+    configuration = Configuration(job=JobSettings(**settings))
+    return RunRequest("id", ("x",), Path("/w"), Path("/r"), configuration=configuration)
+
+
+def test_an_allocation_is_what_the_script_asks_for() -> None:
+    made = plan(allocation_seconds=7200.0).allocation(request())
+    words = list(made.arguments)
+    assert "--account=k01" in words
+    assert words[-1] == "--time=0-02:00:00"
+    said = {word.partition("=")[0] for word in words}
+    assert not said & {
+        "--array", "--hold", "--begin", "--output", "--error", "--mail-type", "--dependency",
+    }  # fmt: skip
+    assert made.directives == ()
+    assert (made.nodes, made.wall_seconds, made.name) == (2, 7200, "solve")
+
+
+def test_a_burst_buffer_has_an_allocation_of_its_own() -> None:
+    jobs = plan(ask=TierRequest(stage_in=Path("/in"), stage_out=Path("/out")))
+    one, two = (jobs.allocation(request(burst_buffer_nodes=n)) for n in (1, 2))
+    assert one.key != two.key
+    assert re.findall(r"capacity=(\S+)", " ".join(one.directives + two.directives)) == [
+        "1GiB",
+        "3GiB",
+    ]
+    assert len(one.directives) == 1, "runs are copied by the agent"
+
+
+def test_the_baseline_runs_beside_its_candidate() -> None:
+    jobs = plan()
+    first = jobs.allocation(request())
+    assert first.directives == ()
+    with_buffer = jobs.allocation(request(burst_buffer_nodes=2))
+    assert jobs.allocation(request()) is with_buffer
+    assert jobs.allocation(request(burst_buffer_nodes=0)) is with_buffer
+    assert jobs.allocation(request(ranks=4)).key != with_buffer.key
+
+
+def test_ranks_change_the_nodes() -> None:
+    made = plan().allocation(request(ranks=4, threads=2))
+    assert made.nodes == 1
+    for word in ("--ntasks=4", "--cpus-per-task=2", "--nodes=1"):
+        assert word in made.arguments
+    assert "--ntasks=8" not in made.arguments
+    assert plan().allocation(request(ranks=8, ranks_per_node=2)).nodes == 4
+
+
+def test_each_part_of_a_heterogeneous_job_has_the_time_limit() -> None:
+    data = (
+        b"#!/bin/bash\n#SBATCH --nodes=1 --time=10\n#SBATCH hetjob\n#SBATCH --nodes=2 --time=10\n"
+        b"srun ./solve\n"
+    )
+    words = plan(data).allocation(request()).arguments
+    assert words.count("--time=0-00:10:00") == 2
+    assert words.index("--time=0-00:10:00") < words.index(":")
+
+
+def test_the_variant_of_the_script(tmp_path) -> None:
+    data = SCRIPT.replace(b"srun", b"#DW jobdw type=scratch capacity=2GiB\nsrun")
+    words = plan(data, words=("a b", "$c")).command(
+        request(threads=3), tmp_path, ("task", "f", "--")
+    )
+    path = Path(words[0])
+    assert words[1:] == ("a b", "$c")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    text = path.read_text()
+    assert "task f -- ./solve" in text
+    assert "export SLURM_ARRAY_TASK_ID=1\n" in text
+    assert "\n#DW" not in text
+    assert "OMP_NUM_THREADS=3" in text
+
+
+def test_a_link_in_the_place_of_the_variant_is_not_followed(tmp_path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (tmp_path / "job").symlink_to(precious)
+    with pytest.raises(OSError, match="symbolic links"):
+        plan().command(request(), tmp_path, ())
+    assert precious.read_text() == "mine"
+
+
+def test_what_lies_on_the_burst_buffer() -> None:
+    jobs = plan()
+    assert jobs.stage(request()) is None
+    assert jobs.stage(request(burst_buffer_nodes=0)) is None
+    whole = jobs.stage(request(burst_buffer_nodes=1))
+    assert (whole.variable, whole.mode, whole.source) == ("DW_JOB_STRIPED", "all", "")
+    some = jobs.stage(request(burst_buffer_nodes=1, burst_buffer_files="a*,b.dat"))
+    assert (some.mode, some.globs) == ("files", ("a*", "b.dat"))
+    own = TierRequest(capacity_bytes=GIB, stage_in=Path("/in"), place="here")
+    staged = replace(jobs, own=own, ask=own).stage(request())
+    assert (staged.source, staged.place) == ("/in", "here")
+
+
+def test_a_directory_of_the_nodes() -> None:
+    jobs = replace(plan(ask=TierRequest(directory="${TMPDIR}")), tier=find_tier("directory"))
+    assert jobs.stage(request(burst_buffer_nodes=1)).variable == "TMPDIR"
+
+
+@pytest.mark.parametrize(
+    ("glob", "pair"),
+    [
+        ("out*", "/w/out*=/bb"),
+        ("big.dat", "/w/big.dat=/bb/big.dat"),
+        ("d/out*", "/w/d/out*=/bb/d"),
+        ("d/big.dat", "/w/d/big.dat=/bb/d/big.dat"),
+        ("out[0-9]*.nc", "/w/out?*.nc=/bb"),
+        ("a[*]b", "/w/a?b=/bb"),
+        ("a[[]b", "/w/a?b=/bb"),
+    ],
+)
+def test_globs_as_the_redirect_reads_them(glob, pair) -> None:
+    assert redirect_pair(glob, "/w", "/bb") == pair
+
+
+@pytest.mark.parametrize("glob", ["big.dat", "bi*", "big.[cd]at"])
+def test_the_library_leads_the_files_of_a_glob_elsewhere(tmp_path, glob) -> None:
+    try:
+        core = find_runtime().core
+    except RuntimeMissingError:
+        pytest.skip("the runtime library is not built")
+    here, there = tmp_path / "here", tmp_path / "there"
+    for path in (here, there):
+        path.mkdir()
+    environment = {
+        "PATH": os.environ["PATH"],
+        "LD_PRELOAD": str(core),
+        "STRIPEWISE_REDIRECT": redirect_pair(glob, str(here), str(there)),
+    }
+    script = "echo new > big.dat; echo more >> big.dat; echo small > small.dat; cat big.dat"
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=here, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == "new\nmore\n", done
+    assert os.listdir(there) == ["big.dat"]
+    assert os.listdir(here) == ["small.dat"]

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launcher lines are read without the launchers being there."""
+
+from __future__ import annotations
+
+import pytest
+
+from stripewise.errors import UsageError
+from stripewise.model import JobSettings
+from stripewise.runtime import change_launcher, read_launcher
+
+
+@pytest.mark.parametrize(
+    ("line", "program"),
+    [
+        ("srun ./a", 1),
+        ("srun -lun4 --cpu_bind=cores -K1 -I60 ./a -n 4", 5),
+        ("srun -G 4 -S 2 --het-group 0,1 -M x ./a", 9),
+        ("srun -x nid1 -X -- ./a", 5),
+        ("aprun -n32 -N 16 -d 2 -cc cpu -ss -e A=b -b ./a -n 2", 12),
+        ("mpirun -np 4 ./a", 3),
+        ("mpiexec -n 4 -ppn 2 ./a", 5),
+        ("mpirun --map-by node -x A ./a", 5),
+        ("/opt/x/mpiexec.hydra -genv A b ./a", 4),
+        ("mpirun.openmpi --mca a b ./a", 4),
+    ],
+)
+def test_programs(line: str, program: int) -> None:
+    assert read_launcher(line.split()).program == program
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["srun", "srun -n", "srun -ly4 ./a", "aprun -y ./a", "ibrun ./a", "mpirun -frob ./a",
+     "mpirun -env A=b ./a : ./b", "mpirun -genv A b -x C ./a"],
+)  # fmt: skip
+def test_what_is_not_certain(line: str) -> None:
+    with pytest.raises(UsageError):
+        read_launcher(line.split())
+
+
+def test_changes_are_told_apart() -> None:
+    change = change_launcher("srun -n4 ./a -n4".split(), JobSettings(ranks=2, ranks_per_node=1))
+    assert dict(change.replaced) == {1: "-n2"}
+    assert change.added == ("--ntasks-per-node=1",)
+    with pytest.raises(UsageError, match="does not tell which one it is"):
+        change_launcher("mpirun ./a".split(), JobSettings(ranks_per_node=2))

@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A user's directory with a job script, on a cluster whose jobs are processes of this host."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stripewise.cli import main
+from stripewise.launch import SlurmLauncher
+from stripewise.launch import _slurm_pool as pool
+from stripewise.slurm import RateLimiter
+from support.fake_slurm import FakeSlurm
+
+BURST = """\
+Name=datawarp DefaultPool=wlm_pool Granularity=2GiB TotalSpace=16GiB FreeSpace=8GiB UsedSpace=4GiB
+  PoolName[0]=small Granularity=1GiB TotalSpace=4GiB FreeSpace=4GiB UsedSpace=0
+"""
+"""8 nodes, of which 4 are free, 2 used, and 2 drained."""
+SCRIPT = """\
+#!/bin/bash
+#SBATCH --job-name=solve
+#SBATCH --nodes=1
+#SBATCH --time=10
+srun -n 1 ./writer out.dat input.txt
+"""
+_SLOW = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+ssize_t write(int fd, const void *data, size_t size)
+{
+    ssize_t (*next)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+    const char *bytes = getenv("FAKE_BB_CAPACITY");
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = '\0';
+    int is_there = bytes != NULL && strstr(path, "/bb-") != NULL;
+    if (size >= 65536)
+        usleep(is_there ? 12000 / (1 + atoi(bytes) / 2) : 24000);
+    return next(fd, data, size);
+}
+"""
+"""The file system: a burst buffer is faster, more so with more nodes."""
+_WRITER = r"""
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    static char data[65536];
+    int file = open(argv[1], O_CREAT | O_WRONLY | O_TRUNC, 0644);
+    FILE *input = argc > 2 ? fopen(argv[2], "r") : NULL;
+    if (file < 0 || (argc > 2 && input == NULL))
+        return 3;
+    data[7] = input ? (char)fgetc(input) : 'x';
+    for (int i = 0; i < 4; i++)
+        if (write(file, data, sizeof data) != (ssize_t)sizeof data)
+            return 4;
+    return close(file);
+}
+"""
+
+
+def build_writer(directory: Path) -> Path:
+    """Compile the program, whose write() takes as long as the storage would."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler on PATH")
+    (directory / "slow.c").write_text(_SLOW)
+    (directory / "writer.c").write_text(_WRITER)
+    library, program = directory / "libslow.so", directory / "writer"
+    words = ["cc", "-O1", "-fPIC", "-shared", "-o", library, directory / "slow.c", "-ldl"]
+    subprocess.run(words, check=True)
+    words = ["cc", "-O1", "-o", program, directory / "writer.c", "-Wl,--no-as-needed", library]
+    subprocess.run([*words, f"-Wl,-rpath,{directory}"], check=True)
+    return program
+
+
+class Said:
+    """What a command answered."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    def __repr__(self) -> str:
+        return f"code {self.code}\n{self.out}\n{self.err}"
+
+    @property
+    def json(self) -> Any:
+        """The document on standard output."""
+        assert self.code == 0, self
+        return json.loads(self.out)
+
+    def error(self, *words: str) -> str:
+        """Return the one line of error, after checking that it is one and holds the words."""
+        lines = [x for x in self.err.splitlines() if x.startswith("stripewise: error: ")]
+        assert len(lines) == 1, self
+        assert self.code not in (0, 70), self
+        assert "fault of Stripewise" not in self.err, self
+        for word in words:
+            assert word in lines[0], (word, lines[0])
+        return lines[0]
+
+
+class JobCluster:
+    """The directory, the cluster, and Stripewise's command line in it."""
+
+    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.fake = FakeSlurm(directory / "slurm")
+        self.work = directory / "work"
+        self.work.mkdir()
+        self.script = self.work / "run.sh"
+        self.write(SCRIPT)
+        (self.work / "input.txt").write_text("input\n")
+        self.set()
+        for name in ("PATH", "FAKE_SLURM", "FAKE_SLURM_PROCESSES"):
+            monkeypatch.setenv(name, self.fake.environment[name])
+        monkeypatch.chdir(self.work)
+        limiter = RateLimiter(poll_seconds=0.05, status_per_minute=6000, actions_per_minute=6000)
+        monkeypatch.setattr("stripewise.slurm._client.SHARED", limiter)
+        monkeypatch.setattr(SlurmLauncher, "poll_seconds", 0.02)
+
+    def set(self, **settings: object) -> None:
+        """Say how the cluster behaves; it has burst buffers unless `burst` says otherwise."""
+        self.fake.set(**{"burst": BURST, **settings})
+
+    def write(self, text: str | bytes, name: str = "run.sh") -> Path:
+        """Write a job script."""
+        path = self.work / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        path.chmod(0o750)
+        return path
+
+    def run(self, *words: str) -> Said:
+        """Run a command line."""
+        out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+        code = 0
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                main(list(words))
+            except SystemExit as end:
+                code = int(end.code or 0)
+        out.flush()
+        buffer = out.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return Said(code, buffer.getvalue().decode("utf-8", "replace"), err.getvalue())
+
+    def tune(self, *words: str) -> Said:
+        """Run `stripewise tune`."""
+        return self.run("tune", *words)
+
+    @property
+    def submitted(self) -> int:
+        """How often sbatch was called."""
+        return sum(call[1] == "sbatch" for call in self.fake.calls)
+
+    @property
+    def names(self) -> set[str]:
+        """What is in the directory."""
+        return {os.fsencode(name).decode("utf-8", "replace") for name in os.listdir(self.work)}
+
+
+@contextmanager
+def job_cluster(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobCluster]:
+    """Yield a cluster; nothing of it is left."""
+    pool.forget_all()
+    made = JobCluster(directory, monkeypatch)
+    try:
+        yield made
+    finally:
+        pool.forget_all()
+        made.fake.end()
+    assert made.fake.processes() == []
