@@ -247,3 +247,20 @@ def test_the_median_is_that_of_nearly_all_writes() -> None:
     write.outermost = (10, 0, 1000 * 512 + 40)
     (file,) = observed_files(profile_of(FakeProcess({}, [write])), Path("/run"))
     assert 511 <= file.median_write_bytes <= 512
+
+
+def test_readers_are_the_ranks_that_issued_system_reads() -> None:
+    def reads(number: int) -> list[FakeFile]:
+        ops = {Op.READ: (2, 22528, 10)}
+        return [FakeFile("/run/namelist.input", POSIX, ops=ops, outermost=(10, 22528, 0))]
+
+    everyone = profile_of(*(FakeProcess(*rank(i, 3, reads(i), i + 1)) for i in range(3)))
+    (file,) = observed_files(everyone, Path("/run"))
+    assert (file.readers, file.writers, file.system_reads) == (3, 0, 6)
+
+
+def test_one_of_several_ranks_reads() -> None:
+    ops = {Op.READ: (1, 4096, 10)}
+    first = [FakeFile("/run/in.dat", POSIX, ops=ops, outermost=(10, 4096, 0))]
+    found = profile_of(*(FakeProcess(*rank(i, 3, [] if i else first, i + 1)) for i in range(3)))
+    assert observed_files(found, Path("/run"))[0].readers == 1

@@ -70,6 +70,19 @@ def test_ranks_missing() -> None:
     assert "2 of 4" in found.message
 
 
+def test_a_rank_that_died_in_mpi_init_is_told_from_one_that_was_not_reached() -> None:
+    exe = {"exe": "/a"}
+    ranks = [mpi(rank, 4, **exe) for rank in (1, 2, 3)]
+    dead, other = FakeProcess({**exe, "flags": 0}), FakeProcess({"exe": "/bin/sh", "flags": 0})
+    found = check(profile_of(*ranks, dead), "srun", "./a")
+    assert found.state is HandshakeState.RANKS_DIED
+    assert "1 of 4 ranks died in MPI_Init" in found.message
+    ended = FakeProcess({**exe, "flags": ProcessFlag.EXITED})
+    for beside in (other, ended):
+        assert check(profile_of(*ranks, beside)).state is HandshakeState.RANKS_MISSING
+    assert check(profile_of(mpi(0, 1, **exe), dead)).ok
+
+
 @pytest.mark.parametrize(
     ("state", "expected", "word"),
     [

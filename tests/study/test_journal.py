@@ -100,6 +100,12 @@ def test_any_record_survives(data):
     assert parse_journal(content, None)[:2] == ([record], len(content))
 
 
+def test_a_journal_without_readers_is_read():
+    data = to_json(ObservedFile("a", writers=2, readers=3))
+    del data["readers"]
+    assert from_json(ObservedFile, data) == ObservedFile("a", writers=2)
+
+
 def test_measurement_survives_with_any_bytes_in_a_path():
     file = ObservedFile(
         "out\udcff.dat", writers=2, aligned_fraction={4096: 0.5}, applied={"cb_nodes": "2"}

@@ -6,10 +6,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
-from stripewise.model import ObservedFile, TrialState, Verification, VerificationStatus
+from stripewise.model import (
+    Measurement,
+    ObservedFile,
+    RunStatus,
+    TrialState,
+    Verification,
+    VerificationStatus,
+)
+from stripewise.strategies import Proposal
+from stripewise.study._case_runs import CaseRuns
 from stripewise.testing.strategy_suite import romio_facts
 from support.study_fakes import KNOB, FakeLauncher, heavy_tailed, helped, lognormal
 from support.study_fakes import look as fake_look
@@ -183,3 +193,13 @@ def test_the_price_counts_every_run(run_fake):
     assert price.node_seconds == sum(run.measurement.elapsed_seconds for run in result.runs)
     assert price.default_run_node_seconds == 5.0
     assert price.ratio == price.node_seconds / 5.0
+
+
+def test_the_same_requests_to_another_storage_are_not_the_same():
+    context = SimpleNamespace(context=None)
+    seen = ObservedFile("out.dat", writers=2, system_writes=8)
+    run = Measurement("r", RunStatus.OK, files=(seen,), exit_code=0)
+    for settings, same in (({"mpiio.cb_nodes": 2}, True), ({"job.burst_buffer_nodes": 2}, False)):
+        runs = CaseRuns(context, 1, Proposal(settings, ""))
+        runs.candidates, runs.beside = [run], [run]
+        assert runs.asks_the_same is same

@@ -33,7 +33,8 @@ def test_the_space_is_what_was_measured_in_the_order_of_effect():
     assert space.size == 12
 
 
-@pytest.mark.parametrize("name", strategy_names())
+# expbb varies burst buffers, aggregators, striping unit and buffer alone: its surfaces are others.
+@pytest.mark.parametrize("name", [name for name in strategy_names() if name != "expbb"])
 def test_every_strategy_finds_the_optimum_of_a_small_surface(name):
     replay = replay_study(SURFACE, name, 1, runs=80)
     assert SCENE.regret(replay.winner) <= 0.05

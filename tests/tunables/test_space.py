@@ -328,3 +328,32 @@ def test_aggregators_are_placed_by_virtual_nodes():
     assert 4 not in _ladders(rehearsed)["mpiio.cb_nodes"], "ROMIO's default is one a node"
     built = build_configuration({"mpiio.cb_nodes": 8}, rehearsed)
     assert built.files[0].mpiio["cb_config_list"] == "*:2"
+
+
+NODES, FILES = "job.burst_buffer_nodes", "job.burst_buffer_files"
+
+
+def test_what_trials_must_show_is_in_the_space_without_values():
+    assert "--burst-buffer-files" in find_space(MPICH).left_out[FILES]
+    space = find_space(MPICH, ladders={NODES: (1, 2), FILES: ()})
+    ladder = {d.tunable.name: d.values for d in space.dimensions}
+    assert (ladder[NODES], ladder[FILES]) == ((1, 2), ())
+    assert space.size == find_space(MPICH, ladders={NODES: (1, 2)}).size
+    assert space.places({NODES: 1}) is not None
+    assert space.places({NODES: 1, FILES: "wrfout*"}) is None
+
+
+def test_the_nodes_that_the_script_has_are_no_rung():
+    space = find_space(MPICH, ladders={NODES: (0, 1, 2)})
+    assert next(d.values for d in space.dimensions if d.tunable.name == NODES) == (1, 2)
+    on_two = dataclasses.replace(MPICH, burst_buffer_nodes=2)
+    space = find_space(on_two, ladders={NODES: (0, 1, 2)})
+    assert next(d.values for d in space.dimensions if d.tunable.name == NODES) == (0, 1)
+
+
+def test_files_lie_on_a_burst_buffer_only_where_there_is_one():
+    assert is_valid({NODES: 1, FILES: "wrfout*"}, MPICH)
+    assert not is_valid({FILES: "wrfout*"}, MPICH)
+    on_two = dataclasses.replace(MPICH, burst_buffer_nodes=2)
+    assert is_valid({FILES: "wrfout*"}, on_two)
+    assert not is_valid({NODES: 0, FILES: "wrfout*"}, on_two)

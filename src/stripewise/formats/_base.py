@@ -158,7 +158,8 @@ def lost_parts(configuration: Configuration, *held: str) -> list[str]:
         lost.append("MCA parameters " + ", ".join(job.mca))
     if job.environment:
         lost.append("environment variables " + ", ".join(job.environment))
-    if job.resources:
-        resources = (f"{name}={value}" for name, value in job.resources.items())
+    of_job: dict[str, Value] = {**job.resources, **job.burst_buffer}
+    if of_job:
+        resources = (f"{name}={value}" for name, value in of_job.items())
         lost.append("the job's " + ", ".join(resources))
     return lost

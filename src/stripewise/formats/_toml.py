@@ -52,6 +52,8 @@ class _Job(_Strict):
     ranks: int | None = None
     ranks_per_node: int | None = None
     threads: int | None = None
+    burst_buffer_nodes: int | None = None
+    burst_buffer_files: str | None = None
 
 
 class _Document(_Strict):
@@ -99,9 +101,10 @@ class TomlFormat(Format):
                     f"settings for {rule.match!r}: TOML cannot hold a name that is not UTF-8"
                 )
         job = configuration.job
-        if job.mca or job.environment or job.resources:
+        if job.mca or job.environment or job.resources or job.burst_buffer:
             lines += ["", "[job]"]
-            lines += [f"{name} = {value}" for name, value in job.resources.items()]
+            numbers = {**job.resources, **job.burst_buffer}
+            lines += [f"{name} = {_value(value)}" for name, value in numbers.items()]
             lines += _inline("mca", job.mca, lost) + _inline("environment", job.environment, lost)
         return Written("\n".join(lines) + "\n", tuple(lost))
 

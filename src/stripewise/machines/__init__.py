@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from stripewise.machines._local import storage_file as storage_file
     from stripewise.machines._local import storage_of_files as storage_of_files
     from stripewise.machines._mount import find_mount as find_mount
+    from stripewise.machines._mount import mount_in as mount_in
     from stripewise.machines._probe import probe_storage as probe_storage
     from stripewise.machines._requests import Stack as Stack
     from stripewise.machines._slow import slowed as slowed

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from stripewise.model._facts import PatternSummary as PatternSummary
     from stripewise.model._facts import ProgramFacts as ProgramFacts
     from stripewise.model._facts import Striping as Striping
+    from stripewise.model._job_result import JobStorage as JobStorage
+    from stripewise.model._job_result import JobStudy as JobStudy
+    from stripewise.model._job_result import RungRun as RungRun
     from stripewise.model._json import check_json as check_json
     from stripewise.model._json import from_json as from_json
     from stripewise.model._json import to_json as to_json
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
     from stripewise.model._mount import Mount as Mount
     from stripewise.model._mpiio_stats import MpiioSide as MpiioSide
     from stripewise.model._mpiio_stats import MpiioStats as MpiioStats
+    from stripewise.model._mpiio_timers import MpiioPhase as MpiioPhase
+    from stripewise.model._mpiio_timers import MpiioTimers as MpiioTimers
     from stripewise.model._pattern import BlockRule as BlockRule
     from stripewise.model._pattern import Distribution as Distribution
     from stripewise.model._pattern import Pattern as Pattern
@@ -41,7 +46,9 @@ if TYPE_CHECKING:
     from stripewise.model._result import CaseOutcome as CaseOutcome
     from stripewise.model._result import CaseResult as CaseResult
     from stripewise.model._result import Decision as Decision
+    from stripewise.model._result import JobFigures as JobFigures
     from stripewise.model._result import Price as Price
+    from stripewise.model._result import Reference as Reference
     from stripewise.model._result import RunEntry as RunEntry
     from stripewise.model._result import RunRole as RunRole
     from stripewise.model._result import StudyResult as StudyResult

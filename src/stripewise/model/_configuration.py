@@ -83,6 +83,11 @@ class JobSettings:
         ranks: MPI ranks; None: as the command says.
         ranks_per_node: Ranks on each host; None: as the command says.
         threads: OpenMP threads of a rank; None: as the environment says.
+        burst_buffer_nodes: Of the job script's burst buffer; 0: the job uses none; None: as the
+            job script says.
+        burst_buffer_files: Globs with commas between them: only these files lie on the burst
+            buffer, the job works on the parallel file system (hybrid); None: all files are
+            where the job works.
     """
 
     mca: Mapping[str, Value] = field(default_factory=dict)
@@ -90,6 +95,8 @@ class JobSettings:
     ranks: int | None = None
     ranks_per_node: int | None = None
     threads: int | None = None
+    burst_buffer_nodes: int | None = None
+    burst_buffer_files: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mca", _frozen(self.mca))
@@ -102,6 +109,15 @@ class JobSettings:
             "ranks": self.ranks,
             "ranks_per_node": self.ranks_per_node,
             "threads": self.threads,
+        }
+        return {name: value for name, value in every.items() if value is not None}
+
+    @property
+    def burst_buffer(self) -> Mapping[str, int | str]:
+        """Names and values of what is set of the burst buffer."""
+        every = {
+            "burst_buffer_nodes": self.burst_buffer_nodes,
+            "burst_buffer_files": self.burst_buffer_files,
         }
         return {name: value for name, value in every.items() if value is not None}
 
@@ -123,5 +139,6 @@ class Configuration:
             self.job.mca
             or self.job.environment
             or self.job.resources
+            or self.job.burst_buffer
             or not all(rule.is_empty for rule in self.files)
         )

@@ -125,6 +125,7 @@ class ProgramFacts:
         mpiio_driver: Driver that ROMIO says it uses for the files ("UFS", "LUSTRE"); "" where
             it does not say.
         striping: What new files can be striped over; None where that is not known.
+        burst_buffer_nodes: Of the job as its script says; 0: it has no burst buffer.
         virtual_nodes: Nodes that ROMIO finds on emulated storage, and places its aggregators by;
             0: the hosts themselves.
         network_variables: "NAME=VALUE" of the environment, each of which chooses another set-up
@@ -179,6 +180,7 @@ class ProgramFacts:
     striping: Striping | None = None
     network_variables: tuple[str, ...] = ()
     virtual_nodes: int = 0
+    burst_buffer_nodes: int = 0
 
     @property
     def aggregator_hosts(self) -> int:

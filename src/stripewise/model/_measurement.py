@@ -56,6 +56,7 @@ class ObservedFile:
         io_seconds: Outermost time, maximum over ranks.
         interface: Highest layer that the program used: "hdf5", "mpiio", "stdio", "posix".
         writers: Ranks (processes) that issued system writes.
+        readers: Ranks (processes) that issued system reads; 0 in journals of earlier versions.
         system_writes: Number of system writes; system_write_bytes: their bytes.
         system_reads: Number of system reads; system_read_bytes: their bytes.
         median_write_bytes: Approximate (from bins) median size of a system write.
@@ -72,6 +73,7 @@ class ObservedFile:
     io_seconds: float = 0.0
     interface: str = ""
     writers: int = 0
+    readers: int = 0
     system_writes: int = 0
     system_write_bytes: int = 0
     system_reads: int = 0
@@ -101,6 +103,9 @@ class Measurement:
         cause: Why status is not OK.
         limits: What its requests waited for on an emulated storage, in words.
         bypassed: What else a user should know of an emulated run, such as what bypassed it.
+        stage_in_seconds: Copying its files to a burst buffer took so long, before the command
+            started; None: nothing was copied.
+        stage_out_seconds: Copying back, likewise.
     """
 
     run_id: str
@@ -116,6 +121,8 @@ class Measurement:
     cause: FailureCause = FailureCause.NONE
     limits: str = ""
     bypassed: tuple[str, ...] = ()
+    stage_in_seconds: float | None = None
+    stage_out_seconds: float | None = None
 
     @property
     def ok(self) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
 
+from stripewise.model._configuration import Value
 from stripewise.model._facts import ProgramFacts
 from stripewise.model._measurement import Measurement, RunStatus
 from stripewise.model._trial import Speedup, Trial
@@ -23,6 +24,9 @@ class RunRole(StrEnum):
     TRIAL = "trial"
     PAIR_BASELINE = "pair-baseline"
     PAIR_WINNER = "pair-winner"
+    REFERENCE = "reference"
+    """Of a pair against other settings than the unchanged program's."""
+    REFERENCE_WINNER = "reference-winner"
     UNSYNCED_BASELINE = "unsynced-baseline"
     UNSYNCED_WINNER = "unsynced-winner"
 
@@ -170,6 +174,53 @@ class CaseResult(Compared):
 
 
 @dataclass(frozen=True)
+class Reference:
+    """The winner compared, in fresh pairs, with settings that a user would otherwise have.
+
+    Attributes:
+        name: Of what it is compared with, for people.
+        settings: Of that.
+        speedup / elapsed_speedup: Of the I/O time and of the whole time.
+        pairs: (reference, winner) measurements.
+    """
+
+    name: str
+    settings: Mapping[str, Value]
+    speedup: Speedup
+    elapsed_speedup: Speedup
+    pairs: tuple[tuple[Measurement, Measurement], ...] = ()
+
+
+@dataclass(frozen=True)
+class JobFigures:
+    """What a study of a job script knows beside its runs.
+
+    Attributes:
+        script: Path of the job script, as the user gave it.
+        step: Number of the launch line that was tuned, from 1.
+        compute_nodes: Of a run.
+        baseline_nodes: Burst-buffer nodes of the script as it is; 0: none.
+        n_jobs: Jobs that were submitted.
+        controller_requests: Requests to the batch system in the last session.
+        node_seconds: Of all jobs.
+        reasons: Trial number to why it was tried.
+        tuned_script: Path of the script that was left; "" if none was.
+        no_script: Why none was left although settings were found; "" if that is not so.
+    """
+
+    script: str
+    step: int
+    compute_nodes: int = 1
+    baseline_nodes: int = 0
+    n_jobs: int = 0
+    controller_requests: int = 0
+    node_seconds: float | None = None
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    tuned_script: str = ""
+    no_script: str = ""
+
+
+@dataclass(frozen=True)
 class StudyResult(Compared):
     """Everything that a report shows.
 
@@ -192,6 +243,8 @@ class StudyResult(Compared):
         left_out: Tunable name to the reason why it was not tried.
         provenance: Versions, host, storage, date, seed, strategy; text to text.
         cases: What each case showed, in the order given.
+        job: Of a study of a job script.
+        references: The winner against other settings than the unchanged program's.
     """
 
     command: tuple[str, ...]
@@ -207,6 +260,8 @@ class StudyResult(Compared):
     left_out: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)
     cases: tuple[CaseResult, ...] = ()
+    references: tuple[Reference, ...] = ()
+    job: JobFigures | None = None
 
     @property
     def emulated(self) -> str:

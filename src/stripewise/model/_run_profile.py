@@ -20,6 +20,7 @@ from stripewise.model._trace import Op
 if TYPE_CHECKING:
     from stripewise.model._access import Pieces, Selections
     from stripewise.model._mpiio_stats import MpiioStats
+    from stripewise.model._mpiio_timers import MpiioTimers
     from stripewise.model._trace import Trace
 
 SIZE_EDGES = (0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30)
@@ -325,9 +326,11 @@ class Evidence:
         trace: None where the source has no single calls.
         accesses: For patterns; empty where the source cannot tell.
         mpiio_stats: Blocks of MPICH_MPIIO_STATS, where the source is such.
+        mpiio_timers: Blocks of MPICH_MPIIO_TIMERS of the same output.
     """
 
     profile: RunProfile
     trace: Trace | None = None
     accesses: tuple[Selections | Pieces, ...] = ()
     mpiio_stats: tuple[MpiioStats, ...] = ()
+    mpiio_timers: tuple[MpiioTimers, ...] = ()

@@ -25,7 +25,7 @@ from stripewise.model import (
     RunProfile,
 )
 from stripewise.readers._directories import owners
-from stripewise.readers._file_globs import family, glob_of
+from stripewise.readers._file_globs import file_family, glob_of
 from stripewise.readers._files import relative_path, system_rows
 from stripewise.readers._rows import asked_bytes, groups
 from stripewise.text import printable, size_text
@@ -148,7 +148,7 @@ def _named(group: list[_File], seen: Sequence[str]) -> Iterator[tuple[list[_File
         return
     families: dict[str, list[_File]] = defaultdict(list)
     for file in group:
-        families[family(file.name)].append(file)
+        families[file_family(file.name)].append(file)
     for part in families.values():
         yield part, glob_of([file.name for file in part], seen)
 

@@ -20,9 +20,14 @@ _LEAST_SOLID = 2
 """Letters and digits that a glob of several kinds of names has at least: `*` alone has none."""
 
 
-def family(name: str) -> str:
-    """Return the glob of the names that differ from this one by numbers only."""
-    return _general(name, "*")
+def file_family(name: str, number: str = "*") -> str:
+    """Return the glob of the names that differ from this one by numbers only.
+
+    Args:
+        name: Of a file.
+        number: Glob of a number.
+    """
+    return _general(name, number)
 
 
 def glob_of(names: Sequence[str], seen: Sequence[str]) -> str:
@@ -48,7 +53,7 @@ def _is_exact(glob: str, names: Sequence[str], others: Sequence[str]) -> bool:
 
 def _candidates(tails: Sequence[str]) -> Iterator[str]:
     """Yield globs for these ends of paths, the most general first."""
-    families = sorted({family(tail) for tail in tails})
+    families = sorted({file_family(tail) for tail in tails})
     if len(families) == 1:
         yield from (families[0], _general(tails[0], "[0-9]*"))
         if len(tails) == 1:

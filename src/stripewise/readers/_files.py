@@ -150,14 +150,16 @@ def _data_calls(rows: NDArray[Any]) -> NDArray[Any]:
 def _observe(profile: RunProfile, name: str, rows: NDArray[Any], hints: FileHints) -> ObservedFile:
     system = system_rows(profile, rows)
     writes = system["count"][:, Op.WRITE]
-    writing = system[writes > 0]
+    writing, reading = system[writes > 0], system[system["count"][:, Op.READ] > 0]
+    issuer = "rank" if profile.is_mpi else "process"
     return ObservedFile(
         path=name,
         read_bytes=int(rows["outermost_read_bytes"].sum()),
         write_bytes=int(rows["outermost_write_bytes"].sum()),
         io_seconds=profile.over_ranks(rows["outermost_seconds"], rows["process"]),
         interface=IoLayer(int(rows["layer"][_data_calls(rows) > 0].max())).name.lower(),
-        writers=len(set(writing["rank" if profile.is_mpi else "process"].tolist())),
+        writers=len(set(writing[issuer].tolist())),
+        readers=len(set(reading[issuer].tolist())),
         system_writes=int(writes.sum()),
         system_write_bytes=int(system["bytes"][:, Op.WRITE].sum()),
         system_reads=int(system["count"][:, Op.READ].sum()),

@@ -37,6 +37,8 @@ class HandshakeState(StrEnum):
     PLUGIN_MISSING = "plugin-missing"
     PLUGIN_WRONG = "plugin-wrong"
     RANKS_MISSING = "ranks-missing"
+    RANKS_DIED = "ranks-died"
+    """Some began and ended before the others' MPI_Init was over for them."""
     RANKS_APART = "ranks-apart"
     """Seen, but the launcher is that of another MPI: each is the only rank of its own job."""
 
@@ -93,7 +95,7 @@ def handshake(
     ranks = mpi[mpi["rank"] >= 0]
     seen, expected = len(set(ranks["rank"].tolist())), int(ranks["world_size"].max(initial=0))
     if len(mpi):
-        state, message = _incomplete(mpi, seen, expected)
+        state, message = _incomplete(mpi, seen, expected, _died(profile, ranks))
     else:
         state, message = _unseen(profile, command, directory)
     warnings = _warnings(profile)
@@ -112,7 +114,17 @@ def handshake(
     return Handshake(message, tuple(warnings), state, seen, expected)
 
 
-def _incomplete(mpi: NDArray[Any], seen: int, expected: int) -> tuple[HandshakeState, str]:
+def _died(profile: RunProfile, ranks: NDArray[Any]) -> int:
+    """Count the processes of the ranks' program that ended in MPI_Init, or before, unasked."""
+    table = profile.processes
+    ended = ProcessFlag.EXITED | ProcessFlag.EXECED | ProcessFlag.FORKED
+    own = np.isin(table["exe"], ranks["exe"]) & ~profile.used_mpi
+    return int((own & ((table["flags"] & ended) == 0)).sum())
+
+
+def _incomplete(
+    mpi: NDArray[Any], seen: int, expected: int, died: int
+) -> tuple[HandshakeState, str]:
     """State and message if some of the processes that called MPI_Init were not seen as ranks."""
     for plugin, (state, problem) in _PLUGINS.items():
         hit = mpi[mpi["plugin_state"] == plugin]
@@ -121,6 +133,11 @@ def _incomplete(mpi: NDArray[Any], seen: int, expected: int) -> tuple[HandshakeS
                 f"the program runs on {_mpi_name(hit[0]) or 'an MPI'}, {problem}; build one with "
                 "that MPI's compiler: stripewise runtime build --mpicc PATH_OF_ITS_mpicc"
             )
+    if seen < expected and seen + died >= expected:
+        return HandshakeState.RANKS_DIED, (
+            f"{expected - seen} of {expected} ranks died in MPI_Init, which the others came out "
+            "of: a crash of the MPI library or a kill; see what the run said"
+        )
     if seen < expected:
         return HandshakeState.RANKS_MISSING, (
             f"only {seen} of {expected} ranks were seen: LD_PRELOAD did not reach the others "

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stripewise.model import ProgramFacts, Value
-from stripewise.strategies._rules import Climb, RulesStrategy
+from stripewise.strategies._burst_buffer_rules import BurstBufferRules
+from stripewise.strategies._rules import Climb
 from stripewise.tunables import Dimension
 
 SMALL_CALL_BYTES = 64 * 1024
@@ -24,11 +25,12 @@ class Hint:
     reason: str
 
 
-class AutoStrategy(RulesStrategy):
+class AutoStrategy(BurstBufferRules):
     """Rules, but the tunables that the counters point at come first.
 
     Where they point at more than one value, the combination of these is tried before the
-    ladders; the ladders then go on from it if it is better than the default.
+    ladders; the ladders then go on from it if it is better than the default.  Where the burst
+    buffer of a job is searched, that comes before all.
     """
 
     name = "auto"
@@ -45,9 +47,10 @@ class AutoStrategy(RulesStrategy):
 
     def dimensions(self) -> Sequence[Dimension]:
         """Return hinted tunables in the order of the hints, then the rest; hinted values first."""
-        by_name = {d.tunable.name: d for d in self.space.dimensions}
-        hinted = [self._preferred_first(by_name[name]) for name in self._hints]
-        rest = [d for d in self.space.dimensions if d.tunable.name not in self._hints]
+        left = [d for d in self.space.dimensions if d.tunable.name not in self.climbed]
+        by_name = {d.tunable.name: d for d in left}
+        hinted = [self._preferred_first(by_name[name]) for name in self._hints if name in by_name]
+        rest = [d for d in left if d.tunable.name not in self._hints]
         return [*hinted, *rest]
 
     def why(self, name: str) -> str:
@@ -55,7 +58,10 @@ class AutoStrategy(RulesStrategy):
         return self._hints[name].reason if name in self._hints else ""
 
     def start(self) -> Climb:
-        """Try what the counters point at together."""
+        """Search on the burst buffer; otherwise try what the counters point at together."""
+        yield from self.on_burst_buffer()
+        if self._best:
+            return
         combined: dict[str, Value] = {}
         for dimension in self.space.dimensions:
             hint = self._hints.get(dimension.tunable.name)

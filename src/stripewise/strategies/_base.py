@@ -39,7 +39,7 @@ class Strategy(ABC):
         Raises:
             UsageError: There is no such option, or it has no such value.
         """
-        self.space = space
+        self.space = self.refine(space, facts)
         self.facts = facts
         self.seed = seed
         self.options: Mapping[str, OptionValue] = parse_options(
@@ -49,6 +49,15 @@ class Strategy(ABC):
 
     def begin(self) -> None:  # noqa: B027 - most need nothing
         """Prepare what the first question needs; what the strategy was made with is set."""
+
+    @classmethod
+    def refine(cls, space: Space, facts: ProgramFacts) -> Space:
+        """Return the space with the values that the strategy tries; most leave it as it is.
+
+        Only values may differ, and only of tunables whose ladder the user did not give.
+        """
+        del facts
+        return space
 
     @classmethod
     def problem(cls) -> str:

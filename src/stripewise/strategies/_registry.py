@@ -11,6 +11,7 @@ from stripewise.model import ProgramFacts
 from stripewise.strategies._auto import AutoStrategy
 from stripewise.strategies._base import Strategy
 from stripewise.strategies._exhaustive import ExhaustiveStrategy
+from stripewise.strategies._expbb import ExpbbStrategy
 from stripewise.strategies._genetic import GeneticStrategy
 from stripewise.strategies._model import ModelStrategy
 from stripewise.strategies._options import parse_options
@@ -29,6 +30,7 @@ _STRATEGIES: dict[str, type[Strategy]] = {
         GeneticStrategy,
         RandomStrategy,
         ExhaustiveStrategy,
+        ExpbbStrategy,
     )
 }
 

@@ -44,6 +44,9 @@ class RulesStrategy(StepwiseStrategy):
         del name
         return ""
 
+    last_trial: Trial | None = None
+    """What was told last."""
+
     def steps(self) -> Steps:
         """Climb all ladders, then check the whole time."""
         self._seen: dict[PointKey, tuple[float, float]] = {key_of({}): (1.0, 1.0)}
@@ -79,6 +82,7 @@ class RulesStrategy(StepwiseStrategy):
                 return inf
             (trial,) = yield [Proposal(dict(settings), reason)]
             self._seen[key] = (trial.io_ratio, trial.elapsed_ratio)
+            self.last_trial = trial
             self._serves_a_class = self._classes.learn(trial, self.noise)
         ratio = self._seen[key][0]
         if ratio < self.best_ratio * (1 - self.noise):

@@ -7,9 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stripewise.errors import PolicyError
+from stripewise.model import Measurement
 from stripewise.policy import Policy
 from stripewise.study._ledger import Ledger
-from stripewise.study._options import DEFAULT_TRIALS, MINIMUM_RUNS, StudyOptions
+from stripewise.study._options import DEFAULT_TRIALS, MINIMUM_RUNS, TRIALS_OF_JOBS, StudyOptions
 from stripewise.study._statistics import LOOKS
 
 TRIAL_RUNS = 2
@@ -27,6 +28,7 @@ class Budget:
         seconds: Time at work, over all sessions.
         total_bytes: Bytes that all runs write (a site's cap).
         reserved_runs: Of `runs`, kept for the winner's pairs.
+        node_seconds: Of the jobs; nodes: how many one run has.
         why: Where a limit comes from, if not from the user.
         n_cases: How many cases each trial is run on.
     """
@@ -37,6 +39,8 @@ class Budget:
     seconds: float | None
     total_bytes: int | None
     reserved_runs: int
+    node_seconds: float | None = None
+    nodes: int = 1
     why: str = ""
     n_cases: int = 1
 
@@ -97,6 +101,11 @@ class Budget:
             return f"run budget: {done} of {self.runs} runs used{kept}"
         if self.seconds is not None and used_seconds + runs * run_seconds > self.seconds:
             return f"time budget: {used_seconds:.0f} of {self.seconds:.0f} s used{kept}"
+        spent = sum(_job_seconds(entry.measurement) for entry in entries) * self.nodes
+        wanted = runs * run_seconds * self.nodes
+        if self.node_seconds is not None and spent + wanted > self.node_seconds:
+            used, of = spent / 3600, self.node_seconds / 3600
+            return f"node-hour budget: {used:.3g} of {of:.3g} node-hours used{kept}"
         sizes = [entry.measurement.write_bytes for entry in entries]
         ahead = max(sizes, default=0) * (self.trial_runs + self.reserved_runs)
         if self.total_bytes is not None and sizes and sum(sizes) + ahead > self.total_bytes:
@@ -104,11 +113,25 @@ class Budget:
         return ""
 
 
-def make_budget(options: StudyOptions, policy: Policy, ledger: Ledger) -> Budget:
-    """Return what the user asks for, narrowed to what the policy allows."""
+def _job_seconds(run: Measurement) -> float:
+    """Return how long a run kept its nodes, its copies to and from a burst buffer included."""
+    return run.elapsed_seconds + (run.stage_in_seconds or 0.0) + (run.stage_out_seconds or 0.0)
+
+
+def make_budget(options: StudyOptions, policy: Policy, ledger: Ledger, nodes: int = 1) -> Budget:
+    """Return what the user asks for, narrowed to what the policy allows.
+
+    Args:
+        options: Of the study.
+        policy: Of site and user.
+        ledger: Of the study.
+        nodes: That one run has.
+    """
     trials = options.trials
     if trials is None:
-        trials = DEFAULT_TRIALS if options.runs is None and options.time_seconds is None else 10**6
+        limits = (options.runs, options.time_seconds, options.node_hours)
+        usual = TRIALS_OF_JOBS if options.job is not None else DEFAULT_TRIALS
+        trials = 10**6 if any(limit is not None for limit in limits) else usual
     capped = policy.max_trials is not None and policy.max_trials < trials
     n_cases = len(options.all_cases)
     runs = [limit for limit in (options.runs, policy.max_runs) if limit is not None]
@@ -117,6 +140,8 @@ def make_budget(options: StudyOptions, policy: Policy, ledger: Ledger) -> Budget
         trials=min(trials, policy.max_trials) if policy.max_trials is not None else trials,
         runs=min(runs, default=None),
         seconds=options.time_seconds,
+        nodes=nodes,
+        node_seconds=None if options.node_hours is None else 3600 * options.node_hours,
         total_bytes=policy.max_bytes,
         reserved_runs=2 * LOOKS[0] * n_cases,
         why=" (the policy's limit)" if capped else "",

@@ -23,6 +23,7 @@ from stripewise.study._effective import same_requests
 from stripewise.study._slot import RunSlot, Steps, failure_text
 
 TINY_SECONDS = 1e-9
+_CHOOSE_THE_STORAGE = ("job.burst_buffer_nodes", "job.burst_buffer_files")
 
 
 def io_seconds(run: Measurement) -> float:
@@ -96,7 +97,12 @@ class CaseRuns:
 
     @property
     def asks_the_same(self) -> bool:
-        """Whether the storage was asked for the same as by the baseline, in every round."""
+        """Whether the storage was asked for the same as by the baseline, in every round.
+
+        On another storage, or on more of it, the same requests are not the same.
+        """
+        if any(name in self._proposal.settings for name in _CHOOSE_THE_STORAGE):
+            return False
         return bool(self.candidates) and all(same_requests(c, b) for c, b in self._pairs())
 
     @property

@@ -22,6 +22,8 @@ from stripewise.workspace import Place
 CAPTURE_OF_FIRST = "fold"
 """What is recorded of the first run: single calls, from which its access patterns follow."""
 _CHECKPOINT_SECONDS = 0.2
+_SAY_AFTER_SECONDS = 3.0
+"""A job that waits for less is not worth a word."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +85,15 @@ class Executor:
             KeyboardInterrupt: A signal came.
         """
         launcher = self.tools[runs[0].slot.case].launcher
+        said, begun = "", time.monotonic()
         while True:
             ended = [r for r in runs if self.tools[r.slot.case].launcher.poll(r.handle)]
             if ended:
                 return ended
+            waits = "; ".join(filter(None, (launcher.describe(run.handle) for run in runs)))
+            if waits != said and time.monotonic() - begun > _SAY_AFTER_SECONDS:
+                self.observer.run_waits(waits)
+                said = waits
             self._pause(launcher, [run.handle for run in runs])
 
     def end(self, run: Running) -> Measurement:
@@ -193,6 +200,11 @@ class Executor:
         """Cancel every run that has not ended."""
         for run in self.ledger.open_runs:
             self._abandon(run, reason)
+
+    def close(self) -> None:
+        """Give back what launchers hold between runs."""
+        for tools in self.tools.values():
+            tools.launcher.close()
 
     def _abandon(self, run: OpenRun, reason: str) -> None:
         tools = self.tools[run.case]

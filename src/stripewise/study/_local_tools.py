@@ -8,7 +8,7 @@ import itertools
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 
 import stripewise
@@ -30,14 +30,23 @@ from stripewise.machines import (
     local_storage,
     measured_words,
 )
-from stripewise.model import JobSettings, ProgramFacts, Striping, Verification
+from stripewise.model import (
+    JobFigures,
+    JobSettings,
+    ProgramFacts,
+    Striping,
+    StudyResult,
+    Verification,
+)
 from stripewise.owned import OwnedDirectory
 from stripewise.performance import load_models, own_models, site_models
 from stripewise.policy import Policy, load_policy
-from stripewise.runtime import command_with_resources, find_runtime, mpi_of_command
+from stripewise.runtime import Runtime, command_with_resources, find_runtime, mpi_of_command
+from stripewise.study._job_tools import described_job, job_launcher, leave_script
 from stripewise.study._ledger import Ledger
 from stripewise.study._looking import look, look_first, what_was_written
 from stripewise.study._options import CLASSES, NO_MACHINE, StudyOptions
+from stripewise.study._prepared_job import PreparedJob
 from stripewise.study._tools import Compare, Tools
 from stripewise.tunables import Space, Tunable, find_space, get
 from stripewise.verify import Reference, unreadable
@@ -56,9 +65,9 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     for text in resource_warnings(options):
         ledger.warn(text)
     runtime = find_runtime()
-    launcher = create_launcher(options.launcher, runtime)
+    launcher, prepared = _launcher(options, runtime, ledger)
     storage = _storage(options, launcher)
-    known = None if storage else known_here(options, ledger)
+    known = None if storage or prepared else known_here(options, ledger)
     policy = load_policy()
     workspace = open_workspace(options)
     memory = None
@@ -73,18 +82,48 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         workspace=workspace,
         look=look,
         look_first=partial(
-            look_first, workspace, storage=storage, striping=striping(options, known)
+            look_first,
+            workspace,
+            storage=storage,
+            striping=striping(options, known),
+            nodes=prepared.jobs.nodes if prepared else 1,
+            burst_buffer_nodes=prepared.own_nodes if prepared else 0,
         ),
         compare=_comparison(workspace),
         unreadable=lambda run_id: unreadable(workspace.outputs(run_id)),
         find_space=partial(search_space, options, policy),
         policy=policy,
-        provenance=_provenance(options, policy, storage),
+        provenance=_provenance(options, policy, storage)
+        | (described_job(prepared) if prepared else {}),
+        nodes=prepared.jobs.nodes if prepared else 1,
+        leave=_leave(options, prepared, runtime, workspace, launcher),
         memory=memory,
         storage=storage,
         known=known,
         models=partial(load_models, (own_models(), *site_models(policy.models))),
     )
+
+
+def _launcher(
+    options: StudyOptions, runtime: Runtime, ledger: Ledger
+) -> tuple[Launcher, PreparedJob | None]:
+    """Return what runs the command, or jobs made of a job script."""
+    if options.job is None:
+        return create_launcher(options.launcher, runtime), None
+    return job_launcher(options, runtime, ledger)
+
+
+def _leave(
+    options: StudyOptions,
+    prepared: PreparedJob | None,
+    runtime: Runtime,
+    workspace: Workspace,
+    launcher: Launcher,
+) -> Callable[[StudyResult], JobFigures | None]:
+    """Return what writes the script that a study of a job script leaves."""
+    if prepared is None or options.job is None:
+        return lambda result: None
+    return partial(leave_script, options, prepared, runtime, workspace.snapshot, launcher)
 
 
 def known_here(options: StudyOptions, ledger: Ledger) -> KnownStorage | None:
@@ -230,7 +269,7 @@ def resource_warnings(options: StudyOptions) -> list[str]:
         "ranks and threads are tried too: settings whose output differs from that of the command "
         "as it is are rejected"
     ]
-    return warnings + _oversubscribed(options)
+    return warnings + ([] if options.job is not None else _oversubscribed(options))
 
 
 def _jobs(options: StudyOptions) -> Iterator[JobSettings]:

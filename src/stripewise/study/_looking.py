@@ -12,9 +12,10 @@ from pathlib import Path
 
 from stripewise.emulation import EmulatedRun, EmulatedStorage
 from stripewise.errors import ContainerError
-from stripewise.launch import Outcome
+from stripewise.launch import Outcome, worked_in
 from stripewise.machines import local_storage
 from stripewise.model import (
+    Evidence,
     FailureCause,
     Measurement,
     ObservedFile,
@@ -30,6 +31,8 @@ from stripewise.readers import (
     program_facts,
     read_containers,
     read_run,
+    relocated,
+    relocated_profile,
     with_patterns,
     written_files,
 )
@@ -57,6 +60,8 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
         started_unix_seconds=outcome.started_unix_seconds,
         message=outcome.message,
         cause=outcome.cause,
+        stage_in_seconds=outcome.stage_in_seconds,
+        stage_out_seconds=outcome.stage_out_seconds,
     )
     if outcome.emulated is not None:
         measured = _on_emulated(measured, outcome.emulated)
@@ -68,6 +73,8 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
         profile = read_containers(outcome.containers)
     except ContainerError as error:
         return _unseen(measured, str(error))
+    if outcome.directory is not None:
+        profile = relocated_profile(profile, outcome.directory, place.directory)
     measured = replace(
         measured,
         io_seconds=profile.io_seconds,
@@ -75,9 +82,11 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
         write_bytes=profile.write_bytes,
         files=observed_files(profile, place.directory),
     )
+    seen = handshake(profile, place.command, place.directory)
+    if seen.state is HandshakeState.RANKS_DIED:
+        return _not_up(measured, seen.message)
     if not measured.ok:
         return replace(measured, message=refusal(profile) or measured.message)
-    seen = handshake(profile, place.command, place.directory)
     if outcome.emulated is not None:
         measured = _or_hung(measured, outcome.emulated.why_it_hangs(seen.expected_ranks))
     return measured if seen.ok else _unseen(measured, _as_given(seen.message, place))
@@ -99,6 +108,18 @@ def _or_hung(run: Measurement, why: str) -> Measurement:
     return replace(run, status=RunStatus.TIMEOUT, cause=FailureCause.HANG, message=why)
 
 
+def _not_up(run: Measurement, message: str) -> Measurement:
+    """Return a run some of whose ranks died before the program had begun: it says nothing.
+
+    The command may have ended well all the same, as a script does whose last line is another.
+    """
+    if run.ok:
+        return replace(run, status=RunStatus.FAILED, cause=FailureCause.LAUNCH, message=message)
+    if run.cause is FailureCause.PROGRAM:
+        return replace(run, cause=FailureCause.LAUNCH, message=f"{message} ({run.message})")
+    return run
+
+
 def refusal(profile: RunProfile) -> str:
     """Say which file outside of its directory a run was kept from changing; "" if none."""
     found = [match[1] for text in profile.troubles if (match := _REFUSED.search(text))]
@@ -113,6 +134,8 @@ def look_first(
     measurement: Measurement,
     storage: EmulatedStorage | None = None,
     striping: Striping | None = None,
+    nodes: int = 1,
+    burst_buffer_nodes: int = 0,
 ) -> FirstLook:
     """Return what the program does, or why it cannot be tuned.
 
@@ -121,9 +144,11 @@ def look_first(
         place: Of the run.
         measurement: Of the run.
         storage: That was emulated.
+        nodes: Compute nodes of a job, where that is known.
+        burst_buffer_nodes: Of the job as it is.
         striping: Of new files, where the storage that is there is described.
     """
-    evidence = read_run(_containers(place))
+    evidence = _evidence(place)
     profile = evidence.profile
     seen = handshake(profile, place.command, place.directory)
     changed = written_files(profile, place.directory)
@@ -148,6 +173,9 @@ def look_first(
         striping=striping,
         filesystem=local_storage(place.directory).mount.kind,
     )
+    facts = replace(
+        facts, n_hosts=max(facts.n_hosts, nodes), burst_buffer_nodes=burst_buffer_nodes
+    )
     facts = with_patterns(facts, evidence, place.directory)
     facts = storage.seen_by(facts) if storage is not None else facts
     return FirstLook(
@@ -170,9 +198,16 @@ def look_first(
 def what_was_written(place: Place) -> dict[str, Written]:
     """Return what the first run wrote of each of its files, as far as its trace is whole."""
     try:
-        return written_by(read_run(_containers(place)), place.directory)
+        return written_by(_evidence(place), place.directory)
     except ContainerError:
         return {}
+
+
+def _evidence(place: Place) -> Evidence:
+    """Return what was recorded of a run, its files where they are now."""
+    evidence = read_run(_containers(place))
+    elsewhere = worked_in(place.record_directory)
+    return relocated(evidence, elsewhere, place.directory) if elsewhere else evidence
 
 
 def _containers(place: Place) -> list[Path]:

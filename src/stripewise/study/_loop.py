@@ -22,6 +22,7 @@ from stripewise.study._executor import Executor
 from stripewise.study._file_classes import with_classes
 from stripewise.study._final import judge_winner
 from stripewise.study._interrupts import Interrupts
+from stripewise.study._job_tools import with_job
 from stripewise.study._journal import DAMAGE, VERSION, Journal, described
 from stripewise.study._ledger import Ledger
 from stripewise.study._memory import begin_with_memory, keep_in_memory
@@ -37,6 +38,7 @@ from stripewise.study._options import (
     with_storage,
 )
 from stripewise.study._prediction import begin_with_prediction
+from stripewise.study._references import compare_with_defaults
 from stripewise.study._result import make_result
 from stripewise.study._search import Search
 from stripewise.study._search_result import SearchResult
@@ -68,7 +70,7 @@ def run_study(
         StorageError: No room.
         KeyboardInterrupt: A signal came; `resume` goes on from here.
     """
-    options = with_storage(options)
+    options = with_job(with_storage(options))
     observer, make_tools = observer or Observer(), make_tools or _local_tools
     interrupts = Interrupts()
     with (
@@ -85,10 +87,22 @@ def run_study(
         context.executor.recover()
         observer.began(str(owned.path), len(ledger.entries))
         try:
-            return keep_in_memory(context, _procedure(context))
+            return _left(context, keep_in_memory(context, _procedure(context)))
         except (KeyboardInterrupt, Exception) as error:
             context.executor.abandon_all(str(error) or type(error).__name__)
             raise
+        finally:
+            context.executor.close()
+
+
+def _left(context: Context, result: StudyResult) -> StudyResult:
+    """Write what a study of a job script leaves; note it in the result."""
+    job = context.tools.leave(result)
+    if job is None:
+        return result
+    proposals = {t.number: context.ledger.recall(f"proposal/{t.number}") for t in result.trials}
+    reasons = {number: str(data["reason"]) for number, data in proposals.items() if data}
+    return replace(result, job=replace(job, reasons=reasons))
 
 
 def _make_context(
@@ -115,7 +129,7 @@ def _make_context(
         )
     keep, keep_removed = options.keep, options.keep_removed
     executor = Executor(ledger, tools, observer, interrupts, keep, keep_removed)
-    shared = ledger, executor, observer, make_budget(options, first.policy, ledger)
+    shared = ledger, executor, observer, make_budget(options, first.policy, ledger, first.nodes)
     members = tuple(
         CaseContext(options.of_case(case), *shared, case, tools[case.name]) for case in cases
     )
@@ -212,9 +226,10 @@ def _procedure(context: Context) -> StudyResult:
     search = Search(context, begin_with_memory(context, strategy)).run()
     context.decide("search-end", f"the search ended: {search.stopped_because}")
     verdict = judge_winner(context, search)
+    references = compare_with_defaults(context, search.trials, verdict)
     context.ledger.end(search.stopped_because)
     _clean_up(context)
-    return make_result(context, search, verdict)
+    return make_result(context, search, verdict, references)
 
 
 def _with_facts(context: Context) -> Context:

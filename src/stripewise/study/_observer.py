@@ -19,6 +19,9 @@ class Observer:
     def run_started(self, slot: RunSlot) -> None:
         """A run was submitted."""
 
+    def run_waits(self, text: str) -> None:
+        """What runs wait for has changed; "": they run."""
+
     def run_finished(self, slot: RunSlot, measurement: Measurement) -> None:
         """A run ended."""
 

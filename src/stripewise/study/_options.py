@@ -15,10 +15,13 @@ from stripewise.launch import DEFAULT_LAUNCHER, Launcher
 from stripewise.model import Value, from_json, to_json
 from stripewise.runtime import program_name
 from stripewise.study._cases import CASE_WORD, Case, case_directory, check_cases
+from stripewise.study._job_options import JobOptions
 from stripewise.study._statistics import LOOKS
 from stripewise.tunables import SafetyClass
 
 DEFAULT_TRIALS = 20
+TRIALS_OF_JOBS = 40
+"""Of a job script: a ladder of burst-buffer nodes with loops on each rung takes more."""
 MINIMUM_RUNS = 6 + 2 * LOOKS[0]
 """Of each case: warm-up, 3 baselines, one trial of 2 runs, the pairs of the first look."""
 NO_MACHINE = "none"
@@ -39,7 +42,8 @@ class StudyOptions:
             it takes several inputs.
         directory: The study's directory; default `<program>.stripewise` in `origin`.
         origin: Directory in which the command is meant to run.
-        trials: Most configurations; runs: most executions; time_seconds: most time.
+        trials: Most configurations; runs: most executions; time_seconds: most time;
+            node_hours: most node-hours of jobs.
         strategy: Name of the search strategy; strategy_options: its options, as text.
         seed: Of every random choice.
         allow: The most dangerous class of tunables that may be tried.
@@ -64,6 +68,7 @@ class StudyOptions:
         machine: Description of the storage, whose simulation begins the search; "": what is
             known of it, under the strategy `auto`; "none": none.
         cases: Inputs or commands that get one configuration; empty: the command alone.
+        job: How jobs are made from a job script; None: the command is run.
         part / sharing: Of one of several cases (see `of_case`): where its runs go in the study's
             directory, and the commands of all that share its copy of the inputs.
     """
@@ -74,6 +79,7 @@ class StudyOptions:
     trials: int | None = None
     runs: int | None = None
     time_seconds: float | None = None
+    node_hours: float | None = None
     strategy: str = "auto"
     strategy_options: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
@@ -100,6 +106,7 @@ class StudyOptions:
     cases: tuple[Case, ...] = ()
     storage: EmulationOptions | None = None
     machine: str = ""
+    job: JobOptions | None = None
     part: Path = Path()
     sharing: tuple[tuple[str, ...], ...] = ()
 
@@ -127,7 +134,15 @@ class StudyOptions:
     def ladders(self) -> dict[str, tuple[Value, ...]]:
         """Tunable name to the values that the user wants tried, of the job's resources too."""
         resources = {f"job.{name}": getattr(self, name) for name in _RESOURCES}
-        return {**self.vary, **{name: values for name, values in resources.items() if values}}
+        asked = {name: values for name, values in resources.items() if values}
+        if self.job is not None and self.job.bb_nodes:
+            # Which files lie there alone follows from trials.
+            burst_buffer: dict[str, tuple[Value, ...]] = {
+                "job.burst_buffer_nodes": self.job.bb_nodes,
+                "job.burst_buffer_files": (),
+            }
+            asked = {**burst_buffer, **asked}
+        return {**asked, **self.vary}
 
     @property
     def all_cases(self) -> tuple[Case, ...]:
@@ -213,8 +228,8 @@ def check_in_flight(options: StudyOptions, launcher: Launcher) -> None:
 _RESOURCES = ("ranks", "ranks_per_node", "threads")
 _NOT_RECORDED = ("directory", "resume", "force", "part", "sharing")
 _FIXED = (
-    "trials", "runs", "time_seconds", "strategy", "seed", "allow", "sync", "unsynced",
-    "timeout_seconds", "keep", "keep_removed", "patience", "launcher", "in_flight",
+    "trials", "runs", "time_seconds", "node_hours", "strategy", "seed", "allow", "sync",
+    "unsynced", "timeout_seconds", "keep", "keep_removed", "patience", "launcher", "in_flight",
     "strategy_options", "memory", "per_file", "machine",
     "only", "exclude", "vary", "inputs", *_RESOURCES,
 )  # fmt: skip
@@ -237,7 +252,7 @@ def options_from_json(data: Mapping[str, Any], directory: Path) -> StudyOptions:
     return from_json(StudyOptions, {"memory": False, **data, **here}, "options")
 
 
-BUDGETS = ("trials", "runs", "time_seconds")
+BUDGETS = ("trials", "runs", "time_seconds", "node_hours")
 
 
 def extended_budgets(given: StudyOptions, recorded: StudyOptions) -> dict[str, Any]:

@@ -4,12 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, field
 from functools import partial
 from random import Random
 
-from stripewise.model import RunRole, Trial
+from stripewise.model import RunRole, Trial, Value
 from stripewise.study._context import Baseline, CaseContext, Context
 from stripewise.study._places import MakeUnit
 from stripewise.study._slot import RunSlot, Steps, failure_text
@@ -19,10 +19,19 @@ from stripewise.study._verdict import TIMES, Pair, Rounds, Seconds
 
 @dataclass
 class PairRunner:
-    """Runs the pairs of one trial."""
+    """Runs the pairs of one trial.
+
+    Attributes:
+        context: Of the study.
+        trial: The candidate.
+        reference: What it is compared with; empty: the unchanged program.
+        kind: Of these pairs, in the names of their runs.
+    """
 
     context: Context
     trial: Trial
+    reference: Mapping[str, Value] = field(default_factory=dict)
+    kind: str = "pair"
 
     def may_begin(self) -> bool:
         """Whether pairs may begin; the first trial's were kept in the budget."""
@@ -50,6 +59,13 @@ class PairRunner:
             if rounds.is_lost() or (excludes_one(rounds.speedup()) and not rounds.is_in_doubt()):
                 break
         return rounds
+
+    @property
+    def _roles(self) -> tuple[RunRole, RunRole]:
+        """Of the runs of a pair: what is compared with, and the candidate."""
+        if self.reference:
+            return RunRole.REFERENCE, RunRole.REFERENCE_WINNER
+        return RunRole.PAIR_BASELINE, RunRole.PAIR_WINNER
 
     def _noises(self, case: CaseContext) -> dict[Seconds, Noise]:
         """Return how much the baseline varies; fixed before the first pair."""
@@ -94,11 +110,13 @@ class PairRunner:
         case = baseline.context
         found = {}
         for slot in case.ledger.halves.whole(str(number), partial(self._slots, baseline)):
-            is_winner = slot.role is RunRole.PAIR_WINNER
-            found[slot.role] = yield from (case.attempts if is_winner else case.baseline)(slot)
-        winner = found[RunRole.PAIR_WINNER]
-        if winner.ok:
-            return found[RunRole.PAIR_BASELINE], winner
+            run = case.attempts if slot.settings else case.baseline
+            found[slot.role] = yield from run(slot)
+        before, winner = (found[role] for role in self._roles)
+        if before.ok and winner.ok:
+            return before, winner
+        if not before.ok:
+            return None
         why = failure_text(winner, self.trial.settings)
         text = f"trial {self.trial.number} failed in a fresh pair ({why}): given up"
         case.decide(f"failed/{self.trial.number}", text)
@@ -109,9 +127,11 @@ class PairRunner:
         """Return the runs of a pair in their order, which is drawn once."""
         case, number = baseline.context, self.trial.number
         slot = partial(baseline.slot, trial_number=number, pair_number=int(name.partition("/")[0]))
-        before = slot(f"pair/{number}/{name}/baseline", RunRole.PAIR_BASELINE)
-        winner = slot(f"pair/{number}/{name}/winner", RunRole.PAIR_WINNER, self.trial.settings)
-        seed = case.key(f"{self.context.options.seed}:pair:{number}:{name}")
+        of_reference, of_winner = self._roles
+        first = f"{self.kind}/{number}/{name}"
+        before = slot(f"{first}/baseline", of_reference, self.reference)
+        winner = slot(f"{first}/winner", of_winner, self.trial.settings)
+        seed = case.key(f"{self.context.options.seed}:{self.kind}:{number}:{name}")
         if case.remember(self._order_name(name), lambda: Random(seed).random() < 0.5):
             return before, winner
         return winner, before
@@ -121,7 +141,7 @@ class PairRunner:
         return any(c.recall(self._order_name(number)) is not None for c in self.context.cases)
 
     def _order_name(self, name: int | str) -> str:
-        return f"pair-order/{self.trial.number}/{name}"
+        return f"{self.kind}-order/{self.trial.number}/{name}"
 
     def _allows(self, rounds: int) -> bool:
         runs = 2 * rounds * len(self.context.baselines)

@@ -10,6 +10,7 @@ from stripewise.model import (
     CaseOutcome,
     CaseResult,
     Measurement,
+    Reference,
     StudyResult,
     Verification,
     VerificationStatus,
@@ -21,7 +22,12 @@ from stripewise.study._statistics import resolution_text
 from stripewise.study._verdict import Verdict
 
 
-def make_result(context: Context, search: SearchResult, verdict: Verdict) -> StudyResult:
+def make_result(
+    context: Context,
+    search: SearchResult,
+    verdict: Verdict,
+    references: tuple[Reference, ...] = (),
+) -> StudyResult:
     """Gather everything that a report shows, as far as the study came."""
     ledger, space = context.ledger, context.space
     cases = tuple(_case(context, search, verdict, place) for place in range(len(context.cases)))
@@ -52,6 +58,7 @@ def make_result(context: Context, search: SearchResult, verdict: Verdict) -> Stu
         left_out=space.left_out,
         provenance=_provenance(context),
         cases=cases,
+        references=references,
     )
 
 

@@ -11,7 +11,7 @@ from stripewise.emulation import EmulatedStorage
 from stripewise.knowledge import Memory
 from stripewise.launch import Launcher, Outcome
 from stripewise.machines import KnownStorage
-from stripewise.model import Measurement, ProgramFacts, Verification
+from stripewise.model import JobFigures, Measurement, ProgramFacts, StudyResult, Verification
 from stripewise.performance import Ground, Loaded
 from stripewise.policy import Policy
 from stripewise.tunables import Space
@@ -68,6 +68,9 @@ class Tools:
         provenance: Versions, host, storage; text to text.
         memory: What earlier studies found; None: nothing is remembered, nor kept.
         storage: That runs are to find below their directory; None: what is there.
+        leave: Writes what a study of a job script leaves to submit; returns what is known of its
+            jobs; None: of other studies.
+        nodes: Compute nodes of one run.
         known: Description that stands for what is there; None: there is none, or the storage is
             emulated.
     """
@@ -86,3 +89,5 @@ class Tools:
     models: Callable[[], Loaded] = Loaded
     ground: Ground | None = None
     unreadable: Callable[[str], str] = lambda run_id: ""
+    nodes: int = 1
+    leave: Callable[[StudyResult], JobFigures | None] = lambda result: None

@@ -70,15 +70,23 @@ class Search:
         effect_order: Position in the order of likely effect; smaller is tried earlier.
         by_name: Why it is searched only if the user names it (nothing that is counted proves
             what it needs, or shows whether it can act); "" where it is searched unasked.
+        from_trials: It has no ladder: strategies choose values by what trials showed.  It is in a
+            space where it is asked for, with whatever values are given, also with none.
         ladder: Returns the values worth trying for a program.
     """
 
     def __init__(
-        self, effect_order: int, *rungs: Value, by: Rungs | None = None, by_name: str = ""
+        self,
+        effect_order: int,
+        *rungs: Value,
+        by: Rungs | None = None,
+        by_name: str = "",
+        from_trials: bool = False,
     ) -> None:
         """Try the same values on every program, or those that `by` returns."""
         self.effect_order = effect_order
         self.by_name = by_name
+        self.from_trials = from_trials
         self.ladder: Rungs = by or (lambda facts: rungs)
 
 

@@ -93,8 +93,9 @@ def all_settings(configuration: Configuration) -> Iterator[tuple[str, Layer, str
                 yield where, Layer.HDF5, key, value
     for key, value in configuration.job.mca.items():
         yield "job", Layer.MCA, key, value
-    for key, value in configuration.job.resources.items():
-        yield "job", Layer.JOB, key, value
+    job = configuration.job
+    for name, wanted in (*job.resources.items(), *job.burst_buffer.items()):
+        yield "job", Layer.JOB, name, wanted
 
 
 def settings_class(configuration: Configuration) -> SafetyClass:

@@ -8,7 +8,7 @@ from functools import partial
 
 from stripewise.tunables import _conditions as when
 from stripewise.tunables._base import ActsAt, Layer, SafetyClass, Search, Tunable
-from stripewise.tunables._domains import INT_MAX, Integer
+from stripewise.tunables._domains import INT_MAX, Integer, Text
 
 _launched = when.needs(lambda facts: facts.mpi_family, "the program uses no MPI")
 _resource = partial(
@@ -17,6 +17,11 @@ _resource = partial(
     acts_at=ActsAt.JOB,
     stacks=("launcher",),
     source="documented: manual pages of mpiexec (Hydra), mpirun (Open MPI) and srun",
+)
+_burst_buffer = partial(
+    _resource,
+    stacks=("slurm",),
+    source="documented: Slurm's Burst Buffer Guide; Markomanolis (KAUST), ExPBB, CUG 2017",
 )
 _ranks = partial(_resource, safety=SafetyClass.LAYOUT, applies=(_launched,))
 
@@ -40,5 +45,17 @@ TUNABLES = (
         search=Search(7),
         stacks=("openmp",),
         source="documented: OpenMP 5.2, section 21.1.2; manual page of srun",
+    ),
+    _burst_buffer(
+        "burst_buffer_nodes",
+        Integer("as the job script says", 0, INT_MAX),
+        "Nodes of the job's burst buffer, 0 for none; tried for job scripts",
+        search=Search(2),
+    ),
+    _burst_buffer(
+        "burst_buffer_files",
+        Text("all files of the job", r"[^\0\n]+", "wrfout*,wrfrst*"),
+        "Globs of the files that alone lie on the burst buffer (hybrid); tried for job scripts",
+        search=Search(3, from_trials=True),
     ),
 )

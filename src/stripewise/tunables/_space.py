@@ -26,7 +26,10 @@ _OF_BUFFERING = {
 
 @dataclass(frozen=True)
 class Dimension:
-    """One searched tunable: its tunable and the ladder for this program."""
+    """One searched tunable: its tunable and the ladder for this program.
+
+    The ladder is empty where strategies may choose values by what trials showed.
+    """
 
     tunable: Tunable
     values: tuple[Value, ...]
@@ -90,6 +93,7 @@ def find_space(
         only: Names; if given, no other tunable is searched.
         ladders: Tunable name to values that the user wants tried instead of the tunable's own;
             such tunables are searched whatever `only` says, and the job's resources not without.
+            What trials must show may have no values here.
 
     Raises:
         UsageError: `only` or `ladders` names a tunable that does not exist.
@@ -109,9 +113,10 @@ def find_space(
         if knob.safety not in classes and not of_job:
             yield f"class {knob.safety}: only on request"
         yield allowed(knob)
-        if not rungs and asked:
+        is_empty = not rungs and not knob.search.from_trials
+        if is_empty and asked:
             yield "only what the command says is to be tried"
-        if not rungs:
+        if is_empty:
             yield "no value worth trying for this program"
         if knob.search.by_name and not asked and knob.name not in wanted:
             yield f"{knob.search.by_name}: tried only if named, with --only {knob.name}"
@@ -136,7 +141,7 @@ def _given(
         knob = get(name)
         distinct = dict.fromkeys(knob.check(value) for value in values)
         current = _current(knob.name, facts)
-        if distinct:
+        if distinct or knob.search.from_trials:
             checked[knob.name] = tuple(value for value in distinct if value != current)
     return checked
 
@@ -166,6 +171,8 @@ def _current(name: str, facts: ProgramFacts) -> Value | None:
     """Value that a tunable has unasked, where the facts tell."""
     if name == "job.ranks":
         return facts.n_ranks
+    if name == "job.burst_buffer_nodes":
+        return facts.burst_buffer_nodes
     if name != "mca.io" or not facts.mpiio_implementation:
         return None
     romio = facts.mpiio_implementation == "romio"
@@ -181,6 +188,9 @@ def is_valid(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
 
 
 def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
+    nodes = settings.get("job.burst_buffer_nodes", facts.burst_buffer_nodes)
+    if "job.burst_buffer_files" in settings and not nodes:
+        return False
     for name in settings:
         for other, needed in get(name).requires(facts).items():
             if settings.get(other, _current(other, facts)) != needed:
@@ -192,4 +202,4 @@ def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
     unbuffered = direct_writes and not facts.read_bytes
     if unbuffered or settings.get("mca.fcoll") == "individual":
         return not settings.keys() & _OF_BUFFERING
-    return not has_idle_aggregation(settings, facts)
+    return bool(nodes) or not has_idle_aggregation(settings, facts)  # those are Lustre's

@@ -4,13 +4,13 @@
 
 A block begins with "MPIIO write access patterns for NAME" and has lines "|   key = value"; other
 output may stand between the lines.  Source: intro_mpi(3) of Cray MPICH, and blocks in published
-job outputs.
+job outputs.  Blocks of MPICH_MPIIO_TIMERS in the same output are read beside them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -28,11 +28,13 @@ from stripewise.model import (
     IoLayer,
     MpiioSide,
     MpiioStats,
+    MpiioTimers,
     Op,
     RunProfile,
 )
 from stripewise.readers._rows import unknown_counters
 from stripewise.readers.sources._base import Source
+from stripewise.readers.sources._mpiio_timers import parse_mpiio_timers
 
 _PART_BYTES = 4 << 20
 _TITLE = re.compile(rb"MPIIO (write|read) access patterns for[ \t]+([^\r\n]+)")
@@ -101,7 +103,8 @@ class MpiioStatsSource(Source):
             raise TraceError(
                 f"{path}: no MPIIO_STATS block; set MPICH_MPIIO_STATS=1 in the job (Cray MPICH)"
             )
-        return Evidence(_profile(records, n_cut), mpiio_stats=records)
+        timers = parse_mpiio_timers(text)
+        return Evidence(_profile(records, n_cut, timers), mpiio_stats=records, mpiio_timers=timers)
 
 
 @dataclass
@@ -172,7 +175,9 @@ def parse_mpiio_stats(text: str) -> tuple[tuple[MpiioStats, ...], int]:
     return tuple(records), n_cut
 
 
-def _profile(records: tuple[MpiioStats, ...], n_cut: int) -> RunProfile:
+def _profile(
+    records: tuple[MpiioStats, ...], n_cut: int, timers: Sequence[MpiioTimers] = ()
+) -> RunProfile:
     paths = {path: place for place, path in enumerate(dict.fromkeys(r.path for r in records))}
     rows: dict[int, Any] = {}
     layouts: dict[int, FileLayout] = {}
@@ -198,6 +203,7 @@ def _profile(records: tuple[MpiioStats, ...], n_cut: int) -> RunProfile:
         notes=(
             *notes,
             *islice((n for record in records for n in _remarks(record)), _MOST_REMARKS),
+            *islice(map(_timers_remark, timers), _MOST_REMARKS),
         ),
     )
 
@@ -241,3 +247,23 @@ def _remarks(record: MpiioStats) -> Iterator[str]:
         if side.gaps:
             text += f"; {side.gaps} gaps of {side.average_gap_bytes or 0} bytes on average"
         yield text
+
+
+def _timers_remark(timers: MpiioTimers) -> str:
+    """Say how the time of a block is shared out, and its rates."""
+    shares = [
+        f"{phase.name} {100 * phase.share:.3g} %"
+        for phase in timers.phases
+        if phase.share is not None and phase.name not in ("total", "imbalance")
+    ]
+    rates = [
+        f"{name} {rate / 2**20:.4g} MiB/s"
+        for name, rate in (
+            ("data send", timers.data_send_bytes_per_second),
+            ("system calls alone", timers.raw_bytes_per_second),
+            ("in all", timers.net_bytes_per_second),
+        )
+        if rate is not None
+    ]
+    said = ", ".join([*shares, *rates]) or "no shares"
+    return f"{timers.path}: phases of {timers.direction}s, {timers.scale}: {said}"

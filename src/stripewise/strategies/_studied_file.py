@@ -1,0 +1,153 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trials compared by the I/O time of the studied file and by the whole time, as ExPBB does."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from math import inf, isfinite
+from statistics import median
+
+from stripewise.model import Measurement, ObservedFile, Trial, Value
+from stripewise.readers import file_family
+from stripewise.strategies._hybrid import SMALL_BYTES, estimated_bytes, last_run
+from stripewise.text import printable
+
+
+class Verdict(StrEnum):
+    """What a trial is against the best one so far."""
+
+    FASTER = "faster"
+    """The studied file is, and the whole run is no slower."""
+    IO_ONLY = "I/O faster, whole run slower"
+    EQUAL = "not faster by more than the tolerance"
+    SLOWER = "slower"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a trial gave.
+
+    Attributes:
+        settings: Of its point.
+        io_ratio / run_ratio: I/O time and whole time over those of the baseline beside it; inf
+            after a failure.
+        share: I/O time on the studied file over that on all files; None where no file was seen.
+        calls: System calls on the studied file; 0 where they are not known.
+        run: The last of its runs that shows files.
+    """
+
+    settings: Mapping[str, Value]
+    io_ratio: float = 1.0
+    run_ratio: float = 1.0
+    share: float | None = None
+    calls: int = 0
+    run: Measurement | None = None
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether it says nothing but that the program does not run so."""
+        return not isfinite(self.io_ratio)
+
+
+class StudiedFile:
+    """The file with most I/O time among the large ones, and what trials made of its time.
+
+    Times are compared as ratios to the baseline run beside each trial, since the load of a
+    storage changes: that of the file is the trial's I/O ratio times the file's share of the I/O
+    time of the same run.  For people they are given in seconds at the load of the first trial.
+    """
+
+    def __init__(self, tolerance: float, small_bytes: int = SMALL_BYTES) -> None:
+        self.tolerance = tolerance
+        self.name = ""
+        self._small_bytes = small_bytes
+        self._share = 1.0
+        self._base_seconds: tuple[float, float] | None = None
+
+    def score(self, trial: Trial) -> Score:
+        """Return what a trial gave; the first one that shows files tells which is studied."""
+        run = last_run(trial)
+        self._learn(trial, run)
+        shares = [found for one in trial.measurements if (found := self._share_in(one))]
+        files = [file for file in (run.files if run else ()) if self._is_studied(file)]
+        calls = sum(file.system_writes + file.system_reads for file in files)
+        share = median(shares) if shares else None
+        return Score(trial.settings, trial.io_ratio, trial.elapsed_ratio, share, calls, run)
+
+    def example(self, score: Score) -> ObservedFile | None:
+        """Return one of the studied files of a trial."""
+        files = score.run.files if score.run else ()
+        return next((file for file in files if self._is_studied(file)), None)
+
+    def io(self, score: Score) -> float:
+        """Return the time on the studied file over the baseline's I/O time."""
+        return score.io_ratio * (self._share if score.share is None else score.share)
+
+    def judge(self, score: Score, best: Score, least_run: float) -> Verdict:
+        """Judge a trial against the best one.
+
+        Args:
+            score: Of the trial.
+            best: Of the best trial so far.
+            least_run: Least ratio of the whole time among those that were kept: several steps
+                together must not cost more than the tolerance either.
+        """
+        if score.is_failed:
+            return Verdict.FAILED
+        is_longer = score.run_ratio > least_run * (1 + self.tolerance)
+        if self.io(score) < self.io(best) * (1 - self.tolerance):
+            return Verdict.IO_ONLY if is_longer else Verdict.FASTER
+        is_slower = is_longer or self.io(score) > self.io(best) * (1 + self.tolerance)
+        return Verdict.SLOWER if is_slower else Verdict.EQUAL
+
+    def shortens_run(self, score: Score, best: Score, least_run: float) -> bool:
+        """Whether the whole run is shorter by the tolerance, and the studied file no slower."""
+        if score.is_failed or self.io(score) > self.io(best) * (1 + self.tolerance):
+            return False
+        return score.run_ratio < min(best.run_ratio, least_run) * (1 - self.tolerance)
+
+    def change(self, before: Score, after: Score) -> str:
+        """Say both times before and after: "I/O of btio.nc 12.1 -> 8.3 s, whole run ..."."""
+        if after.is_failed:
+            return "the program failed"
+        of, unit = f" of {self.name}" if self.name else "", " of the baseline's"
+        io_base, run_base = 1.0, 1.0
+        if self._base_seconds is not None:
+            (io_base, run_base), unit = self._base_seconds, " s"
+        io = self.io(before) * io_base, self.io(after) * io_base
+        run = before.run_ratio * run_base, after.run_ratio * run_base
+        return f"I/O{of} {_arrow(*io)}{unit}, whole run {_arrow(*run)}{unit}"
+
+    def _learn(self, trial: Trial, run: Measurement | None) -> None:
+        ratios = trial.io_ratio, trial.elapsed_ratio
+        if self.name or run is None or not all(0 < ratio < inf for ratio in ratios):
+            return
+        families: dict[str, float] = {}
+        large = [file for file in run.files if estimated_bytes(file) > self._small_bytes]
+        for file in large or run.files[:1]:
+            family = _family(file)
+            families[family] = families.get(family, 0.0) + file.io_seconds
+        self.name = printable(max(families, key=lambda family: (families[family], family)))
+        self._share = self._share_in(run) or 1.0
+        if run.io_seconds > 0 and run.elapsed_seconds > 0:
+            self._base_seconds = run.io_seconds / ratios[0], run.elapsed_seconds / ratios[1]
+
+    def _share_in(self, run: Measurement) -> float:
+        seconds = sum(file.io_seconds for file in run.files if self._is_studied(file))
+        return seconds / run.io_seconds if run.ok and run.io_seconds > 0 else 0.0
+
+    def _is_studied(self, file: ObservedFile) -> bool:
+        return bool(self.name) and printable(_family(file)) == self.name
+
+
+def _family(file: ObservedFile) -> str:
+    return file_family(posixpath.basename(file.path))
+
+
+def _arrow(before: float, after: float) -> str:
+    return f"{before:.3g} -> {after:.3g}"

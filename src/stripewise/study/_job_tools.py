@@ -1,0 +1,247 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a study of a job script needs from outside: its launcher, and what it may try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from stripewise.errors import StripewiseError, StudyError, UsageError
+from stripewise.launch import Launcher, SlurmLauncher
+from stripewise.model import JobFigures, StudyResult
+from stripewise.runtime import Runtime
+from stripewise.slurm import Slurm
+from stripewise.study._ledger import Ledger
+from stripewise.study._options import MINIMUM_RUNS, TRIALS_OF_JOBS, StudyOptions
+from stripewise.study._prepared_job import PreparedJob, prepare_job
+from stripewise.study._statistics import LOOKS
+from stripewise.study._tuned_script import write_tuned_script
+from stripewise.text import plural
+from stripewise.workspace import InputSnapshot
+
+MOST_THREADS = 8
+FILES = "job.burst_buffer_files"
+SPOOLS = "jobs"
+"""In the study's directory: what tuner and allocations tell each other."""
+
+
+def with_job(options: StudyOptions) -> StudyOptions:
+    """Return the options with what the job script says, if there is one.
+
+    Raises:
+        UsageError: What is asked for cannot run here.
+        StorageError: Too few burst-buffer nodes are free.
+    """
+    if options.job is None:
+        return options
+    if options.cases or options.storage is not None:
+        raise UsageError("a job script is tuned alone: leave --case, --cases and --on out")
+    prepared = prepare_job(options, Slurm(), again=options.resume)
+    job = replace(
+        options.job,
+        bb_nodes=prepared.bb_nodes,
+        step=prepared.launch.number,
+        words=options.command[1:],
+        digest=prepared.digest,
+    )
+    options = replace(options, command=prepared.command, job=job, memory=False)
+    if prepared.jobs.own is not None:
+        # It goes to the burst buffer by itself, where the small files would be missing.
+        options = replace(options, exclude=(*options.exclude, FILES))
+    return _with_resources(options, prepared) if job.resources else options
+
+
+def _with_resources(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
+    """Return the options with numbers of ranks and threads to try, which the user did not name.
+
+    Raises:
+        UsageError: The script does not say how many ranks there are.
+    """
+    assert options.job is not None
+    said = prepared.jobs.script.resources
+    ranks = prepared.launch.ranks or said.ranks
+    if not ranks:
+        raise UsageError(
+            "--resources: the script does not say how many ranks there are; give --ranks"
+        )
+    least = max(1, options.job.min_nodes) * (
+        said.ranks_per_node or max(1, ranks // max(1, prepared.jobs.nodes))
+    )
+    halves = tuple(n for n in (ranks >> k for k in range(1, 12)) if n >= least)
+    threads = tuple(n for n in (2, 4, MOST_THREADS) if n <= MOST_THREADS)
+    return replace(options, ranks=options.ranks or halves, threads=options.threads or threads)
+
+
+def job_launcher(
+    options: StudyOptions, runtime: Runtime, ledger: Ledger
+) -> tuple[Launcher, PreparedJob]:
+    """Return what submits the jobs of a study.
+
+    Raises:
+        StudyError: The script has changed, or cannot be run any more.
+    """
+    assert options.job is not None
+    slurm = Slurm()
+    given = replace(options, command=("", *options.job.words))
+    try:
+        prepared = prepare_job(given, slurm, again=True)
+    except UsageError as error:
+        raise StudyError(f"the study cannot go on: {error}") from error
+    if prepared.digest != options.job.digest:
+        raise StudyError(
+            f"{prepared.jobs.script.name} has changed since the study was begun, so that its runs "
+            "cannot be compared: put it back as it was, or begin anew with --force"
+        )
+    for text in prepared.warnings:
+        ledger.warn(text)
+    launcher = SlurmLauncher(
+        runtime,
+        prepared.jobs,
+        slurm,
+        options.study_directory / SPOOLS,
+        per_run=options.job.per_run,
+    )
+    return launcher, prepared
+
+
+@dataclass(frozen=True)
+class JobsAhead:
+    """What a study of a job script would submit.
+
+    Attributes:
+        script / step / line: The script and its launch line, as written.
+        nodes: Compute nodes of a run.
+        tier / pool: Kind of burst buffer, and where its nodes come from.
+        bb_nodes: Numbers of its nodes to try.
+        shared: Whether many runs are made in one allocation.
+        allocation_seconds / run_seconds: Time limits; None: not known.
+        most_runs: Executions, as far as the limits allow them.
+        least_runs: Of a study that tries one configuration.
+        node_hours: That the runs may take at most, if each one took its time limit; None: there
+            is no limit.
+        budget: In node-hours; None: none.
+        warnings: For the user.
+    """
+
+    script: str
+    step: int
+    line: str
+    nodes: int
+    tier: str
+    pool: str
+    bb_nodes: tuple[int, ...]
+    shared: bool
+    allocation_seconds: float | None
+    run_seconds: float | None
+    most_runs: int
+    least_runs: int
+    node_hours: float | None
+    budget: float | None
+    warnings: tuple[str, ...] = ()
+
+
+def plan_jobs(options: StudyOptions) -> JobsAhead:
+    """Say what a study of a job script would submit; submit nothing.
+
+    Raises:
+        UsageError: What is asked for cannot run here.
+        StorageError: Too few burst-buffer nodes are free.
+    """
+    assert options.job is not None
+    prepared = prepare_job(options, Slurm())
+    jobs = prepared.jobs
+    trials = options.trials if options.trials is not None else TRIALS_OF_JOBS
+    least = MINIMUM_RUNS
+    runs = min(least + 3 * trials + 4 * LOOKS[-1], options.runs or 10**9)
+    hours = None if jobs.wall_seconds is None else runs * jobs.nodes * jobs.wall_seconds / 3600
+    if hours is not None and options.node_hours is not None:
+        hours = min(hours, options.node_hours)
+    return JobsAhead(
+        script=jobs.script.name,
+        step=prepared.launch.number,
+        line=prepared.launch.text,
+        nodes=jobs.nodes,
+        tier=jobs.tier.name,
+        pool=jobs.pool.name if jobs.pool else "",
+        bb_nodes=prepared.bb_nodes,
+        shared=not options.job.per_run,
+        allocation_seconds=jobs.allocation_seconds,
+        run_seconds=jobs.wall_seconds,
+        most_runs=runs,
+        least_runs=least,
+        node_hours=hours,
+        budget=options.node_hours,
+        warnings=prepared.warnings,
+    )
+
+
+def described_job(prepared: PreparedJob) -> dict[str, str]:
+    """Return what a report says of the jobs, text to text."""
+    jobs = prepared.jobs
+    found = {
+        "job script": jobs.script.name,
+        "launch line": prepared.launch.text,
+        "compute nodes": str(jobs.nodes),
+        "burst buffer": jobs.tier.name,
+    }
+    if jobs.pool is not None:
+        found["pool"] = f"{jobs.pool.name}, {plural(jobs.pool.nodes, 'node')}"
+    return found
+
+
+def leave_script(
+    options: StudyOptions,
+    prepared: PreparedJob,
+    runtime: Runtime,
+    snapshot: InputSnapshot,
+    launcher: Launcher,
+    result: StudyResult,
+) -> JobFigures | None:
+    """Write the script that applies what was found; return what is known of the jobs.
+
+    A script that cannot be written does not lose the result: the figures say why.
+    """
+    job, jobs, winner = options.job, prepared.jobs, result.winner
+    if job is None:
+        return None
+    figures = JobFigures(
+        script=job.script,
+        step=prepared.launch.number,
+        compute_nodes=jobs.nodes,
+        baseline_nodes=prepared.own_nodes,
+    )
+    if isinstance(launcher, SlurmLauncher):
+        figures = replace(
+            figures,
+            n_jobs=launcher.n_jobs,
+            controller_requests=len(launcher.slurm.requests),
+            node_seconds=launcher.node_seconds,
+        )
+    if winner is None or not result.improved:
+        return figures
+    try:
+        made = write_tuned_script(
+            jobs,
+            winner.configuration,
+            runtime=runtime,
+            script_path=options.origin / job.script,
+            study=options.study_directory,
+            snapshot=snapshot,
+            stage_in=job.stage_in,
+            stage_out=job.stage_out,
+            is_cray="cray" in result.facts.mpi_version.lower(),
+            notes=_notes(options, result),
+        )
+    except StripewiseError as error:
+        return replace(figures, no_script=str(error))
+    return replace(figures, tuned_script=str(made.path))
+
+
+def _notes(options: StudyOptions, result: StudyResult) -> tuple[str, ...]:
+    """Return what the marked lines tell a reader."""
+    found = result.speedup
+    said = f"{found.median:.2f}x [{found.low:.2f}-{found.high:.2f}]" if found else ""
+    return (
+        f"settings found by stripewise tune {options.job.script if options.job else ''}",
+        f"I/O {said} against the script as it was; stripewise convert --revert takes them out",
+    )

@@ -1,0 +1,286 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whole studies of job scripts on a fake Slurm, whose jobs are processes of this host."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from stripewise.errors import RuntimeMissingError
+from stripewise.jobs import revert
+from stripewise.runtime import find_runtime, task_program
+from stripewise.study import Journal
+from support.job_cluster import SCRIPT, JobCluster, Said, build_writer, job_cluster
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
+SHORT = ("--strategy", "random", "--trials", "2", "--bb-nodes", "2")
+"""One candidate: 2 nodes."""
+
+
+class Kill(BaseException):
+    """As kill -9: nothing catches it."""
+
+
+@pytest.fixture(scope="module")
+def writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        task_program(find_runtime())
+    except RuntimeMissingError:
+        pytest.skip("the runtime library is not built")
+    return build_writer(tmp_path_factory.mktemp("writer"))
+
+
+def prepared(cluster: JobCluster, writer: Path) -> JobCluster:
+    shutil.copy(writer, cluster.work / "writer")
+    return cluster
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Path) -> Iterator[JobCluster]:
+    with job_cluster(tmp_path, monkeypatch) as made:
+        yield prepared(made, writer)
+
+
+class Study:
+    """A study that has ended."""
+
+    def __init__(self, cluster: JobCluster, said: Said) -> None:
+        self.cluster, self.said = cluster, said
+        self.folder = cluster.work / "run.stripewise"
+        self.tuned = cluster.work / "run.tuned.sh"
+
+    @property
+    def result(self) -> dict:
+        return json.loads((self.folder / "result.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory, writer: Path) -> Iterator[Study]:
+    """A study that finds a burst buffer of 2 nodes faster."""
+    patch = pytest.MonkeyPatch()
+    with job_cluster(tmp_path_factory.mktemp("ended"), patch) as made:
+        said = prepared(made, writer).tune("run.sh", *SHORT, "--budget", "40node-hours")
+        assert said.code == 0, said
+        yield Study(made, said)
+    patch.undo()
+
+
+def as_datawarp(script: Path, directory: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script as Slurm would: stage in, run it in its directory, stage out."""
+    place = directory / "bb-run"
+    place.mkdir()
+    lines = [line.split() for line in script.read_text().splitlines() if line.startswith("#DW")]
+    stages = [dict(word.partition("=")[::2] for word in line) for line in lines]
+
+    def real(text: str) -> Path:
+        return Path(text.replace("$DW_JOB_STRIPED", str(place)))
+
+    for line, stage in zip(lines, stages, strict=True):
+        if line[1] == "stage_in":
+            copy = shutil.copytree if stage["type"] == "directory" else shutil.copy2
+            copy(stage["source"], real(stage["destination"]))
+    environment = {**os.environ, "DW_JOB_STRIPED": str(place)}
+    environment["SLURM_SUBMIT_DIR"] = str(script.parent)
+    done = subprocess.run(
+        [str(script)], cwd=script.parent, env=environment, capture_output=True, text=True
+    )
+    for line, stage in zip(lines, stages, strict=True):
+        if line[1] == "stage_out":
+            shutil.copytree(real(stage["source"]), stage["destination"], dirs_exist_ok=True)
+    return done
+
+
+# ---- what a study leaves --------------------------------------------------------------------
+
+
+def test_the_winner_is_found_and_proved(ended) -> None:
+    result = ended.result
+    assert result["speedup"]["low"] > 1
+    jsonschema.validate(result, json.loads(SCHEMA.read_text()))
+    assert result["configuration"]["job"]["burst_buffer_nodes"] == 2
+    assert "wrote           " + str(ended.tuned) in ended.said.out
+    assert f"sbatch {ended.tuned}" in ended.said.out
+    assert "the gain lies in what happens before" not in ended.said.out
+
+
+def test_the_tuned_script_reverts_and_keeps_the_mode(ended) -> None:
+    data = ended.tuned.read_bytes()
+    assert revert(data) == SCRIPT.encode() == ended.cluster.script.read_bytes()
+    assert stat.S_IMODE(ended.tuned.stat().st_mode) == 0o750
+    assert b"capacity=3GiB" in data
+    assert b"stripewise-task" not in data
+    assert b"\nsrun -n 1 ./writer out.dat input.txt\n" in data
+    done = ended.cluster.run("convert", "--revert", "run.tuned.sh", "--print")
+    assert done.out == SCRIPT
+
+
+def test_the_tuned_script_runs(ended, tmp_path) -> None:
+    text = ended.tuned.read_text()
+    assert text.count("#DW stage_in type=file") == 2  # the program and its input
+    done = as_datawarp(ended.tuned, tmp_path)
+    assert done.returncode == 0, done
+    results = ended.cluster.work / "run.results"
+    out = results / "out.dat"
+    assert out.stat().st_size == 4 * 65536
+    assert out.read_bytes()[7:8] == b"i"
+    assert not (ended.cluster.work / "out.dat").exists()
+    shutil.rmtree(results)
+
+
+def test_everything_is_private(ended) -> None:
+    for path in [ended.folder, *ended.folder.rglob("*")]:
+        if not path.is_relative_to(ended.folder / "inputs"):
+            assert not stat.S_IMODE(path.lstat().st_mode) & 0o077, path
+    assert stat.S_IMODE(ended.folder.stat().st_mode) == 0o700
+    assert (ended.folder / "jobs").is_dir()
+    for job in ended.cluster.fake.jobs:
+        assert Path(job["output"]).is_relative_to(ended.folder)
+
+
+def test_what_the_result_says_of_the_jobs(ended) -> None:
+    said = json.dumps(ended.result)
+    assert "run.sh" in said
+    assert 1 <= len(ended.cluster.fake.jobs) <= 3
+    rungs = (ended.folder / "rungs.txt").read_text()
+    assert "job script run.sh, step 1" in rungs
+    assert "burst" in rungs
+
+
+def test_a_finished_study_is_told_again(ended) -> None:
+    jobs, tuned = ended.cluster.submitted, ended.tuned.read_bytes()
+    ended.cluster.set(burst="Name=datawarp DefaultPool=wlm_pool Granularity=2GiB TotalSpace=16GiB "
+                      "FreeSpace=0GiB UsedSpace=16GiB\n")  # fmt: skip
+    for words in (("run.sh", "--resume"), ("--resume", "--study-dir", "run.stripewise")):
+        said = ended.cluster.tune(*words)
+        assert said.code == 0, said
+        assert "3 paired" in said.out or "paired runs" in said.out
+    assert ended.cluster.submitted == jobs
+    assert ended.tuned.read_bytes() == tuned
+    ended.cluster.set()
+    ended.cluster.tune("run.sh").error("--resume")
+
+
+def test_a_changed_script_is_not_gone_on_with(ended) -> None:
+    ended.cluster.write(SCRIPT + "# changed\n")
+    try:
+        words = ("--resume", "--study-dir", "run.stripewise")
+        ended.cluster.tune(*words).error("run.sh has changed", "--force")
+        ended.cluster.tune("run.sh", "--resume").error("run.sh has changed")
+        ended.cluster.script.unlink()
+        ended.cluster.tune(*words).error("No such file")
+    finally:
+        ended.cluster.write(SCRIPT)
+
+
+# ---- other ends -----------------------------------------------------------------------------
+
+
+def test_an_interrupted_study_goes_on(cluster, monkeypatch) -> None:
+    append, left = Journal.append, [12]
+
+    def counted(self, kind, **data):
+        left[0] -= 1
+        if not left[0]:
+            raise Kill
+        return append(self, kind, **data)
+
+    monkeypatch.setattr(Journal, "append", counted)
+    with pytest.raises(Kill):
+        cluster.tune("run.sh", *SHORT)
+    assert not (cluster.work / "run.tuned.sh").exists()
+    monkeypatch.setattr(Journal, "append", append)
+    said = cluster.tune("--resume", "--study-dir", "run.stripewise")
+    assert said.code == 0, said
+    made = cluster.work / "run.tuned.sh"
+    assert revert(made.read_bytes()) == SCRIPT.encode()
+
+
+def test_the_budget_in_node_hours_ends_the_search(cluster) -> None:
+    words = ("--strategy", "random", "--bb-nodes", "1,2,3,4", "--budget", "0.0003")
+    said = cluster.tune("run.sh", *words)
+    assert said.code == 0, said
+    assert "node-hour budget:" in said.out
+    assert "of 0.0003 node-hours used" in said.out
+
+
+def test_an_exhausted_allocation(cluster) -> None:
+    cluster.set(
+        refuse="sbatch: error: AssocGrpCPUMinutesLimit\nsbatch: error: Batch job submission "
+        "failed: Job violates accounting/QOS policy (job submit limit, user's size and/or time "
+        "limits)"
+    )
+    said = cluster.tune("run.sh", *SHORT)
+    said.error("Slurm refuses the job", "time is used up", "another account")
+    assert cluster.fake.jobs == []
+    assert cluster.names == {"run.sh", "input.txt", "writer"}
+
+
+def test_a_directory_of_the_nodes_leaves_settings_but_no_script(cluster) -> None:
+    place = cluster.work.parent / "bb-local"
+    place.mkdir()
+    cluster.set(environment={"LOCAL": str(place), "FAKE_BB_CAPACITY": "4"})
+    words = ("--tier", "directory", "--place", "$LOCAL", "--strategy", "random", "--trials", "1")
+    said = cluster.tune("run.sh", *words)
+    assert said.code == 0, said
+    assert "no script was written: the tier directory copies nothing" in " ".join(said.out.split())
+    assert (cluster.work / "run.stripewise" / "best.toml").exists()
+    assert not (cluster.work / "run.tuned.sh").exists()
+    assert list(place.iterdir()) == []
+
+
+def test_a_script_without_directives_is_a_program(cluster) -> None:
+    cluster.write("#!/bin/bash\n./writer out.dat input.txt\n")
+    said = cluster.tune("--trials", "1", "./run.sh")
+    assert cluster.fake.calls == []
+    assert "job script" not in said.out
+    said = cluster.tune("--trials", "1", "--force", "--", "./run.sh", "--budget")
+    assert cluster.fake.calls == []
+    assert said.code != 70, said
+
+
+def test_a_job_script_behind_the_dashes_is_a_program(cluster) -> None:
+    said = cluster.tune("--trials", "1", "--", "./run.sh")
+    assert said.code == 0, said
+    assert cluster.fake.calls == []
+
+
+def test_a_script_that_goes_to_its_own_burst_buffer(cluster, tmp_path) -> None:
+    (cluster.work / "in").mkdir()
+    for name in ("input.txt", "writer"):
+        (cluster.work / name).rename(cluster.work / "in" / name)
+    text = (
+        "#!/bin/bash\n#SBATCH --nodes=1 --time=10\n"
+        "#DW jobdw type=scratch access_mode=striped capacity=1GiB\n"
+        f"#DW stage_in type=directory source={cluster.work}/in destination=$DW_JOB_STRIPED/\n"
+        f"#DW stage_out type=directory source=$DW_JOB_STRIPED/ destination={cluster.work}/res\n"
+        "cd $DW_JOB_STRIPED\nsrun -n 1 ./writer out.dat input.txt\n"
+    )
+    cluster.write(text)
+    said = cluster.tune("run.sh", "--strategy", "random", "--trials", "2", "--bb-nodes", "4")
+    assert said.code == 0, said
+    made = (cluster.work / "run.tuned.sh").read_text()
+    assert revert(made.encode()) == text.encode()
+    assert made.count("#DW jobdw") == 2  # the user's, as a comment, and the new one
+    assert "capacity=7GiB" in made
+    assert made.count("\ncd ") == 1
+
+
+def test_a_hostile_name_of_a_script(cluster) -> None:
+    name = "-q'\"$(touch canary)\udce9.sh"
+    cluster.script.unlink()
+    path = cluster.write(SCRIPT.replace("solve", "a;$(touch$IFS-canary)"), name)
+    said = cluster.tune(f"./{name}", *SHORT)
+    assert said.code == 0, said
+    made = path.with_name(f"{path.stem}.tuned.sh")
+    assert revert(made.read_bytes()) == path.read_bytes()
+    assert subprocess.run(["bash", "-n", made], capture_output=True).stderr == b""
+    assert not list(cluster.work.rglob("canary*"))

@@ -1,0 +1,326 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""run.tuned.sh for every kind of winner, and what of it a shell really runs."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from stripewise.errors import UsageError
+from stripewise.jobs import JobScript, revert
+from stripewise.launch import NullLauncher, ScriptJobs
+from stripewise.model import Configuration, FileRule, JobSettings
+from stripewise.runtime import Runtime
+from stripewise.study import JobOptions, StudyOptions
+from stripewise.study._job_tools import leave_script
+from stripewise.study._prepared_job import PreparedJob
+from stripewise.study._tuned_script import TASK_FILE, write_tuned_script
+from stripewise.testing.strategy_suite import romio_facts
+from stripewise.tiers import Pool, TierRequest, find_tier
+from stripewise.workspace import InputSnapshot
+from stripewise.workspace._snapshot import Entry
+
+GIB = 1 << 30
+POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
+SCRIPT = b"""\
+#!/bin/bash
+#SBATCH --nodes=1
+#SBATCH --time=10
+export OMP_NUM_THREADS=1
+srun -n 4 ./solve big.dat
+"""
+HINTS = FileRule("*.dat", mpiio={"cb_nodes": 2}, override=True)
+HYBRID = {"burst_buffer_nodes": 1, "burst_buffer_files": "b*"}
+OWN_HINTS = SCRIPT.replace(b"export", b"export MPICH_MPIIO_HINTS='*:a=b'\nexport")
+TASK = '#!/bin/sh\necho "task $1" >> "$RECORD"\nshift 2\nexec "$@"\n'
+SRUN = (
+    '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do [ "$1" = -n ] && shift; shift; done\n'
+    'echo "$PWD|$MPICH_MPIIO_HINTS|$OMP_NUM_THREADS" >> "$RECORD"\nexec "$@"\n'
+)
+
+
+class Left:
+    """A directory of a user, and what a study leaves there."""
+
+    def __init__(self, top: Path, folder: str = "work", name: str = "run.sh") -> None:
+        self.top, self.work, self.study = top, top / folder, top / "study"
+        for path in (self.work, self.study, top / "rt" / "bin", top / "bin", top / "bb"):
+            path.mkdir(parents=True)
+        self._program(top / "rt" / "bin" / "stripewise-task", TASK)
+        self._program(top / "bin" / "srun", SRUN)
+        self._program(self.work / "solve", "#!/bin/sh\n")
+        self.script = self.work / name
+        self.runtime = Runtime(top / "rt")
+        self.entries = {"solve": Entry("file"), "big.dat": Entry("file"), name: Entry("file")}
+        self.entries |= {"small.nml": Entry("file"), "in": Entry("directory")}
+        self.entries["in/deep"] = Entry("file")
+
+    @staticmethod
+    def _program(path: Path, text: str) -> None:
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def write(self, winner: Configuration, data: bytes = SCRIPT, tier: str = "datawarp", **given):
+        self.script.write_bytes(data)
+        self.script.chmod(0o750)
+        script = JobScript.parse(data, self.script.name)
+        jobs = ScriptJobs(script, 1, find_tier(tier), pool=POOL)
+        jobs = replace(jobs, **given.pop("jobs", {}))
+        return write_tuned_script(
+            jobs,
+            winner,
+            runtime=self.runtime,
+            script_path=self.script,
+            study=self.study,
+            snapshot=InputSnapshot(self.study, self.work, self.entries),
+            **given,
+        )
+
+    def run(self, path: Path) -> list[str]:
+        """Run the script from its directory; return what srun and the tasks saw."""
+        record = self.top / "record"
+        record.unlink(missing_ok=True)
+        environment = {
+            "PATH": f"{self.top}/bin:/usr/bin:/bin",
+            "RECORD": str(record),
+            "DW_JOB_STRIPED": str(self.top / "bb"),
+        }
+        if not (self.top / "bb" / "solve").exists():
+            (self.top / "bb" / "solve").symlink_to(self.work / "solve")
+        done = subprocess.run(
+            ["bash", path], cwd=self.work, env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done
+        assert not list(self.top.rglob("canary*"))
+        return record.read_text("utf-8", "surrogateescape").splitlines()
+
+
+def job(**given) -> Configuration:
+    return Configuration(job=JobSettings(**given))
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Left:
+    return Left(tmp_path)
+
+
+def directives(path: Path) -> list[str]:
+    return [line for line in path.read_text().splitlines() if line.startswith("#DW")]
+
+
+def test_a_burst_buffer(left) -> None:
+    made = left.write(job(burst_buffer_nodes=2))
+    first, *staged, out = directives(made.path)
+    assert made.path == left.work / "run.tuned.sh"
+    assert first.endswith("capacity=3GiB pool=wlm_pool")
+    assert staged == [
+        f"#DW stage_in type={kind} source={left.work}/{name} destination=$DW_JOB_STRIPED/{name}"
+        for kind, name in (
+            ("file", "solve"), ("file", "big.dat"), ("file", "small.nml"), ("directory", "in"),
+        )
+    ]  # fmt: skip
+    assert out.endswith(f"source=$DW_JOB_STRIPED/ destination={left.work}/run.results")  # no input
+    assert left.run(made.path) == [f"{left.top}/bb||1"]
+    assert revert(made.path.read_bytes()) == SCRIPT
+    assert stat.S_IMODE(made.path.stat().st_mode) == 0o750
+    assert not (left.study / TASK_FILE).exists()
+
+
+def test_directories_that_the_user_names(left) -> None:
+    (left.work / "in").mkdir()
+    made = left.write(job(burst_buffer_nodes=1), stage_in=f"{left.work}/in", stage_out="/res")
+    _, into, out = directives(made.path)
+    assert f"type=directory source={left.work}/in destination" in into
+    assert out.endswith("destination=/res")
+
+
+def test_what_links_lead_to_is_staged(left) -> None:
+    (left.work / "in").mkdir()
+    (left.work / "data").symlink_to("in")
+    left.entries["data"] = Entry("link", target="in")
+    made = left.write(job(burst_buffer_nodes=1))
+    assert f"type=directory source={left.work}/data" in made.path.read_text()
+
+
+def test_settings_for_the_tasks_are_wrapped(left) -> None:
+    made = left.write(Configuration((HINTS,), JobSettings(burst_buffer_nodes=1)))
+    assert left.run(made.path) == [f"{left.top}/bb||1", f"task {left.study / TASK_FILE}"]
+    assert b"cb_nodes" in (left.study / TASK_FILE).read_bytes()
+    assert stat.S_IMODE((left.study / TASK_FILE).stat().st_mode) == 0o600
+    assert revert(made.path.read_bytes()) == SCRIPT
+
+
+def test_hybrid(left) -> None:
+    made = left.write(job(burst_buffer_nodes=2, burst_buffer_files="big*"))
+    text = made.path.read_text()
+    assert "cd " not in text
+    assert [line for line in directives(made.path) if "stage_in" in line] == [
+        f"#DW stage_in type=file source={left.work}/big.dat destination=$DW_JOB_STRIPED/big.dat"
+    ]
+    redirect = b"@STRIPEWISE_REDIRECT=%{SLURM_SUBMIT_DIR}/big*=%{DW_JOB_STRIPED}\0"
+    assert redirect in (left.study / TASK_FILE).read_bytes()
+    assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
+
+
+def test_hybrid_with_files_in_directories_is_refused(left) -> None:
+    with pytest.raises(UsageError, match="out/a"):
+        left.write(job(burst_buffer_nodes=2, burst_buffer_files="out/a*"))
+    assert not (left.work / "run.tuned.sh").exists()
+
+
+def test_the_parallel_file_system(left) -> None:
+    made = left.write(Configuration((HINTS,)), tier="none", jobs={"pool": None})
+    assert not directives(made.path)
+    assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
+    assert revert(made.path.read_bytes()) == SCRIPT
+
+
+def test_ranks_and_threads_stand_in_the_launch_line(left) -> None:
+    made = left.write(job(ranks=2, threads=2), tier="none", jobs={"pool": None})
+    text = made.path.read_text()
+    assert "stripewise-task" not in text
+    assert "OMP_NUM_THREADS=2" in text
+    assert "-n 2" in text
+    assert left.run(made.path) == [f"{left.work}||2"]
+
+
+def test_a_script_with_directives_of_its_own(left) -> None:
+    own = b"#DW jobdw type=scratch access_mode=striped capacity=1GiB\n"
+    out = b"#DW stage_out type=directory source=$DW_JOB_STRIPED/r destination=/res\n"
+    data = SCRIPT.replace(b"export", own + out + b"cd $DW_JOB_STRIPED\nexport")
+    request = TierRequest(capacity_bytes=GIB, stage_out=Path("/res"), place="r")
+    jobs = {"own": request, "ask": request}
+    made = left.write(job(burst_buffer_nodes=4), data, jobs=jobs)
+    text = made.path.read_text()
+    assert "capacity=7GiB" in text
+    assert "stage_in" not in text
+    assert text.count("\ncd ") == 1
+    assert [line for line in directives(made.path) if "destination=/res" in line]
+    assert revert(made.path.read_bytes()) == data
+    made = left.write(Configuration((HINTS,)), data, jobs=jobs)
+    assert "capacity=1GiB" in made.path.read_text()
+
+
+def test_cray_takes_hints_by_itself(left) -> None:
+    winner = Configuration((HINTS,), JobSettings(burst_buffer_nodes=1))
+    made = left.write(winner, is_cray=True)
+    assert left.run(made.path) == [f"{left.top}/bb|*.dat:cb_nodes=2|1"]
+    assert "*.dat:cb_nodes=2" in made.hints
+    assert not (left.study / TASK_FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ("winner", "data"),
+    [
+        (Configuration((HINTS,), JobSettings(**HYBRID)), SCRIPT),
+        (Configuration((HINTS, FileRule("*", hdf5={"alignment": 4096}))), SCRIPT),
+        (Configuration((HINTS,)), OWN_HINTS),
+        (job(**HYBRID), SCRIPT),
+    ],
+)  # fmt: skip
+def test_cray_needs_tasks_where_hints_are_not_all(left, winner, data) -> None:
+    made = left.write(winner, data, is_cray=True)
+    assert "stripewise-task" in made.path.read_text()
+    assert "export MPICH_MPIIO_HINTS=\\*" not in made.path.read_text()
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "directory"])
+def test_nothing_of_the_users_is_replaced(left, kind) -> None:
+    target = left.work / "run.tuned.sh"
+    if kind == "file":
+        target.write_text("mine\n")
+    elif kind == "link":
+        target.symlink_to(left.top / "nothing")
+    else:
+        target.mkdir()
+    made = left.write(job(burst_buffer_nodes=1))
+    assert made.path == left.study / "run.tuned.sh"
+    assert revert(made.path.read_bytes()) == SCRIPT
+    assert not (left.top / "nothing").exists()
+    assert target.is_symlink() is (kind == "link")
+    assert target.is_dir() is (kind == "directory")
+    if kind == "file":
+        assert target.read_text() == "mine\n"
+        target.unlink()
+        assert left.write(job(burst_buffer_nodes=1)).path == target
+        assert left.write(job(burst_buffer_nodes=2)).path == target  # ours is replaced
+
+
+def test_a_directory_of_nodes_keeps_no_results(left) -> None:
+    jobs = {"pool": None, "ask": TierRequest(directory="$TMPDIR")}
+    with pytest.raises(UsageError, match="copies nothing by itself"):
+        left.write(job(burst_buffer_nodes=1), tier="directory", jobs=jobs)
+
+
+HOSTILE = [
+    "a b",
+    "q'\"x",
+    "$(touch canary)",
+    "`touch canary`",
+    "n\new",
+    "-dash",
+    "caf\udce9",
+    ";x",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names(tmp_path, name) -> None:
+    left = Left(tmp_path, f"w{name}" if name != "-dash" else name, f"{name}.sh")
+    left.study = tmp_path / f"study {name}"
+    left.study.mkdir()
+    note = f"settings found by {left.script}"
+    made = left.write(Configuration((HINTS,)), tier="none", jobs={"pool": None}, notes=(note,))
+    assert "task " in "".join(left.run(made.path))
+    assert revert(made.path.read_bytes()) == SCRIPT
+    if name == "-dash":
+        return
+    with pytest.raises(UsageError, match="cannot be staged") as refused:
+        left.write(job(burst_buffer_nodes=1))
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_of_inputs(left, name) -> None:
+    left.entries[name] = Entry("file")
+    path = os.fsencode(left.work) + b"/" + os.fsencode(name)
+    with open(path, "w"):
+        pass
+    if name == "-dash":
+        assert left.run(left.write(job(burst_buffer_nodes=1)).path)
+        return
+    with pytest.raises(UsageError, match="cannot be staged"):
+        left.write(job(burst_buffer_nodes=1))
+    assert not (left.work / "run.tuned.sh").exists()
+
+
+@pytest.mark.parametrize(
+    ("version", "is_cray"), [("CRAY MPICH version 8.1.4", True), ("MPICH Version: 4.0.2", False)]
+)
+def test_cray_is_known_by_its_version(left, monkeypatch, version, is_cray) -> None:
+    seen = {}
+
+    def write(*_, **given):
+        seen.update(given)
+        raise UsageError("no")
+
+    monkeypatch.setattr("stripewise.study._job_tools.write_tuned_script", write)
+    script = JobScript.parse(SCRIPT, "run.sh")
+    prepared = PreparedJob(ScriptJobs(script, 1, find_tier("none")), script.launch())
+    options = StudyOptions(("x",), job=JobOptions("run.sh"))
+    result = SimpleNamespace(
+        winner=SimpleNamespace(configuration=Configuration((HINTS,))),
+        improved=True,
+        speedup=None,
+        facts=replace(romio_facts(), mpi_version=version),
+    )
+    figures = leave_script(options, prepared, left.runtime, None, NullLauncher(), result)
+    assert seen["is_cray"] is is_cray
+    assert (figures.no_script, figures.tuned_script, figures.n_jobs) == ("no", "", 0)
