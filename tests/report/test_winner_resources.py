@@ -35,9 +35,9 @@ def test_the_command_is_written_out():
 
 
 def test_a_command_that_is_not_understood_is_said():
-    recipe = recipes(result_with(("aprun", "-n", "16", "./a")))[1]
+    recipe = recipes(result_with(("jsrun", "-n", "16", "./a")))[1]
     assert recipe.text == ""
-    assert "aprun" in recipe.lost[0]
+    assert "jsrun" in recipe.lost[0]
 
 
 @pytest.mark.parametrize(("user", "exports"), [(0, True), (1000, False)])

@@ -13,6 +13,7 @@ import click
 
 from stripewise.cli._common import (
     EXIT_INTERRUPTED,
+    answer,
     directory_option,
     echo,
     examples,
@@ -25,6 +26,7 @@ from stripewise.cli._common import (
     program_argument,
 )
 from stripewise.cli._completion import complete_knob, complete_strategy
+from stripewise.cli._job_script import TuneCommand, job_options, take_job
 from stripewise.cli._on import emulation_options, study_storage
 from stripewise.cli._tune_words import (
     Duration,
@@ -32,6 +34,7 @@ from stripewise.cli._tune_words import (
     find_cases,
     strategy_options,
 )
+from stripewise.errors import UsageError
 
 if TYPE_CHECKING:
     from stripewise.model import StudyResult
@@ -44,6 +47,7 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
 
 
 @click.command(
+    cls=TuneCommand,
     context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False},
     epilog=examples(
         "stripewise tune -- mpiexec -n 4 ./program output.h5",
@@ -56,6 +60,8 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
         "stripewise tune --cases cases.toml",
         "stripewise tune --replay program.trace -- mpiexec -n 4 ./program",
         "stripewise tune --on archer2-hdd@1/64 -- mpiexec -n 4 ./program output.h5",
+        "stripewise tune run.sh --budget 40node-hours",
+        "stripewise tune run.sh --strategy expbb --bb-nodes 1,2,4,8 --dry-run",
         "stripewise tune --resume",
     ),
 )
@@ -182,6 +188,7 @@ _numbers_option = partial(click.option, type=Numbers(), default=(), metavar="N,N
     help="Number of runs at a time, where the launcher allows several  [default: all it allows]",
 )
 @emulation_options(in_study=True)
+@job_options
 @json_option
 @program_argument
 def command(
@@ -208,6 +215,10 @@ def command(
     With --on, every run finds that storage below its directory, emulated on this host; what is
     found holds there, not here.
 
+    With a job script in the place of COMMAND, Stripewise submits jobs that run variants of it,
+    also on a burst buffer, and writes a script with the settings that it found.  Options may
+    stand behind the script.
+
     With --replay, the search replays the I/O of a traced run without the program; then the
     program itself confirms what was found, with the same output and in fresh pairs.
     """
@@ -221,6 +232,13 @@ def command(
     if cases_file is not None and directory is None:
         directory = Path(f"{cases_file.stem}.stripewise")
     storage = study_storage(given)
+    script = str(click.get_current_context().meta.get("stripewise.script", ""))
+    job, dry_run = take_job(given, script), given.pop("dry_run")
+    if job is not None and replayed is not None:
+        raise UsageError("--replay goes with a program, not with a job script: leave one out")
+    if job is not None:
+        given["launcher"], program = "slurm", (script, *program)
+        directory = directory or Path(f"{Path(script).stem}.stripewise")
     options = StudyOptions(
         command=program,
         directory=directory,
@@ -232,6 +250,7 @@ def command(
         strategy_options=strategy_options(given.pop("strategy_words")),
         vary=parse_vary(given.pop("vary")),
         storage=storage,
+        job=job,
         **given,
     )
     check_strategy_options(options.strategy, options.strategy_options)
@@ -241,18 +260,29 @@ def command(
         find_storage(options.machine)
     for name in (*options.only, *options.exclude):
         get(name)
-    if replayed is not None:
+    if dry_run:
+        _show_plan(options, as_json)
+    elif replayed is not None:
         _tune_replay(options, replayed, as_json)
     else:
         _tune(options, as_json)
 
 
+def _show_plan(options: StudyOptions, as_json: bool) -> None:
+    """Show what a study of a job script would submit, and what it may cost."""
+    from stripewise.report import job_plan_lines, job_plan_to_json
+    from stripewise.study import plan_jobs
+
+    plan = plan_jobs(options)
+    answer(as_json, lambda: job_plan_to_json(plan), lambda: job_plan_lines(plan))
+
+
 def _tune(options: StudyOptions, as_json: bool) -> None:
-    from stripewise.report import result_to_json
+    from stripewise.report import result_to_json, study_of_job
 
     result = _study(options, as_json)
     if as_json:
-        print_json(result_to_json(result))
+        print_json(result_to_json(result, study_of_job(result)))
 
 
 def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
@@ -273,7 +303,14 @@ def _tune_replay(options: StudyOptions, trace: Path, as_json: bool) -> None:
 
 def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult:
     """Run a study, write what it leaves, and sum it up for people."""
-    from stripewise.report import progress_observer, summary_lines, write_outputs
+    from stripewise.report import (
+        job_lines,
+        progress_observer,
+        script_lines,
+        study_of_job,
+        summary_lines,
+        write_outputs,
+    )
     from stripewise.study import run_study
 
     observer = progress_observer(sys.stderr if as_json else sys.stdout)
@@ -286,11 +323,13 @@ def _study(options: StudyOptions, as_json: bool, again: str = "") -> StudyResult
         click.get_current_context().exit(EXIT_INTERRUPTED)
     finally:
         observer.close()
-    wrote, notes = write_outputs(result)
+    job = study_of_job(result)
+    wrote, notes = write_outputs(result, job)
     for text in notes:
         note(text, kind="note")
     if not as_json:
-        for line in summary_lines(result, wrote=wrote):
+        of_job = [*script_lines(result), *job_lines(job)] if job is not None else []
+        for line in (*summary_lines(result, wrote=wrote), *of_job):
             echo(line, wrap=False)
     return result
 

@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from stripewise.report._columns import aligned as aligned
     from stripewise.report._emulated import emulation_lines as emulation_lines
     from stripewise.report._html import render_html as render_html
+    from stripewise.report._job_outputs import job_lines as job_lines
+    from stripewise.report._job_outputs import script_lines as script_lines
+    from stripewise.report._job_outputs import write_job_outputs as write_job_outputs
+    from stripewise.report._job_page import job_section as job_section
+    from stripewise.report._job_payback import Payback as Payback
+    from stripewise.report._job_payback import payback as payback
+    from stripewise.report._job_study import JobFacts as JobFacts
+    from stripewise.report._job_study import job_study as job_study
+    from stripewise.report._job_study import study_of_job as study_of_job
+    from stripewise.report._jobs_ahead import job_plan_lines as job_plan_lines
+    from stripewise.report._jobs_ahead import job_plan_to_json as job_plan_to_json
     from stripewise.report._json import configuration_document as configuration_document
     from stripewise.report._json import result_to_json as result_to_json
     from stripewise.report._model import draw_model as draw_model
@@ -82,6 +93,7 @@ else:
     _PAGES_AND_PICTURES = (
         "draw_profile",
         "draw_surface",
+        "job_section",
         "render_html",
         "render_profile_html",
         "render_simulation_html",

@@ -118,16 +118,19 @@ def write_picture(spec: Spec, path: Path) -> None:
     """
     if path.suffix not in SUFFIXES:
         raise UsageError(f"{path}: give a name that ends in {', '.join(SUFFIXES)}")
+    write_file(path, picture(spec, path.suffix))
+
+
+def picture(spec: Spec, suffix: str) -> bytes:
+    """Draw a chart as a picture; the suffix, one of SUFFIXES, chooses the format."""
     import vl_convert as vega
 
     shown = {**_shown(spec), "background": "white"}
-    if path.suffix == ".svg":
-        content: str | bytes = _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION))
-    elif path.suffix == ".png":
-        content = vega.vegalite_to_png(shown, vl_version=VEGA_VERSION, scale=2)
-    else:
-        content = vega.vegalite_to_pdf(shown, vl_version=VEGA_VERSION)
-    write_file(path, content)
+    if suffix == ".svg":
+        return _numbered(vega.vegalite_to_svg(shown, vl_version=VEGA_VERSION)).encode()
+    if suffix == ".png":
+        return bytes(vega.vegalite_to_png(shown, vl_version=VEGA_VERSION, scale=2))
+    return bytes(vega.vegalite_to_pdf(shown, vl_version=VEGA_VERSION))
 
 
 def _numbered(svg: str) -> str:

@@ -28,6 +28,8 @@ _ROLES = {
     RunRole.PAIR_BASELINE: "baseline",
     RunRole.TRIAL: "trial",
     RunRole.PAIR_WINNER: "{best}, fresh pairs",
+    RunRole.REFERENCE: "other default",
+    RunRole.REFERENCE_WINNER: "{best}, fresh pairs",
     RunRole.UNSYNCED_BASELINE: _WITHOUT_SYNC,
     RunRole.UNSYNCED_WINNER: _WITHOUT_SYNC,
 }

@@ -78,6 +78,8 @@ def _observed(file: ObservedFile | None) -> dict[str, str]:
         "Program asked for": ", ".join(moved) or "nothing",
         "I/O time (slowest rank)": format_seconds(file.io_seconds),
     }
+    if file.readers:
+        rows["Ranks that issued system reads"] = str(file.readers)
     if file.system_writes:
         rows["Ranks that issued system writes"] = str(file.writers)
         rows["System writes"] = (

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, TypeVar
 
-from stripewise.model import StudyResult, TrialState
+from stripewise.model import JobStudy, StudyResult, TrialState
 from stripewise.readers import class_phrase
 from stripewise.report import _text
 from stripewise.report._apply import recipes
@@ -24,6 +24,7 @@ from stripewise.report._digest import (
 )
 from stripewise.report._evidence import evidence_chart, timeline_chart
 from stripewise.report._files import files_section
+from stripewise.report._job_page import job_section
 from stripewise.report._page import page_template
 from stripewise.report._phrases import facts_phrase, part_ratios
 from stripewise.report._summary import classes_with_settings, price_phrase
@@ -48,8 +49,8 @@ _STATES = {state: state.value for state in TrialState} | {
 }
 
 
-def render_html(result: StudyResult) -> str:
-    """Render the report of a study as one page.
+def render_html(result: StudyResult, job: JobStudy | None = None) -> str:
+    """Render the report of a study as one page, with the rungs of a job script's study.
 
     The same result gives the same page.  Names of files and whatever a program wrote into
     its messages are data: they are escaped, and control characters made visible.
@@ -82,6 +83,7 @@ def render_html(result: StudyResult) -> str:
         all_facts=_facts(result),
         states=_STATES,
         most_rows=MOST_ROWS,
+        job=job_section(job) if job is not None else "",
     )
 
 

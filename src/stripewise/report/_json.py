@@ -12,6 +12,7 @@ from typing import Any
 
 from stripewise.model import (
     Configuration,
+    JobStudy,
     RunEntry,
     Speedup,
     StudyResult,
@@ -27,18 +28,19 @@ from stripewise.report._digest import (
     is_verified,
     unsynced_figures,
 )
+from stripewise.report._job_json import job_to_json
 from stripewise.text import printable
 
 FORMAT_VERSION = 2
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def result_to_json(result: StudyResult) -> dict[str, Any]:
+def result_to_json(result: StudyResult, job: JobStudy | None = None) -> dict[str, Any]:
     r"""Convert a study's result to plain data that is always valid JSON.
 
     Numbers that are unknown or infinite are null; text that is not UTF-8 shows its bytes
     as `\xNN`.  Where nothing improved, `best` equals `baseline` and the speed-up is 1
-    without an interval.
+    without an interval.  `job` is there for the study of a job script alone.
     """
     winner = result.winner if result.improved else None
     document = {
@@ -85,6 +87,8 @@ def result_to_json(result: StudyResult) -> dict[str, Any]:
             for case, view in zip(result.cases, case_results(result), strict=False)
         ],
     }
+    if job is not None:
+        document["job"] = job_to_json(job)
     clean: dict[str, Any] = _plain(document)
     return clean
 
@@ -99,7 +103,7 @@ def configuration_document(configuration: Configuration) -> dict[str, Any]:
         if rule.datasets:
             entry["dataset"] = [{"match": d.match, **d.hdf5} for d in rule.datasets]
         document["file"].append(entry)
-    job: dict[str, Any] = dict(configuration.job.resources)
+    job: dict[str, Any] = {**configuration.job.resources, **configuration.job.burst_buffer}
     if configuration.job.mca:
         job["mca"] = dict(configuration.job.mca)
     if configuration.job.environment:

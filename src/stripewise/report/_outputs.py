@@ -10,16 +10,21 @@ from pathlib import Path
 
 from stripewise.extras import missing
 from stripewise.formats import get
-from stripewise.model import StudyResult
+from stripewise.model import JobStudy, StudyResult
 from stripewise.owned import OwnedDirectory
+from stripewise.report._job_outputs import write_job_outputs
 from stripewise.report._json import result_to_json
 
 BEST_FILES = {"best.toml": "toml", "best.xml": "h5tuner", "hints.txt": "mpich-hints"}
 """File to the format that it is in; the TOML one holds everything."""
 
 
-def write_outputs(result: StudyResult) -> tuple[list[str], list[str]]:
+def write_outputs(result: StudyResult, job: JobStudy | None = None) -> tuple[list[str], list[str]]:
     """Write settings (only if they are an improvement), report and result.
+
+    Args:
+        result: What the study found.
+        job: Its rungs, if it is the study of a job script; `write_job_outputs` is called too.
 
     Returns:
         Names of the files, and notes on what a format could not hold.
@@ -44,8 +49,11 @@ def write_outputs(result: StudyResult) -> tuple[list[str], list[str]]:
     else:
         from stripewise.report._html import render_html
 
-        directory.write("report.html", os.fsencode(render_html(result)))
+        directory.write("report.html", os.fsencode(render_html(result, job)))
         names.append("report.html")
-    document = json.dumps(result_to_json(result), indent=2)
+    document = json.dumps(result_to_json(result, job), indent=2)
     directory.write("result.json", f"{document}\n".encode())
-    return [*names, "result.json"], notes
+    names.append("result.json")
+    if job is not None:
+        names += write_job_outputs(job, Path(result.directory))
+    return names, notes

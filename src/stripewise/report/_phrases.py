@@ -27,6 +27,8 @@ _ROLE = {
     RunRole.TRIAL: "trial {trial}",
     RunRole.PAIR_BASELINE: "fresh pair {pair}: baseline",
     RunRole.PAIR_WINNER: "fresh pair {pair}: best",
+    RunRole.REFERENCE: "fresh pair {pair}: other default",
+    RunRole.REFERENCE_WINNER: "fresh pair {pair}: best, against the other default",
     RunRole.UNSYNCED_BASELINE: "baseline without sync",
     RunRole.UNSYNCED_WINNER: "best without sync",
 }

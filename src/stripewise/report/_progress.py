@@ -44,12 +44,13 @@ class ProgressObserver(Observer):
             MofNCompleteColumn(),
             BarColumn(bar_width=28),
             TextColumn("{task.fields[best]}", style="bold"),
+            TextColumn("{task.fields[waits]}", style="yellow"),
             TextColumn("{task.fields[doing]}", style="dim"),
             console=self._console,
             transient=True,
             disable=not self._console.is_interactive,
         )
-        self._task = self._bar.add_task("", total=None, best="", doing="")
+        self._task = self._bar.add_task("", total=None, best="", doing="", waits="")
 
     def began(self, directory: str, runs_done: int) -> None:
         self._bar.start()
@@ -60,8 +61,13 @@ class ProgressObserver(Observer):
         doing = f"{role_name(slot)}  {format_settings(slot.settings)}".rstrip()
         self._update(doing=escape(self._fit(doing)))
 
+    def run_waits(self, text: str) -> None:
+        self._update(waits=escape(self._fit(printable(text))))
+        if text and not self._console.is_interactive:
+            self._say("", f"- {printable(text)}", "dim")
+
     def run_finished(self, slot: RunSlot, measurement: Measurement) -> None:
-        self._update(doing="")
+        self._update(doing="", waits="")
         if slot.role in _ALONE or not measurement.ok:
             self._say("run", f"{role_name(slot)}   {run_line(measurement)}")
 

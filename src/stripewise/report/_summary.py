@@ -92,7 +92,7 @@ def summary_lines(
     lines += [line("warning", printable(text)) for text in result.warnings]
     if wrote:
         lines.append(line("wrote", _wrote(result.directory, wrote)))
-    if result.improved:
+    if result.improved and result.job is None:
         commands = run_commands(result)[:MOST_COMMANDS]
         lines += labelled("apply", commands)
     return [fit_encoding(text, encoding) for text in lines]

@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise convert`: a job script for a burst buffer, without a study."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stripewise.cli._common import echo, examples, file_option, note
+from stripewise.cli._layout import Size
+from stripewise.errors import StorageError, UsageError
+
+if TYPE_CHECKING:
+    from stripewise.tiers import Pool
+
+
+@click.command(
+    epilog=examples(
+        "stripewise convert run.sh --bb-nodes 4 --print",
+        "stripewise convert run.sh --bb-nodes 8 --stage-in $PWD/input --stage-out $PWD/results",
+        "stripewise convert run.sh --bb-nodes 4 --granularity 368GiB --pool wlm_pool -o bb.sh",
+        "stripewise convert --revert run.tuned.sh --print",
+    )
+)
+@click.argument("script", type=click.Path(path_type=Path, readable=False), metavar="SCRIPT")
+@click.option("--bb-nodes", type=click.IntRange(0), metavar="N",
+              help="Burst-buffer nodes that the job asks for; 0: none.")  # fmt: skip
+@click.option("--tier", default="datawarp", show_default=True, metavar="NAME",
+              help="Kind of burst buffer: datawarp, lua, rabbit, directory.")  # fmt: skip
+@click.option("--pool", default="", metavar="NAME",
+              help="Pool of the burst buffer  [default: the site's]")  # fmt: skip
+@click.option("--granularity", type=Size(), default=0, metavar="SIZE",
+              help="Granularity of the pool  [default: what Slurm says]")  # fmt: skip
+@click.option("--access", type=click.Choice(["striped", "private"]), default="striped",
+              show_default=True, help="Access mode of the burst buffer.")  # fmt: skip
+@click.option("--stage-in", default="", metavar="DIR",
+              help="Directory that is copied to the burst buffer before the job.")  # fmt: skip
+@click.option("--stage-out", default="", metavar="DIR",
+              help="Directory to which the burst buffer is copied after the job.")  # fmt: skip
+@file_option("--template", help="The site's directives, with --tier lua.")
+@click.option("--place", default="", metavar="VARIABLE",
+              help="Variable with the directory in the job, such as '$TMPDIR', with --tier "
+              "directory or lua.")  # fmt: skip
+@click.option("--revert", "reverts", is_flag=True,
+              help="Take out what Stripewise has put in, byte for byte.")  # fmt: skip
+@click.option("--print", "prints", is_flag=True, help="Print the script; write no file.")
+@file_option("-o", "--output", help="File to write  [default: SCRIPT with .bb before its suffix]")
+def command(
+    script: Path,
+    bb_nodes: int | None,
+    reverts: bool,
+    prints: bool,
+    output: Path | None,
+    tier: str,
+    **asked: object,
+) -> None:
+    """Write SCRIPT as a job that works on a burst buffer, or take changes out again.
+
+    Adds the directives for so many nodes, copies in and out, and a line that goes to the burst
+    buffer.  Nothing is run or submitted.  All that is added stands between marks.
+    """
+    if reverts == (bb_nodes is not None):
+        raise UsageError("say what to do: --bb-nodes N, or --revert")
+    data = _reverted(script) if reverts else _converted(script, bb_nodes or 0, tier, asked)
+    if prints:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    kind = "orig" if reverts else "bb"
+    target = output or script.with_name(f"{script.stem}.{kind}{script.suffix}")
+    if os.path.lexists(target) and (output is None or _is_same(target, script)):
+        raise UsageError(f"{_shown(target)} exists; name another file with --output")
+    from stripewise.outputs import write_file
+
+    try:
+        write_file(target, data)
+        os.chmod(target, os.stat(script).st_mode & 0o777)
+    except OSError as error:
+        raise StorageError(f"cannot write {_shown(target)}: {error.strerror}") from error
+    echo(f"wrote {_shown(target)}")
+
+
+def _shown(path: Path) -> str:
+    """Return a name for people."""
+    from stripewise.text import printable
+
+    return printable(str(path))
+
+
+def _is_same(target: Path, script: Path) -> bool:
+    return target.exists() and target.samefile(script)
+
+
+def _read(script: Path) -> bytes:
+    try:
+        return script.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{_shown(script)}: {error.strerror}; give a job script") from None
+
+
+def _reverted(script: Path) -> bytes:
+    from stripewise.jobs import revert
+
+    data = _read(script)
+    try:
+        return revert(data)
+    except UsageError as error:
+        raise UsageError(f"{_shown(script)}: {error}") from None
+
+
+def _converted(script: Path, nodes: int, tier_name: str, asked: dict[str, object]) -> bytes:
+    from stripewise.jobs import JobScript, OnTier, script_on_tier
+    from stripewise.tiers import TierRequest, find_tier, tier_of_words, variable_of
+
+    parsed = JobScript.parse(_read(script), script.name)
+    words = [(f"#{line.kind}", *line.words) for line in parsed.burst_buffer]
+    of_script, own = tier_of_words(words)
+    has_own = of_script.name != "none"
+    tier = of_script if has_own else find_tier(tier_name)
+    if not nodes:
+        return script_on_tier(parsed, OnTier(tier))
+    if own.persistent:
+        raise UsageError(
+            f"{parsed.name} works on the persistent burst buffer {own.persistent}, whose nodes "
+            "are chosen already: write #DW jobdw in its place, then convert that"
+        )
+    place = str(asked["place"])
+    request = replace(
+        own if has_own else TierRequest(access=str(asked["access"])),
+        nodes=nodes,
+        pool=str(asked["pool"]) or own.pool,
+        stage_in=_path(asked["stage_in"]) or own.stage_in,
+        stage_out=_path(asked["stage_out"]) or own.stage_out,
+        template=_template(asked["template"]) or own.template,
+        directory=place,
+        variable=variable_of(place) if tier.name == "lua" else own.variable,
+    )
+    pools = _pools(tier.name, nodes, request.pool, int(str(asked["granularity"])))
+    pool = tier.check(request, pools)
+    on = OnTier(tier, request, pool, own=has_own)
+    if not has_own and not on.variable:
+        raise UsageError(
+            f"--tier {tier.name}: name the environment variable that holds the directory in the "
+            "job with --place, such as --place '$TMPDIR'"
+        )
+    data = script_on_tier(parsed, on)
+    if not has_own and request.stage_out is None:
+        note("what the job leaves on the burst buffer is lost: --stage-out DIR copies it to DIR")
+    return data
+
+
+def _template(path: object) -> tuple[str, ...]:
+    """Return the lines of the site's template; none without one."""
+    if not isinstance(path, Path):
+        return ()
+    try:
+        return tuple(filter(str.strip, path.read_text(encoding="utf-8").splitlines()))
+    except (OSError, UnicodeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else "") or "no text in UTF-8"
+        raise UsageError(
+            f"--template {_shown(path)}: {why}; give a file with the site's lines"
+        ) from None
+
+
+def _path(text: object) -> Path | None:
+    return Path(str(text)) if text else None
+
+
+def _pools(tier: str, nodes: int, name: str, granularity: int) -> tuple[Pool, ...]:
+    """Return the pools that Slurm knows, or the one that is described by its granularity."""
+    from stripewise.slurm import Slurm, SlurmError, SlurmMissingError, parse_burst
+    from stripewise.tiers import Pool
+
+    if granularity:
+        size = nodes * granularity
+        return (Pool(name, granularity, size, size),)
+    if tier == "directory":
+        return ()
+    try:
+        known = parse_burst(Slurm().show_burst())
+    except SlurmMissingError:
+        raise UsageError(
+            "the granularity of the pool is not known, as there is no Slurm on this host: give "
+            "--granularity, such as 368GiB"
+        ) from None
+    except SlurmError as error:
+        raise UsageError(
+            f"the granularity of the pool is not known ({error}): give --granularity, such as "
+            "368GiB"
+        ) from None
+    found = [pool for one in known if one.plugin == tier for pool in one.pools]
+    return tuple(replace(pool, free_bytes=pool.total_bytes) for pool in found)

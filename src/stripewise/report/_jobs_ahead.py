@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a study of a job script would submit, for people and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from stripewise.study import JobsAhead
+from stripewise.text import plural, printable
+
+
+def job_plan_to_json(plan: JobsAhead) -> dict[str, Any]:
+    """Return the plan as a JSON document."""
+    return {"dry_run": True, **asdict(plan)}
+
+
+def job_plan_lines(plan: JobsAhead) -> Iterator[str]:
+    """Yield the lines of the plan."""
+    yield f" job script      {plan.script}, launch line {plan.step}: {_one_line(plan.line)}"
+    where = f" in pool {plan.pool}" if plan.pool else ""
+    if plan.bb_nodes and plan.tier != "none":
+        numbers = ", ".join(map(str, plan.bb_nodes))
+        yield f" burst buffer    {plan.tier}{where}; numbers of nodes to try: {numbers}"
+    else:
+        yield " burst buffer    none here; the settings of MPI-IO are tried"
+    how = "many runs in each allocation" if plan.shared else "a job for each run"
+    limit = _minutes(plan.allocation_seconds)
+    yield f" jobs            {plural(plan.nodes, 'compute node')}, {how}, time limit {limit}"
+    yield f" runs            {plan.least_runs} to {plan.most_runs}"
+    if plan.node_hours is None:
+        yield " cost            not known: the script has no time limit"
+    else:
+        one = plan.nodes * (plan.run_seconds or 0.0) / 3600
+        yield (
+            f" cost            at most {plan.node_hours:.3g} node-hours, if each run took its "
+            f"limit ({one:.3g} node-hours)"
+        )
+    if plan.budget is not None:
+        yield f" budget          {plan.budget:g} node-hours"
+    for text in plan.warnings:
+        yield f" warning         {text}"
+    yield " nothing was submitted"
+
+
+def _one_line(text: str) -> str:
+    """Return what a script says over several lines, for people."""
+    return printable(" ".join(text.replace("\\\n", " ").split()))
+
+
+def _minutes(seconds: float | None) -> str:
+    return "as the partition has it" if seconds is None else f"{seconds / 60:g} min"

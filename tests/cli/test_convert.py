@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""`stripewise convert`: what it writes is run by a shell, and nothing is replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.job_cluster import SCRIPT, JobCluster, job_cluster
+
+SLIDE = """\
+#!/bin/bash
+#SBATCH --partition=workq
+#SBATCH -t 10:00:00
+#SBATCH -A k01
+#SBATCH --nodes=32
+#SBATCH --ntasks=1024
+#SBATCH -J slide
+
+srun -n 1024 --hint=nomultithread ./wrf.exe
+"""
+"""As in Markomanolis (KAUST), ExPBB: 32 nodes without a burst buffer."""
+GRANULARITY = ("--granularity", "368GiB", "--pool", "wlm_pool")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobCluster]:
+    with job_cluster(tmp_path, monkeypatch) as made:
+        yield made
+
+
+def run(path: Path, top: Path) -> list[str]:
+    """Run a script with bash and an srun that writes down where it is and what it gets."""
+    (top / "bin").mkdir(exist_ok=True)
+    (top / "bb").mkdir(exist_ok=True)
+    srun = top / "bin" / "srun"
+    srun.write_text('#!/bin/sh\nprintf "%s|" "$PWD" "$@"\n')
+    srun.chmod(0o755)
+    environment = {"PATH": f"{top}/bin:/usr/bin:/bin", "DW_JOB_STRIPED": str(top / "bb")}
+    done = subprocess.run(["bash", path], cwd=path.parent, env=environment, capture_output=True)
+    assert done.returncode == 0, done
+    assert not list(top.rglob("canary*"))
+    return os.fsdecode(done.stdout).split("|")[:-1]
+
+
+def test_the_script_of_the_slides(cluster, tmp_path) -> None:
+    (cluster.work / "input").mkdir()
+    cluster.write(SLIDE)
+    words = ("--stage-in", f"{cluster.work}/input", "--stage-out", f"{cluster.work}/results")
+    done = cluster.run("convert", "run.sh", "--bb-nodes", "4", *words, *GRANULARITY)
+    assert done.code == 0, done
+    assert done.err.strip() == ""
+    made = cluster.work / "run.bb.sh"
+    assert done.out == "wrote run.bb.sh\n"
+    assert [line for line in made.read_text().splitlines() if line.startswith("#DW")] == [
+        "#DW jobdw type=scratch access_mode=striped capacity=1471GiB pool=wlm_pool",
+        f"#DW stage_in type=directory source={cluster.work}/input destination=$DW_JOB_STRIPED/",
+        f"#DW stage_out type=directory source=$DW_JOB_STRIPED/ destination={cluster.work}/results",
+    ]
+    assert stat.S_IMODE(made.stat().st_mode) == 0o750
+    assert subprocess.run(["bash", "-n", made], capture_output=True).stderr == b""
+    called = [f"{tmp_path}/bb", "-n", "1024", "--hint=nomultithread", "./wrf.exe"]
+    assert run(made, tmp_path) == called
+    assert cluster.submitted == 0
+    back = cluster.run("convert", "--revert", "run.bb.sh", "-o", "back.sh")
+    assert back.code == 0, back
+    assert (cluster.work / "back.sh").read_text() == SLIDE
+
+
+def test_print_writes_nothing(cluster) -> None:
+    before = cluster.names
+    done = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print")
+    assert done.code == 0, done
+    assert "capacity=3GiB pool=wlm_pool" in done.out
+    assert cluster.names == before
+    assert "--stage-out" in done.err, "results would be lost"
+
+
+def test_the_granularity_without_slurm(cluster, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin/nothing")
+    done = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print", *GRANULARITY)
+    assert "capacity=735GiB" in done.out
+    said = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print")
+    said.error("no Slurm on this host", "--granularity, such as 368GiB")
+    done = cluster.run(
+        "convert", "run.sh", "--bb-nodes", "1", "--tier", "directory", "--place", "$TMPDIR",
+        "--print",
+    )  # fmt: skip
+    assert 'cd "${TMPDIR:?}" || exit 1' in done.out
+
+
+def test_nothing_is_replaced(cluster) -> None:
+    (cluster.work / "run.bb.sh").symlink_to("nowhere")
+    words = ("convert", "run.sh", "--bb-nodes", "2")
+    cluster.run(*words).error("run.bb.sh exists", "--output")
+    cluster.run(*words, "-o", "run.sh").error("run.sh exists")
+    cluster.run(*words, "-o", f"{cluster.work}/./run.sh").error("exists")
+    cluster.run(*words, "-o", "no/such/run.sh").error("no/such/run.sh")
+    assert cluster.script.read_text() == SCRIPT
+    assert not (cluster.work / "nowhere").exists()
+    assert cluster.run(*words, "-o", "mine.sh").code == 0
+    assert cluster.run(*words, "-o", "mine.sh").code == 0, "a named file is meant"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), ("--bb-nodes N, or --revert",)),
+        (("--revert", "--bb-nodes", "1"), ("--bb-nodes N, or --revert",)),
+        (("--revert",), ("run.sh",)),
+        (("--bb-nodes", "9"), ("9 nodes", "has 8")),
+        (("--bb-nodes", "1", "--pool", "nope"), ("'nope'", "wlm_pool")),
+        (("--bb-nodes", "1", "--tier", "nope"), ("nope", "datawarp")),
+        (("--bb-nodes", "1", "--tier", "none"), ("--tier none",)),
+        (("--bb-nodes", "1", "--tier", "directory"), ("TMPDIR",)),
+        (("--bb-nodes", "1", "--tier", "directory", "--place", "/l/$A"), ("--place '$TMPDIR'",)),
+        (("--bb-nodes", "1", "--tier", "lua", "--place", "$BB"), ("template",)),
+        (("--bb-nodes", "1", "--tier", "lua", "--template", "bin"), ("--template", "UTF-8")),
+        (("--bb-nodes", "1", "--stage-in", "/no/such"), ("/no/such",)),
+        (("--bb-nodes", "1", "--stage-out", "results"), ("absolute",)),
+        (("--bb-nodes", "1", "--stage-out", "/a\n#SBATCH"), ("cannot be staged",)),
+        (("--bb-nodes", "-1"), ("--bb-nodes",)),
+    ],
+)
+def test_bad_requests(cluster, words, says) -> None:
+    (cluster.work / "bin").write_bytes(b"\xff\xfe")
+    before = cluster.names
+    cluster.run("convert", "run.sh", *words).error(*says)
+    assert cluster.names == before
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "empty"),
+        (b"\x7fELF\0", "NUL"),
+        (b"echo\n", "#!/bin/bash"),
+        (b"#!/bin/sh\n#DW persistentdw name=mine\nsrun ./a\n", "persistent"),
+        (b"#!/bin/sh\n#DW jobdw type=scratch capacity=lots\nsrun ./a\n", "lots"),
+    ],
+)
+def test_scripts_that_are_none(cluster, data, says) -> None:
+    cluster.write(data)
+    cluster.run("convert", "run.sh", "--bb-nodes", "1").error(says)
+    cluster.run("convert", "missing.sh", "--bb-nodes", "1").error("missing.sh", "job script")
+    cluster.run("convert", ".", "--bb-nodes", "1").error("job script")
+    assert cluster.names == {"run.sh", "input.txt"}
+
+
+def test_a_script_is_not_converted_twice(cluster) -> None:
+    assert cluster.run("convert", "run.sh", "--bb-nodes", "1", "-o", "a.sh").code == 0
+    cluster.run("convert", "a.sh", "--bb-nodes", "2").error("already has lines of stripewise")
+
+
+def test_lines_of_its_own_get_another_number_of_nodes(cluster) -> None:
+    own = SCRIPT.replace(
+        "srun",
+        "#DW jobdw type=scratch access_mode=striped capacity=2GiB\n"
+        "#DW stage_out type=directory source=$DW_JOB_STRIPED/r destination=/res\n"
+        "cd $DW_JOB_STRIPED\nsrun",
+    )
+    cluster.write(own)
+    out = cluster.run("convert", "run.sh", "--bb-nodes", "4", "--print").out
+    assert "capacity=7GiB" in out
+    assert out.count("\ncd ") == 1
+    assert "\n#DW stage_out type=directory source=$DW_JOB_STRIPED/r destination=/res\n" in out
+    out = cluster.run("convert", "run.sh", "--bb-nodes", "0", "--print").out
+    assert "\n#DW" not in out
+
+
+def test_the_sites_own_lines(cluster) -> None:
+    (cluster.work / "site").write_text("#BB_LUA pool={pool} capacity={capacity}\n\n")
+    words = ("--tier", "lua", "--template", "site", "--place", "${BB_DIR}", *GRANULARITY)
+    out = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print", *words).out
+    assert "\n#BB_LUA pool=wlm_pool capacity=736GiB\n" in out
+    assert 'cd "${BB_DIR:?}"' in out
+
+
+HOSTILE = [
+    "a b",
+    "q'\"x",
+    "$(touch canary)",
+    "`touch canary`",
+    "n\new",
+    "-dash",
+    "caf\udce9",
+    ";x",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names(cluster, tmp_path, name) -> None:
+    text = SCRIPT.replace("solve", "a;$(touch$IFS-canary)")
+    path = cluster.write(text, f"{name}.sh")
+    done = cluster.run("convert", "--bb-nodes", "2", "--", f"{name}.sh")
+    assert done.code == 0, done
+    assert done.out.count("\n") == 1
+    made = path.with_name(f"{name}.bb.sh")
+    assert run(made, tmp_path)[0] == f"{tmp_path}/bb"
+    assert cluster.run("convert", "--revert", "--print", "--", f"{name}.bb.sh").out == text
+    cluster.run("convert", "--bb-nodes", "2", "--", f"{name}.bb.sh").error("already has lines")
+    said = cluster.run(
+        "convert", "--bb-nodes", "2", "--stage-out", f"/r/{name}", "--", f"{name}.sh"
+    )
+    if name in ("-dash", "caf\udce9"):
+        said = cluster.run("convert", "--bb-nodes", "2", "--", f"{name}.sh")
+    said.error()

@@ -1,0 +1,310 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the study of a job script leaves: tables, words, files, a section, a key of the JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import job_studies
+import jsonschema
+import pytest
+import studies
+
+from stripewise.errors import StudyError
+from stripewise.formats import get
+from stripewise.model import Speedup, TrialState
+from stripewise.owned import OwnedDirectory
+from stripewise.report import (
+    job_lines,
+    job_section,
+    payback,
+    render_html,
+    result_to_json,
+    write_job_outputs,
+    write_outputs,
+)
+from stripewise.report._job_charts import job_charts
+from stripewise.report._job_rungs import AGGREGATORS, STRIPING_UNIT, series, state_word, sweeps
+from stripewise.report._job_table import rungs_csv, rungs_text, table_lines
+from stripewise.report._job_words import conclusions, decisions
+
+SCHEMA = json.loads(
+    (Path(__file__).parents[2] / "docs/reference/result.schema.json").read_text("utf-8")
+)
+EVERY = pytest.mark.parametrize("name", job_studies.ALL)
+
+
+@EVERY
+def test_lines_fit_a_terminal_and_no_text_acts_on_it(name) -> None:
+    lines = job_lines(job_studies.ALL[name](), encoding="utf-8")
+    assert all(line.isprintable() for line in lines)
+    narrow = [line for line in lines if not line.startswith(" hints ")]
+    assert max(map(len, narrow)) <= 80
+
+
+def test_the_table_has_every_rung() -> None:
+    lines = table_lines(job_studies.improved(), 79)
+    assert lines[0].split()[:3] == ["run", "aggregators", "striping"]
+    assert lines[15].split() == "14 BB 8 * 128 2 MiB 16 MiB 5.50 s 65.5 s 25611 14x".split()
+    assert "failed" in lines[11]
+
+
+def test_the_summary_of_an_improvement() -> None:
+    text = " ".join(" ".join(job_lines(job_studies.improved(), encoding="utf-8")).split())
+    assert "parallel file system: I/O 14x faster [12–15, 95 %, 6 paired runs]" in text
+    assert "defaults: I/O 13x faster [single runs: no interval]" in text
+    assert "1 burst-buffer node with tuned settings (run 8, 3.11 GiB/s)" in text
+    assert "64 times the burst-buffer nodes (1 to 64) gave 3.5x the bandwidth, 5 %" in text
+    assert "the whole run took 8 % longer" in text
+    assert "64 aggregators gave the fastest I/O (burst buffer, 1 node): 1: 70.0 s, 8:" in text
+    assert "A striping unit of 2 MiB gave the fastest I/O" in text
+    assert "the system writes rose from 6411 to 51211 (8.0 times as many)" in text
+    assert "1 run gave no figure: 10 (failed)." in text
+    assert f" hints           {job_studies.HINTS}" in job_lines(job_studies.improved())
+
+
+def test_a_striping_unit_that_was_slower_than_none_is_not_called_the_fastest() -> None:
+    study = job_studies.improved()
+    (sweep,) = list(sweeps(study.runs, STRIPING_UNIT))[:1]
+    faster = replace(
+        sweep.fastest, number=99, striping_unit_bytes=None, io_seconds=sweep.fastest.io_seconds / 2
+    )
+    text = " ".join(conclusions(replace(study, runs=(*study.runs, faster))))
+    assert "No striping unit that was set was faster than the default's" in text
+    assert "gave the fastest I/O (burst buffer, 8" not in text.partition("No striping unit")[2]
+
+
+def test_words_without_an_improvement_claim_nothing() -> None:
+    for study in (job_studies.no_improvement(), job_studies.failed()):
+        text = " ".join(conclusions(study))
+        assert "none was confirmed to be faster. Keep the job as it is." in text
+        assert "best" not in text
+    (said, failed) = conclusions(job_studies.nothing())
+    assert said == "The job as it is gave no figure, so there is nothing to compare with."
+    assert failed == "1 run gave no figure: 0 (failed)."
+
+
+def test_a_hybrid_run_is_compared_with_the_plain_one_of_as_many_nodes() -> None:
+    text = " ".join(conclusions(job_studies.hybrid()))
+    assert "only wrfout* on the burst buffer) made the whole run 50 % shorter: 300 s" in text
+    assert "took 50 % longer" in text
+
+
+def test_small_differences_of_single_runs_are_called_none() -> None:
+    study = replace(
+        job_studies.improved(),
+        runs=tuple(job_studies.rung(n, 1, 20.0 + n / 10, aggregators=8 * n) for n in range(1, 4)),
+        best=None,
+    )
+    assert any("aggregators made no clear difference" in one for one in conclusions(study))
+
+
+def test_decisions_tell_every_rung_with_its_rule() -> None:
+    said = decisions(job_studies.improved())
+    assert len(said) == 15
+    assert said[0].startswith("The baseline: parallel file system, defaults: I/O 75.0 s (1.00x)")
+    assert said[10] == "Run 10: burst buffer, 1 node, cb_nodes=256: failed. Aggregators doubled."
+
+
+def test_how_a_run_ended_is_said() -> None:
+    lost = job_studies.without_figure
+    assert [
+        state_word(run)
+        for run in (
+            job_studies.rung(1, 1, 2.0),
+            lost(2, 1, TrialState.COMPLETE),
+            lost(3, 1, TrialState.HOPELESS),
+            lost(4, 1, TrialState.REJECTED),
+        )
+    ] == ["measured", "no figure", "stopped early", "rejected"]
+
+
+def test_series_are_the_best_of_each_number_of_nodes() -> None:
+    found = series(job_studies.improved())
+    assert list(found) == [
+        "burst buffer, default",
+        "burst buffer, tuned",
+        "parallel file system",
+    ]
+    assert [[run.number for run in runs] for runs in found.values()] == [
+        [1, 11, 13],
+        [8, 12, 14],
+        [0],
+    ]
+
+
+def test_sweeps_differ_in_one_setting_alone() -> None:
+    runs = job_studies.improved().runs
+    (sweep,) = sweeps(runs, AGGREGATORS)
+    assert [run.number for run in sweep.runs] == [1, 2, 3, 4, 5, 6]
+    (sweep,) = sweeps(runs, STRIPING_UNIT)
+    assert [run.number for run in sweep.runs] == [9, 8, 7, 5]
+    assert sweep.fastest.number == 8
+
+
+def test_text_has_a_header_and_no_blank_in_a_cell() -> None:
+    text = rungs_text(job_studies.hostile())
+    rows = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    assert rows[0][:4] == ["run", "storage", "BB_nodes", "IO_aggregators"]
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert rows[15][:4] == ["14", "burst_buffer", "8", "128"]
+    assert text.splitlines()[1] == "# best run 14"
+    assert all(line.isprintable() for line in text.splitlines())
+
+
+def test_csv_reads_back_and_holds_no_formula() -> None:
+    rows = list(csv.DictReader(io.StringIO(rungs_csv(job_studies.hostile()))))
+    assert len(rows) == 15
+    assert float(rows[14]["io_seconds"]) == 5.5
+    assert rows[10]["io_seconds"] == ""
+    assert all(row["studied_file"].startswith("'=cmd") for row in rows)
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
+
+
+@EVERY
+def test_the_section_escapes_whatever_it_is_given(name) -> None:
+    section = job_section(job_studies.ALL[name]())
+    assert section.count("<section") == section.count("</section>") == 1
+    assert "<script>alert" not in section
+    assert "\x1b" not in section
+    assert "\u202e" not in section
+    page = render_html(studies.improved(), job_studies.ALL[name]())
+    assert '<a href="#job">' in page
+    page.encode("utf-8")
+
+
+def test_a_study_of_a_command_has_no_section() -> None:
+    assert 'id="job"' not in render_html(studies.improved())
+    assert "job" not in result_to_json(studies.improved())
+
+
+@EVERY
+def test_json_follows_the_schema(name) -> None:
+    document = result_to_json(studies.improved(), job_studies.ALL[name]())
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False)
+    text.encode("utf-8")
+    jsonschema.validate(json.loads(text), SCHEMA)
+
+
+def test_json_has_the_figures_in_base_units() -> None:
+    document = result_to_json(studies.improved(), job_studies.improved())["job"]
+    assert document["best"] == 14
+    assert document["runs"][8]["striping_unit_bytes"] == 2 * 2**20
+    assert document["runs"][14]["speedup"] == pytest.approx(75 / 5.5)
+    assert document["runs"][10]["io_seconds"] is None
+    assert document["runs"][10]["speedup"] is None
+    assert document["speedups"]["burst buffer, 1 node, defaults"]["low"] is None
+    assert document["paid_after"] | {"text": ""} == {"runs": 26, "low": 24, "high": 28, "text": ""}
+
+
+@EVERY
+def test_charts_say_in_words_what_they_show(name) -> None:
+    charts = job_charts(job_studies.ALL[name]())
+    assert all(str(chart.data) and chart.description for chart in charts.values())
+    expected = {
+        "improved": {"rungs", "bandwidth", "aggregators", "striping-unit"},
+        "hostile": {"rungs", "bandwidth", "aggregators", "striping-unit"},
+        "nothing": set(),
+        "failed": {"rungs"},
+    }
+    assert set(charts) == expected.get(name, {"rungs", "bandwidth"})
+
+
+def test_many_rungs_make_a_chart_that_can_still_be_read() -> None:
+    runs = tuple(job_studies.rung(n, 1, 10.0 + n, aggregators=n + 1) for n in range(200))
+    chart = job_charts(replace(job_studies.improved(), runs=runs, best=None))["rungs"]
+    assert chart.spec["vconcat"][0]["height"] == 20 * 80
+    assert "the first 80" in chart.spec["vconcat"][0]["title"]["text"]
+
+
+def test_files_are_for_the_user_alone(tmp_path) -> None:
+    directory = OwnedDirectory.take(tmp_path / "a.stripewise", "study").path
+    names = write_job_outputs(job_studies.hostile(), directory)
+    assert names[:3] == ["rungs.txt", "rungs.csv", "decisions.txt"]
+    assert {"rungs.svg", "rungs.png", "striping-unit.png"} <= set(names)
+    for name in names:
+        assert stat.S_IMODE((directory / name).stat().st_mode) == 0o600
+    assert (directory / "rungs.png").read_bytes().startswith(b"\x89PNG")
+    picture = (directory / "bandwidth.svg").read_text("utf-8")
+    assert "burst-buffer nodes" in picture
+    assert "<script" not in picture
+
+
+def test_files_are_written_nowhere_else(tmp_path) -> None:
+    with pytest.raises(StudyError, match="was not made by"):
+        write_job_outputs(job_studies.improved(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_outputs_of_a_study_hold_those_of_its_job(tmp_path) -> None:
+    directory = OwnedDirectory.take(tmp_path / "a.stripewise", "study").path
+    result = replace(studies.improved(), directory=str(directory))
+    names, _ = write_outputs(result, job_studies.improved())
+    assert {"result.json", "report.html", "rungs.txt", "decisions.txt"} <= set(names)
+    document = json.loads((directory / "result.json").read_text("utf-8"))
+    assert document["job"]["script"] == "run.sh"
+
+
+def test_the_hints_are_a_line_that_the_format_reads() -> None:
+    loaded = get("mpich-hints").read(job_studies.improved().hints)
+    assert [rule.match for rule in loaded.configuration.files] == ["wrfi*", "wrfo*"]
+
+
+class TestPayback:
+    def test_of_an_improvement_has_an_interval(self) -> None:
+        paid = payback(job_studies.improved())
+        assert (paid.fewest_runs, paid.runs, paid.most_runs) == (24, 26, 28)
+        assert paid.saved_node_seconds == pytest.approx(8 * 59.5)
+        assert "after 26 runs (24 to 28, from the 95 % interval of the speed-up)" in paid.text
+        assert "(stage-in 4.00 s, stage-out 6.00 s)" in paid.text
+
+    def test_without_improvement_nothing_pays(self) -> None:
+        paid = payback(job_studies.no_improvement())
+        assert paid.runs is None
+        assert paid.text == (
+            "The study spent 0.14 node-hours. It found nothing faster, so there is nothing that"
+            " could pay for it."
+        )
+
+    def test_staging_can_eat_the_gain(self) -> None:
+        study = replace(job_studies.improved(), node_seconds_per_run_after=8 * 150.0)
+        paid = payback(study)
+        assert paid.runs is None
+        assert "no node-hours are saved, and the study does not pay for itself" in paid.text
+
+    def test_a_saving_below_the_noise_gives_no_number(self) -> None:
+        study = replace(job_studies.improved(), elapsed_speedup=Speedup(1.02, 0.97, 1.08, 6))
+        paid = payback(study)
+        assert (paid.runs, paid.fewest_runs, paid.most_runs) == (None, None, None)
+        assert "less than the noise" in paid.text
+        assert "between 0.97x and 1.08x" in paid.text
+
+    @pytest.mark.parametrize("speedup", [None, Speedup(2.0, math.nan, math.nan, 2)])
+    def test_without_an_interval_that_is_said(self, speedup) -> None:
+        paid = payback(replace(job_studies.improved(), elapsed_speedup=speedup))
+        assert (paid.runs, paid.fewest_runs, paid.most_runs) == (26, None, None)
+        assert "has no interval" in paid.text
+
+    def test_a_wide_interval_may_have_no_end(self) -> None:
+        """Staging is sure, the step's gain is not: at its lower end no run saves anything."""
+        study = replace(
+            job_studies.improved(),
+            elapsed_speedup=Speedup(1.15, 1.01, 1.3, 6),
+            node_seconds_per_run_after=8 * (135 / 1.15 + 10),
+        )
+        paid = payback(study)
+        assert paid.runs is not None
+        assert paid.most_runs is None
+        assert "at the lower end of the 95 % interval never" in paid.text
+
+    def test_unknown_costs_are_said(self) -> None:
+        paid = payback(replace(job_studies.improved(), node_seconds_per_run_after=math.nan))
+        assert paid.runs is None
+        assert "not known" in paid.text

@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rungs of a job script's study, made from the result of a study."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import studies
+from study_parts import COMMAND, Clock
+
+from stripewise.model import (
+    JobStorage,
+    RunRole,
+    RunStatus,
+    Speedup,
+    StudyResult,
+    Trial,
+    TrialState,
+    Value,
+)
+from stripewise.report import JobFacts, job_lines, job_study
+from stripewise.tunables import build_configuration
+
+MIB = 2**20
+POINTS: tuple[tuple[dict[str, Value], float], ...] = (
+    ({"job.burst_buffer_nodes": 1}, 0.9),
+    ({"job.burst_buffer_nodes": 1, "mpiio.cb_nodes@out*": 8, "mpiio.cb_nodes": 2}, 0.5),
+    (
+        {
+            "job.burst_buffer_nodes": 4,
+            "job.burst_buffer_files": "out*",
+            "mpiio.cb_nodes@out*": 16,
+            "mpiio.striping_unit@out*": 4 * MIB,
+            "job.threads": 2,
+        },
+        0.25,
+    ),
+)
+
+
+def result(*, improved: bool = True) -> StudyResult:
+    clock = Clock()
+    baseline = tuple(clock.run(RunRole.BASELINE, 40.0, noise=0) for _ in range(2))
+    trials = []
+    for number, (settings, ratio) in enumerate(POINTS, 1):
+        run = clock.run(RunRole.TRIAL, 40.0 * ratio, trial=number, settings=settings, noise=0)
+        trials.append(
+            Trial(
+                number, settings, build_configuration(settings), measurements=(run,),
+                io_ratio=ratio, elapsed_ratio=0.8, message=f"message {number}",
+            )
+        )  # fmt: skip
+    broken = clock.run(RunRole.TRIAL, 9.0, trial=4, status=RunStatus.FAILED)
+    lost: dict[str, Value] = {"job.burst_buffer_nodes": 8}
+    trials.append(
+        Trial(4, lost, build_configuration(lost), TrialState.FAILED, (broken,), message="exit 1")
+    )
+    pairs = []
+    for number in range(1, 7):
+        first = clock.run(RunRole.PAIR_BASELINE, 40.0, pair=number, noise=0)
+        second = clock.run(RunRole.PAIR_WINNER, 10.0, trial=3, pair=number, noise=0)
+        pairs.append((first, second))
+    return StudyResult(
+        command=COMMAND,
+        directory="/tmp/a.stripewise",
+        runs=tuple(clock.runs),
+        baseline=baseline,
+        trials=tuple(trials),
+        winner=trials[2],
+        improved=improved,
+        pairs=tuple(pairs),
+        speedup=Speedup(4.0, 3.8, 4.2, 6),
+        elapsed_speedup=Speedup(68 / 38, 1.7, 1.9, 6),
+    )
+
+
+FACTS = JobFacts(
+    compute_nodes=8,
+    staging_seconds={1: (5.0, 7.0), 3: (5.0, None)},
+    reasons={3: "The whole run got slower: hybrid"},
+    n_jobs=3,
+    controller_requests=21,
+)
+
+
+def test_rungs_have_settings_figures_and_rules() -> None:
+    study = job_study(result(), "run.sh", 1, FACTS)
+    assert [run.number for run in study.runs] == [0, 1, 2, 3, 4]
+    assert [run.storage for run in study.runs] == [
+        JobStorage.PARALLEL_FILE_SYSTEM,
+        JobStorage.BURST_BUFFER,
+        JobStorage.BURST_BUFFER,
+        JobStorage.HYBRID,
+        JobStorage.BURST_BUFFER,
+    ]
+    assert [run.nodes for run in study.runs] == [0, 1, 1, 4, 8]
+    best = study.best_run
+    assert best is not None
+    assert (best.number, best.aggregators, best.threads) == (3, 16, 2)
+    assert best.striping_unit_bytes == 4 * MIB
+    assert best.studied_file == "out.h5"
+    assert best.io_seconds == pytest.approx(10.0)
+    assert best.reason == "The whole run got slower: hybrid"
+    assert study.runs[2].reason == "message 2"
+    assert (study.runs[1].stage_in_seconds, study.runs[1].stage_out_seconds) == (5.0, 7.0)
+
+
+def test_settings_for_the_studied_file_win_over_those_for_all() -> None:
+    study = job_study(result(), "run.sh", facts=FACTS)
+    assert study.runs[2].aggregators == 8
+    other = job_study(result(), "run.sh", facts=JobFacts(studied_file="other.nc"))
+    assert other.runs[2].aggregators == 2
+    assert other.runs[1].aggregators is None
+
+
+def test_what_is_not_set_is_what_was_observed() -> None:
+    study = job_study(result(), "run.sh")
+    assert study.runs[0].aggregators == 16
+    assert study.runs[0].buffer_bytes == 16 * MIB
+    assert study.runs[0].system_writes == 98_304
+
+
+def test_a_trial_that_failed_has_no_figures() -> None:
+    run = job_study(result(), "run.sh").runs[4]
+    assert not run.ok
+    assert math.isnan(run.io_seconds)
+    assert run.io_ratio == math.inf
+
+
+def test_speedups_against_each_default() -> None:
+    study = job_study(result(), "run.sh")
+    assert list(study.speedups) == ["parallel file system", "burst buffer, 1 node, defaults"]
+    assert study.speedups["parallel file system"].n_pairs == 6
+    single = study.speedups["burst buffer, 1 node, defaults"]
+    assert single.median == pytest.approx(3.6)
+    assert math.isnan(single.low)
+    on_buffer = job_study(result(), "run.sh", facts=JobFacts(baseline_nodes=2))
+    assert "burst buffer, 2 nodes, defaults" in on_buffer.speedups
+
+
+def test_costs_are_those_of_the_job_with_its_staging() -> None:
+    study = job_study(result(), "run.sh", facts=FACTS)
+    assert study.node_seconds_per_run_before == pytest.approx(8 * 68.0)
+    assert study.node_seconds_per_run_after == pytest.approx(8 * (38.0 + 5.0))
+    seconds = sum(run.measurement.elapsed_seconds for run in result().runs)
+    assert study.node_seconds_spent == pytest.approx(8 * seconds)
+    told = job_study(result(), "run.sh", facts=JobFacts(node_seconds_spent=7.0))
+    assert told.node_seconds_spent == 7.0
+
+
+def test_the_hints_are_those_of_each_class_of_files() -> None:
+    study = job_study(result(), "run.sh")
+    assert study.hints.startswith("export MPICH_MPIIO_HINTS=")
+    assert "out*:" in study.hints
+    assert "cb_nodes=16" in study.hints
+    assert "striping_unit=4194304" in study.hints
+    assert any("burst_buffer_nodes=4" in one for one in study.hints_lost)
+
+
+def test_without_improvement_there_is_no_best_and_nothing_to_set() -> None:
+    study = job_study(result(improved=False), "run.sh")
+    assert (study.best, study.hints, dict(study.speedups)) == (None, "", {})
+    assert study.elapsed_speedup is None
+
+
+@pytest.mark.parametrize("name", studies.ALL)
+def test_any_result_of_a_study_can_be_told(name) -> None:
+    assert job_lines(job_study(studies.ALL[name](), "run.sh"))
