@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 default-to-best demo lustre-mpi test test-ci test-long lint docs bench bench-effects clean setup setup-dev
+.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi test test-ci test-long lint docs bench bench-effects clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -23,7 +23,7 @@ setup: ## .venv/bin/stripewise, the runtime library, plug-ins and kernels
 	@tools/bootstrap.sh native
 
 setup-dev:
-	@tools/bootstrap.sh system build mpi test lint
+	@tools/bootstrap.sh system build mpi test lint slurm
 	@tools/bootstrap.sh venv dev
 	@tools/bootstrap.sh native
 
@@ -41,6 +41,13 @@ adios2: ## optional: ADIOS2 for the kernel's back end, built once into a cache (
 lustre-mpi: ## optional: MPICH with ROMIO's Lustre driver, built once into a cache (minutes)
 	@tools/bootstrap.sh system build mpi lustre-mpi
 	@tools/bootstrap.sh lustre-mpi
+
+cluster: setup ## a Slurm cluster with burst buffers on this host, for trying and testing
+	@tools/bootstrap.sh system slurm
+	$(BIN)/python tools/cluster/cluster.py start
+
+cluster-stop: ## end it, and remove what it left
+	$(BIN)/python tools/cluster/cluster.py stop
 
 demo: setup ## tune a kernel, verify, run it again under best.toml, write the report
 	@tools/demo.sh
