@@ -10,6 +10,7 @@ import pytest
 from runtime_harness import FAMILIES, Ran, flat, plugins, program, require, run, run_plain
 
 from stripewise.model import FileFlag, IoLayer, Op, SettingsKind
+from stripewise.readers import program_facts
 
 pytestmark = pytest.mark.mpi
 
@@ -238,3 +239,15 @@ def test_large_counts_that_only_the_library_has(family: str, tmp_path: Path) -> 
     assert (ran.code, ran.err) == (0, "")
     assert (tmp_path / "out.dat").read_bytes() == (b"a" * 4096 + b"b" * 4096) * 4
     assert ran.bytes(MPIIO, "out.dat", *WRITES) == 2 * 4 * 4096
+
+
+@pytest.mark.parametrize(
+    ("io", "expected"), [("", "ompio"), ("romio321", "romio"), ("^ompio", "romio")]
+)
+def test_ranks_tell_which_mpiio_their_own_environment_chose(
+    tmp_path: Path, io: str, expected: str
+) -> None:
+    """A job's script may export it, which whoever reads the profile has not in its environment."""
+    require("mpicc.openmpi", "mpiexec.openmpi", "cmake")
+    ran = strided("openmpi", tmp_path, "collective", io=io)
+    assert program_facts(ran.profile, environment={}).mpiio_implementation == expected

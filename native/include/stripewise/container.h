@@ -142,6 +142,7 @@ enum sw_plugin_state {
 #define SW_PROCESS_PNETCDF 0x800u
 #define SW_PROCESS_NETCDF4 0x1000u /* HDF5 was called by the netCDF library */
 #define SW_PROCESS_ADIOS2 0x2000u
+#define SW_PROCESS_ROMIO_CHOSEN 0x4000u /* Open MPI was told to do MPI-IO by ROMIO */
 
 enum sw_capture_mode { SW_CAPTURE_OFF = 0, SW_CAPTURE_FOLD = 1, SW_CAPTURE_ALL = 2 };
 

@@ -132,6 +132,9 @@ int sw_mpi_size(void);
 /* The MPI applies MPICH_MPIIO_HINTS itself (Cray MPICH). */
 bool sw_mpi_applies_mpich_hints(void);
 
+/* Whether the environment tells Open MPI to do MPI-IO by ROMIO. */
+bool sw_openmpi_has_romio(void);
+
 /* ---- adopt --------------------------------------------------------------------- */
 
 /* Reads STRIPEWISE_CONFIGURATION (or its file) and MPICH_MPIIO_HINTS.  Once, at load. */

@@ -262,7 +262,17 @@ void sw_mpi_started(const void *caller)
     cray_mpich = mpi.cray;
     fill_process(&mpi, version, choose(&mpi, caller));
     sw_process_flag(SW_PROCESS_MPI_INITIALIZED);
+    if (mpi.family == SW_MPI_OPENMPI && sw_openmpi_has_romio())
+        sw_process_flag(SW_PROCESS_ROMIO_CHOSEN);
     sw_inside_end();
+}
+
+bool sw_openmpi_has_romio(void)
+{
+    const char *io = getenv("OMPI_MCA_io");
+    if (io == NULL)
+        return false;
+    return *io == '^' ? strstr(io, "ompio") != NULL : strncmp(io, "romio", 5) == 0;
 }
 
 void sw_mpi_finished(void)

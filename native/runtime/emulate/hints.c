@@ -80,8 +80,7 @@ struct sw_emulator *sw_emulate_open_begin(const char *path, bool creates, const 
 {
     struct sw_open_hints hints = {
         .given = true, .storage = storage_of(path, creates), .wish = SW_NO_WISH};
-    const char *io = getenv("OMPI_MCA_io");
-    if (is_openmpi && (io == NULL || strncmp(io, "romio", 5) != 0))
+    if (is_openmpi && !sw_openmpi_has_romio())
         hints.cycle = ompio_cycle();
     for (const char *line = text; *line != '\0';) {
         size_t bytes = strcspn(line, "\n");

@@ -42,6 +42,7 @@ class ProcessFlag(IntFlag):
     PNETCDF = 0x800
     NETCDF4 = 0x1000
     ADIOS2 = 0x2000
+    ROMIO_CHOSEN = 0x4000
 
 
 class FileFlag(IntFlag):

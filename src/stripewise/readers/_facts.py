@@ -111,6 +111,9 @@ def _implementation(profile: RunProfile, environment: Mapping[str, str]) -> str:
     if profile.mpi != "openmpi":
         return "romio" if profile.mpi else ""
     given = merged.get(SettingsKind.PROGRAM, {}) | merged.get(SettingsKind.APPLIED, {})
+    told = int(np.bitwise_or.reduce(profile.processes["flags"], initial=0))
+    if told & ProcessFlag.ROMIO_CHOSEN:  # a job's own environment is not the caller's
+        return "romio"
     chosen = chosen_component(_commands(profile), environment)
     return implementation(merged.get(SettingsKind.REPORTED, {}), given, chosen)
 
