@@ -175,6 +175,15 @@ def test_rule_5_on_the_least_nodes_already():
     assert trials[1].elapsed_ratio == pytest.approx(trials[0].elapsed_ratio / 2, rel=0.05)
 
 
+def test_rule_7_tries_a_hybrid_run_on_the_rung_that_was_kept():
+    """Faster than the parallel file system at once, and than more nodes: no other rule asks."""
+    program = replace(Wrf(saturates=2), on_lustre=60.0)
+    _, proposals, trials = search("expbb", program, (8, 16))
+    (asked,) = [p for p in proposals if "(rule 7)" in p.reason]
+    assert (nodes_of(asked), FILES in asked.settings) == (8, True)
+    assert (nodes_of(best(trials)), FILES in best(trials).settings) == (8, True)
+
+
 def test_a_hybrid_run_that_fails_is_given_up():
     program = Wrf()
     strategy = create("expbb", program.space((2, 16)), program.facts, 1)

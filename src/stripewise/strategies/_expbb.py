@@ -84,6 +84,7 @@ class ExpbbStrategy(StepwiseStrategy):
         self._best: Score | None = None
         self._least_run = inf
         self._because = self._hybrid = ""
+        self._hybrid_fails = False
         self._skipped: list[Callable[[], Walk]] = []
         baseline = Score({})
         self._seen: dict[PointKey, Score] = {key_of({}): baseline}
@@ -113,8 +114,20 @@ class ExpbbStrategy(StepwiseStrategy):
             ended = yield from self._rung(nodes)
             if ended:
                 break
+        yield from self._hybrid_of_kept()
         yield from self._left_out()
         return f"{ended or self._all_rungs()}; {self._kept()}"
+
+    def _hybrid_of_kept(self) -> Walk:
+        """Try a hybrid run on the rung that was kept, whether or not one lost on another rung."""
+        best = self._best
+        is_known = best is None or FILES in best.settings or self._hybrid_fails
+        if best is None or is_known or self._nodes not in self._rungs:
+            return None
+        self._place, self._hybrid = self._rungs.index(self._nodes), ""
+        if self._costly(best) is not None:
+            yield from self._try_hybrid(best, "rule 7")
+        return None
 
     def _left_out(self) -> Walk:
         """Run the loops that rule 4 left out, on the rung that was kept."""
@@ -289,6 +302,7 @@ class ExpbbStrategy(StepwiseStrategy):
         text = f"hybrid, only {printable(globs)} on the burst buffer ({rule})"
         reason = f"{self._where()}: {text}: {small.text}; {self._because}"
         tried = yield from self._try({**score.settings, FILES: globs}, reason)
+        self._hybrid_fails = tried.is_failed
         best = self._best or Score({})
         said = f"hybrid: {self._studied.change(best, tried)}"
         is_kept = self._judge(tried) is Verdict.FASTER or self._studied.shortens_run(
