@@ -232,6 +232,13 @@ def test_defaults_are_taken_from_what_the_mpi_reports():
     assert "8 MiB (not reported: DataWarp's default)" in assumed.reason
 
 
+@pytest.mark.parametrize(("reported", "is_tried"), [("2", True), ("8", False), ("", False)])
+def test_aggregators_begin_above_what_the_mpi_reports(reported, is_tried):
+    """ROMIO has one for each compute node, however many burst-buffer nodes there are."""
+    proposals = search("expbb", BtIo(reported={"cb_nodes": reported}), (8,))[1]
+    assert any(p.settings.get(AGGREGATORS) == 4 for p in proposals) is is_tried
+
+
 def test_the_users_values_are_the_only_ones():
     program = BtIo()
     given = {NODES: (1, 2), UNIT: (2 * MIB,), AGGREGATORS: (16, 32)}

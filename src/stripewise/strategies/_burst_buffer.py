@@ -96,6 +96,11 @@ def default_buffer(file: ObservedFile | None) -> tuple[int, str]:
     return ROMIO_BUFFER, "not reported: the default of ROMIO and Cray MPICH"
 
 
+def default_aggregators(file: ObservedFile | None) -> int:
+    """Return the number of aggregators that the MPI reports for a file; 0 if it reports none."""
+    return _reported(file, "cb_nodes")
+
+
 def _reported(file: ObservedFile | None, key: str) -> int:
     text = file.reported.get(key, "") if file else ""
     return int(text) if text.isdecimal() else 0

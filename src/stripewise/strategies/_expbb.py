@@ -163,7 +163,7 @@ class ExpbbStrategy(StepwiseStrategy):
     def _first(self, score: Score) -> Asking:
         """Begin from the defaults on the least nodes; they may need a hybrid run already."""
         self._keep(score)
-        self._defaults = Defaults.of(self._studied.example(score), self.facts)
+        self._defaults = Defaults.of(self._studied.example(score), self.facts, self._nodes)
         unasked = self._seen[key_of({})]
         change = self._studied.change(unasked, score)
         self._because = f"{change}: the parallel file system and the burst buffer by default"
@@ -202,7 +202,7 @@ class ExpbbStrategy(StepwiseStrategy):
         return None
 
     def _aggregators(self) -> Walk:
-        _, changes = self._ladders.aggregators(self._settings, self._nodes)
+        changes = self._ladders.aggregators(self._settings, self._defaults, self._nodes)
         return (yield from self._walk(changes))
 
     def _units(self) -> Asking:

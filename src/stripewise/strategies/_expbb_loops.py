@@ -15,6 +15,7 @@ from stripewise.strategies._burst_buffer import (
     RANKS_PER_NODE,
     THREADS,
     UNIT,
+    default_aggregators,
     default_buffer,
     default_unit,
     numbers,
@@ -23,6 +24,7 @@ from stripewise.text import size_text
 from stripewise.tunables import Dimension
 
 Change = dict[str, Value]
+_ONE_A_NODE = "by default, one a burst-buffer node,"
 _FIRST_BUFFER = 8
 """The buffers begin at this part of the default.  Source: the script on ExPBB's slides."""
 
@@ -34,17 +36,27 @@ class Defaults:
     Attributes:
         unit / buffer: Bytes.
         unit_from / buffer_from: Where each is from, for people.
+        aggregators: As reported; 0: one for each burst-buffer node, as Cray MPICH has.
     """
 
     unit: int
     unit_from: str
     buffer: int
     buffer_from: str
+    aggregators: int = 0
 
     @classmethod
-    def of(cls, file: ObservedFile | None, facts: ProgramFacts) -> Defaults:
-        """Take them from what was observed of the studied file, as far as it tells."""
-        return cls(*default_unit(file, facts), *default_buffer(file))
+    def of(cls, file: ObservedFile | None, facts: ProgramFacts, nodes: int = 0) -> Defaults:
+        """Take them from what was observed of the studied file, as far as it tells.
+
+        Args:
+            file: As a run with so many burst-buffer nodes and nothing else shows it.
+            facts: Of the program.
+            nodes: Of the burst buffer.
+        """
+        aggregators = default_aggregators(file)
+        per_node = 0 if aggregators == nodes else aggregators
+        return cls(*default_unit(file, facts), *default_buffer(file), per_node)
 
 
 @dataclass(frozen=True)
@@ -59,10 +71,12 @@ class Ladders:
         dimension = self.dimensions.get(name)
         return sorted(numbers(dimension.values)) if dimension else []
 
-    def aggregators(self, best: Mapping[str, Value], nodes: int) -> tuple[int, list[Change]]:
-        """Return the number of aggregators now, and what is tried: more."""
-        now = _number(best, AGGREGATORS, max(nodes, 1))
-        return now, [{AGGREGATORS: n} for n in self.values(AGGREGATORS) if n > now]
+    def aggregators(
+        self, best: Mapping[str, Value], defaults: Defaults, nodes: int
+    ) -> list[Change]:
+        """Return the numbers of aggregators to try: more than now."""
+        now = _number(best, AGGREGATORS, defaults.aggregators or max(nodes, 1))
+        return [{AGGREGATORS: n} for n in self.values(AGGREGATORS) if n > now]
 
     def units(self, best: Mapping[str, Value], default: int) -> tuple[int, list[Change]]:
         """Return the striping unit now, and what is tried: smaller ones."""
@@ -120,7 +134,8 @@ def _one_change(name: str, value: Value, best: Mapping[str, Value], defaults: De
         before = before or f"{size_text(defaults.buffer)} ({defaults.buffer_from})"
         return f"striping buffer, that is cb_buffer_size, {before} -> {after}"
     if name == AGGREGATORS:
-        return f"aggregators {before or 'by default, one a burst-buffer node,'} -> {after}"
+        default = f"{defaults.aggregators} (reported)" if defaults.aggregators else _ONE_A_NODE
+        return f"aggregators {before or default} -> {after}"
     label = name.rpartition(".")[2].replace("_", " ")
     return f"{label} {before or 'as the command says'} -> {after}"
 
