@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-MIB = 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 ALL = {"cb_config_list": "*:*"}
 """ROMIO may take every rank as an aggregator, not one of each node."""
 
@@ -115,23 +115,67 @@ def _aggregators() -> Effect:
     )
 
 
+def _writers() -> Effect:
+    """BT-IO on one burst-buffer node, which has one aggregator by default."""
+
+    def case(number: int, published: str) -> Case:
+        hints = {**ALL, "cb_nodes": number, "cb_buffer_size": MIB}
+        return Case(f"{number}", "shaheen2-datawarp@1/64", "btio --size 64,128,128",
+                    "romio", nodes=16, hints=hints, buffers=1, published=published)  # fmt: skip
+
+    last = (case(8, "3.11 with 64 of 256"), case(16, ""))
+    return Effect(
+        "writers",
+        "On one burst-buffer node more aggregators are faster up to a best number, and no faster "
+        "beyond it.",
+        TALK,
+        (case(1, ""), case(2, ""), case(4, ""), *last),
+        (3, 0),
+        "3.11",
+        lambda speed, _: 1.8 < speed[3] / speed[0] < 3.5 and speed[4] < speed[3],
+    )
+
+
+def _units() -> Effect:
+    """Variables of 13 MB have two units of 8 MiB, so that two of eight aggregators write."""
+
+    def case(kib: int, published: str) -> Case:
+        hints = {**ALL, "cb_nodes": 8, "cb_buffer_size": 8 * MIB, "striping_unit": kib * KIB}
+        return Case(f"{kib} KiB", "shaheen2-datawarp@1/32", "wrf --size 35,275,330 --namelist 0",
+                    "romio", hints=hints, buffers=1, figure="all",
+                    published=published)  # fmt: skip
+
+    return Effect(
+        "units",
+        "Smaller striping units make WRF's I/O shorter by a tenth to a third, and much smaller "
+        "ones no shorter.",
+        TALK,
+        (case(8192, ""), case(4096, ""), case(2048, ""), case(512, "32 % shorter"), case(256, "")),
+        (3, 0),
+        "1.47",
+        lambda speed, _: 1.1 < max(speed[1:4]) / speed[0] < 1.7 and speed[4] < max(speed),
+    )
+
+
 def _buffers() -> Effect:
     """An aggregator for each burst-buffer node, as far as there are ranks; each rank opens."""
 
-    def case(number: int) -> Case:
-        hints = {**ALL, "cb_nodes": min(number, 8), "cb_buffer_size": 8 * MIB}
-        return Case(f"{number}", "shaheen2-datawarp@1/16", "array3d --local 64,128,128",
-                    "romio", hints=hints, buffers=number, figure="all")  # fmt: skip
+    def case(number: int, aggregators: int = 0) -> Case:
+        hints = {**ALL, "cb_nodes": aggregators or min(number, 16), "cb_buffer_size": 8 * MIB}
+        text = f"{number}, aggregators: {aggregators}" if aggregators else f"{number}"
+        return Case(text, "shaheen2-datawarp@1/32", "btio --size 128,128,256 --steps 2",
+                    "romio", per_node=2, hints=hints, buffers=number, figure="all")  # fmt: skip
 
     return Effect(
         "buffers",
         "64 times the burst-buffer nodes, with more aggregators, give less than 8 times the "
-        "bandwidth: one client writes only so much, and opens cost more.",
+        "bandwidth, and 8 nodes with tuned aggregators are better: one client writes only so "
+        "much, and opens cost more.",
         TALK,
-        (case(1), case(64)),
-        (1, 0),
+        (case(1), case(8), case(64), case(8, 16)),
+        (2, 0),
         "less than 8",
-        lambda speed, _: 0.05 < speed[1] / speed[0] < 8,
+        lambda speed, _: 0.05 < speed[2] / speed[0] < 8 and speed[3] > max(speed[1:3]),
     )
 
 
@@ -181,4 +225,6 @@ def _metadata() -> Effect:
     )
 
 
-EFFECTS = (_requests(), _aggregators(), _buffers(), _shared(), _metadata())
+EFFECTS = (
+    _requests(), _aggregators(), _writers(), _units(), _buffers(), _shared(), _metadata()
+)  # fmt: skip
