@@ -16,7 +16,7 @@ from stripewise.launch import _agent_files as files
 from stripewise.launch import _records
 from stripewise.launch._base import Handle, Launcher, Outcome, RunRequest
 from stripewise.launch._command import resolve_program
-from stripewise.launch._job_plan import JobPlan
+from stripewise.launch._job_plan import Allocation, JobPlan
 from stripewise.launch._local import umask
 from stripewise.launch._slurm_environment import order_environment, write_tasks
 from stripewise.launch._slurm_pool import Pool, pool_of
@@ -147,7 +147,7 @@ class SlurmLauncher(Launcher):
         self.slurm.check()
         record = request.record_directory.absolute()
         allocation = self.plan.allocation(request)
-        order = self._order(request, allocation.name, record)
+        order = self._order(request, allocation, record)
         _records.write_request(request)
         spool = self._pool.idle(allocation) or self._pool.make(allocation)
         self._place(request.run_id, spool, order, record)
@@ -159,7 +159,7 @@ class SlurmLauncher(Launcher):
         }
         return Handle(self.name, request.run_id, data)
 
-    def _order(self, request: RunRequest, job_name: str, record: Path) -> dict[str, Any]:
+    def _order(self, request: RunRequest, allocation: Allocation, record: Path) -> dict[str, Any]:
         """Return what the agent is told."""
         try:
             record.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ class SlurmLauncher(Launcher):
         command = self.plan.command(request, record, words)
         program = resolve_program(command, request.directory)
         whole = self.runtime if not self.plan.task_words else None
-        changes = order_environment(whole, request, stage, job_name)
+        changes = order_environment(whole, request, stage, allocation.name)
         portable = _records.portable
         return {
             "run_id": request.run_id,
@@ -180,7 +180,7 @@ class SlurmLauncher(Launcher):
             "command": [portable(word) for word in command],
             "directory": portable(str(request.directory.absolute())),
             "record_directory": portable(str(record)),
-            "timeout_seconds": request.timeout_seconds,
+            "timeout_seconds": allocation.limit_of_run(request.timeout_seconds),
             "umask": umask(),
             "stage": None
             if stage is None

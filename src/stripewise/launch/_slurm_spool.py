@@ -19,7 +19,7 @@ from uuid import uuid4
 from stripewise.errors import UsageError
 from stripewise.launch import _agent_files as files
 from stripewise.launch import _records
-from stripewise.launch._job_plan import Allocation
+from stripewise.launch._job_plan import SIGNAL_SECONDS, Allocation
 
 NAME_PREFIX = "stripewise-"
 _AGENT_FILES = (
@@ -27,7 +27,6 @@ _AGENT_FILES = (
     "_staging.py", "_supervise.py",
 )  # fmt: skip
 _OUTPUT = "job.out"
-SIGNAL_SECONDS = 30
 STALE_SECONDS = 15.0
 """An agent whose heart has not beaten for so long is asked after."""
 
@@ -71,6 +70,7 @@ class Spool:
             raise UsageError(f"{str(path)!r} holds a line end; give another --study-dir")
         state = {"name": name, "job_id": 0, "closed": False, "allocation": asdict(allocation)}
         state |= {"wall_seconds": allocation.wall_seconds, **options}
+        state["margin_seconds"] = allocation.margin_seconds
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.mkdir(mode=0o700)
