@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from stripewise.errors import UsageError
 from stripewise.launch import Allocation, PlainJobs
 from stripewise.model import RunStatus
-from stripewise.slurm import SubmissionError
+from stripewise.slurm import Slurm, SubmissionError
 
 
 def test_words_of_sbatch_are_data(jobs, tmp_path):
@@ -50,6 +51,15 @@ def test_directives_are_comments():
         Allocation(directives=("touch x",))
     with pytest.raises(UsageError):
         Allocation(directives=("#DW x\ntouch x",))
+
+
+def test_signals_of_the_terminal_do_not_reach_slurms_commands(tmp_path):
+    """Ctrl-C or a lost terminal would end sbatch before it has said the number of the job."""
+    program = tmp_path / "sbatch"
+    program.write_text("#!/bin/sh\nps -o sid= -p $$\n")
+    program.chmod(0o700)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    assert Slurm(environment=environment).submit((), tmp_path, tmp_path) != os.getsid(0)
 
 
 def test_a_refused_job_says_why_and_what_helps(jobs):
