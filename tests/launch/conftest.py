@@ -18,6 +18,7 @@ from stripewise.launch import Handle, LocalLauncher, Outcome, RunRequest
 from stripewise.launch import _slurm_pool as pool
 from stripewise.launch._processes import process_table, send, strays
 from support.slurm_jobs import Jobs
+from support.small_disk import small_file_system
 
 STAND_IN = Path(__file__).with_name("tuner_stand_in.py")
 
@@ -111,6 +112,13 @@ def eventually() -> Callable[..., None]:
             time.sleep(0.01)
 
     return wait
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 256 KiB, where it can be had."""
+    with small_file_system(tmp_path / "disk", "256k") as path:
+        yield path
 
 
 @pytest.fixture

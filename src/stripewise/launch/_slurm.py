@@ -136,12 +136,13 @@ class SlurmLauncher(Launcher):
         Raises:
             UsageError: The run has not ended.
             StudyError: Nodes do not see the study, or the job will never start.
+            StorageError: There is no room for its result.
         """
         if not self.poll(handle):
             raise UsageError(f"run {handle.run_id} has not ended")
-        problem = self._watch.problems.pop(handle.run_id, "")
-        if problem:
-            raise StudyError(problem)
+        problem = self._watch.problems.pop(handle.run_id, None)
+        if problem is not None:
+            raise problem
         record = self._runs.find(handle).record
         result = _records.read_json(record / _records.RESULT)
         for _ in range(100):  # a network file system may show it late

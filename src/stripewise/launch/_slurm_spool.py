@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from stripewise.errors import UsageError
+from stripewise.errors import StorageError, UsageError
 from stripewise.launch import _agent_files as files
 from stripewise.launch import _records
 from stripewise.launch._job_plan import SIGNAL_SECONDS, Allocation
@@ -127,7 +127,7 @@ class Spool:
         """Note that nothing of the job is left."""
         if not self.closed:
             self._state["closed"] = True
-            with suppress(OSError):
+            with suppress(StorageError):
                 self.save()
 
     @property
@@ -157,8 +157,16 @@ class Spool:
         return self.path / "batch.sh"
 
     def save(self) -> None:
-        """Write what was submitted."""
-        files.replace(str(self.path / files.STATE), self._state)
+        """Write what was submitted.
+
+        Raises:
+            StorageError: The disk is full, or refuses.
+        """
+        path = self.path / files.STATE
+        try:
+            files.replace(str(path), self._state)
+        except OSError as error:
+            raise _records.storage_error(error, path) from error
 
     # -- what the tuner says -----------------------------------------------------------------
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
+from stripewise.errors import StorageError, StripewiseError, StudyError
 from stripewise.launch import _agent_files as files
 from stripewise.launch import _records
 from stripewise.launch._base import Handle
@@ -28,12 +28,12 @@ class Watch:
 
     Attributes:
         places: Where the runs are.
-        problems: By run: why the study cannot go on, for the user.
+        problems: By run: why the study cannot go on.
     """
 
     def __init__(self, places: Places) -> None:
         self.places = places
-        self.problems: dict[str, str] = {}
+        self.problems: dict[str, StripewiseError] = {}
 
     def poll(self, handle: Handle) -> bool:
         """Whether the run has ended; lost agents and jobs are noticed here.
@@ -74,8 +74,9 @@ class Watch:
             return False
         if status.state is JobState.PENDING and starts_never(status.reason):
             remedy, reason = remedy_of(status.reason), one_line(status.reason)
-            self.problems[handle.run_id] = f"job {spool.job_id} will not start ({reason})" + (
-                f"; {remedy}" if remedy else "; see squeue --start, then begin anew"
+            self.problems[handle.run_id] = StudyError(
+                f"job {spool.job_id} will not start ({reason}); "
+                + (remedy or "see squeue --start, then begin anew")
             )
             self.places.pool.cancel([spool])
             spool.close()
@@ -103,7 +104,7 @@ class Watch:
         how += f": {said}" if said else ""
         if agent is None and status.state in (JobState.FAILED, JobState.COMPLETED):
             if not self.places.pool.has_worked:
-                self.problems[handle.run_id] = _why_no_agent(spool, status, said)
+                self.problems[handle.run_id] = StudyError(_why_no_agent(spool, status, said))
         spool.close()
         return self.end_lost(handle, place, how)
 
@@ -111,19 +112,24 @@ class Watch:
         """The agent says that a run has ended; see that its result is here."""
         said = agent["said"].get(str(place.number))
         if said and not (place.record / _records.RESULT).is_file():
-            remedy = "keep the study on storage that compute nodes see, with --study-dir"
+            self.end_lost(handle, place, said)
             if "could not be stored" in said:
-                remedy = "make room there, then go on with --resume"
-            self.problems[handle.run_id] = f"{said}; {remedy}"
-            return self.end_lost(handle, place, said)
+                text = f"{said}; make room there, then go on with --resume"
+                self.problems[handle.run_id] = StorageError(text)
+            else:
+                remedy = "keep the study on storage that compute nodes see, with --study-dir"
+                self.problems[handle.run_id] = StudyError(f"{said}; {remedy}")
         return True
 
     def end_lost(self, handle: Handle, place: Place, why: str) -> bool:
         """Record a run that nobody else will; what was recorded stays."""
         if not (place.record / _records.RESULT).is_file() and place.record.is_dir():
-            with suppress(OSError):
-                result = result_of(handle.run_id, started=time.time(), reason=why)
+            result = result_of(handle.run_id, started=time.time(), reason=why)
+            try:
                 _records.write_result(place.record, result)
+            except OSError as error:
+                path = place.record / _records.RESULT
+                self.problems[handle.run_id] = _records.storage_error(error, path)
         return True
 
     def _move(self, handle: Handle, place: Place, spool: Spool) -> bool:
