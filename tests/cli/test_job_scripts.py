@@ -287,7 +287,31 @@ def test_the_partition_bounds_the_allocation(cluster) -> None:
     found = cluster.tune("run.sh", "--dry-run", "--json").json
     assert found["allocation_seconds"] == 1800
     found = cluster.tune("run.sh", "--dry-run", "--json", "--job-per-run").json
+    assert found["allocation_seconds"] == 720, "600 s for the run, and 95 s for Slurm's signal"
+    assert found["warnings"] == []
+
+
+def test_an_allocation_is_long_enough_for_a_run(cluster) -> None:
+    words = ("run.sh", "--dry-run", "--json", "--allocation-time")
+    found = cluster.tune(*words, "1min", "--timeout", "20s").json
+    assert found["allocation_seconds"] == 120
+    (text,) = found["warnings"]
+    assert "--allocation-time: 60 s are too short for a run of 20 s" in text
+    assert "120 s are asked for" in text
+    assert cluster.tune(*words, "2min", "--timeout", "20s").json["warnings"] == []
+    assert cluster.tune(*words, "1min").json["allocation_seconds"] == 720
+
+
+def test_a_partition_may_be_too_short_for_a_run(cluster) -> None:
+    line = "PartitionName=work Default=YES MaxTime={} State=UP TotalNodes=4"
+    cluster.set(partition=line.format("10:00"))
+    found = cluster.tune("run.sh", "--dry-run", "--json").json
     assert found["allocation_seconds"] == 600
+    (text,) = found["warnings"]
+    assert "a run may take 600 s, and the partition allows 600 s" in text
+    assert "stopped after 505 s" in text
+    cluster.set(partition=line.format("1:00"))
+    cluster.tune("run.sh", "--dry-run").error("work allows 60 s", "choose another partition")
 
 
 def test_own_directives_decide_on_the_ladder(cluster) -> None:

@@ -15,7 +15,10 @@ from uuid import uuid4
 import pytest
 
 from stripewise.launch import Handle, LocalLauncher, Outcome, RunRequest
+from stripewise.launch import _slurm_pool as pool
 from stripewise.launch._processes import process_table, send, strays
+from support.slurm_jobs import Jobs
+from support.small_disk import small_file_system
 
 STAND_IN = Path(__file__).with_name("tuner_stand_in.py")
 
@@ -109,3 +112,22 @@ def eventually() -> Callable[..., None]:
             time.sleep(0.01)
 
     return wait
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 256 KiB, where it can be had."""
+    with small_file_system(tmp_path / "disk", "256k") as path:
+        yield path
+
+
+@pytest.fixture
+def jobs(tmp_path: Path, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> Iterator[Jobs]:
+    """A launcher over a fake Slurm."""
+    monkeypatch.setattr("stripewise.launch._slurm_watch.SETTLE_SECONDS", 0.2)
+    monkeypatch.setattr("stripewise.launch._slurm_watch.STALE_SECONDS", 2.0)
+    made = Jobs(tmp_path, runs)
+    yield made
+    pool.forget_all()
+    made.fake.end()
+    assert made.fake.processes() == []

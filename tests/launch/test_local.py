@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,6 +19,7 @@ from stripewise.launch import LocalLauncher, RunRequest
 from stripewise.launch._supervise import BoundedFile
 from stripewise.model import RunStatus
 from stripewise.testing.launcher_suite import LauncherSuite
+from support.small_disk import fill
 
 
 def stdout(request: RunRequest) -> bytes:
@@ -223,20 +223,6 @@ def test_a_record_that_cannot_be_written_is_refused(runs, tmp_path):
         runs.launcher.submit(blocked)
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 256 KiB, where it can be had."""
-    path = tmp_path / "disk"
-    path.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(path)], capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip("mounting a small file system needs root")
-    yield path
-    subprocess.run(["umount", "-l", str(path)], check=True)
-
-
 def test_a_run_that_fills_the_disk_keeps_its_result(runs, small_disk):
     request = runs.shell(f"head -c 1000000 /dev/zero > {small_disk}/big; exit 4")
     full = RunRequest(request.run_id, request.command, request.directory, small_disk / "record")
@@ -246,12 +232,7 @@ def test_a_run_that_fills_the_disk_keeps_its_result(runs, small_disk):
 
 def test_a_full_disk_at_the_start_is_said(runs, small_disk):
     (small_disk / "record").mkdir()
-    with (small_disk / "big").open("wb", buffering=0) as stream:
-        try:
-            while True:
-                stream.write(b"x" * 1024)
-        except OSError:
-            pass
+    fill(small_disk)
     request = runs.shell("exit 0")
     full = RunRequest(request.run_id, request.command, request.directory, small_disk / "record")
     with pytest.raises(StorageError, match="No space left on device"):

@@ -135,14 +135,12 @@ def test_the_tuner_is_killed_and_goes_on(begin):
 @pytest.mark.long
 def test_allocations_end_and_a_run_exceeds_its_limit(begin):
     hangs = "if mv '{here}/hang' '{here}/hung' 2>/dev/null; then sleep 300; fi; sleep 4"
-    study = begin(*SMALL, "--allocation-time", "1min", "--timeout", "20s", before=hangs)
-    study.until_finished(2)
+    study = begin(*SMALL, "--allocation-time", "2min", "--timeout", "20s", before=hangs)
+    until(lambda: len(study.finished) >= 2, why=study.said)
     (study.folder / "hang").touch()
     check_whole(study)
     assert (study.folder / "hung").exists()
-    # Slurm's signal, which comes at half of so short a time limit, may end a run before its own.
-    assert causes(study)
-    assert set(causes(study)) <= {"hang", "signal"}
+    assert causes(study) == ["hang"], study.said
     jobs = [one["handle"]["data"]["job_id"] for one in study.of("run-submitted")]
     assert len(set(jobs)) >= 3
     assert all(after >= one for one, after in pairwise(jobs))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ensemble_harness import CASES
 
+from stripewise.errors import RuntimeMissingError
 from stripewise.launch import Launcher
 from stripewise.model import StudyResult
+from stripewise.runtime import find_runtime, task_program
 from stripewise.study import Observer, StudyOptions, run_study
+from support.job_cluster import JobCluster, build_writer, job_cluster, prepared
 from support.study_fakes import fake_tools, tools_by_case
 
 Run = Callable[..., StudyResult]
@@ -58,3 +61,20 @@ def run_cases(tmp_path: Path, no_fsync: None) -> Run:
 @pytest.fixture
 def no_fsync(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
+@pytest.fixture(scope="session")
+def writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program whose writes take as long as the storage would."""
+    try:
+        task_program(find_runtime())
+    except RuntimeMissingError:
+        pytest.skip("the runtime library is not built")
+    return build_writer(tmp_path_factory.mktemp("writer"))
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Path) -> Iterator[JobCluster]:
+    """A directory with a job script, on a fake Slurm."""
+    with job_cluster(tmp_path, monkeypatch) as made:
+        yield prepared(made, writer)

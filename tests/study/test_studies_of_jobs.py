@@ -15,11 +15,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from stripewise.errors import RuntimeMissingError
 from stripewise.jobs import revert
-from stripewise.runtime import find_runtime, task_program
 from stripewise.study import Journal
-from support.job_cluster import SCRIPT, JobCluster, Said, build_writer, job_cluster
+from support.job_cluster import SCRIPT, JobCluster, Said, job_cluster, prepared
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
 SHORT = ("--strategy", "random", "--trials", "2", "--bb-nodes", "2")
@@ -28,26 +26,6 @@ SHORT = ("--strategy", "random", "--trials", "2", "--bb-nodes", "2")
 
 class Kill(BaseException):
     """As kill -9: nothing catches it."""
-
-
-@pytest.fixture(scope="module")
-def writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    try:
-        task_program(find_runtime())
-    except RuntimeMissingError:
-        pytest.skip("the runtime library is not built")
-    return build_writer(tmp_path_factory.mktemp("writer"))
-
-
-def prepared(cluster: JobCluster, writer: Path) -> JobCluster:
-    shutil.copy(writer, cluster.work / "writer")
-    return cluster
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Path) -> Iterator[JobCluster]:
-    with job_cluster(tmp_path, monkeypatch) as made:
-        yield prepared(made, writer)
 
 
 class Study:

@@ -92,6 +92,12 @@ def build_writer(directory: Path) -> Path:
     return program
 
 
+def prepared(cluster: JobCluster, writer: Path) -> JobCluster:
+    """Put the program into the user's directory."""
+    shutil.copy(writer, cluster.work / "writer")
+    return cluster
+
+
 class Said:
     """What a command answered."""
 

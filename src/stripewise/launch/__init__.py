@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from stripewise.launch._base import Outcome as Outcome
     from stripewise.launch._base import Resources as Resources
     from stripewise.launch._base import RunRequest as RunRequest
+    from stripewise.launch._job_plan import MARGIN_SECONDS as MARGIN_SECONDS
     from stripewise.launch._job_plan import Allocation as Allocation
     from stripewise.launch._job_plan import JobPlan as JobPlan
     from stripewise.launch._job_plan import PlainJobs as PlainJobs
     from stripewise.launch._job_plan import Stage as Stage
+    from stripewise.launch._job_plan import least_wall_seconds as least_wall_seconds
     from stripewise.launch._local import LocalLauncher as LocalLauncher
     from stripewise.launch._local import sweep as sweep
     from stripewise.launch._null import NullLauncher as NullLauncher

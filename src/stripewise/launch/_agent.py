@@ -34,6 +34,8 @@ IDLE_LOOK_SECONDS = 0.1
 RUN_LOOK_SECONDS = 0.5
 ORDER_SECONDS = 60.0
 """A network file system may show an announced order so late."""
+BEGIN_SECONDS = 30.0
+"""The agent may begin so long after its job did (assumed; a prolog takes time)."""
 DISK_EXIT_CODE = 75
 
 
@@ -42,7 +44,9 @@ class Agent:
 
     Attributes:
         served: How many orders were carried out.
+        margin_seconds: Before the end of the allocation, when Slurm's signal may come.
         why_ended: By a signal: what is recorded of the run that it ended; "" before.
+        at_limit: Whether that signal came because the allocation was about to end.
         is_lost: Whether Slurm does not know this job any more: no run can start tasks in it.
     """
 
@@ -56,8 +60,9 @@ class Agent:
         self.order, self.ended, self.served = 0, 0, 0
         self.phase, self.reason = "idle", ""
         self.said: dict[str, str] = {}
+        self.margin_seconds = float(self.state.get("margin_seconds", 95.0))
         self.why_ended = ""
-        self.superseded = self.is_lost = False
+        self.superseded = self.is_lost = self.at_limit = False
         self._beats, self._beat_at = 0, -BEAT_SECONDS
         self._changed_at = self._needed_at = self.begun
         self._wakeup = -1
@@ -92,9 +97,10 @@ class Agent:
 
     def _on_end(self, _number: int, _frame: object) -> None:
         rest = self.rest_seconds()
-        limit = rest is not None and rest < self.margin_seconds() + 30.0
+        self.at_limit = rest is not None and rest < self.margin_seconds + BEGIN_SECONDS
         name = f"its job {self.job_id}" if self.job_id else "its job"
-        self.why_ended = f"{name} {'reached its time limit' if limit else 'was ended (SIGTERM)'}"
+        how = "reached its time limit" if self.at_limit else "was ended (SIGTERM)"
+        self.why_ended = f"{name} {how}"
 
     def _path(self, name: str) -> str:
         return os.path.join(self.spool, name)
@@ -116,17 +122,16 @@ class Agent:
             wall = self.state.get("wall_seconds")
             return None if wall is None else float(wall)
 
-    def margin_seconds(self) -> float:
-        """Of the time limit, what no run may count on: Slurm's signal comes up to 90 s early."""
-        total = self._granted_seconds()
-        return 95.0 if total is None else min(95.0, total / 4)
-
     def _has_time(self, order: dict[str, Any]) -> bool:
-        """Whether an order is sure to fit; the first one is tried in any case."""
+        """Whether a run is sure to end before Slurm's signal.
+
+        The first one is tried in any case: the allocation was asked for so that it fits, and
+        another one would be no longer.
+        """
         rest, limit = self.rest_seconds(), order.get("timeout_seconds")
         if not self.served or rest is None or limit is None:
             return True
-        return rest - self.margin_seconds() >= float(limit)
+        return rest - self.margin_seconds >= float(limit)
 
     # -- the tuner ---------------------------------------------------------------------------
 

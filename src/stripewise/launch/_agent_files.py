@@ -12,6 +12,7 @@ The agent imports this file on its own: standard library only.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 
@@ -40,7 +41,7 @@ def overwrite(path: str, data: dict[str, Any]) -> None:
     """Write one of the files in place.
 
     Raises:
-        OSError: It is new and there is no room, or its disk is gone.
+        OSError: It is new and there is no room for the whole of it, or its disk is gone.
     """
     text = json.dumps(data).encode("ascii")
     if len(text) >= SIZE_BYTES:
@@ -48,7 +49,8 @@ def overwrite(path: str, data: dict[str, Any]) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     file = os.open(path, flags, 0o600)
     try:
-        os.pwrite(file, text.ljust(SIZE_BYTES - 1) + b"\n", 0)
+        if os.pwrite(file, text.ljust(SIZE_BYTES - 1) + b"\n", 0) != SIZE_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
         os.fsync(file)
     finally:
         os.close(file)

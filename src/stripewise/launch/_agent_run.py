@@ -229,14 +229,24 @@ class Run:
         if not self.result:
             self._end_strays()
             raise OSError("the supervisor of the run was killed, or could not store its result")
-        if self.result["reason"] and self.agent.why_ended:
-            self.result["reason"] = self.agent.why_ended
-        elif self.agent.why_ended and self.result["exit_code"] != 0:
-            self.result["reason"] = self.agent.why_ended  # the signal reached the program first
-        elif self.result["exit_code"] not in (0, None) and not self.result["reason"]:
+        self.result["reason"] = self._why_stopped()
+        if self.result["exit_code"] not in (0, None) and not self.result["reason"]:
             self._look_for_job()
-        if "time limit" in self.result["reason"] and not self.agent.served:
-            self.result["reason"] = supervise.TIMEOUT  # it had all the time that the job has
+
+    def _why_stopped(self) -> str:
+        """Return TIMEOUT if the run exceeded its own limit, or what else stopped it; "": nothing.
+
+        A signal may come while a run that exceeded its limit is being ended; or it may reach the
+        program first, which then ends by itself.  A run without a limit of its own that had all
+        the time of an allocation exceeded that.
+        """
+        agent, reason = self.agent, str(self.result["reason"])
+        stopped = reason or self.result["exit_code"] != 0
+        if reason == supervise.TIMEOUT or not (agent.why_ended and stopped):
+            return reason
+        had_all = agent.at_limit and not agent.served
+        own_limit = self.order.get("timeout_seconds")
+        return supervise.TIMEOUT if had_all and own_limit is None else agent.why_ended
 
     def _look_for_job(self) -> None:
         """Tell a run that failed because Slurm has lost this job from one that failed by itself.

@@ -14,6 +14,14 @@ from stripewise.launch._base import RunRequest
 from stripewise.runtime import command_with_resources
 
 STAGE_MODES = ("all", "files")
+SIGNAL_SECONDS = 30
+"""So long before the end of an allocation Slurm is asked to send SIGTERM."""
+MARGIN_SECONDS = SIGNAL_SECONDS + 60.0 + 5.0
+"""The end of an allocation, on which no run may count.
+
+Source: the signal "may be sent up to 60 seconds earlier than specified" (sbatch 22.05, --signal).
+Assumed: 5 s for the agent to begin and a run to be ended.
+"""
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,7 @@ class Allocation:
         nodes: Compute nodes that it has.
         wall_seconds: Its time limit, which the arguments say too; None: not known.
         name: Of the job, as the user's script has it; runs see it in SLURM_JOB_NAME.
+        margin_seconds: Before its end, when Slurm's signal may come: no run may last into it.
     """
 
     key: str = ""
@@ -35,12 +44,20 @@ class Allocation:
     nodes: int = 1
     wall_seconds: float | None = None
     name: str = ""
+    margin_seconds: float = MARGIN_SECONDS
 
     def __post_init__(self) -> None:
         for line in self.directives:
             if not line.startswith("#") or "\n" in line or "\0" in line:
                 raise UsageError(f"{line!r} is no directive: one line that begins with #")
         check_arguments(self.arguments)
+
+    def limit_of_run(self, wanted_seconds: float | None) -> float | None:
+        """Return the time limit of a run: the one wanted, or what fits before the signal."""
+        if wanted_seconds is None or self.wall_seconds is None:
+            return wanted_seconds
+        most_seconds = self.wall_seconds - self.margin_seconds
+        return min(wanted_seconds, most_seconds) if most_seconds > 0 else wanted_seconds
 
 
 @dataclass(frozen=True)
@@ -108,14 +125,17 @@ class PlainJobs(JobPlan):
     Attributes:
         arguments: More options of sbatch.
         directives: Lines for the batch script.
-        wall_seconds: Time limit of an allocation; None: the partition's default.
+        wall_seconds: Time limit of an allocation, longer where a run needs it; None: the
+            partition's default.
         staged: What lies on the burst buffer.
+        margin_seconds: Before the end of an allocation, when Slurm's signal may come.
     """
 
     arguments: tuple[str, ...] = ()
     directives: tuple[str, ...] = ()
     wall_seconds: float | None = None
     staged: Stage | None = field(default=None)
+    margin_seconds: float = MARGIN_SECONDS
 
     def allocation(self, request: RunRequest) -> Allocation:
         """Return an allocation of the request's resources."""
@@ -126,11 +146,17 @@ class PlainJobs(JobPlan):
             words.append(f"--ntasks={resources.ranks}")
         if resources.account:
             words.append(f"--account={resources.account}")
-        if self.wall_seconds is not None:
-            words.append(f"--time={time_text(self.wall_seconds)}")
+        wall_seconds = self.wall_seconds
+        if wall_seconds is not None:
+            least_seconds = least_wall_seconds(request.timeout_seconds, self.margin_seconds)
+            wall_seconds = max(wall_seconds, least_seconds)
+            words.append(f"--time={time_text(wall_seconds)}")
         arguments = (*words, *self.arguments)
         key = "\n".join((*arguments, *self.directives))
-        return Allocation(key, arguments, self.directives, resources.nodes or 1, self.wall_seconds)
+        return Allocation(
+            key, arguments, self.directives, resources.nodes or 1, wall_seconds,
+            margin_seconds=self.margin_seconds,
+        )  # fmt: skip
 
     def command(
         self, request: RunRequest, record_directory: Path, task_words: tuple[str, ...]
@@ -143,6 +169,11 @@ class PlainJobs(JobPlan):
         """Return the same for every run."""
         del request
         return self.staged
+
+
+def least_wall_seconds(run_seconds: float | None, margin_seconds: float = MARGIN_SECONDS) -> float:
+    """Return the least time limit of an allocation in which a run of such a limit fits."""
+    return 0.0 if run_seconds is None else run_seconds + margin_seconds
 
 
 def time_text(seconds: float) -> str:

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from stripewise.errors import UsageError
+from stripewise.errors import StorageError, UsageError
 from stripewise.launch import _agent_files as files
 from stripewise.launch import _records
-from stripewise.launch._job_plan import Allocation
+from stripewise.launch._job_plan import SIGNAL_SECONDS, Allocation
 
 NAME_PREFIX = "stripewise-"
 _AGENT_FILES = (
@@ -27,7 +27,6 @@ _AGENT_FILES = (
     "_staging.py", "_supervise.py",
 )  # fmt: skip
 _OUTPUT = "job.out"
-SIGNAL_SECONDS = 30
 STALE_SECONDS = 15.0
 """An agent whose heart has not beaten for so long is asked after."""
 
@@ -71,6 +70,7 @@ class Spool:
             raise UsageError(f"{str(path)!r} holds a line end; give another --study-dir")
         state = {"name": name, "job_id": 0, "closed": False, "allocation": asdict(allocation)}
         state |= {"wall_seconds": allocation.wall_seconds, **options}
+        state["margin_seconds"] = allocation.margin_seconds
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.mkdir(mode=0o700)
@@ -127,7 +127,7 @@ class Spool:
         """Note that nothing of the job is left."""
         if not self.closed:
             self._state["closed"] = True
-            with suppress(OSError):
+            with suppress(StorageError):
                 self.save()
 
     @property
@@ -157,8 +157,16 @@ class Spool:
         return self.path / "batch.sh"
 
     def save(self) -> None:
-        """Write what was submitted."""
-        files.replace(str(self.path / files.STATE), self._state)
+        """Write what was submitted.
+
+        Raises:
+            StorageError: The disk is full, or refuses.
+        """
+        path = self.path / files.STATE
+        try:
+            files.replace(str(path), self._state)
+        except OSError as error:
+            raise _records.storage_error(error, path) from error
 
     # -- what the tuner says -----------------------------------------------------------------
 

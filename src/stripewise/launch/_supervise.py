@@ -10,6 +10,7 @@ only; it must start within some 20 ms.
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import select
@@ -256,7 +257,8 @@ class Supervisor:
         """Write the result atomically, into the space reserved for it."""
         text = json.dumps(result).encode("ascii").ljust(RESULT_BYTES)
         file = os.open(self._path("result.tmp"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        os.pwrite(file, text, 0)
+        if os.pwrite(file, text, 0) != len(text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._path("result.tmp"))
         os.fsync(file)
         os.close(file)
         name = str(self.job.get("result", "result.json"))

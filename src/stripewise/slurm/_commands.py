@@ -81,6 +81,7 @@ class Commands:
                 env=self.environment(),
                 cwd=directory,
                 umask=0o077,  # a job gets it from sbatch
+                start_new_session=True,  # Ctrl-C or a lost terminal must not cut a submission
                 check=False,
             )
         except subprocess.TimeoutExpired:

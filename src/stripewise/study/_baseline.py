@@ -197,9 +197,10 @@ def _check_it_ran(context: CaseContext, measurement: Measurement) -> None:
     if measurement.status in (RunStatus.OK, RunStatus.UNSEEN):
         return
     if measurement.status is RunStatus.TIMEOUT:
+        own = context.options.timeout_seconds is not None
         raise context.error(
-            f"the program did not end within {context.options.timeout_seconds:g} s; "
-            "give it more with --timeout"
+            f"the program did not end within {measurement.elapsed_seconds:.3g} s; "
+            f"give it more with {'--timeout' if own else '--allocation-time'}"
         )
     if measurement.message.startswith(REFUSED):
         raise context.error(measurement.message)

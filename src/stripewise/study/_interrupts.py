@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ctrl-C and SIGTERM, taken where a run can be cancelled in order."""
+"""Ctrl-C, SIGTERM and a lost terminal, taken where a run can be cancelled in order."""
 
 from __future__ import annotations
 
@@ -24,11 +24,16 @@ class Interrupts:
 
     @contextmanager
     def caught(self) -> Iterator[None]:
-        """Catch SIGINT and SIGTERM meanwhile (in the main thread; elsewhere do nothing)."""
+        """Catch SIGINT, SIGTERM and SIGHUP meanwhile (in the main thread; elsewhere do nothing).
+
+        A SIGHUP that is ignored, as under nohup, stays so.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._note) for number in _SIGNALS}
+        ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+        caught = [one for one in _SIGNALS if not (one == signal.SIGHUP and ignored)]
+        before = {number: signal.signal(number, self._note) for number in caught}
         try:
             yield
         finally:
@@ -40,4 +45,4 @@ class Interrupts:
         self._signal = number
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""All that may happen to a job of a fake Slurm, and what comes of its run."""
+
+from __future__ import annotations
+
+import pytest
+
+from stripewise.errors import StudyError
+from stripewise.model import FailureCause, RunStatus
+from support.slurm_jobs import until
+
+
+def test_a_job_pends_long(jobs):
+    jobs.fake.set(hold=True)
+    request = jobs.runs.shell("touch ran")
+    handle = jobs.launcher.submit(request)
+    assert not jobs.launcher.wait(handle, 1.0)
+    assert jobs.launcher.describe(handle) == f"job {handle.data['job_id']} pends: Priority"
+    jobs.fake.set()
+    assert jobs.end(handle).status is RunStatus.OK
+    assert (request.directory / "ran").exists()
+
+
+def test_a_pending_job_is_cancelled_without_a_run(jobs):
+    jobs.fake.set(hold=True)
+    request = jobs.runs.shell("touch ran")
+    handle = jobs.launcher.submit(request)
+    jobs.launcher.cancel(handle)
+    assert jobs.launcher.collect(handle).status is RunStatus.CANCELLED
+    until(lambda: jobs.fake.state() == "CANCELLED")
+    assert not (request.directory / "ran").exists()
+
+
+def test_a_job_that_can_never_start_is_an_error(jobs):
+    jobs.fake.set(hold=True, reason="AssocGrpCPUMinutesLimit")
+    handle = jobs.launcher.submit(jobs.runs.shell(":"))
+    assert jobs.launcher.wait(handle, 20)
+    with pytest.raises(StudyError, match=r"AssocGrpCPUMinutesLimit.*used up"):
+        jobs.launcher.collect(handle)
+    assert jobs.launcher.collect(handle).status is RunStatus.CANCELLED
+    until(lambda: jobs.fake.state() == "CANCELLED")
+
+
+def test_a_burst_buffer_that_fails_is_an_error(jobs):
+    reason = "burst_buffer/datawarp: setup: Traceback\n  File x\nOSError: no room\n"
+    jobs.fake.set(hold=True, reason=reason)
+    handle = jobs.launcher.submit(jobs.runs.shell(":"))
+    assert jobs.launcher.wait(handle, 20)
+    with pytest.raises(
+        StudyError, match=r"setup: Traceback; File x; OSError: no room.*show burst"
+    ):
+        jobs.launcher.collect(handle)
+
+
+@pytest.mark.parametrize(
+    ("order", "state"), [("cancel", "CANCELLED"), ("preempt", "PREEMPTED"), ("crash", "NODE_FAIL")]
+)
+@pytest.mark.parametrize("forget", [False, True, "all"])
+def test_a_job_that_is_ended_says_nothing_of_its_run(jobs, order, state, forget):
+    jobs.fake.set(forget=forget)
+    _, handle = jobs.begin("sleep 60")
+    jobs.fake.do(order)
+    outcome = jobs.end(handle)
+    assert outcome.status is RunStatus.CANCELLED
+    assert outcome.cause is FailureCause.SIGNAL
+    assert jobs.fake.state() == state
+    assert jobs.runs.left() == []
+    assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
+
+
+def test_accounting_tells_of_forgotten_jobs(jobs):
+    jobs.fake.set(forget="all", accounting=True)
+    _, handle = jobs.begin("sleep 60")
+    jobs.fake.do("crash")
+    assert "NODE_FAIL" in jobs.end(handle).message
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "srun: Check SLURM_JOB_ID environment variable. Expired or invalid job 101",
+        "srun: error: Unable to create step for job 101: Invalid job id specified",
+        "srun: error: Unable to create step for job 101: Job/step already completing or completed",
+    ],
+)
+def test_an_allocation_that_slurm_has_forgotten_is_replaced(jobs, said):
+    """As after a controller was killed before it had stored the job: no task starts there."""
+    handle = jobs.launcher.submit(jobs.runs.shell(f"echo '{said}' >&2; exit 1"))
+    outcome = jobs.end(handle)
+    assert outcome.cause is FailureCause.SIGNAL
+    assert "does not know its job 101" in outcome.message
+    assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
+    assert len(jobs.fake.jobs) == 2
+
+
+def test_a_program_that_speaks_of_jobs_fails_by_itself(jobs):
+    script = "echo 'error: Expired or invalid job 101' >&2; exit 1"
+    assert jobs.end(jobs.launcher.submit(jobs.runs.shell(script))).cause is FailureCause.PROGRAM
+    assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
+    assert len(jobs.fake.jobs) == 1
+
+
+@pytest.mark.parametrize("order", ["requeue", "crash-requeue"])
+def test_a_requeued_job_does_not_repeat_what_it_was_at(jobs, order):
+    request, handle = jobs.begin("echo once >> runs; sleep 60")
+    jobs.fake.do(order)
+    outcome = jobs.end(handle)
+    assert outcome.status is RunStatus.CANCELLED
+    assert outcome.cause is FailureCause.SIGNAL
+    following = jobs.runs.shell(":")
+    assert jobs.end(jobs.launcher.submit(following)).status is RunStatus.OK
+    assert (request.directory / "runs").read_text() == "once\n"
+    assert len(jobs.fake.jobs) == 1
+    assert jobs.runs.left() == []
+
+
+def test_a_requeued_job_does_not_outlive_the_study(jobs):
+    _, handle = jobs.begin("sleep 60")
+    jobs.fake.set(hold=True)
+    jobs.fake.do("requeue")
+    assert jobs.end(handle).status is RunStatus.CANCELLED
+    until(lambda: jobs.fake.state() == "PENDING")
+    jobs.launcher.close()
+    until(lambda: jobs.fake.state() == "CANCELLED")
+
+
+def test_a_job_that_dies_idle_is_replaced(jobs):
+    jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
+    jobs.fake.do("crash")
+    until(lambda: jobs.fake.state() == "NODE_FAIL")
+    assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
+    assert len(jobs.fake.jobs) == 2
+
+
+def test_the_controller_is_away_while_a_run_goes_on(jobs):
+    _, handle = jobs.begin("sleep 1; touch done")
+    jobs.fake.set(away=True)
+    assert jobs.end(handle).status is RunStatus.OK
+    assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
+    jobs.fake.set()

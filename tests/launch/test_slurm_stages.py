@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs on the burst buffer of a fake Slurm."""
+
+from __future__ import annotations
+
+import pytest
+
+from stripewise.launch import PlainJobs, Stage
+from stripewise.model import FailureCause, RunStatus
+from support.slurm_jobs import until
+
+
+@pytest.fixture
+def staged(jobs, tmp_path):
+    buffer = tmp_path / "bb"
+    buffer.mkdir()
+    jobs.fake.set(environment={"DW_JOB_STRIPED": str(buffer)})
+    jobs.launch(PlainJobs(staged=Stage("DW_JOB_STRIPED")))
+    return buffer
+
+
+def test_a_run_works_on_the_burst_buffer(jobs, staged, tmp_path):
+    large = tmp_path / "large"
+    large.write_text("shared")
+    request = jobs.runs.shell(
+        "cat in; pwd; echo $SLURM_SUBMIT_DIR; echo new > out; echo more >> log; rm old; "
+        "echo changed > in; mkdir -p sub; echo deep > sub/x"
+    )
+    for name in ("log", "old"):
+        (request.directory / name).write_text("x\n")
+    (request.directory / "in").symlink_to(large)
+    outcome = jobs.end(jobs.launcher.submit(request))
+    assert outcome.status is RunStatus.OK, outcome
+    place = staged / f"stripewise-{request.run_id}"
+    said = (request.record_directory / "stdout").read_text()
+    assert said == f"shared{place}\n{place}\n"
+    assert outcome.directory == place
+    assert outcome.stage_in_seconds > 0
+    assert outcome.stage_out_seconds > 0
+    assert (request.directory / "out").read_text() == "new\n"
+    assert (request.directory / "log").read_text() == "x\nmore\n"
+    assert (request.directory / "sub" / "x").read_text() == "deep\n"
+    assert (request.directory / "in").read_text() == "changed\n"
+    assert large.read_text() == "shared"
+    assert not (request.directory / "old").exists()
+    assert list(staged.iterdir()) == []
+
+
+def test_a_run_with_some_files_on_the_burst_buffer(jobs, staged):
+    jobs.launch(PlainJobs(staged=Stage("DW_JOB_STRIPED", "files", ("plt/p*", "x?"))))
+    script = "cd $STRIPEWISE_STAGE; find $PWD -type f | sort; echo 2 > x1"
+    request = jobs.runs.shell(f"pwd; {script}")
+    (request.directory / "plt").mkdir()
+    for name in ("plt/p1", "plt/q1", "x1", "y1"):
+        (request.directory / name).write_text("1\n")
+    outcome = jobs.end(jobs.launcher.submit(request))
+    place = staged / f"stripewise-{request.run_id}"
+    said = (request.record_directory / "stdout").read_text().split()
+    assert said == [str(request.directory), f"{place}/plt/p1", f"{place}/x1"]
+    assert outcome.directory == request.directory
+    assert (request.directory / "x1").read_text() == "2\n"
+
+
+def test_a_run_that_fails_leaves_no_stage(jobs, staged):
+    assert jobs.end(jobs.launcher.submit(jobs.runs.shell("exit 3"))).exit_code == 3
+    request = jobs.runs.shell("sleep 60")
+    handle = jobs.launcher.submit(request)
+    until(lambda: list(staged.iterdir()))
+    jobs.launcher.cancel(handle)
+    assert list(staged.iterdir()) == []
+
+
+def test_a_job_without_its_burst_buffer_is_no_fault_of_the_program(jobs, staged):
+    jobs.fake.set()
+    outcome = jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
+    assert outcome.cause is FailureCause.LAUNCH
+    assert "DW_JOB_STRIPED" in outcome.message

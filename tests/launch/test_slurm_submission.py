@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is submitted to a fake Slurm, and what it answers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from stripewise.errors import UsageError
+from stripewise.launch import Allocation, PlainJobs
+from stripewise.model import RunStatus
+from stripewise.slurm import Slurm, SubmissionError
+
+
+def test_words_of_sbatch_are_data(jobs, tmp_path):
+    odd = ("--comment=$(touch owned); 'x' \"y\"", "--nodes=2")
+    jobs.launch(PlainJobs(arguments=odd, directives=("#DW jobdw capacity=1GiB",)))
+    jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
+    (job,) = jobs.fake.jobs
+    assert all(word in job["words"] for word in odd)
+    script = Path(job["script"])
+    assert script.read_text().splitlines()[1] == "#DW jobdw capacity=1GiB"
+    assert not list(tmp_path.rglob("owned"))
+
+
+def test_options_of_a_second_component_stay_behind_ours(jobs):
+    jobs.launch(PlainJobs(arguments=("--nodes=1", ":", "--nodes=2", "--output=mine")))
+    jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
+    words = jobs.fake.jobs[0]["words"]
+    middle = words.index(":")
+    assert any(word.startswith("--job-name=") for word in words[:middle])
+    assert words[middle + 1 : -1] == ["--nodes=2", "--output=mine"]
+
+
+@pytest.mark.parametrize("words", [("--array=1-3",), ("-a", "1,2"), ("--wait",), ("--wrap=x",)])
+def test_options_that_no_run_survives_are_refused(words):
+    with pytest.raises(UsageError):
+        Allocation(arguments=words)
+
+
+@pytest.mark.parametrize("words", [("--array=7",), ("-a", "7"), ("-a7",)])
+def test_one_element_of_an_array_is_a_job(words):
+    Allocation(arguments=words)
+
+
+def test_directives_are_comments():
+    with pytest.raises(UsageError):
+        Allocation(directives=("touch x",))
+    with pytest.raises(UsageError):
+        Allocation(directives=("#DW x\ntouch x",))
+
+
+def test_signals_of_the_terminal_do_not_reach_slurms_commands(tmp_path):
+    """Ctrl-C or a lost terminal would end sbatch before it has said the number of the job."""
+    program = tmp_path / "sbatch"
+    program.write_text("#!/bin/sh\nps -o sid= -p $$\n")
+    program.chmod(0o700)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    assert Slurm(environment=environment).submit((), tmp_path, tmp_path) != os.getsid(0)
+
+
+def test_a_refused_job_says_why_and_what_helps(jobs):
+    jobs.fake.set(
+        refuse="sbatch: error: Batch job submission failed: "
+        "Invalid account or account/partition combination specified"
+    )
+    with pytest.raises(SubmissionError, match=r"Invalid account.*sacctmgr"):
+        jobs.launcher.submit(jobs.runs.shell(":"))
+    assert jobs.fake.jobs == []
+
+
+def test_there_is_no_slurm_here(jobs):
+    jobs.fake.environment["PATH"] = "/nonexistent"
+    with pytest.raises(UsageError, match="login node"):
+        jobs.launcher.submit(jobs.runs.shell(":"))
+
+
+def test_a_controller_that_is_away_gets_the_job_later(jobs):
+    jobs.fake.set(away=True)
+    handle = jobs.launcher.submit(jobs.runs.shell(":"))
+    assert not jobs.launcher.wait(handle, 1.0)
+    assert "not submitted yet" in jobs.launcher.describe(handle)
+    jobs.fake.set()
+    assert jobs.end(handle).status is RunStatus.OK
+    assert len(jobs.fake.jobs) == 1
+
+
+def test_a_submission_without_an_answer_is_not_made_twice(jobs):
+    jobs.fake.set(silent=True, hold=True)
+    handle = jobs.launcher.submit(jobs.runs.shell(":"))
+    assert not jobs.launcher.wait(handle, 1.0)
+    jobs.fake.set()
+    assert jobs.end(handle).status is RunStatus.OK
+    assert len(jobs.fake.jobs) == 1
