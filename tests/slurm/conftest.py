@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Stripewise developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One Slurm cluster with burst buffers for all tests of this folder."""
+"""Slurm clusters with burst buffers for the tests of this folder."""
 
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,16 +18,20 @@ sys.path.insert(0, str(TOOLS))
 import cluster as cluster_tool  # noqa: E402
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[cluster_tool.Cluster]:
-    """A running cluster of an ordinary user; gone at the end."""
-    names = (*cluster_tool.NEEDED, *cluster_tool.FOR_ACCOUNTING)
-    missing = [n for n in names if not shutil.which(n, path="/usr/bin:/usr/sbin:/bin:/sbin")]
+@contextmanager
+def running(**options: Any) -> Iterator[cluster_tool.Cluster]:
+    """A running cluster of an ordinary user; gone at the end.
+
+    Args:
+        options: Of the cluster: nodes, cpus, accounting, ...
+    """
+    needed = (*cluster_tool.NEEDED, *cluster_tool.FOR_ACCOUNTING)
+    missing = [n for n in needed if not shutil.which(n, path="/usr/bin:/usr/sbin:/bin:/sbin")]
     if missing:
         pytest.skip(f"{', '.join(missing)} missing: `make setup-dev` installs them")
     top = Path(tempfile.mkdtemp(prefix="sw-cluster-"))
     top.chmod(0o755)
-    made = cluster_tool.Cluster(top / "c")
+    made = cluster_tool.Cluster(top / "c", options=options)
     made.start()
     try:
         yield made
@@ -34,3 +40,17 @@ def cluster() -> Iterator[cluster_tool.Cluster]:
         left = made.processes()
         shutil.rmtree(top, ignore_errors=True)
         assert not left
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[cluster_tool.Cluster]:
+    """One for all tests of this folder."""
+    with running() as made:
+        yield made
+
+
+@pytest.fixture
+def large_cluster() -> Iterator[cluster_tool.Cluster]:
+    """One with 8 nodes of 32 processors, on which nothing that large can be run."""
+    with running(nodes=8, cpus=32, accounting=False) as made:
+        yield made

@@ -117,9 +117,10 @@ def _slurm(settings: Settings) -> str:
         if settings.accounting
         else "AccountingStorageType=accounting_storage/none"
     )
+    sockets = f"Sockets=2 CoresPerSocket={settings.cpus // 2}" if settings.cpus % 2 == 0 else ""
     lines = "\n".join(
         f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} "
-        f"CPUs={settings.cpus} RealMemory=4000"
+        f"CPUs={settings.cpus} {sockets} RealMemory=4000"
         for name, port in zip(settings.node_names, nodes, strict=True)
     )
     every = ",".join(settings.node_names)
