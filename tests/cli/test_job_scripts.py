@@ -192,6 +192,7 @@ def test_hostile_names_of_scripts(cluster, name) -> None:
     cluster.write(SCRIPT.replace("srun", "echo"), name)
     refused(cluster, cluster.tune(name), "no launch line")
     cluster.write(SCRIPT, name)
+    refused(cluster, cluster.tune("--", name), "is a job script")
     said = cluster.tune(name, "--dry-run")
     assert said.code == 0, said
     assert len(said.out.splitlines()) == 6
@@ -234,8 +235,20 @@ def test_options_of_job_scripts_without_one(cluster, words) -> None:
     assert cluster.fake.calls == []
 
 
-def test_a_script_behind_the_dashes_is_a_program(cluster) -> None:
-    cluster.tune("--budget", "1nh", "--", "./run.sh").error("--budget goes with a job script")
+@pytest.mark.parametrize("before", [(), ("--budget", "1nh"), ("--dry-run",), ("--trials", "2")])
+def test_a_script_behind_the_dashes_is_refused(cluster, before) -> None:
+    said = cluster.tune(*before, "--", "./run.sh")
+    refused(cluster, said, "./run.sh is a job script", "give stripewise tune ./run.sh to tune")
+    said = cluster.tune(*before, "--", "run.sh", "a b")
+    refused(cluster, said, "stripewise tune run.sh -- 'a b'", "tune -- bash run.sh 'a b'")
+    assert cluster.fake.calls == []
+
+
+def test_a_script_behind_the_dashes_that_is_insisted_on(cluster) -> None:
+    """The shell is a program as any other: what is refused is not the script."""
+    cluster.tune("--budget", "1nh", "--", "bash", "run.sh").error("--budget goes with a job")
+    (cluster.work / "plain.sh").write_text("#!/bin/bash\n./writer out.dat\n")
+    cluster.tune("--budget", "1nh", "--", "./plain.sh").error("--budget goes with a job")
     assert cluster.fake.calls == []
 
 

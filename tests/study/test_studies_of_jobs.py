@@ -225,8 +225,10 @@ def test_a_script_without_directives_is_a_program(cluster) -> None:
     assert said.code != 70, said
 
 
-def test_a_job_script_behind_the_dashes_is_a_program(cluster) -> None:
-    said = cluster.tune("--trials", "1", "--", "./run.sh")
+def test_a_job_script_that_a_shell_is_given_is_a_program(cluster) -> None:
+    cluster.tune("--trials", "1", "--", "./run.sh").error("./run.sh is a job script")
+    assert cluster.names == {"run.sh", "input.txt", "writer"}
+    said = cluster.tune("--trials", "1", "--", "bash", "run.sh")
     assert said.code == 0, said
     assert cluster.fake.calls == []
 

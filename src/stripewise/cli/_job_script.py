@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import fields
 from math import inf
@@ -16,6 +17,7 @@ import click
 from stripewise.cli._layout import Size
 from stripewise.cli._tune_words import Duration, Numbers
 from stripewise.errors import UsageError
+from stripewise.text import printable
 
 if TYPE_CHECKING:
     from stripewise.study import JobOptions
@@ -113,12 +115,17 @@ class TuneCommand(click.Command):
     """Takes its options behind a job script too: `tune run.sh --budget 40node-hours`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Move a job script behind the options that follow it."""
+        """Move a job script behind the options that follow it.
+
+        Raises:
+            UsageError: It stands behind `--`, or words for it do not.
+        """
         own = args[: args.index("--")] if "--" in args else list(args)
-        rest = self._program(ctx, own)
+        rest, after = self._program(ctx, own), args[len(own) + 1 :]
+        if not rest and not ctx.resilient_parsing:
+            _refuse_as_program(after)
         if rest and is_job_script(rest[0]):
             head, behind = own[: len(own) - len(rest)], rest[1:]
-            after = args[len(own) + 1 :] if "--" in args else []
             ctx.meta["stripewise.script"] = rest[0]
             if left := self._program(ctx, behind):
                 raise click.UsageError(
@@ -133,6 +140,23 @@ class TuneCommand(click.Command):
         values, _, _ = self.make_parser(ctx).parse_args(list(args))
         words = values.get("program")
         return list(words) if isinstance(words, list | tuple) else []
+
+
+def _refuse_as_program(words: list[str]) -> None:
+    """Refuse a job script as a command: it would run here, without a job.
+
+    Raises:
+        UsageError: With both remedies.
+    """
+    if not words or not is_job_script(words[0]):
+        return
+    script, *rest = words
+    as_job = shlex.join([script, "--", *rest] if rest else [script])
+    raise UsageError(
+        f"{printable(script)} is a job script, and behind -- it would run on this host as a "
+        f"program: give stripewise tune {printable(as_job)} to tune its jobs, or "
+        f"stripewise tune -- bash {printable(shlex.join(words))} to run it here all the same"
+    )
 
 
 def take_job(given: dict[str, Any], script: str) -> JobOptions | None:
