@@ -195,7 +195,7 @@ def test_hostile_names_of_scripts(cluster, name) -> None:
     refused(cluster, cluster.tune("--", name), "is a job script")
     said = cluster.tune(name, "--dry-run")
     assert said.code == 0, said
-    assert len(said.out.splitlines()) == 6
+    assert len(said.out.splitlines()) == 7
     assert cluster.tune(name, "--dry-run", "--json").json["dry_run"] is True
 
 
@@ -275,6 +275,21 @@ def test_a_dry_run_as_json(cluster) -> None:
     assert found["least_runs"] < found["most_runs"]
     assert found["allocation_seconds"] == 7200
     assert found["warnings"] == []
+
+
+def test_a_dry_run_says_how_many_rungs_the_trials_reach(cluster) -> None:
+    cluster.write(SCRIPT.replace("-n 1", "-n 64"))
+    words = ("run.sh", "--dry-run", "--strategy", "expbb")
+    said = cluster.tune(*words, "--trials", "6").out
+    assert "rungs           6 trials are likely to reach 1 to 2 of 3 rungs" in said
+    found = cluster.tune(*words, "--json", "--trials", "8").json
+    assert [one["nodes"] for one in found["rungs"]] == [1, 2, 4]
+    assert found["rungs"][1]["most_trials"] > 15 > found["rungs"][1]["fewest_trials"]
+    assert "40 trials are likely to reach all 3 rungs" in cluster.tune(*words).out
+    assert "the budget holds is not known" in cluster.tune(*words, "--budget", "9").out
+    assert cluster.tune(*words, "--json", "--runs", "20").json["trials"] == 4
+    for more in (("--tier", "none"), ("--strategy", "random")):
+        assert " rungs " not in cluster.tune(*words, *more).out
 
 
 def test_what_a_dry_run_warns_of(cluster) -> None:

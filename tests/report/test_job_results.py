@@ -19,7 +19,7 @@ import studies
 
 from stripewise.errors import StudyError
 from stripewise.formats import get
-from stripewise.model import Speedup, TrialState
+from stripewise.model import RungAhead, Speedup, TrialState
 from stripewise.owned import OwnedDirectory
 from stripewise.report import (
     job_lines,
@@ -68,6 +68,21 @@ def test_the_summary_of_an_improvement() -> None:
     assert "the system writes rose from 6411 to 51211 (8.0 times as many)" in text
     assert "1 run gave no figure: 10 (failed)." in text
     assert f" hints           {job_studies.HINTS}" in job_lines(job_studies.improved())
+
+
+def test_rungs_that_were_not_reached_are_said() -> None:
+    left = (RungAhead(16, 3, 9), RungAhead(32, 8, 17))
+    study = replace(
+        job_studies.improved(), rungs_left=left, stopped_because="14 of 14 trials used"
+    )
+    said = "Rungs not reached: 16, 32 burst-buffer nodes (14 of 14 trials used). To reach the last"
+    assert f"{said} of them takes 8 to 17 more trials: go on with --resume" in " ".join(
+        conclusions(study)
+    )
+    assert said in " ".join(" ".join(job_lines(study, encoding="utf-8")).split())
+    one = conclusions(replace(study, rungs_left=(RungAhead(16, 1, 1),)))
+    assert "To reach it takes 1 more trial: go on" in " ".join(one)
+    assert "not reached" not in " ".join(conclusions(job_studies.improved()))
 
 
 def test_a_striping_unit_that_was_slower_than_none_is_not_called_the_fastest() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from stripewise.model import RungAhead
 from stripewise.report import job_plan_lines, job_plan_to_json
 from stripewise.study import JobsAhead
 
@@ -36,6 +37,30 @@ def test_lines() -> None:
         " budget          40 node-hours",
         " nothing was submitted",
     ]
+
+
+RUNGS = (RungAhead(2, 1, 1), RungAhead(4, 6, 23))
+
+
+def test_how_many_rungs_the_trials_reach() -> None:
+    lines = list(job_plan_lines(replace(PLAN, trials=10, rungs=RUNGS)))
+    assert lines[2] == (
+        " rungs           10 trials are likely to reach 1 to 2 of 2 rungs (2, 4 burst-buffer "
+        "nodes); the last one begins with trial 6 to 23"
+    )
+    assert list(job_plan_lines(replace(PLAN, trials=10, rungs=RUNGS[:1]))) == [
+        *lines[:2],
+        *lines[3:],
+    ]
+    document = job_plan_to_json(replace(PLAN, trials=10, rungs=RUNGS))
+    assert document["trials"] == 10
+    assert document["rungs"][1] == {"nodes": 4, "fewest_trials": 6, "most_trials": 23}
+
+
+def test_a_budget_holds_trials_that_nobody_knows_yet() -> None:
+    lines = list(job_plan_lines(replace(PLAN, rungs=RUNGS)))
+    assert lines[2].startswith(" rungs           2 rungs; the last one begins with trial 6 to 23;")
+    assert "how many trials the budget holds is not known" in lines[2]
 
 
 def test_what_is_not_known() -> None:

@@ -190,6 +190,24 @@ def test_the_budget_in_node_hours_ends_the_search(cluster) -> None:
     assert "of 0.0003 node-hours used" in said.out
 
 
+def test_rungs_that_the_trials_did_not_reach(cluster) -> None:
+    words = ("--strategy", "expbb", "--trials", "1", "--bb-nodes", "1,2,4")
+    said = cluster.tune("run.sh", *words)
+    assert said.code == 0, said
+    assert "1 trial is likely to reach 1 of 3 rungs (1, 2, 4 burst-buffer nodes)" in said.out
+    text = " ".join(said.out.split())
+    assert "Rungs not reached: 2, 4 burst-buffer nodes (1 of 1 trials used)." in text
+    assert "To reach the last of them takes 2 more trials" in text
+    folder = cluster.work / "run.stripewise"
+    conclusions = json.loads((folder / "result.json").read_text())["job"]["conclusions"]
+    assert any("Rungs not reached: 2, 4" in one for one in conclusions)
+    assert "Rungs not reached: 2, 4" in (folder / "decisions.txt").read_text()
+    said = cluster.tune("run.sh", "--resume", "--trials", "3")
+    assert said.code == 0, said
+    assert "3 trials are likely to reach all 3 rungs" in said.out
+    assert "Rungs not reached" not in " ".join(said.out.split())
+
+
 def test_an_exhausted_allocation(cluster) -> None:
     cluster.set(
         refuse="sbatch: error: AssocGrpCPUMinutesLimit\nsbatch: error: Batch job submission "

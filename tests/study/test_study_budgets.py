@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from stripewise.errors import PolicyError, UsageError
 from stripewise.launch import Outcome
 from stripewise.model import RunStatus
 from stripewise.policy import Policy
+from stripewise.study import Journal, Ledger, StudyOptions
+from stripewise.study._budget import make_budget
 from stripewise.study._statistics import LOOKS
 from support.study_fakes import FakeLauncher, helped, lognormal
 
@@ -38,6 +42,25 @@ def test_time_budget(run_fake):
     result = run_fake(FakeLauncher(helped), time_seconds=1.0)
     assert "time budget" in result.stopped_because
     assert not result.trials
+
+
+@pytest.mark.parametrize(
+    ("limits", "trials"),
+    [
+        ({"trials": 7}, 7),
+        ({"runs": 14}, 1),
+        ({"runs": 22}, 5),
+        ({"runs": 22, "trials": 3}, 3),
+        ({"time_seconds": 140.0}, 1),
+        ({"node_hours": 44 * 10 / 3600}, 5),  # 22 runs of 10 s on 2 nodes
+        ({"runs": 22, "time_seconds": 160.0}, 2),
+        ({"time_seconds": 1.0}, 0),
+    ],
+)
+def test_so_many_trials_are_within_the_limits(tmp_path, limits, trials):
+    options = StudyOptions(("a",), tmp_path, **limits)
+    with closing(Ledger(Journal(tmp_path / "journal"))) as ledger:
+        assert make_budget(options, Policy(), ledger, nodes=2).trials_within(10.0) == trials
 
 
 def test_policy_caps(run_fake):

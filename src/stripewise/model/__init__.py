@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from stripewise.model._facts import Striping as Striping
     from stripewise.model._job_result import JobStorage as JobStorage
     from stripewise.model._job_result import JobStudy as JobStudy
+    from stripewise.model._job_result import RungAhead as RungAhead
     from stripewise.model._job_result import RungRun as RungRun
     from stripewise.model._json import check_json as check_json
     from stripewise.model._json import from_json as from_json

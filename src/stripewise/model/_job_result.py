@@ -85,6 +85,20 @@ class RungRun:
 
 
 @dataclass(frozen=True)
+class RungAhead:
+    """A number of burst-buffer nodes that a search has not come to.
+
+    Attributes:
+        nodes: Of the burst buffer.
+        fewest_trials / most_trials: So many more trials it takes to come to it, by what they show.
+    """
+
+    nodes: int
+    fewest_trials: int
+    most_trials: int
+
+
+@dataclass(frozen=True)
 class JobStudy:
     """A study of a job script.
 
@@ -106,6 +120,8 @@ class JobStudy:
         controller_requests: Requests that the study sent to the batch system.
         hints: Line for a job script that sets the best hints for each file; "" without any.
         hints_lost: What of the best settings that line cannot hold, a line each.
+        rungs_left: Numbers of burst-buffer nodes that the search has not come to.
+        stopped_because: Why the search ended.
     """
 
     script: str
@@ -122,6 +138,8 @@ class JobStudy:
     controller_requests: int = 0
     hints: str = ""
     hints_lost: tuple[str, ...] = ()
+    rungs_left: tuple[RungAhead, ...] = ()
+    stopped_because: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "speedups", MappingProxyType(dict(self.speedups)))

@@ -11,6 +11,7 @@ from statistics import median
 
 from stripewise.model._configuration import Value
 from stripewise.model._facts import ProgramFacts
+from stripewise.model._job_result import RungAhead
 from stripewise.model._measurement import Measurement, RunStatus
 from stripewise.model._trial import Speedup, Trial
 
@@ -237,6 +238,7 @@ class StudyResult(Compared):
         improved: Whether fresh pairs showed an I/O speed-up whose interval excludes 1 and the
             whole time did not get worse, overall, and that no case got slower.
         stopped_because: Why the search ended.
+        rungs_left: Numbers of burst-buffer nodes that it has not come to, though it would have.
         decisions: In order.
         warnings: For the user (oversubscription, settings that cannot act, ...).
         searched: Tunable name to the values tried.
@@ -254,6 +256,7 @@ class StudyResult(Compared):
     winner: Trial | None = None
     improved: bool = False
     stopped_because: str = ""
+    rungs_left: tuple[RungAhead, ...] = ()
     decisions: tuple[Decision, ...] = ()
     warnings: tuple[str, ...] = ()
     searched: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

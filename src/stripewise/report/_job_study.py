@@ -99,6 +99,8 @@ def job_study(
         controller_requests=facts.controller_requests,
         hints=hints.text.strip() if hints is not None else "",
         hints_lost=hints.lost if hints is not None else (),
+        rungs_left=result.rungs_left,
+        stopped_because=result.stopped_because,
     )
 
 

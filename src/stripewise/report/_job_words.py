@@ -31,6 +31,7 @@ from stripewise.report._text import (
     plural,
 )
 from stripewise.report._verdict import faster
+from stripewise.strategies import span_text
 from stripewise.text import printable
 
 _CLEAR = 0.05
@@ -81,7 +82,17 @@ def speedup_words(speedup: Speedup) -> str:
 
 def conclusions(study: JobStudy) -> list[str]:
     """Say what follows from the rungs, with the runs that show it."""
-    every = (_best, _fewer_nodes, _scaling, _aggregators, _striping, _hybrid, _staging, _failed)
+    every = (
+        _best,
+        _rungs_left,
+        _fewer_nodes,
+        _scaling,
+        _aggregators,
+        _striping,
+        _hybrid,
+        _staging,
+        _failed,
+    )
     return [text for one in every for text in one(study)]
 
 
@@ -102,6 +113,21 @@ def _best(study: JobStudy) -> Iterator[str]:
             f" the whole run {known(best.elapsed_seconds)} instead of"
             f" {known(first.elapsed_seconds)}."
         )
+
+
+def _rungs_left(study: JobStudy) -> Iterator[str]:
+    """Say which numbers of burst-buffer nodes were not tried for lack of trials."""
+    left = study.rungs_left
+    if not left:
+        return
+    nodes = ", ".join(str(rung.nodes) for rung in left)
+    more = span_text(left[-1].fewest_trials, left[-1].most_trials)
+    which = "it" if len(left) == 1 else "the last of them"
+    trials = "trial" if more == "1" else "trials"
+    yield (
+        f"Rungs not reached: {nodes} burst-buffer nodes ({printable(study.stopped_because)})."
+        f" To reach {which} takes {more} more {trials}: go on with --resume and larger limits."
+    )
 
 
 def _fewer_nodes(study: JobStudy) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from stripewise.strategies import last_text, reach_text
 from stripewise.study import JobsAhead
 from stripewise.text import plural, printable
 
@@ -26,6 +27,8 @@ def job_plan_lines(plan: JobsAhead) -> Iterator[str]:
         yield f" burst buffer    {plan.tier}{where}; numbers of nodes to try: {numbers}"
     else:
         yield " burst buffer    none here; the settings of MPI-IO are tried"
+    if len(plan.rungs) > 1:
+        yield f" rungs           {_reach(plan)}"
     how = "many runs in each allocation" if plan.shared else "a job for each run"
     limit = _minutes(plan.allocation_seconds)
     yield f" jobs            {plural(plan.nodes, 'compute node')}, {how}, time limit {limit}"
@@ -43,6 +46,14 @@ def job_plan_lines(plan: JobsAhead) -> Iterator[str]:
     for text in plan.warnings:
         yield f" warning         {text}"
     yield " nothing was submitted"
+
+
+def _reach(plan: JobsAhead) -> str:
+    """Say how many numbers of burst-buffer nodes the trials reach, as far as that is known."""
+    if plan.trials is not None:
+        return reach_text(plan.rungs, plan.trials)
+    how_many = "how many trials the budget holds is not known before the baseline"
+    return f"{plural(len(plan.rungs), 'rung')}; {last_text(plan.rungs)}; {how_many}"
 
 
 def _one_line(text: str) -> str:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from stripewise.strategies._registry import create as create
     from stripewise.strategies._registry import find_strategy as find_strategy
     from stripewise.strategies._registry import strategy_names as strategy_names
+    from stripewise.strategies._rungs_ahead import last_text as last_text
+    from stripewise.strategies._rungs_ahead import reach_text as reach_text
+    from stripewise.strategies._rungs_ahead import rungs_ahead as rungs_ahead
+    from stripewise.strategies._rungs_ahead import span_text as span_text
     from stripewise.strategies._seeded import SeededStrategy as SeededStrategy
 else:
     __getattr__, __all__ = lazy_exports(__name__)

@@ -24,6 +24,8 @@ class Strategy(ABC):
     """One line for people."""
     declared: tuple[StrategyOption, ...] = ()
     """Options that the user may give."""
+    climbs_nodes: bool = False
+    """Whether it tries the numbers of burst-buffer nodes one after the other, as rungs."""
     noise: float = 0.05
     """Relative difference of `io_ratio` that means nothing; the study sets it before `tell`."""
 

@@ -45,6 +45,8 @@ class BurstBufferRules(RulesStrategy):
     are varied once, on the number of nodes that was best.
     """
 
+    climbs_nodes = True
+
     @classmethod
     def refine(cls, space: Space, facts: ProgramFacts) -> Space:
         """Return the space with powers of two for a burst buffer."""

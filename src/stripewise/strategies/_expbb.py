@@ -62,6 +62,7 @@ class ExpbbStrategy(StepwiseStrategy):
             "share of the run above which a small file that all ranks share is costly", maximum=1,
         ),
     )  # fmt: skip
+    climbs_nodes = True
 
     @classmethod
     def refine(cls, space: Space, facts: ProgramFacts) -> Space:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from stripewise.study._cases import read_cases as read_cases
     from stripewise.study._interrupts import Interrupts as Interrupts
     from stripewise.study._job_options import JobOptions as JobOptions
-    from stripewise.study._job_tools import JobsAhead as JobsAhead
-    from stripewise.study._job_tools import plan_jobs as plan_jobs
+    from stripewise.study._jobs_ahead import JobsAhead as JobsAhead
+    from stripewise.study._jobs_ahead import plan_jobs as plan_jobs
     from stripewise.study._journal import Journal as Journal
     from stripewise.study._journal import parse_journal as parse_journal
     from stripewise.study._ledger import Ledger as Ledger

@@ -13,6 +13,8 @@ from stripewise.study._ledger import Ledger
 from stripewise.study._options import DEFAULT_TRIALS, MINIMUM_RUNS, TRIALS_OF_JOBS, StudyOptions
 from stripewise.study._statistics import LOOKS
 
+NO_LIMIT = 10**6
+"""Trials where another limit ends the search."""
 TRIAL_RUNS = 2
 """Runs that a trial of one case takes at least: itself and a baseline run beside it."""
 
@@ -48,6 +50,17 @@ class Budget:
     def trial_runs(self) -> int:
         """Runs that a trial takes at least, over all cases."""
         return TRIAL_RUNS * self.n_cases
+
+    def trials_within(self, run_seconds: float) -> int:
+        """Return how many trials the limits hold at most, if runs take as long as a baseline's."""
+        run_seconds = max(run_seconds, 1e-9)
+        limits = [self.runs] if self.runs is not None else []
+        if self.seconds is not None:
+            limits.append(int(self.seconds / run_seconds))
+        if self.node_seconds is not None:
+            limits.append(int(self.node_seconds / run_seconds / self.nodes))
+        beside = (MINIMUM_RUNS - TRIAL_RUNS) * self.n_cases
+        return min([self.trials, *(max(0, n - beside) // self.trial_runs for n in limits)])
 
     def why_no_trial(self, trials_done: int, run_seconds: float, begin_now: int = 0) -> str:
         """Say why no further trial may begin; "" if one may.
@@ -127,11 +140,7 @@ def make_budget(options: StudyOptions, policy: Policy, ledger: Ledger, nodes: in
         ledger: Of the study.
         nodes: That one run has.
     """
-    trials = options.trials
-    if trials is None:
-        limits = (options.runs, options.time_seconds, options.node_hours)
-        usual = TRIALS_OF_JOBS if options.job is not None else DEFAULT_TRIALS
-        trials = 10**6 if any(limit is not None for limit in limits) else usual
+    trials = most_trials(options)
     capped = policy.max_trials is not None and policy.max_trials < trials
     n_cases = len(options.all_cases)
     runs = [limit for limit in (options.runs, policy.max_runs) if limit is not None]
@@ -147,3 +156,12 @@ def make_budget(options: StudyOptions, policy: Policy, ledger: Ledger, nodes: in
         why=" (the policy's limit)" if capped else "",
         n_cases=n_cases,
     )
+
+
+def most_trials(options: StudyOptions) -> int:
+    """Return the limit on the number of configurations; `NO_LIMIT` where another one is given."""
+    if options.trials is not None:
+        return options.trials
+    limits = (options.runs, options.time_seconds, options.node_hours)
+    usual = TRIALS_OF_JOBS if options.job is not None else DEFAULT_TRIALS
+    return NO_LIMIT if any(limit is not None for limit in limits) else usual

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from stripewise.errors import StripewiseError, StudyError, UsageError
 from stripewise.launch import Launcher, SlurmLauncher
@@ -12,9 +12,8 @@ from stripewise.model import JobFigures, StudyResult
 from stripewise.runtime import Runtime
 from stripewise.slurm import Slurm
 from stripewise.study._ledger import Ledger
-from stripewise.study._options import MINIMUM_RUNS, TRIALS_OF_JOBS, StudyOptions
+from stripewise.study._options import StudyOptions
 from stripewise.study._prepared_job import PreparedJob, prepare_job
-from stripewise.study._statistics import LOOKS
 from stripewise.study._tuned_script import write_tuned_script
 from stripewise.text import plural
 from stripewise.workspace import InputSnapshot
@@ -36,7 +35,16 @@ def with_job(options: StudyOptions) -> StudyOptions:
         return options
     if options.cases or options.storage is not None:
         raise UsageError("a job script is tuned alone: leave --case, --cases and --on out")
-    prepared = prepare_job(options, Slurm(), again=options.resume)
+    return with_prepared(options, prepare_job(options, Slurm(), again=options.resume))
+
+
+def with_prepared(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
+    """Return the options with what a look at the script and the cluster has shown.
+
+    Raises:
+        UsageError: The script does not say how many ranks there are, and has to.
+    """
+    assert options.job is not None
     job = replace(
         options.job,
         bb_nodes=prepared.bb_nodes,
@@ -102,77 +110,6 @@ def job_launcher(
         per_run=options.job.per_run,
     )
     return launcher, prepared
-
-
-@dataclass(frozen=True)
-class JobsAhead:
-    """What a study of a job script would submit.
-
-    Attributes:
-        script / step / line: The script and its launch line, as written.
-        nodes: Compute nodes of a run.
-        tier / pool: Kind of burst buffer, and where its nodes come from.
-        bb_nodes: Numbers of its nodes to try.
-        shared: Whether many runs are made in one allocation.
-        allocation_seconds / run_seconds: Time limits; None: not known.
-        most_runs: Executions, as far as the limits allow them.
-        least_runs: Of a study that tries one configuration.
-        node_hours: That the runs may take at most, if each one took its time limit; None: there
-            is no limit.
-        budget: In node-hours; None: none.
-        warnings: For the user.
-    """
-
-    script: str
-    step: int
-    line: str
-    nodes: int
-    tier: str
-    pool: str
-    bb_nodes: tuple[int, ...]
-    shared: bool
-    allocation_seconds: float | None
-    run_seconds: float | None
-    most_runs: int
-    least_runs: int
-    node_hours: float | None
-    budget: float | None
-    warnings: tuple[str, ...] = ()
-
-
-def plan_jobs(options: StudyOptions) -> JobsAhead:
-    """Say what a study of a job script would submit; submit nothing.
-
-    Raises:
-        UsageError: What is asked for cannot run here.
-        StorageError: Too few burst-buffer nodes are free.
-    """
-    assert options.job is not None
-    prepared = prepare_job(options, Slurm())
-    jobs = prepared.jobs
-    trials = options.trials if options.trials is not None else TRIALS_OF_JOBS
-    least = MINIMUM_RUNS
-    runs = min(least + 3 * trials + 4 * LOOKS[-1], options.runs or 10**9)
-    hours = None if jobs.wall_seconds is None else runs * jobs.nodes * jobs.wall_seconds / 3600
-    if hours is not None and options.node_hours is not None:
-        hours = min(hours, options.node_hours)
-    return JobsAhead(
-        script=jobs.script.name,
-        step=prepared.launch.number,
-        line=prepared.launch.text,
-        nodes=jobs.nodes,
-        tier=jobs.tier.name,
-        pool=jobs.pool.name if jobs.pool else "",
-        bb_nodes=prepared.bb_nodes,
-        shared=not options.job.per_run,
-        allocation_seconds=jobs.allocation_seconds,
-        run_seconds=jobs.wall_seconds,
-        most_runs=runs,
-        least_runs=least,
-        node_hours=hours,
-        budget=options.node_hours,
-        warnings=prepared.warnings,
-    )
 
 
 def described_job(prepared: PreparedJob) -> dict[str, str]:

@@ -30,6 +30,7 @@ from stripewise.study._case_runs import CaseRuns
 from stripewise.study._context import Context
 from stripewise.study._places import Places
 from stripewise.study._proposals import Proposals
+from stripewise.study._reach import rungs_of, say_reach
 from stripewise.study._search_result import SearchResult
 from stripewise.study._slot import Steps
 from stripewise.study._trial_runs import TrialRuns
@@ -51,6 +52,7 @@ class Search:
     def run(self) -> SearchResult:
         """Search; everything that the journal holds already is taken from it."""
         result, places = self._result, self._context.side_by_side()
+        say_reach(self._context)
         self._begin_trials(places)
         while places.busy:
             trial = self._next_trial(places)
@@ -63,6 +65,9 @@ class Search:
             self._context.observer.trial_finished(trial, self._context.budget.trials, best)
             self._proposals.tell(trial, noise)
             self._begin_trials(places)
+        result.rungs_left = rungs_of(
+            self._context, [(one, self._noise(one.number)) for one in result.trials]
+        )
         return result
 
     def _begin_trials(self, places: Places[Trial]) -> None:

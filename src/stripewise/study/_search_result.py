@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stripewise.model import Trial, TrialState, Verification, VerificationStatus
+from stripewise.model import RungAhead, Trial, TrialState, Verification, VerificationStatus
 from stripewise.study._ensemble import merge_verifications
 
 _AS_FAST = 0.25
@@ -15,11 +15,15 @@ _AS_FAST = 0.25
 
 @dataclass
 class SearchResult:
-    """Trials in order, what their outputs showed (by trial and case), why the search ended."""
+    """Trials in order, what their outputs showed (by trial and case), why the search ended.
+
+    `rungs_left` are the numbers of burst-buffer nodes that it has not come to.
+    """
 
     trials: list[Trial] = field(default_factory=list)
     verifications: dict[int, dict[str, Verification]] = field(default_factory=dict)
     stopped_because: str = ""
+    rungs_left: tuple[RungAhead, ...] = ()
 
     def candidates(self) -> list[Trial]:
         """Return trials that were faster than the baseline, the fastest first."""
