@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+import io
 from random import Random
 
 from stripewise.model import RunRole
+from stripewise.report import progress_observer
+from stripewise.report._digest import digest
+from stripewise.report._text import format_ratio, format_seconds, plural
 from support.study_fakes import KNOB, FakeLauncher, lognormal
 
 BUFFER = "mpiio.ind_wr_buffer_size"
@@ -30,6 +34,21 @@ def test_what_is_close_to_the_best_is_run_again(run_fake):
     roles = [entry.role for entry in result.runs]
     last_trial = len(roles) - 1 - roles[::-1].index(RunRole.TRIAL)
     assert last_trial < roles.index(RunRole.PAIR_WINNER)
+
+
+def test_what_is_shown_last_of_a_trial_is_what_the_result_says(run_fake):
+    """Also of those that are run again before the pairs, after the line of their first run."""
+    launcher = FakeLauncher(close, lambda random: 1 + 0.12 * Random(random.random()).random())
+    stream = io.StringIO()
+    result = run_fake(launcher, trials=8, seed=3, observer=progress_observer(stream))
+    lines = [line.split() for line in stream.getvalue().splitlines()]
+    last = {words[1].partition("/")[0]: words for words in lines if words[:1] == ["trial"]}
+    assert any(words[1].isdigit() for words in last.values())
+    for trial in result.trials:
+        figures = digest(trial.measurements)
+        shown = f"I/O {format_seconds(figures.io_seconds)} {format_ratio(1 / trial.io_ratio)}x"
+        words = " ".join(last[str(trial.number)])
+        assert f"{shown} {plural(figures.n_runs, 'run')}" in words
 
 
 def test_one_clear_winner_is_not_run_again(run_fake):

@@ -88,13 +88,16 @@ class ProgressObserver(Observer):
         self._update(total=most, completed=number - 1)
 
     def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:
-        bad = trial.state in (TrialState.FAILED, TrialState.LOST, TrialState.REJECTED)
         best = f"best so far {format_ratio(1 / best_ratio)}x"
         if not 0 < best_ratio < 1:
             best = "no better yet"
         number = f"trial {f'{trial.number}/{most}':>5}"
-        self._say(number, f"{trial_phrase(trial)}   ({best})", "red" if bad else "")
+        self._say(number, f"{trial_phrase(trial)}   ({best})", _style(trial))
         self._update(total=most, completed=trial.number, best=best)
+
+    def trial_repeated(self, trial: Trial) -> None:
+        text = f"{trial_phrase(trial)}   (run again: medians of its runs)"
+        self._say(f"trial {trial.number:>5}", text, _style(trial))
 
     def verified(self, trial: Trial, verification: Verification, case: str = "") -> None:
         bad = verification.status is VerificationStatus.DIFFERENT
@@ -130,6 +133,11 @@ class ProgressObserver(Observer):
 
     def _fit(self, text: str) -> str:
         return fit_encoding(text, self._console.encoding)
+
+
+def _style(trial: Trial) -> str:
+    bad = trial.state in (TrialState.FAILED, TrialState.LOST, TrialState.REJECTED)
+    return "red" if bad else ""
 
 
 def _of(case: str) -> str:

@@ -90,7 +90,7 @@ def _may_run_again(context: Context, trials: list[int]) -> bool:
 
 
 def _run_again(context: Context, trial: Trial, noise: float) -> Trial:
-    """Run a trial and the baseline beside it once more; return what all its runs say.
+    """Run a trial and the baseline beside it once more; return and show what all its runs say.
 
     A run that was ended from outside says nothing: the trial is what it was.
     """
@@ -99,7 +99,10 @@ def _run_again(context: Context, trial: Trial, noise: float) -> Trial:
     context.carry_out(runs.bring_to(rounds + 1, 0))
     runs.release()
     outcome = runs.outcome(noise)
-    return trial if outcome.state is TrialState.LOST else outcome
+    if outcome.state is TrialState.LOST:
+        return trial
+    context.observer.trial_repeated(outcome)
+    return outcome
 
 
 def _judge(context: Context, trial: Trial) -> Verdict | None:

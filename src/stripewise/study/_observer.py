@@ -42,6 +42,9 @@ class Observer:
     def trial_finished(self, trial: Trial, most: int, best_ratio: float) -> None:
         """A trial ended; `best_ratio` is the best I/O time relative to the baseline."""
 
+    def trial_repeated(self, trial: Trial) -> None:
+        """A trial was run once more before the pairs: what it gave is that of all its runs."""
+
     def verified(self, trial: Trial, verification: Verification, case: str = "") -> None:
         """A trial's output in a case was compared with the baseline's."""
 
