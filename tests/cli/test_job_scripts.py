@@ -199,6 +199,21 @@ def test_hostile_names_of_scripts(cluster, name) -> None:
     assert cluster.tune(name, "--dry-run", "--json").json["dry_run"] is True
 
 
+@pytest.mark.parametrize("words", [("run.sh",), ("run.sh", "--dry-run"), ("--", "./writer")])
+def test_a_directory_with_a_colon_is_refused_at_once(cluster, monkeypatch, words) -> None:
+    names = cluster.names
+    said = cluster.tune("--study-dir", "a:b", *words)
+    said.error("the study's directory a:b has a colon", "without a colon with --study-dir")
+    assert cluster.names == names
+    place = cluster.work / "x:y"
+    place.mkdir()
+    (place / "run.sh").write_text(SCRIPT)
+    monkeypatch.chdir(place)
+    cluster.tune(*words).error(f"directory {place}/", ".stripewise has a colon", "--study-dir")
+    assert os.listdir(place) == ["run.sh"]
+    assert cluster.fake.calls == []
+
+
 # ---- the command line -----------------------------------------------------------------------
 
 

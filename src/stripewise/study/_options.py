@@ -17,6 +17,7 @@ from stripewise.runtime import program_name
 from stripewise.study._cases import CASE_WORD, Case, case_directory, check_cases
 from stripewise.study._job_options import JobOptions
 from stripewise.study._statistics import LOOKS
+from stripewise.text import printable
 from stripewise.tunables import SafetyClass
 
 DEFAULT_TRIALS = 20
@@ -116,6 +117,7 @@ class StudyOptions:
                 "no command to tune; give it after --, as in: tune -- mpiexec ./a.out"
             )
         check_cases(self.cases)
+        self._check_directory()
         if self.allow not in CLASSES:
             raise UsageError(f"allow must be one of {', '.join(CLASSES)}, not {self.allow!r}")
         if self.trials is not None and self.trials < 1:
@@ -128,6 +130,23 @@ class StudyOptions:
             raise UsageError(
                 f"--runs {self.runs} is too few: warm-up, 3 baselines, one trial and {LOOKS[0]} "
                 f"pairs{of} take {least}"
+            )
+
+    def _check_directory(self) -> None:
+        """Refuse a study's directory that runs cannot be told of.
+
+        Raises:
+            UsageError: With the remedy.
+        """
+        if not (self.command or self.cases or self.directory):
+            return
+        path = str(self.study_directory)
+        if ":" in path:
+            given = self.directory if ":" in str(self.directory) else path
+            raise UsageError(
+                f"the study's directory {printable(str(given))} has a colon in its name, which "
+                "separates the directories that a run is told of: name one without a colon with "
+                "--study-dir"
             )
 
     @property
