@@ -182,9 +182,25 @@ def test_names_that_directives_cannot_hold(cluster, monkeypatch) -> None:
     place.mkdir()
     (place / "run.sh").write_text(SCRIPT)
     monkeypatch.chdir(place)
-    cluster.tune("run.sh").error("cannot be staged", "a link will do")
+    cluster.tune("run.sh").error("cannot be staged", "--stage-out", "use a link")
     assert cluster.tune("run.sh", "--tier", "none", "--dry-run").code == 0
     assert os.listdir(place) == ["run.sh"]
+
+
+def test_names_beside_the_script_that_directives_cannot_hold(cluster) -> None:
+    (cluster.work / "a b").touch()
+    words = ("run.sh", "--dry-run")
+    said = cluster.tune(*words).out
+    assert "no script for the burst buffer can be written in the end: " in said
+    assert "a b' cannot be staged: directives cannot quote white space" in said
+    assert "name a directory without them with --stage-in (for results: --stage-out)" in said
+    (cluster.work / "in").mkdir()
+    more = ("--stage-in", f"{cluster.work}/in")
+    assert "cannot be staged" not in cluster.tune(*words, *more).out
+    cluster.write(SCRIPT, "c d.sh")
+    words = ("c d.sh", "--dry-run", *more)
+    assert "c d.results' cannot be staged" in cluster.tune(*words).out
+    assert "cannot be staged" not in cluster.tune(*words, "--stage-out", f"{cluster.work}/out").out
 
 
 @pytest.mark.parametrize("name", ["a b.sh", "q'\"$(touch canary).sh", "n\new.sh", "caf\udce9.sh"])
@@ -195,7 +211,7 @@ def test_hostile_names_of_scripts(cluster, name) -> None:
     refused(cluster, cluster.tune("--", name), "is a job script")
     said = cluster.tune(name, "--dry-run")
     assert said.code == 0, said
-    assert len(said.out.splitlines()) == 7
+    assert len(said.out.splitlines()) == 7 + said.out.count("cannot be staged")
     assert cluster.tune(name, "--dry-run", "--json").json["dry_run"] is True
 
 

@@ -276,7 +276,7 @@ def test_a_hostile_name_of_a_script(cluster) -> None:
     name = "-q'\"$(touch canary)\udce9.sh"
     cluster.script.unlink()
     path = cluster.write(SCRIPT.replace("solve", "a;$(touch$IFS-canary)"), name)
-    said = cluster.tune(f"./{name}", *SHORT)
+    said = cluster.tune(f"./{name}", *SHORT, "--stage-out", str(cluster.work / "out"))
     assert said.code == 0, said
     made = path.with_name(f"{path.stem}.tuned.sh")
     assert revert(made.read_bytes()) == path.read_bytes()

@@ -288,6 +288,19 @@ def test_hostile_names(tmp_path, name) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_of_scripts_whose_results_are_copied_back(tmp_path, name) -> None:
+    left = Left(tmp_path, name=f"{name}.sh")
+    if name == "-dash":
+        assert left.run(left.write(job(burst_buffer_nodes=1)).path)
+        return
+    with pytest.raises(UsageError, match=r"results' cannot be staged.*--stage-out"):
+        left.write(job(burst_buffer_nodes=1))
+    assert not list(left.work.glob("*.tuned.sh"))
+    made = left.write(job(burst_buffer_nodes=1), stage_out=f"{left.work}/out")
+    assert b"destination=%s/out\n" % os.fsencode(left.work) in made.path.read_bytes()
+
+
+@pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_of_inputs(left, name) -> None:
     left.entries[name] = Entry("file")
     path = os.fsencode(left.work) + b"/" + os.fsencode(name)

@@ -13,7 +13,7 @@ from stripewise.jobs._changes import Changes
 from stripewise.jobs._rewrite import rewrite
 from stripewise.jobs._script import JobScript
 from stripewise.model import JobSettings
-from stripewise.tiers import Pool, Tier, TierRequest
+from stripewise.tiers import Pool, Tier, TierRequest, check_path
 
 MOST_STAGED = 200
 """So many lines of staging at most; more make the script unreadable (assumed)."""
@@ -50,6 +50,9 @@ class OnTier:
         """
         if self.request is None:
             return ()
+        for path in (self.request.stage_in, self.request.stage_out):
+            if path is not None:
+                check_path(path)
         lines = self.tier.directives(self.request, self.pool)
         if self.request.stage_in is not None or not self.inputs:
             return lines

@@ -23,6 +23,7 @@ from stripewise.slurm import (
 )
 from stripewise.study._job_options import JobOptions
 from stripewise.study._options import StudyOptions
+from stripewise.study._tuned_script import results_place
 from stripewise.text import printable
 from stripewise.tiers import Pool, Tier, TierRequest, find_tier, ladder, tier_of_words, variable_of
 
@@ -426,15 +427,18 @@ def _too_short(options: StudyOptions, jobs: ScriptJobs) -> list[str]:
 
 
 def _unstaged(options: StudyOptions, jobs: ScriptJobs) -> str:
-    """Return why the files beside the script cannot be staged in; "" if they can.
+    """Return why the files beside the script, or results, cannot be staged; "" if they can.
 
     The study copies them itself and would fail only with the script that it leaves.
     """
     job = options.job
-    if job is None or job.stage_in or jobs.own is not None or jobs.tier.name == "none":
+    if job is None or jobs.own is not None or jobs.tier.name == "none":
         return ""
-    request = replace(jobs.ask, nodes=jobs.ask.nodes or 1, stage_out=options.origin)
     path = Path(job.script)
+    results = Path(job.stage_out) if job.stage_out else results_place(options.origin / path)
+    request = replace(jobs.ask, nodes=jobs.ask.nodes or 1, stage_out=results)
+    if job.stage_in:
+        request = replace(request, stage_in=Path(job.stage_in))
     left_out = {path.name, f"{path.stem}.tuned{path.suffix}", options.study_directory.name}
     try:
         with os.scandir(options.origin) as entries:

@@ -84,7 +84,7 @@ def write_tuned_script(
     exports = _exports(jobs, configuration) if is_cray else {}
     wrap: tuple[str, ...] = ()
     hybrid = job.burst_buffer_files is not None
-    own_place = script_path.with_name(f"{script_path.stem}{RESULTS}")
+    own_place = results_place(script_path)
     results = Path(stage_out) if stage_out else snapshot.source if hybrid else own_place
     left_out = {script_path.name, target.name, own_place.name}
     on = _on_tier(jobs, job, snapshot, stage_in, results, left_out)
@@ -105,6 +105,11 @@ def write_tuned_script(
         notes=notes,
     )
     return TunedScript(_written(target, study, text, script_path), hints)
+
+
+def results_place(script_path: Path) -> Path:
+    """Return the directory to which a job copies its results, if the user names none."""
+    return script_path.with_name(f"{script_path.stem}{RESULTS}")
 
 
 def _of_tasks(configuration: Configuration) -> Configuration:

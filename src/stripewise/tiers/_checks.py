@@ -97,8 +97,9 @@ def check_path(path: Path) -> None:
         raise UsageError(f"{printable(str(path))}: a staged directory needs an absolute path")
     if not _PATH.fullmatch(str(path)) or printable(str(path)) != str(path):
         raise UsageError(
-            f"{printable(str(path))!r} cannot be staged: directives cannot quote, so use a path "
-            "without white space, quotes, $, \\ and control characters (a link will do)"
+            f"{printable(str(path))!r} cannot be staged: directives cannot quote white space, "
+            "quotes, $, \\ and control characters; name a directory without them with --stage-in "
+            "(for results: --stage-out), or use a link"
         )
 
 
