@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.job_cluster import SCRIPT, JobCluster, job_cluster
+from support.job_scripts import HOSTILE_NAMES
 
 SLIDE = """\
 #!/bin/bash
@@ -182,19 +183,7 @@ def test_the_sites_own_lines(cluster) -> None:
     assert 'cd "${BB_DIR:?}"' in out
 
 
-HOSTILE = [
-    "a b",
-    "q'\"x",
-    "$(touch canary)",
-    "`touch canary`",
-    "n\new",
-    "-dash",
-    "caf\udce9",
-    ";x",
-]
-
-
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_names(cluster, tmp_path, name) -> None:
     text = SCRIPT.replace("solve", "a;$(touch$IFS-canary)")
     path = cluster.write(text, f"{name}.sh")

@@ -26,6 +26,7 @@ from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tiers import Pool, TierRequest, find_tier
 from stripewise.workspace import InputSnapshot
 from stripewise.workspace._snapshot import Entry
+from support.job_scripts import HOSTILE_NAMES
 
 GIB = 1 << 30
 POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
@@ -259,19 +260,7 @@ def test_a_directory_of_nodes_keeps_no_results(left) -> None:
         left.write(job(burst_buffer_nodes=1), tier="directory", jobs=jobs)
 
 
-HOSTILE = [
-    "a b",
-    "q'\"x",
-    "$(touch canary)",
-    "`touch canary`",
-    "n\new",
-    "-dash",
-    "caf\udce9",
-    ";x",
-]
-
-
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_names(tmp_path, name) -> None:
     left = Left(tmp_path, f"w{name}" if name != "-dash" else name, f"{name}.sh")
     left.study = tmp_path / f"study {name}"
@@ -287,7 +276,7 @@ def test_hostile_names(tmp_path, name) -> None:
     assert str(refused.value).isprintable()
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_names_of_scripts_whose_results_are_copied_back(tmp_path, name) -> None:
     left = Left(tmp_path, name=f"{name}.sh")
     if name == "-dash":
@@ -300,7 +289,7 @@ def test_hostile_names_of_scripts_whose_results_are_copied_back(tmp_path, name) 
     assert b"destination=%s/out\n" % os.fsencode(left.work) in made.path.read_bytes()
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_hostile_names_of_inputs(left, name) -> None:
     left.entries[name] = Entry("file")
     path = os.fsencode(left.work) + b"/" + os.fsencode(name)

@@ -8,6 +8,17 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+HOSTILE_NAMES = [
+    "a b",
+    "q'\"x",
+    "$(touch canary)",
+    "`touch canary`",
+    "n\new",
+    "-dash",
+    "caf\udce9",
+    ";x",
+]
+"""Names of files that a shell or a directive would take for something else."""
 _FILES = Path(__file__).parent.parent / "jobs" / "scripts"
 _HEAD = re.compile(r"@@ (\S+)(?: \[([\w,]+)\])? ::(.*)")
 

@@ -106,12 +106,12 @@ class Tier(ABC):
     needs_pool: bool = True
 
     def capacity_bytes(self, nodes: int, pool: Pool) -> int:
-        """Return the capacity to ask for to get exactly this many nodes of a pool."""
-        return nodes * pool.granularity_bytes
+        """Return the capacity to ask for to get exactly this many nodes of a pool; 0: none."""
+        return nodes * pool.granularity_bytes if self.sized else 0
 
     def nodes_of(self, capacity_bytes: int, pool: Pool) -> int:
-        """Return how many nodes of a pool a capacity takes."""
-        return -(-capacity_bytes // max(1, pool.granularity_bytes))
+        """Return how many nodes of a pool a capacity takes; 0 where none are chosen."""
+        return 0 if not self.sized else -(-capacity_bytes // max(1, pool.granularity_bytes))
 
     @abstractmethod
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:

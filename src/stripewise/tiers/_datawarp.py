@@ -8,14 +8,14 @@ Source: DataWarp user guide (S-2558); Slurm's Burst Buffer Guide; documented.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.tiers._base import Pool, Tier, TierRequest
 from stripewise.tiers._checks import check_path
 from stripewise.tiers._sizes import burst_size_text
-from stripewise.tiers._words import below, capacity_of, options_of, place_in
+from stripewise.tiers._stages import Line, directives_of, with_stage, with_stages
+from stripewise.tiers._words import below, capacity_of, options_of
 
 _GIB = 1 << 30
 _MIB = 1 << 20
@@ -81,37 +81,19 @@ class DataWarpTier(Tier):
 
     def read(self, words: Sequence[Sequence[str]]) -> TierRequest | None:
         """Return the request of the jobdw or persistentdw line, with its staging."""
-        lines = [line for line in words if len(line) > 1 and line[0] == "#DW"]
+        lines = directives_of(words)
         first = next((line for line in lines if line[1] in ("jobdw", "persistentdw")), None)
         if first is None or not (request := _allocation(first)):
             return None
-        kept: list[str] = []
-        places: list[str] = []
-        for line in lines:
-            if line is first:
-                continue
-            stage = self._staged(request, line)
-            if stage is None or places not in ([], [stage.place]):
-                kept.append(" ".join(line))
-                continue
-            places = [stage.place]
-            request = stage
-        return replace(request, kept=tuple(kept))
+        return with_stages(request, [line for line in lines if line is not first], self._staged)
 
-    def _staged(self, request: TierRequest, line: Sequence[str]) -> TierRequest | None:
+    def _staged(self, request: TierRequest, line: Line) -> TierRequest | None:
         """Return the request with a stage line; None if the line has to stay as it is."""
         options = options_of(line[2:])
-        ways = {"stage_in": ("source", "destination"), "stage_out": ("destination", "source")}
-        if line[1] not in ways or options.get("type") != "directory" or len(options) != 3:
+        if options.get("type") != "directory" or len(options) != 3:
             return None
-        outside, inside = ways[line[1]]
-        place = place_in(options.get(inside, ""), self.directory_variable(request))
-        path = options.get(outside, "")
-        if place is None or not path.startswith("/"):
-            return None
-        if line[1] == "stage_in":
-            return None if request.stage_in else replace(request, stage_in=Path(path), place=place)
-        return None if request.stage_out else replace(request, stage_out=Path(path), place=place)
+        variable = self.directory_variable(request)
+        return with_stage(request, line, variable, "stage_in", "stage_out")
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
         """Also refuse what DataWarp has not."""

@@ -23,14 +23,6 @@ class DirectoryTier(Tier):
     summary = "a directory that exists in the job: $TMPDIR, /local/$SLURM_JOB_ID, a flash pool"
     sized = False
 
-    def capacity_bytes(self, nodes: int, pool: Pool) -> int:
-        """Return 0: nothing is asked for."""
-        return 0
-
-    def nodes_of(self, capacity_bytes: int, pool: Pool) -> int:
-        """Return 0: it has no nodes to choose from."""
-        return 0
-
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
         """Return no lines of its own."""
         return request.kept

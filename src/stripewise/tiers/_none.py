@@ -16,14 +16,6 @@ class NoTier(Tier):
     summary = "no tier: the parallel file system"
     sized = False
 
-    def capacity_bytes(self, nodes: int, pool: Pool) -> int:
-        """Return 0."""
-        return 0
-
-    def nodes_of(self, capacity_bytes: int, pool: Pool) -> int:
-        """Return 0."""
-        return 0
-
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
         """Return no lines."""
         return ()

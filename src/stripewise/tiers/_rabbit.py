@@ -9,14 +9,14 @@ documented.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.tiers._base import Pool, Tier, TierRequest
 from stripewise.tiers._checks import check_path
 from stripewise.tiers._sizes import burst_size_text
-from stripewise.tiers._words import below, capacity_of, options_of, place_in
+from stripewise.tiers._stages import Line, directives_of, with_stage, with_stages
+from stripewise.tiers._words import below, capacity_of, options_of
 
 _TYPES = ("lustre", "xfs", "gfs2", "raw")
 _DEFAULT_NAME = "stripewise"
@@ -69,40 +69,19 @@ class RabbitTier(Tier):
 
     def read(self, words: Sequence[Sequence[str]]) -> TierRequest | None:
         """Return the request of the jobdw or persistentdw line, with its copies."""
-        lines = [line for line in words if len(line) > 1 and line[0] == "#DW"]
+        lines = directives_of(words)
         first = next((line for line in lines if _is_rabbit(line)), None)
         if first is None:
             return None
-        request = _allocation(first)
-        kept: list[str] = []
-        places: list[str] = []
-        for line in lines:
-            if line is first:
-                continue
-            copied = self._copied(request, line)
-            if copied is None or places not in ([], [copied.place]):
-                kept.append(" ".join(line))
-                continue
-            places = [copied.place]
-            request = copied
-        return replace(request, kept=tuple(kept))
+        others = [line for line in lines if line is not first]
+        return with_stages(_allocation(first), others, self._copied)
 
-    def _copied(self, request: TierRequest, line: Sequence[str]) -> TierRequest | None:
+    def _copied(self, request: TierRequest, line: Line) -> TierRequest | None:
         """Return the request with a copy line; None if the line has to stay as it is."""
-        options = options_of(line[2:])
-        source, destination = options.get("source", ""), options.get("destination", "")
-        if len(options) != 2 or line[1] not in ("copy_in", "copy_out"):
+        if len(options_of(line[2:])) != 2:
             return None
         variable = self.directory_variable(request)
-        if line[1] == "copy_in":
-            place = place_in(destination, variable)
-            if place is None or not source.startswith("/") or request.stage_in:
-                return None
-            return replace(request, stage_in=Path(source), place=place)
-        place = place_in(source, variable)
-        if place is None or not destination.startswith("/") or request.stage_out:
-            return None
-        return replace(request, stage_out=Path(destination), place=place)
+        return with_stage(request, line, variable, "copy_in", "copy_out")
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
         """Also refuse what Rabbit has not."""
