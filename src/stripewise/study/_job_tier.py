@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The burst buffer of a job script's study: its kind, its pools, how many nodes to try."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from stripewise.errors import UsageError
+from stripewise.jobs import JobScript
+from stripewise.launch import ScriptJobs
+from stripewise.slurm import BurstBuffers, Slurm, SlurmAwayError, SlurmError, parse_burst
+from stripewise.study._job_options import JobOptions
+from stripewise.text import printable
+from stripewise.tiers import Pool, Tier, TierRequest, find_tier, ladder, tier_of_words, variable_of
+
+_PLUGINS = ("datawarp", "lua")
+"""Of Slurm; the tiers have their names."""
+
+
+def tier_of_job(
+    script: JobScript, job: JobOptions, slurm: Slurm
+) -> tuple[Tier, tuple[Pool, ...], TierRequest | None]:
+    """Return the kind of burst buffer, its pools, and what the script asks of it."""
+    words = [(f"#{line.kind}", *line.words) for line in script.burst_buffer]
+    of_script, request = tier_of_words(words)
+    has_own = of_script.name != "none"
+    name = job.tier
+    known = () if job.tier in ("none", "directory") else _burst_buffers(slurm)
+    if name == "auto":
+        plugin = next((one.plugin for one in known if one.plugin in _PLUGINS), "")
+        name = of_script.name if has_own else plugin or "none"
+        if name == "lua" and not job.template and not has_own:
+            name = "none"
+    tier = find_tier(name)
+    if has_own and tier.name != of_script.name:
+        raise UsageError(
+            f"--tier {job.tier}: {script.name} has directives for {of_script.name}; leave --tier "
+            "out, or take these lines out of the script"
+        )
+    pools = tuple(pool for one in known if one.plugin == tier.name for pool in _pools(one, job))
+    if not pools and job.granularity_bytes and job.free_nodes is not None:
+        size = job.granularity_bytes * job.free_nodes
+        pools = (Pool(job.pool, job.granularity_bytes, size, size),)
+    return tier, pools, request if has_own else None
+
+
+def check_own(script: JobScript, own: TierRequest) -> None:
+    """Refuse directives whose meaning a study cannot keep in each of its runs.
+
+    Raises:
+        UsageError: With the line and the remedy.
+    """
+    kept = [line for line in own.kept if "stage_in" in line or "copy_in" in line]
+    if kept:
+        raise UsageError(
+            f"{script.name}: `{kept[0]}` copies what a study cannot copy anew for each run: let "
+            "one directory be staged in (type=directory)"
+        )
+    if own.persistent:
+        raise UsageError(
+            f"{script.name} works on the persistent burst buffer {own.persistent}, whose nodes "
+            "are chosen already: tune a script that makes its own (#DW jobdw)"
+        )
+
+
+def _burst_buffers(slurm: Slurm) -> tuple[BurstBuffers, ...]:
+    try:
+        return parse_burst(slurm.show_burst())
+    except SlurmAwayError:
+        raise
+    except SlurmError:  # this one has no burst buffer
+        return ()
+
+
+def _pools(known: BurstBuffers, job: JobOptions) -> tuple[Pool, ...]:
+    """Return the pools with what the user overrides."""
+    first = sorted(known.pools, key=lambda pool: pool.name != known.default_pool)
+    found = []
+    for pool in first:
+        grain = job.granularity_bytes or pool.granularity_bytes
+        free = pool.free_bytes if job.free_nodes is None else job.free_nodes * grain
+        total = max(pool.total_bytes, free)
+        found.append(replace(pool, granularity_bytes=grain, free_bytes=free, total_bytes=total))
+    return tuple(found)
+
+
+def checked_pool(
+    job: JobOptions,
+    ask: TierRequest,
+    tier: Tier,
+    pools: tuple[Pool, ...],
+    own: TierRequest | None,
+    origin: Path,
+) -> Pool | None:
+    """Choose the pool; refuse what no run could have, and what run.tuned.sh could not say.
+
+    Raises:
+        UsageError: With the remedy.
+        StorageError: Too few nodes are free.
+    """
+    if tier.sized and not pools:
+        raise UsageError(
+            f"Slurm tells of no pool of {tier.name} here (scontrol show burst): give "
+            "--granularity and --free-nodes, or --tier none"
+        )
+    _check_place(tier, ask)
+    if own is not None or not tier.markers:
+        if job.stage_in or job.stage_out:
+            why = "stages by itself" if own is not None else f"has nothing for --tier {tier.name}"
+            raise UsageError(f"--stage-in, --stage-out: the script {why}: leave them out")
+        return tier.check(replace(ask, nodes=1), pools)
+    if tier.name == "lua" and not (job.stage_in and "{stage_out}" in " ".join(ask.template)):
+        raise UsageError(
+            "--tier lua: run.tuned.sh needs --stage-in DIR, and a --template with {stage_in} and "
+            "{stage_out}, so that it finds its inputs and keeps its results"
+        )
+    staged = replace(
+        ask,
+        nodes=1,
+        stage_in=Path(job.stage_in) if job.stage_in else None,
+        stage_out=Path(job.stage_out) if job.stage_out else origin.absolute(),
+    )
+    return tier.check(staged, pools)
+
+
+def _check_place(tier: Tier, ask: TierRequest) -> None:
+    """Refuse a place that the agent of a job cannot find.
+
+    Raises:
+        UsageError: With the remedy.
+    """
+    if tier.name in ("directory", "lua") and not tier.directory_variable(ask):
+        raise UsageError(
+            f"--tier {tier.name}: name the environment variable that holds the directory in each "
+            f"job with --place, such as --place '$TMPDIR' (not {printable(ask.directory)!r})"
+        )
+
+
+def asked_of_tier(
+    job: JobOptions, own: TierRequest | None, tier: Tier, origin: Path
+) -> TierRequest:
+    """Return what runs on a burst buffer ask for; the nodes are chosen for each.
+
+    Raises:
+        UsageError: The template cannot be read.
+    """
+    base = own or TierRequest()
+    template: tuple[str, ...] = ()
+    if job.template:
+        try:
+            text = (origin / job.template).read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            why = (error.strerror if isinstance(error, OSError) else "") or "no text in UTF-8"
+            raise UsageError(
+                f"--template {printable(job.template)}: {why}; give a file with the site's lines"
+            ) from None
+        template = tuple(line for line in text.splitlines() if line.strip())
+    return replace(
+        base,
+        pool=job.pool or base.pool,
+        access=job.access if own is None else base.access,
+        capacity_bytes=job.capacity_bytes or base.capacity_bytes,
+        template=template or base.template,
+        directory=job.place or base.directory,
+        variable=variable_of(job.place) if tier.name == "lua" else base.variable,
+    )
+
+
+def node_ladder(job: JobOptions, jobs: ScriptJobs, pools: tuple[Pool, ...]) -> tuple[int, ...]:
+    """Return the numbers of burst-buffer nodes to try.
+
+    Raises:
+        UsageError: More are asked for than the pool has.
+        StorageError: More than are free.
+    """
+    tier, pool = jobs.tier, jobs.pool
+    if tier.name == "none":
+        if job.bb_nodes:
+            raise UsageError(
+                "--bb-nodes: this cluster has no burst buffer; give --tier where it has one that "
+                "Slurm does not tell"
+            )
+        return ()
+    if not tier.sized or pool is None:
+        return (1,)
+    if job.bb_nodes:
+        for nodes in job.bb_nodes:
+            tier.check(replace(jobs.ask, nodes=nodes), pools)
+        return job.bb_nodes
+    least = tier.nodes_of(jobs.ask.capacity_bytes, pool) if jobs.ask.capacity_bytes else 1
+    tier.check(replace(jobs.ask, nodes=max(1, least)), pools)
+    found = ladder(max(1, least), pool.free_nodes)
+    if jobs.own is not None:
+        return tuple(nodes for nodes in found if nodes != least)
+    return found
