@@ -8,10 +8,10 @@ Cray User Group 2017.  docs/design/strategies.md has the rules, and what is diff
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from math import inf
 
-from stripewise.model import ProgramFacts, Proposal, Trial, TrialState, Value
+from stripewise.model import ProgramFacts, Trial
 from stripewise.strategies._burst_buffer import (
     FILES,
     NODES,
@@ -29,14 +29,13 @@ from stripewise.strategies._hybrid import (
     costly_small_file,
     large_file_globs,
 )
+from stripewise.strategies._judged_steps import JudgedSteps, Trying
 from stripewise.strategies._options import StrategyOption
-from stripewise.strategies._stepwise import Batch, Steps, StepwiseStrategy
-from stripewise.strategies._studied_file import Score, StudiedFile, Verdict
+from stripewise.strategies._stepwise import Batch, Steps
+from stripewise.strategies._studied_file import Score, Verdict
 from stripewise.text import plural, printable
-from stripewise.tunables import Dimension, PointKey, Space, is_valid, key_of, settings_text
+from stripewise.tunables import Dimension, Space, is_valid, key_of, settings_text
 
-Settings = Mapping[str, Value]
-Trying = Generator[Batch, list[Trial], Score]
 Walk = Generator[Batch, list[Trial], Score | None]
 Asking = Generator[Batch, list[Trial], bool]
 Ladder = Generator[Batch, list[Trial], str]
@@ -44,7 +43,7 @@ _CALLS_GREW = 0.75
 """System calls that grew by this part of the factor by which the unit fell are its doing."""
 
 
-class ExpbbStrategy(StepwiseStrategy):
+class ExpbbStrategy(JudgedSteps):
     """Doubles the nodes of the burst buffer; on each rung varies one parameter after another."""
 
     name = "expbb"
@@ -79,18 +78,13 @@ class ExpbbStrategy(StepwiseStrategy):
         self._files = dimensions.get(FILES)
         self._zero = NODES in dimensions and 0 in dimensions[NODES].values
         self._rungs = node_rungs(self.space, self.facts)
-        self._studied = StudiedFile(self.number("tolerance"), int(self.number("small_bytes")))
         self._defaults = Defaults.of(None, self.facts)
         self._place = 0
-        self._best: Score | None = None
-        self._least_run = inf
-        self._because = self._hybrid = ""
-        self._hybrid_fails = False
+        self._hybrid = ""
         self._skipped: list[Callable[[], Walk]] = []
-        baseline = Score({})
-        self._seen: dict[PointKey, Score] = {key_of({}): baseline}
 
     def _acts(self, dimension: Dimension) -> bool:
+        self._hybrid_fails = False
         """Whether a tunable acts without another that ExPBB does not vary."""
         if not dimension.tunable.requires(self.facts):
             return True
@@ -329,42 +323,6 @@ class ExpbbStrategy(StepwiseStrategy):
         if self._files.values:
             return str(self._files.values[0])
         return large_file_globs(score.run, int(self.number("small_bytes")))
-
-    def _try(self, settings: Settings, reason: str) -> Trying:
-        """Have a point run unless it was."""
-        key = key_of(settings)
-        if key not in self._seen:
-            if not is_valid(settings, self.facts):
-                return Score(dict(settings), inf, inf)
-            (trial,) = yield [Proposal(dict(settings), reason)]
-            if trial.state in (TrialState.REJECTED, TrialState.LOST):
-                self._seen[key] = Score(dict(settings), inf, inf)
-            else:
-                self._seen[key] = self._studied.score(trial)
-        return self._seen[key]
-
-    def _judge(self, score: Score) -> Verdict:
-        self._studied.tolerance = self._tolerance
-        if self._best is None:
-            return Verdict.FAILED if score.is_failed else Verdict.FASTER
-        return self._studied.judge(score, self._best, self._least_run)
-
-    def _keep(self, score: Score, because: str = "") -> None:
-        self._best, self._because = score, because
-        self._least_run = min(self._least_run, score.run_ratio)
-
-    @property
-    def _tolerance(self) -> float:
-        return max(self.number("tolerance"), self.noise)
-
-    @property
-    def _settings(self) -> Settings:
-        return self._best.settings if self._best is not None else {}
-
-    @property
-    def _nodes(self) -> int:
-        nodes = self._settings.get(NODES, self.facts.burst_buffer_nodes)
-        return nodes if isinstance(nodes, int) else 0
 
     def _where(self) -> str:
         nodes = self._rungs[self._place]

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points tried one after the other, each once, and judged against the best so far."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from math import inf
+
+from stripewise.model import Proposal, Trial, TrialState, Value
+from stripewise.strategies._burst_buffer import NODES
+from stripewise.strategies._stepwise import Batch, StepwiseStrategy
+from stripewise.strategies._studied_file import Score, StudiedFile, Verdict
+from stripewise.tunables import PointKey, is_valid, key_of
+
+Settings = Mapping[str, Value]
+Trying = Generator[Batch, list[Trial], Score]
+
+
+class JudgedSteps(StepwiseStrategy):
+    """Judges by the studied file and the whole run; options `tolerance` and `small_bytes`."""
+
+    def begin(self) -> None:
+        """Nothing is known but the baseline."""
+        super().begin()
+        self._studied = StudiedFile(self.number("tolerance"), int(self.number("small_bytes")))
+        self._best: Score | None = None
+        self._least_run = inf
+        self._because = ""
+        self._seen: dict[PointKey, Score] = {key_of({}): Score({})}
+
+    def _try(self, settings: Settings, reason: str) -> Trying:
+        """Have a point run unless it was."""
+        key = key_of(settings)
+        if key not in self._seen:
+            if not is_valid(settings, self.facts):
+                return Score(dict(settings), inf, inf)
+            (trial,) = yield [Proposal(dict(settings), reason)]
+            if trial.state in (TrialState.REJECTED, TrialState.LOST):
+                self._seen[key] = Score(dict(settings), inf, inf)
+            else:
+                self._seen[key] = self._studied.score(trial)
+        return self._seen[key]
+
+    def _judge(self, score: Score) -> Verdict:
+        self._studied.tolerance = self._tolerance
+        if self._best is None:
+            return Verdict.FAILED if score.is_failed else Verdict.FASTER
+        return self._studied.judge(score, self._best, self._least_run)
+
+    def _keep(self, score: Score, because: str = "") -> None:
+        self._best, self._because = score, because
+        self._least_run = min(self._least_run, score.run_ratio)
+
+    @property
+    def _tolerance(self) -> float:
+        return max(self.number("tolerance"), self.noise)
+
+    @property
+    def _settings(self) -> Settings:
+        return self._best.settings if self._best is not None else {}
+
+    @property
+    def _nodes(self) -> int:
+        nodes = self._settings.get(NODES, self.facts.burst_buffer_nodes)
+        return nodes if isinstance(nodes, int) else 0
