@@ -16,6 +16,7 @@ import jsonschema
 import pytest
 
 from stripewise.jobs import revert
+from stripewise.knowledge import Store
 from stripewise.study import Journal
 from support.job_cluster import SCRIPT, JobCluster, Said, job_cluster, prepared
 
@@ -206,6 +207,17 @@ def test_rungs_that_the_trials_did_not_reach(cluster) -> None:
     assert said.code == 0, said
     assert "3 trials are likely to reach all 3 rungs" in said.out
     assert "Rungs not reached" not in " ".join(said.out.split())
+
+
+def test_what_was_found_on_the_burst_buffer_is_kept_for_it_alone(cluster, knowledge_path) -> None:
+    words = ("--strategy", "exhaustive", "--trials", "3", "--bb-nodes", "2", "--threads", "2")
+    assert cluster.tune("run.sh", *words, "--no-memory").code == 0
+    assert not knowledge_path.exists()
+    said = cluster.tune("run.sh", *words, "--force")
+    assert said.code == 0, said
+    (kept,) = Store(knowledge_path).lessons()
+    assert kept.case.machine.filesystem == "datawarp, 2 nodes"
+    assert [one.settings for one in kept.tried] == [{"job.threads": 2}]
 
 
 def test_an_exhausted_allocation(cluster) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stripewise.knowledge._describe import describe_case as describe_case
     from stripewise.knowledge._describe import describe_machine as describe_machine
     from stripewise.knowledge._describe import emulated_machine as emulated_machine
+    from stripewise.knowledge._describe import tier_machine as tier_machine
     from stripewise.knowledge._file import StoreFile as StoreFile
     from stripewise.knowledge._file import own_path as own_path
     from stripewise.knowledge._fit import fit as fit

@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from math import log2
 from pathlib import Path
@@ -17,7 +18,7 @@ from stripewise.emulation import EmulatedStorage
 from stripewise.knowledge._records import LIBRARIES, Case, Fingerprint, Machine, Stack
 from stripewise.machines import local_storage
 from stripewise.model import ProgramFacts
-from stripewise.text import text_of
+from stripewise.text import plural, text_of
 
 _LARGEST_BYTES = 256 << 20
 _MOST_CHARACTERS = 300
@@ -84,6 +85,25 @@ def emulated_machine(machine: Machine, storage: EmulatedStorage) -> Machine:
         device="",
         storage=storage.digest,
         emulated=storage.identity,
+        described="",
+    )
+
+
+def tier_machine(machine: Machine, tier: str, nodes: int, details: Sequence[str] = ()) -> Machine:
+    """Return a machine with the burst buffer that its runs lie on: another storage for each size.
+
+    Args:
+        machine: Without it.
+        tier: Kind of the burst buffer.
+        nodes: Of the burst buffer.
+        details: What else tells it from others: pool, access mode, directory.
+    """
+    text = "\0".join((machine.storage, tier, str(nodes), *details))
+    return replace(
+        machine,
+        filesystem=one_line(f"{tier}, {plural(nodes, 'node')}"),
+        device="burst buffer",
+        storage=hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16],
         described="",
     )
 

@@ -81,10 +81,10 @@ class ExpbbStrategy(JudgedSteps):
         self._defaults = Defaults.of(None, self.facts)
         self._place = 0
         self._hybrid = ""
+        self._hybrid_fails = False
         self._skipped: list[Callable[[], Walk]] = []
 
     def _acts(self, dimension: Dimension) -> bool:
-        self._hybrid_fails = False
         """Whether a tunable acts without another that ExPBB does not vary."""
         if not dimension.tunable.requires(self.facts):
             return True

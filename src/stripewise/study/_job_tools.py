@@ -11,6 +11,7 @@ from stripewise.launch import Launcher, SlurmLauncher
 from stripewise.model import JobFigures, StudyResult
 from stripewise.runtime import Runtime
 from stripewise.slurm import Slurm
+from stripewise.study._job_places import JobPlaces
 from stripewise.study._ledger import Ledger
 from stripewise.study._options import StudyOptions
 from stripewise.study._prepared_job import PreparedJob, prepare_job
@@ -52,7 +53,7 @@ def with_prepared(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
         words=options.command[1:],
         digest=prepared.digest,
     )
-    options = replace(options, command=prepared.command, job=job, memory=False)
+    options = replace(options, command=prepared.command, job=job)
     if prepared.jobs.own is not None:
         # It goes to the burst buffer by itself, where the small files would be missing.
         options = replace(options, exclude=(*options.exclude, FILES))
@@ -110,6 +111,14 @@ def job_launcher(
         per_run=options.job.per_run,
     )
     return launcher, prepared
+
+
+def places_of(prepared: PreparedJob) -> JobPlaces:
+    """Return the places on which the files of trials may lie."""
+    jobs, ask = prepared.jobs, prepared.jobs.ask
+    pool = jobs.pool.name if jobs.pool else ""
+    details = (pool, ask.access, ask.type, ask.directory)
+    return JobPlaces(jobs.tier.name, details, prepared.own_nodes)
 
 
 def described_job(prepared: PreparedJob) -> dict[str, str]:

@@ -42,7 +42,7 @@ from stripewise.owned import OwnedDirectory
 from stripewise.performance import load_models, own_models, site_models
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import Runtime, command_with_resources, find_runtime, mpi_of_command
-from stripewise.study._job_tools import described_job, job_launcher, leave_script
+from stripewise.study._job_tools import described_job, job_launcher, leave_script, places_of
 from stripewise.study._ledger import Ledger
 from stripewise.study._looking import look, look_first, what_was_written
 from stripewise.study._options import CLASSES, NO_MACHINE, StudyOptions
@@ -98,6 +98,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
         nodes=prepared.jobs.nodes if prepared else 1,
         leave=_leave(options, prepared, runtime, workspace, launcher),
         memory=memory,
+        places=places_of(prepared) if prepared else None,
         storage=storage,
         known=known,
         models=partial(load_models, (own_models(), *site_models(policy.models))),

@@ -22,6 +22,7 @@ from stripewise.performance import ground_of
 from stripewise.runtime import program_file, program_name
 from stripewise.strategies import SeededStrategy, Strategy
 from stripewise.study._context import Context
+from stripewise.study._job_places import NODES, JobPlaces
 from stripewise.study._options import NO_MACHINE
 from stripewise.study._prediction import storage_of
 from stripewise.tunables import key_of
@@ -29,6 +30,8 @@ from stripewise.tunables import key_of
 _RECOLLECTION = TypeAdapter(Recollection)
 _TAKEN = "memory"
 _KEPT = "memory-kept"
+MOST_SIZES = 3
+"""Of so many burst buffers at most what is remembered is tried first (assumed)."""
 
 
 def begin_with_memory(context: Context, strategy: Strategy) -> Strategy:
@@ -77,14 +80,40 @@ def _with_first_guess(context: Context, memory: Memory, found: Recollection) -> 
     return replace(found, seeds=(first, *others), text=guess.sentence)
 
 
+def _with_burst_buffers(
+    context: Context, memory: Memory, places: JobPlaces, found: Recollection
+) -> Recollection:
+    """Add what studies found on the burst buffers that may be tried, the best of each size."""
+    dimensions = {one.tunable.name: one.values for one in context.space.dimensions}
+    seeds: list[Proposal] = []
+    texts: list[str] = []
+    for nodes in dimensions.get(NODES, ()):
+        if not isinstance(nodes, int) or nodes == places.own_nodes:
+            continue
+        case = replace(found.case, machine=places.machine(memory.machine, nodes))
+        there = memory.recall(case, context.space, context.facts)
+        for seed in there.seeds[:1]:
+            seeds.append(replace(seed, settings={**seed.settings, NODES: nodes}))
+            texts.append(f"on {case.machine.filesystem}: {there.text}")
+    if not seeds:
+        return found
+    return replace(found, seeds=(*found.seeds[:1], *seeds[:MOST_SIZES]), text=texts[0])
+
+
 def keep_in_memory(context: Context, result: StudyResult) -> StudyResult:
     """Leave what the study found to later ones, once; return the result with any warning."""
     memory, ledger = context.tools.memory, context.ledger
     taken = ledger.recall(_TAKEN)
     if memory is None or taken is None or ledger.recall(_KEPT):
         return result
-    case = _RECOLLECTION.validate_python(taken["found"]).case
-    warning = memory.keep(result, case, taken["study"])
+    case, learnt = _RECOLLECTION.validate_python(taken["found"]).case, result
+    if (places := context.tools.places) is not None:
+        found = places.remembered(result)
+        if found is None:
+            return result
+        learnt, nodes = found
+        case = replace(case, machine=places.machine(memory.machine, nodes))
+    warning = memory.keep(learnt, case, taken["study"])
     if warning:
         context.warn(warning)
         return replace(result, warnings=ledger.warnings)
@@ -93,9 +122,10 @@ def keep_in_memory(context: Context, result: StudyResult) -> StudyResult:
 
 
 def _take(context: Context, memory: Memory) -> dict[str, Any]:
-    options = context.options
+    options, places = context.options, context.tools.places
+    machine = memory.machine
     case = describe_case(
-        memory.machine,
+        places.machine(machine, places.own_nodes) if places else machine,
         context.facts,
         program=program_name(options.all_cases[0].command),
         executable=program_file(options.all_cases[0].command, options.origin),
@@ -103,4 +133,6 @@ def _take(context: Context, memory: Memory) -> dict[str, Any]:
     )
     found = memory.recall(case, context.space, context.facts)
     found = _with_first_guess(context, memory, found)
+    if places is not None:
+        found = _with_burst_buffers(context, memory, places, found)
     return {"study": uuid.uuid4().hex, "found": _RECOLLECTION.dump_python(found, mode="json")}

@@ -14,6 +14,7 @@ from stripewise.machines import KnownStorage
 from stripewise.model import JobFigures, Measurement, ProgramFacts, StudyResult, Verification
 from stripewise.performance import Ground, Loaded
 from stripewise.policy import Policy
+from stripewise.study._job_places import JobPlaces
 from stripewise.tunables import Space
 from stripewise.workspace import Place, Workspace
 
@@ -67,6 +68,7 @@ class Tools:
         policy: What the site and the user allow.
         provenance: Versions, host, storage; text to text.
         memory: What earlier studies found; None: nothing is remembered, nor kept.
+        places: Of a job script, where the files of its trials may lie; None: of other studies.
         storage: That runs are to find below their directory; None: what is there.
         leave: Writes what a study of a job script leaves to submit; returns what is known of its
             jobs; None: of other studies.
@@ -84,6 +86,7 @@ class Tools:
     policy: Policy
     provenance: Mapping[str, str] = field(default_factory=dict)
     memory: Memory | None = None
+    places: JobPlaces | None = None
     storage: EmulatedStorage | None = None
     known: KnownStorage | None = None
     models: Callable[[], Loaded] = Loaded
