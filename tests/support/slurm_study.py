@@ -80,6 +80,7 @@ class SlurmStudy:
         """Start the tuner: on the script, or with the options that are given."""
         environment = self.cluster.environment
         environment["PATH"] = f"{self.folder / 'bin'}:{environment['PATH']}"
+        environment["STRIPEWISE_KNOWLEDGE"] = str(self.folder / "knowledge.sqlite")
         words = options or ("run.sh", "--study-dir", "study", "--tier", "none", *self.options)
         with (self.folder / "said").open("ab") as said:
             self.tuner = subprocess.Popen(
