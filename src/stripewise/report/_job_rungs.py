@@ -16,6 +16,7 @@ DEFAULT_SERIES = "burst buffer, default"
 TUNED_SERIES = "burst buffer, tuned"
 FILE_SYSTEM_SERIES = "parallel file system"
 AGGREGATORS, STRIPING_UNIT = "mpiio.cb_nodes", "mpiio.striping_unit"
+FILES = "job.burst_buffer_files"
 _SHORT: dict[str, str] = {
     JobStorage.PARALLEL_FILE_SYSTEM: "PFS",
     JobStorage.BURST_BUFFER: "BB",
@@ -120,6 +121,11 @@ def swept(run: RungRun, tunable: str) -> int | None:
     return run.aggregators if tunable == AGGREGATORS else run.striping_unit_bytes
 
 
+def settings_but(run: RungRun, tunable: str) -> frozenset[tuple[str, object]]:
+    """Return the settings of a run without one tunable: what it must share to be compared."""
+    return frozenset((n, v) for n, v in run.settings.items() if split_scope(n)[0] != tunable)
+
+
 def sweeps(runs: Sequence[RungRun], tunable: str) -> Iterator[Sweep]:
     """Yield the sweeps of a tunable with two values or more; the one with most values first."""
     groups: dict[object, dict[int, RungRun]] = {}
@@ -127,8 +133,7 @@ def sweeps(runs: Sequence[RungRun], tunable: str) -> Iterator[Sweep]:
         value = swept(run, tunable)
         if not run.ok or not value:
             continue
-        others = {(n, v) for n, v in run.settings.items() if split_scope(n)[0] != tunable}
-        key = (run.storage, run.nodes, run.ranks, run.threads, frozenset(others))
+        key = (run.storage, run.nodes, run.ranks, run.threads, settings_but(run, tunable))
         known = groups.setdefault(key, {})
         if value not in known or run.io_seconds < known[value].io_seconds:
             known[value] = run

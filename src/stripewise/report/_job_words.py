@@ -11,12 +11,14 @@ from stripewise.model import JobStorage, JobStudy, RungRun, Speedup
 from stripewise.report._job_rungs import (
     AGGREGATORS,
     DEFAULT_SERIES,
+    FILES,
     STRIPING_UNIT,
     TUNED_SERIES,
     Sweep,
     name,
     place,
     series,
+    settings_but,
     speedup_text,
     state_word,
     sweeps,
@@ -212,15 +214,15 @@ def _striping(study: JobStudy) -> Iterator[str]:
 
 
 def _without_unit(study: JobStudy, like: RungRun) -> float:
-    """Return the least time of the I/O on the same storage where no unit was set."""
+    """Return the time of the I/O with the same settings but no unit; inf if that was not run."""
     return min(
         (
             run.io_seconds
             for run in study.runs
             if run.ok
             and not run.striping_unit_bytes
-            and (run.storage, run.nodes, run.aggregators)
-            == (like.storage, like.nodes, like.aggregators)
+            and (run.storage, run.nodes) == (like.storage, like.nodes)
+            and settings_but(run, STRIPING_UNIT) == settings_but(like, STRIPING_UNIT)
         ),
         default=math.inf,
     )
@@ -239,7 +241,12 @@ def _hybrid(study: JobStudy) -> Iterator[str]:
     """Say whether keeping the small files off the burst buffer helped the whole run."""
     every = [run for run in study.runs if run.ok and math.isfinite(run.elapsed_seconds)]
     for run in sorted((r for r in every if r.storage == JobStorage.HYBRID), key=_whole):
-        same = [r for r in every if r.storage == JobStorage.BURST_BUFFER and r.nodes == run.nodes]
+        same = [
+            r
+            for r in every
+            if (r.storage, r.nodes) == (JobStorage.BURST_BUFFER, run.nodes)
+            and settings_but(r, FILES) == settings_but(run, FILES)
+        ]
         if not same:
             continue
         other = min(same, key=_whole)
@@ -249,7 +256,7 @@ def _hybrid(study: JobStudy) -> Iterator[str]:
         else:
             verb = f"made the whole run {_percent(abs(change))}"
             verb += " shorter" if change > 0 else " longer"
-        files = printable(str(run.settings.get("job.burst_buffer_files", "some files")))
+        files = printable(str(run.settings.get(FILES, "some files")))
         yield (
             f"The hybrid run ({name(run)}, only {files} on the burst buffer) {verb}:"
             f" {format_seconds(run.elapsed_seconds)} against"

@@ -30,7 +30,8 @@ class AutoStrategy(BurstBufferRules):
 
     Where they point at more than one value, the combination of these is tried before the
     ladders; the ladders then go on from it if it is better than the default.  Where the burst
-    buffer of a job is searched, that comes before all.
+    buffer of a job is searched, that comes before all; where that is faster, only what the
+    counters point at follows.
     """
 
     name = "auto"
@@ -50,6 +51,11 @@ class AutoStrategy(BurstBufferRules):
         left = [d for d in self.space.dimensions if d.tunable.name not in self.climbed]
         by_name = {d.tunable.name: d for d in left}
         hinted = [self._preferred_first(by_name[name]) for name in self._hints if name in by_name]
+        if self.is_on_burst_buffer:
+            self.what_was_tried = (
+                "what acts on a burst buffer, and what counters point at, was tried"
+            )
+            return [self._preferred_only(dimension) for dimension in hinted]
         rest = [d for d in left if d.tunable.name not in self._hints]
         return [*hinted, *rest]
 
@@ -72,6 +78,10 @@ class AutoStrategy(BurstBufferRules):
             for name in tuple(combined):
                 combined = {**self.requirements_of(name), **combined}
             yield from self.try_point(combined, "start: " + "; ".join(reasons))
+
+    def _preferred_only(self, dimension: Dimension) -> Dimension:
+        value = self._hints[dimension.tunable.name].value
+        return Dimension(dimension.tunable, (value,)) if value in dimension.values else dimension
 
     def _preferred_first(self, dimension: Dimension) -> Dimension:
         kind = dimension.tunable.domain.kind

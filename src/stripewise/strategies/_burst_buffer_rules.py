@@ -57,6 +57,7 @@ class BurstBufferRules(RulesStrategy):
         super().begin()
         self.climbed: frozenset[str] = frozenset()
         """Tunables that were searched on the burst buffer, or that act on nothing else."""
+        self.is_on_burst_buffer = False
         self._by_name = dimensions_by_name(self.space)
 
     @property
@@ -81,6 +82,7 @@ class BurstBufferRules(RulesStrategy):
         is_kept = self.best_ratio < before_ratio * (1 - self.noise)
         if not is_kept:
             self._best = before
+        self.is_on_burst_buffer = is_kept
         names = (NODES, FILES, AGGREGATORS, UNIT, BUFFER) if is_kept else (NODES, FILES)
         self.climbed = frozenset(names)
 
@@ -115,10 +117,10 @@ class BurstBufferRules(RulesStrategy):
         yield from self._ladder(UNIT, smaller, f"smaller striping units ({defaults.unit_from})")
         buffers, why = self._values(BUFFER), defaults.buffer_from
         larger = [size for size in buffers if size > defaults.buffer]
-        yield from self._ladder(BUFFER, larger, f"larger striping buffers ({why})")
+        yield from self._ladder(BUFFER, larger, f"larger striping buffers ({why})", patience=0)
         if BUFFER not in self._best:
             below = [size for size in reversed(buffers) if size < defaults.buffer]
-            yield from self._ladder(BUFFER, below, f"smaller striping buffers ({why})")
+            yield from self._ladder(BUFFER, below, f"smaller striping buffers ({why})", patience=0)
 
     def _hybrid(self) -> Generator[Batch, list[Trial], bool]:
         """Put large files alone on the burst buffer, if the last trial has a costly small one.

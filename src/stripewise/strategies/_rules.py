@@ -44,6 +44,9 @@ class RulesStrategy(StepwiseStrategy):
         del name
         return ""
 
+    what_was_tried = "every tunable was tried"
+    """What the search can say at its end."""
+
     last_trial: Trial | None = None
     """What was told last."""
 
@@ -59,7 +62,7 @@ class RulesStrategy(StepwiseStrategy):
             yield from self._compose()
         yield from self._check_whole_time()
         kept = settings_text(self._best)
-        return "every tunable was tried; " + (
+        return f"{self.what_was_tried}; " + (
             f"kept: {kept}" if kept else "no single setting was kept"
         )
 
@@ -120,8 +123,10 @@ class RulesStrategy(StepwiseStrategy):
         else:
             yield from self._ladder(name, values, reason)
 
-    def _ladder(self, name: str, values: Sequence[Value], reason: str) -> Climb:
-        patience = 1
+    def _ladder(
+        self, name: str, values: Sequence[Value], reason: str, *, patience: int = 1
+    ) -> Climb:
+        """Go up a ladder; so many rungs that change nothing are gone past."""
         for value in values:
             before, self._serves_a_class = self.best_ratio, False
             ratio = yield from self.try_point(self._with(name, value), reason)
