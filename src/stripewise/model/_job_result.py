@@ -85,6 +85,24 @@ class RungRun:
 
 
 @dataclass(frozen=True)
+class MpiioFigure:
+    """One figure that MPI printed of a file.
+
+    Attributes:
+        file: Relative to the job's directory where it lies inside.
+        name: "system writes", "time in file write, writes", "net write rate".
+        unit: "calls", "B", "B/s", "%" or "".
+        before / after: Of the baseline and of the best run; None: not printed.
+    """
+
+    file: str
+    name: str
+    unit: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True)
 class JobStudy:
     """A study of a job script.
 
@@ -106,6 +124,7 @@ class JobStudy:
         controller_requests: Requests that the study sent to the batch system.
         hints: Line for a job script that sets the best hints for each file; "" without any.
         hints_lost: What of the best settings that line cannot hold, a line each.
+        mpiio: What MPI printed of the files, before and after; empty where it printed nothing.
     """
 
     script: str
@@ -122,6 +141,7 @@ class JobStudy:
     controller_requests: int = 0
     hints: str = ""
     hints_lost: tuple[str, ...] = ()
+    mpiio: tuple[MpiioFigure, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "speedups", MappingProxyType(dict(self.speedups)))

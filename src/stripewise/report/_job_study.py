@@ -24,6 +24,7 @@ from stripewise.model import (
     Value,
 )
 from stripewise.report._digest import Digest, baseline_runs, best_runs, digest
+from stripewise.report._job_mpiio import mpiio_figures
 from stripewise.text import plural
 from stripewise.tunables import split_scope
 
@@ -99,6 +100,7 @@ def job_study(
         controller_requests=facts.controller_requests,
         hints=hints.text.strip() if hints is not None else "",
         hints_lost=hints.lost if hints is not None else (),
+        mpiio=mpiio_figures(result),
     )
 
 
