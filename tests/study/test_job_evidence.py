@@ -14,10 +14,13 @@ from pathlib import Path
 import pytest
 
 from stripewise.launch import Outcome
-from stripewise.model import Measurement, RunStatus
+from stripewise.model import Measurement, ProgramFacts, RunStatus
+from stripewise.policy import load_policy
 from stripewise.readers import read_evidence
-from stripewise.study import _job_evidence
+from stripewise.study import StudyOptions, _job_evidence
 from stripewise.study._job_evidence import JobEvidence, darshan_directory
+from stripewise.study._job_options import JobOptions
+from stripewise.study._local_tools import search_space
 from stripewise.study._looking import look, look_first
 from stripewise.workspace import InputSnapshot, OutputSet, Place
 from support.cray_output import cray_output
@@ -111,6 +114,18 @@ def test_a_log_of_another_run_in_the_same_allocation_does_not_count(run) -> None
     assert run.look().status is RunStatus.UNSEEN
 
 
+def test_short_runs_one_after_the_other_are_told_apart(run, monkeypatch) -> None:
+    """A start with a fraction is taken as it is; one without may be up to a second later."""
+    run.log()
+    run.begin, known = run.profile.start + 0.5, read_evidence(run.real)
+    assert run.look().ok
+    precise = replace(known, profile=replace(run.profile, start=run.profile.start + 0.25))
+    monkeypatch.setattr(_job_evidence, "read_evidence", lambda path: precise)
+    assert run.look().status is RunStatus.UNSEEN
+    run.begin -= 0.5
+    assert run.look().ok
+
+
 def test_programs_that_the_script_starts_one_after_the_other_add_up(run) -> None:
     run.log()
     run.log(after=1)
@@ -177,3 +192,43 @@ def test_a_log_beside_the_files_is_read_where_mpi_was_asked_to_print(run) -> Non
     assert run.look().mpiio == ()
     run.record("request.json", mpi_prints=True)
     assert [file.path for file in run.look().mpiio] == ["a"]
+
+
+# ---- what may be tried ----------------------------------------------------------------------
+
+FACTS = ProgramFacts(
+    n_ranks=8,
+    n_hosts=2,
+    mpi_family="mpich",
+    mpi_version="CRAY MPICH version 8",
+    mpiio_implementation="romio",
+    collective_bytes=1 << 30,
+    write_bytes=1 << 30,
+    uses_hdf5=True,
+    uses_parallel_hdf5=True,
+)
+
+
+@pytest.fixture
+def searched(tmp_path):
+    """Return the tunables that a study tries."""
+    job = JobOptions("run.sh", bb_nodes=(1, 2))
+    options = StudyOptions(("x",), tmp_path, origin=tmp_path, job=job)
+
+    def names(own_hints: bool = False, **facts: object) -> set[str]:
+        known = replace(FACTS, **facts)
+        space = search_space(options, load_policy(), known, own_hints=own_hints)
+        return {one.tunable.name for one in space.dimensions}
+
+    return names
+
+
+def test_out_of_reach_only_what_acts_from_outside_is_tried(searched) -> None:
+    inside = searched()
+    assert {"job.burst_buffer_nodes", "mpiio.cb_nodes"} <= inside
+    assert any(name.startswith("hdf5.") for name in inside)
+    outside = searched(in_reach=False)
+    assert {"job.burst_buffer_nodes", "mpiio.cb_nodes"} <= outside
+    assert {name.partition(".")[0] for name in outside} == {"job", "mpiio"}
+    assert searched(in_reach=False, own_hints=True) == {"job.burst_buffer_nodes"}
+    assert searched(in_reach=False, mpi_version="MPICH 4.0.2") == {"job.burst_buffer_nodes"}

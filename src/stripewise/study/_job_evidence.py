@@ -29,8 +29,9 @@ from stripewise.workspace import Place, Workspace
 _VARIABLES = ("DARSHAN_LOGPATH", "DARSHAN_LOG_PATH", "DARSHAN_LOG_DIR_PATH", "DARSHAN_LOGDIR")
 """Names under which sites and modules tell where logs go.  The first is the usual one of
 `--with-logpath-by-env`; the others are those of sites' modules (assumed)."""
-_CLOCK_SECONDS = 1.0
-"""Old logs tell the start in whole seconds."""
+_WHOLE_SECOND = 1.0
+"""Logs of old versions tell the start without a fraction: it was within that second."""
+_LOOK_SECONDS = 1.0
 _WAIT_SECONDS = 5.0
 """A log gets its name when MPI_Finalize is over, and may be seen here a moment later."""
 
@@ -96,7 +97,7 @@ class JobEvidence:
             return ()
         deadline = time.monotonic() + _WAIT_SECONDS
         while not (found := tuple(self._logs(number, run))) and time.monotonic() < deadline:
-            time.sleep(0.25)
+            time.sleep(_LOOK_SECONDS)
         elsewhere = worked_in(place.record_directory)
         if elsewhere is not None:
             found = tuple(relocated(one, elsewhere, place.directory) for one in found)
@@ -116,7 +117,8 @@ class JobEvidence:
                 found = read_evidence(log.path)
             except StripewiseError:
                 continue
-            if begin - _CLOCK_SECONDS <= found.profile.start <= end:
+            start = found.profile.start
+            if begin < start + (_WHOLE_SECOND if start.is_integer() else 0.0) and start <= end:
                 yield found
 
     def added(self, run_id: str, place: Place, run: Measurement, absent: bool) -> Measurement:
