@@ -16,9 +16,10 @@ import pytest
 from stripewise.errors import RuntimeMissingError
 from stripewise.jobs import JobScript
 from stripewise.launch import HINTS_VARIABLE, RunRequest, ScriptJobs, redirect_pair
-from stripewise.model import Configuration, FileRule, JobSettings
+from stripewise.model import Configuration, JobSettings
 from stripewise.runtime import cray_variables, find_runtime
 from stripewise.tiers import Pool, TierRequest, find_tier
+from stripewise.tunables import build_configuration
 
 GIB = 1 << 30
 POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
@@ -177,9 +178,7 @@ def test_the_library_leads_the_files_of_a_glob_elsewhere(tmp_path, glob) -> None
     assert os.listdir(here) == ["small.dat"]
 
 
-HINTED = Configuration(
-    files=(FileRule("*", mpiio={"cb_nodes": 4}),), job=JobSettings(burst_buffer_nodes=2)
-)
+HINTED = build_configuration({"mpiio.striping_unit@out*": 65536, "job.burst_buffer_nodes": 2})
 
 
 def variables(data: bytes = SCRIPT, **given) -> dict[str, str]:
@@ -199,6 +198,6 @@ def test_tasks_let_mpi_print_what_the_user_says_nothing_of(monkeypatch) -> None:
 
 def test_cray_mpich_gets_its_hints_where_the_library_cannot_go() -> None:
     assert HINTS_VARIABLE not in variables()
-    assert variables(in_reach=False)[HINTS_VARIABLE] == "*:cb_nodes=4"
+    assert variables(in_reach=False)[HINTS_VARIABLE] == "out*:striping_unit=65536"
     own = SCRIPT.replace(b"srun", b"export MPICH_MPIIO_HINTS='*:a=b'\nsrun")
     assert HINTS_VARIABLE not in variables(own, in_reach=False)
