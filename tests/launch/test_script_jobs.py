@@ -15,10 +15,11 @@ import pytest
 
 from stripewise.errors import RuntimeMissingError
 from stripewise.jobs import JobScript
-from stripewise.launch import RunRequest, ScriptJobs, redirect_pair
+from stripewise.launch import HINTS_VARIABLE, RunRequest, ScriptJobs, redirect_pair
 from stripewise.model import Configuration, JobSettings
-from stripewise.runtime import find_runtime
+from stripewise.runtime import cray_variables, find_runtime
 from stripewise.tiers import Pool, TierRequest, find_tier
+from stripewise.tunables import build_configuration
 
 GIB = 1 << 30
 POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
@@ -175,3 +176,28 @@ def test_the_library_leads_the_files_of_a_glob_elsewhere(tmp_path, glob) -> None
     assert done.stdout == "new\nmore\n", done
     assert os.listdir(there) == ["big.dat"]
     assert os.listdir(here) == ["small.dat"]
+
+
+HINTED = build_configuration({"mpiio.striping_unit@out*": 65536, "job.burst_buffer_nodes": 2})
+
+
+def variables(data: bytes = SCRIPT, **given) -> dict[str, str]:
+    asked = replace(request(), configuration=HINTED, **{"mpi_prints": True, **given})
+    return dict(plan(data).variables(asked))
+
+
+def test_tasks_let_mpi_print_what_the_user_says_nothing_of(monkeypatch) -> None:
+    for name in cray_variables():
+        monkeypatch.delenv(name, raising=False)
+    assert variables() == dict(cray_variables())
+    assert variables(mpi_prints=False) == {}
+    monkeypatch.setenv("MPICH_MPIIO_TIMERS", "0")
+    in_script = variables(SCRIPT.replace(b"srun", b"export MPICH_MPIIO_STATS=2\nsrun"))
+    assert cray_variables().keys() - in_script == {"MPICH_MPIIO_TIMERS", "MPICH_MPIIO_STATS"}
+
+
+def test_cray_mpich_gets_its_hints_where_the_library_cannot_go() -> None:
+    assert HINTS_VARIABLE not in variables()
+    assert variables(in_reach=False)[HINTS_VARIABLE] == "out*:striping_unit=65536"
+    own = SCRIPT.replace(b"srun", b"export MPICH_MPIIO_HINTS='*:a=b'\nsrun")
+    assert HINTS_VARIABLE not in variables(own, in_reach=False)

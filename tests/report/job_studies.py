@@ -8,7 +8,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from stripewise.model import JobStorage, JobStudy, RungRun, Speedup, TrialState, Value
+from stripewise.model import JobStorage, JobStudy, MpiioFigure, RungRun, Speedup, TrialState, Value
 
 MIB = 2**20
 TOTAL_BYTES = 51_200 * MIB
@@ -167,6 +167,7 @@ def hostile() -> JobStudy:
         speedups={EVIL: Speedup(2.0, 1.5, 2.5, 6)},
         hints=f"export MPICH_MPIIO_HINTS={EVIL}",
         hints_lost=(EVIL,),
+        mpiio=(MpiioFigure(EVIL, EVIL, "B", 4096, None),),
     )
 
 

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 
 import pytest
 import studies
@@ -12,6 +14,10 @@ from study_parts import COMMAND, Clock
 
 from stripewise.model import (
     JobStorage,
+    MpiioFile,
+    MpiioPhase,
+    MpiioSide,
+    MpiioTimers,
     RunRole,
     RunStatus,
     Speedup,
@@ -21,6 +27,7 @@ from stripewise.model import (
     Value,
 )
 from stripewise.report import JobFacts, job_lines, job_study
+from stripewise.report._job_mpiio import mpiio_text
 from stripewise.tunables import build_configuration
 
 MIB = 2**20
@@ -168,3 +175,48 @@ def test_without_improvement_there_is_no_best_and_nothing_to_set() -> None:
 @pytest.mark.parametrize("name", studies.ALL)
 def test_any_result_of_a_study_can_be_told(name) -> None:
     assert job_lines(job_study(studies.ALL[name](), "run.sh"))
+
+
+# ---- what MPI printed -----------------------------------------------------------------------
+
+
+def printed(*, improved: bool = True) -> StudyResult:
+    """A study in whose pairs MPI printed statistics and timers of a file."""
+    timers = MpiioTimers(
+        "out.nc",
+        "write",
+        "all ranks",
+        phases=(MpiioPhase("total", average=9.0), MpiioPhase("file write", share=0.86)),
+        net_bytes_per_second=500.0 * MIB,
+    )
+    only = MpiioTimers("out.nc", "write", "writers", phases=(MpiioPhase("file write", share=1.0),))
+    before = MpiioFile("out.nc", MpiioSide(4, 16, aggregators=2, system_calls=64), None, (only,))
+    after = replace(before, write=MpiioSide(4, 16, aggregators=8), timers=(only, timers))
+    made = result(improved=improved)
+    pairs = tuple(
+        (replace(one, mpiio=(before,)), replace(two, mpiio=(after,))) for one, two in made.pairs
+    )
+    runs = tuple(
+        replace(run, measurement=replace(run.measurement, mpiio=(before,))) for run in made.runs
+    )
+    return replace(made, pairs=pairs, runs=runs)
+
+
+def test_what_mpi_printed_stands_side_by_side() -> None:
+    study = job_study(printed(), "run.sh")
+    figures = {one.name: (one.before, one.after, one.unit) for one in study.mpiio}
+    assert figures["system writes"] == (64, 0, "calls")
+    assert figures["aggregators, writes"] == (2, 8, "")
+    assert figures["time in file write, writes"] == (100, pytest.approx(86), "%")
+    assert figures["net write rate"] == (None, 500 * MIB, "B/s")
+    assert "stripe size, writes" not in figures  # not printed
+    assert not [name for name in figures if "total" in name]
+    text = mpiio_text(study)
+    assert re.search(r"net write rate +– +500 MiB/s", text)
+
+
+def test_without_a_winner_what_mpi_printed_is_the_baselines() -> None:
+    study = job_study(printed(improved=False), "run.sh")
+    assert {one.after for one in study.mpiio} == {None}
+    assert {one.before for one in study.mpiio if one.name == "system writes"} == {64}
+    assert job_study(result(), "run.sh").mpiio == ()

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from stripewise.launch._local import LocalLauncher as LocalLauncher
     from stripewise.launch._local import sweep as sweep
     from stripewise.launch._null import NullLauncher as NullLauncher
+    from stripewise.launch._records import asked_to_print as asked_to_print
+    from stripewise.launch._records import job_of as job_of
     from stripewise.launch._records import worked_in as worked_in
     from stripewise.launch._registry import DEFAULT_LAUNCHER as DEFAULT_LAUNCHER
     from stripewise.launch._registry import create_launcher as create_launcher
     from stripewise.launch._registry import register_launcher as register_launcher
+    from stripewise.launch._script_jobs import HINTS_VARIABLE as HINTS_VARIABLE
     from stripewise.launch._script_jobs import ScriptJobs as ScriptJobs
     from stripewise.launch._simulated import SimulatedLauncher as SimulatedLauncher
     from stripewise.launch._slurm import SlurmLauncher as SlurmLauncher

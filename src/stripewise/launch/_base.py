@@ -51,6 +51,9 @@ class RunRequest:
         capture: Record single calls: "fold", "all", or "" for counters only.
         resources: For a batch system.
         storage: That files in `directory` are emulated to lie on; None: on what they are.
+        mpi_prints: Let Cray MPICH print hints, statistics and timers, in jobs of a script.
+        in_reach: The library gets into the program; if not, Cray MPICH gets its hints by a
+            variable.
     """
 
     run_id: str
@@ -66,6 +69,8 @@ class RunRequest:
     capture: str = ""
     resources: Resources = field(default_factory=Resources)
     storage: EmulatedStorage | None = None
+    mpi_prints: bool = False
+    in_reach: bool = True
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -116,6 +117,11 @@ class JobPlan(ABC):
         """Return what of the run lies on the burst buffer; None: nothing."""
         del request
         return None
+
+    def variables(self, request: RunRequest) -> Mapping[str, str]:
+        """Return what the tasks of a run find in their environment beside what all runs have."""
+        del request
+        return {}
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ def write_request(request: RunRequest) -> None:
             "settings": dict(request.settings),
             "timeout_seconds": request.timeout_seconds,
             "sync": request.sync,
+            "mpi_prints": request.mpi_prints,
             "storage": to_json(request.storage.options) if request.storage else None,
         }
     )
@@ -101,6 +102,17 @@ def worked_in(record: Path) -> Path | None:
     result = read_json(record / RESULT) or {}
     where = str(result.get("directory", ""))
     return Path(os.fsdecode(where.encode("utf-8", "surrogateescape"))) if where else None
+
+
+def job_of(record: Path) -> int:
+    """Return the number of the job in which a run was made; 0 where there was none."""
+    number = (read_json(record / RESULT) or {}).get("job_id", 0)
+    return number if isinstance(number, int) else 0
+
+
+def asked_to_print(record: Path) -> bool:
+    """Whether the MPI of a run was asked to print what it does."""
+    return (read_json(record / REQUEST) or {}).get("mpi_prints") is True
 
 
 def outcome(directory: Path, result: dict[str, Any]) -> Outcome:

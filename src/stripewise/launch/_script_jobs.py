@@ -6,16 +6,21 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 
+from stripewise.formats import get
 from stripewise.jobs import Changes, JobScript, rewrite
 from stripewise.launch._base import RunRequest
 from stripewise.launch._job_plan import Allocation, JobPlan, Stage, time_text
-from stripewise.model import JobSettings
+from stripewise.model import Configuration, JobSettings
+from stripewise.runtime import cray_variables
 from stripewise.tiers import Pool, Tier, TierRequest
 
+HINTS_VARIABLE = "MPICH_MPIIO_HINTS"
 VARIANT = "job"
 """Name of the variant of the script in the record of a run."""
 NOT_SUBMITTED = (
@@ -124,6 +129,30 @@ class ScriptJobs(JobPlan):
             source = str(asked.stage_in) if asked.stage_in is not None else ""
             return Stage(variable, source=source, place=asked.place if source else "")
         return Stage(variable, "files", tuple(job.burst_buffer_files.split(",")))
+
+    def variables(self, request: RunRequest) -> Mapping[str, str]:
+        """Return what lets Cray MPICH print what it does, and hints if need be.
+
+        What the user says of it stays.
+        """
+        if not request.mpi_prints:
+            return {}
+        printing = {n: text for n, text in cray_variables().items() if not self.says(n)}
+        if request.in_reach:
+            return printing
+        return printing | self.hints(replace(request.configuration, job=JobSettings()))
+
+    def hints(self, configuration: Configuration) -> dict[str, str]:
+        """Return the variable that tells Cray MPICH all that is to be set; none if it cannot."""
+        written = get("mpich-hints").write(configuration)
+        said = HINTS_VARIABLE.encode() in self.script.data  # it would say other hints than we do
+        if said or written.lost or not written.text.strip():
+            return {}
+        return {HINTS_VARIABLE: shlex.split(written.text)[1].partition("=")[2]}
+
+    def says(self, name: str) -> bool:
+        """Whether the user sets a variable: in the script, or before it is submitted."""
+        return name in os.environ or name.encode() in self.script.data
 
     def nodes_of(self, job: JobSettings) -> int:
         """Return the compute nodes of a run."""

@@ -122,7 +122,11 @@ def redirect_pair(glob: str, here: str, there: str) -> str:
 
 
 def write_tasks(
-    runtime: Runtime, request: RunRequest, stage: Stage | None, record: Path
+    runtime: Runtime,
+    request: RunRequest,
+    stage: Stage | None,
+    record: Path,
+    added: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Write what each task gets into the run's record; return the words before its program."""
     from stripewise.runtime import task_program, write_task_file
@@ -132,6 +136,7 @@ def write_tasks(
     variables.pop(_PRELOAD, None)
     expanded = staged_variables(variables, request, stage)
     plain = {name: text for name, text in variables.items() if name not in expanded}
+    plain |= added or {}
     path = record.absolute() / TASK_FILE
     write_task_file(path, plain, expanded=expanded, preload=runtime.core)
     return (str(task_program(runtime)), str(path), "--")

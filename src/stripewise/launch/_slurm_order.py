@@ -37,7 +37,7 @@ def make_order(
     stage = plan.stage(request)
     words: tuple[str, ...] = ()
     if plan.task_words and runtime is not None:
-        words = write_tasks(runtime, request, stage, record)
+        words = write_tasks(runtime, request, stage, record, plan.variables(request))
     command = plan.command(request, record, words)
     program = resolve_program(command, request.directory)
     whole = runtime if not plan.task_words else None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from stripewise.model._facts import Striping as Striping
     from stripewise.model._job_result import JobStorage as JobStorage
     from stripewise.model._job_result import JobStudy as JobStudy
+    from stripewise.model._job_result import MpiioFigure as MpiioFigure
     from stripewise.model._job_result import RungAhead as RungAhead
     from stripewise.model._job_result import RungRun as RungRun
     from stripewise.model._json import check_json as check_json
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from stripewise.model._measurement import is_settled as is_settled
     from stripewise.model._measurement import joint_cause as joint_cause
     from stripewise.model._mount import Mount as Mount
+    from stripewise.model._mpiio_output import MpiioFile as MpiioFile
+    from stripewise.model._mpiio_output import MpiioOutput as MpiioOutput
     from stripewise.model._mpiio_stats import MpiioSide as MpiioSide
     from stripewise.model._mpiio_stats import MpiioStats as MpiioStats
     from stripewise.model._mpiio_timers import MpiioPhase as MpiioPhase

@@ -126,6 +126,8 @@ class ProgramFacts:
             it does not say.
         striping: What new files can be striped over; None where that is not known.
         burst_buffer_nodes: Of the job as its script says; 0: it has no burst buffer.
+        in_reach: The library is in the program; if not, its I/O is known from Darshan's logs, and
+            nothing can be set inside it.
         virtual_nodes: Nodes that ROMIO finds on emulated storage, and places its aggregators by;
             0: the hosts themselves.
         network_variables: "NAME=VALUE" of the environment, each of which chooses another set-up
@@ -181,6 +183,12 @@ class ProgramFacts:
     network_variables: tuple[str, ...] = ()
     virtual_nodes: int = 0
     burst_buffer_nodes: int = 0
+    in_reach: bool = True
+
+    @property
+    def uses_cray_mpich(self) -> bool:
+        """Whether the MPI is that of Cray, which reads and prints variables of its own."""
+        return "cray" in self.mpi_version.lower()
 
     @property
     def aggregator_hosts(self) -> int:

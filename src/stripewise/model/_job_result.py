@@ -99,6 +99,24 @@ class RungAhead:
 
 
 @dataclass(frozen=True)
+class MpiioFigure:
+    """One figure that MPI printed of a file.
+
+    Attributes:
+        file: Relative to the job's directory where it lies inside.
+        name: "system writes", "time in file write, writes", "net write rate".
+        unit: "calls", "B", "B/s", "%" or "".
+        before / after: Of the baseline and of the best run; None: not printed.
+    """
+
+    file: str
+    name: str
+    unit: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True)
 class JobStudy:
     """A study of a job script.
 
@@ -122,6 +140,7 @@ class JobStudy:
         hints_lost: What of the best settings that line cannot hold, a line each.
         rungs_left: Numbers of burst-buffer nodes that the search has not come to.
         stopped_because: Why the search ended.
+        mpiio: What MPI printed of the files, before and after; empty where it printed nothing.
     """
 
     script: str
@@ -140,6 +159,7 @@ class JobStudy:
     hints_lost: tuple[str, ...] = ()
     rungs_left: tuple[RungAhead, ...] = ()
     stopped_because: str = ""
+    mpiio: tuple[MpiioFigure, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "speedups", MappingProxyType(dict(self.speedups)))

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from stripewise.model._mpiio_output import MpiioFile
+
 
 class RunStatus(StrEnum):
     """How a run ended."""
@@ -106,6 +108,7 @@ class Measurement:
         stage_in_seconds: Copying its files to a burst buffer took so long, before the command
             started; None: nothing was copied.
         stage_out_seconds: Copying back, likewise.
+        mpiio: What Cray MPICH printed of its files, largest first.
     """
 
     run_id: str
@@ -123,6 +126,7 @@ class Measurement:
     bypassed: tuple[str, ...] = ()
     stage_in_seconds: float | None = None
     stage_out_seconds: float | None = None
+    mpiio: tuple[MpiioFile, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -256,9 +256,7 @@ class RunProfile:
 
         Rows that hold all ranks together have `ALL_RANKS`.
         """
-        rows = self.counters
-        without = rows["rank"] == -1
-        return np.where(without, rows["process"], rows["rank"]).astype(np.int64)
+        return _actors(self.counters)
 
     @property
     def io_seconds(self) -> float:
@@ -270,13 +268,21 @@ class RunProfile:
         if len(self.processes):
             program = self.program
             return self.over_ranks(program["outermost_ns"] * 1e-9, np.arange(len(program)))
-        rows = self.counters
+        return self.seconds_of(self.counters)
+
+    def seconds_of(self, rows: NDArray[Any]) -> float:
+        """Return the outermost time of counter rows, such as those of a file: maximum over ranks.
+
+        Of a row that holds all ranks together it is that of the slowest one.
+        """
+        if len(self.processes):
+            return self.over_ranks(rows["outermost_seconds"], rows["process"])
         reduced = rows["rank"] == ALL_RANKS
         mean = rows["outermost_seconds"][reduced] / max(self.n_ranks, 1)
         slowest = np.minimum(rows["slowest_seconds"], rows["outermost_seconds"])[reduced]
         single = rows[~reduced]
         own = np.bincount(
-            np.unique(self.actors[~reduced], return_inverse=True)[1],
+            np.unique(_actors(single), return_inverse=True)[1],
             weights=single["outermost_seconds"],
         )
         return float(own.max(initial=0.0) + np.maximum(mean, slowest).sum())
@@ -305,6 +311,12 @@ class RunProfile:
 
     def _moved(self, name: str) -> int:
         return int((self.program if len(self.processes) else self.counters)[name].sum())
+
+
+def _actors(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) int64: who made the calls of each row: a rank, or without MPI a process."""
+    without = rows["rank"] == -1
+    return np.where(without, rows["process"], rows["rank"]).astype(np.int64)
 
 
 def uses_mpi(processes: NDArray[Any]) -> NDArray[np.bool_]:

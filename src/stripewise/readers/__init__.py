@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from stripewise.readers._job_logs import JobLog as JobLog
     from stripewise.readers._job_logs import find_job_logs as find_job_logs
     from stripewise.readers._job_logs import logs_of_steps as logs_of_steps
+    from stripewise.readers._job_output import prints_of_mpi as prints_of_mpi
+    from stripewise.readers._job_output import read_job_output as read_job_output
+    from stripewise.readers._job_output import with_printed as with_printed
     from stripewise.readers._join import read_containers as read_containers
     from stripewise.readers._join import read_run as read_run
     from stripewise.readers._openmpi import mpiio_components as mpiio_components

@@ -133,5 +133,4 @@ def _honours(key: str, facts: ProgramFacts) -> bool:
         stacks = get(f"mpiio.{key}").stacks
     except UsageError:
         return True
-    is_cray = "CRAY" in facts.mpi_version.upper()
-    return facts.mpiio_implementation in stacks or (is_cray and "cray" in stacks)
+    return facts.mpiio_implementation in stacks or (facts.uses_cray_mpich and "cray" in stacks)

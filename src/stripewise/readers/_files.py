@@ -156,7 +156,7 @@ def _observe(profile: RunProfile, name: str, rows: NDArray[Any], hints: FileHint
         path=name,
         read_bytes=int(rows["outermost_read_bytes"].sum()),
         write_bytes=int(rows["outermost_write_bytes"].sum()),
-        io_seconds=profile.over_ranks(rows["outermost_seconds"], rows["process"]),
+        io_seconds=profile.seconds_of(rows),
         interface=IoLayer(int(rows["layer"][_data_calls(rows) > 0].max())).name.lower(),
         writers=len(set(writing[issuer].tolist())),
         readers=len(set(reading[issuer].tolist())),

@@ -38,6 +38,7 @@ def job_to_json(study: JobStudy) -> dict[str, Any]:
         "controller_requests": study.controller_requests,
         "hints": study.hints,
         "hints_lost": list(study.hints_lost),
+        "mpiio": [asdict(figure) for figure in study.mpiio],
         "conclusions": conclusions(study),
         "runs": [_run(run) for run in study.runs],
     }

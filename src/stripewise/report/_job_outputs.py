@@ -12,6 +12,7 @@ from pathlib import Path
 from stripewise.extras import missing
 from stripewise.model import JobStudy, StudyResult
 from stripewise.owned import OwnedDirectory
+from stripewise.report._job_mpiio import mpiio_text
 from stripewise.report._job_payback import payback
 from stripewise.report._job_table import WIDTH, rungs_csv, rungs_text, table_lines
 from stripewise.report._job_words import against, conclusions, decisions
@@ -101,6 +102,8 @@ def write_job_outputs(study: JobStudy, directory: Path) -> list[str]:
         "rungs.csv": rungs_csv(study),
         "decisions.txt": decisions_text(study),
     }
+    if study.mpiio:
+        texts["mpiio.txt"] = mpiio_text(study)
     files = {name: os.fsencode(text) for name, text in texts.items()}
     if not missing("report"):
         from stripewise.report._chart import picture

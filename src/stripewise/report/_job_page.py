@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from stripewise.model import JobStudy
 from stripewise.report._job_charts import job_charts
+from stripewise.report._job_mpiio import figure_text
 from stripewise.report._job_payback import payback
 from stripewise.report._job_rungs import (
     place,
@@ -29,6 +30,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "state_word": state_word,
     "run_speedup": speedup_text,
     "size_or_dash": size_or_dash,
+    "figure": figure_text,
 }
 
 

@@ -24,6 +24,7 @@ from stripewise.model import (
     Value,
 )
 from stripewise.report._digest import Digest, baseline_runs, best_runs, digest
+from stripewise.report._job_mpiio import mpiio_figures
 from stripewise.text import plural
 from stripewise.tunables import split_scope
 
@@ -101,6 +102,7 @@ def job_study(
         hints_lost=hints.lost if hints is not None else (),
         rungs_left=result.rungs_left,
         stopped_because=result.stopped_because,
+        mpiio=mpiio_figures(result),
     )
 
 

@@ -190,8 +190,8 @@ def _candidate(result: StudyResult) -> dict[str, Any] | None:
 
 
 def _run(entry: RunEntry) -> dict[str, Any]:
-    found: dict[str, Any] = to_json(replace(entry.measurement, files=()))
-    del found["files"]
+    found: dict[str, Any] = to_json(replace(entry.measurement, files=(), mpiio=()))
+    del found["files"], found["mpiio"]
     return {
         "seconds": found.pop("elapsed_seconds"),
         **found,

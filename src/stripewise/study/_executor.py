@@ -149,6 +149,7 @@ class Executor:
         return self.tools[self.ledger.case_of(run_id)]
 
     def _request(self, slot: RunSlot, run_id: str, place: Place) -> RunRequest:
+        facts = self.facts
         return RunRequest(
             run_id=run_id,
             command=place.command,
@@ -163,6 +164,8 @@ class Executor:
             writable=place.writable,
             keep_removed=self.keep_removed,
             capture=CAPTURE_OF_FIRST if slot.role is RunRole.WARM_UP else "",
+            mpi_prints=facts is None or facts.uses_cray_mpich,
+            in_reach=facts is None or facts.in_reach,
         )
 
     def _resources(self, slot: RunSlot) -> Resources:

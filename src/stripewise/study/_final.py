@@ -149,7 +149,7 @@ def _announce(context: Context, trial: Trial) -> None:
 def _unsynced(baseline: Baseline, trial: Trial) -> Pair | None:
     """Run baseline and winner once without fsync: how it feels with the cache."""
     case = baseline.context
-    if not case.options.unsynced or not case.options.sync:
+    if not case.options.unsynced or not case.options.sync or not case.facts.in_reach:
         return None
     slot = partial(baseline.slot, trial_number=trial.number, sync=False)
     first, second = case.ledger.halves.whole(

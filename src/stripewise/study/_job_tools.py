@@ -175,7 +175,7 @@ def leave_script(
             snapshot=snapshot,
             stage_in=job.stage_in,
             stage_out=job.stage_out,
-            is_cray="cray" in result.facts.mpi_version.lower(),
+            is_cray=result.facts.uses_cray_mpich,
             notes=_notes(options, result),
         )
     except StripewiseError as error:

@@ -21,7 +21,7 @@ from stripewise.knowledge import (
     own_store,
     site_stores,
 )
-from stripewise.launch import Launcher, create_launcher
+from stripewise.launch import HINTS_VARIABLE, Launcher, create_launcher
 from stripewise.machines import (
     KnownStorage,
     find_mount,
@@ -42,13 +42,20 @@ from stripewise.owned import OwnedDirectory
 from stripewise.performance import load_models, own_models, site_models
 from stripewise.policy import Policy, load_policy
 from stripewise.runtime import Runtime, command_with_resources, find_runtime, mpi_of_command
-from stripewise.study._job_tools import described_job, job_launcher, leave_script, places_of
+from stripewise.study._job_evidence import JobEvidence, darshan_directory
+from stripewise.study._job_tools import (
+    FILES,
+    described_job,
+    job_launcher,
+    leave_script,
+    places_of,
+)
 from stripewise.study._ledger import Ledger
 from stripewise.study._looking import look, look_first, what_was_written
 from stripewise.study._options import CLASSES, NO_MACHINE, StudyOptions
 from stripewise.study._prepared_job import PreparedJob
 from stripewise.study._tools import Compare, Tools
-from stripewise.tunables import Space, Tunable, find_space, get
+from stripewise.tunables import Layer, Space, Tunable, find_space, get
 from stripewise.verify import Reference, unreadable
 from stripewise.workspace import InputSnapshot, Workspace
 
@@ -70,6 +77,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     known = None if storage or prepared else known_here(options, ledger)
     policy = load_policy()
     workspace = open_workspace(options)
+    evidence = JobEvidence(workspace, darshan_directory()) if prepared else None
     memory = None
     if options.memory:
         machine = describe_machine(options.study_directory)
@@ -80,7 +88,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
     return Tools(
         launcher=launcher,
         workspace=workspace,
-        look=look,
+        look=partial(look, job=evidence),
         look_first=partial(
             look_first,
             workspace,
@@ -88,10 +96,16 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
             striping=striping(options, known),
             nodes=prepared.jobs.nodes if prepared else 1,
             burst_buffer_nodes=prepared.own_nodes if prepared else 0,
+            job=evidence,
         ),
         compare=_comparison(workspace),
         unreadable=lambda run_id: unreadable(workspace.outputs(run_id)),
-        find_space=partial(search_space, options, policy),
+        find_space=partial(
+            search_space,
+            options,
+            policy,
+            own_hints=prepared is not None and prepared.jobs.says(HINTS_VARIABLE),
+        ),
         policy=policy,
         provenance=_provenance(options, policy, storage)
         | (described_job(prepared) if prepared else {}),
@@ -182,12 +196,23 @@ def open_workspace(options: StudyOptions) -> Workspace:
     return Workspace(snapshot, part, options.command, emulated=emulated)
 
 
-def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> Space:
-    """Return the tunables that may be tried on a program."""
+def search_space(
+    options: StudyOptions, policy: Policy, facts: ProgramFacts, *, own_hints: bool = False
+) -> Space:
+    """Return the tunables that may be tried on a program.
+
+    Args:
+        options: Of the study.
+        policy: What the site and the user allow.
+        facts: Of the program.
+        own_hints: The job script itself gives Cray MPICH its hints.
+    """
 
     def why_not(tunable: Tunable) -> str:
         if tunable.name in options.exclude:
             return "excluded by --exclude"
+        if not facts.in_reach and not acts_from_outside(tunable, facts, own_hints):
+            return "it is set inside the program, which the library cannot reach"
         return policy.why_not(tunable)
 
     return find_space(
@@ -197,6 +222,13 @@ def search_space(options: StudyOptions, policy: Policy, facts: ProgramFacts) -> 
         only=options.only,
         ladders=options.ladders,
     )
+
+
+def acts_from_outside(tunable: Tunable, facts: ProgramFacts, own_hints: bool) -> bool:
+    """Whether a setting reaches a program that the library does not: by Slurm or a variable."""
+    if tunable.layer is Layer.MPIIO:
+        return facts.uses_cray_mpich and not own_hints
+    return tunable.layer is Layer.JOB and tunable.name != FILES
 
 
 def _comparison(workspace: Workspace) -> Compare:

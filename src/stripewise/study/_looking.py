@@ -19,11 +19,13 @@ from stripewise.model import (
     FailureCause,
     Measurement,
     ObservedFile,
+    ProgramFacts,
     RunProfile,
     RunStatus,
     Striping,
 )
 from stripewise.readers import (
+    Handshake,
     HandshakeState,
     file_classes,
     handshake,
@@ -36,6 +38,7 @@ from stripewise.readers import (
     with_patterns,
     written_files,
 )
+from stripewise.study._job_evidence import JobEvidence, largest
 from stripewise.study._tools import FirstLook
 from stripewise.text import printable
 from stripewise.verify import Written, written_by
@@ -44,11 +47,30 @@ from stripewise.workspace import Place, Workspace
 REFUSED = "Stripewise refused to change"
 _REFUSED = re.compile("refused to change (.*): it existed before the run")
 _RELATIVE = "give the program a relative path, or write {run_dir}/ before the name in the command"
+OUT_OF_REACH = (HandshakeState.STATIC, HandshakeState.SETUID, HandshakeState.DROPPED)
+"""The library is not in the program: nothing of it is known, and nothing can be set there."""
 _NOT_STORAGE = ("/dev", "/proc", "/sys", "/run")
 
 
-def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
-    """Return what one run gave; its profile is dropped at once."""
+def look(
+    run_id: str, place: Place, outcome: Outcome, job: JobEvidence | None = None
+) -> Measurement:
+    """Return what one run gave; its profile is dropped at once.
+
+    Args:
+        run_id: Of the run.
+        place: Of the run.
+        outcome: What the launcher knows of it.
+        job: What else tells of it; None: nothing does.
+    """
+    run, state = _captured(run_id, place, outcome)
+    return run if job is None else job.added(run_id, place, run, state in OUT_OF_REACH)
+
+
+def _captured(
+    run_id: str, place: Place, outcome: Outcome
+) -> tuple[Measurement, HandshakeState | None]:
+    """Return what the library saw of a run, and whether it was there; None: it was not asked."""
     measured = Measurement(
         run_id=run_id,
         status=outcome.status,
@@ -66,13 +88,14 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
     if outcome.emulated is not None:
         measured = _on_emulated(measured, outcome.emulated)
     if outcome.io_seconds is not None:
-        return measured
+        return measured, None
     if not outcome.containers:
-        return _unseen(measured, "no process left a mark: LD_PRELOAD was dropped")
+        why = "no process left a mark: LD_PRELOAD was dropped"
+        return _unseen(measured, why), HandshakeState.DROPPED
     try:
         profile = read_containers(outcome.containers)
     except ContainerError as error:
-        return _unseen(measured, str(error))
+        return _unseen(measured, str(error)), None
     if outcome.directory is not None:
         profile = relocated_profile(profile, outcome.directory, place.directory)
     measured = replace(
@@ -84,12 +107,14 @@ def look(run_id: str, place: Place, outcome: Outcome) -> Measurement:
     )
     seen = handshake(profile, place.command, place.directory)
     if seen.state is HandshakeState.RANKS_DIED:
-        return _not_up(measured, seen.message)
+        return _not_up(measured, seen.message), seen.state
     if not measured.ok:
-        return replace(measured, message=refusal(profile) or measured.message)
+        return replace(measured, message=refusal(profile) or measured.message), seen.state
     if outcome.emulated is not None:
         measured = _or_hung(measured, outcome.emulated.why_it_hangs(seen.expected_ranks))
-    return measured if seen.ok else _unseen(measured, _as_given(seen.message, place))
+    if not seen.ok:
+        measured = _unseen(measured, _as_given(seen.message, place))
+    return measured, seen.state
 
 
 def _on_emulated(run: Measurement, seen: EmulatedRun) -> Measurement:
@@ -136,6 +161,7 @@ def look_first(
     striping: Striping | None = None,
     nodes: int = 1,
     burst_buffer_nodes: int = 0,
+    job: JobEvidence | None = None,
 ) -> FirstLook:
     """Return what the program does, or why it cannot be tuned.
 
@@ -147,10 +173,15 @@ def look_first(
         nodes: Compute nodes of a job, where that is known.
         burst_buffer_nodes: Of the job as it is.
         striping: Of new files, where the storage that is there is described.
+        job: What tells of a run beside the library; None: nothing does.
     """
     evidence = _evidence(place)
+    seen = handshake(evidence.profile, place.command, place.directory)
+    in_reach = True
+    if job is not None and seen.state in OUT_OF_REACH and (logs := job.logged(place, measurement)):
+        in_reach, evidence = False, largest(logs)
+        seen = Handshake(warnings=(_out_of_reach(_as_given(seen.message, place), job),))
     profile = evidence.profile
-    seen = handshake(profile, place.command, place.directory)
     changed = written_files(profile, place.directory)
     outside, temporary = _outside(measurement.files, place)
     problem = _as_given(seen.message, place) if not seen.ok else ""
@@ -166,6 +197,7 @@ def look_first(
         names = ", ".join(printable(name) for name in temporary[:3])
         warnings.append(f"the program writes {names}: files there are neither new nor verified")
     inputs = workspace.snapshot.entries
+    written = [str(path) for path in changed.written if str(path) in inputs]
     run_id = measurement.run_id
     facts = replace(
         program_facts(profile, measurement.elapsed_seconds),
@@ -174,15 +206,20 @@ def look_first(
         filesystem=local_storage(place.directory).mount.kind,
     )
     facts = replace(
-        facts, n_hosts=max(facts.n_hosts, nodes), burst_buffer_nodes=burst_buffer_nodes
+        facts,
+        n_hosts=max(facts.n_hosts, nodes),
+        burst_buffer_nodes=burst_buffer_nodes,
+        in_reach=in_reach,
     )
     facts = with_patterns(facts, evidence, place.directory)
+    if job is not None and not facts.mpi_version:
+        facts = _with_mpi(facts, profile, job.printed(run_id, place).mpi_version)
     facts = storage.seen_by(facts) if storage is not None else facts
     return FirstLook(
         facts=facts,
         problem=problem,
         no_plugin=seen.state in (HandshakeState.PLUGIN_MISSING, HandshakeState.PLUGIN_WRONG),
-        written_inputs=tuple(sorted(str(p) for p in changed.written if str(p) in inputs)),
+        written_inputs=tuple(sorted(written if in_reach else inputs)),
         replaced_inputs=tuple(
             sorted(
                 name
@@ -192,6 +229,28 @@ def look_first(
         ),
         output_bytes=workspace.outputs(run_id).size_bytes,
         warnings=tuple(warnings),
+    )
+
+
+def _with_mpi(facts: ProgramFacts, profile: RunProfile, version: str) -> ProgramFacts:
+    """Return facts with the MPI that printed its version, or that some MPI was used."""
+    family = "mpich" if version else "other" if profile.is_mpi else ""
+    implementation = (
+        "romio" if version and facts.collective_bytes + facts.independent_bytes else ""
+    )
+    return replace(
+        facts,
+        mpi_version=version,
+        mpi_family=facts.mpi_family or family,
+        mpiio_implementation=facts.mpiio_implementation or implementation,
+    )
+
+
+def _out_of_reach(why: str, job: JobEvidence) -> str:
+    """Tell the user what a study of a program without the library is worth."""
+    return (
+        f"{why}; its I/O is read from Darshan's logs in {printable(str(job.darshan))}, without "
+        "waiting for data to reach the storage, and only what can be set from outside is tried"
     )
 
 

@@ -110,6 +110,6 @@ def _provenance(context: Context) -> Mapping[str, str]:
         "strategy": context.options.strategy,
         **{f"strategy {name}": v for name, v in context.options.strategy_options.items()},
         "seed": str(context.options.seed),
-        "synced": "yes" if context.options.sync else "no",
+        "synced": "yes" if context.options.sync and context.facts.in_reach else "no",
         "runs": str(len(context.ledger.entries)),
     }

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -26,7 +25,6 @@ from stripewise.runtime import (
 from stripewise.workspace import InputSnapshot
 
 TASK_FILE = "tuned.task"
-MPICH_VARIABLE = "MPICH_MPIIO_HINTS"
 RESULTS = ".results"
 """Ends the name of the directory to which a job copies all that is on the burst buffer: inputs
 beside the script, which may have been changed meanwhile, are not written over."""
@@ -81,7 +79,7 @@ def write_tuned_script(
     target = script_path.with_name(f"{script_path.stem}.tuned{script_path.suffix}")
     job = configuration.job
     hints = get("mpich-hints").write(configuration).text.strip()
-    exports = _exports(jobs, configuration) if is_cray else {}
+    exports = jobs.hints(_of_tasks(configuration)) if is_cray else {}
     wrap: tuple[str, ...] = ()
     hybrid = job.burst_buffer_files is not None
     own_place = results_place(script_path)
@@ -116,15 +114,6 @@ def _of_tasks(configuration: Configuration) -> Configuration:
     """Return what is to be set in the tasks: not what the script's own lines say."""
     lines = {"burst_buffer_nodes": None, "ranks": None, "ranks_per_node": None, "threads": None}
     return replace(configuration, job=replace(configuration.job, **lines))  # type: ignore[arg-type]
-
-
-def _exports(jobs: ScriptJobs, configuration: Configuration) -> dict[str, str]:
-    """Return the variable that tells Cray MPICH all that is to be set; none if it cannot."""
-    written = get("mpich-hints").write(_of_tasks(configuration))
-    said = MPICH_VARIABLE.encode() in jobs.script.data  # it would say other hints than we do
-    if said or written.lost or not written.text.strip():
-        return {}
-    return {MPICH_VARIABLE: _value(written.text.strip())}
 
 
 def _on_tier(
@@ -182,11 +171,6 @@ def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, 
     here, there = "%{SLURM_SUBMIT_DIR}", f"%{{{variable}}}"
     pairs = (redirect_pair(glob, here, there) for glob in globs)
     return {"STRIPEWISE_REDIRECT": ":".join(pairs)}
-
-
-def _value(hints: str) -> str:
-    """Return the value of a line `export MPICH_MPIIO_HINTS=...`."""
-    return shlex.split(hints)[1].partition("=")[2]
 
 
 def _written(target: Path, study: Path, text: bytes, like: Path) -> Path:

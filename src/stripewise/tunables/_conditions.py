@@ -48,7 +48,7 @@ serial_hdf5 = needs(
 )
 pnetcdf = needs(lambda facts: facts.uses_pnetcdf, "the program does not use PnetCDF")
 adios2 = needs(lambda facts: facts.uses_adios2, "the program does not use ADIOS2")
-cray = needs(lambda facts: "cray" in facts.mpi_version.lower(), "only Cray MPICH knows it")
+cray = needs(lambda facts: facts.uses_cray_mpich, "only Cray MPICH knows it")
 open_mpi = needs(lambda facts: facts.mpi_family == "openmpi", "the program uses no Open MPI")
 matched = needs(  # data calls: what forced collective transfer needs
     lambda facts: facts.matched_calls, "ranks make different numbers of calls: it would hang"

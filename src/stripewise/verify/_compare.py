@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 
 from stripewise.model import Verification, VerificationStatus
+from stripewise.readers import prints_of_mpi
 from stripewise.verify._bytes import bytes_apart
 from stripewise.verify._units import Unit, format_of_units, unit_bytes_differ, units_of
 from stripewise.verify._written import Written
@@ -28,6 +29,7 @@ _MOST_UNSTABLE = 100_000
 """Items that may differ between two baselines before their content counts as not comparable."""
 NO_FILE = "(all)"
 """Stands for the outputs where there are none."""
+_OF_MPI = "a log in which MPI prints its settings and statistics, which settings change"
 _MOST_NOTES = 100
 """Items of one output that are named as not verifiable."""
 
@@ -107,6 +109,8 @@ class Reference:
 
     def _compare_baselines(self, one: Unit, two: Unit) -> _Comparable:
         different, holes = self._bytes_differ(one, two)
+        if not different and prints_of_mpi(one.place):
+            return _Comparable(reason=_OF_MPI)
         if not different:
             return _Comparable(holes=holes)
         kind = format_of_units(one, two)

@@ -9,6 +9,7 @@ from stripewise._lazy import lazy_exports
 if TYPE_CHECKING:
     from stripewise.readers.sources._base import Source as Source
     from stripewise.readers.sources._base import begins_with as begins_with
+    from stripewise.readers.sources._mpiio_hints import parse_mpiio_hints as parse_mpiio_hints
     from stripewise.readers.sources._mpiio_stats import parse_mpiio_stats as parse_mpiio_stats
     from stripewise.readers.sources._mpiio_timers import parse_mpiio_timers as parse_mpiio_timers
     from stripewise.readers.sources._mpiio_timers import timers_of_stats as timers_of_stats
