@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
 from stripewise.launch import PlainJobs, Stage
+from stripewise.launch import _agent_files as files
+from stripewise.launch._agent import Agent
 from stripewise.model import FailureCause, RunStatus
 from support.slurm_jobs import until
 
@@ -76,3 +80,28 @@ def test_a_job_without_its_burst_buffer_is_no_fault_of_the_program(jobs, staged)
     outcome = jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
     assert outcome.cause is FailureCause.LAUNCH
     assert "DW_JOB_STRIPED" in outcome.message
+
+
+def test_copies_take_time_before_slurms_signal_too(tmp_path, monkeypatch):
+    class Copies:
+        times: ClassVar = {"stage_in_seconds": 3.0, "stage_out_seconds": 1.0}
+
+        def __init__(self, *_):
+            pass
+
+        def carry_out(self):
+            return ""
+
+    monkeypatch.setenv("SLURM_JOB_START_TIME", "100")
+    monkeypatch.setenv("SLURM_JOB_END_TIME", "110")
+    monkeypatch.setattr("stripewise.launch._agent_run.Run", Copies)
+    order = {"timeout_seconds": 5.0, "stage": {"variable": "DW_JOB_STRIPED"}}
+    order |= {"directory": str(tmp_path), "record_directory": str(tmp_path)}
+    for number in (1, 2):
+        files.replace(str(tmp_path / files.order_name(number)), order)
+    files.replace(str(tmp_path / files.STATE), {"margin_seconds": 2.0})
+    agent = Agent(str(tmp_path))
+    assert agent._carry_out(1)
+    assert not agent._carry_out(2), "5 s and 4 s of copies do not fit into 8 s"
+    files.replace(str(tmp_path / files.order_name(2)), {**order, "stage": None})
+    assert agent._carry_out(2)

@@ -166,3 +166,13 @@ def test_a_cause_survives_the_journal(run_fake, no_fsync):
     again = run_fake(FakeLauncher(helped), trials=4, strategy="rules", resume=True)
     assert again == first
     assert FailureCause.SIGNAL in {e.measurement.cause for e in again.runs}
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"), [({}, "--allocation-time"), ({"timeout_seconds": 2.0}, "--timeout")]
+)
+def test_a_program_that_takes_all_the_time_there_is_ends_the_study(run_fake, given, remedy):
+    """Without a limit of its own, it had the time of an allocation."""
+    failures = always({**HANG, "elapsed_seconds": 90.0})
+    with pytest.raises(ProgramError, match=f"did not end within 90 s; .* {remedy}$"):
+        run_fake(Failing(helped, failures=failures, of=lambda _: True), **given)

@@ -45,6 +45,7 @@ class Agent:
     Attributes:
         served: How many orders were carried out.
         margin_seconds: Before the end of the allocation, when Slurm's signal may come.
+        copies_seconds: The longest that the copies of a run to and from the burst buffer took.
         why_ended: By a signal: what is recorded of the run that it ended; "" before.
         at_limit: Whether that signal came because the allocation was about to end.
         is_lost: Whether Slurm does not know this job any more: no run can start tasks in it.
@@ -61,6 +62,7 @@ class Agent:
         self.phase, self.reason = "idle", ""
         self.said: dict[str, str] = {}
         self.margin_seconds = float(self.state.get("margin_seconds", 95.0))
+        self.copies_seconds = 0.0
         self.why_ended = ""
         self.superseded = self.is_lost = self.at_limit = False
         self._beats, self._beat_at = 0, -BEAT_SECONDS
@@ -131,7 +133,8 @@ class Agent:
         rest, limit = self.rest_seconds(), order.get("timeout_seconds")
         if not self.served or rest is None or limit is None:
             return True
-        return rest - self.margin_seconds >= float(limit)
+        copies = self.copies_seconds if order.get("stage") else 0.0
+        return rest - self.margin_seconds >= float(limit) + copies
 
     # -- the tuner ---------------------------------------------------------------------------
 
@@ -224,7 +227,9 @@ class Agent:
             self.tell(durable=True)
             if self.superseded:
                 return True
-            error = runs.Run(self, number, order).carry_out()
+            run = runs.Run(self, number, order)
+            error = run.carry_out()
+            self.copies_seconds = max(self.copies_seconds, sum(run.times.values()))
             self.served += 1
         if not self.superseded:
             self._end_order(number, error)
