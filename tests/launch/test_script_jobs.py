@@ -111,6 +111,16 @@ def test_the_variant_of_the_script(tmp_path) -> None:
     assert "OMP_NUM_THREADS=3" in text
 
 
+def test_only_a_run_with_threads_of_its_own_tells_srun_of_cpus(tmp_path) -> None:
+    jobs = plan(SCRIPT.replace(b"--time=10", b"--time=10 -c 4"))
+    assert "--cpus-per-task=4" in jobs.allocation(request()).arguments
+    (path, *_) = jobs.command(request(), tmp_path, ())
+    assert Path(path).read_text().endswith("\nsrun -n 8 ./solve\n"), "the baseline is as it is"
+    (path, *_) = jobs.command(request(ranks=4, threads=8), tmp_path, ())
+    assert "env OMP_NUM_THREADS=8 srun --cpus-per-task=8 -n 4 ./solve\n" in Path(path).read_text()
+    assert "--cpus-per-task=8" in jobs.allocation(request(ranks=4, threads=8)).arguments
+
+
 def test_a_link_in_the_place_of_the_variant_is_not_followed(tmp_path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")

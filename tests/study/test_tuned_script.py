@@ -192,6 +192,19 @@ def test_ranks_and_threads_stand_in_the_launch_line(left) -> None:
     assert left.run(made.path) == [f"{left.work}||2"]
 
 
+def test_a_job_with_other_threads_asks_for_the_cpus_of_its_trial(left) -> None:
+    data = SCRIPT.replace(b"--nodes=1", b"--nodes=2 --ntasks=8 --ntasks-per-node=4")
+    given = {"tier": "none", "jobs": {"pool": None, "nodes": 2}}
+    made = left.write(job(ranks=4, threads=2), data, **given)
+    asked = " ".join(JobScript.parse(made.path.read_bytes(), "x").sbatch_arguments())
+    for option in ("--cpus-per-task=2", "--ntasks=4", "--ntasks-per-node=4", "--nodes=1"):
+        assert option in asked
+    assert "env OMP_NUM_THREADS=2 srun --cpus-per-task=2 -n 4 ./solve" in made.path.read_text()
+    assert revert(made.path.read_bytes()) == data
+    made = left.write(Configuration((HINTS,)), data.replace(b"--ntasks=8", b"-n 8 -c 2"), **given)
+    assert "\nsrun -n 4 " in made.path.read_text()
+
+
 def test_a_script_with_directives_of_its_own(left) -> None:
     own = b"#DW jobdw type=scratch access_mode=striped capacity=1GiB\n"
     out = b"#DW stage_out type=directory source=$DW_JOB_STRIPED/r destination=/res\n"

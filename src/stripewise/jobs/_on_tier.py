@@ -82,6 +82,7 @@ def script_on_tier(
     step: int | None = None,
     wrap: tuple[str, ...] = (),
     job: JobSettings | None = None,
+    options: Mapping[str, str | None] | None = None,
     exports: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> bytes:
@@ -93,6 +94,7 @@ def script_on_tier(
         step: Number of the launch line that is changed; None: the only one.
         wrap: Words in front of its program.
         job: Ranks and threads; those of the script if not given.
+        options: Options of sbatch to their values, added where the script has them not.
         exports: Variables that are set before the first command.
         notes: Comments for people.
 
@@ -104,6 +106,7 @@ def script_on_tier(
         wrap=wrap,
         step=step,
         directives=on.lines,
+        options=options or {},
         drop_burst_buffer=bool(script.burst_buffer) and (on.own or on.request is None),
         job=replace(resources, burst_buffer_nodes=None, burst_buffer_files=None),
         directory=on.variable,

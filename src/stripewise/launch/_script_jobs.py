@@ -132,6 +132,18 @@ class ScriptJobs(JobPlan):
             return self.nodes
         return max(1, ceil(job.ranks / per_node))
 
+    def compute_options(self, job: JobSettings) -> dict[str, str]:
+        """Return the options of sbatch that a run's ranks and threads change; mostly none."""
+        changed = {
+            "ntasks": job.ranks,
+            "ntasks-per-node": job.ranks_per_node,
+            "cpus-per-task": job.threads,
+        }
+        found = {name: str(number) for name, number in changed.items() if number is not None}
+        if found and self.script.resources.nodes is not None:
+            found["nodes"] = str(self.nodes_of(job))
+        return found
+
     def _of_array(self) -> dict[str, str]:
         """Return what tells the script that it is the first element of its array."""
         first = re.match(r"\d+", self.script.resources.array or "")
@@ -139,18 +151,9 @@ class ScriptJobs(JobPlan):
 
     def _compute(self, job: JobSettings) -> tuple[str, ...]:
         """Return the options of sbatch for the compute nodes."""
-        changed = {
-            "ntasks": job.ranks,
-            "ntasks-per-node": job.ranks_per_node,
-            "cpus-per-task": job.threads,
-        }
-        given = {name: number for name, number in changed.items() if number is not None}
-        drop = {*NOT_SUBMITTED, *given}
-        if given:
-            drop |= {"nodes"}
-        words = [f"--{name}={number}" for name, number in given.items()]
-        if given and self.script.resources.nodes is not None:
-            words.append(f"--nodes={self.nodes_of(job)}")
+        changed = self.compute_options(job)
+        drop = {*NOT_SUBMITTED, *changed, *(("nodes",) if changed else ())}
+        words = [f"--{name}={number}" for name, number in changed.items()]
         seconds = self.allocation_seconds or self.wall_seconds
         if seconds is not None:
             words.append(f"--time={time_text(seconds)}")

@@ -101,6 +101,7 @@ def write_tuned_script(
         step=jobs.step,
         wrap=wrap,
         job=replace(job, mca={}, environment={}),
+        options=jobs.compute_options(job),  # what its trial was submitted with
         exports=exports,
         notes=notes,
     )
