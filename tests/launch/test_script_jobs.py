@@ -143,6 +143,28 @@ def test_what_lies_on_the_burst_buffer() -> None:
     assert (staged.source, staged.place) == ("/in", "here")
 
 
+def test_links_lead_to_the_files_that_runs_showed(tmp_path) -> None:
+    seen = ("big.dat", "/abs/big.dat", "small", "../big.dat", "d/big.dat", "big$(x)", "big.dat")
+    jobs = plan(links=True, seen=lambda: seen)
+    settings = {"burst_buffer_nodes": 1, "burst_buffer_files": "big*"}
+    assert jobs.stage(request(**settings)).mode == "links"
+    (path,) = jobs.command(request(**settings), tmp_path, ())
+    assert f"\nsh {tmp_path}/links srun -n 8 ./solve\n" in Path(path).read_text()
+    text = (tmp_path / "links").read_text()
+    assert 'names() {\n:\n"$1" 1 big.dat\n"$1" 2 \'big$(x)\'\n}\n' in text
+    assert "place=${DW_JOB_STRIPED:?" in text
+
+
+def test_runs_without_links(tmp_path) -> None:
+    jobs = plan(links=True, seen=lambda: ("big.dat",))
+    settings = {"burst_buffer_nodes": 1, "burst_buffer_files": "big*"}
+    on_disk = settings | {"burst_buffer_nodes": 0}
+    others = settings | {"burst_buffer_files": "small*"}
+    for one, given in ((jobs, {}), (jobs, on_disk), (jobs, others), (plan(), settings)):
+        one.command(request(**given), tmp_path, ())
+        assert not (tmp_path / "links").exists()
+
+
 def test_a_directory_of_the_nodes() -> None:
     jobs = replace(plan(ask=TierRequest(directory="${TMPDIR}")), tier=find_tier("directory"))
     assert jobs.stage(request(burst_buffer_nodes=1)).variable == "TMPDIR"

@@ -81,6 +81,7 @@ def script_on_tier(
     *,
     step: int | None = None,
     wrap: tuple[str, ...] = (),
+    around: tuple[str, ...] = (),
     job: JobSettings | None = None,
     options: Mapping[str, str | None] | None = None,
     exports: Mapping[str, str] | None = None,
@@ -93,6 +94,7 @@ def script_on_tier(
         on: How it uses the tier.
         step: Number of the launch line that is changed; None: the only one.
         wrap: Words in front of its program.
+        around: Words in front of its launcher.
         job: Ranks and threads; those of the script if not given.
         options: Options of sbatch to their values, added where the script has them not.
         exports: Variables that are set before the first command.
@@ -104,6 +106,7 @@ def script_on_tier(
     resources = job or JobSettings()
     changes = Changes(
         wrap=wrap,
+        around=around,
         step=step,
         directives=on.lines,
         options=options or {},

@@ -26,6 +26,7 @@ from stripewise.runtime import (
 from stripewise.workspace import InputSnapshot
 
 TASK_FILE = "tuned.task"
+LINKS_FILE = "tuned.links"
 MPICH_VARIABLE = "MPICH_MPIIO_HINTS"
 RESULTS = ".results"
 """Ends the name of the directory to which a job copies all that is on the burst buffer: inputs
@@ -88,7 +89,8 @@ def write_tuned_script(
     results = Path(stage_out) if stage_out else snapshot.source if hybrid else own_place
     left_out = {script_path.name, target.name, own_place.name}
     on = _on_tier(jobs, job, snapshot, stage_in, results, left_out)
-    if not exports and not _of_tasks(configuration).is_empty:
+    around = jobs.write_links(job, study / LINKS_FILE)
+    if not exports and not _of_tasks(jobs, configuration).is_empty:
         path = study / TASK_FILE
         variables = configured_environment(runtime, configuration, study)
         write_task_file(path, variables, expanded=_redirected(jobs, job, on), preload=runtime.core)
@@ -100,6 +102,7 @@ def write_tuned_script(
         on,
         step=jobs.step,
         wrap=wrap,
+        around=around,
         job=replace(job, mca={}, environment={}),
         options=jobs.compute_options(job),  # what its trial was submitted with
         exports=exports,
@@ -113,15 +116,17 @@ def results_place(script_path: Path) -> Path:
     return script_path.with_name(f"{script_path.stem}{RESULTS}")
 
 
-def _of_tasks(configuration: Configuration) -> Configuration:
+def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
     """Return what is to be set in the tasks: not what the script's own lines say."""
     lines = {"burst_buffer_nodes": None, "ranks": None, "ranks_per_node": None, "threads": None}
+    if jobs.links:
+        lines["burst_buffer_files"] = None
     return replace(configuration, job=replace(configuration.job, **lines))  # type: ignore[arg-type]
 
 
 def _exports(jobs: ScriptJobs, configuration: Configuration) -> dict[str, str]:
     """Return the variable that tells Cray MPICH all that is to be set; none if it cannot."""
-    written = get("mpich-hints").write(_of_tasks(configuration))
+    written = get("mpich-hints").write(_of_tasks(jobs, configuration))
     said = MPICH_VARIABLE.encode() in jobs.script.data  # it would say other hints than we do
     if said or written.lost or not written.text.strip():
         return {}
@@ -172,7 +177,7 @@ def _matches(name: str, job: JobSettings) -> bool:
 
 def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, str]:
     """Return the variable that leads the large files of a hybrid job to the burst buffer."""
-    if job.burst_buffer_files is None or on.request is None:
+    if jobs.links or job.burst_buffer_files is None or on.request is None:
         return {}
     variable, globs = jobs.tier.directory_variable(on.request), job.burst_buffer_files.split(",")
     if below := [glob for glob in globs if "/" in glob]:
