@@ -74,6 +74,13 @@ def test_the_script_of_the_slides(cluster, tmp_path) -> None:
     assert (cluster.work / "back.sh").read_text() == SLIDE
 
 
+def test_srun_that_lacks_the_jobs_cpus(cluster) -> None:
+    cluster.write(SLIDE.replace("-J slide", "-J slide -c 4"))
+    done = cluster.run("convert", "run.sh", "--bb-nodes", "4", "--print", *GRANULARITY)
+    assert "run.sh, line 9: tasks of srun do not get the 4 CPUs each" in done.err
+    assert "\nsrun -n 1024 --hint=nomultithread ./wrf.exe\n" in done.out
+
+
 def test_print_writes_nothing(cluster) -> None:
     before = cluster.names
     done = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print")

@@ -333,6 +333,13 @@ def test_what_a_dry_run_warns_of(cluster) -> None:
     assert "cost            not known" in said.out
 
 
+def test_a_dry_run_warns_of_cpus_that_srun_does_not_pass_on(cluster) -> None:
+    cluster.write(SCRIPT.replace("--time=10", "--time=10 --cpus-per-task=4"))
+    said = cluster.tune("run.sh", "--dry-run")
+    assert "line 5: tasks of srun do not get the 4 CPUs each" in said.out
+    assert "or export SRUN_CPUS_PER_TASK=4 before it; it is measured as it is" in said.out
+
+
 def test_pools_that_slurm_does_not_tell_of(cluster) -> None:
     cluster.set(burst="")
     words = ("--tier", "datawarp", "--granularity", "368GiB", "--free-nodes", "268")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.jobs import Changes, JobScript, revert, rewrite
+from stripewise.jobs import Changes, JobScript, links_program, revert, rewrite
 from stripewise.model import JobSettings
 from support.job_scripts import ALL, Case
 
@@ -89,6 +89,17 @@ class Sandbox:
         assert not list(self._directory.rglob("canary"))
         return Counter(calls), done.returncode, done.stdout
 
+    def write_links(self) -> str:
+        """Write the program that makes links; return its path."""
+        path = self._directory / "a $(touch canary)" / "links"
+        path.parent.mkdir()
+        path.write_bytes(links_program("SW_DIRECTORY", ["not there"]))
+        return os.fspath(path)
+
+    def made(self) -> bool:
+        """Whether that program ran."""
+        return (self._directory / "a $(touch canary)" / "links.made").is_dir()
+
     @property
     def directory(self) -> str:
         """What SW_DIRECTORY names."""
@@ -141,6 +152,22 @@ def test_calls_are_the_same_but_for_the_wrapper(case: Case, sandbox: Sandbox) ->
         assert (again, again_output) == (before, output)
     if before and not any(launch.read_twice for launch in script.launches):
         assert seen or "?" in case.programs
+
+
+@pytest.mark.parametrize("case", RUN, ids=str)
+def test_links_around_a_launch_line_change_no_call(case: Case, sandbox: Sandbox) -> None:
+    script = JobScript.parse(case.data)
+    before, code, output = sandbox.run(case.data)
+    program = sandbox.write_links()
+    for launch in script.launches:
+        if launch.problem or launch.read_twice:
+            continue
+        changed = rewrite(script, Changes(around=("sh", program), step=launch.number))
+        if b"env -i" not in case.data:  # there Slurm's variables are missing too
+            assert sandbox.run(changed) == (before, code, output)
+        assert revert(changed) == script.data
+    unclear = any(launch.problem or launch.read_twice for launch in script.launches)
+    assert sandbox.made() or not before or unclear or b"env -i" in case.data
 
 
 def test_settings_reach_the_ranks(sandbox: Sandbox) -> None:

@@ -37,6 +37,7 @@ SCRIPTS = st.builds(
 CHANGES = st.builds(
     Changes,
     wrap=st.lists(st.text(max_size=6), max_size=3).map(tuple),
+    around=st.lists(st.text(max_size=6), max_size=2).map(tuple),
     step=st.one_of(st.none(), st.integers(1, 3)),
     directives=st.sampled_from([(), ("#DW jobdw y=2", "#BB z")]),
     drop_burst_buffer=st.booleans(),

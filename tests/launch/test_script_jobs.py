@@ -112,6 +112,16 @@ def test_the_variant_of_the_script(tmp_path) -> None:
     assert "OMP_NUM_THREADS=3" in text
 
 
+def test_only_a_run_with_threads_of_its_own_tells_srun_of_cpus(tmp_path) -> None:
+    jobs = plan(SCRIPT.replace(b"--time=10", b"--time=10 -c 4"))
+    assert "--cpus-per-task=4" in jobs.allocation(request()).arguments
+    (path, *_) = jobs.command(request(), tmp_path, ())
+    assert Path(path).read_text().endswith("\nsrun -n 8 ./solve\n"), "the baseline is as it is"
+    (path, *_) = jobs.command(request(ranks=4, threads=8), tmp_path, ())
+    assert "env OMP_NUM_THREADS=8 srun --cpus-per-task=8 -n 4 ./solve\n" in Path(path).read_text()
+    assert "--cpus-per-task=8" in jobs.allocation(request(ranks=4, threads=8)).arguments
+
+
 def test_a_link_in_the_place_of_the_variant_is_not_followed(tmp_path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")
@@ -132,6 +142,28 @@ def test_what_lies_on_the_burst_buffer() -> None:
     own = TierRequest(capacity_bytes=GIB, stage_in=Path("/in"), place="here")
     staged = replace(jobs, own=own, ask=own).stage(request())
     assert (staged.source, staged.place) == ("/in", "here")
+
+
+def test_links_lead_to_the_files_that_runs_showed(tmp_path) -> None:
+    seen = ("big.dat", "/abs/big.dat", "small", "../big.dat", "d/big.dat", "big$(x)", "big.dat")
+    jobs = plan(links=True, seen=lambda: seen)
+    settings = {"burst_buffer_nodes": 1, "burst_buffer_files": "big*"}
+    assert jobs.stage(request(**settings)).mode == "links"
+    (path,) = jobs.command(request(**settings), tmp_path, ())
+    assert f"\nsh {tmp_path}/links srun -n 8 ./solve\n" in Path(path).read_text()
+    text = (tmp_path / "links").read_text()
+    assert 'names() {\n:\n"$1" 1 big.dat\n"$1" 2 \'big$(x)\'\n}\n' in text
+    assert "place=${DW_JOB_STRIPED:?" in text
+
+
+def test_runs_without_links(tmp_path) -> None:
+    jobs = plan(links=True, seen=lambda: ("big.dat",))
+    settings = {"burst_buffer_nodes": 1, "burst_buffer_files": "big*"}
+    on_disk = settings | {"burst_buffer_nodes": 0}
+    others = settings | {"burst_buffer_files": "small*"}
+    for one, given in ((jobs, {}), (jobs, on_disk), (jobs, others), (plan(), settings)):
+        one.command(request(**given), tmp_path, ())
+        assert not (tmp_path / "links").exists()
 
 
 def test_a_directory_of_the_nodes() -> None:

@@ -66,6 +66,18 @@ def test_a_run_with_some_files_on_the_burst_buffer(jobs, staged):
     assert (request.directory / "x1").read_text() == "2\n"
 
 
+def test_what_a_program_made_in_the_place_of_its_link_stays(jobs, staged):
+    jobs.launch(PlainJobs(staged=Stage("DW_JOB_STRIPED", "links", ("x?",))))
+    script = "rm $STRIPEWISE_STAGE/x1; echo new > x1; echo there > $STRIPEWISE_STAGE/x2"
+    request = jobs.runs.shell(f"{script}; echo $STRIPEWISE_REDIRECT")
+    (request.directory / "x1").write_text("old\n")
+    outcome = jobs.end(jobs.launcher.submit(request))
+    assert outcome.status is RunStatus.OK, outcome
+    assert (request.directory / "x1").read_text() == "new\n"
+    assert (request.directory / "x2").read_text() == "there\n"
+    assert (request.record_directory / "stdout").read_text() == "\n"
+
+
 def test_a_run_that_fails_leaves_no_stage(jobs, staged):
     assert jobs.end(jobs.launcher.submit(jobs.runs.shell("exit 3"))).exit_code == 3
     request = jobs.runs.shell("sleep 60")

@@ -231,6 +231,14 @@ def test_site_models_and_trusted_keys():
     assert policy.narrowed(policy).models == ("/opt/m", "/opt/m")
 
 
+def test_the_users_preference_comes_before_the_sites():
+    site, user = (parse_policy(f'hybrid = "{how}"\n', how) for how in ("links", "redirect"))
+    assert site.narrowed(Policy()).hybrid == "links"
+    assert site.narrowed(user).hybrid == "redirect"
+    with pytest.raises(ConfigurationError, match="hybrid"):
+        parse_policy('hybrid = "copies"\n', "site")
+
+
 @pytest.mark.parametrize(
     "text", ['models = ["m"]', 'models = "/m"', 'pack_keys = ["RWshort"]', 'pack_keys = ["a.pub"]']
 )

@@ -114,6 +114,12 @@ def test_one_setting_for_all_files_finds_nothing_there(tune, given):
     assert not result.facts.file_classes
 
 
+def test_expbb_is_told_of_classes(tune):
+    result = tune(strategy="expbb")
+    assert {one.match for one in result.facts.file_classes} == {CHECK, PLOT}
+    assert any("may get settings of their own" in d.text for d in result.decisions)
+
+
 def test_classes_without_a_name_of_their_own_are_said(tune):
     named, other = CLASSES
     result = tune(facts=replace(FACTS, file_classes=(named, replace(other, match=""))))

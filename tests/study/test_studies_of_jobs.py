@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import stat
 import subprocess
@@ -18,7 +17,7 @@ import pytest
 from stripewise.jobs import revert
 from stripewise.knowledge import Store
 from stripewise.study import Journal
-from support.job_cluster import SCRIPT, JobCluster, Said, job_cluster, prepared
+from support.job_cluster import SCRIPT, JobCluster, Said, as_datawarp, job_cluster, prepared
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "result.schema.json"
 SHORT = ("--strategy", "random", "--trials", "2", "--bb-nodes", "2")
@@ -51,31 +50,6 @@ def ended(tmp_path_factory: pytest.TempPathFactory, writer: Path) -> Iterator[St
         assert said.code == 0, said
         yield Study(made, said)
     patch.undo()
-
-
-def as_datawarp(script: Path, directory: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script as Slurm would: stage in, run it in its directory, stage out."""
-    place = directory / "bb-run"
-    place.mkdir()
-    lines = [line.split() for line in script.read_text().splitlines() if line.startswith("#DW")]
-    stages = [dict(word.partition("=")[::2] for word in line) for line in lines]
-
-    def real(text: str) -> Path:
-        return Path(text.replace("$DW_JOB_STRIPED", str(place)))
-
-    for line, stage in zip(lines, stages, strict=True):
-        if line[1] == "stage_in":
-            copy = shutil.copytree if stage["type"] == "directory" else shutil.copy2
-            copy(stage["source"], real(stage["destination"]))
-    environment = {**os.environ, "DW_JOB_STRIPED": str(place)}
-    environment["SLURM_SUBMIT_DIR"] = str(script.parent)
-    done = subprocess.run(
-        [str(script)], cwd=script.parent, env=environment, capture_output=True, text=True
-    )
-    for line, stage in zip(lines, stages, strict=True):
-        if line[1] == "stage_out":
-            shutil.copytree(real(stage["source"]), stage["destination"], dirs_exist_ok=True)
-    return done
 
 
 # ---- what a study leaves --------------------------------------------------------------------

@@ -21,7 +21,7 @@ from stripewise.runtime import Runtime
 from stripewise.study import JobOptions, StudyOptions
 from stripewise.study._job_tools import leave_script
 from stripewise.study._prepared_job import PreparedJob
-from stripewise.study._tuned_script import TASK_FILE, write_tuned_script
+from stripewise.study._tuned_script import LINKS_FILE, TASK_FILE, write_tuned_script
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tiers import Pool, TierRequest, find_tier
 from stripewise.workspace import InputSnapshot
@@ -92,6 +92,7 @@ class Left:
             "PATH": f"{self.top}/bin:/usr/bin:/bin",
             "RECORD": str(record),
             "DW_JOB_STRIPED": str(self.top / "bb"),
+            "SLURM_SUBMIT_DIR": str(self.work),
         }
         if not (self.top / "bb" / "solve").exists():
             (self.top / "bb" / "solve").symlink_to(self.work / "solve")
@@ -170,6 +171,39 @@ def test_hybrid(left) -> None:
     assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
 
 
+def linked(*names: str) -> dict:
+    return {"jobs": {"links": True, "seen": lambda: names}}
+
+
+def test_hybrid_by_links(left) -> None:
+    winner = job(burst_buffer_nodes=2, burst_buffer_files="big*,d/o*")
+    made = left.write(winner, **linked("big.dat", "big.out", "d/out", "small.nml"))
+    text, program = made.path.read_text(), left.study / LINKS_FILE
+    assert f"\nsh {program} srun -n 4 ./solve big.dat\n" in text
+    assert "stripewise-task" not in text
+    assert [line for line in directives(made.path) if "stage_in" in line] == [
+        f"#DW stage_in type=file source={left.work}/big.dat destination=$DW_JOB_STRIPED/big.dat"
+    ]
+    assert directives(made.path)[-1].endswith(f"destination={left.work}")
+    (left.work / "big.dat").write_text("in")
+    left._program(left.work / "solve", "#!/bin/sh\nreadlink big.dat big.out\necho x > big.out\n")
+    assert left.run(made.path) == [f"{left.work}||1"]
+    assert (left.top / "bb" / "big.out").read_text() == "x\n"
+    assert not (left.work / "big.out").exists()
+    assert (left.work / "big.dat").read_text() == "in"
+    assert not (left.work / "big.dat").is_symlink()
+    assert revert(made.path.read_bytes()) == SCRIPT
+
+
+def test_hybrid_by_links_with_hints(left) -> None:
+    winner = Configuration((HINTS,), JobSettings(**HYBRID))
+    made = left.write(winner, **linked("big.dat"))
+    assert f"task {left.study / TASK_FILE}" in left.run(made.path)
+    assert b"STRIPEWISE_REDIRECT" not in (left.study / TASK_FILE).read_bytes()
+    made = left.write(winner, is_cray=True, **linked("big.dat"))
+    assert left.run(made.path) == [f"{left.work}|*.dat:cb_nodes=2|1"]
+
+
 def test_hybrid_with_files_in_directories_is_refused(left) -> None:
     with pytest.raises(UsageError, match="out/a"):
         left.write(job(burst_buffer_nodes=2, burst_buffer_files="out/a*"))
@@ -190,6 +224,19 @@ def test_ranks_and_threads_stand_in_the_launch_line(left) -> None:
     assert "OMP_NUM_THREADS=2" in text
     assert "-n 2" in text
     assert left.run(made.path) == [f"{left.work}||2"]
+
+
+def test_a_job_with_other_threads_asks_for_the_cpus_of_its_trial(left) -> None:
+    data = SCRIPT.replace(b"--nodes=1", b"--nodes=2 --ntasks=8 --ntasks-per-node=4")
+    given = {"tier": "none", "jobs": {"pool": None, "nodes": 2}}
+    made = left.write(job(ranks=4, threads=2), data, **given)
+    asked = " ".join(JobScript.parse(made.path.read_bytes(), "x").sbatch_arguments())
+    for option in ("--cpus-per-task=2", "--ntasks=4", "--ntasks-per-node=4", "--nodes=1"):
+        assert option in asked
+    assert "env OMP_NUM_THREADS=2 srun --cpus-per-task=2 -n 4 ./solve" in made.path.read_text()
+    assert revert(made.path.read_bytes()) == data
+    made = left.write(Configuration((HINTS,)), data.replace(b"--ntasks=8", b"-n 8 -c 2"), **given)
+    assert "\nsrun -n 4 " in made.path.read_text()
 
 
 def test_a_script_with_directives_of_its_own(left) -> None:
@@ -274,6 +321,24 @@ def test_hostile_names(tmp_path, name) -> None:
     with pytest.raises(UsageError, match="cannot be staged") as refused:
         left.write(job(burst_buffer_nodes=1))
     assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_of_linked_outputs(tmp_path, name) -> None:
+    left = Left(tmp_path, f"w{name}" if name != "-dash" else name)
+    left.study = tmp_path / f"study {name}"
+    left.study.mkdir()
+    left.entries = {}
+    winner = job(burst_buffer_nodes=1, burst_buffer_files="*")
+    given = {**linked(f"big{name}", name), "stage_out": "/results"}
+    made = left.write(winner, **given)
+    code = '#!/bin/sh\nfor n in *; do [ -L "$n" ] && echo x > "$n"; done\n:\n'
+    left._program(left.work / "solve", code)
+    assert left.run(made.path)
+    for one in (name, f"big{name}"):
+        assert (left.top / "bb" / one).read_text() == "x\n"
+        assert not os.path.lexists(left.work / one)
+    assert revert(made.path.read_bytes()) == SCRIPT
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

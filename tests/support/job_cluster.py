@@ -98,6 +98,31 @@ def prepared(cluster: JobCluster, writer: Path) -> JobCluster:
     return cluster
 
 
+def as_datawarp(script: Path, directory: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script as Slurm would: stage in, run it in its directory, stage out."""
+    place = directory / "bb-run"
+    place.mkdir()
+    lines = [line.split() for line in script.read_text().splitlines() if line.startswith("#DW")]
+    stages = [dict(word.partition("=")[::2] for word in line) for line in lines]
+
+    def real(text: str) -> Path:
+        return Path(text.replace("$DW_JOB_STRIPED", str(place)))
+
+    for line, stage in zip(lines, stages, strict=True):
+        if line[1] == "stage_in":
+            copy = shutil.copytree if stage["type"] == "directory" else shutil.copy2
+            copy(stage["source"], real(stage["destination"]))
+    environment = {**os.environ, "DW_JOB_STRIPED": str(place)}
+    environment["SLURM_SUBMIT_DIR"] = str(script.parent)
+    done = subprocess.run(
+        [str(script)], cwd=script.parent, env=environment, capture_output=True, text=True
+    )
+    for line, stage in zip(lines, stages, strict=True):
+        if line[1] == "stage_out":
+            shutil.copytree(real(stage["source"]), stage["destination"], dirs_exist_ok=True)
+    return done
+
+
 class Said:
     """What a command answered."""
 

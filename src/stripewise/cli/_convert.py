@@ -116,10 +116,12 @@ def _reverted(script: Path) -> bytes:
 
 
 def _converted(script: Path, nodes: int, tier_name: str, asked: dict[str, object]) -> bytes:
-    from stripewise.jobs import JobScript, OnTier, script_on_tier
+    from stripewise.jobs import JobScript, OnTier, missing_cpus, script_on_tier
     from stripewise.tiers import TierRequest, find_tier, tier_of_words, variable_of
 
     parsed = JobScript.parse(_read(script), script.name)
+    for text in missing_cpus(parsed, os.environ):
+        note(text)
     words = [(f"#{line.kind}", *line.words) for line in parsed.burst_buffer]
     of_script, own = tier_of_words(words)
     has_own = of_script.name != "none"

@@ -78,6 +78,10 @@ _OPTIONS = (
     click.option("--place", default="", metavar="VARIABLE",
                  help="Job script: variable with the directory in each job, such as '$TMPDIR', "
                  "with --tier directory or lua."),
+    click.option("--hybrid", type=click.Choice(["auto", "redirect", "links"]), default="auto",
+                 show_default=True,
+                 help="Job script: how large files alone get onto the burst buffer: the library "
+                 "redirects their paths, or links lead there; auto: what the site prefers."),
     click.option("--job-per-run", "per_run", is_flag=True,
                  help="Job script: submit a job for each run, not many runs in one allocation."),
     click.option("--allocation-time", "allocation_seconds", type=Duration(), metavar="TIME",

@@ -8,8 +8,11 @@ from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
     from stripewise.jobs._changes import Changes as Changes
+    from stripewise.jobs._cpus import missing_cpus as missing_cpus
     from stripewise.jobs._directives import Directive as Directive
     from stripewise.jobs._launches import LaunchLine as LaunchLine
+    from stripewise.jobs._links import links_program as links_program
+    from stripewise.jobs._links import replaced_links as replaced_links
     from stripewise.jobs._marks import is_rewritten as is_rewritten
     from stripewise.jobs._marks import revert as revert
     from stripewise.jobs._on_tier import OnTier as OnTier

@@ -16,6 +16,7 @@ class Changes:
 
     Attributes:
         wrap: Words put in front of the program of launch line `step`.
+        around: Words put in front of the launcher of that line, to which the line is arguments.
         step: Number of the launch line; None: the only one.
         directives: New lines below the last #SBATCH or #DW line, as "#DW jobdw type=scratch".
         drop_burst_buffer: Take the #DW, #BB and #BB_LUA lines out.
@@ -29,6 +30,7 @@ class Changes:
     """
 
     wrap: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
     step: int | None = None
     directives: tuple[str, ...] = ()
     drop_burst_buffer: bool = False

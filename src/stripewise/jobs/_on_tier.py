@@ -81,7 +81,9 @@ def script_on_tier(
     *,
     step: int | None = None,
     wrap: tuple[str, ...] = (),
+    around: tuple[str, ...] = (),
     job: JobSettings | None = None,
+    options: Mapping[str, str | None] | None = None,
     exports: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> bytes:
@@ -92,7 +94,9 @@ def script_on_tier(
         on: How it uses the tier.
         step: Number of the launch line that is changed; None: the only one.
         wrap: Words in front of its program.
+        around: Words in front of its launcher.
         job: Ranks and threads; those of the script if not given.
+        options: Options of sbatch to their values, added where the script has them not.
         exports: Variables that are set before the first command.
         notes: Comments for people.
 
@@ -102,8 +106,10 @@ def script_on_tier(
     resources = job or JobSettings()
     changes = Changes(
         wrap=wrap,
+        around=around,
         step=step,
         directives=on.lines,
+        options=options or {},
         drop_burst_buffer=bool(script.burst_buffer) and (on.own or on.request is None),
         job=replace(resources, burst_buffer_nodes=None, burst_buffer_files=None),
         directory=on.variable,

@@ -80,7 +80,7 @@ def _dropped(script: JobScript, changes: Changes) -> dict[tuple[int, int], bytes
 
 def _launch_lines(script: JobScript, changes: Changes) -> dict[tuple[int, int], bytes]:
     """The lines of the statement with the launch line, if that changes."""
-    if not changes.wrap and not changes.job.resources:
+    if not changes.wrap and not changes.around and not changes.job.resources:
         return {}
     launch = script.launch(changes.step)
     if launch.problem:
@@ -88,16 +88,22 @@ def _launch_lines(script: JobScript, changes: Changes) -> dict[tuple[int, int], 
             f"{script.name}, line {launch.first_line}: {launch.problem}; write the launcher, its "
             "options and one program out in this line"
         )
-    edits = [*_wrap(script, launch, changes.wrap), *_resources(script, launch, changes.job)]
+    edits = [
+        *_before(script, launch, launch.spans[0][0], changes.around),
+        *_before(script, launch, launch.program_at, changes.wrap),
+        *_resources(script, launch, changes.job),
+    ]
     start = script.breaks[bisect.bisect_right(script.breaks, launch.start) - 1]
     end = script.breaks[bisect.bisect_left(script.breaks, launch.end)]
     return {(start, end): apply_edits(script.data, edits, start, end)}
 
 
-def _wrap(script: JobScript, launch: LaunchLine, words: tuple[str, ...]) -> Iterator[Edit]:
+def _before(
+    script: JobScript, launch: LaunchLine, place: int, words: tuple[str, ...]
+) -> Iterator[Edit]:
     if words:
         written = "".join(f"{_quoted(script, launch, word)} " for word in words)
-        yield Edit(launch.program_at, launch.program_at, _bytes(written))
+        yield Edit(place, place, _bytes(written))
 
 
 def _resources(script: JobScript, launch: LaunchLine, job: JobSettings) -> Iterator[Edit]:

@@ -126,15 +126,20 @@ class Run:
             there = os.path.join(path, str(wanted["place"]))
             os.makedirs(there, exist_ok=True)
             _staging.stage_in(str(wanted["source"]), there, None, self.tick)
-        globs = list(wanted["globs"]) if wanted["mode"] == "files" else None
+        globs = None if wanted["mode"] == "all" else list(wanted["globs"])
         before = _staging.stage_in(self.directory, path, globs, self.tick)
         self.times["stage_in_seconds"] = time.monotonic() - begun
         return before
 
     def _stage_out(self, before: _staging.Manifest) -> None:
         begun = time.monotonic()
+        if self.order["stage"]["mode"] == "links":  # what they led to and is gone was seen to
+            before = {name: mark for name, mark in before.items() if self._is_there(name)}
         _staging.stage_out(self.stage, self.directory, before, self.tick)
         self.times["stage_out_seconds"] = time.monotonic() - begun
+
+    def _is_there(self, name: str) -> bool:
+        return os.path.lexists(os.path.join(self.stage, name))
 
     def _remove_stage(self) -> None:
         if self.stage:

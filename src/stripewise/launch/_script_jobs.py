@@ -7,13 +7,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 
 from stripewise.formats import get
-from stripewise.jobs import Changes, JobScript, rewrite
+from stripewise.jobs import Changes, JobScript, links_program, replaced_links, rewrite
+from stripewise.launch import _staging
 from stripewise.launch._base import RunRequest
 from stripewise.launch._job_plan import Allocation, JobPlan, Stage, time_text
 from stripewise.model import Configuration, JobSettings
@@ -23,6 +24,8 @@ from stripewise.tiers import Pool, Tier, TierRequest
 HINTS_VARIABLE = "MPICH_MPIIO_HINTS"
 VARIANT = "job"
 """Name of the variant of the script in the record of a run."""
+LINKS = "links"
+"""Name of the program that makes the links of a run, in its record."""
 NOT_SUBMITTED = (
     "output", "error", "input", "array", "chdir", "time", "time-min", "dependency", "begin",
     "open-mode", "wait", "requeue", "no-requeue", "mail-type", "mail-user", "test-only",
@@ -47,6 +50,8 @@ class ScriptJobs(JobPlan):
         nodes: Compute nodes.
         wall_seconds: Limit of one run, as the script says; None: it does not.
         allocation_seconds: Limit of an allocation; None: that of one run.
+        links: Links in the run's directory lead large files to the burst buffer, not the library.
+        seen: Tells the names of all files that runs showed so far; links need them.
     """
 
     script: JobScript
@@ -59,6 +64,8 @@ class ScriptJobs(JobPlan):
     nodes: int = 1
     wall_seconds: float | None = None
     allocation_seconds: float | None = None
+    links: bool = False
+    seen: Callable[[], Iterable[str]] = tuple
     _latest: dict[str, Allocation] = field(default_factory=dict)
 
     task_words = True
@@ -105,6 +112,7 @@ class ScriptJobs(JobPlan):
         job = request.configuration.job
         changes = Changes(
             wrap=task_words,
+            around=self.write_links(job, record_directory / LINKS),
             step=self.step,
             drop_burst_buffer=bool(self.script.burst_buffer),
             job=JobSettings(
@@ -113,10 +121,23 @@ class ScriptJobs(JobPlan):
             exports=self._of_array(),
         )
         path = record_directory / VARIANT
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(path, flags, 0o700), "wb") as stream:
-            stream.write(rewrite(self.script, changes))
+        _write(path, rewrite(self.script, changes))
         return (str(path), *self.words)
+
+    def write_links(self, job: JobSettings, path: Path) -> tuple[str, ...]:
+        """Write what makes the links of a hybrid run; return the words before the launcher.
+
+        There are none where no links are wanted, or no file of the job is known to be large.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        asked, globs = self.asked(job), (job.burst_buffer_files or "").split(",")
+        names = [name for name in dict.fromkeys(self.seen()) if is_below(name, globs)]
+        if not self.links or asked is None or not names:
+            return ()
+        _write(path, links_program(self.tier.directory_variable(asked), names))
+        return ("sh", str(path))
 
     def stage(self, request: RunRequest) -> Stage | None:
         """Return what of a run lies on the burst buffer."""
@@ -128,7 +149,8 @@ class ScriptJobs(JobPlan):
         if job.burst_buffer_files is None:
             source = str(asked.stage_in) if asked.stage_in is not None else ""
             return Stage(variable, source=source, place=asked.place if source else "")
-        return Stage(variable, "files", tuple(job.burst_buffer_files.split(",")))
+        mode = "links" if self.links else "files"
+        return Stage(variable, mode, tuple(job.burst_buffer_files.split(",")))
 
     def variables(self, request: RunRequest) -> Mapping[str, str]:
         """Return what lets Cray MPICH print what it does, and hints if need be.
@@ -161,6 +183,18 @@ class ScriptJobs(JobPlan):
             return self.nodes
         return max(1, ceil(job.ranks / per_node))
 
+    def compute_options(self, job: JobSettings) -> dict[str, str]:
+        """Return the options of sbatch that a run's ranks and threads change; mostly none."""
+        changed = {
+            "ntasks": job.ranks,
+            "ntasks-per-node": job.ranks_per_node,
+            "cpus-per-task": job.threads,
+        }
+        found = {name: str(number) for name, number in changed.items() if number is not None}
+        if found and self.script.resources.nodes is not None:
+            found["nodes"] = str(self.nodes_of(job))
+        return found
+
     def _of_array(self) -> dict[str, str]:
         """Return what tells the script that it is the first element of its array."""
         first = re.match(r"\d+", self.script.resources.array or "")
@@ -168,22 +202,31 @@ class ScriptJobs(JobPlan):
 
     def _compute(self, job: JobSettings) -> tuple[str, ...]:
         """Return the options of sbatch for the compute nodes."""
-        changed = {
-            "ntasks": job.ranks,
-            "ntasks-per-node": job.ranks_per_node,
-            "cpus-per-task": job.threads,
-        }
-        given = {name: number for name, number in changed.items() if number is not None}
-        drop = {*NOT_SUBMITTED, *given}
-        if given:
-            drop |= {"nodes"}
-        words = [f"--{name}={number}" for name, number in given.items()]
-        if given and self.script.resources.nodes is not None:
-            words.append(f"--nodes={self.nodes_of(job)}")
+        changed = self.compute_options(job)
+        drop = {*NOT_SUBMITTED, *changed, *(("nodes",) if changed else ())}
+        words = [f"--{name}={number}" for name, number in changed.items()]
         seconds = self.allocation_seconds or self.wall_seconds
         if seconds is not None:
             words.append(f"--time={time_text(seconds)}")
         return _with_words(self.script.sbatch_arguments(drop), words)
+
+
+def links_replaced(record_directory: Path) -> tuple[str, ...]:
+    """Return the files of a run whose links to the burst buffer the program replaced."""
+    return replaced_links(record_directory / LINKS)
+
+
+def is_below(name: str, globs: Sequence[str]) -> bool:
+    """Whether a file that a run showed is in its directory, and is one that globs name."""
+    if name.startswith("/") or ".." in name.split("/"):
+        return False
+    return _staging.is_one_of(name.removeprefix("./"), globs)
+
+
+def _write(path: Path, data: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(path, flags, 0o700), "wb") as stream:
+        stream.write(data)
 
 
 def _with_words(arguments: tuple[str, ...], words: list[str]) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ def staged_variables(
         here = str(request.directory.absolute())
         pairs = (redirect_pair(glob, here, there) for glob in stage.globs)
         found[REDIRECT_VARIABLE] = ":".join(pairs)
-    elif variables.get(_KEEP_REMOVED):
+    elif stage.mode == "all" and variables.get(_KEEP_REMOVED):
         found[_KEEP_REMOVED] = there
     return {name: text.rstrip("/") for name, text in found.items()}
 

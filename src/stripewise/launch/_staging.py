@@ -14,7 +14,7 @@ import stat
 
 TYPE_CHECKING = False  # typing is slow to import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     Manifest = dict[str, tuple[int, int, int]]
     """Name below the stage to inode, size and time of change of its content."""
@@ -46,7 +46,7 @@ def stage_in(
         if folder:
             if globs is None or _leads_to(name, globs):
                 os.makedirs(os.path.join(target, name), exist_ok=True)
-        elif globs is None or _matches(name, globs):
+        elif globs is None or is_one_of(name, globs):
             here, there = os.path.join(source, name), os.path.join(target, name)
             os.makedirs(os.path.dirname(there), exist_ok=True)
             _copy(here, there, tick, follow=True)
@@ -121,8 +121,8 @@ def _walk(top: str, skip: str = "") -> Iterator[tuple[str, bool]]:
                     yield name, False
 
 
-def _matches(name: str, globs: list[str]) -> bool:
-    """Whether a name is one of a pattern's, in which "*" does not stand for "/"."""
+def is_one_of(name: str, globs: Sequence[str]) -> bool:
+    """Whether a name is one of those that globs stand for, in which "*" does not stand for "/"."""
     parts = name.split("/")
     for glob in globs:
         wanted = glob.split("/")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -74,6 +74,7 @@ class _Document(_Strict):
     lock_layout: bool = False
     knowledge: Annotated[str, AfterValidator(_absolute)] | None = None
     models: list[Annotated[str, AfterValidator(_absolute)]] = Field(default_factory=list)
+    hybrid: Literal["links", "redirect"] | None = None
     pack_keys: list[Annotated[str, AfterValidator(_key)]] = Field(default_factory=list)
     # Policies of earlier versions call this table "tunables".
     tunables: _Tunables = Field(
@@ -148,6 +149,7 @@ def parse_policy(text: str, name: str) -> Policy:
         lock_layout=document.lock_layout,
         knowledge=(document.knowledge,) if document.knowledge else (),
         models=tuple(document.models),
+        hybrid=document.hybrid or "",
         pack_keys=tuple(document.pack_keys),
         sources=(name,),
         **document.caps.model_dump(),

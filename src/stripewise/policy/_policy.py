@@ -32,6 +32,8 @@ class Policy:
         max_concurrency: Runs at the same time.
         knowledge: The site's stores of what earlier studies found.
         models: The site's directories of performance models.
+        hybrid: How hybrid jobs lead large files to the burst buffer: "links", "redirect"; "": no
+            preference.
         pack_keys: Public keys whose packs of knowledge may be installed.
         sources: Files that it was read from.
     """
@@ -45,6 +47,7 @@ class Policy:
     max_concurrency: int | None = None
     knowledge: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    hybrid: str = ""
     pack_keys: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
 
@@ -54,6 +57,7 @@ class Policy:
         lists = ("allowed", "denied", "knowledge", "models", "pack_keys", "sources")
         both: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in lists}
         both |= {name: _smaller(getattr(self, name), getattr(other, name)) for name in caps}
+        both["hybrid"] = other.hybrid or self.hybrid  # the user's own: it permits nothing more
         return Policy(lock_layout=self.lock_layout or other.lock_layout, **both)
 
     def why_not(self, tunable: Tunable) -> str:

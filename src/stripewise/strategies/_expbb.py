@@ -98,9 +98,9 @@ class ExpbbStrategy(JudgedSteps):
         return len(self._rungs) * (values + 2) + values
 
     def steps(self) -> Steps:
-        """Climb the ladder of nodes; then what was left out on the rung that was kept."""
+        """Climb the ladder of nodes; then what was left out there; then each class of files."""
         for trial in self.primed:
-            self._seen[key_of(trial.settings)] = self._studied.score(trial)
+            self._learn(trial)
         if self._zero:
             yield from self._try({NODES: 0}, "baseline on the parallel file system")
         ended = ""
@@ -111,6 +111,7 @@ class ExpbbStrategy(JudgedSteps):
                 break
         yield from self._hybrid_of_kept()
         yield from self._left_out()
+        yield from self._compose()
         return f"{ended or self._all_rungs()}; {self._kept()}"
 
     def _hybrid_of_kept(self) -> Walk:
@@ -134,6 +135,17 @@ class ExpbbStrategy(JudgedSteps):
         for loop in skipped:
             yield from loop()
         return None
+
+    def _compose(self) -> Walk:
+        """Give each class of files what was best for it: the slides' hints name files too."""
+        point = self._classes.compose(dict(self._settings), self.noise)
+        if point is None or self._best is None:
+            return None
+        reason = f"each class of files as in the trial that was best for it; {self._because}"
+        score = yield from self._try(point, reason)
+        if self._is_better(score):
+            self._keep(score)
+        return score
 
     def _rung(self, nodes: int) -> Ladder:
         """Try a number of nodes with the best settings so far, then the loops on it.
@@ -300,9 +312,7 @@ class ExpbbStrategy(JudgedSteps):
         self._hybrid_fails = tried.is_failed
         best = self._best or Score({})
         said = f"hybrid: {self._studied.change(best, tried)}"
-        is_kept = self._judge(tried) is Verdict.FASTER or self._studied.shortens_run(
-            tried, best, self._least_run
-        )
+        is_kept = self._is_better(tried)
         if is_kept:
             self._keep(tried, f"{said}: kept")
         else:

@@ -9,6 +9,7 @@ from math import inf
 
 from stripewise.model import Proposal, Trial, TrialState, Value
 from stripewise.strategies._burst_buffer import NODES
+from stripewise.strategies._per_class import PerClass
 from stripewise.strategies._stepwise import Batch, StepwiseStrategy
 from stripewise.strategies._studied_file import Score, StudiedFile, Verdict
 from stripewise.tunables import PointKey, is_valid, key_of
@@ -28,6 +29,7 @@ class JudgedSteps(StepwiseStrategy):
         self._least_run = inf
         self._because = ""
         self._seen: dict[PointKey, Score] = {key_of({}): Score({})}
+        self._classes = PerClass(self.facts.file_classes)
 
     def _try(self, settings: Settings, reason: str) -> Trying:
         """Have a point run unless it was."""
@@ -39,14 +41,24 @@ class JudgedSteps(StepwiseStrategy):
             if trial.state in (TrialState.REJECTED, TrialState.LOST):
                 self._seen[key] = Score(dict(settings), inf, inf)
             else:
-                self._seen[key] = self._studied.score(trial)
+                self._learn(trial)
         return self._seen[key]
+
+    def _learn(self, trial: Trial) -> None:
+        self._seen[key_of(trial.settings)] = self._studied.score(trial)
+        self._classes.learn(trial, self.noise)
 
     def _judge(self, score: Score) -> Verdict:
         self._studied.tolerance = self._tolerance
         if self._best is None:
             return Verdict.FAILED if score.is_failed else Verdict.FASTER
         return self._studied.judge(score, self._best, self._least_run)
+
+    def _is_better(self, score: Score) -> bool:
+        """Whether the studied file is faster, or the whole run shorter and the file no slower."""
+        best = self._best or Score({})
+        is_faster = self._judge(score) is Verdict.FASTER
+        return is_faster or self._studied.shortens_run(score, best, self._least_run)
 
     def _keep(self, score: Score, because: str = "") -> None:
         self._best, self._because = score, because

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from stripewise.launch import Handle, Launcher, Resources, RunRequest, sweep
+from stripewise.launch import Handle, Launcher, Resources, RunRequest, links_replaced, sweep
 from stripewise.model import Configuration, Measurement, ProgramFacts, RunRole, RunStatus, Value
 from stripewise.study._interrupts import Interrupts
 from stripewise.study._ledger import Ledger, OpenRun
 from stripewise.study._observer import Observer
 from stripewise.study._slot import RunSlot
 from stripewise.study._tools import Tools
+from stripewise.text import printable
 from stripewise.tunables import build_configuration
 from stripewise.workspace import Place
 
@@ -105,6 +106,7 @@ class Executor:
         tools = self.tools[run.slot.case]
         outcome = tools.launcher.collect(run.handle)
         measurement = tools.look(run.run_id, tools.workspace.find(run.run_id), outcome)
+        self._say_replaced(run.run_id)
         if measurement.status is RunStatus.FAILED:
             tools.workspace.check_after_failure(run.run_id)
         self.ledger.finished(run.run_id, measurement)
@@ -112,6 +114,16 @@ class Executor:
             self.release(measurement)
         self.observer.run_finished(run.slot, measurement)
         return measurement
+
+    def _say_replaced(self, run_id: str) -> None:
+        """Warn of files that did not stay on the burst buffer, though a link led them there."""
+        record = self._tools_of(run_id).workspace.find(run_id).record_directory
+        if names := links_replaced(record):
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            self.ledger.warn(
+                f"the program replaces the links of {', '.join(map(printable, names[:3]))}{more}: "
+                "these files were written to the parallel file system; use --hybrid redirect"
+            )
 
     def configure(self, settings: Mapping[str, Value]) -> Configuration:
         """Return what is applied in every case to set these."""

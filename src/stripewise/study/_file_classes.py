@@ -11,7 +11,7 @@ from stripewise.model import ProgramFacts
 from stripewise.readers import class_phrase
 from stripewise.study._context import Context
 
-BY_CLASS = ("auto", "model", "rules")
+BY_CLASS = ("auto", "expbb", "model", "rules")
 """Strategies that can give classes of files settings of their own."""
 
 

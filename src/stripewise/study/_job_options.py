@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from stripewise.errors import UsageError
 
+HYBRIDS = ("auto", "redirect", "links")
 TIERS = ("auto", "none", "datawarp", "lua", "rabbit", "directory")
 
 
@@ -35,6 +36,8 @@ class JobOptions:
             far as the partition allows.
         resources: Try fewer ranks and more threads too, down to min_nodes.
         min_nodes: Least compute nodes; 0: those of the script.
+        hybrid: How large files alone get onto the burst buffer: "redirect" by the library, "links"
+            in the job's directory; "auto": what the site prefers, else by the library.
         digest: Of the script as it was when the study was begun.
     """
 
@@ -56,11 +59,14 @@ class JobOptions:
     allocation_seconds: float | None = None
     resources: bool = False
     min_nodes: int = 0
+    hybrid: str = "auto"
     digest: str = ""
 
     def __post_init__(self) -> None:
         if self.tier not in TIERS:
             raise UsageError(f"--tier {self.tier}: use one of {', '.join(TIERS)}")
+        if self.hybrid not in HYBRIDS:
+            raise UsageError(f"--hybrid {self.hybrid}: use one of {', '.join(HYBRIDS)}")
         if self.access not in ("striped", "private"):
             raise UsageError(f"--access {self.access}: use striped or private")
         if any(nodes < 1 for nodes in self.bb_nodes):

@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from stripewise.errors import StripewiseError, StudyError, UsageError
 from stripewise.launch import Launcher, SlurmLauncher
-from stripewise.model import JobFigures, StudyResult
+from stripewise.model import JobFigures, RunRole, StudyResult
+from stripewise.policy import load_policy
 from stripewise.runtime import Runtime
 from stripewise.slurm import Slurm
+from stripewise.study._job_options import JobOptions
 from stripewise.study._job_places import JobPlaces
 from stripewise.study._ledger import Ledger
 from stripewise.study._options import StudyOptions
@@ -48,6 +52,7 @@ def with_prepared(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
     assert options.job is not None
     job = replace(
         options.job,
+        hybrid=_hybrid(options.job, prepared),
         bb_nodes=prepared.bb_nodes,
         step=prepared.launch.number,
         words=options.command[1:],
@@ -58,6 +63,23 @@ def with_prepared(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
         # It goes to the burst buffer by itself, where the small files would be missing.
         options = replace(options, exclude=(*options.exclude, FILES))
     return _with_resources(options, prepared) if job.resources else options
+
+
+def _hybrid(job: JobOptions, prepared: PreparedJob) -> str:
+    """Return how large files are led to the burst buffer: as asked, or as the site prefers.
+
+    Raises:
+        UsageError: Links are asked for, and the elements of an array would share them.
+    """
+    is_array = bool(prepared.jobs.script.resources.array)
+    if job.hybrid == "links" and is_array:
+        raise UsageError(
+            f"--hybrid links: the elements of the array {prepared.jobs.script.name} would share "
+            "the links in one directory; use --hybrid redirect"
+        )
+    if job.hybrid != "auto":
+        return job.hybrid
+    return "redirect" if is_array else load_policy().hybrid or "redirect"
 
 
 def _with_resources(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
@@ -103,6 +125,9 @@ def job_launcher(
         )
     for text in prepared.warnings:
         ledger.warn(text)
+    is_linked = options.job.hybrid == "links"
+    jobs = replace(prepared.jobs, links=is_linked, seen=partial(_files_seen, ledger))
+    prepared = replace(prepared, jobs=jobs)
     launcher = SlurmLauncher(
         runtime,
         prepared.jobs,
@@ -111,6 +136,13 @@ def job_launcher(
         per_run=options.job.per_run,
     )
     return launcher, prepared
+
+
+def _files_seen(ledger: Ledger) -> Iterator[str]:
+    """Yield the names of the files of the runs of the script as it is."""
+    for entry in ledger.entries:
+        if entry.role in (RunRole.WARM_UP, RunRole.BASELINE):
+            yield from (file.path for file in entry.measurement.files)
 
 
 def places_of(prepared: PreparedJob) -> JobPlaces:

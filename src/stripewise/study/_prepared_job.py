@@ -11,7 +11,7 @@ from math import ceil
 from pathlib import Path
 
 from stripewise.errors import UsageError
-from stripewise.jobs import JobScript, LaunchLine, OnTier, is_rewritten
+from stripewise.jobs import JobScript, LaunchLine, OnTier, is_rewritten, missing_cpus
 from stripewise.launch import ScriptJobs
 from stripewise.slurm import Partition, Slurm
 from stripewise.study._allocation_time import allocation_seconds, too_short
@@ -177,6 +177,9 @@ def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
     if jobs.wall_seconds is None:
         found.append(f"{script.name} has no time limit: give it one with #SBATCH --time")
     found += too_short(options, jobs)
+    found += [
+        f"{text}; it is measured as it is" for text in missing_cpus(script, os.environ, jobs.step)
+    ]
     if script.problem:
         found.append(f"{script.name}: {script.problem}")
     if problem := _unstaged(options, jobs):

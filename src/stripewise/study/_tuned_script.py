@@ -25,6 +25,7 @@ from stripewise.runtime import (
 from stripewise.workspace import InputSnapshot
 
 TASK_FILE = "tuned.task"
+LINKS_FILE = "tuned.links"
 RESULTS = ".results"
 """Ends the name of the directory to which a job copies all that is on the burst buffer: inputs
 beside the script, which may have been changed meanwhile, are not written over."""
@@ -79,14 +80,15 @@ def write_tuned_script(
     target = script_path.with_name(f"{script_path.stem}.tuned{script_path.suffix}")
     job = configuration.job
     hints = get("mpich-hints").write(configuration).text.strip()
-    exports = jobs.hints(_of_tasks(configuration)) if is_cray else {}
+    exports = jobs.hints(_of_tasks(jobs, configuration)) if is_cray else {}
     wrap: tuple[str, ...] = ()
     hybrid = job.burst_buffer_files is not None
     own_place = results_place(script_path)
     results = Path(stage_out) if stage_out else snapshot.source if hybrid else own_place
     left_out = {script_path.name, target.name, own_place.name}
     on = _on_tier(jobs, job, snapshot, stage_in, results, left_out)
-    if not exports and not _of_tasks(configuration).is_empty:
+    around = jobs.write_links(job, study / LINKS_FILE)
+    if not exports and not _of_tasks(jobs, configuration).is_empty:
         path = study / TASK_FILE
         variables = configured_environment(runtime, configuration, study)
         write_task_file(path, variables, expanded=_redirected(jobs, job, on), preload=runtime.core)
@@ -98,7 +100,9 @@ def write_tuned_script(
         on,
         step=jobs.step,
         wrap=wrap,
+        around=around,
         job=replace(job, mca={}, environment={}),
+        options=jobs.compute_options(job),  # what its trial was submitted with
         exports=exports,
         notes=notes,
     )
@@ -110,9 +114,11 @@ def results_place(script_path: Path) -> Path:
     return script_path.with_name(f"{script_path.stem}{RESULTS}")
 
 
-def _of_tasks(configuration: Configuration) -> Configuration:
+def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
     """Return what is to be set in the tasks: not what the script's own lines say."""
     lines = {"burst_buffer_nodes": None, "ranks": None, "ranks_per_node": None, "threads": None}
+    if jobs.links:
+        lines["burst_buffer_files"] = None
     return replace(configuration, job=replace(configuration.job, **lines))  # type: ignore[arg-type]
 
 
@@ -160,7 +166,7 @@ def _matches(name: str, job: JobSettings) -> bool:
 
 def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, str]:
     """Return the variable that leads the large files of a hybrid job to the burst buffer."""
-    if job.burst_buffer_files is None or on.request is None:
+    if jobs.links or job.burst_buffer_files is None or on.request is None:
         return {}
     variable, globs = jobs.tier.directory_variable(on.request), job.burst_buffer_files.split(",")
     if below := [glob for glob in globs if "/" in glob]:
