@@ -66,7 +66,7 @@ def test_many_runs_share_one_job_and_ask_the_controller_rarely(jobs):
     jobs.launcher.close()
     assert jobs.fake.state() in ("COMPLETED", "RUNNING")
     until(lambda: jobs.fake.state() == "COMPLETED")
-    assert jobs.fake.processes() == []
+    until(lambda: jobs.fake.processes() == [])
 
 
 def test_a_job_for_each_run(jobs):
