@@ -268,3 +268,23 @@ def test_a_hostile_name_of_a_script(cluster) -> None:
     assert revert(made.read_bytes()) == path.read_bytes()
     assert subprocess.run(["bash", "-n", made], capture_output=True).stderr == b""
     assert not list(cluster.work.rglob("canary*"))
+
+
+def test_a_script_that_goes_to_its_directory_by_name(cluster, tmp_path) -> None:
+    """Its runs stay in their copies; the tuned script works on the burst buffer, as its trial."""
+    head, launch = SCRIPT.rsplit("srun", 1)
+    text = f"{head}cd {cluster.work}\nrm -f out.dat\nsrun{launch}cp out.dat kept.dat\n"
+    cluster.write(text)
+    for name in ("out.dat", "kept.dat"):
+        (cluster.work / name).write_text("the user's")
+    said = cluster.tune("run.sh", *SHORT)
+    assert said.code == 0, said
+    for name in ("out.dat", "kept.dat"):
+        assert (cluster.work / name).read_text() == "the user's"
+    tuned = cluster.work / "run.tuned.sh"
+    assert revert(tuned.read_bytes()) == text.encode()
+    done = as_datawarp(tuned, tmp_path)
+    assert done.returncode == 0, done
+    for name in ("out.dat", "kept.dat"):
+        assert (cluster.work / name).read_text() == "the user's"
+        assert (cluster.work / "run.results" / name).stat().st_size == 4 * 65536

@@ -17,6 +17,7 @@ from stripewise.cli._layout import Size
 from stripewise.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
+    from stripewise.jobs import JobScript, Move
     from stripewise.tiers import Pool
 
 
@@ -152,10 +153,27 @@ def _converted(script: Path, nodes: int, tier_name: str, asked: dict[str, object
             f"--tier {tier.name}: name the environment variable that holds the directory in the "
             "job with --place, such as --place '$TMPDIR'"
         )
-    data = script_on_tier(parsed, on)
+    data = script_on_tier(parsed, on, moved=_moved(parsed, on.variable))
     if not has_own and request.stage_out is None:
         note("what the job leaves on the burst buffer is lost: --stage-out DIR copies it to DIR")
     return data
+
+
+def _moved(script: JobScript, variable: str) -> dict[Move, Path]:
+    """Return the moves that name this directory; note those that leave the burst buffer."""
+    from stripewise.jobs import Lead, moves_to
+    from stripewise.text import printable
+
+    here, ours = Path.cwd(), [variable]
+    if not variable:
+        return {}
+    for lead, verb in ((Lead.ELSEWHERE, "leaves"), (Lead.UNKNOWN, "may leave")):
+        for move in moves_to(script.moves, lead, here, os.environ, ours):
+            note(
+                f"{script.name}, line {move.line}: `{printable(move.text)}` {verb} the burst "
+                f"buffer, where the job works: go to ${variable} there"
+            )
+    return moves_to(script.moves, Lead.NAMED, here, os.environ, ours)
 
 
 def _template(path: object) -> tuple[str, ...]:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from stripewise.jobs._links import replaced_links as replaced_links
     from stripewise.jobs._marks import is_rewritten as is_rewritten
     from stripewise.jobs._marks import revert as revert
+    from stripewise.jobs._moves import SUBMITTED_FROM as SUBMITTED_FROM
+    from stripewise.jobs._moves import Lead as Lead
+    from stripewise.jobs._moves import Move as Move
+    from stripewise.jobs._moves import moves_to as moves_to
     from stripewise.jobs._on_tier import OnTier as OnTier
     from stripewise.jobs._on_tier import script_on_tier as script_on_tier
     from stripewise.jobs._options import JobOption as JobOption

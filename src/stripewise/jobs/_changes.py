@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from stripewise.jobs._moves import Move
 from stripewise.model import JobSettings
 
 
@@ -24,7 +26,10 @@ class Changes:
             out, and "" is for options without a value.
         job: Ranks, ranks per node and threads go into the launch line, and into the #SBATCH
             options where these say them; its environment and its burst buffer are not used.
-        directory: Name of an environment variable: the script goes to that directory first.
+        directory: Name of an environment variable: the script goes to that directory first, and
+            SLURM_SUBMIT_DIR names it from then on.
+        moved: Moves of the script that go to the directory that it is submitted from, or below, by
+            its name; they go to the one that SLURM_SUBMIT_DIR names instead, or below.
         exports: Environment variable to value, set before the first command of the script.
         notes: Comments for people.
     """
@@ -37,5 +42,6 @@ class Changes:
     options: Mapping[str, str | None] = field(default_factory=dict)
     job: JobSettings = field(default_factory=JobSettings)
     directory: str = ""
+    moved: Mapping[Move, Path] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

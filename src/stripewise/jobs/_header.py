@@ -11,6 +11,7 @@ from stripewise.errors import UsageError
 from stripewise.jobs._changes import Changes
 from stripewise.jobs._directives import is_directive_line
 from stripewise.jobs._edits import Edit
+from stripewise.jobs._moves import SUBMITTED_FROM
 from stripewise.jobs._options import (
     canonical_name,
     header_lines,
@@ -135,10 +136,11 @@ def _commands(script: JobScript, changes: Changes) -> Iterator[bytes]:
     if changes.directory:
         # sh takes a variable that is not set for "", and stays where it is; csh ends by itself
         name = _checked_name(changes.directory)
-        form = (
-            f'cd "${name}" || exit 1' if script.kind == "csh" else f'cd "${{{name}:?}}" || exit 1'
-        )
-        yield _bytes(form)
+        is_csh = script.kind == "csh"
+        yield _bytes(f'cd "${name}" || exit 1' if is_csh else f'cd "${{{name}:?}}" || exit 1')
+        # many scripts go there by themselves
+        here = f'setenv {SUBMITTED_FROM} "$cwd"' if is_csh else f'export {SUBMITTED_FROM}="$PWD"'
+        yield _bytes(here)
     yield from _exports(script.kind, changes.exports)
 
 

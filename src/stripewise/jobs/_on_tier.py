@@ -10,6 +10,7 @@ from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.jobs._changes import Changes
+from stripewise.jobs._moves import Move
 from stripewise.jobs._rewrite import rewrite
 from stripewise.jobs._script import JobScript
 from stripewise.model import JobSettings
@@ -84,6 +85,7 @@ def script_on_tier(
     around: tuple[str, ...] = (),
     job: JobSettings | None = None,
     options: Mapping[str, str | None] | None = None,
+    moved: Mapping[Move, Path] | None = None,
     exports: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> bytes:
@@ -97,6 +99,8 @@ def script_on_tier(
         around: Words in front of its launcher.
         job: Ranks and threads; those of the script if not given.
         options: Options of sbatch to their values, added where the script has them not.
+        moved: Moves that name the directory of the script, or one below; where the job goes to the
+            tier, they go there instead.
         exports: Variables that are set before the first command.
         notes: Comments for people.
 
@@ -113,6 +117,7 @@ def script_on_tier(
         drop_burst_buffer=bool(script.burst_buffer) and (on.own or on.request is None),
         job=replace(resources, burst_buffer_nodes=None, burst_buffer_files=None),
         directory=on.variable,
+        moved=(moved or {}) if on.variable else {},
         exports=exports or {},
         notes=notes,
     )

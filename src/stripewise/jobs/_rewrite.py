@@ -13,6 +13,7 @@ from stripewise.jobs._edits import Edit, apply_edits
 from stripewise.jobs._header import header_blocks, option_changes
 from stripewise.jobs._launches import LaunchLine
 from stripewise.jobs._marks import added_block, is_rewritten, replaced_block
+from stripewise.jobs._moves import SUBMITTED_FROM
 from stripewise.jobs._options import is_option_line
 from stripewise.jobs._quoting import quote
 from stripewise.jobs._script import JobScript
@@ -35,7 +36,7 @@ def rewrite(script: JobScript, changes: Changes) -> bytes:
         )
     edits, options = option_changes(script, changes)
     replaced = {**_option_lines(script, edits), **_dropped(script, changes)}
-    replaced.update(_launch_lines(script, changes))
+    replaced.update(_statements(script, changes))
     return b"".join(_pieces(script, replaced, header_blocks(script, changes, options)))
 
 
@@ -78,24 +79,60 @@ def _dropped(script: JobScript, changes: Changes) -> dict[tuple[int, int], bytes
     return {(each.start, each.end): b"" for each in script.burst_buffer}
 
 
-def _launch_lines(script: JobScript, changes: Changes) -> dict[tuple[int, int], bytes]:
-    """The lines of the statement with the launch line, if that changes."""
+def _statements(script: JobScript, changes: Changes) -> dict[tuple[int, int], bytes]:
+    """The lines of the statements that change."""
+    in_launch, moved = list(_launch_line(script, changes)), list(_moves(script, changes))
+    spans = [(edit.start, edit.end) for edit in moved]
+    if in_launch:
+        launch = script.launch(changes.step)
+        spans.append((launch.start, launch.end))
+    edits = in_launch + moved
+    return {
+        (start, end): apply_edits(script.data, edits, start, end)
+        for start, end in _whole_statements(script, spans)
+    }
+
+
+def _whole_statements(
+    script: JobScript, spans: list[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Parts of the script in which these bytes are, between places where a line may be put."""
+    breaks, last = script.breaks, (0, 0)
+    for start, end in sorted(spans):
+        begin = breaks[bisect.bisect_right(breaks, start) - 1]
+        stop = breaks[bisect.bisect_left(breaks, end)]
+        if begin < last[1]:
+            last = (last[0], max(stop, last[1]))
+            continue
+        if last[1]:
+            yield last
+        last = (begin, stop)
+    if last[1]:
+        yield last
+
+
+def _moves(script: JobScript, changes: Changes) -> Iterator[Edit]:
+    """The edits of the commands that go to the job's directory by its name."""
+    for move, below in changes.moved.items():
+        is_csh = script.kind == "csh"
+        home = f'"${SUBMITTED_FROM}"' if is_csh else f'"${{{SUBMITTED_FROM}:?}}"'
+        rest = quote(f"/{below}", script.kind) if below.parts else ""
+        yield Edit(move.start, move.end, _bytes(f"{home}{rest}"))
+
+
+def _launch_line(script: JobScript, changes: Changes) -> Iterator[Edit]:
+    """The edits of the launch line."""
     if not changes.wrap and not changes.around and not changes.job.resources:
-        return {}
+        return
     launch = script.launch(changes.step)
     if launch.problem:
         raise UsageError(
             f"{script.name}, line {launch.first_line}: {launch.problem}; write the launcher, its "
             "options and one program out in this line"
         )
-    edits = [
-        *_before(script, launch, launch.spans[0][0], changes.around),
-        *_before(script, launch, launch.program_at, changes.wrap),
-        *_resources(script, launch, changes.job),
-    ]
-    start = script.breaks[bisect.bisect_right(script.breaks, launch.start) - 1]
-    end = script.breaks[bisect.bisect_left(script.breaks, launch.end)]
-    return {(start, end): apply_edits(script.data, edits, start, end)}
+    yield from _before(script, launch, launch.spans[0][0], changes.around)
+    yield from _before(script, launch, launch.program_at, changes.wrap)
+    yield from _resources(script, launch, changes.job)
 
 
 def _before(

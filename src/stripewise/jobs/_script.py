@@ -15,6 +15,7 @@ from stripewise.inputs import JOB_SCRIPT
 from stripewise.jobs._csh import read_csh
 from stripewise.jobs._directives import Directive, read_directives
 from stripewise.jobs._launches import LaunchLine, calls_sbatch, read_launches
+from stripewise.jobs._moves import Move, read_moves
 from stripewise.jobs._options import JobOption, read_options, sbatch_arguments
 from stripewise.jobs._resources import JobResources, read_resources
 from stripewise.jobs._shell import Reading, read_shell
@@ -36,6 +37,7 @@ class JobScript:
         options: The #SBATCH options.
         burst_buffer: The #DW, #BB and #BB_LUA lines.
         launches: The commands that start MPI ranks.
+        moves: The commands that change the directory.
         resources: What the options ask for.
         calls_sbatch: The script submits jobs itself.
         problem: Why the commands were not read to the end; "" if they were.
@@ -49,6 +51,7 @@ class JobScript:
     options: tuple[JobOption, ...]
     burst_buffer: tuple[Directive, ...]
     launches: tuple[LaunchLine, ...]
+    moves: tuple[Move, ...]
     resources: JobResources
     calls_sbatch: bool
     problem: str = ""
@@ -78,6 +81,7 @@ class JobScript:
             options=options,
             burst_buffer=read_directives(data),
             launches=read_launches(text, reading),
+            moves=read_moves(text, reading),
             resources=read_resources(options, is_heterogeneous),
             calls_sbatch=calls_sbatch(reading)
             or (kind in ("python", "other") and b"sbatch" in _without_comments(data)),

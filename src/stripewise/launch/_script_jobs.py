@@ -13,7 +13,7 @@ from math import ceil
 from pathlib import Path
 
 from stripewise.formats import get
-from stripewise.jobs import Changes, JobScript, links_program, replaced_links, rewrite
+from stripewise.jobs import Changes, JobScript, Move, links_program, replaced_links, rewrite
 from stripewise.launch import _staging
 from stripewise.launch._base import RunRequest
 from stripewise.launch._job_plan import Allocation, JobPlan, Stage, time_text
@@ -50,6 +50,8 @@ class ScriptJobs(JobPlan):
         nodes: Compute nodes.
         wall_seconds: Limit of one run, as the script says; None: it does not.
         allocation_seconds: Limit of an allocation; None: that of one run.
+        moved: Moves that name the directory that the script is submitted from, or one below; they
+            go to that of the run.
         links: Links in the run's directory lead large files to the burst buffer, not the library.
         seen: Tells the names of all files that runs showed so far; links need them.
     """
@@ -64,6 +66,7 @@ class ScriptJobs(JobPlan):
     nodes: int = 1
     wall_seconds: float | None = None
     allocation_seconds: float | None = None
+    moved: Mapping[Move, Path] = field(default_factory=dict)
     links: bool = False
     seen: Callable[[], Iterable[str]] = tuple
     _latest: dict[str, Allocation] = field(default_factory=dict)
@@ -118,6 +121,7 @@ class ScriptJobs(JobPlan):
             job=JobSettings(
                 ranks=job.ranks, ranks_per_node=job.ranks_per_node, threads=job.threads
             ),
+            moved=self.moved,
             exports=self._of_array(),
         )
         path = record_directory / VARIANT

@@ -11,10 +11,19 @@ from math import ceil
 from pathlib import Path
 
 from stripewise.errors import UsageError
-from stripewise.jobs import JobScript, LaunchLine, OnTier, is_rewritten, missing_cpus
+from stripewise.jobs import (
+    JobScript,
+    LaunchLine,
+    Lead,
+    OnTier,
+    is_rewritten,
+    missing_cpus,
+    moves_to,
+)
 from stripewise.launch import ScriptJobs
 from stripewise.slurm import Partition, Slurm
 from stripewise.study._allocation_time import allocation_seconds, too_short
+from stripewise.study._job_moves import check_place, where_unclear
 from stripewise.study._job_tier import (
     asked_of_tier,
     check_own,
@@ -115,6 +124,8 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         check_own(script, own)
     ask = asked_of_tier(job, own, tier, options.origin)
     pool = checked_pool(job, ask, tier, pools, own, options.origin)
+    here, ours = options.origin.absolute(), [tier.directory_variable(ask)]
+    check_place(script, launch, here, ours)
     jobs = ScriptJobs(
         script=script,
         step=launch.number,
@@ -125,6 +136,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         ask=ask,
         nodes=_nodes(script, launch),
         wall_seconds=_wall_seconds(script, partition),
+        moved=moves_to(script.moves, Lead.NAMED, here, os.environ, ours),
     )
     jobs = replace(jobs, allocation_seconds=allocation_seconds(options, jobs, partition))
     return PreparedJob(jobs, launch, node_ladder(job, jobs, pools), _warnings(options, jobs))
@@ -180,6 +192,8 @@ def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
     found += [
         f"{text}; it is measured as it is" for text in missing_cpus(script, os.environ, jobs.step)
     ]
+    ours = [jobs.tier.directory_variable(jobs.ask)]
+    found += where_unclear(script, options.origin.absolute(), ours)
     if script.problem:
         found.append(f"{script.name}: {script.problem}")
     if problem := _unstaged(options, jobs):

@@ -103,6 +103,7 @@ def write_tuned_script(
         around=around,
         job=replace(job, mca={}, environment={}),
         options=jobs.compute_options(job),  # what its trial was submitted with
+        moved=jobs.moved,
         exports=exports,
         notes=notes,
     )

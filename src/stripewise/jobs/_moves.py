@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of a script that change the directory, and where they lead.
+
+Runs of a study work in copies of the directory that a job is submitted from, or on a burst
+buffer.  A script that goes to its directory by name would leave the copy.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from stripewise.jobs._launches import utf8
+from stripewise.jobs._shell import Reading
+from stripewise.jobs._word import Word
+
+SUBMITTED_FROM = "SLURM_SUBMIT_DIR"
+_COMMANDS = ("cd", "chdir", "pushd")
+_EXPANSION = re.compile(r"\$(\w+)|\$\{(\w+)\}|\$\(\s*pwd\s*\)|`\s*pwd\s*`")
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_MOST_NESTED = 8
+
+
+@dataclass(frozen=True)
+class Move:
+    """A command that changes the directory.
+
+    Attributes:
+        line: Of the script, from 1.
+        text: The command as written.
+        target: Where to, with the values that the script gives to variables; others as ${NAME};
+            "" where it is not known.
+        start / end: Bytes of the word with the directory.
+    """
+
+    line: int
+    text: str
+    target: str
+    start: int = field(default=0, repr=False)
+    end: int = field(default=0, repr=False)
+
+
+class Lead(Enum):
+    """Where a move leads."""
+
+    HERE = "a directory of the job, wherever it works"
+    NAMED = "the directory that it is submitted from, or one below, by its absolute name"
+    ELSEWHERE = "another directory"
+    UNKNOWN = "not known before the script runs"
+
+
+def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
+    """Return the moves among the commands of a script, whose text is Latin-1."""
+    found = []
+    for command in reading.commands:
+        words = command.words
+        if not words or words[0].text not in _COMMANDS:
+            continue
+        named = [w for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
+        word = named[0] if named else words[0]
+        target = _target(word, reading) if named else "${HOME}"
+        found.append(
+            Move(
+                line=text.count("\n", 0, command.start) + 1,
+                text=utf8(text[command.start : command.end]),
+                target="" if command.in_backquotes else utf8(target),
+                start=word.start,
+                end=word.end,
+            )
+        )
+    return tuple(found)
+
+
+def lead_of(
+    move: Move, here: Path, environment: Mapping[str, str], ours: Collection[str] = ()
+) -> tuple[Lead, Path]:
+    """Return where a move leads, and to which directory.
+
+    Args:
+        move: Of a script.
+        here: Absolute: the directory that the job is submitted from.
+        environment: That it is submitted with.
+        ours: Variables with directories that each run has of its own.
+
+    Returns:
+        The lead, and the directory: for `NAMED` relative to `here`, for `ELSEWHERE` absolute,
+        otherwise empty.
+    """
+    target, nowhere = move.target, Path()
+    if target and target[0] not in "/$":
+        return Lead.HERE, nowhere
+    first = _VARIABLE.match(target)
+    if first and first[1] in (SUBMITTED_FROM, *ours):
+        return Lead.HERE, nowhere
+    names = _VARIABLE.findall(target)
+    if not target or any(name.startswith("SLURM_") or name not in environment for name in names):
+        return Lead.UNKNOWN, nowhere
+    path = os.path.normpath(_VARIABLE.sub(lambda found: environment[found[1]], target))
+    if not path.startswith("/"):
+        return Lead.HERE, nowhere
+    for one, top in ((path, os.path.normpath(here)), tuple(map(os.path.realpath, (path, here)))):
+        if Path(one).is_relative_to(top):
+            return Lead.NAMED, Path(one).relative_to(top)
+    return Lead.ELSEWHERE, Path(path)
+
+
+def moves_to(
+    moves: Sequence[Move],
+    lead: Lead,
+    here: Path,
+    environment: Mapping[str, str],
+    ours: Collection[str] = (),
+) -> dict[Move, Path]:
+    """Return the moves that lead so, each with its directory; arguments as of `lead_of`."""
+    leads = {move: lead_of(move, here, environment, ours) for move in moves}
+    return {move: path for move, (kind, path) in leads.items() if kind is lead}
+
+
+def _target(word: Word, reading: Reading) -> str:
+    """Return a directory with the values that the script gives; "" where one is not known."""
+    text = _expanded(word, reading, _MOST_NESTED)
+    if text is None:
+        return ""
+    return "${HOME}" + text[1:] if text == "~" or text.startswith("~/") else text
+
+
+def _expanded(word: Word, reading: Reading, depth: int) -> str | None:
+    if word.is_plain:
+        return None if "$" in word.text else word.text
+    pieces, place = [], 0
+    for match in _EXPANSION.finditer(word.text):
+        value = _value(match[1] or match[2] or SUBMITTED_FROM, reading, depth)
+        if value is None:
+            return None
+        pieces += [word.text[place : match.start()], value]
+        place = match.end()
+    rest = word.text[place:]
+    if any(c in part for part in (*pieces[::2], rest) for c in "$`*?["):
+        return None
+    return "".join([*pieces, rest])
+
+
+def _value(name: str, reading: Reading, depth: int) -> str | None:
+    """Return what the script gives to a variable; its name in braces where it gives nothing."""
+    if name in ("PWD", "cwd"):
+        return f"${{{SUBMITTED_FROM}}}"
+    values = reading.values.get(name)
+    if values is None:
+        return f"${{{name}}}"
+    if depth == 0 or len(values) != 1 or values[0] is None:
+        return None
+    return _expanded(values[0], reading, depth - 1)

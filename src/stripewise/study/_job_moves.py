@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where a job script works: runs of a study must not leave their copies of its directory."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from stripewise.errors import UsageError
+from stripewise.jobs import JobScript, LaunchLine, Lead, moves_to
+from stripewise.text import printable
+
+_IN_LAUNCH = ("-D", "--chdir", "-wdir", "--wdir", "-wd")
+_MOST_TOLD = 3
+
+
+def check_place(script: JobScript, launch: LaunchLine, here: Path, ours: Collection[str]) -> None:
+    """Refuse a script whose program works elsewhere: its runs would change the user's files.
+
+    Args:
+        script: The user's.
+        launch: The line that is tuned.
+        here: Absolute: the directory that the job is submitted from.
+        ours: Variables with directories that each run has of its own.
+
+    Raises:
+        UsageError: With the remedy.
+    """
+    said = [option.value for option in script.options if option.name == "chdir" and option.value]
+    for target in said[-1:]:
+        if os.path.realpath(here / target) != os.path.realpath(here):
+            raise _elsewhere(script, f"#SBATCH --chdir={target}", here / target)
+    before = [move for move in script.moves if move.start < launch.start]
+    elsewhere = moves_to(before[-1:], Lead.ELSEWHERE, here, os.environ, ours)
+    for move, path in elsewhere.items():
+        raise _elsewhere(script, f"line {move.line}: {move.text}", path)
+    words = [text for text, _ in launch.known]
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == launch.program:
+            break
+        name, equals, value = word.partition("=")
+        target = value if equals else following
+        if name in _IN_LAUNCH and target.startswith(("/", "~")):
+            raise UsageError(
+                f"{script.name}, line {launch.first_line}: {name} {printable(target)} starts the "
+                "program in a directory that runs would share with your own files: take it out, "
+                "and write `cd` before the launch line if need be"
+            )
+
+
+def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Iterator[str]:
+    """Yield a warning for commands that go, or may go, to directories that runs share."""
+    away = moves_to(script.moves, Lead.ELSEWHERE, here, os.environ, ours)
+    unknown = moves_to(script.moves, Lead.UNKNOWN, here, os.environ, ours)
+    for moves, why in ((away, "leads to another directory"), (unknown, "is not known to stay")):
+        told = [f"`{printable(move.text)}` (line {move.line})" for move in moves][:_MOST_TOLD]
+        if told:
+            yield (
+                f"{script.name}: {', '.join(told)} {why}: what the script changes there, each run "
+                "changes again"
+            )
+
+
+def _elsewhere(script: JobScript, what: str, path: Path) -> UsageError:
+    """Return the refusal of a script that works in another directory."""
+    remedy = (
+        f"run this command there (cd {shlex.quote(str(path))})"
+        if path.is_dir()
+        else 'let it work where it is submitted from (cd "$SLURM_SUBMIT_DIR")'
+    )
+    return UsageError(
+        f"{script.name}, {printable(what)}: the program works in {printable(str(path))}, where "
+        f"runs would change your own files: {printable(remedy)}"
+    )

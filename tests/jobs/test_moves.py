@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the commands of a script lead that change the directory."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from stripewise.jobs import Changes, JobScript, Lead, moves_to, revert, rewrite
+from stripewise.jobs._moves import lead_of
+
+ENVIRONMENT = {"HOME": "/home/me", "USER": "me", "SCRATCH": "/scratch/me", "SLURM_TMPDIR": "/t"}
+HERE = Path("/scratch/me/case")
+
+
+def parsed(text: str, shell: str = "bash") -> JobScript:
+    return JobScript.parse(f"#!/bin/{shell}\n{text}\nsrun ./a\n".encode("utf-8", "surrogateescape"))
+
+
+@pytest.mark.parametrize(
+    ("text", "lead", "path"),
+    [
+        ("cd $SLURM_SUBMIT_DIR", Lead.HERE, "."),
+        ('cd "${SLURM_SUBMIT_DIR}/run"', Lead.HERE, "."),
+        ("D=$SLURM_SUBMIT_DIR/x; cd $D", Lead.HERE, "."),
+        ("D=$(pwd); cd $D/x", Lead.HERE, "."),
+        ("cd `pwd`", Lead.HERE, "."),
+        ("cd $PWD", Lead.HERE, "."),
+        ("cd run_$i", Lead.HERE, "."),
+        ("cd ..", Lead.HERE, "."),
+        ("cd -", Lead.HERE, "."),
+        ("cd $DW_JOB_STRIPED/x", Lead.HERE, "."),
+        ("cd /scratch/me/case", Lead.NAMED, "."),
+        ("cd -P -- /scratch/me/./case/", Lead.NAMED, "."),
+        ('pushd "/scratch/me/case/a b" >/dev/null', Lead.NAMED, "a b"),
+        ("cd $SCRATCH/case/run", Lead.NAMED, "run"),
+        ("export W=/scratch/$USER\nR=$W/case\ncd ${R}/run || exit 1", Lead.NAMED, "run"),
+        ("cd /scratch/me/cases", Lead.ELSEWHERE, "/scratch/me/cases"),
+        ("cd /scratch/me/case/../other", Lead.ELSEWHERE, "/scratch/me/other"),
+        ("cd", Lead.ELSEWHERE, "/home/me"),
+        ("cd ~/run", Lead.ELSEWHERE, "/home/me/run"),
+        ("D=~/run; cd $D", Lead.ELSEWHERE, "/home/me/run"),
+        ("cd $WORK", Lead.UNKNOWN, "."),
+        ("cd $SLURM_TMPDIR", Lead.UNKNOWN, "."),
+        ("cd /scratch/$SLURM_JOB_ID", Lead.UNKNOWN, "."),
+        ("cd $1", Lead.UNKNOWN, "."),
+        ("cd ${1:-/scratch/me/case}", Lead.UNKNOWN, "."),
+        ("cd $(mktemp -d)", Lead.UNKNOWN, "."),
+        ("cd `mktemp -d`", Lead.UNKNOWN, "."),
+        ("for D in /a /b; do cd $D; done", Lead.UNKNOWN, "."),
+        ("cd '/scratch/$USER'", Lead.UNKNOWN, "."),
+        ("cd ~other", Lead.HERE, "."),
+        ("A=$B; B=$A; cd $A", Lead.UNKNOWN, "."),
+    ],
+)
+def test_leads(text: str, lead: Lead, path: str) -> None:
+    (move,) = parsed(text).moves
+    assert lead_of(move, HERE, ENVIRONMENT, ["DW_JOB_STRIPED"]) == (lead, Path(path))
+
+
+def test_csh() -> None:
+    script = parsed("set w = /scratch/$USER\ncd $w/case/run", "tcsh")
+    moves = moves_to(script.moves, Lead.NAMED, HERE, ENVIRONMENT)
+    assert list(moves.values()) == [Path("run")]
+    assert b'\ncd "$SLURM_SUBMIT_DIR"/run\n' in rewrite(script, Changes(moved=moves))
+
+
+def test_what_is_no_move() -> None:
+    script = parsed("echo cd /a\n# cd /b\ncat <<E\ncd /c\nE\nx='cd /d'\ngit -C /e cd /f")
+    assert script.moves == ()
+
+
+def test_a_link_to_the_directory_names_it(tmp_path: Path) -> None:
+    (tmp_path / "case").mkdir()
+    (tmp_path / "link").symlink_to("case")
+    (move,) = parsed(f"cd {tmp_path}/link/sub").moves
+    assert lead_of(move, tmp_path / "case", {}) == (Lead.NAMED, Path("sub"))
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_the_script_works_in_the_other_directory(tmp_path: Path, shell: str) -> None:
+    """Statements with moves and the launch line in any arrangement: run, and taken back."""
+    here, there = tmp_path / "he're;touch canary", tmp_path / "there"
+    for path in (here / "a b", there / "a b"):
+        path.mkdir(parents=True)
+    quoted = "'" + str(here).replace("'", "'\\''") + "'"
+    text = (
+        f"D={quoted}\n"
+        f"cd {quoted}/'a b' && pwd\n"
+        f"(cd \"$D\"; pwd); x=$(cd {quoted}\n  pwd); echo \"$x\"\n"
+        f"if cd {quoted}; then srun ./a $(cd {quoted}/'a b'\n pwd); fi\n"
+    )
+    script = JobScript.parse(f"#!/bin/{shell}\nsrun() {{ echo \"$@\"; }}\n{text}".encode())
+    moves = moves_to(script.moves, Lead.NAMED, here, {})
+    assert len(moves) == 5
+    changed = rewrite(script, Changes(moved=moves, wrap=("w",), directory="BB"))
+    assert revert(changed) == script.data
+    done = subprocess.run(
+        [shell],
+        input=changed,
+        cwd=here,
+        env={"PATH": "/usr/bin:/bin", "SLURM_SUBMIT_DIR": str(here), "BB": str(there)},
+        capture_output=True,
+        check=True,
+    )
+    said = done.stdout.decode().splitlines()
+    assert said == [f"{there}/a b", str(there), str(there), f"w ./a {there}/a b"]
+    assert not done.stderr
+    assert not list(tmp_path.rglob("canary"))
