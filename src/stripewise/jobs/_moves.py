@@ -103,7 +103,8 @@ def lead_of(
     path = os.path.normpath(_VARIABLE.sub(lambda found: environment[found[1]], target))
     if not path.startswith("/"):
         return Lead.HERE, nowhere
-    for one, top in ((path, os.path.normpath(here)), tuple(map(os.path.realpath, (path, here)))):
+    whole = (os.path.realpath(path), os.path.realpath(here))  # a link may lead to either
+    for one, top in ((path, os.path.normpath(here)), whole):
         if Path(one).is_relative_to(top):
             return Lead.NAMED, Path(one).relative_to(top)
     return Lead.ELSEWHERE, Path(path)
