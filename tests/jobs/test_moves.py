@@ -17,7 +17,9 @@ HERE = Path("/scratch/me/case")
 
 
 def parsed(text: str, shell: str = "bash") -> JobScript:
-    return JobScript.parse(f"#!/bin/{shell}\n{text}\nsrun ./a\n".encode("utf-8", "surrogateescape"))
+    return JobScript.parse(
+        f"#!/bin/{shell}\n{text}\nsrun ./a\n".encode("utf-8", "surrogateescape")
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,10 +92,10 @@ def test_the_script_works_in_the_other_directory(tmp_path: Path, shell: str) -> 
     text = (
         f"D={quoted}\n"
         f"cd {quoted}/'a b' && pwd\n"
-        f"(cd \"$D\"; pwd); x=$(cd {quoted}\n  pwd); echo \"$x\"\n"
+        f'(cd "$D"; pwd); x=$(cd {quoted}\n  pwd); echo "$x"\n'
         f"if cd {quoted}; then srun ./a $(cd {quoted}/'a b'\n pwd); fi\n"
     )
-    script = JobScript.parse(f"#!/bin/{shell}\nsrun() {{ echo \"$@\"; }}\n{text}".encode())
+    script = JobScript.parse(f'#!/bin/{shell}\nsrun() {{ echo "$@"; }}\n{text}'.encode())
     moves = moves_to(script.moves, Lead.NAMED, here, {})
     assert len(moves) == 5
     changed = rewrite(script, Changes(moved=moves, wrap=("w",), directory="BB"))
