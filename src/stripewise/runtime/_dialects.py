@@ -29,6 +29,8 @@ class Dialect:
         optional: One-letter options whose value, if they have one, stands in the same word.
         environment: Options that set an environment variable: as one word `NAME=VALUE` or,
             where they have two values, also as two.
+        abbreviates: Whether an option may be cut short, as getopt_long allows, and one that is
+            not known holds its value where it has an equals sign: srun takes those of plug-ins.
         withheld: Options that keep variables from the ranks, without a value or with the list
             of those that are passed all the same.
     """
@@ -42,7 +44,19 @@ class Dialect:
     inline: bool = False
     optional: frozenset[str] = frozenset()
     environment: tuple[str, ...] = ()
+    abbreviates: bool = False
     withheld: tuple[str, ...] = ()
+
+    def full_name(self, name: str) -> str:
+        """Return the option that a name is the beginning of; the name if there is not one."""
+        if name in self.values or name in self.flags:
+            return name
+        found = [each for each in (*self.values, *self.flags) if each.startswith(name)]
+        return found[0] if len(found) == 1 else name
+
+    def is_foreign(self, name: str) -> bool:
+        """Whether no option that is known begins with a name."""
+        return not any(each.startswith(name) for each in (*self.values, *self.flags))
 
 
 def _values(one: str, two: str = "") -> dict[str, int]:
@@ -57,20 +71,21 @@ HYDRA = Dialect(
         "n np ppn perhost genvlist envlist f hostfile machinefile machine machines machinelist"
         " hosts host hostlist wdir launcher launcher-exec rmk topolib bind-to map-by membind"
         " demux iface prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes"
-        " localhost usize gpus-per-proc bootstrap bootstrap-exec",
+        " localhost usize gpus-per-proc bootstrap bootstrap-exec gtool gtoolfile branch-count"
+        " umask",
         two="genv env",
     ),
     flags=frozenset(
         "genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes"
         " profile prepend-rank l disable-auto-cleanup enable-auto-cleanup"
         " disable-hostname-propagation enable-hostname-propagation pmi-port skip-launch-node"
-        " rr".split()
+        " rr nolocal ordered-output print-rank-map silent-abort".split()
     ),
     environment=("genv", "env"),
     withheld=("genvnone", "genvlist", "envnone", "envlist"),
 )
-"""`-configfile` is missing on purpose: its ranks are in a file.  `-perhost` and `-rr` are Intel
-MPI's."""
+"""`-configfile` is missing on purpose: its ranks are in a file.  `-perhost`, `-rr`, `-gtool` and
+the like are Intel MPI's. Source: its Developer Reference 2021, mpiexec.hydra."""
 
 OPENMPI = Dialect(
     title="Open MPI's mpirun",
@@ -101,11 +116,12 @@ OPENMPI = Dialect(
 SRUN = Dialect(
     title="srun",
     ranks=("ntasks", "n"),
-    ranks_per_node=("ntasks-per-node",),
+    ranks_per_node=("ntasks-per-node", "tasks-per-node"),
     cpus=("cpus-per-task", "c"),
     values=_values(
-        "ntasks n ntasks-per-node cpus-per-task c nodes N account A partition p time t mem"
-        " mem-per-cpu mpi nodelist w exclude x chdir D constraint C cpu-freq distribution m"
+        "ntasks n ntasks-per-node tasks-per-node cpus-per-task c nodes N account A partition p"
+        " time t mem mem-per-cpu mpi nodelist w exclude x chdir D constraint C cpu-freq"
+        " distribution m"
         " dependency d export gpus gpus-per-node gpus-per-task gres hint input i job-name J"
         " jobid switches output o error e qos q reservation relative r"
         " signal threads-per-core time-min tmp open-mode cores-per-socket sockets-per-node"
@@ -115,21 +131,28 @@ SRUN = Dialect(
         " acctg-freq bcast-exclude clusters M container core-spec S deadline delay-boot"
         " extra-node-info B gid G gpus-per-socket gres-flags het-group pack-group mail-type"
         " mail-user mcs-label mem-per-gpu mincpus msg-timeout nodefile F ntasks-per-gpu prefer"
-        " thread-spec threads T uid cpu_bind mem_bind"
+        " thread-spec threads T uid b cpu_bind mem_bind"
+        " container-image container-mounts container-workdir container-name container-save"
+        " container-env environment uenv view"
     ),
     flags=frozenset(
         "exclusive exact overlap label l unbuffered u verbose v quiet Q overcommit O"
         " no-allocate Z pty disable-status X preserve-env E oversubscribe s spread-job contiguous"
         " use-min-nodes whole test-only H hold no-kill k nice immediate I kill-on-bad-exit K"
-        " propagate bcast compress resv-ports send-libs x11 quit-on-interrupt reboot help usage"
-        " version V".split()
+        " propagate bcast compress resv-ports send-libs x11 quit-on-interrupt reboot help h usage"
+        " version V container-mount-home no-container-mount-home container-remap-root"
+        " no-container-remap-root container-entrypoint no-container-entrypoint"
+        " container-entrypoint-log container-readonly container-writable".split()
     ),
     inline=True,
+    abbreviates=True,
     optional=frozenset("IKk"),
     withheld=("export",),
 )
 """`--multi-prog` is missing on purpose: its ranks are in a file.  Options whose value is
-optional (`--exclusive`, `--nice`, ...) take it only after an equals sign."""
+optional (`--exclusive`, `--nice`, ...) take it only after an equals sign.  `--container-...` are
+those of the plug-in pyxis (README of its 0.20; `--container` alone is Slurm's), `--environment`,
+`--uenv` and `--view` those of CSCS."""
 
 APRUN = Dialect(
     title="aprun",
@@ -148,6 +171,7 @@ APRUN = Dialect(
         " T sync-output mpmd-env v version h help".split()
     ),
     inline=True,
+    abbreviates=True,
     environment=("e", "environment-override"),
 )
 """`-B` takes the ranks from the batch system's reservation."""

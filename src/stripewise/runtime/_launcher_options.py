@@ -85,17 +85,21 @@ def _check_values(command: Sequence[str], option: LauncherOption, dialect: Diale
 def _option(command: Sequence[str], place: int, dialect: Dialect) -> LauncherOption:
     text = command[place]
     bare = text.lstrip("-")
-    name, equals, value = bare.partition("=")
+    written, equals, value = bare.partition("=")
+    is_long = text.startswith("--") and dialect.abbreviates
+    name = dialect.full_name(written) if is_long else written
+    if is_long and equals and dialect.is_foreign(name):
+        return LauncherOption(name, place, (place,), f"--{written}=")
     if equals and (dialect.values.get(name, 1) == 1 or _assigns(name, value, dialect)):
         if name in dialect.values or name in dialect.flags:
-            prefix = text[: len(text) - len(bare)] + name + "="
+            prefix = text[: len(text) - len(bare)] + written + "="
             return LauncherOption(name, place, (place,), prefix)
-    elif bare in dialect.values:
+    elif not equals and name in dialect.values:
         following = command[place + 1] if place + 1 < len(command) else ""
-        number = 1 if _assigns(bare, following, dialect) else dialect.values[bare]
-        return LauncherOption(bare, place, tuple(range(place + 1, place + 1 + number)))
-    elif bare in dialect.flags:
-        return LauncherOption(bare, place, ())
+        number = 1 if _assigns(name, following, dialect) else dialect.values[name]
+        return LauncherOption(name, place, tuple(range(place + 1, place + 1 + number)))
+    elif not equals and name in dialect.flags:
+        return LauncherOption(name, place, ())
     found = _letters(command, place, dialect)
     if found is None:
         raise LauncherOptionError(
