@@ -76,7 +76,7 @@ def _is_expected(message: str, script: JobScript) -> bool:
     if script.kind not in ("sh", "csh"):
         return "for no shell" in message
     return ("holds the launcher's options" in message and b'="' in script.data) or (
-        script.kind == "csh" and b"setenv MPIRUN" in script.data
+        script.kind == "csh" and b'"mpirun -np 4"' in script.data
     )
 
 

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The launch lines of a script: the commands that start MPI ranks, and the programs they start.
 
-A variable that the script gives one plain value, such as `MPIRUN="mpirun -np 4"`, is read as
-that value.  Where it is not certain which word is the program, a launch line says why.
+Where it is not certain which word is the program, a launch line says why.
 """
 
 from __future__ import annotations
@@ -11,30 +10,26 @@ from __future__ import annotations
 import bisect
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stripewise.errors import UsageError
 from stripewise.jobs._shell import Command, Reading
-from stripewise.jobs._word import Word
-from stripewise.readers import is_launcher
+from stripewise.jobs._variables import Known, is_launcher_word, known_words, names_launcher
 from stripewise.runtime import LauncherReading, read_launcher
 
 _BEFORE = frozenset(
     "time nice nohup env exec command builtin numactl taskset timeout stdbuf ionice setsid chrt"
     " strace ltrace perf unbuffer catchsegv ddt map forge scalasca scan totalview perf-report"
     " xargs parallel hpcrun likwid-perfctr likwid-pin likwid-mpirun valgrind sudo"
-    " prlimit trace-cmd systemd-run aps vtune amplxe-cl gdb cgexec".split()
+    " prlimit trace-cmd flock script systemd-run aps vtune amplxe-cl gdb cgexec".split()
 )
 _RUN_TEXT = frozenset("eval bash sh dash ksh zsh csh tcsh ssh".split())
-_NO_LAUNCHERS = ("sh", "bash", "py", "pl", "csh", "log", "out", "txt", "conf")
+_MAY_RUN_TEXT = frozenset("parallel script flock su".split())
 _IN_TEXT = re.compile(
     r"(?:^|[\s;&|/(`])(srun|aprun|jsrun|ibrun|orterun|prterun|mpirun|mpiexec)(?=$|[\s;.])"
 )
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
-_SPECIAL = re.compile(r"[$`*?\[\]{}~]")
-_VARIABLES = re.compile(r"\$\w+|\$\{\w+\}")
-_LOCATED = re.compile(r"(?:\$\(|`)\s*(?:which|command -v|type -p)\s+([\w.]+)\s*(?:\)|`)")
 
 
 @dataclass(frozen=True)
@@ -85,16 +80,6 @@ class LaunchLine:
     known: tuple[tuple[str, int], ...] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True)
-class _Known:
-    """A word, or one of those that a variable stands for; `index` is that in the command."""
-
-    text: str
-    index: int
-    is_first: bool
-    is_open: bool
-
-
 class _UnclearError(Exception):
     """Which word is the program is not certain; the message says why."""
 
@@ -104,8 +89,8 @@ def read_launches(text: str, reading: Reading) -> tuple[LaunchLine, ...]:
     newlines = [match.start() for match in re.finditer("\n", text)]
     found: list[LaunchLine] = []
     for command in reading.commands:
-        known = list(_known_words(command, reading))
-        place = _launcher_place(known)
+        known = list(known_words(command, reading))
+        place = _launcher_place(known, reading)
         if place is not None:
             found.append(_launch(len(found) + 1, text, newlines, command, known[place:]))
     return tuple(found)
@@ -125,75 +110,32 @@ def utf8(text: str) -> str:
     return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
-def _known_words(command: Command, reading: Reading) -> Iterator[_Known]:
-    """The words of a command, with the values of variables that are given one, and plainly."""
-    for index, word in enumerate(command.words):
-        value = _only_value(word, reading) if word.variable else None
-        if value is None:
-            is_open = word.is_open and not _is_program(word, reading)
-            yield _Known(word.text, index, True, is_open)
-        elif word.is_open:
-            for i, part in enumerate(value.split()):
-                yield _Known(part, index, i == 0, not _VARIABLES.sub("", part))
-        else:
-            yield _Known(value, index, True, False)
-
-
-def _only_value(word: Word, reading: Reading) -> str | None:
-    """The value of a variable that is given one; variables in it are left as they are."""
-    values = reading.values.get(word.variable, [])
-    if len(values) != 1 or values[0] is None:
-        return None
-    text = values[0].text
-    located = _LOCATED.fullmatch(text)
-    if located:
-        return located[1]
-    return None if _SPECIAL.search(_VARIABLES.sub("", text)) else text
-
-
-def _is_program(word: Word, reading: Reading) -> bool:
-    """Whether all values of a variable begin as no option does, and are not empty."""
-    name = word.variable
-    if name not in reading.programs:  # once for each name: a long script may use it often
-        values = reading.values.get(name, [])
-        reading.programs[name] = bool(values) and all(map(_begins_as_program, values))
-    return reading.programs[name]
-
-
-def _begins_as_program(value: Word | None) -> bool:
-    text = value.text if value else ""
-    if not text or text[0] in "-`" or text[0].isspace():
-        return False
-    return not text.startswith("$") or re.match(r"\$(\w+|\{\w+\})/", text) is not None
-
-
-def _launcher_place(known: Sequence[_Known]) -> int | None:
-    """Index of the launcher; of the first word where the command runs text that names one."""
+def _launcher_place(known: Sequence[Known], reading: Reading) -> int | None:
+    """Index of the launcher, or of what runs a text that names one."""
     if not known:
         return None
-    if _is_launcher_word(known[0].text):
-        return 0
-    name = os.path.basename(known[0].text)
-    if _is_before(name):
-        for place, word in enumerate(known):
-            if _is_launcher_word(word.text):
-                return place
-    if name in _RUN_TEXT and any(_IN_TEXT.search(word.text) for word in known[1:]):
-        return 0
-    return None
+    reach = known if _is_before(os.path.basename(known[0].text)) else known[:1]
+    for place, word in enumerate(reach):
+        if is_launcher_word(word.text) or word.holds_launcher:
+            return place
+        if os.path.basename(word.text) in _RUN_TEXT and _is_in_text(known[place + 1 :], reading):
+            return place
+    is_text = os.path.basename(known[0].text) in _MAY_RUN_TEXT
+    return 0 if is_text and _is_in_text(known[1:], reading) else None
+
+
+def _is_in_text(known: Sequence[Known], reading: Reading) -> bool:
+    """Whether one of the words is a text that names a launcher."""
+    texts = [word.text for word in known]
+    return any(_IN_TEXT.search(text) or names_launcher(text, reading) for text in texts)
 
 
 def _is_before(name: str) -> bool:
     return name in _BEFORE
 
 
-def _is_launcher_word(text: str) -> bool:
-    name = os.path.basename(text)
-    return is_launcher(name) and name.rpartition(".")[2] not in _NO_LAUNCHERS
-
-
 def _launch(
-    number: int, text: str, newlines: list[int], command: Command, known: Sequence[_Known]
+    number: int, text: str, newlines: list[int], command: Command, known: Sequence[Known]
 ) -> LaunchLine:
     words = command.words[known[0].index :]
     reading, program_at, program, problem = LauncherReading(0), -1, -1, ""
@@ -228,10 +170,12 @@ def _launch(
     )
 
 
-def _reading(known: Sequence[_Known]) -> LauncherReading:
+def _reading(known: Sequence[Known]) -> LauncherReading:
     texts = [word.text for word in known]
-    if os.path.basename(texts[0]) in _RUN_TEXT:
+    if os.path.basename(texts[0]) in _RUN_TEXT | _MAY_RUN_TEXT:
         raise _UnclearError(f"{os.path.basename(texts[0])} runs a text that starts the ranks")
+    if known[0].holds_launcher:
+        raise _UnclearError(f"{texts[0]} holds a launcher, but its value is not certain")
     if ":" in texts:
         raise _UnclearError("the line starts several programs (':')")
     try:
@@ -242,7 +186,7 @@ def _reading(known: Sequence[_Known]) -> LauncherReading:
         raise _UnclearError(getattr(error, "cause", str(error))) from None
 
 
-def _program(known: Sequence[_Known], reading: LauncherReading) -> int:
+def _program(known: Sequence[Known], reading: LauncherReading) -> int:
     """Index in the command of the word that is the program."""
     place = reading.program
     while place < len(known) and os.path.basename(known[place].text) == "env":
@@ -253,6 +197,11 @@ def _program(known: Sequence[_Known], reading: LauncherReading) -> int:
             break
         place = following
     word = known[place]
+    if not word.text.strip():
+        raise _UnclearError(
+            f"the program is {word.text!r}, since a backslash continues a line only if nothing "
+            "follows it"
+        )
     if word.is_open:
         raise _UnclearError(
             f"{word.text} stands where the program may begin, and may hold options of the launcher"

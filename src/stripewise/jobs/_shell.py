@@ -47,20 +47,25 @@ class Reading:
         commands: In the order of the file.
         breaks: Positions of lines before which another line may be put.
         values: Name of a variable to the texts that it is given; None for one that is not known.
+        written: Name of a variable to what stands behind the `=` of each assignment.
         programs: Name of a variable to whether all its values begin as a program, once asked.
+        launchers: Likewise, whether one of them begins as a launcher.
         problem: Why nothing was read from `stopped` on; "" if all was.
     """
 
     commands: list[Command] = field(default_factory=list)
     breaks: list[int] = field(default_factory=lambda: [0])
     values: dict[str, list[Word | None]] = field(default_factory=dict)
+    written: dict[str, list[str]] = field(default_factory=dict)
     programs: dict[str, bool] = field(default_factory=dict)
+    launchers: dict[str, bool] = field(default_factory=dict)
     problem: str = ""
     stopped: int = 0
 
-    def assign(self, name: str, value: Word | None) -> None:
-        """Note that a variable is given a value."""
+    def assign(self, name: str, value: Word | None, written: str = "") -> None:
+        """Note that a variable is given a value; where it is not known, how it is written."""
         self.values.setdefault(name, []).append(value)
+        self.written.setdefault(name, []).append(value.text if value else written)
 
 
 def read_shell(text: str, crlf: bool = False) -> Reading:
@@ -337,5 +342,5 @@ class _ShellReader(WordReader):
         value = word.text[found.end() - word.start :]
         is_known = not found[2] and found[3] == "=" and "(" not in self.text[found.end() :][:1]
         known = Word(found.end(), word.end, value, word.is_plain, word.is_open)
-        self.reading.assign(found[1], known if is_known else None)
+        self.reading.assign(found[1], known if is_known else None, value)
         return True

@@ -76,4 +76,4 @@ class WordText:
 
 def _several(text: str) -> bool:
     """Whether an expansion may be several words in double quotes too."""
-    return text in ("$@", "${@}") or "[@]" in text
+    return text == "$@" or text.startswith("${@") or "[@]" in text or text.endswith("@}")
