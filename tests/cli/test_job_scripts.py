@@ -97,6 +97,8 @@ def test_what_is_a_job_script(tmp_path) -> None:
         (SCRIPT, True),
         ("#!/bin/sh\n#DW jobdw type=scratch capacity=1GiB\nsrun ./a\n", True),
         ("#!/bin/sh\nsrun ./a\n", False),
+        ("\ufeff#!/bin/sh\n#SBATCH -n 1\nsrun ./a\n", True),
+        ("\n#!/bin/sh\n#SBATCH -n 1\nsrun ./a\n", True),
         ("#SBATCH -n 1\nsrun ./a\n", False),
         ("#!/bin/sh\necho '#SBATCH'\n", False),
         ("", False),

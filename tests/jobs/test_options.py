@@ -47,6 +47,8 @@ def _parse(*lines: str) -> JobScript:
         ("--mail-type=ALL --mail-user me@x", ["--mail-type=ALL", "--mail-user=me@x"]),
         ("\t-p\tx\t", ["--partition=x"]),
         ("# -p x", []),
+        ("-n 4 \\", ["--ntasks=4"]),
+        ("-n 4 '' -N 2", ["--ntasks=4"]),
         ("", []),
     ],
 )
@@ -64,6 +66,8 @@ def test_options(line: str, expected: list[str]) -> None:
         "-J a#b",
         "-J a\\#b -n 2",
         "--comment='a # b'",
+        "-n 4 \\",
+        "-n 4 '' -N 2",
     ],
 )
 def test_sbatch_finds_the_same_words(line: str, tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ def _parse(text: str, shell: str = "bash") -> JobScript:
         (b"", "empty"),
         (b" \n\t\n", "empty"),
         (b"srun ./a\n", "sbatch demands an interpreter"),
-        (b"\xef\xbb\xbf#!/bin/bash\n", "sbatch demands an interpreter"),
+        (b"\n#!/bin/bash\n", "the first line is '', and sbatch demands an interpreter"),
+        (b"\xef\xbb\xbf#!/bin/bash\n", "byte order mark.*without BOM"),
         (b"\x7fELF\x02\x01\x00\x00", "NUL"),
         (b"#!/bin/bash\nsrun ./a\0", "NUL"),
         (b"#!/bin/bash\n" + b"#" * (4 << 20), "check that it is the right file"),
@@ -285,3 +286,10 @@ def test_a_long_script_is_read_in_time() -> None:
 
 def test_an_argument_of_the_program_is_no_option() -> None:
     assert _parse("srun -n 2 ./a --multi-prog\n").launch().program == "./a"
+
+
+def test_line_ends_that_sbatch_refuses() -> None:
+    assert not _parse("echo a\rb\nsrun ./a\n").dos_problem
+    script = JobScript.parse(b"#!/bin/bash\ncat <<E\nx\r\nE\nsrun ./a\n", "run.sh")
+    assert script.dos_problem.startswith("run.sh, line 3 ends")
+    assert "dos2unix run.sh" in script.dos_problem

@@ -121,7 +121,7 @@ def _converted(script: Path, nodes: int, tier_name: str, asked: dict[str, object
     from stripewise.tiers import TierRequest, find_tier, tier_of_words, variable_of
 
     parsed = JobScript.parse(_read(script), script.name)
-    for text in missing_cpus(parsed, os.environ):
+    for text in filter(None, (parsed.dos_problem, *missing_cpus(parsed, os.environ))):
         note(text)
     words = [(f"#{line.kind}", *line.words) for line in parsed.burst_buffer]
     of_script, own = tier_of_words(words)

@@ -112,7 +112,8 @@ def is_job_script(word: str) -> bool:
             start = stream.read(_READ_BYTES)
     except OSError:
         return False
-    return start.startswith(b"#!") and _DIRECTIVE.search(start) is not None
+    bare = start.removeprefix(b"\xef\xbb\xbf").lstrip()  # reading it says what is wrong with these
+    return bare.startswith(b"#!") and _DIRECTIVE.search(start) is not None
 
 
 class TuneCommand(click.Command):

@@ -190,6 +190,8 @@ def _split(data: bytes, place: int, end: int, number: int) -> list[_Piece]:
         if place >= end or data[place : place + 1] == b"#":
             return pieces
         text, place, is_comment = _argument(data, place, end, number)
+        if not text:  # as a backslash at the end; sbatch 22.05 reads no further there (measured)
+            return pieces
         pieces.append(_Piece(text, start, place))
         if is_comment:
             return pieces

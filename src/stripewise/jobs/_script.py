@@ -23,6 +23,7 @@ from stripewise.text import printable
 
 _SH = ("sh", "bash", "ksh", "ksh93", "mksh", "zsh", "dash", "ash", "rbash")
 _CSH = ("csh", "tcsh")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LAUNCHER = re.compile(r"(?<![\w.-])(srun|aprun|orterun|mpirun|mpiexec)(?![\w-])")
 
 
@@ -88,6 +89,18 @@ class JobScript:
             problem=_problem(text, reading),
             is_crlf=is_crlf,
             breaks=tuple(reading.breaks),
+        )
+
+    @property
+    def dos_problem(self) -> str:
+        """Why sbatch refuses the script for its line ends; "" if it does not."""
+        place = self.data.find(b"\r\n")
+        if place < 0:
+            return ""
+        line = self.data.count(b"\n", 0, place) + 1
+        return (
+            f"{self.name}, line {line} ends as lines of DOS do (CRLF), which sbatch refuses; run "
+            f"dos2unix {self.name}"
         )
 
     def sbatch_arguments(self, drop: Collection[str] = ()) -> tuple[str, ...]:
@@ -163,8 +176,13 @@ def _check(data: bytes, name: str) -> None:
         raise UsageError(
             f"{shown}: holds NUL bytes, so it is no script; name the job script, not the program"
         )
+    if data.startswith(_BYTE_ORDER_MARK):
+        raise UsageError(
+            f"{shown}: begins with a byte order mark, which sbatch takes for no interpreter; save "
+            "it as UTF-8 without BOM"
+        )
     if not data.startswith(b"#!"):
-        first = data.lstrip(b"\xef\xbb\xbf").partition(b"\n")[0][:40].decode("utf-8", "replace")
+        first = data.partition(b"\n")[0][:40].decode("utf-8", "replace")
         raise UsageError(
             f"{shown}: the first line is {printable(first)!r}, and sbatch demands an interpreter "
             "there; write #!/bin/bash as the first line"

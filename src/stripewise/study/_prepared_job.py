@@ -107,6 +107,8 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     job = options.job
     assert job is not None
     script = read_job_script(options.origin / job.script)
+    if script.dos_problem:
+        raise UsageError(script.dos_problem)
     if script.calls_sbatch:
         raise UsageError(
             f"{script.name} submits jobs itself, which a study would do again and again: tune the "
