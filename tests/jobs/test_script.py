@@ -293,3 +293,17 @@ def test_line_ends_that_sbatch_refuses() -> None:
     script = JobScript.parse(b"#!/bin/bash\ncat <<E\nx\r\nE\nsrun ./a\n", "run.sh")
     assert script.dos_problem.startswith("run.sh, line 3 ends")
     assert "dos2unix run.sh" in script.dos_problem
+
+
+@pytest.mark.parametrize("line", ['"a\nb/srun"', "srun '-y\n' ./a", "A='srun -n\n4'\nA=b\n$A"])
+def test_problems_are_one_line(line: str) -> None:
+    script = JobScript.parse(f"#!/bin/bash\n{line}\n".encode(), "run.sh")
+    with pytest.raises(UsageError, match=r"^run\.sh, line") as caught:
+        rewrite(script, Changes(wrap=("x",)))
+    assert "\n" not in str(caught.value)
+
+
+def test_resources_that_cannot_be_set_are_refused_with_their_line() -> None:
+    script = JobScript.parse(b"#!/bin/bash\nmpirun -n 2 ./a\n", "run.sh")
+    with pytest.raises(UsageError, match=r"^run\.sh, line 2: ranks_per_node: MPICH's mpirun and"):
+        rewrite(script, Changes(job=JobSettings(ranks_per_node=2)))

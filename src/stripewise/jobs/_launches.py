@@ -17,6 +17,7 @@ from stripewise.errors import UsageError
 from stripewise.jobs._shell import Command, Reading
 from stripewise.jobs._variables import Known, is_launcher_word, known_words, names_launcher
 from stripewise.runtime import LauncherReading, read_launcher
+from stripewise.text import printable
 
 _BEFORE = frozenset(
     "time nice nohup env exec command builtin numactl taskset timeout stdbuf ionice setsid chrt"
@@ -144,7 +145,7 @@ def _launch(
         program = _program(known, reading)
         program_at = command.words[program].start
     except _UnclearError as error:
-        problem = str(error)
+        problem = printable(str(error))
     after = command.words[program + 1 :] if program >= 0 else ()
     return LaunchLine(
         number=number,

@@ -147,14 +147,19 @@ def _resources(script: JobScript, launch: LaunchLine, job: JobSettings) -> Itera
     """The edits that put ranks and threads into the launch line."""
     if not job.resources:
         return
-    change = change_launcher([text for text, _ in launch.known], job)
+    try:
+        change = change_launcher([text for text, _ in launch.known], job)
+    except UsageError as error:
+        message = printable(f"{script.name}, line {launch.first_line}: {error}")
+        raise UsageError(message) from None
     sources = [index for _, index in launch.known]
     for place, new in change.replaced.items():
         index = sources[place]
         if sources.count(index) > 1:
             raise UsageError(
-                f"{script.name}, line {launch.first_line}: the variable {launch.words[index]} "
-                "holds the launcher's options; write them out in this line"
+                f"{script.name}, line {launch.first_line}: the variable "
+                f"{printable(launch.words[index])} holds the launcher's options; write them out "
+                "in this line"
             )
         yield Edit(*launch.spans[index], _bytes(_quoted(script, launch, new)))
     begin, end = launch.spans[0]
