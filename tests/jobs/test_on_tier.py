@@ -74,3 +74,13 @@ def test_nothing_is_asked_for() -> None:
     text = script_on_tier(own, OnTier(find_tier("datawarp")))
     assert b"\n#DW" not in text
     assert revert(text) == own.data
+
+
+@pytest.mark.parametrize("option", ["--bb=x", "--bbf stage.conf"])
+def test_a_burst_buffer_that_an_option_asks_for(option: str) -> None:
+    """Slurm adds what --bb says to the lines of the script, which would be two."""
+    script = JobScript.parse(f"#!/bin/sh\n#SBATCH {option}\nsrun ./a\n".encode(), "run.sh")
+    for one in (on(), OnTier(find_tier("datawarp"))):
+        with pytest.raises(UsageError, match=r"run\.sh, line 2: --bbf? asks .*write #DW"):
+            script_on_tier(script, one)
+    assert script_on_tier(script, OnTier(find_tier("none"))) == script.data

@@ -76,6 +76,20 @@ class OnTier:
         return self.tier.directory_variable(self.request)
 
 
+def check_tier_options(script: JobScript) -> None:
+    """Refuse a burst buffer that an option of sbatch asks for; Slurm would add it to directives.
+
+    Raises:
+        UsageError: With the line and the remedy.
+    """
+    for option in script.options:
+        if option.name in ("bb", "bbf"):
+            raise UsageError(
+                f"{script.name}, line {option.line}: --{option.name} asks for a burst buffer too; "
+                "write #DW or #BB_LUA lines in its place"
+            )
+
+
 def script_on_tier(
     script: JobScript,
     on: OnTier,
@@ -107,6 +121,8 @@ def script_on_tier(
     Raises:
         UsageError: It cannot be changed so, or the tier cannot hold a name.
     """
+    if on.tier.markers:
+        check_tier_options(script)
     resources = job or JobSettings()
     changes = Changes(
         wrap=wrap,

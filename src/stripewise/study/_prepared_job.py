@@ -16,6 +16,7 @@ from stripewise.jobs import (
     LaunchLine,
     Lead,
     OnTier,
+    check_tier_options,
     is_rewritten,
     missing_cpus,
     moves_to,
@@ -122,6 +123,8 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     tier, pools, own = tier_of_job(script, job, slurm)
     if again:
         pools = tuple(replace(pool, free_bytes=pool.total_bytes) for pool in pools)
+    if tier.markers:
+        check_tier_options(script)
     if own is not None:
         check_own(script, own)
     ask = asked_of_tier(job, own, tier, options.origin)
