@@ -26,6 +26,7 @@ _BEFORE = frozenset(
     " prlimit trace-cmd flock script systemd-run aps vtune amplxe-cl gdb cgexec".split()
 )
 _RUN_TEXT = frozenset("eval bash sh dash ksh zsh csh tcsh ssh".split())
+_ASKING = (["command", "-v"], ["command", "-V"])
 _MAY_RUN_TEXT = frozenset("parallel script flock su".split())
 _IN_TEXT = re.compile(
     r"(?:^|[\s;&|/(`])(srun|aprun|jsrun|ibrun|orterun|prterun|mpirun|mpiexec)(?=$|[\s;.])"
@@ -113,7 +114,7 @@ def utf8(text: str) -> str:
 
 def _launcher_place(known: Sequence[Known], reading: Reading) -> int | None:
     """Index of the launcher, or of what runs a text that names one."""
-    if not known:
+    if not known or [word.text for word in known[:2]] in _ASKING:
         return None
     reach = known if _is_before(os.path.basename(known[0].text)) else known[:1]
     for place, word in enumerate(reach):

@@ -19,6 +19,7 @@ _STEPPED_OVER = frozenset("if then elif else fi do done while until { } ! coproc
 _OPERATORS = (";;&", ";;", ";&", "&&", "||", "|&", "|", ";", "&")
 _REDIRECTION = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)|&>>|&>")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\[[^\]]*\])?(\+?=)")
+_DEFAULT = re.compile(r"\$\{(\w+):?=([^{}$`'\"\\]*)\}")
 _DECLARATIONS = frozenset("export declare typeset local readonly".split())
 _SETTERS = frozenset("read unset mapfile readarray getopts let printf".split())
 
@@ -330,10 +331,19 @@ class _ShellReader(WordReader):
         if rest and rest[0].text in _DECLARATIONS:
             for word in rest[1:]:
                 self._note(word)
+        elif rest and rest[0].text == ":":
+            for word in rest[1:]:
+                self._note_default(word)
         elif rest and rest[0].text in _SETTERS:
             for word in rest[1:]:
                 self.reading.assign(word.text.partition("=")[0], None)
         return first
+
+    def _note_default(self, word: Word) -> None:
+        """Note `${NAME:=VALUE}`, which is how a default is given."""
+        found = _DEFAULT.fullmatch(word.text)
+        if found:
+            self.reading.assign(found[1], Word(word.start, word.end, found[2]))
 
     def _note(self, word: Word) -> bool:
         found = _ASSIGNMENT.match(self.text, word.start, word.end)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the words of a command stand for, as far as the script itself says.
 
-A variable that the script gives one plain value, such as `MPIRUN="mpirun -np 4"`, is read as that
-value, `$(which srun)` as `srun`, and `${SRUN:-srun}` as the launcher that is its default.
+A variable that the script always gives the same value, such as `MPIRUN="mpirun -np 4"`, is read as
+that, `$(which srun)` as `srun`, and `${SRUN:-srun}` as the launcher that is its default.
 """
 
 from __future__ import annotations
@@ -18,15 +18,19 @@ from stripewise.jobs._word import Word
 from stripewise.readers import is_launcher
 
 _NO_LAUNCHERS = ("sh", "bash", "py", "pl", "csh", "log", "out", "txt", "conf")
+_OTHERS = frozenset("ccc_mprun mpirun_rsh mpiexec_mpt mpprun oshrun likwid-mpirun".split())
 _SPECIAL = re.compile(r"[$`*?\[\]{}~]")
 _ARITHMETIC = r"\$\(\((?:[^()`'\"\\]|\([^()`'\"\\]*\))*\)\)"
-_EXPANSION = re.compile(rf"\$\w+|\$\{{\w+(?::?[-=+?][^{{}}\s$`'\"\\]*)?\}}|{_ARITHMETIC}")
+_SUBSTITUTION = r"\$\([^()`'\"\\]*\)"
+_PARAMETER = r"\$\{\w+(?::?[-=+?][^{}\s$`'\"\\]*)?\}"
+_EXPANSION = re.compile(rf"\$\w+|{_PARAMETER}|{_ARITHMETIC}|{_SUBSTITUTION}")
 _PARTS = re.compile(rf"(?:{_EXPANSION.pattern}|\S)+")
 _LOCATED = re.compile(r"(?:\$\(|`)\s*(?:which|command -v|type -p)\s+([\w.]+)\s*(?:\)|`)")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=]([^{}$`'\"\\]*)\}")
-_LEADING = re.compile(r"\$(?:(\w+)|\{(\w+)\})(?=\s|$)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?:\[[@*]\])?\})")
+_LEADING = re.compile(rf"(?:{_LOCATED.pattern}|{_DEFAULT.pattern}|{_VARIABLE.pattern})(?=\s|$)")
 _MOST_NESTED = 5
+_MOST_VALUES = 20
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,8 @@ def known_words(command: Command, reading: Reading) -> Iterator[Known]:
 def is_launcher_word(text: str) -> bool:
     """Whether a word names a launcher, and no file that is called after one."""
     name = os.path.basename(text)
-    return is_launcher(name) and name.rpartition(".")[2] not in _NO_LAUNCHERS
+    is_name = is_launcher(name) and name.rpartition(".")[2] not in _NO_LAUNCHERS
+    return is_name or name in _OTHERS
 
 
 def names_launcher(text: str, reading: Reading) -> bool:
@@ -87,18 +92,23 @@ def _value(word: Word, reading: Reading) -> str | None:
 
 
 def _only_value(name: str, reading: Reading, depth: int = 0) -> str | None:
-    """The value of a variable that is given one; only a variable that it begins with is read."""
-    values = reading.values.get(name, [])
-    if len(values) != 1 or values[0] is None or depth > _MOST_NESTED:
+    """The value of a variable if it is always the same; what that begins with is read as well."""
+    values = reading.values.get(name, ())
+    if not 0 < len(values) <= _MOST_VALUES or depth > _MOST_NESTED:
         return None
-    text = values[0].text
-    named = _named(text)
-    if named is not None:
-        return named
+    texts = {value.text if value else None for value in values}
+    text = texts.pop()
+    if texts or text is None:
+        return None
     leading = _LEADING.match(text)
     if leading:
-        value = _only_value(leading[1] or leading[2], reading, depth + 1)
-        text = text if value is None else value + text[leading.end() :]
+        variable = _VARIABLE.fullmatch(leading[0])
+        known = (
+            _only_value(variable[1] or variable[2], reading, depth + 1)
+            if variable
+            else _named(leading[0])
+        )
+        text = text if known is None else known + text[leading.end() :]
     return None if _SPECIAL.search(_EXPANSION.sub("", text)) else text
 
 
