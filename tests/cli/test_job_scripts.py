@@ -342,6 +342,17 @@ def test_a_dry_run_warns_of_cpus_that_srun_does_not_pass_on(cluster) -> None:
     assert "or export SRUN_CPUS_PER_TASK=4 before it; it is measured as it is" in said.out
 
 
+def test_a_launcher_that_is_not_certain_is_refused_with_a_remedy(cluster) -> None:
+    cluster.write(SCRIPT.replace("srun", "RUN=(srun)\n${RUN[@]}", 1))
+    line = refused(cluster, cluster.tune("run.sh", "--dry-run"), "${RUN[@]} holds a launcher")
+    assert "write the launcher, its options and one program out in this line" in line
+
+
+def test_a_script_with_line_ends_of_dos_is_refused(cluster) -> None:
+    cluster.write(SCRIPT.replace("\n", "\r\n"))
+    refused(cluster, cluster.tune("run.sh", "--dry-run"), "dos2unix run.sh")
+
+
 def test_pools_that_slurm_does_not_tell_of(cluster) -> None:
     cluster.set(burst="")
     words = ("--tier", "datawarp", "--granularity", "368GiB", "--free-nodes", "268")

@@ -307,3 +307,8 @@ def test_resources_that_cannot_be_set_are_refused_with_their_line() -> None:
     script = JobScript.parse(b"#!/bin/bash\nmpirun -n 2 ./a\n", "run.sh")
     with pytest.raises(UsageError, match=r"^run\.sh, line 2: ranks_per_node: MPICH's mpirun and"):
         rewrite(script, Changes(job=JobSettings(ranks_per_node=2)))
+
+
+def test_a_script_for_csh_is_checked_with_csh() -> None:
+    with pytest.raises(UsageError, match="check the script with tcsh -n"):
+        _parse("echo it's\n", "tcsh").launch()

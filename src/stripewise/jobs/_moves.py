@@ -8,6 +8,7 @@ buffer.  A script that goes to its directory by name would leave the copy.
 
 from __future__ import annotations
 
+import bisect
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -56,6 +57,7 @@ class Lead(Enum):
 
 def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
     """Return the moves among the commands of a script, whose text is Latin-1."""
+    newlines = [match.start() for match in re.finditer("\n", text)]
     found = []
     for command in reading.commands:
         words = command.words
@@ -66,7 +68,7 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
         target = _target(word, reading) if named else "${HOME}"
         found.append(
             Move(
-                line=text.count("\n", 0, command.start) + 1,
+                line=bisect.bisect_left(newlines, command.start) + 1,
                 text=utf8(text[command.start : command.end]),
                 target="" if command.in_backquotes else utf8(target),
                 start=word.start,

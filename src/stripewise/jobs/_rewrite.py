@@ -124,12 +124,7 @@ def _launch_line(script: JobScript, changes: Changes) -> Iterator[Edit]:
     """The edits of the launch line."""
     if not changes.wrap and not changes.around and not changes.job.resources:
         return
-    launch = script.launch(changes.step)
-    if launch.problem:
-        raise UsageError(
-            f"{script.name}, line {launch.first_line}: {launch.problem}; write the launcher, its "
-            "options and one program out in this line"
-        )
+    launch = script.certain_launch(changes.step)
     yield from _before(script, launch, launch.spans[0][0], changes.around)
     yield from _before(script, launch, launch.program_at, changes.wrap)
     yield from _resources(script, launch, changes.job)

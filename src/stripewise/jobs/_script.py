@@ -138,6 +138,20 @@ class JobScript:
             raise UsageError(f"{self.name}: no launch line {step}; there are these: {listed}")
         return self.launches[step - 1]
 
+    def certain_launch(self, step: int | None = None) -> LaunchLine:
+        """Return the launch line of a number, or the only one, if its program is certain.
+
+        Raises:
+            UsageError: As of `launch`, or it is not.
+        """
+        launch = self.launch(step)
+        if launch.problem:
+            raise UsageError(
+                f"{self.name}, line {launch.first_line}: {launch.problem}; write the launcher, "
+                "its options and one program out in this line"
+            )
+        return launch
+
     @cached_property
     def _is_cut(self) -> bool:
         """Whether there may be launch lines in what could not be read."""
@@ -156,7 +170,8 @@ class JobScript:
                 "lines are found in shell scripts only; write the launch line in a shell script"
             )
         if self.problem:
-            return f"no launch line found, and {self.problem}; check the script with bash -n"
+            shell = _interpreter(self.data)
+            return f"no launch line found, and {self.problem}; check the script with {shell} -n"
         return (
             "no launch line found; write the program's start as srun, mpirun, mpiexec or aprun "
             "by its name"

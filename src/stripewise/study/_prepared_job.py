@@ -115,9 +115,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
             f"{script.name} submits jobs itself, which a study would do again and again: tune the "
             "script that it submits"
         )
-    launch = script.launch(job.step)
-    if not launch.program:
-        raise UsageError(f"{script.name}, line {launch.first_line}: {launch.problem}")
+    launch = script.certain_launch(job.step)
     slurm.check()
     partition = _partition(script, slurm)
     tier, pools, own = tier_of_job(script, job, slurm)
