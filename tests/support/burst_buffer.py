@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log2
 
@@ -169,6 +169,16 @@ class Wrf(BtIo):
         )  # fmt: skip
         log = ObservedFile("rsl.out.0000", write_bytes=4096, io_seconds=0.01, writers=1)
         return (*super().files(settings), restart, namelist, log)
+
+
+def nodes_of(proposal: Proposal) -> Value | None:
+    """Return the burst-buffer nodes that a proposal sets; None: those of the script."""
+    return proposal.settings.get(NODES)
+
+
+def best(trials: Sequence[Trial]) -> Trial:
+    """Return the trial with the least I/O time."""
+    return min(trials, key=lambda trial: trial.io_ratio)
 
 
 def search(
