@@ -14,8 +14,8 @@ def test_a_dry_run_submits_nothing(cluster) -> None:
         "run.sh, launch line 1: srun -n 1 ./writer out.dat input.txt",
         "datawarp in pool wlm_pool; numbers of nodes to try: 1, 2, 4",
         "1 compute node, many runs in each allocation, time limit 120 min",
-        "if each run took its limit (0.167 node-hours)",
-        "40 node-hours",
+        "runs            14 or more, as many as fit into the budget",
+        "at most 40 node-hours, the budget; a run takes at most 0.167 node-hours",
         "nothing was submitted",
     ):
         assert text in said.out
@@ -27,7 +27,7 @@ def test_a_dry_run_as_json(cluster) -> None:
     found = cluster.tune("--dry-run", "run.sh", "--budget=2nh", "--trials", "5", "--json").json
     assert found["bb_nodes"] == [1, 2, 4]
     assert (found["budget"], found["node_hours"]) == (2, 2)
-    assert found["least_runs"] < found["most_runs"]
+    assert found["least_runs"] < found["most_runs"] == 14 + 3 * 5 + 4 * 18
     assert found["allocation_seconds"] == 7200
     assert found["warnings"] == []
 
