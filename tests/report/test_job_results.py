@@ -141,6 +141,20 @@ def test_how_a_run_ended_is_said() -> None:
     ] == ["measured", "no figure", "stopped early", "rejected"]
 
 
+def test_a_run_that_was_clearly_slower_has_its_figures() -> None:
+    """The burst buffer by default is often slower: what it is compared with must be seen."""
+    slow = job_studies.rung(1, 1, 200.0, state=TrialState.HOPELESS)
+    study = job_studies.improved()
+    study = replace(study, runs=(study.runs[0], slow, *study.runs[2:]))
+    assert (slow.ok, state_word(slow)) == (True, "stopped early")
+    assert series(study)["burst buffer, default"][0] is slow
+    assert "200 s" in next(line for line in table_lines(study) if line.startswith("1 BB 1"))
+    assert decisions(study)[1].startswith(
+        "Run 1: burst buffer, 1 node, defaults: I/O 200 s (0.38x)"
+    )
+    assert "1 run gave no figure: 10 (failed)." in conclusions(study)
+
+
 def test_series_are_the_best_of_each_number_of_nodes() -> None:
     found = series(job_studies.improved())
     assert list(found) == [
@@ -287,6 +301,18 @@ class TestPayback:
             "The study spent 0.14 node-hours. It found nothing faster, so there is nothing that"
             " could pay for it."
         )
+
+    def test_fewer_nodes_save_though_the_run_takes_as_long(self) -> None:
+        study = replace(
+            job_studies.improved(),
+            elapsed_speedup=Speedup(1.0, 0.95, 1.05, 6),
+            node_seconds_per_run_after=4 * 145.0,
+            node_share=0.5,
+        )
+        paid = payback(study)
+        assert paid.saved_node_seconds == pytest.approx(8 * 135 - 4 * 145)
+        assert paid.runs == 24
+        assert "after 24 runs (23 to 26, from" in paid.text
 
     def test_staging_can_eat_the_gain(self) -> None:
         study = replace(job_studies.improved(), node_seconds_per_run_after=8 * 150.0)
