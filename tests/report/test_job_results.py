@@ -30,7 +30,9 @@ from stripewise.report import (
     write_job_outputs,
     write_outputs,
 )
+from stripewise.report._chart import picture
 from stripewise.report._job_charts import job_charts
+from stripewise.report._job_outputs import decisions_text
 from stripewise.report._job_rungs import AGGREGATORS, STRIPING_UNIT, series, state_word, sweeps
 from stripewise.report._job_table import rungs_csv, rungs_text, table_lines
 from stripewise.report._job_words import conclusions, decisions
@@ -244,6 +246,23 @@ def test_charts_say_in_words_what_they_show(name) -> None:
         "failed": {"rungs"},
     }
     assert set(charts) == expected.get(name, {"rungs", "bandwidth"})
+
+
+def test_every_value_of_a_sweep_has_its_mark() -> None:
+    pytest.importorskip("vl_convert")
+    runs = [job_studies.rung(n, 1, 90.0 - n, aggregators=2**n) for n in range(9)]
+    drawn = job_charts(replace(job_studies.improved(), runs=tuple(runs)))["aggregators"]
+    svg = picture(drawn.spec, ".svg").decode()
+    assert all(f">{2**n}</text>" in svg for n in range(1, 9))
+
+
+def test_configurations_are_counted_alike_and_the_end_is_said() -> None:
+    study = replace(job_studies.improved(), stopped_because="rule 6: <b> more nodes")
+    assert "15 configurations in 5 jobs" in job_lines(study)[0]
+    section = job_section(study)
+    assert "15 configurations in 5 jobs" in section
+    assert "The search ended: rule 6: &lt;b&gt; more nodes." in section
+    assert "The search ended: rule 6: <b> more nodes.\n" in decisions_text(study)
 
 
 def test_many_rungs_make_a_chart_that_can_still_be_read() -> None:

@@ -110,7 +110,7 @@ def test_why_a_rung_gave_nothing_is_said(state, said):
     second = told(of(program, (1, 2)), outcome)[1]
     assert second.reason == (
         "rung 2 of 2 (2 burst-buffer nodes): the burst buffer with defaults; "
-        f"with 1 burst-buffer node: {said}"
+        f"the run before: {said}"
     )
 
 

@@ -131,7 +131,7 @@ class ExpbbStrategy(JudgedSteps):
         if self._nodes in self._rungs:
             self._place = self._rungs.index(self._nodes)
         if skipped:
-            self._because = f"what rule 4 left out; before: {self._because}"
+            self._because += "; now comes what rule 4 left out"
         for loop in skipped:
             yield from loop()
         return None
@@ -141,7 +141,7 @@ class ExpbbStrategy(JudgedSteps):
         point = self._classes.compose(dict(self._settings), self.noise)
         if point is None or self._best is None:
             return None
-        reason = f"each class of files as in the trial that was best for it; {self._because}"
+        reason = f"each class of files as in the trial that was best for it; {self._before}"
         score = yield from self._try(point, reason)
         if self._is_better(score):
             self._keep(score)
@@ -160,7 +160,7 @@ class ExpbbStrategy(JudgedSteps):
         score = yield from self._try(start, self._rung_reason(before))
         if score.is_failed:
             why = self._studied.change(before or self._unasked(), score)
-            self._because = f"with {plural(nodes, 'burst-buffer node')}: {why}"
+            self._because = why
             goes_on = before is None or score.is_lost
             return "" if goes_on else f"rule 6: {self._where()}: {why}"
         if before is None:
@@ -295,7 +295,7 @@ class ExpbbStrategy(JudgedSteps):
         """
         best = self._best or self._unasked()
         text = change_text(change, best.settings, self._defaults)
-        reason = f"{self._where()}: {text}; {self._because}"
+        reason = f"{self._where()}: {text}; {self._before}"
         score = yield from self._try({**best.settings, **change}, reason)
         verdict, said = self._judge(score), self._studied.change(best, score)
         if verdict is Verdict.FASTER:
@@ -326,7 +326,7 @@ class ExpbbStrategy(JudgedSteps):
             return False
         self._hybrid = globs
         text = f"hybrid, only {printable(globs)} on the burst buffer ({rule})"
-        reason = f"{self._where()}: {text}: {small.text}; {self._because}"
+        reason = f"{self._where()}: {text}: {small.text}; {self._before}"
         tried = yield from self._try({**score.settings, FILES: globs}, reason)
         self._hybrid_fails = tried.is_failed
         best = self._best or self._unasked()
@@ -353,6 +353,11 @@ class ExpbbStrategy(JudgedSteps):
             return str(self._files.values[0])
         return large_file_globs(score.run, int(self.number("small_bytes")))
 
+    @property
+    def _before(self) -> str:
+        """What the run before showed: a reason tells what led to it, not what it gave."""
+        return f"the run before: {self._because}"
+
     def _where(self) -> str:
         nodes = self._rungs[self._place]
         if not nodes:
@@ -364,9 +369,9 @@ class ExpbbStrategy(JudgedSteps):
         if before is None and not self._place:
             what = "baseline on the burst buffer with the least nodes and defaults"
         elif before is None:
-            what = f"the burst buffer with defaults; {self._because}"
+            what = f"the burst buffer with defaults; {self._before}"
         else:
-            what = f"more nodes, with the best settings so far; {self._because}"
+            what = f"more nodes, with the best settings so far; {self._before}"
         return f"{self._where()}: {what}"
 
     def _all_rungs(self) -> str:
