@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
+from random import Random
 
 import pytest
 
 from stripewise.model import Configuration, Proposal, Trial, TrialState
 from stripewise.strategies import Strategy, create
-from stripewise.tunables import find_space
+from stripewise.tunables import find_space, key_of
 from support.burst_buffer import (
     AGGREGATORS,
     BUFFER,
@@ -77,7 +78,7 @@ def test_a_lost_run_ends_no_loop(lost):
     proposals = told(of(program, (1,)), outcome)
     assert any(p.settings == {NODES: 1, AGGREGATORS: 64} for p in proposals)
     after = proposals[[p.settings for p in proposals].index(lost) + 1]
-    assert "what ended the run came from outside" in after.reason
+    assert after.reason.endswith("the run before: it says nothing of its settings")
     assert "failed" not in after.reason
 
 
@@ -90,6 +91,40 @@ def test_a_lost_run_ends_no_ladder():
         return program.trial(number, proposal.settings)
 
     assert 4 in map(nodes_of, told(of(program, (1, 2, 4)), outcome))
+
+
+@pytest.mark.parametrize("name", ["expbb", "auto"])
+@pytest.mark.parametrize("program", [BtIo(), Wrf(), BtIo(cost_of_nodes=20), BtIo(on_lustre=1.0)])
+@pytest.mark.parametrize("rungs", [(1,), (4, 8, 16, 32, 64, 128, 256)])
+def test_it_ends_and_repeats_nothing_whatever_the_noise(name, program, rungs):
+    for seed in range(8):
+        chance = Random(f"{seed}")
+
+        def outcome(number, proposal, chance=chance):
+            state = chance.choices([None, TrialState.FAILED, TrialState.LOST], (18, 1, 1))[0]
+            if state is not None:
+                return ended(number, proposal.settings, state)
+            made, noise = program.trial(number, proposal.settings), chance.lognormvariate(0, 0.2)
+            return replace(made, io_ratio=made.io_ratio * noise)
+
+        strategy = create(name, program.space(rungs), program.facts, 1)
+        tried = [key_of(p.settings) for p in told(strategy, outcome, noise=0.05 + 0.05 * seed)]
+        assert len(set(tried)) == len(tried) < 80
+        assert strategy.finished_because
+
+
+@pytest.mark.parametrize("state", [TrialState.LOST, TrialState.FAILED])
+def test_auto_goes_on_where_the_least_nodes_give_nothing(state):
+    program = BtIo()
+
+    def outcome(number, proposal):
+        if nodes_of(proposal) == 1:
+            return ended(number, proposal.settings, state)
+        return program.trial(number, proposal.settings)
+
+    strategy = create("auto", program.space((1, 2, 4, 8)), program.facts, 1)
+    assert max(nodes_of(p) or 0 for p in told(strategy, outcome)) == 8
+    assert "burst_buffer_nodes=8" in strategy.finished_because
 
 
 @pytest.mark.parametrize(

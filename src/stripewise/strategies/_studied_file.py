@@ -27,11 +27,11 @@ class Verdict(StrEnum):
     SLOWER = "slower"
     FAILED = "failed"
     UNKNOWN = "not known"
-    """Its runs were ended from outside."""
+    """Its runs were ended from outside, or its output differed by chance."""
 
 
 _FAILURES = {
-    TrialState.LOST: "what ended the run came from outside",
+    TrialState.LOST: "it says nothing of its settings",
     TrialState.REJECTED: "the output differs from the baseline's",
 }
 _PROGRAM_FAILED = "the program failed"
