@@ -187,10 +187,12 @@ def search(
     rungs: tuple[int, ...],
     most: int = 200,
     facts: ProgramFacts | None = None,
+    baseline: Measurement | None = None,
     **options: str,
 ) -> tuple[Strategy, list[Proposal], list[Trial]]:
     """Ask and tell until the strategy has finished."""
     strategy = create(name, program.space(rungs), facts or program.facts, 1, options)
+    strategy.baseline = baseline
     proposals: list[Proposal] = []
     trials: list[Trial] = []
     while len(proposals) < most and (asked := strategy.ask(1)):
