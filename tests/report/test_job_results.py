@@ -111,6 +111,7 @@ def test_words_without_an_improvement_claim_nothing() -> None:
 def test_a_hybrid_run_is_compared_with_the_plain_one_of_as_many_nodes() -> None:
     text = " ".join(conclusions(job_studies.hybrid()))
     assert "only wrfout* on the burst buffer) made the whole run 50 % shorter: 300 s" in text
+    assert "With default settings, 20 times the burst-buffer nodes (2 to 40) gave 2.0x" in text
     assert "took 50 % longer" in text
 
 
@@ -155,6 +156,13 @@ def test_a_run_that_was_clearly_slower_has_its_figures() -> None:
         "Run 1: burst buffer, 1 node, defaults: I/O 200 s (0.38x)"
     )
     assert "1 run gave no figure: 10 (failed)." in conclusions(study)
+
+
+def test_numbers_of_nodes_are_whole() -> None:
+    runs = tuple(job_studies.rung(n, n, 40.0 / n) for n in (1, 4))
+    study = replace(job_studies.improved(), runs=runs, best=None)
+    assert any("4 times the burst-buffer nodes (1 to 4)" in one for one in conclusions(study))
+    assert not any("4.0 times the" in one for one in conclusions(study))
 
 
 def test_series_are_the_best_of_each_number_of_nodes() -> None:

@@ -219,3 +219,14 @@ def test_it_ends_where_nothing_runs_on_the_burst_buffer():
         strategy.tell(Trial(number, asked[0].settings, Configuration(), state, io_ratio=inf))
     assert number == 2
     assert strategy.finished_because.endswith("nothing was kept: the program failed")
+
+
+@pytest.mark.parametrize(
+    ("rungs", "said"),
+    [
+        ((1,), "1 burst-buffer node: the only rung was tried; kept: "),
+        ((2, 4), "all 2 rungs of burst-buffer nodes were tried; kept: "),
+    ],
+)
+def test_how_many_rungs_were_tried_is_said(rungs, said):
+    assert search("expbb", BtIo(), rungs)[0].finished_because.startswith(said)

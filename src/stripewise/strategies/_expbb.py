@@ -377,8 +377,9 @@ class ExpbbStrategy(JudgedSteps):
     def _all_rungs(self) -> str:
         if self._rungs == [0]:
             return "every parameter was tried; no burst buffer was to be searched"
-        rungs = plural(len(self._rungs), "rung")
-        return f"all of {rungs} of burst-buffer nodes were tried"
+        if len(self._rungs) == 1:
+            return f"{plural(self._rungs[0], 'burst-buffer node')}: the only rung was tried"
+        return f"all {len(self._rungs)} rungs of burst-buffer nodes were tried"
 
     def _kept(self) -> str:
         if self._best is None:
