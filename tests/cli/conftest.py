@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from stripewise.errors import RuntimeMissingError
 from stripewise.runtime import find_runtime
+from support.job_cluster import JobCluster, job_cluster
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +41,9 @@ def built() -> Path:
         return find_runtime().core
     except RuntimeMissingError:
         pytest.skip("the runtime library is not built (stripewise runtime build)")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobCluster]:
+    with job_cluster(tmp_path, monkeypatch) as made:
+        yield made

@@ -7,12 +7,11 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.job_cluster import SCRIPT, JobCluster, job_cluster
+from support.job_cluster import SCRIPT
 from support.job_scripts import HOSTILE_NAMES
 
 SLIDE = """\
@@ -28,12 +27,6 @@ srun -n 1024 --hint=nomultithread ./wrf.exe
 """
 """As in Markomanolis (KAUST), ExPBB: 32 nodes without a burst buffer."""
 GRANULARITY = ("--granularity", "368GiB", "--pool", "wlm_pool")
-
-
-@pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobCluster]:
-    with job_cluster(tmp_path, monkeypatch) as made:
-        yield made
 
 
 def run(path: Path, top: Path) -> list[str]:

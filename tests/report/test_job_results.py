@@ -30,7 +30,9 @@ from stripewise.report import (
     write_job_outputs,
     write_outputs,
 )
+from stripewise.report._chart import picture
 from stripewise.report._job_charts import job_charts
+from stripewise.report._job_outputs import decisions_text
 from stripewise.report._job_rungs import AGGREGATORS, STRIPING_UNIT, series, state_word, sweeps
 from stripewise.report._job_table import rungs_csv, rungs_text, table_lines
 from stripewise.report._job_words import conclusions, decisions
@@ -109,6 +111,7 @@ def test_words_without_an_improvement_claim_nothing() -> None:
 def test_a_hybrid_run_is_compared_with_the_plain_one_of_as_many_nodes() -> None:
     text = " ".join(conclusions(job_studies.hybrid()))
     assert "only wrfout* on the burst buffer) made the whole run 50 % shorter: 300 s" in text
+    assert "With default settings, 20 times the burst-buffer nodes (2 to 40) gave 2.0x" in text
     assert "took 50 % longer" in text
 
 
@@ -139,6 +142,27 @@ def test_how_a_run_ended_is_said() -> None:
             lost(4, 1, TrialState.REJECTED),
         )
     ] == ["measured", "no figure", "stopped early", "rejected"]
+
+
+def test_a_run_that_was_clearly_slower_has_its_figures() -> None:
+    """The burst buffer by default is often slower: what it is compared with must be seen."""
+    slow = job_studies.rung(1, 1, 200.0, state=TrialState.HOPELESS)
+    study = job_studies.improved()
+    study = replace(study, runs=(study.runs[0], slow, *study.runs[2:]))
+    assert (slow.ok, state_word(slow)) == (True, "stopped early")
+    assert series(study)["burst buffer, default"][0] is slow
+    assert "200 s" in next(line for line in table_lines(study) if line.startswith("1 BB 1"))
+    assert decisions(study)[1].startswith(
+        "Run 1: burst buffer, 1 node, defaults: I/O 200 s (0.38x)"
+    )
+    assert "1 run gave no figure: 10 (failed)." in conclusions(study)
+
+
+def test_numbers_of_nodes_are_whole() -> None:
+    runs = tuple(job_studies.rung(n, n, 40.0 / n) for n in (1, 4))
+    study = replace(job_studies.improved(), runs=runs, best=None)
+    assert any("4 times the burst-buffer nodes (1 to 4)" in one for one in conclusions(study))
+    assert not any("4.0 times the" in one for one in conclusions(study))
 
 
 def test_series_are_the_best_of_each_number_of_nodes() -> None:
@@ -232,6 +256,23 @@ def test_charts_say_in_words_what_they_show(name) -> None:
     assert set(charts) == expected.get(name, {"rungs", "bandwidth"})
 
 
+def test_every_value_of_a_sweep_has_its_mark() -> None:
+    pytest.importorskip("vl_convert")
+    runs = [job_studies.rung(n, 1, 90.0 - n, aggregators=2**n) for n in range(9)]
+    drawn = job_charts(replace(job_studies.improved(), runs=tuple(runs)))["aggregators"]
+    svg = picture(drawn.spec, ".svg").decode()
+    assert all(f">{2**n}</text>" in svg for n in range(1, 9))
+
+
+def test_configurations_are_counted_alike_and_the_end_is_said() -> None:
+    study = replace(job_studies.improved(), stopped_because="rule 6: <b> more nodes")
+    assert "15 configurations in 5 jobs" in job_lines(study)[0]
+    section = job_section(study)
+    assert "15 configurations in 5 jobs" in section
+    assert "The search ended: rule 6: &lt;b&gt; more nodes." in section
+    assert "The search ended: rule 6: <b> more nodes.\n" in decisions_text(study)
+
+
 def test_many_rungs_make_a_chart_that_can_still_be_read() -> None:
     runs = tuple(job_studies.rung(n, 1, 10.0 + n, aggregators=n + 1) for n in range(200))
     chart = job_charts(replace(job_studies.improved(), runs=runs, best=None))["rungs"]
@@ -287,6 +328,18 @@ class TestPayback:
             "The study spent 0.14 node-hours. It found nothing faster, so there is nothing that"
             " could pay for it."
         )
+
+    def test_fewer_nodes_save_though_the_run_takes_as_long(self) -> None:
+        study = replace(
+            job_studies.improved(),
+            elapsed_speedup=Speedup(1.0, 0.95, 1.05, 6),
+            node_seconds_per_run_after=4 * 145.0,
+            node_share=0.5,
+        )
+        paid = payback(study)
+        assert paid.saved_node_seconds == pytest.approx(8 * 135 - 4 * 145)
+        assert paid.runs == 24
+        assert "after 24 runs (23 to 26, from" in paid.text
 
     def test_staging_can_eat_the_gain(self) -> None:
         study = replace(job_studies.improved(), node_seconds_per_run_after=8 * 150.0)

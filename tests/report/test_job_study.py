@@ -153,6 +153,10 @@ def test_costs_are_those_of_the_job_with_its_staging() -> None:
     assert study.node_seconds_per_run_after == pytest.approx(8 * (38.0 + 5.0))
     seconds = sum(run.measurement.elapsed_seconds for run in result().runs)
     assert study.node_seconds_spent == pytest.approx(8 * seconds)
+    fewer = job_study(result(), "run.sh", facts=replace(FACTS, winner_nodes=4))
+    assert fewer.node_seconds_per_run_before == study.node_seconds_per_run_before
+    assert fewer.node_seconds_per_run_after == study.node_seconds_per_run_after / 2
+    assert (study.node_share, fewer.node_share) == (1.0, 0.5)
     told = job_study(result(), "run.sh", facts=JobFacts(node_seconds_spent=7.0))
     assert told.node_seconds_spent == 7.0
 

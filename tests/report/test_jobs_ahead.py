@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 from stripewise.model import RungAhead
 from stripewise.report import job_plan_lines, job_plan_to_json
 from stripewise.study import JobsAhead
@@ -55,6 +57,41 @@ def test_how_many_rungs_the_trials_reach() -> None:
     document = job_plan_to_json(replace(PLAN, trials=10, rungs=RUNGS))
     assert document["trials"] == 10
     assert document["rungs"][1] == {"nodes": 4, "fewest_trials": 6, "most_trials": 23}
+
+
+@pytest.mark.parametrize(
+    ("more", "runs", "cost"),
+    [
+        (
+            {"most_runs": None, "node_hours": 40.0},
+            "14 or more, as many as fit into the budget",
+            "at most 40 node-hours, the budget; a run takes at most 2 node-hours",
+        ),
+        (
+            {"node_hours": 40.0},
+            "14 to 50",
+            "at most 40 node-hours, the budget; a run takes at most 2 node-hours",
+        ),
+        (
+            {"most_runs": None, "node_hours": 40.0, "run_seconds": None},
+            "14 or more, as many as fit into the budget",
+            "at most 40 node-hours, the budget",
+        ),
+        (
+            {"most_runs": None, "node_hours": None, "budget": None},
+            "14 or more, as many as fit into the time limit",
+            "not known before the baseline; a run takes at most 2 node-hours",
+        ),
+        (
+            {"node_hours": None, "budget": None, "run_seconds": None},
+            "14 to 50",
+            "not known: the script has no time limit",
+        ),
+    ],
+)
+def test_what_limits_runs_and_cost(more, runs, cost) -> None:
+    lines = list(job_plan_lines(replace(PLAN, **more)))
+    assert lines[3:5] == [f" runs            {runs}", f" cost            {cost}"]
 
 
 def test_a_budget_holds_trials_that_nobody_knows_yet() -> None:

@@ -86,7 +86,7 @@ def test_a_cray_with_datawarp() -> None:
     assert "Slurm: slurm 17.02.10; a test job would start in workq" in text
     assert "datawarp: pool wlm_pool: 244 of 268 nodes of 368 GiB free, 4 drained" in text
     assert "mpich 3.2 (Cray MPICH 7.7.0): /opt/cray/pe/craype/bin/cc" in text
-    assert "lustre, stripe_count 1, stripe_size 1048576, 4 OSTs, 2 inactive" in text
+    assert "lustre, stripe_count 1, stripe_size 1 MiB, 4 OSTs, 2 inactive" in text
     assert "logs in /project/logs/darshan" in text
     assert "->" not in text
 

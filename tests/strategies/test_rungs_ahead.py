@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from stripewise.model import RungAhead, Trial
-from stripewise.strategies import create, reach_text, rungs_ahead
+from stripewise.model import Measurement, RungAhead, Trial
+from stripewise.strategies import Strategy, create, reach_text, rungs_ahead
 from support.burst_buffer import NODES, BtIo, Wrf, search
 
 RUNGS = (1, 2, 4, 8, 16, 32, 64)
@@ -27,9 +27,17 @@ CLIMBERS = pytest.mark.parametrize("name", ["expbb", "auto"])
 
 
 def ahead(
-    name: str, program: BtIo, rungs: tuple[int, ...], tried: list[Trial]
+    name: str,
+    program: BtIo,
+    rungs: tuple[int, ...],
+    tried: list[Trial],
+    baseline: Measurement | None = None,
 ) -> tuple[RungAhead, ...]:
-    make = partial(create, name, program.space(rungs), program.facts, 1, {})
+    def make() -> Strategy:
+        made = create(name, program.space(rungs), program.facts, 1, {})
+        made.baseline = baseline
+        return made
+
     return rungs_ahead(make, program.facts, [(trial, 0.05) for trial in tried])
 
 
@@ -42,11 +50,13 @@ def first_trials(trials: list[Trial]) -> dict[int, int]:
 
 @CLIMBERS
 @PROGRAMS
-def test_a_climb_comes_to_each_rung_when_it_was_said_to(name, program, rungs) -> None:
-    trials = search(name, program, rungs)[2]
+@pytest.mark.parametrize("known", [False, True], ids=["", "baseline"])
+def test_a_climb_comes_to_each_rung_when_it_was_said_to(name, program, rungs, known) -> None:
+    baseline = program.trial(0, {}).measurements[0] if known else None
+    trials = search(name, program, rungs, baseline=baseline)[2]
     made = first_trials(trials)
     for done in range(len(trials)):
-        for rung in ahead(name, program, rungs, trials[:done]):
+        for rung in ahead(name, program, rungs, trials[:done], baseline):
             assert rung.nodes not in first_trials(trials[:done])
             if rung.nodes in made:
                 hybrid = 1  # a run that only a costly small file brings

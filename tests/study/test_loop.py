@@ -18,7 +18,8 @@ from stripewise.model import (
     VerificationStatus,
 )
 from stripewise.runtime import program_name
-from stripewise.study import Observer
+from stripewise.strategies import create
+from stripewise.study import Observer, _strategy
 from stripewise.study._statistics import LOOKS
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tunables import SafetyClass, Space, find_space, get
@@ -69,6 +70,17 @@ def test_every_candidate_is_next_to_a_baseline(run_fake):
 def test_drift_does_not_fake_an_improvement(run_fake, no_fsync):
     launcher = FakeLauncher(lambda _: 4.0, lognormal(0.02), drift=0.02)
     assert not run_fake(launcher, trials=8).improved
+
+
+def test_the_strategy_knows_a_run_of_the_baseline(run_fake, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        _strategy, "create", lambda *given: made.append(create(*given)) or made[-1]
+    )
+    result = run_fake(FakeLauncher(helped), trials=2)
+    told = [one.baseline for one in made]
+    assert told
+    assert all(run in result.baseline for run in told)
 
 
 def test_no_knob_ends_at_once(run_fake):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -12,8 +13,9 @@ from stripewise.errors import PolicyError, UsageError
 from stripewise.launch import Outcome
 from stripewise.model import RunStatus
 from stripewise.policy import Policy
-from stripewise.study import Journal, Ledger, StudyOptions
-from stripewise.study._budget import make_budget
+from stripewise.study import JobOptions, Journal, Ledger, StudyOptions
+from stripewise.study._budget import make_budget, most_trials
+from stripewise.study._options import extended_budgets
 from stripewise.study._statistics import LOOKS
 from support.study_fakes import FakeLauncher, helped, lognormal
 
@@ -61,6 +63,14 @@ def test_so_many_trials_are_within_the_limits(tmp_path, limits, trials):
     options = StudyOptions(("a",), tmp_path, **limits)
     with closing(Ledger(Journal(tmp_path / "journal"))) as ledger:
         assert make_budget(options, Policy(), ledger, nodes=2).trials_within(10.0) == trials
+
+
+@pytest.mark.parametrize(("job", "usual"), [(None, 20), (JobOptions("run.sh"), 40)])
+def test_a_study_without_limits_goes_on_with_more_than_it_had(tmp_path, job, usual):
+    had = StudyOptions(("a",), tmp_path, job=job)
+    asked = [extended_budgets(replace(had, trials=n), had) for n in (usual, usual + 1)]
+    assert asked == [{}, {"trials": usual + 1}]
+    assert most_trials(had) == usual
 
 
 def test_policy_caps(run_fake):

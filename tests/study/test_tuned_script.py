@@ -379,11 +379,12 @@ def test_cray_is_known_by_its_version(left, monkeypatch, version, is_cray) -> No
         raise UsageError("no")
 
     monkeypatch.setattr("stripewise.study._job_tools.write_tuned_script", write)
-    script = JobScript.parse(SCRIPT, "run.sh")
-    prepared = PreparedJob(ScriptJobs(script, 1, find_tier("none")), script.launch())
+    data = SCRIPT.replace(b"--nodes=1", b"--nodes=2 --ntasks-per-node=2")
+    script = JobScript.parse(data, "run.sh")
+    prepared = PreparedJob(ScriptJobs(script, 1, find_tier("none"), nodes=2), script.launch())
     options = StudyOptions(("x",), job=JobOptions("run.sh"))
     result = SimpleNamespace(
-        winner=SimpleNamespace(configuration=Configuration((HINTS,))),
+        winner=SimpleNamespace(configuration=Configuration((HINTS,), job=JobSettings(ranks=2))),
         improved=True,
         speedup=None,
         facts=replace(romio_facts(), mpi_version=version),
@@ -391,3 +392,4 @@ def test_cray_is_known_by_its_version(left, monkeypatch, version, is_cray) -> No
     figures = leave_script(options, prepared, left.runtime, None, NullLauncher(), result)
     assert seen["is_cray"] is is_cray
     assert (figures.no_script, figures.tuned_script, figures.n_jobs) == ("no", "", 0)
+    assert (figures.compute_nodes, figures.winner_nodes) == (2, 1)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log2
 
@@ -171,16 +171,28 @@ class Wrf(BtIo):
         return (*super().files(settings), restart, namelist, log)
 
 
+def nodes_of(proposal: Proposal) -> Value | None:
+    """Return the burst-buffer nodes that a proposal sets; None: those of the script."""
+    return proposal.settings.get(NODES)
+
+
+def best(trials: Sequence[Trial]) -> Trial:
+    """Return the trial with the least I/O time."""
+    return min(trials, key=lambda trial: trial.io_ratio)
+
+
 def search(
     name: str,
     program: BtIo,
     rungs: tuple[int, ...],
     most: int = 200,
     facts: ProgramFacts | None = None,
+    baseline: Measurement | None = None,
     **options: str,
 ) -> tuple[Strategy, list[Proposal], list[Trial]]:
     """Ask and tell until the strategy has finished."""
     strategy = create(name, program.space(rungs), facts or program.facts, 1, options)
+    strategy.baseline = baseline
     proposals: list[Proposal] = []
     trials: list[Trial] = []
     while len(proposals) < most and (asked := strategy.ask(1)):

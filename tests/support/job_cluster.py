@@ -34,6 +34,9 @@ SCRIPT = """\
 #SBATCH --time=10
 srun -n 1 ./writer out.dat input.txt
 """
+HEAD = "#!/bin/bash\n#SBATCH --nodes=1 --time=10\n"
+OWN = "#DW jobdw type=scratch access_mode=striped capacity=2GiB\n"
+LAUNCH = "srun -n 1 ./writer out.dat\n"
 _SLOW = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -218,3 +221,13 @@ def job_cluster(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Jo
         pool.forget_all()
         made.fake.end()
     assert made.fake.processes() == []
+
+
+def refused(cluster: JobCluster, said: Said, *words: str) -> str:
+    """Return the error; nothing was made or submitted."""
+    line = said.error(*words)
+    assert not [name for name in cluster.names if name.endswith(".stripewise")]
+    assert not (cluster.work / "run.tuned.sh").exists()
+    assert cluster.submitted == 0
+    assert "canary" not in cluster.names
+    return line

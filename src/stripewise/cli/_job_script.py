@@ -89,7 +89,8 @@ _OPTIONS = (
     click.option("--resources", is_flag=True,
                  help="Job script: try fewer ranks and more threads as well, see --min-nodes."),
     click.option("--min-nodes", type=click.IntRange(0), default=0, metavar="N",
-                 help="Job script: with --resources, the least number of compute nodes."),
+                 help="Job script: with --resources, the least number of compute nodes  "
+                 "[default: 1]"),
 )  # fmt: skip
 _BESIDE = ("node_hours", "dry_run")
 _NO_OPTIONS = ("script", "words", "digest")

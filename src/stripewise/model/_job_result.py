@@ -70,8 +70,9 @@ class RungRun:
 
     @property
     def ok(self) -> bool:
-        """Whether it gave figures that count."""
-        return self.state == TrialState.COMPLETE and 0 < self.io_seconds < math.inf
+        """Whether it gave figures that count; a run that was clearly slower gave them once."""
+        is_run = self.state in (TrialState.COMPLETE, TrialState.HOPELESS)
+        return is_run and 0 < self.io_seconds < math.inf
 
     @property
     def is_default(self) -> bool:
@@ -122,7 +123,7 @@ class JobStudy:
 
     Attributes:
         script: Path of the job script.
-        step: Number of the step that was tuned, from 0.
+        step: Number of the step that was tuned, from 1.
         runs: The baseline first, then the trials in order.
         speedups: Name of a default ("parallel file system", "burst buffer, 1 node, defaults")
             to the I/O speed-up of the best run against it; NaN as bounds, and no pairs, where it
@@ -133,6 +134,8 @@ class JobStudy:
         node_seconds_spent: Compute nodes times seconds of all runs of the study.
         node_seconds_per_run_before / node_seconds_per_run_after: Of one run of the job, staging
             included, without and with the best settings.
+        node_share: Compute nodes of a run with the best settings over those without; below 1
+            where fewer ranks need fewer nodes.
         n_jobs: Jobs that were submitted.
         queue_seconds: That these waited in all; None: not known.
         controller_requests: Requests that the study sent to the batch system.
@@ -152,6 +155,7 @@ class JobStudy:
     node_seconds_spent: float = 0.0
     node_seconds_per_run_before: float = math.nan
     node_seconds_per_run_after: float = math.nan
+    node_share: float = 1.0
     n_jobs: int = 0
     queue_seconds: float | None = None
     controller_requests: int = 0

@@ -199,7 +199,8 @@ class JobFigures:
     Attributes:
         script: Path of the job script, as the user gave it.
         step: Number of the launch line that was tuned, from 1.
-        compute_nodes: Of a run.
+        compute_nodes: Of a run of the script as it is.
+        winner_nodes: Compute nodes of a run of the winner; 0: as many.
         baseline_nodes: Burst-buffer nodes of the script as it is; 0: none.
         n_jobs: Jobs that were submitted.
         controller_requests: Requests to the batch system in the last session.
@@ -212,6 +213,7 @@ class JobFigures:
     script: str
     step: int
     compute_nodes: int = 1
+    winner_nodes: int = 0
     baseline_nodes: int = 0
     n_jobs: int = 0
     controller_requests: int = 0

@@ -204,6 +204,8 @@ def _doubling(field: str, title: str, values: Sequence[int], texts: Sequence[str
         axis={
             **{"values": list(values), "labelExpr": f"({names})[datum.value]", "grid": False},
             **{"labelOverlap": "greedy", "labelFlush": False},
+            # Without it Vega leaves out every other value, however much room there is.
+            "tickCount": len(values),
         },
     )
 

@@ -62,7 +62,7 @@ def script_lines(result: StudyResult) -> list[str]:
 
 
 def _work(study: JobStudy) -> str:
-    text = f"{plural(len(study.runs), 'rung')} in {plural(study.n_jobs, 'job')}"
+    text = f"{plural(len(study.runs), 'configuration')} in {plural(study.n_jobs, 'job')}"
     if study.queue_seconds is not None:
         text += f", {format_seconds(study.queue_seconds)} in the queue"
     return f"{text}, {plural(study.controller_requests, 'request')} to the batch system"
@@ -120,6 +120,9 @@ def write_job_outputs(study: JobStudy, directory: Path) -> list[str]:
 def decisions_text(study: JobStudy) -> str:
     """Return `decisions.txt`: every rung with the rule by which it was made, and what follows."""
     lines = [f"Job script {printable(study.script)}, step {study.step}", ""]
-    lines += [*decisions(study), "", *conclusions(study)]
+    lines += [*decisions(study), ""]
+    if study.stopped_because:
+        lines.append(f"The search ended: {printable(study.stopped_because)}.")
+    lines += conclusions(study)
     lines += [f"Speed-up against {text}" for text in against(study)]
     return "\n".join([*lines, payback(study).text]) + "\n"

@@ -49,7 +49,7 @@ def payback(study: JobStudy) -> Payback:
         said.append("What a run costs is not known, so it is not known when that is paid back.")
     elif saved <= 0:
         said.append(_costs_more(before, after))
-    elif (whole := study.elapsed_speedup) is not None and whole.low <= 1:
+    elif (whole := study.elapsed_speedup) is not None and whole.low <= study.node_share:
         said.append(_noise(whole, saved))
     else:
         runs = _runs(spent, saved)
@@ -83,7 +83,7 @@ def _interval(study: JobStudy, saved: float) -> tuple[int | None, int | None]:
         first = study.runs[0]
         whole = first.elapsed_seconds + first.staging_seconds
         share = first.elapsed_seconds / whole if 0 < whole < math.inf else 1.0
-    step = study.node_seconds_per_run_before * share
+    step = study.node_seconds_per_run_before * share * study.node_share
     most_saved, least_saved = (
         saved + step * (1 / speedup.median - 1 / bound) for bound in (speedup.high, speedup.low)
     )

@@ -37,7 +37,7 @@ class JobFacts:
     """What the result of a study does not hold of a job script's study.
 
     Attributes:
-        compute_nodes: Nodes of the job.
+        compute_nodes: Nodes of the job; winner_nodes: with the best settings, 0: as many.
         baseline_nodes: Burst-buffer nodes of the script as it is; 0: it uses none.
         studied_file: Path or glob; "": the largest file of the baseline.
         staging_seconds: Trial (0: the baseline) to stage-in and stage-out; None: not known.
@@ -48,6 +48,7 @@ class JobFacts:
     """
 
     compute_nodes: int = 1
+    winner_nodes: int = 0
     baseline_nodes: int = 0
     studied_file: str = ""
     staging_seconds: Mapping[int, tuple[float | None, float | None]] = field(default_factory=dict)
@@ -78,8 +79,9 @@ def job_study(
     runs = (maker.baseline(), *map(maker.trial, result.trials))
     best = result.winner if result.improved else None
     before, after = maker.cost(baseline_runs(result), 0), math.nan
+    share = (facts.winner_nodes or facts.compute_nodes) / facts.compute_nodes
     if best is not None:
-        after = maker.cost(best_runs(result), best.number)
+        after = share * maker.cost(best_runs(result), best.number)
     hints = get("mpich-hints").write(best.configuration) if best is not None else None
     spent = facts.node_seconds_spent
     if spent is None:
@@ -95,6 +97,7 @@ def job_study(
         node_seconds_spent=spent,
         node_seconds_per_run_before=before,
         node_seconds_per_run_after=after,
+        node_share=share if best is not None else 1.0,
         n_jobs=facts.n_jobs,
         queue_seconds=facts.queue_seconds,
         controller_requests=facts.controller_requests,
@@ -113,6 +116,7 @@ def study_of_job(result: StudyResult) -> JobStudy | None:
         return None
     facts = JobFacts(
         compute_nodes=job.compute_nodes,
+        winner_nodes=job.winner_nodes,
         baseline_nodes=job.baseline_nodes,
         staging_seconds=_staging(result),
         reasons=job.reasons,
@@ -202,7 +206,7 @@ class _Rungs:
         )
 
     def cost(self, runs: Sequence[Measurement], number: int) -> float:
-        """Node-seconds of a run with its staging."""
+        """Node-seconds of a run with its staging, on as many nodes as the job has."""
         stages = self.facts.staging_seconds.get(number, (None, None))
         return self.facts.compute_nodes * (digest(runs).seconds + sum(s or 0.0 for s in stages))
 

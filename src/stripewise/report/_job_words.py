@@ -162,7 +162,7 @@ def _scaling(study: JobStudy) -> Iterator[str]:
     nodes = many.nodes / few.nodes
     gain = many.bandwidth_bytes_per_second / few.bandwidth_bytes_per_second
     text = (
-        f"With default settings, {format_ratio(nodes)} times the burst-buffer nodes"
+        f"With default settings, {nodes:.3g} times the burst-buffer nodes"
         f" ({few.nodes} to {many.nodes}) gave {format_ratio(gain)}x the bandwidth,"
         f" {_percent(gain / nodes)} of perfect scaling"
     )

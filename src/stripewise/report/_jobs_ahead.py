@@ -32,20 +32,34 @@ def job_plan_lines(plan: JobsAhead) -> Iterator[str]:
     how = "many runs in each allocation" if plan.shared else "a job for each run"
     limit = _minutes(plan.allocation_seconds)
     yield f" jobs            {plural(plan.nodes, 'compute node')}, {how}, time limit {limit}"
-    yield f" runs            {plan.least_runs} to {plan.most_runs}"
-    if plan.node_hours is None:
-        yield " cost            not known: the script has no time limit"
+    if plan.most_runs is not None:
+        yield f" runs            {plan.least_runs} to {plan.most_runs}"
     else:
-        one = plan.nodes * (plan.run_seconds or 0.0) / 3600
-        yield (
-            f" cost            at most {plan.node_hours:.3g} node-hours, if each run took its "
-            f"limit ({one:.3g} node-hours)"
-        )
+        limit = "time limit" if plan.budget is None else "budget"
+        yield f" runs            {plan.least_runs} or more, as many as fit into the {limit}"
+    yield f" cost            {_cost(plan)}"
     if plan.budget is not None:
         yield f" budget          {plan.budget:g} node-hours"
     for text in plan.warnings:
         yield f" warning         {text}"
     yield " nothing was submitted"
+
+
+def _cost(plan: JobsAhead) -> str:
+    """Say what the runs cost at most, and where that is from."""
+    one = None
+    if plan.run_seconds is not None:
+        one = f"{plan.nodes * plan.run_seconds / 3600:.3g} node-hours"
+    if plan.node_hours is None:
+        return (
+            "not known: the script has no time limit"
+            if one is None
+            else (f"not known before the baseline; a run takes at most {one}")
+        )
+    most = f"at most {plan.node_hours:.3g} node-hours"
+    if plan.most_runs is None or plan.node_hours == plan.budget:
+        return f"{most}, the budget" + ("" if one is None else f"; a run takes at most {one}")
+    return f"{most}, if each run took its limit ({one})"
 
 
 def _reach(plan: JobsAhead) -> str:

@@ -160,7 +160,9 @@ def _striping(name: str, one: Mapping[str, Any]) -> Check:
     if "problem" in layout:
         remedy = "load the file system's tools; hints at creation work without them"
         return _warn(name, f"{kind}, striping not shown: {layout['problem']}", remedy)
-    words = [f"{key} {layout[key]}" for key in ("stripe_count", "stripe_size") if key in layout]
+    words = [f"stripe_count {layout['stripe_count']}"] if "stripe_count" in layout else []
+    if size := str(layout.get("stripe_size", "")):
+        words.append(f"stripe_size {size_text(int(size)) if size.isdecimal() else size}")
     if targets.get("osts"):
         words.append(plural(targets["osts"], "OST"))
     if targets.get("inactive"):

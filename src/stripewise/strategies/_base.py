@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from stripewise.model import ProgramFacts, Proposal, Trial
+from stripewise.model import Measurement, ProgramFacts, Proposal, Trial
 from stripewise.strategies._options import OptionValue, StrategyOption, parse_options
 from stripewise.tunables import Space
 
@@ -28,6 +28,8 @@ class Strategy(ABC):
     """Whether it tries the numbers of burst-buffer nodes one after the other, as rungs."""
     noise: float = 0.05
     """Relative difference of `io_ratio` that means nothing; the study sets it before `tell`."""
+    baseline: Measurement | None = None
+    """A run of the default, with its files; the study sets it before the first `ask`."""
 
     def __init__(
         self,

@@ -96,9 +96,16 @@ def default_buffer(file: ObservedFile | None) -> tuple[int, str]:
     return ROMIO_BUFFER, "not reported: the default of ROMIO and Cray MPICH"
 
 
-def default_aggregators(file: ObservedFile | None) -> int:
-    """Return the number of aggregators that the MPI reports for a file; 0 if it reports none."""
-    return _reported(file, "cb_nodes")
+def default_aggregators(file: ObservedFile | None, facts: ProgramFacts) -> tuple[int, str]:
+    """Return the number of aggregators that acts unasked, and where that is from; 0: not known.
+
+    Where an MPI reports only what was set (ROMIO in Open MPI), it is taken from the ranks that
+    made system calls on the file.  If all did, the calls were independent, and say nothing.
+    """
+    if number := _reported(file, "cb_nodes"):
+        return number, "reported"
+    observed = file.writers or file.readers if file and file.interface != "posix" else 0
+    return (observed, "observed") if 0 < observed < facts.n_ranks else (0, "")
 
 
 def _reported(file: ObservedFile | None, key: str) -> int:

@@ -78,7 +78,7 @@ class BurstBufferRules(RulesStrategy):
         least = self.facts.burst_buffer_nodes or (rungs[0] if rungs else 0)
         before, before_ratio = self._best, self.best_ratio
         if least:
-            yield from self._from(least, [n for n in rungs if n > least])
+            yield from self._from([least, *(n for n in rungs if n > least)])
         is_kept = self.best_ratio < before_ratio * (1 - self.noise)
         if not is_kept:
             self._best = before
@@ -86,13 +86,20 @@ class BurstBufferRules(RulesStrategy):
         names = (NODES, FILES, AGGREGATORS, UNIT, BUFFER) if is_kept else (NODES, FILES)
         self.climbed = frozenset(names)
 
-    def _from(self, least: int, more: list[int]) -> Climb:
-        point = {**on_nodes(least, self.facts), **self._aggregators(least)}
-        if not point:
-            return
+    def _from(self, rungs: list[int]) -> Climb:
+        """Climb from the first number of nodes on which the program runs."""
         reason = "start: the burst buffer with the least nodes, four aggregators for each"
-        if not isfinite((yield from self.try_point(point, reason))):
+        point: Settings = {}
+        for least in rungs:
+            point = {**on_nodes(least, self.facts), **self._aggregators(least)}
+            if not point:
+                return
+            if isfinite((yield from self.try_point(point, reason))):
+                break
+            reason = "start: more nodes, since the run before gave no times"
+        else:
             return
+        more = [nodes for nodes in rungs if nodes > least]
         defaults = self._defaults()
         self._best = point
         yield from self._hybrid()

@@ -34,7 +34,7 @@ from stripewise.strategies._options import StrategyOption
 from stripewise.strategies._stepwise import Batch, Steps
 from stripewise.strategies._studied_file import Score, Verdict
 from stripewise.text import plural, printable
-from stripewise.tunables import Dimension, Space, is_valid, key_of, settings_text
+from stripewise.tunables import Dimension, Space, is_valid, settings_text
 
 Walk = Generator[Batch, list[Trial], Score | None]
 Asking = Generator[Batch, list[Trial], bool]
@@ -131,7 +131,7 @@ class ExpbbStrategy(JudgedSteps):
         if self._nodes in self._rungs:
             self._place = self._rungs.index(self._nodes)
         if skipped:
-            self._because = f"what rule 4 left out; before: {self._because}"
+            self._because += "; now comes what rule 4 left out"
         for loop in skipped:
             yield from loop()
         return None
@@ -141,7 +141,7 @@ class ExpbbStrategy(JudgedSteps):
         point = self._classes.compose(dict(self._settings), self.noise)
         if point is None or self._best is None:
             return None
-        reason = f"each class of files as in the trial that was best for it; {self._because}"
+        reason = f"each class of files as in the trial that was best for it; {self._before}"
         score = yield from self._try(point, reason)
         if self._is_better(score):
             self._keep(score)
@@ -159,8 +159,10 @@ class ExpbbStrategy(JudgedSteps):
             start = {**{n: v for n, v in before.settings.items() if n != NODES}, **start}
         score = yield from self._try(start, self._rung_reason(before))
         if score.is_failed:
-            self._because = "the program failed on the rung before"
-            return "" if before is None else f"rule 6: {self._where()}: the program failed"
+            why = self._studied.change(before or self._unasked(), score)
+            self._because = why
+            goes_on = before is None or score.is_lost
+            return "" if goes_on else f"rule 6: {self._where()}: {why}"
         if before is None:
             yield from self._first(score)
             yield from self._loops()
@@ -171,8 +173,7 @@ class ExpbbStrategy(JudgedSteps):
         """Begin from the defaults on the least nodes; they may need a hybrid run already."""
         self._keep(score)
         self._defaults = Defaults.of(self._studied.example(score), self.facts, self._nodes)
-        unasked = self._seen[key_of({})]
-        change = self._studied.change(unasked, score)
+        change = self._studied.change(self._unasked(), score)
         self._because = f"{change}: the parallel file system and the burst buffer by default"
         if not score.settings or score.run_ratio <= 1 + self._tolerance:
             return False
@@ -192,10 +193,17 @@ class ExpbbStrategy(JudgedSteps):
         else:
             self._because = f"{change}: not faster by more than {self._tolerance:.0%}"
             yield from self._aggregators()
+            if self._best is before and self._may_be_faster(score, self._studied.io(before)):
+                self._because = f"{change}: faster by less than the noise of {self.noise:.0%}"
+                return ""
         if self._best is before:
             return f"rule 6: {self._where()}: {change}: {verdict}; more nodes bring too little"
         yield from self._loops()
         return ""
+
+    def _may_be_faster(self, score: Score, io: float) -> bool:
+        """Whether the noise alone hides a gain over a time that would count by the tolerance."""
+        return self._studied.io(score) < io * (1 - self.number("tolerance"))
 
     def _loops(self) -> Walk:
         """Vary one parameter after another; leave the rung where the unit's rule says so."""
@@ -237,6 +245,8 @@ class ExpbbStrategy(JudgedSteps):
         below = self._ladders.small_buffers(self._settings, self._defaults)
         for change in below:
             score = yield from self._step(change)
+            if score.is_lost:
+                continue
             limit = inf if previous is None else self._studied.io(previous)
             if score.is_failed or self._studied.io(score) > limit * (1 + self._tolerance):
                 break
@@ -256,17 +266,24 @@ class ExpbbStrategy(JudgedSteps):
     def _walk(self, changes: Sequence[Change], *, by_run: bool = False) -> Walk:
         """Try changes of the best point as long as each is kept; return the last trial.
 
-        A difference within the tolerance says nothing: one more value is tried then.
+        A difference within the tolerance says nothing, nor does a run that was lost: one more
+        value is tried then.  Gains that the noise alone hides do not count as one: several of
+        them together may show.
         """
-        score, patience = None, 1
+        score, patience, least = None, 1, inf
         for change in changes:
             before = self._best
             score = yield from self._step(change, by_run=by_run)
-            if score is self._best:
+            if before is None or score is self._best:
                 continue
-            if self._best is not before or self._judge(score) is not Verdict.EQUAL or not patience:
+            verdict = self._judge(score)
+            if self._best is not before or verdict not in (Verdict.EQUAL, Verdict.UNKNOWN):
                 break
-            patience -= 1
+            if not self._may_be_faster(score, min(least, self._studied.io(before))):
+                if not patience:
+                    break
+                patience -= 1
+            least = min(least, self._studied.io(score))
         return score
 
     def _step(self, change: Change, *, by_run: bool = False) -> Trying:
@@ -276,9 +293,9 @@ class ExpbbStrategy(JudgedSteps):
             change: Settings.
             by_run: Whether a shorter run is enough where the studied file is no slower.
         """
-        best = self._best or Score({})
+        best = self._best or self._unasked()
         text = change_text(change, best.settings, self._defaults)
-        reason = f"{self._where()}: {text}; {self._because}"
+        reason = f"{self._where()}: {text}; {self._before}"
         score = yield from self._try({**best.settings, **change}, reason)
         verdict, said = self._judge(score), self._studied.change(best, score)
         if verdict is Verdict.FASTER:
@@ -290,6 +307,8 @@ class ExpbbStrategy(JudgedSteps):
         elif verdict is Verdict.IO_ONLY:
             self._because = f"{said}: I/O faster, whole run slower (rule 3)"
             yield from self._try_hybrid(score, "rule 3")
+        elif score.is_failed:
+            self._because = said
         else:
             self._because = f"{said}: {verdict} (rule 1)"
         return score
@@ -307,10 +326,10 @@ class ExpbbStrategy(JudgedSteps):
             return False
         self._hybrid = globs
         text = f"hybrid, only {printable(globs)} on the burst buffer ({rule})"
-        reason = f"{self._where()}: {text}: {small.text}; {self._because}"
+        reason = f"{self._where()}: {text}: {small.text}; {self._before}"
         tried = yield from self._try({**score.settings, FILES: globs}, reason)
         self._hybrid_fails = tried.is_failed
-        best = self._best or Score({})
+        best = self._best or self._unasked()
         said = f"hybrid: {self._studied.change(best, tried)}"
         is_kept = self._is_better(tried)
         if is_kept:
@@ -334,6 +353,11 @@ class ExpbbStrategy(JudgedSteps):
             return str(self._files.values[0])
         return large_file_globs(score.run, int(self.number("small_bytes")))
 
+    @property
+    def _before(self) -> str:
+        """What the run before showed: a reason tells what led to it, not what it gave."""
+        return f"the run before: {self._because}"
+
     def _where(self) -> str:
         nodes = self._rungs[self._place]
         if not nodes:
@@ -342,21 +366,24 @@ class ExpbbStrategy(JudgedSteps):
         return f"{of} ({plural(nodes, 'burst-buffer node')})"
 
     def _rung_reason(self, before: Score | None) -> str:
-        if before is None:
+        if before is None and not self._place:
             what = "baseline on the burst buffer with the least nodes and defaults"
+        elif before is None:
+            what = f"the burst buffer with defaults; {self._before}"
         else:
-            what = f"more nodes, with the best settings so far; {self._because}"
+            what = f"more nodes, with the best settings so far; {self._before}"
         return f"{self._where()}: {what}"
 
     def _all_rungs(self) -> str:
         if self._rungs == [0]:
             return "every parameter was tried; no burst buffer was to be searched"
-        rungs = plural(len(self._rungs), "rung")
-        return f"all of {rungs} of burst-buffer nodes were tried"
+        if len(self._rungs) == 1:
+            return f"{plural(self._rungs[0], 'burst-buffer node')}: the only rung was tried"
+        return f"all {len(self._rungs)} rungs of burst-buffer nodes were tried"
 
     def _kept(self) -> str:
         if self._best is None:
-            return "the program failed on every rung"
+            return f"nothing was kept: {self._because}"
         kept = settings_text(self._settings)
         text = f"kept: {kept}" if kept else "no single setting was kept"
         if self._best.io_ratio >= 1 and kept:

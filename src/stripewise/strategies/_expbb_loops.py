@@ -36,7 +36,8 @@ class Defaults:
     Attributes:
         unit / buffer: Bytes.
         unit_from / buffer_from: Where each is from, for people.
-        aggregators: As reported; 0: one for each burst-buffer node, as Cray MPICH has.
+        aggregators / aggregators_from: As reported or observed; 0: one for each burst-buffer
+            node, as Cray MPICH has.
     """
 
     unit: int
@@ -44,6 +45,7 @@ class Defaults:
     buffer: int
     buffer_from: str
     aggregators: int = 0
+    aggregators_from: str = ""
 
     @classmethod
     def of(cls, file: ObservedFile | None, facts: ProgramFacts, nodes: int = 0) -> Defaults:
@@ -54,9 +56,9 @@ class Defaults:
             facts: Of the program.
             nodes: Of the burst buffer.
         """
-        aggregators = default_aggregators(file)
-        per_node = 0 if aggregators == nodes else aggregators
-        return cls(*default_unit(file, facts), *default_buffer(file), per_node)
+        aggregators, source = default_aggregators(file, facts)
+        fixed = (0, "") if aggregators == nodes else (aggregators, source)
+        return cls(*default_unit(file, facts), *default_buffer(file), *fixed)
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,10 @@ def _one_change(name: str, value: Value, best: Mapping[str, Value], defaults: De
         before = before or f"{size_text(defaults.buffer)} ({defaults.buffer_from})"
         return f"striping buffer, that is cb_buffer_size, {before} -> {after}"
     if name == AGGREGATORS:
-        default = f"{defaults.aggregators} (reported)" if defaults.aggregators else _ONE_A_NODE
-        return f"aggregators {before or default} -> {after}"
+        known = f"{defaults.aggregators} ({defaults.aggregators_from})"
+        return (
+            f"aggregators {before or (known if defaults.aggregators else _ONE_A_NODE)} -> {after}"
+        )
     label = name.rpartition(".")[2].replace("_", " ")
     return f"{label} {before or 'as the command says'} -> {after}"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from math import inf
 
-from stripewise.model import Proposal, Trial, TrialState, Value
+from stripewise.model import Proposal, Trial, Value
 from stripewise.strategies._burst_buffer import NODES
 from stripewise.strategies._per_class import PerClass
 from stripewise.strategies._stepwise import Batch, StepwiseStrategy
@@ -28,35 +28,40 @@ class JudgedSteps(StepwiseStrategy):
         self._best: Score | None = None
         self._least_run = inf
         self._because = ""
-        self._seen: dict[PointKey, Score] = {key_of({}): Score({})}
+        self._seen: dict[PointKey, Score] = {}
         self._classes = PerClass(self.facts.file_classes)
 
     def _try(self, settings: Settings, reason: str) -> Trying:
         """Have a point run unless it was."""
         key = key_of(settings)
+        if not settings:
+            return self._unasked()
         if key not in self._seen:
             if not is_valid(settings, self.facts):
-                return Score(dict(settings), inf, inf)
+                why = "these settings cannot act together"
+                return Score(dict(settings), inf, inf, failure=why)
             (trial,) = yield [Proposal(dict(settings), reason)]
-            if trial.state in (TrialState.REJECTED, TrialState.LOST):
-                self._seen[key] = Score(dict(settings), inf, inf)
-            else:
-                self._learn(trial)
+            self._learn(trial)
         return self._seen[key]
 
+    def _unasked(self) -> Score:
+        """Return what the default gave, which is never asked for."""
+        return self._studied.baseline(self.baseline)
+
     def _learn(self, trial: Trial) -> None:
-        self._seen[key_of(trial.settings)] = self._studied.score(trial)
-        self._classes.learn(trial, self.noise)
+        score = self._seen[key_of(trial.settings)] = self._studied.score(trial)
+        if not score.is_failed:
+            self._classes.learn(trial, self.noise)
 
     def _judge(self, score: Score) -> Verdict:
         self._studied.tolerance = self._tolerance
-        if self._best is None:
-            return Verdict.FAILED if score.is_failed else Verdict.FASTER
-        return self._studied.judge(score, self._best, self._least_run)
+        if self._best is None and not score.is_failed:
+            return Verdict.FASTER
+        return self._studied.judge(score, self._best or self._unasked(), self._least_run)
 
     def _is_better(self, score: Score) -> bool:
         """Whether the studied file is faster, or the whole run shorter and the file no slower."""
-        best = self._best or Score({})
+        best = self._best or self._unasked()
         is_faster = self._judge(score) is Verdict.FASTER
         return is_faster or self._studied.shortens_run(score, best, self._least_run)
 

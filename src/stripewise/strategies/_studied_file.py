@@ -11,7 +11,7 @@ from enum import StrEnum
 from math import inf, isfinite
 from statistics import median
 
-from stripewise.model import Measurement, ObservedFile, Trial, Value
+from stripewise.model import Measurement, ObservedFile, Trial, TrialState, Value
 from stripewise.readers import file_family
 from stripewise.strategies._hybrid import SMALL_BYTES, estimated_bytes, last_run
 from stripewise.text import printable
@@ -26,6 +26,15 @@ class Verdict(StrEnum):
     EQUAL = "not faster by more than the tolerance"
     SLOWER = "slower"
     FAILED = "failed"
+    UNKNOWN = "not known"
+    """Its runs were ended from outside, or its output differed by chance."""
+
+
+_FAILURES = {
+    TrialState.LOST: "it says nothing of its settings",
+    TrialState.REJECTED: "the output differs from the baseline's",
+}
+_PROGRAM_FAILED = "the program failed"
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,8 @@ class Score:
         share: I/O time on the studied file over that on all files; None where no file was seen.
         calls: System calls on the studied file; 0 where they are not known.
         run: The last of its runs that shows files.
+        failure: Why it gave no times, for people; "" if it did.
+        is_lost: Whether that says nothing about its settings.
     """
 
     settings: Mapping[str, Value]
@@ -47,11 +58,20 @@ class Score:
     share: float | None = None
     calls: int = 0
     run: Measurement | None = None
+    failure: str = ""
+    is_lost: bool = False
 
     @property
     def is_failed(self) -> bool:
-        """Whether it says nothing but that the program does not run so."""
+        """Whether it gave no times."""
         return not isfinite(self.io_ratio)
+
+
+def without_times(trial: Trial) -> Score:
+    """Return the score of a trial that gave no times that count."""
+    failure = _FAILURES.get(trial.state, _PROGRAM_FAILED)
+    is_lost = trial.state is TrialState.LOST
+    return Score(trial.settings, inf, inf, failure=failure, is_lost=is_lost)
 
 
 class StudiedFile:
@@ -71,13 +91,27 @@ class StudiedFile:
 
     def score(self, trial: Trial) -> Score:
         """Return what a trial gave; the first one that shows files tells which is studied."""
+        if trial.state in _FAILURES or not isfinite(trial.io_ratio):
+            return without_times(trial)
         run = last_run(trial)
-        self._learn(trial, run)
+        self._learn((trial.io_ratio, trial.elapsed_ratio), run)
         shares = [found for one in trial.measurements if (found := self._share_in(one))]
-        files = [file for file in (run.files if run else ()) if self._is_studied(file)]
-        calls = sum(file.system_writes + file.system_reads for file in files)
         share = median(shares) if shares else None
-        return Score(trial.settings, trial.io_ratio, trial.elapsed_ratio, share, calls, run)
+        ratios = trial.io_ratio, trial.elapsed_ratio
+        return Score(trial.settings, *ratios, share, self._calls_in(run), run)
+
+    def baseline(self, run: Measurement | None) -> Score:
+        """Return what the default gave.
+
+        Args:
+            run: Of the default; None: its files are not known, and the studied one is taken to
+                have the share of the I/O time that it has in the first trial.
+        """
+        if run is None or not run.ok or not run.files:
+            return Score({})
+        self._learn((1.0, 1.0), run)
+        share = self._share_in(run) or None
+        return Score({}, 1.0, 1.0, share, self._calls_in(run), run)
 
     def example(self, score: Score) -> ObservedFile | None:
         """Return one of the studied files of a trial."""
@@ -98,7 +132,7 @@ class StudiedFile:
                 together must not cost more than the tolerance either.
         """
         if score.is_failed:
-            return Verdict.FAILED
+            return Verdict.UNKNOWN if score.is_lost else Verdict.FAILED
         is_longer = score.run_ratio > least_run * (1 + self.tolerance)
         if self.io(score) < self.io(best) * (1 - self.tolerance):
             return Verdict.IO_ONLY if is_longer else Verdict.FASTER
@@ -114,7 +148,7 @@ class StudiedFile:
     def change(self, before: Score, after: Score) -> str:
         """Say both times before and after: "I/O of btio.nc 12.1 -> 8.3 s, whole run ..."."""
         if after.is_failed:
-            return "the program failed"
+            return after.failure or _PROGRAM_FAILED
         of, unit = f" of {self.name}" if self.name else "", " of the baseline's"
         io_base, run_base = 1.0, 1.0
         if self._base_seconds is not None:
@@ -123,8 +157,7 @@ class StudiedFile:
         run = before.run_ratio * run_base, after.run_ratio * run_base
         return f"I/O{of} {_arrow(*io)}{unit}, whole run {_arrow(*run)}{unit}"
 
-    def _learn(self, trial: Trial, run: Measurement | None) -> None:
-        ratios = trial.io_ratio, trial.elapsed_ratio
+    def _learn(self, ratios: tuple[float, float], run: Measurement | None) -> None:
         if self.name or run is None or not all(0 < ratio < inf for ratio in ratios):
             return
         families: dict[str, float] = {}
@@ -136,6 +169,10 @@ class StudiedFile:
         self._share = self._share_in(run) or 1.0
         if run.io_seconds > 0 and run.elapsed_seconds > 0:
             self._base_seconds = run.io_seconds / ratios[0], run.elapsed_seconds / ratios[1]
+
+    def _calls_in(self, run: Measurement | None) -> int:
+        files = [file for file in (run.files if run else ()) if self._is_studied(file)]
+        return sum(file.system_writes + file.system_reads for file in files)
 
     def _share_in(self, run: Measurement) -> float:
         seconds = sum(file.io_seconds for file in run.files if self._is_studied(file))

@@ -10,7 +10,7 @@ from stripewise.errors import PolicyError
 from stripewise.model import Measurement
 from stripewise.policy import Policy
 from stripewise.study._ledger import Ledger
-from stripewise.study._options import DEFAULT_TRIALS, MINIMUM_RUNS, TRIALS_OF_JOBS, StudyOptions
+from stripewise.study._options import MINIMUM_RUNS, StudyOptions
 from stripewise.study._statistics import LOOKS
 
 NO_LIMIT = 10**6
@@ -163,5 +163,4 @@ def most_trials(options: StudyOptions) -> int:
     if options.trials is not None:
         return options.trials
     limits = (options.runs, options.time_seconds, options.node_hours)
-    usual = TRIALS_OF_JOBS if options.job is not None else DEFAULT_TRIALS
-    return NO_LIMIT if any(limit is not None for limit in limits) else usual
+    return NO_LIMIT if any(limit is not None for limit in limits) else options.usual_trials

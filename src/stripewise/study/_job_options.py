@@ -35,7 +35,7 @@ class JobOptions:
         allocation_seconds: Time limit of an allocation; None: what the runs ahead may take, as
             far as the partition allows.
         resources: Try fewer ranks and more threads too, down to min_nodes.
-        min_nodes: Least compute nodes; 0: those of the script.
+        min_nodes: Least compute nodes that fewer ranks may leave; 0: one.
         hybrid: How large files alone get onto the burst buffer: "redirect" by the library, "links"
             in the job's directory; "auto": what the site prefers, else by the library.
         digest: Of the script as it was when the study was begun.

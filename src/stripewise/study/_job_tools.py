@@ -197,6 +197,7 @@ def leave_script(
         )
     if winner is None or not result.improved:
         return figures
+    figures = replace(figures, winner_nodes=jobs.nodes_of(winner.configuration.job))
     try:
         made = write_tuned_script(
             jobs,

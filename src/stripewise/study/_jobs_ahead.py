@@ -12,7 +12,7 @@ from stripewise.slurm import Slurm
 from stripewise.strategies import create, rungs_ahead
 from stripewise.study._budget import NO_LIMIT, TRIAL_RUNS, most_trials
 from stripewise.study._job_tools import with_prepared
-from stripewise.study._options import CLASSES, MINIMUM_RUNS, TRIALS_OF_JOBS, StudyOptions
+from stripewise.study._options import CLASSES, MINIMUM_RUNS, StudyOptions
 from stripewise.study._prepared_job import PreparedJob, prepare_job
 from stripewise.study._statistics import LOOKS
 from stripewise.tunables import find_space
@@ -32,7 +32,8 @@ class JobsAhead:
         bb_nodes: Numbers of its nodes to try.
         shared: Whether many runs are made in one allocation.
         allocation_seconds / run_seconds: Time limits; None: not known.
-        most_runs: Executions, as far as the limits allow them.
+        most_runs: Executions, as far as the limits allow them; None: as many as fit into the
+            budget.
         least_runs: Of a study that tries one configuration.
         node_hours: That the runs may take at most, if each one took its time limit; None: there
             is no limit.
@@ -52,7 +53,7 @@ class JobsAhead:
     shared: bool
     allocation_seconds: float | None
     run_seconds: float | None
-    most_runs: int
+    most_runs: int | None
     least_runs: int
     node_hours: float | None
     budget: float | None
@@ -71,12 +72,11 @@ def plan_jobs(options: StudyOptions) -> JobsAhead:
     assert options.job is not None
     prepared = prepare_job(options, Slurm())
     jobs = prepared.jobs
-    trials = options.trials if options.trials is not None else TRIALS_OF_JOBS
-    least = MINIMUM_RUNS
-    runs = min(least + 3 * trials + 4 * LOOKS[-1], options.runs or 10**9)
-    hours = None if jobs.wall_seconds is None else runs * jobs.nodes * jobs.wall_seconds / 3600
-    if hours is not None and options.node_hours is not None:
-        hours = min(hours, options.node_hours)
+    least, runs = MINIMUM_RUNS, _most_runs(options)
+    hours = options.node_hours
+    if runs is not None and jobs.wall_seconds is not None:
+        of_runs = runs * jobs.nodes * jobs.wall_seconds / 3600
+        hours = of_runs if hours is None else min(of_runs, hours)
     return JobsAhead(
         script=jobs.script.name,
         step=prepared.launch.number,
@@ -96,6 +96,14 @@ def plan_jobs(options: StudyOptions) -> JobsAhead:
         rungs=_rungs(with_prepared(options, prepared), prepared),
         warnings=prepared.warnings,
     )
+
+
+def _most_runs(options: StudyOptions) -> int | None:
+    """Return how many runs there may be; None where only a time or a budget limits them."""
+    trials = most_trials(options)
+    if trials == NO_LIMIT:
+        return options.runs
+    return min(MINIMUM_RUNS + 3 * trials + 4 * LOOKS[-1], options.runs or NO_LIMIT)
 
 
 def _most_trials(options: StudyOptions) -> int | None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from stripewise.errors import StudyError
 from stripewise.model import ProgramFacts, StudyResult
 from stripewise.owned import OwnedDirectory
-from stripewise.strategies import create
 from stripewise.study._baseline import measure_baseline, warm_up
 from stripewise.study._budget import make_budget
 from stripewise.study._context import CaseContext, Context
@@ -43,6 +42,7 @@ from stripewise.study._result import make_result
 from stripewise.study._search import Search
 from stripewise.study._search_result import SearchResult
 from stripewise.study._statistics import hopeless_text
+from stripewise.study._strategy import make_strategy
 from stripewise.study._tools import Tools
 from stripewise.study._verdict import Verdict
 from stripewise.study._verifiable import say_what_is_not_verifiable, verifiable_space
@@ -218,11 +218,7 @@ def _procedure(context: Context) -> StudyResult:
         return _nothing_to_try(context, "no tunable is left whose outputs could be verified")
     if why := context.ledger.remember("hopeless", lambda: hopeless_text(context.spread())):
         return _nothing_to_try(context, why)
-    options = context.options
-    strategy = create(
-        options.strategy, context.space, context.facts, options.seed, options.strategy_options
-    )
-    strategy = begin_with_prediction(context, strategy)
+    strategy = begin_with_prediction(context, make_strategy(context))
     search = Search(context, begin_with_memory(context, strategy)).run()
     context.decide("search-end", f"the search ended: {search.stopped_because}")
     verdict = judge_winner(context, search)

@@ -164,6 +164,11 @@ class StudyOptions:
         return {**asked, **self.vary}
 
     @property
+    def usual_trials(self) -> int:
+        """How many trials there may be where no limit is given."""
+        return TRIALS_OF_JOBS if self.job is not None else DEFAULT_TRIALS
+
+    @property
     def all_cases(self) -> tuple[Case, ...]:
         """The cases; a study of one command has one without a name."""
         return self.cases or (Case("", self.command),)
@@ -278,7 +283,7 @@ def extended_budgets(given: StudyOptions, recorded: StudyOptions) -> dict[str, A
     """Return the budgets that a resumed study is given more of; others keep what they have."""
     had: dict[str, Any] = {name: getattr(recorded, name) for name in BUDGETS}
     if not any(value is not None for value in had.values()):
-        had["trials"] = DEFAULT_TRIALS
+        had["trials"] = recorded.usual_trials
     asked = {name: getattr(given, name) for name in BUDGETS}
     return {
         name: value

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from stripewise.model import RungAhead, Trial
-from stripewise.strategies import create, reach_text, rungs_ahead
+from stripewise.strategies import reach_text, rungs_ahead
 from stripewise.study._context import Context
+from stripewise.study._strategy import make_strategy
 
 
 def rungs_of(context: Context, tried: Sequence[tuple[Trial, float]] = ()) -> tuple[RungAhead, ...]:
@@ -19,16 +20,7 @@ def rungs_of(context: Context, tried: Sequence[tuple[Trial, float]] = ()) -> tup
         context: Of the study.
         tried: Trials, each with the noise as the strategy was told it.
     """
-    options = context.options
-    make = partial(
-        create,
-        options.strategy,
-        context.space,
-        context.facts,
-        options.seed,
-        options.strategy_options,
-    )
-    return rungs_ahead(make, context.facts, tried)
+    return rungs_ahead(partial(make_strategy, context), context.facts, tried)
 
 
 def say_reach(context: Context) -> None:
