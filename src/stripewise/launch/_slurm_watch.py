@@ -72,11 +72,12 @@ class Watch:
         status = self.places.pool.status(spool)
         if status is None:
             return False
-        if status.state is JobState.PENDING and starts_never(status.reason):
-            remedy, reason = remedy_of(status.reason), one_line(status.reason)
+        reason = "ReservationDeleted" if status.state is JobState.RESV_DEL_HOLD else status.reason
+        if status.state.waiting and starts_never(reason):
+            remedy, reason = remedy_of(reason), one_line(reason)
             self.problems[handle.run_id] = StudyError(
                 f"job {spool.job_id} will not start ({reason}); "
-                + (remedy or "see squeue --start, then begin anew")
+                + (remedy or "correct what it asks for, then begin anew")
             )
             self.places.pool.cancel([spool])
             spool.close()

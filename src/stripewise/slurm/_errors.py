@@ -47,12 +47,13 @@ _REMEDIES = (
     (r"[Ii]nvalid partition", "name a partition with -p; sinfo -s lists them"),
     (r"Invalid qos", "name a QOS of yours with --qos (sacctmgr show assoc user=$USER lists them)"),
     (
-        r"AssocGrp\w*|GrpTRESMins|allocation.*(?:exhausted|exceeded)",
+        r"(?:Assoc|QOS)Grp(?:\w*(?<!Run)Minutes|WallLimit)|GrpTRESMins|"
+        r"allocation.*(?:exhausted|exceeded)",
         "the allocation's time is used up, or would be by this job; take a smaller budget, "
         "another account, or ask for more time",
     ),
     (
-        r"time limit|TimeLimit",
+        r"Requested time limit|TimeLimit|MaxWallDuration",
         "ask for less time with -t; scontrol show partition says the limits",
     ),
     (
@@ -64,6 +65,20 @@ _REMEDIES = (
         "it is beyond what your account or QOS may have at a time (number of jobs, nodes, time); "
         "ask for less, or wait until other jobs of yours have ended",
     ),
+    (
+        r"not permitted to use|Access/permission denied|NotAllowed",
+        "name a partition, an account and a QOS that you may use (-p, -A, --qos)",
+    ),
+    (
+        r"JobHeldAdmin|JobHoldMaxRequeue|launch failed",
+        "an administrator holds it, or Slurm could not start it: ask the support of your site, "
+        "then go on with --resume",
+    ),
+    (
+        r"BadConstraints|Invalid feature|Invalid generic resource|Memory specification",
+        "ask for nodes that there are (--constraint, --gres, --mem); scontrol show nodes says which",
+    ),
+    (r"[Rr]eservation", "name a reservation of yours, or take --reservation out of the script"),
     (
         r"[Nn]ode count|node configuration is not available|More processors requested",
         "ask for nodes that the partition has; scontrol show partition says which",
@@ -99,17 +114,13 @@ def remedy_of(text: str) -> str:
 
 def starts_never(reason: str) -> bool:
     """Whether a pending job with this reason starts only if somebody changes something."""
-    return reason in _NEVER or reason.startswith(("launch failed", "burst_buffer/"))
+    return bool(_NEVER.fullmatch(reason)) or reason.startswith(("launch failed", "burst_buffer/"))
 
 
-_NEVER = frozenset(
-    {
-        "AccountNotAllowed", "AssocGrpBillingMinutes", "AssocGrpCPUMinutesLimit",
-        "AssocGrpNodeMinutesLimit", "AssocMaxCpuMinutesPerJobLimit",
-        "AssocMaxNodePerJobLimit", "AssocMaxWallDurationPerJobLimit", "BadConstraints",
-        "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS", "JobHeldAdmin",
-        "PartitionInactive", "PartitionNodeLimit", "PartitionTimeLimit", "QOSGrpCPUMinutesLimit",
-        "QOSMaxNodePerJobLimit", "QOSMaxWallDurationPerJobLimit", "QOSNotAllowed",
-    }
-)  # fmt: skip
-"""Source: "JOB REASON CODES" of squeue(1)."""
+_NEVER = re.compile(
+    r"(?:Assoc|QOS)(?:Grp\w*(?<!Run)Minutes(?:Limit)?|GrpWallLimit|Max\w+Per(?:Job|Node)(?:Limit)?)|"
+    r"QOSMin\w+|QOSNotAllowed|InvalidQOS|AccountNotAllowed|InvalidAccount|BadConstraints|"
+    r"DependencyNeverSatisfied|JobHeldAdmin|JobHoldMaxRequeue|ReservationDeleted|"
+    r"Partition(?:Inactive|NodeLimit|TimeLimit)"
+)
+"""Source: documented, "JOB REASON CODES" of squeue(1); names as libslurm 22.05 has them."""
