@@ -169,6 +169,28 @@ def test_what_cannot_be_had(cluster, words, settings, says) -> None:
     refused(cluster, cluster.tune("run.sh", *words), *says)
 
 
+def test_variables_of_sbatch_count_more_than_the_script(cluster, monkeypatch) -> None:
+    cluster.write(SCRIPT.replace("--time=10", "--time=10 --account=a --output=o --partition=x"))
+    for name, value in {"ACCOUNT": "b", "TIMELIMIT": "5", "OUTPUT": "p"}.items():
+        monkeypatch.setenv(f"SBATCH_{name}", value)
+    monkeypatch.setenv("SBATCH_PARTITION", "work")
+    said = cluster.tune("run.sh", "--dry-run", "--json").json
+    assert said["run_seconds"] == 300
+    takes = [text for text in said["warnings"] if text.startswith("sbatch takes --")]
+    assert [text.split()[2] for text in takes] == ["--time", "--account", "--partition"]
+    assert "SBATCH_ACCOUNT in your environment, not from run.sh" in takes[1]
+    monkeypatch.setenv("SBATCH_PARTITION", "nope")
+    refused(cluster, cluster.tune("run.sh"), "'nope'")
+
+
+def test_the_cluster_that_the_script_names_is_asked(cluster) -> None:
+    cluster.set(cluster="c2")
+    cluster.write(SCRIPT.replace("--time=10", "--time=10 --clusters=c2"))
+    assert cluster.tune("run.sh", "--dry-run").code == 0
+    cluster.write(SCRIPT.replace("--time=10", "--time=10 -M c1,c2"))
+    refused(cluster, cluster.tune("run.sh"), "several clusters", "name one")
+
+
 def test_a_partition_that_is_up_among_others(cluster) -> None:
     cluster.write(SCRIPT.replace("--time=10", "--time=10 --partition=old,work"))
     other = "PartitionName=old MaxTime=01:00:00 State=DOWN TotalNodes=1\n"

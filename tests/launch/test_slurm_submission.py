@@ -13,6 +13,8 @@ from stripewise.errors import UsageError
 from stripewise.launch import Allocation, PlainJobs
 from stripewise.model import RunStatus
 from stripewise.slurm import Slurm, SubmissionError
+from stripewise.slurm._variables import for_command
+from support.slurm_jobs import until
 
 
 def test_words_of_sbatch_are_data(jobs, tmp_path):
@@ -60,6 +62,52 @@ def test_signals_of_the_terminal_do_not_reach_slurms_commands(tmp_path):
     program.chmod(0o700)
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     assert Slurm(environment=environment).submit((), tmp_path, tmp_path) != os.getsid(0)
+
+
+USER = {
+    "SBATCH_ACCOUNT": "k01",
+    "SBATCH_ARRAY_INX": "1-3",
+    "SBATCH_WAIT": "1",
+    "SLURM_CLUSTERS": "c2",
+    "SLURM_CPU_BIND": "cores",
+    "SLURM_TIME_FORMAT": "relative",
+    "SLURM_UMASK": "022",
+    "SQUEUE_FORMAT": "%i",
+}
+
+
+@pytest.mark.parametrize(
+    ("outer", "kept"),
+    [
+        ({}, {"SBATCH_ACCOUNT", "SLURM_CLUSTERS", "SLURM_CPU_BIND", "SQUEUE_FORMAT"}),
+        ({"SLURM_JOB_ID": "7"}, {"SBATCH_ACCOUNT", "SLURM_CLUSTERS", "SQUEUE_FORMAT"}),
+    ],
+)
+def test_jobs_inherit_what_their_srun_reads_and_nothing_that_harms_an_agent(outer, kept):
+    found = for_command("sbatch", {**USER, **outer, "HOME": "/h"})
+    assert set(found) == {*kept, "HOME"}
+
+
+def test_the_commands_that_are_read_print_as_they_do_for_anybody():
+    assert set(for_command("squeue", USER)) == {"SBATCH_ACCOUNT", "SLURM_CLUSTERS"}
+
+
+def test_a_job_of_another_cluster_is_found_there_by_the_next_tuner_too(jobs):
+    jobs.fake.set(cluster="c2", hold=True)
+    handle = jobs.launcher.submit(jobs.runs.shell(":"))
+    assert not jobs.launcher.wait(handle, 0.5)
+    jobs.again()
+    assert not jobs.launcher.wait(handle, 1.0)
+    jobs.fake.set(cluster="c2")
+    assert jobs.end(handle).status is RunStatus.OK
+    assert len(jobs.fake.jobs) == 1
+
+
+def test_a_pending_job_of_another_cluster_is_cancelled_there(jobs):
+    jobs.fake.set(cluster="c2", hold=True)
+    jobs.launcher.submit(jobs.runs.shell(":"))
+    jobs.again().close()
+    until(lambda: jobs.fake.state() == "CANCELLED")
 
 
 def test_a_refused_job_says_why_and_what_helps(jobs):

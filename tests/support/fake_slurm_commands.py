@@ -100,10 +100,12 @@ def sbatch(words, settings):
     )
     if settings.get("silent"):  # it was taken, but the answer is lost
         fail("sbatch: error: Batch job submission failed: Socket timed out on send/recv operation")
-    print(number)
+    print(f"{number};{settings['cluster']}" if settings.get("cluster") else number)
 
 
 def squeue(words, settings):
+    if f"--clusters={settings.get('cluster')}" not in words and settings.get("cluster"):
+        return
     for job in jobs():
         if not (job["state"] in ENDED and settings.get("forget")):
             fields = (str(job["id"]), job["state"], "1", "n1", job["name"], job["reason"])
@@ -122,6 +124,8 @@ def sacct(words, settings):
 def scontrol(words, settings):
     if words[0] == "listpids":
         return
+    if f"--clusters={settings.get('cluster')}" not in words and settings.get("cluster"):
+        fail("slurm_load_jobs error: Invalid job id specified")
     if words[-1] in ("partition", "burst", "config"):
         return print(settings.get(words[-1], SHOWN[words[-1]]))
     number = int(words[-1]) if words[-1].isdigit() else 0
@@ -132,6 +136,8 @@ def scontrol(words, settings):
 
 
 def scancel(words, settings):
+    if f"--clusters={settings.get('cluster')}" not in words and settings.get("cluster"):
+        return
     for word in words:
         if word.isdigit() and read(f"job-{word}.json"):
             write(f"do-{word}", {"do": "cancel"})

@@ -117,6 +117,7 @@ class Pool:
 
     def _know(self, spool: Spool) -> None:
         self._spools[spool.path] = spool
+        self.slurm.cluster = self.slurm.cluster or spool.cluster
         self.use(spool)
         if self._beating is None:
             self._beating = threading.Thread(
@@ -160,8 +161,8 @@ class Pool:
                     spool.job_id = found.job_id
                     return
             spool.find_after = self.slurm.looks
-            spool.job_id = self.slurm.submit(spool.arguments, spool.script, self.folder)
-            spool.submitted_at = time.monotonic()
+            number = self.slurm.submit(spool.arguments, spool.script, self.folder)
+            spool.submitted(number, self.slurm.cluster)
         except SlurmAwayError as error:
             self.slurm.trouble = str(error)
 

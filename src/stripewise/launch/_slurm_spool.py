@@ -119,6 +119,17 @@ class Spool:
         self.save()
 
     @property
+    def cluster(self) -> str:
+        """To which it was submitted, by its name; "": this host's own, or not yet known."""
+        return str(self._state.get("cluster", ""))
+
+    def submitted(self, number: int, cluster: str) -> None:
+        """Note the number of the job, and the cluster that has it."""
+        self._state["cluster"] = cluster
+        self.submitted_at = time.monotonic()
+        self.job_id = number
+
+    @property
     def closed(self) -> bool:
         """Whether nothing of the job is left, or will be."""
         return bool(self._state["closed"])

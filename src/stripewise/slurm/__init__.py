@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from stripewise.slurm._limiter import RateLimiter as RateLimiter
     from stripewise.slurm._limiter import Request as Request
     from stripewise.slurm._partitions import Partition as Partition
+    from stripewise.slurm._partitions import parse_seconds as parse_seconds
     from stripewise.slurm._states import JobState as JobState
     from stripewise.slurm._states import JobStatus as JobStatus
+    from stripewise.slurm._variables import options_of_variables as options_of_variables
+    from stripewise.slurm._variables import variable_of_option as variable_of_option
 else:
     __getattr__, __all__ = lazy_exports(__name__)

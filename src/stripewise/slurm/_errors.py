@@ -76,7 +76,8 @@ _REMEDIES = (
     ),
     (
         r"BadConstraints|Invalid feature|Invalid generic resource|Memory specification",
-        "ask for nodes that there are (--constraint, --gres, --mem); scontrol show nodes says which",
+        "ask for nodes that there are (--constraint, --gres, --mem); scontrol show nodes lists "
+        "them",
     ),
     (r"[Rr]eservation", "name a reservation of yours, or take --reservation out of the script"),
     (

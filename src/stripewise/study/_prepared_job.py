@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import ceil
@@ -13,7 +14,13 @@ from pathlib import Path
 from stripewise.errors import UsageError
 from stripewise.jobs import JobScript, LaunchLine, OnTier, is_rewritten, missing_cpus
 from stripewise.launch import ScriptJobs
-from stripewise.slurm import Partition, Slurm
+from stripewise.slurm import (
+    Partition,
+    Slurm,
+    options_of_variables,
+    parse_seconds,
+    variable_of_option,
+)
 from stripewise.study._allocation_time import allocation_seconds, too_short
 from stripewise.study._job_tier import (
     asked_of_tier,
@@ -25,6 +32,9 @@ from stripewise.study._job_tier import (
 from stripewise.study._options import StudyOptions
 from stripewise.study._tuned_script import results_place
 from stripewise.text import printable
+
+_OURS = ("job-name", "output", "error", "open-mode", "signal", "requeue", "no-requeue")
+"""Options that allocations have anyway, whatever script and variables say."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,9 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     if not launch.program:
         raise UsageError(f"{script.name}, line {launch.first_line}: {launch.problem}")
     slurm.check()
-    partition = _partition(script, slurm)
+    given = options_of_variables(os.environ)
+    slurm.cluster = _cluster(script, given)
+    partition = _partition(script, slurm, given)
     tier, pools, own = tier_of_job(script, job, slurm)
     if again:
         pools = tuple(replace(pool, free_bytes=pool.total_bytes) for pool in pools)
@@ -124,19 +136,36 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         own=own,
         ask=ask,
         nodes=_nodes(script, launch),
-        wall_seconds=_wall_seconds(script, partition),
+        wall_seconds=_wall_seconds(script, partition, given),
     )
     jobs = replace(jobs, allocation_seconds=allocation_seconds(options, jobs, partition))
     return PreparedJob(jobs, launch, node_ladder(job, jobs, pools), _warnings(options, jobs))
 
 
-def _partition(script: JobScript, slurm: Slurm) -> Partition | None:
-    """Return the partition that the script names, or the default one.
+def _cluster(script: JobScript, given: Mapping[str, str]) -> str:
+    """Return the cluster that the jobs go to; "": this host's own.
+
+    Raises:
+        UsageError: There are several, on which runs cannot be compared.
+    """
+    said = [option.value or "" for option in script.options if option.name == "clusters"]
+    name = given.get("clusters", (said or [""])[-1])
+    if "," in name or name == "all":
+        raise UsageError(
+            f"{script.name}: --clusters={printable(name)} names several clusters, on which runs "
+            "cannot be compared: name one"
+        )
+    return name
+
+
+def _partition(script: JobScript, slurm: Slurm, given: Mapping[str, str]) -> Partition | None:
+    """Return the partition that a variable or the script names, or the default one.
 
     Raises:
         UsageError: There is none of that name, or it starts no jobs.
     """
-    wanted = [name for name in (script.resources.partition or "").split(",") if name]
+    names = given.get("partition", script.resources.partition or "")
+    wanted = [name for name in names.split(",") if name]
     known = slurm.partitions()
     there = ", ".join(one.name for one in known)
     for name in wanted:
@@ -163,15 +192,19 @@ def _nodes(script: JobScript, launch: LaunchLine) -> int:
     return ceil(ranks / per_node) if ranks and per_node else 1
 
 
-def _wall_seconds(script: JobScript, partition: Partition | None) -> float | None:
-    """Return the time limit of a run: the script's, or the partition's for jobs without one."""
+def _wall_seconds(
+    script: JobScript, partition: Partition | None, given: Mapping[str, str]
+) -> float | None:
+    """Return the time limit of a run: as said, or the partition's for jobs without one."""
+    if "time" in given:
+        return parse_seconds(given["time"])
     if script.resources.wall_seconds is not None:
         return float(script.resources.wall_seconds)
     return partition.default_seconds if partition is not None else None
 
 
 def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
-    script, found = jobs.script, []
+    script, found = jobs.script, list(_overridden(jobs.script))
     if script.resources.array:
         found.append(f"{script.name} is an array of jobs: the first element is tuned")
     if jobs.wall_seconds is None:
@@ -185,6 +218,18 @@ def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
     if problem := _unstaged(options, jobs):
         found.append(f"no script for the burst buffer can be written in the end: {problem}")
     return tuple(found)
+
+
+def _overridden(script: JobScript) -> Iterator[str]:
+    """Say which options of the script sbatch does not heed."""
+    given = options_of_variables(os.environ)
+    of_script = dict.fromkeys(option.name for option in script.options)
+    for name in of_script:
+        if name in given and name not in _OURS:
+            yield (
+                f"sbatch takes --{name} from {variable_of_option(name)} in your environment, not "
+                f"from {script.name}"
+            )
 
 
 def _unstaged(options: StudyOptions, jobs: ScriptJobs) -> str:
