@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 
@@ -118,6 +119,39 @@ def test_a_refused_job_says_why_and_what_helps(jobs):
     with pytest.raises(SubmissionError, match=r"Invalid account.*sacctmgr"):
         jobs.launcher.submit(jobs.runs.shell(":"))
     assert jobs.fake.jobs == []
+
+
+class Alternates(PlainJobs):
+    """Each run needs an allocation of another kind than the one before it."""
+
+    kinds = itertools.cycle("ab")
+
+    def allocation(self, request):
+        return Allocation(next(self.kinds))
+
+
+@pytest.mark.parametrize("per_run", [False, True])
+def test_one_job_at_a_time_is_enough(jobs, per_run):
+    """As in many QOS for debugging: the allocation that waits makes room for the next one."""
+    jobs.fake.set(most_jobs=1)
+    jobs.launch(Alternates(), per_run=per_run)
+    for _ in range(3):
+        assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
+    assert len(jobs.fake.jobs) == 3
+
+
+def test_a_limit_that_other_jobs_of_the_user_reach_is_said(jobs, monkeypatch):
+    jobs.fake.set(most_jobs=0)
+    with pytest.raises(SubmissionError, match="at a time"):
+        jobs.launcher.submit(jobs.runs.shell(":"))
+    jobs.fake.set()
+    jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
+    jobs.launch(Alternates())
+    monkeypatch.setattr("stripewise.launch._slurm_pool.ROOM_SECONDS", 0.5)
+    jobs.fake.set(most_jobs=0)
+    handle = jobs.launcher.submit(jobs.runs.shell(":"))
+    with pytest.raises(SubmissionError, match="at a time"):
+        jobs.launcher.wait(handle, 20)
 
 
 def test_there_is_no_slurm_here(jobs):

@@ -76,6 +76,13 @@ def srun(words, settings):
 def sbatch(words, settings):
     if settings.get("refuse"):
         fail(settings["refuse"])
+    most = settings.get("most_jobs", 1000)
+    if sum(job["state"] not in ENDED for job in jobs()) >= most:
+        fail(
+            "sbatch: error: QOSMaxSubmitJobPerUserLimit\n"
+            "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy "
+            "(job submit limit, user's size and/or time limits)"
+        )
     options = dict(word[2:].partition("=")[::2] for word in words if word.startswith("--"))
     number = max([job["id"] for job in jobs()], default=100) + 1
     job = {

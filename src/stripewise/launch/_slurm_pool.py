@@ -15,11 +15,21 @@ from typing import Any
 from stripewise.launch import _agent_files as files
 from stripewise.launch._job_plan import Allocation
 from stripewise.launch._slurm_spool import NAME_PREFIX, Spool
-from stripewise.slurm import JobState, JobStatus, Slurm, SlurmAwayError, SlurmError
+from stripewise.slurm import (
+    JobState,
+    JobStatus,
+    Slurm,
+    SlurmAwayError,
+    SlurmError,
+    SubmissionError,
+    is_limit_of_jobs,
+)
 
 BEAT_SECONDS = 2.0
 CLOSE_SECONDS = 10.0
 """Agents that were told to end have so long before their jobs are cancelled."""
+ROOM_SECONDS = 60.0
+"""A job that a limit on jobs refuses is tried again for so long, if the study had others."""
 _WANTS_BURST_BUFFER = "BurstBufferResources"
 _LIMITS = ("Assoc", "QOS")
 """So begin the reasons of jobs that would exceed a limit for all jobs of a user together."""
@@ -144,7 +154,8 @@ class Pool:
     def submit(self, spool: Spool) -> None:
         """Submit the job of an allocation, once; look for it first if that is not sure.
 
-        A controller that is away now is asked again at the next call.
+        A controller that is away now is asked again at the next call, and so is one that
+        refuses the job while another one of this study still counts.
 
         Raises:
             SubmissionError: The job is refused.
@@ -165,6 +176,20 @@ class Pool:
             spool.submitted(number, self.slurm.cluster)
         except SlurmAwayError as error:
             self.slurm.trouble = str(error)
+        except SubmissionError as error:
+            if not (is_limit_of_jobs(str(error)) and self._may_get_room(spool)):
+                raise
+            self.slurm.trouble = str(error)
+
+    def _may_get_room(self, spool: Spool) -> bool:
+        """Give back what waits for orders; False if a limit on jobs does not yield to that."""
+        others = [other for other in self._spools.values() if other.job_id]
+        for other in others:
+            if other.is_idle:
+                self.give_back(other)
+        now = time.monotonic()
+        spool.refused_at = spool.refused_at or now
+        return bool(others) and now - spool.refused_at < ROOM_SECONDS
 
     def status(self, spool: Spool) -> JobStatus | None:
         """Return what Slurm said of a job last; ask if that is due.  Never waits."""

@@ -54,6 +54,7 @@ class Spool:
         self._changed_at = time.monotonic()
         self.dead_since: float | None = None
         self.find_after = -1
+        self.refused_at: float | None = None
         self.submitted_at = time.monotonic()
 
     @classmethod

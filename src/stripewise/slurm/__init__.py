@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stripewise.slurm._errors import SlurmError as SlurmError
     from stripewise.slurm._errors import SlurmMissingError as SlurmMissingError
     from stripewise.slurm._errors import SubmissionError as SubmissionError
+    from stripewise.slurm._errors import is_limit_of_jobs as is_limit_of_jobs
     from stripewise.slurm._errors import one_line as one_line
     from stripewise.slurm._errors import remedy_of as remedy_of
     from stripewise.slurm._errors import starts_never as starts_never

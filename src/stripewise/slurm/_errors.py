@@ -118,6 +118,11 @@ def starts_never(reason: str) -> bool:
     return bool(_NEVER.fullmatch(reason)) or reason.startswith(("launch failed", "burst_buffer/"))
 
 
+def is_limit_of_jobs(text: str) -> bool:
+    """Whether sbatch refuses a job since its user has as many jobs as may be."""
+    return bool(_LIMIT_OF_JOBS.search(text))
+
+
 _NEVER = re.compile(
     r"(?:Assoc|QOS)(?:Grp\w*(?<!Run)Minutes(?:Limit)?|GrpWallLimit|Max\w+Per(?:Job|Node)(?:Limit)?)|"
     r"QOSMin\w+|QOSNotAllowed|InvalidQOS|AccountNotAllowed|InvalidAccount|BadConstraints|"
@@ -125,3 +130,6 @@ _NEVER = re.compile(
     r"Partition(?:Inactive|NodeLimit|TimeLimit)"
 )
 """Source: documented, "JOB REASON CODES" of squeue(1); names as libslurm 22.05 has them."""
+
+_LIMIT_OF_JOBS = re.compile(r"SubmitJob|job submit limit")
+"""Source: slurm_errno.c of Slurm 22.05, and the reasons that sbatch prints before its text."""
