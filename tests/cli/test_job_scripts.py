@@ -169,6 +169,24 @@ def test_what_cannot_be_had(cluster, words, settings, says) -> None:
     refused(cluster, cluster.tune("run.sh", *words), *says)
 
 
+@pytest.mark.parametrize(
+    ("options", "nodes", "warns"),
+    [
+        ("#SBATCH --nodes=2-4", 2, False),
+        ("#SBATCH -n 64 --ntasks-per-node=16", 4, False),
+        ("#SBATCH -n 64", 1, True),
+        ("#SBATCH -n 1", 1, False),
+        ("#SBATCH -N 1\n#SBATCH hetjob\n#SBATCH -N 8", 9, False),
+        ("#SBATCH -N 1\n#SBATCH hetjob\n#SBATCH -n 8 --ntasks-per-node=4", 3, False),
+    ],
+)
+def test_node_hours_are_those_of_all_nodes(cluster, options, nodes, warns) -> None:
+    cluster.write(SCRIPT.replace("#SBATCH --nodes=1", options).replace("srun -n 1", "srun"))
+    said = cluster.tune("run.sh", "--dry-run", "--json", "--tier", "none").json
+    assert said["nodes"] == nodes
+    assert any("how many nodes" in text for text in said["warnings"]) is warns
+
+
 def test_variables_of_sbatch_count_more_than_the_script(cluster, monkeypatch) -> None:
     cluster.write(SCRIPT.replace("--time=10", "--time=10 --account=a --output=o --partition=x"))
     for name, value in {"ACCOUNT": "b", "TIMELIMIT": "5", "OUTPUT": "p"}.items():

@@ -31,7 +31,7 @@ from stripewise.study._job_tier import (
 )
 from stripewise.study._options import StudyOptions
 from stripewise.study._tuned_script import results_place
-from stripewise.text import printable
+from stripewise.text import plural, printable
 
 _OURS = ("job-name", "output", "error", "open-mode", "signal", "requeue", "no-requeue")
 """Options that allocations have anyway, whatever script and variables say."""
@@ -184,12 +184,36 @@ def _partition(script: JobScript, slurm: Slurm, given: Mapping[str, str]) -> Par
 
 
 def _nodes(script: JobScript, launch: LaunchLine) -> int:
-    """Return the compute nodes of a run, as far as the script says."""
+    """Return the compute nodes of a run, as far as the script says; of all parts of its job."""
+    others = max((option.component for option in script.options), default=0)
+    return _first_nodes(script, launch) + sum(
+        _nodes_of_part(script, part) for part in range(1, others + 1)
+    )
+
+
+def _first_nodes(script: JobScript, launch: LaunchLine) -> int:
     said = script.resources
     if said.nodes:
         return said.nodes
     ranks, per_node = said.ranks or launch.ranks, said.ranks_per_node or launch.ranks_per_node
     return ceil(ranks / per_node) if ranks and per_node else 1
+
+
+def _nodes_of_part(script: JobScript, part: int) -> int:
+    """Return the nodes of a further part of a heterogeneous job."""
+    said = {one.name: one.value or "" for one in script.options if one.component == part}
+    nodes, ranks, per_node = (
+        int(text) if (text := said.get(name, "").partition("-")[0]).isdecimal() else 0
+        for name in ("nodes", "ntasks", "ntasks-per-node")
+    )
+    return nodes or (ceil(ranks / per_node) if ranks and per_node else 1)
+
+
+def _unknown_nodes(script: JobScript, launch: LaunchLine) -> bool:
+    """Whether only Slurm will know how many nodes the ranks take."""
+    said = script.resources
+    ranks, per_node = said.ranks or launch.ranks, said.ranks_per_node or launch.ranks_per_node
+    return not said.nodes and not per_node and (ranks or 1) > 1
 
 
 def _wall_seconds(
@@ -209,6 +233,11 @@ def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
         found.append(f"{script.name} is an array of jobs: the first element is tuned")
     if jobs.wall_seconds is None:
         found.append(f"{script.name} has no time limit: give it one with #SBATCH --time")
+    if _unknown_nodes(script, script.launch(jobs.step)):
+        found.append(
+            f"{script.name} does not say how many nodes it takes, so that node-hours are those of "
+            f"{plural(jobs.nodes, 'node')}: give it #SBATCH --nodes"
+        )
     found += too_short(options, jobs)
     found += [
         f"{text}; it is measured as it is" for text in missing_cpus(script, os.environ, jobs.step)
