@@ -139,7 +139,12 @@ def test_the_controller_is_away():
         "sbatch: error: Batch job submission failed: Unable to contact slurm controller"
     )
     assert is_away("slurm_load_jobs error: Socket timed out on send/recv operation")
+    assert is_away("sbatch: error: Munge encode failed: Failed to access /run/munge: No such file")
     assert not is_away("Invalid account")
+
+
+def test_what_nobody_knows_has_a_remedy_too():
+    assert "a word; see whether sbatch --test-only" in str(refused(" "))
 
 
 @pytest.mark.parametrize(

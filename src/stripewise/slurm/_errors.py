@@ -31,7 +31,8 @@ _AWAY = re.compile(
     r"Slurm backup controller in standby|slurmctld is not responding|"
     r"Unable to contact Slurm|Zero Bytes were transmitted|Connection timed out|"
     r"Communication connection failure|Resource temporarily unavailable|"
-    r"Slurm temporarily unable to accept job|Transport endpoint is not connected",
+    r"Slurm temporarily unable to accept job|Transport endpoint is not connected|"
+    r"Munge encode failed|Protocol authentication error",
     re.IGNORECASE,
 )
 """Source: slurm_errno.c of Slurm 22.05, and seen while slurmctld was restarted."""
@@ -100,12 +101,10 @@ def one_line(text: str) -> str:
 
 
 def refused(text: str) -> SubmissionError:
-    """Return the error that says what sbatch said, with the remedy where it is known."""
-    remedy = remedy_of(text)
-    return SubmissionError(
-        f"Slurm refuses the job: {one_line(text) or 'sbatch failed without a word'}"
-        + (f"; {remedy}" if remedy else "")
-    )
+    """Return the error that says what sbatch said, and what helps."""
+    remedy = remedy_of(text) or "see whether sbatch --test-only says the same of the script"
+    said = one_line(text) or "sbatch failed without a word"
+    return SubmissionError(f"Slurm refuses the job: {said}; {remedy}")
 
 
 def remedy_of(text: str) -> str:
