@@ -170,6 +170,22 @@ def test_what_cannot_be_had(cluster, words, settings, says) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "minutes"),
+    [
+        ((), 120),
+        (("--budget", "1nh"), 30),
+        (("--budget", "0.1nh"), 12),  # at least one run and the margin
+        (("--budget", "1nh", "--allocation-time", "50m"), 50),
+        (("--budget", "100nh"), 120),
+    ],
+)
+def test_allocations_are_not_asked_for_longer_than_the_budget(cluster, words, minutes) -> None:
+    cluster.write(SCRIPT.replace("--nodes=1", "--nodes=2"))
+    said = cluster.tune("run.sh", "--dry-run", "--json", "--tier", "none", *words).json
+    assert said["allocation_seconds"] == 60 * minutes
+
+
+@pytest.mark.parametrize(
     ("options", "nodes", "warns"),
     [
         ("#SBATCH --nodes=2-4", 2, False),

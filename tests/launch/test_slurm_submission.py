@@ -29,6 +29,16 @@ def test_words_of_sbatch_are_data(jobs, tmp_path):
     assert not list(tmp_path.rglob("owned"))
 
 
+@pytest.mark.parametrize("name", ["%j", "a\\b%j", "-x; $(touch owned)", "\udcff"])
+def test_any_name_of_a_directory_is_a_name(jobs, tmp_path, name):
+    jobs.directory = tmp_path / name
+    jobs.launch()
+    assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
+    (output,) = jobs.directory.rglob("job.out")
+    assert jobs.fake.jobs[0]["output"] == str(output)
+    assert not list(tmp_path.rglob("owned"))
+
+
 def test_options_of_a_second_component_stay_behind_ours(jobs):
     jobs.launch(PlainJobs(arguments=("--nodes=1", ":", "--nodes=2", "--output=mine")))
     jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
@@ -59,7 +69,7 @@ def test_directives_are_comments():
 def test_signals_of_the_terminal_do_not_reach_slurms_commands(tmp_path):
     """Ctrl-C or a lost terminal would end sbatch before it has said the number of the job."""
     program = tmp_path / "sbatch"
-    program.write_text("#!/bin/sh\nps -o sid= -p $$\n")
+    program.write_text("#!/bin/sh\nps -o sid= -p $$ | tr -d ' '\n")
     program.chmod(0o700)
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     assert Slurm(environment=environment).submit((), tmp_path, tmp_path) != os.getsid(0)
@@ -118,6 +128,25 @@ def test_a_refused_job_says_why_and_what_helps(jobs):
     )
     with pytest.raises(SubmissionError, match=r"Invalid account.*sacctmgr"):
         jobs.launcher.submit(jobs.runs.shell(":"))
+    assert jobs.fake.jobs == []
+
+
+def test_a_cancelled_run_leaves_no_job_whose_submission_had_no_answer(jobs):
+    """The queue is looked at for it, though it was looked at a moment ago."""
+    jobs.launch(bounds={"poll_seconds": 1000.0})
+    jobs.launcher.slurm.find("nobody's")
+    jobs.fake.set(silent=True, hold=True)
+    handle = jobs.launcher.submit(jobs.runs.shell(":"))
+    jobs.launcher.cancel(handle)
+    until(lambda: jobs.fake.state() == "CANCELLED")
+
+
+def test_cancel_submits_nothing(jobs):
+    jobs.fake.set(away=True)
+    handle = jobs.launcher.submit(jobs.runs.shell(":"))
+    jobs.fake.set()
+    jobs.launcher.cancel(handle)
+    assert jobs.launcher.collect(handle).status is RunStatus.CANCELLED
     assert jobs.fake.jobs == []
 
 

@@ -89,7 +89,7 @@ def sbatch(words, settings):
         "id": number,
         "words": words,
         "name": options["job-name"],
-        "output": options["output"].replace("%%", "%"),
+        "output": output_path(options["output"]),
         "script": words[-1],
         "state": "PENDING",
         "reason": settings.get("reason", "Priority"),
@@ -108,6 +108,15 @@ def sbatch(words, settings):
     if settings.get("silent"):  # it was taken, but the answer is lost
         fail("sbatch: error: Batch job submission failed: Socket timed out on send/recv operation")
     print(f"{number};{settings['cluster']}" if settings.get("cluster") else number)
+
+
+def output_path(pattern):
+    """Return what Slurm makes of --output, but for patterns."""
+    if "\\" in pattern:
+        return re.sub(r"\\(.)", r"\1", pattern)
+    if "%" in pattern.replace("%%", ""):
+        fail("the path of the output has a pattern")
+    return pattern.replace("%%", "%")
 
 
 def squeue(words, settings):

@@ -179,6 +179,9 @@ class SlurmLauncher(Launcher):
         self._watch.end_lost(handle, place, "cancelled")
 
     def _poll_quietly(self, handle: Handle) -> bool:
+        spool = self._runs.spool(handle)
+        if spool is not None and not (spool.closed or spool.job_id or spool.agent()):
+            return False  # a look at it would submit its job
         try:
             return self.poll(handle)
         except SlurmError:

@@ -224,7 +224,8 @@ class Pool:
         with suppress(OSError):
             spool.stop()
         if spool.agent() is None:
-            self.cancel([spool])
+            if spool.job_id or self._sure(spool):
+                self.cancel([spool])
             spool.close()
 
     def make_way(self, reason: str) -> None:

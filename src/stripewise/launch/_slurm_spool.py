@@ -325,5 +325,10 @@ def _copy_agent(folder: Path) -> Path:
 
 
 def _no_pattern(path: Path) -> str:
-    """Return a path for --output, in which "%" begins a pattern."""
-    return str(path).replace("%", "%%")
+    """Return a path for --output, in which "%" begins a pattern.
+
+    With a backslash in it there are no patterns, and each one is taken off the character behind it
+    (seen: Slurm 22.05).
+    """
+    text = str(path)
+    return text.replace("\\", "\\\\") if "\\" in text else text.replace("%", "%%")

@@ -50,12 +50,13 @@ _REMEDIES = (
     (
         r"(?:Assoc|QOS)Grp(?:\w*(?<!Run)Minutes|WallLimit)|GrpTRESMins|"
         r"allocation.*(?:exhausted|exceeded)",
-        "the allocation's time is used up, or would be by this job; take a smaller budget, "
-        "another account, or ask for more time",
+        "the account's time is used up, or would be by this job; take a smaller --budget or "
+        "--allocation-time, another account, or ask for more time",
     ),
     (
         r"Requested time limit|TimeLimit|MaxWallDuration",
-        "ask for less time with -t; scontrol show partition says the limits",
+        "ask for less time with --allocation-time, or in the script with -t; scontrol show "
+        "partition and sacctmgr show qos say the limits",
     ),
     (
         r"(?i:burst.?buffer)|#DW|#BB",
