@@ -55,6 +55,7 @@ def refused(cluster: JobCluster, said: Said, *words: str) -> str:
         (HEAD + LAUNCH + "\0", ("run.sh", "NUL", "no script")),
         (HEAD + "#SBATCH --partition=nope\n" + LAUNCH, ("'nope'", "there are work")),
         (HEAD + "#SBATCH --comment='open\n" + LAUNCH, ("run.sh",)),
+        (HEAD + "#SBATCH --nodes=5\n" + LAUNCH, ("5 nodes", "work has 4", "ask for fewer")),
         (HEAD + OWN + "#DW stage_in type=directory source=/no/such destination=$DW_JOB_STRIPED/\n"
          + LAUNCH, ("/no/such", "no such directory")),
         (HEAD + OWN + "#DW stage_in type=file source=/a destination=$DW_JOB_STRIPED/a\n"

@@ -10,6 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from stripewise.errors import StudyError
+from stripewise.launch import _agent_files as files
+from stripewise.launch._agent import Agent
 from stripewise.model import RunStatus
 
 
@@ -77,3 +79,10 @@ def test_a_spool_that_the_node_does_not_see(jobs):
     assert jobs.launcher.wait(handle, 20)
     with pytest.raises(StudyError, match=r"_agent\.py.*must see"):
         jobs.launcher.collect(handle)
+
+
+def test_what_an_agent_says_fits_into_its_file_in_any_script(tmp_path):
+    agent = Agent(str(tmp_path))
+    agent.said = {str(number): "\u6587" * 400 for number in range(1000, 1010)}
+    agent.tell(durable=True)
+    assert "1009" in files.read(str(tmp_path / files.AGENT))["said"]

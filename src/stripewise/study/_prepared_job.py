@@ -119,7 +119,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     slurm.check()
     given = options_of_variables(os.environ)
     slurm.cluster = _cluster(script, given)
-    partition = _partition(script, slurm, given)
+    partition = _partition(script, slurm, given, _first_nodes(script, launch))
     tier, pools, own = tier_of_job(script, job, slurm)
     if again:
         pools = tuple(replace(pool, free_bytes=pool.total_bytes) for pool in pools)
@@ -158,11 +158,13 @@ def _cluster(script: JobScript, given: Mapping[str, str]) -> str:
     return name
 
 
-def _partition(script: JobScript, slurm: Slurm, given: Mapping[str, str]) -> Partition | None:
+def _partition(
+    script: JobScript, slurm: Slurm, given: Mapping[str, str], nodes: int
+) -> Partition | None:
     """Return the partition that a variable or the script names, or the default one.
 
     Raises:
-        UsageError: There is none of that name, or it starts no jobs.
+        UsageError: There is none of that name, it starts no jobs, or has too few nodes.
     """
     names = given.get("partition", script.resources.partition or "")
     wanted = [name for name in names.split(",") if name]
@@ -179,6 +181,12 @@ def _partition(script: JobScript, slurm: Slurm, given: Mapping[str, str]) -> Par
         raise UsageError(
             f"{script.name}: partition {names} starts no jobs now: choose another of {there}, or "
             "wait"
+        )
+    most = max((one.nodes for one in found), default=0)
+    if 0 < most < nodes:
+        raise UsageError(
+            f"{script.name} asks for {nodes} nodes, and partition {found[0].name} has {most}: ask "
+            "for fewer, or name another partition"
         )
     return next((one for one in found if one.is_up), None)
 
