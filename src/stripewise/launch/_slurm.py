@@ -17,7 +17,7 @@ from stripewise.launch._slurm_places import NAME, Place, Places
 from stripewise.launch._slurm_spool import Spool
 from stripewise.launch._slurm_watch import Watch
 from stripewise.runtime import Runtime
-from stripewise.slurm import Slurm, SlurmError, one_line
+from stripewise.slurm import Slurm, SlurmError, one_line, why_it_waits
 
 IDLE_SECONDS = 120.0
 """An allocation ends so long after the tuner died, once its run has ended."""
@@ -89,9 +89,9 @@ class SlurmLauncher(Launcher):
         status = self.slurm.known(spool.job_id)
         if status is None or not status.state.waiting:
             return f"job {spool.job_id} was submitted"
-        return f"job {spool.job_id} pends" + (
-            f": {one_line(status.reason)}" if status.reason else ""
-        )
+        reason, means = one_line(status.reason), why_it_waits(status.reason)
+        why = f": {reason}" + (f" ({means})" if means else "") if reason else ""
+        return f"job {spool.job_id} pends{why}"
 
     # -- submission --------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from stripewise.slurm._errors import one_line as one_line
     from stripewise.slurm._errors import remedy_of as remedy_of
     from stripewise.slurm._errors import starts_never as starts_never
+    from stripewise.slurm._errors import why_it_waits as why_it_waits
     from stripewise.slurm._limiter import RateLimiter as RateLimiter
     from stripewise.slurm._limiter import Request as Request
     from stripewise.slurm._partitions import Partition as Partition

@@ -81,6 +81,7 @@ _REMEDIES = (
         "ask for nodes that there are (--constraint, --gres, --mem); scontrol show nodes lists "
         "them",
     ),
+    (r"Invalid license", "name licenses with -L that there are; scontrol show lic lists them"),
     (r"[Rr]eservation", "name a reservation of yours, or take --reservation out of the script"),
     (
         r"[Nn]ode count|node configuration is not available|More processors requested",
@@ -116,6 +117,31 @@ def remedy_of(text: str) -> str:
 def starts_never(reason: str) -> bool:
     """Whether a pending job with this reason starts only if somebody changes something."""
     return bool(_NEVER.fullmatch(reason)) or reason.startswith(("launch failed", "burst_buffer/"))
+
+
+def why_it_waits(reason: str) -> str:
+    """Return what a reason means that may last; "" for those that pass, or explain themselves."""
+    return next((text for pattern, text in _WAITS if re.match(pattern, reason)), "")
+
+
+_WAITS = (
+    (
+        r"PartitionConfig",
+        "the partition has no such nodes now; sinfo -N -l shows what it has",
+    ),
+    (
+        r"ReqNodeNotAvail|NodeDown",
+        "nodes are down, drained or reserved; see sinfo -R and scontrol show reservation",
+    ),
+    (r"PartitionDown", "the partition starts no jobs now"),
+    (r"JobHeldUser", "it was held; scontrol release lets it start"),
+    (r"Licenses", "others have the licenses; see scontrol show lic"),
+    (
+        r"(?:Assoc|QOS|Max)\w+",
+        "a limit of your account or QOS, of jobs, nodes or time at once; it starts when others "
+        "have ended",
+    ),
+)
 
 
 def is_limit_of_jobs(text: str) -> bool:
