@@ -68,6 +68,11 @@ class PreparedJob:
         return jobs.own.nodes or jobs.tier.nodes_of(jobs.own.capacity_bytes, jobs.pool)
 
     @property
+    def hosts(self) -> int:
+        """Compute nodes of the tuned program; those of a part of a job are seen in its runs."""
+        return 1 if self.jobs.script.resources.is_heterogeneous else self.jobs.nodes
+
+    @property
     def command(self) -> tuple[str, ...]:
         """The command that is tuned, as far as the script tells without being run."""
         return self.launch.words
