@@ -170,6 +170,14 @@ def test_what_cannot_be_had(cluster, words, settings, says) -> None:
     refused(cluster, cluster.tune("run.sh", *words), *says)
 
 
+@pytest.mark.parametrize("words", [("--resources",), ("--ranks", "2"), ("--threads", "2")])
+def test_ranks_of_a_heterogeneous_job_are_refused_before_the_baseline(cluster, words) -> None:
+    cluster.write(SCRIPT.replace("srun -n 1", "#SBATCH hetjob\n#SBATCH --nodes=3\nsrun -n 4"))
+    for more in ((), ("--dry-run",)):
+        said = cluster.tune("run.sh", "--tier", "none", *words, *more)
+        refused(cluster, said, "cannot be set in a heterogeneous job")
+
+
 @pytest.mark.parametrize(
     ("words", "minutes"),
     [
