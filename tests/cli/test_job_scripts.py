@@ -55,6 +55,8 @@ def refused(cluster: JobCluster, said: Said, *words: str) -> str:
         (HEAD + LAUNCH + "\0", ("run.sh", "NUL", "no script")),
         (HEAD + "#SBATCH --partition=nope\n" + LAUNCH, ("'nope'", "there are work")),
         (HEAD + "#SBATCH --comment='open\n" + LAUNCH, ("run.sh",)),
+        (HEAD + "#SBATCH -D /usr\n" + LAUNCH, ("works in /usr", "start it there")),
+        (HEAD + "#SBATCH --input=in.txt\n" + LAUNCH, ("--input=in.txt", "< FILE")),
         (HEAD + "#SBATCH --nodes=5\n" + LAUNCH, ("5 nodes", "work has 4", "ask for fewer")),
         (HEAD + OWN + "#DW stage_in type=directory source=/no/such destination=$DW_JOB_STRIPED/\n"
          + LAUNCH, ("/no/such", "no such directory")),
@@ -232,6 +234,11 @@ def test_the_cluster_that_the_script_names_is_asked(cluster) -> None:
     assert cluster.tune("run.sh", "--dry-run").code == 0
     cluster.write(SCRIPT.replace("--time=10", "--time=10 -M c1,c2"))
     refused(cluster, cluster.tune("run.sh"), "several clusters", "name one")
+
+
+def test_a_script_that_names_the_directory_in_which_it_is_tuned(cluster) -> None:
+    cluster.write(SCRIPT.replace("--time=10", f"--time=10 --chdir={cluster.work}/../work"))
+    assert cluster.tune("run.sh", "--dry-run").code == 0
 
 
 def test_a_partition_that_is_up_among_others(cluster) -> None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import ceil
@@ -14,14 +13,15 @@ from pathlib import Path
 from stripewise.errors import UsageError
 from stripewise.jobs import JobScript, LaunchLine, OnTier, is_rewritten, missing_cpus
 from stripewise.launch import ScriptJobs
-from stripewise.slurm import (
-    Partition,
-    Slurm,
-    options_of_variables,
-    parse_seconds,
-    variable_of_option,
-)
+from stripewise.slurm import Slurm, options_of_variables
 from stripewise.study._allocation_time import allocation_seconds, too_short
+from stripewise.study._job_header import (
+    check_place,
+    cluster_of,
+    find_partition,
+    overridden,
+    wall_seconds_of,
+)
 from stripewise.study._job_tier import (
     asked_of_tier,
     check_own,
@@ -32,9 +32,6 @@ from stripewise.study._job_tier import (
 from stripewise.study._options import StudyOptions
 from stripewise.study._tuned_script import results_place
 from stripewise.text import plural, printable
-
-_OURS = ("job-name", "output", "error", "open-mode", "signal", "requeue", "no-requeue")
-"""Options that allocations have anyway, whatever script and variables say."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +118,11 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     launch = script.launch(job.step)
     if not launch.program:
         raise UsageError(f"{script.name}, line {launch.first_line}: {launch.problem}")
+    check_place(script, options.origin)
     slurm.check()
     given = options_of_variables(os.environ)
-    slurm.cluster = _cluster(script, given)
-    partition = _partition(script, slurm, given, _first_nodes(script, launch))
+    slurm.cluster = cluster_of(script, given)
+    partition = find_partition(script, slurm, given, _first_nodes(script, launch))
     tier, pools, own = tier_of_job(script, job, slurm)
     if again:
         pools = tuple(replace(pool, free_bytes=pool.total_bytes) for pool in pools)
@@ -141,59 +139,10 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         own=own,
         ask=ask,
         nodes=_nodes(script, launch),
-        wall_seconds=_wall_seconds(script, partition, given),
+        wall_seconds=wall_seconds_of(script, partition, given),
     )
     jobs = replace(jobs, allocation_seconds=allocation_seconds(options, jobs, partition))
     return PreparedJob(jobs, launch, node_ladder(job, jobs, pools), _warnings(options, jobs))
-
-
-def _cluster(script: JobScript, given: Mapping[str, str]) -> str:
-    """Return the cluster that the jobs go to; "": this host's own.
-
-    Raises:
-        UsageError: There are several, on which runs cannot be compared.
-    """
-    said = [option.value or "" for option in script.options if option.name == "clusters"]
-    name = given.get("clusters", (said or [""])[-1])
-    if "," in name or name == "all":
-        raise UsageError(
-            f"{script.name}: --clusters={printable(name)} names several clusters, on which runs "
-            "cannot be compared: name one"
-        )
-    return name
-
-
-def _partition(
-    script: JobScript, slurm: Slurm, given: Mapping[str, str], nodes: int
-) -> Partition | None:
-    """Return the partition that a variable or the script names, or the default one.
-
-    Raises:
-        UsageError: There is none of that name, it starts no jobs, or has too few nodes.
-    """
-    names = given.get("partition", script.resources.partition or "")
-    wanted = [name for name in names.split(",") if name]
-    known = slurm.partitions()
-    there = ", ".join(one.name for one in known)
-    for name in wanted:
-        if name not in [one.name for one in known]:
-            raise UsageError(
-                f"{script.name}: there is no partition {printable(name)!r}; there are {there}"
-            )
-    found = [one for one in known if (one.name in wanted if wanted else one.is_default)]
-    if found and not any(one.is_up for one in found):
-        names = ", ".join(one.name for one in found)
-        raise UsageError(
-            f"{script.name}: partition {names} starts no jobs now: choose another of {there}, or "
-            "wait"
-        )
-    most = max((one.nodes for one in found), default=0)
-    if 0 < most < nodes:
-        raise UsageError(
-            f"{script.name} asks for {nodes} nodes, and partition {found[0].name} has {most}: ask "
-            "for fewer, or name another partition"
-        )
-    return next((one for one in found if one.is_up), None)
 
 
 def _nodes(script: JobScript, launch: LaunchLine) -> int:
@@ -229,19 +178,8 @@ def _unknown_nodes(script: JobScript, launch: LaunchLine) -> bool:
     return not said.nodes and not per_node and (ranks or 1) > 1
 
 
-def _wall_seconds(
-    script: JobScript, partition: Partition | None, given: Mapping[str, str]
-) -> float | None:
-    """Return the time limit of a run: as said, or the partition's for jobs without one."""
-    if "time" in given:
-        return parse_seconds(given["time"])
-    if script.resources.wall_seconds is not None:
-        return float(script.resources.wall_seconds)
-    return partition.default_seconds if partition is not None else None
-
-
 def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
-    script, found = jobs.script, list(_overridden(jobs.script))
+    script, found = jobs.script, list(overridden(jobs.script))
     if script.resources.array:
         found.append(f"{script.name} is an array of jobs: the first element is tuned")
     if jobs.wall_seconds is None:
@@ -260,18 +198,6 @@ def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
     if problem := _unstaged(options, jobs):
         found.append(f"no script for the burst buffer can be written in the end: {problem}")
     return tuple(found)
-
-
-def _overridden(script: JobScript) -> Iterator[str]:
-    """Say which options of the script sbatch does not heed."""
-    given = options_of_variables(os.environ)
-    of_script = dict.fromkeys(option.name for option in script.options)
-    for name in of_script:
-        if name in given and name not in _OURS:
-            yield (
-                f"sbatch takes --{name} from {variable_of_option(name)} in your environment, not "
-                f"from {script.name}"
-            )
 
 
 def _unstaged(options: StudyOptions, jobs: ScriptJobs) -> str:
