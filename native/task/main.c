@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -114,15 +115,28 @@ static const char *read_file(const char *path, size_t *bytes)
 
 /* ---- the program ------------------------------------------------------------------------- */
 
+/* As srun finds a program: on PATH, then in the working directory (srun(1)).  Returns an errno. */
+static int execute(char **program)
+{
+    char here[PATH_MAX];
+    execvp(program[0], program);
+    int error = errno;
+    int length = snprintf(here, sizeof here, "./%s", program[0]);
+    if (error == ENOENT && strchr(program[0], '/') == NULL && length < (int)sizeof here) {
+        execv(here, program);
+        error = errno;
+    }
+    return error;
+}
+
 static int become(char **program, const char *file, char **original)
 {
-    execvp(program[0], program);
-    if (errno == E2BIG && environ != original) {
+    int error = execute(program);
+    if (error == E2BIG && environ != original) {
         complain(file, "its variables are too long");
         environ = original;
-        execvp(program[0], program);
+        error = execute(program);
     }
-    int error = errno;
     say("stripewise-task: %s: %s", program[0], strerror(error));
     return error == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
 }

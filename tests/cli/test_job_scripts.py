@@ -33,6 +33,9 @@ def _need_runtime() -> None:
         (HEAD + LAUNCH + "\0", ("run.sh", "NUL", "no script")),
         (HEAD + "#SBATCH --partition=nope\n" + LAUNCH, ("'nope'", "there are work")),
         (HEAD + "#SBATCH --comment='open\n" + LAUNCH, ("run.sh",)),
+        (HEAD + "#SBATCH -D /usr\n" + LAUNCH, ("works in /usr", "run this command there (cd /usr)")),
+        (HEAD + "#SBATCH --input=in.txt\n" + LAUNCH, ("--input=in.txt", "< FILE")),
+        (HEAD + "#SBATCH --nodes=5\n" + LAUNCH, ("5 nodes", "work has 4", "ask for fewer")),
         (HEAD + OWN + "#DW stage_in type=directory source=/no/such destination=$DW_JOB_STRIPED/\n"
          + LAUNCH, ("/no/such", "no such directory")),
         (HEAD + OWN + "#DW stage_in type=file source=/a destination=$DW_JOB_STRIPED/a\n"
@@ -147,6 +150,75 @@ def test_what_cannot_be_had(cluster, words, settings, says) -> None:
         _need_runtime()
     cluster.set(**settings)
     refused(cluster, cluster.tune("run.sh", *words), *says)
+
+
+@pytest.mark.parametrize("words", [("--resources",), ("--ranks", "2"), ("--threads", "2")])
+def test_ranks_of_a_heterogeneous_job_are_refused_before_the_baseline(cluster, words) -> None:
+    cluster.write(SCRIPT.replace("srun -n 1", "#SBATCH hetjob\n#SBATCH --nodes=3\nsrun -n 4"))
+    for more in ((), ("--dry-run",)):
+        said = cluster.tune("run.sh", "--tier", "none", *words, *more)
+        refused(cluster, said, "cannot be set in a heterogeneous job")
+
+
+@pytest.mark.parametrize(
+    ("words", "minutes"),
+    [
+        ((), 120),
+        (("--budget", "1nh"), 30),
+        (("--budget", "0.1nh"), 12),  # at least one run and the margin
+        (("--budget", "1nh", "--allocation-time", "50m"), 50),
+        (("--budget", "100nh"), 120),
+    ],
+)
+def test_allocations_are_not_asked_for_longer_than_the_budget(cluster, words, minutes) -> None:
+    cluster.write(SCRIPT.replace("--nodes=1", "--nodes=2"))
+    said = cluster.tune("run.sh", "--dry-run", "--json", "--tier", "none", *words).json
+    assert said["allocation_seconds"] == 60 * minutes
+
+
+@pytest.mark.parametrize(
+    ("options", "nodes", "warns"),
+    [
+        ("#SBATCH --nodes=2-4", 2, False),
+        ("#SBATCH -n 64 --ntasks-per-node=16", 4, False),
+        ("#SBATCH -n 64", 1, True),
+        ("#SBATCH -n 1", 1, False),
+        ("#SBATCH -N 1\n#SBATCH hetjob\n#SBATCH -N 8", 9, False),
+        ("#SBATCH -N 1\n#SBATCH hetjob\n#SBATCH -n 8 --ntasks-per-node=4", 3, False),
+    ],
+)
+def test_node_hours_are_those_of_all_nodes(cluster, options, nodes, warns) -> None:
+    cluster.write(SCRIPT.replace("#SBATCH --nodes=1", options).replace("srun -n 1", "srun"))
+    said = cluster.tune("run.sh", "--dry-run", "--json", "--tier", "none").json
+    assert said["nodes"] == nodes
+    assert any("how many nodes" in text for text in said["warnings"]) is warns
+
+
+def test_variables_of_sbatch_count_more_than_the_script(cluster, monkeypatch) -> None:
+    cluster.write(SCRIPT.replace("--time=10", "--time=10 --account=a --output=o --partition=x"))
+    for name, value in {"ACCOUNT": "b", "TIMELIMIT": "5", "OUTPUT": "p"}.items():
+        monkeypatch.setenv(f"SBATCH_{name}", value)
+    monkeypatch.setenv("SBATCH_PARTITION", "work")
+    said = cluster.tune("run.sh", "--dry-run", "--json").json
+    assert said["run_seconds"] == 300
+    takes = [text for text in said["warnings"] if text.startswith("sbatch takes --")]
+    assert [text.split()[2] for text in takes] == ["--time", "--account", "--partition"]
+    assert "SBATCH_ACCOUNT in your environment, not from run.sh" in takes[1]
+    monkeypatch.setenv("SBATCH_PARTITION", "nope")
+    refused(cluster, cluster.tune("run.sh"), "'nope'")
+
+
+def test_the_cluster_that_the_script_names_is_asked(cluster) -> None:
+    cluster.set(cluster="c2")
+    cluster.write(SCRIPT.replace("--time=10", "--time=10 --clusters=c2"))
+    assert cluster.tune("run.sh", "--dry-run").code == 0
+    cluster.write(SCRIPT.replace("--time=10", "--time=10 -M c1,c2"))
+    refused(cluster, cluster.tune("run.sh"), "several clusters", "name one")
+
+
+def test_a_script_that_names_the_directory_in_which_it_is_tuned(cluster) -> None:
+    cluster.write(SCRIPT.replace("--time=10", f"--time=10 --chdir={cluster.work}/../work"))
+    assert cluster.tune("run.sh", "--dry-run").code == 0
 
 
 def test_a_partition_that_is_up_among_others(cluster) -> None:

@@ -57,6 +57,23 @@ def test_an_allocation_is_what_the_script_asks_for() -> None:
     assert (made.nodes, made.wall_seconds, made.name) == (2, 7200, "solve")
 
 
+def test_variables_of_sbatch_count_more_than_the_script(monkeypatch) -> None:
+    monkeypatch.setenv("SBATCH_ACCOUNT", "k02")
+    monkeypatch.setenv("SBATCH_TIMELIMIT", "5")
+    words = plan().allocation(request()).arguments
+    assert not [word for word in words if word.startswith("--account")]
+    assert words[-1].startswith("--time=")
+
+
+@pytest.mark.parametrize(
+    ("data", "name"), [(SCRIPT, "solve"), (b"#!/bin/sh\nsrun ./a\n", "run.sh")]
+)
+def test_a_run_sees_the_name_that_its_job_would_have(data, name, monkeypatch) -> None:
+    assert plan(data).allocation(request()).name == name
+    monkeypatch.setenv("SBATCH_JOB_NAME", "mine")
+    assert plan(data).allocation(request()).name == "mine"
+
+
 def test_a_burst_buffer_has_an_allocation_of_its_own() -> None:
     jobs = plan(ask=TierRequest(stage_in=Path("/in"), stage_out=Path("/out")))
     one, two = (jobs.allocation(request(burst_buffer_nodes=n)) for n in (1, 2))

@@ -22,6 +22,24 @@ def test_a_job_pends_long(jobs):
     assert (request.directory / "ran").exists()
 
 
+@pytest.mark.parametrize(
+    ("reason", "means"),
+    [
+        ("PartitionConfig", "no such nodes"),
+        ("ReqNodeNotAvail, UnavailableNodes:n[1-2]", "sinfo -R"),
+        ("AssocMaxJobsLimit", "when others have ended"),
+        ("JobHeldUser", "scontrol release"),
+    ],
+)
+def test_what_a_long_wait_is_for_is_said(jobs, reason, means):
+    jobs.fake.set(hold=True, reason=reason)
+    handle = jobs.launcher.submit(jobs.runs.shell(":"))
+    assert not jobs.launcher.wait(handle, 0.5)
+    said = jobs.launcher.describe(handle)
+    assert said.startswith(f"job {handle.data['job_id']} pends: {reason} (")
+    assert means in said
+
+
 def test_a_pending_job_is_cancelled_without_a_run(jobs):
     jobs.fake.set(hold=True)
     request = jobs.runs.shell("touch ran")

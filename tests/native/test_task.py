@@ -192,6 +192,20 @@ def test_the_program_is_looked_for_along_the_path_that_it_gets(
     assert run(task, file, "mine").stdout == b"mine\n"
 
 
+def test_a_program_in_the_working_directory_is_found_last_as_srun_does(
+    task: Path, file: Path, tmp_path: Path
+) -> None:
+    write_task_file(file, {})
+    for name in ("solve", "true"):
+        (tmp_path / name).write_text('#!/bin/sh\necho "here: $*"\n')
+        (tmp_path / name).chmod(0o700)
+    assert run(task, file, "solve", "a b", cwd=tmp_path).stdout == b"here: a b\n"
+    assert run(task, file, "true", cwd=tmp_path).stdout == b""
+    (tmp_path / "solve").chmod(0o600)
+    done = run(task, file, "solve", cwd=tmp_path)
+    assert (done.returncode, done.stderr[:27]) == (126, b"stripewise-task: solve: Per")
+
+
 # ---- what goes wrong ---------------------------------------------------------------------------
 
 

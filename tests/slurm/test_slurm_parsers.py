@@ -21,6 +21,8 @@ JOB = (
     "Dependency=(null) Requeue=1 ExitCode=0:15 NodeList=n[1-2] NumNodes=2-2 Comment=a b"
 )
 
+POLICY = "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)"
+
 
 def record(*fields):
     return "\x1e" + "\x1f".join(fields) + "\n"
@@ -114,7 +116,15 @@ def test_times_have_an_inverse(days, hours, minutes, seconds):
         ("Requested time limit is invalid (missing or exceeds some limit)", "-t"),
         ("Burst Buffer request invalid", "show burst"),
         ("AssocGrpCPUMinutesLimit", "used up"),
-        ("Job violates accounting/QOS policy (job submit limit, user's size)", "at a time"),
+        ("AssocGrpBillingMinutes", "used up"),
+        (f"AssocGrpGRESMinutes\nsbatch: error: {POLICY}", "used up"),
+        (POLICY, "at a time"),
+        (f"AssocMaxSubmitJobLimit\nsbatch: error: {POLICY}", "at a time"),
+        ("AssocGrpSubmitJobsLimit", "at a time"),
+        ("AssocGrpCPURunMinutesLimit", "at a time"),
+        (f"QOSMaxWallDurationPerJobLimit\nsbatch: error: {POLICY}", "-t"),
+        ("User's group not permitted to use this partition", "you may use"),
+        ("Requested reservation is invalid", "--reservation"),
         ("Requested node configuration is not available", "partition"),
     ],
 )
@@ -129,15 +139,41 @@ def test_the_controller_is_away():
         "sbatch: error: Batch job submission failed: Unable to contact slurm controller"
     )
     assert is_away("slurm_load_jobs error: Socket timed out on send/recv operation")
+    assert is_away("sbatch: error: Munge encode failed: Failed to access /run/munge: No such file")
     assert not is_away("Invalid account")
 
 
-def test_reasons_that_do_not_pass():
-    assert starts_never("AssocGrpCPUMinutesLimit")
-    assert starts_never("launch failed requeued held")
-    assert starts_never("burst_buffer/datawarp: setup: x")
-    assert not starts_never("Priority")
-    assert not starts_never("BurstBufferResources")
+def test_what_nobody_knows_has_a_remedy_too():
+    assert "a word; see whether sbatch --test-only" in str(refused(" "))
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "AssocGrpCPUMinutesLimit", "AssocGrpNodeMinutes", "AssocGrpGRESMinutes",
+        "QOSGrpBillingMinutes", "AssocMaxBillingMinutesPerJob", "QOSMaxCpuPerJobLimit",
+        "QOSMaxGRESPerNode", "QOSMinGRES", "PartitionTimeLimit", "ReservationDeleted",
+        "launch failed requeued held", "burst_buffer/datawarp: setup: x",
+    ],
+)  # fmt: skip
+def test_reasons_that_do_not_pass(reason):
+    assert starts_never(reason)
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "Priority", "Resources", "Licenses", "BurstBufferResources", "AssocMaxJobsLimit",
+        "AssocGrpCPURunMinutesLimit", "QOSGrpNodeLimit", "QOSMaxCpuPerUserLimit", "JobHeldUser",
+        "ReqNodeNotAvail, UnavailableNodes:n[1-2]", "PartitionDown",
+    ],
+)  # fmt: skip
+def test_reasons_that_pass(reason):
+    assert not starts_never(reason)
+
+
+def test_a_job_that_another_cluster_of_the_federation_took_has_not_ended():
+    assert not JobState.REVOKED.ended
 
 
 def test_long_texts_are_cut_in_the_middle():

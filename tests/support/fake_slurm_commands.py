@@ -76,13 +76,20 @@ def srun(words, settings):
 def sbatch(words, settings):
     if settings.get("refuse"):
         fail(settings["refuse"])
+    most = settings.get("most_jobs", 1000)
+    if sum(job["state"] not in ENDED for job in jobs()) >= most:
+        fail(
+            "sbatch: error: QOSMaxSubmitJobPerUserLimit\n"
+            "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy "
+            "(job submit limit, user's size and/or time limits)"
+        )
     options = dict(word[2:].partition("=")[::2] for word in words if word.startswith("--"))
     number = max([job["id"] for job in jobs()], default=100) + 1
     job = {
         "id": number,
         "words": words,
         "name": options["job-name"],
-        "output": options["output"].replace("%%", "%"),
+        "output": output_path(options["output"]),
         "script": words[-1],
         "state": "PENDING",
         "reason": settings.get("reason", "Priority"),
@@ -100,10 +107,21 @@ def sbatch(words, settings):
     )
     if settings.get("silent"):  # it was taken, but the answer is lost
         fail("sbatch: error: Batch job submission failed: Socket timed out on send/recv operation")
-    print(number)
+    print(f"{number};{settings['cluster']}" if settings.get("cluster") else number)
+
+
+def output_path(pattern):
+    """Return what Slurm makes of --output, but for patterns."""
+    if "\\" in pattern:
+        return re.sub(r"\\(.)", r"\1", pattern)
+    if "%" in pattern.replace("%%", ""):
+        fail("the path of the output has a pattern")
+    return pattern.replace("%%", "%")
 
 
 def squeue(words, settings):
+    if f"--clusters={settings.get('cluster')}" not in words and settings.get("cluster"):
+        return
     for job in jobs():
         if not (job["state"] in ENDED and settings.get("forget")):
             fields = (str(job["id"]), job["state"], "1", "n1", job["name"], job["reason"])
@@ -122,6 +140,8 @@ def sacct(words, settings):
 def scontrol(words, settings):
     if words[0] == "listpids":
         return
+    if f"--clusters={settings.get('cluster')}" not in words and settings.get("cluster"):
+        fail("slurm_load_jobs error: Invalid job id specified")
     if words[-1] in ("partition", "burst", "config"):
         return print(settings.get(words[-1], SHOWN[words[-1]]))
     number = int(words[-1]) if words[-1].isdigit() else 0
@@ -132,6 +152,8 @@ def scontrol(words, settings):
 
 
 def scancel(words, settings):
+    if f"--clusters={settings.get('cluster')}" not in words and settings.get("cluster"):
+        return
     for word in words:
         if word.isdigit() and read(f"job-{word}.json"):
             write(f"do-{word}", {"do": "cancel"})

@@ -171,7 +171,7 @@ class Agent:
             "order": self.order,
             "ended": self.ended,
             "served": self.served,
-            "said": {number: text[:300] for number, text in list(self.said.items())[-5:]},
+            "said": {number: text[:250] for number, text in list(self.said.items())[-2:]},
             "alive_seconds": round(time.monotonic() - self.begun, 3),
         }
 

@@ -300,8 +300,12 @@ def record_interrupted(order: dict[str, Any], reason: str) -> None:
 
 
 def unseen(order: dict[str, Any]) -> str:
-    """Return which directory of an order is not on this node; "" if all are."""
+    """Return what of an order is not on this node, in words; "" if all is."""
+    node = f"the compute node {os.uname().nodename} does not see"
     for name in ("record_directory", "directory"):
         if not os.path.isdir(str(order[name])):
-            return f"the compute node {os.uname().nodename} does not see {order[name]}"
+            return f"{node} {order[name]}"
+    for path in order.get("libraries", ()):
+        if not os.path.isfile(str(path)):
+            return f"{node} the runtime library {path}"
     return ""

@@ -19,6 +19,7 @@ from stripewise.launch._base import RunRequest
 from stripewise.launch._job_plan import Allocation, JobPlan, Stage, time_text
 from stripewise.model import Configuration, JobSettings
 from stripewise.runtime import cray_variables
+from stripewise.slurm import options_of_variables
 from stripewise.tiers import Pool, Tier, TierRequest
 
 HINTS_VARIABLE = "MPICH_MPIIO_HINTS"
@@ -103,7 +104,7 @@ class ScriptJobs(JobPlan):
             directives=lines,
             nodes=self.nodes_of(job),
             wall_seconds=self.allocation_seconds or self.wall_seconds,
-            name=self.script.resources.job_name or "",
+            name=self._job_name(),
         )
         self._latest[shared] = made
         return made
@@ -199,6 +200,11 @@ class ScriptJobs(JobPlan):
             found["nodes"] = str(self.nodes_of(job))
         return found
 
+    def _job_name(self) -> str:
+        """Return the name that sbatch would give the job of the script."""
+        said = self.script.resources.job_name or self.script.name
+        return options_of_variables(os.environ).get("job-name", said)
+
     def _of_array(self) -> dict[str, str]:
         """Return what tells the script that it is the first element of its array."""
         first = re.match(r"\d+", self.script.resources.array or "")
@@ -208,6 +214,7 @@ class ScriptJobs(JobPlan):
         """Return the options of sbatch for the compute nodes."""
         changed = self.compute_options(job)
         drop = {*NOT_SUBMITTED, *changed, *(("nodes",) if changed else ())}
+        drop |= options_of_variables(os.environ).keys()  # sbatch heeds these, not the script
         words = [f"--{name}={number}" for name, number in changed.items()]
         seconds = self.allocation_seconds or self.wall_seconds
         if seconds is not None:

@@ -17,7 +17,7 @@ from stripewise.launch._slurm_places import NAME, Place, Places
 from stripewise.launch._slurm_spool import Spool
 from stripewise.launch._slurm_watch import Watch
 from stripewise.runtime import Runtime
-from stripewise.slurm import Slurm, SlurmError, one_line
+from stripewise.slurm import Slurm, SlurmError, one_line, why_it_waits
 
 IDLE_SECONDS = 120.0
 """An allocation ends so long after the tuner died, once its run has ended."""
@@ -89,9 +89,9 @@ class SlurmLauncher(Launcher):
         status = self.slurm.known(spool.job_id)
         if status is None or not status.state.waiting:
             return f"job {spool.job_id} was submitted"
-        return f"job {spool.job_id} pends" + (
-            f": {one_line(status.reason)}" if status.reason else ""
-        )
+        reason, means = one_line(status.reason), why_it_waits(status.reason)
+        why = f": {reason}" + (f" ({means})" if means else "") if reason else ""
+        return f"job {spool.job_id} pends{why}"
 
     # -- submission --------------------------------------------------------------------------
 
@@ -179,6 +179,9 @@ class SlurmLauncher(Launcher):
         self._watch.end_lost(handle, place, "cancelled")
 
     def _poll_quietly(self, handle: Handle) -> bool:
+        spool = self._runs.spool(handle)
+        if spool is not None and not (spool.closed or spool.job_id or spool.agent()):
+            return False  # a look at it would submit its job
         try:
             return self.poll(handle)
         except SlurmError:

@@ -51,6 +51,7 @@ def make_order(
         "record_directory": portable(str(record)),
         "timeout_seconds": allocation.limit_of_run(request.timeout_seconds),
         "umask": umask(),
+        "libraries": [portable(str(path)) for path in _libraries(runtime, words)],
         "stage": None
         if stage is None
         else {
@@ -62,3 +63,8 @@ def make_order(
         },
         **changes,
     }
+
+
+def _libraries(runtime: Runtime | None, task_words: tuple[str, ...]) -> list[str]:
+    """Return the files of the runtime without which the run would fail, or not be seen."""
+    return [*task_words[:1], str(runtime.core)] if runtime is not None else []

@@ -15,11 +15,21 @@ from typing import Any
 from stripewise.launch import _agent_files as files
 from stripewise.launch._job_plan import Allocation
 from stripewise.launch._slurm_spool import NAME_PREFIX, Spool
-from stripewise.slurm import JobState, JobStatus, Slurm, SlurmAwayError, SlurmError
+from stripewise.slurm import (
+    JobState,
+    JobStatus,
+    Slurm,
+    SlurmAwayError,
+    SlurmError,
+    SubmissionError,
+    is_limit_of_jobs,
+)
 
 BEAT_SECONDS = 2.0
 CLOSE_SECONDS = 10.0
 """Agents that were told to end have so long before their jobs are cancelled."""
+ROOM_SECONDS = 60.0
+"""A job that a limit on jobs refuses is tried again for so long, if the study had others."""
 _WANTS_BURST_BUFFER = "BurstBufferResources"
 _LIMITS = ("Assoc", "QOS")
 """So begin the reasons of jobs that would exceed a limit for all jobs of a user together."""
@@ -117,6 +127,7 @@ class Pool:
 
     def _know(self, spool: Spool) -> None:
         self._spools[spool.path] = spool
+        self.slurm.cluster = self.slurm.cluster or spool.cluster
         self.use(spool)
         if self._beating is None:
             self._beating = threading.Thread(
@@ -143,7 +154,8 @@ class Pool:
     def submit(self, spool: Spool) -> None:
         """Submit the job of an allocation, once; look for it first if that is not sure.
 
-        A controller that is away now is asked again at the next call.
+        A controller that is away now is asked again at the next call, and so is one that
+        refuses the job while another one of this study still counts.
 
         Raises:
             SubmissionError: The job is refused.
@@ -160,10 +172,24 @@ class Pool:
                     spool.job_id = found.job_id
                     return
             spool.find_after = self.slurm.looks
-            spool.job_id = self.slurm.submit(spool.arguments, spool.script, self.folder)
-            spool.submitted_at = time.monotonic()
+            number = self.slurm.submit(spool.arguments, spool.script, self.folder)
+            spool.submitted(number, self.slurm.cluster)
         except SlurmAwayError as error:
             self.slurm.trouble = str(error)
+        except SubmissionError as error:
+            if not (is_limit_of_jobs(str(error)) and self._may_get_room(spool)):
+                raise
+            self.slurm.trouble = str(error)
+
+    def _may_get_room(self, spool: Spool) -> bool:
+        """Give back what waits for orders; False if a limit on jobs does not yield to that."""
+        others = [other for other in self._spools.values() if other.job_id]
+        for other in others:
+            if other.is_idle:
+                self.give_back(other)
+        now = time.monotonic()
+        spool.refused_at = spool.refused_at or now
+        return bool(others) and now - spool.refused_at < ROOM_SECONDS
 
     def status(self, spool: Spool) -> JobStatus | None:
         """Return what Slurm said of a job last; ask if that is due.  Never waits."""
@@ -198,7 +224,8 @@ class Pool:
         with suppress(OSError):
             spool.stop()
         if spool.agent() is None:
-            self.cancel([spool])
+            if spool.job_id or self._sure(spool):
+                self.cancel([spool])
             spool.close()
 
     def make_way(self, reason: str) -> None:

@@ -27,6 +27,10 @@ _AGENT_FILES = (
     "_staging.py", "_supervise.py",
 )  # fmt: skip
 _OUTPUT = "job.out"
+LEAST_PYTHON = (3, 9)
+"""Of the agent: os.waitstatus_to_exitcode, os.pidfd_open."""
+_PYTHONS = ("python3", *(f"python3.{minor}" for minor in range(14, 8, -1)))
+"""Names on a node: that of an older system is too old (3.6), and newer ones lie beside it."""
 STALE_SECONDS = 15.0
 """An agent whose heart has not beaten for so long is asked after."""
 
@@ -54,6 +58,7 @@ class Spool:
         self._changed_at = time.monotonic()
         self.dead_since: float | None = None
         self.find_after = -1
+        self.refused_at: float | None = None
         self.submitted_at = time.monotonic()
 
     @classmethod
@@ -117,6 +122,17 @@ class Spool:
     def job_id(self, number: int) -> None:
         self._state["job_id"] = number
         self.save()
+
+    @property
+    def cluster(self) -> str:
+        """To which it was submitted, by its name; "": this host's own, or not yet known."""
+        return str(self._state.get("cluster", ""))
+
+    def submitted(self, number: int, cluster: str) -> None:
+        """Note the number of the job, and the cluster that has it."""
+        self._state["cluster"] = cluster
+        self.submitted_at = time.monotonic()
+        self.job_id = number
 
     @property
     def closed(self) -> bool:
@@ -271,17 +287,21 @@ class Spool:
 def batch_script(allocation: Allocation, agent: Path, spool: Path) -> str:
     """Return the script of a job: directives, then the agent.
 
-    The tuner's Python is taken where the node has it, otherwise the node's own.
+    The tuner's Python is taken where the node has it, otherwise one of the node's own.
     """
     quote = shlex.quote
     words = f"-I -S -X utf8 {quote(str(agent))} {quote(str(spool))}"
+    pythons = " ".join([quote(sys.executable or "python3"), *_PYTHONS])
     lines = [
         "#!/bin/sh",
         *allocation.directives,
         "umask 077",
-        f"python={quote(sys.executable or 'python3')}",
-        '"$python" -I -S -c "" 2>/dev/null || python=python3',
-        f'exec "$python" {words}',
+        f"check='import sys; sys.exit(sys.version_info < {LEAST_PYTHON})'",
+        f"for python in {pythons}; do",
+        f'    "$python" -I -S -c "$check" 2>/dev/null && exec "$python" {words}',
+        "done",
+        'echo "no Python 3.9 or later here: $(python3 -V 2>&1)" >&2',
+        "exit 1",
     ]
     return "\n".join(lines) + "\n"
 
@@ -305,5 +325,10 @@ def _copy_agent(folder: Path) -> Path:
 
 
 def _no_pattern(path: Path) -> str:
-    """Return a path for --output, in which "%" begins a pattern."""
-    return str(path).replace("%", "%%")
+    """Return a path for --output, in which "%" begins a pattern.
+
+    With a backslash in it there are no patterns, and each one is taken off the character behind it
+    (seen: Slurm 22.05).
+    """
+    text = str(path)
+    return text.replace("\\", "\\\\") if "\\" in text else text.replace("%", "%%")

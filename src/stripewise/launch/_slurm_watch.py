@@ -22,6 +22,12 @@ SETTLE_SECONDS = 2.0
 _AGAIN = ("time", "idle", "hold", "stop", "done", "lost")
 """Reasons of an agent's end after which an order that it did not begin goes to another one."""
 
+_IN_SIGHT = {
+    False: "keep the study on storage that compute nodes see, with --study-dir",
+    True: "build it on storage that compute nodes see: STRIPEWISE_RUNTIME_DIR=DIR stripewise "
+    "runtime build, and begin anew with that variable set",
+}
+
 
 class Watch:
     """Looks at runs by their spools, and asks Slurm where these are silent.
@@ -72,11 +78,12 @@ class Watch:
         status = self.places.pool.status(spool)
         if status is None:
             return False
-        if status.state is JobState.PENDING and starts_never(status.reason):
-            remedy, reason = remedy_of(status.reason), one_line(status.reason)
+        reason = "ReservationDeleted" if status.state is JobState.RESV_DEL_HOLD else status.reason
+        if status.state.waiting and starts_never(reason):
+            remedy, reason = remedy_of(reason), one_line(reason)
             self.problems[handle.run_id] = StudyError(
                 f"job {spool.job_id} will not start ({reason}); "
-                + (remedy or "see squeue --start, then begin anew")
+                + (remedy or "correct what it asks for, then begin anew")
             )
             self.places.pool.cancel([spool])
             spool.close()
@@ -117,7 +124,7 @@ class Watch:
                 text = f"{said}; make room there, then go on with --resume"
                 self.problems[handle.run_id] = StorageError(text)
             else:
-                remedy = "keep the study on storage that compute nodes see, with --study-dir"
+                remedy = _IN_SIGHT["runtime library" in said]
                 self.problems[handle.run_id] = StudyError(f"{said}; {remedy}")
         return True
 
@@ -148,7 +155,7 @@ def _why_no_agent(spool: Spool, status: JobStatus, said: str) -> str:
     if said:
         return (
             f"job {status.job_id} ended ({status.state}) before its agent began: {said}; compute "
-            "nodes need python3, and must see the directory of the study"
+            "nodes need Python 3.9 or later, and must see the directory of the study"
         )
     return (
         f"job {status.job_id} ended ({status.state}) and left no output: compute nodes do not "

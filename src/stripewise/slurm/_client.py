@@ -35,6 +35,7 @@ class Slurm:
         limiter: Counts and bounds the requests; by default that of this process.
         trouble: What the last look at the queue failed with; "" if it went well.
         looks: How often the queue was looked at with success.
+        cluster: To which jobs go, by its name; "": this host's own.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Slurm:
         self._missing: dict[int, list[str]] = {}
         self._mine: tuple[JobStatus, ...] = ()
         self._accounting: bool | None = None
-        self._cluster = ""
+        self.cluster = ""
         self._said: dict[str, str] = {}
 
     @property
@@ -99,7 +100,7 @@ class Slurm:
         match = _PARSABLE.search(said)
         if match is None:
             raise SlurmError(f"sbatch did not say the number of the job: {said.strip()[:200]!r}")
-        self._cluster = match[2] or self._cluster
+        self.cluster = match[2] or self.cluster
         return int(match[1])
 
     def look(self, jobs: Collection[int]) -> Mapping[int, JobStatus]:
@@ -211,7 +212,7 @@ class Slurm:
             self._settle(JobStatus(job, JobState.LOST))
 
     def _on_cluster(self) -> list[str]:
-        return [f"--clusters={self._cluster}"] if self._cluster else []
+        return [f"--clusters={self.cluster}"] if self.cluster else []
 
     # -- the cluster -------------------------------------------------------------------------
 
@@ -224,12 +225,12 @@ class Slurm:
         return parse_config(self._show("config"))
 
     def partitions(self) -> tuple[Partition, ...]:
-        """Return the partitions, asked once.
+        """Return the partitions, hidden ones too, asked once.
 
         Raises:
             SlurmError: They cannot be asked.
         """
-        return tuple(map(partition, parse_records(self._show("partition", "-o"))))
+        return tuple(map(partition, parse_records(self._show("partition", "-a", "-o"))))
 
     def show_burst(self) -> str:
         """Return what `scontrol show burst` says, asked once.

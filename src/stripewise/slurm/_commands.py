@@ -18,9 +18,8 @@ from stripewise.slurm._errors import (
     one_line,
 )
 from stripewise.slurm._limiter import RateLimiter
+from stripewise.slurm._variables import for_command
 
-_KEPT = frozenset({"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"})
-_CHANGES_OUTPUT = ("SQUEUE_", "SACCT_", "SCANCEL_", "SCONTROL_", "SLURM_TIME_FORMAT")
 _ACTIONS = ("sbatch", "scancel")
 
 
@@ -39,14 +38,9 @@ class Commands:
         self.timeout_seconds = timeout_seconds
         self._environment = environment
 
-    def environment(self) -> dict[str, str]:
-        """Return what the commands get: not what changes their output, or is of an outer job."""
-        given = os.environ if self._environment is None else self._environment
-        return {
-            name: text
-            for name, text in given.items()
-            if name in _KEPT or not name.startswith(("SLURM_", *_CHANGES_OUTPUT))
-        }
+    def environment(self, command: str) -> dict[str, str]:
+        """Return what a command gets: not what changes its output, or is of an outer job."""
+        return for_command(command, os.environ if self._environment is None else self._environment)
 
     def find(self, command: str) -> str:
         """Return the path of a command.
@@ -54,7 +48,7 @@ class Commands:
         Raises:
             SlurmMissingError: It is not on PATH.
         """
-        found = shutil.which(command, path=self.environment().get("PATH"))
+        found = shutil.which(command, path=self.environment(command).get("PATH"))
         if found is None:
             raise SlurmMissingError(
                 f"there is no {command} on PATH: this host has no Slurm; start Stripewise on a "
@@ -78,7 +72,7 @@ class Commands:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=self.timeout_seconds,
-                env=self.environment(),
+                env=self.environment(command),
                 cwd=directory,
                 umask=0o077,  # a job gets it from sbatch
                 start_new_session=True,  # Ctrl-C or a lost terminal must not cut a submission

@@ -35,6 +35,7 @@ class JobState(StrEnum):
     BOOT_FAIL = "BOOT_FAIL"
     DEADLINE = "DEADLINE"
     REVOKED = "REVOKED"
+    """It runs on another cluster of a federation: nothing has ended."""
     LOST = "LOST"
     """No command of Slurm knows the job any more."""
     UNKNOWN = "UNKNOWN"
@@ -55,7 +56,7 @@ _ENDED = frozenset(
     {
         JobState.COMPLETED, JobState.FAILED, JobState.CANCELLED, JobState.TIMEOUT,
         JobState.NODE_FAIL, JobState.PREEMPTED, JobState.OUT_OF_MEMORY, JobState.BOOT_FAIL,
-        JobState.DEADLINE, JobState.REVOKED, JobState.STAGE_OUT, JobState.LOST,
+        JobState.DEADLINE, JobState.STAGE_OUT, JobState.LOST,
     }
 )  # fmt: skip
 _WAITING = frozenset(

@@ -39,6 +39,8 @@ def allocation_seconds(
         )
     if wanted is None and jobs.wall_seconds is not None:
         wanted = jobs.wall_seconds * (1 if job.per_run else RUNS_OF_AN_ALLOCATION)
+        if options.node_hours is not None:  # accounts are asked for all of it beforehand
+            wanted = min(wanted, _whole_minutes(3600 * options.node_hours / jobs.nodes))
     if wanted is not None:
         wanted = max(wanted, _least_seconds(options, jobs))
     if wanted is None or most is None:
@@ -47,8 +49,13 @@ def allocation_seconds(
 
 
 def _least_seconds(options: StudyOptions, jobs: ScriptJobs) -> float:
-    """Return the least time limit of an allocation, in whole minutes as Slurm has them."""
-    return ceil(least_wall_seconds(_run_seconds(options, jobs)) / 60) * 60.0
+    """Return the least time limit of an allocation."""
+    return _whole_minutes(least_wall_seconds(_run_seconds(options, jobs)))
+
+
+def _whole_minutes(seconds: float) -> float:
+    """Return a time limit as Slurm has it."""
+    return ceil(seconds / 60) * 60.0
 
 
 def _run_seconds(options: StudyOptions, jobs: ScriptJobs) -> float | None:

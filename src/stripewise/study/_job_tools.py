@@ -9,8 +9,9 @@ from dataclasses import replace
 from functools import partial
 
 from stripewise.errors import StripewiseError, StudyError, UsageError
+from stripewise.jobs import Changes, rewrite
 from stripewise.launch import Launcher, SlurmLauncher
-from stripewise.model import JobFigures, RunRole, StudyResult
+from stripewise.model import JobFigures, JobSettings, RunRole, StudyResult
 from stripewise.policy import load_policy
 from stripewise.runtime import Runtime
 from stripewise.slurm import Slurm
@@ -47,7 +48,8 @@ def with_prepared(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
     """Return the options with what a look at the script and the cluster has shown.
 
     Raises:
-        UsageError: The script does not say how many ranks there are, and has to.
+        UsageError: The script does not say how many ranks there are, and has to, or cannot be
+            changed as trials would.
     """
     assert options.job is not None
     job = replace(
@@ -62,7 +64,25 @@ def with_prepared(options: StudyOptions, prepared: PreparedJob) -> StudyOptions:
     if prepared.jobs.own is not None:
         # It goes to the burst buffer by itself, where the small files would be missing.
         options = replace(options, exclude=(*options.exclude, FILES))
-    return _with_resources(options, prepared) if job.resources else options
+    if job.resources:
+        options = _with_resources(options, prepared)
+    _check_rewritten(options, prepared)
+    return options
+
+
+def _check_rewritten(options: StudyOptions, prepared: PreparedJob) -> None:
+    """Refuse a script into which a trial could not be written, before anything is submitted.
+
+    Raises:
+        UsageError: What cannot be written, as ranks of a heterogeneous job.
+    """
+    settings = JobSettings(
+        ranks=min(options.ranks, default=None),
+        ranks_per_node=min(options.ranks_per_node, default=None),
+        threads=max(options.threads, default=None),
+    )
+    changes = Changes(wrap=("stripewise-task",), step=prepared.launch.number, job=settings)
+    rewrite(prepared.jobs.script, changes)
 
 
 def _hybrid(job: JobOptions, prepared: PreparedJob) -> str:

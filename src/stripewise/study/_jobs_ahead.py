@@ -137,7 +137,7 @@ def _assumed(prepared: PreparedJob) -> ProgramFacts:
     ranks = prepared.launch.ranks or said.ranks or jobs.nodes * (said.ranks_per_node or 1)
     return ProgramFacts(
         n_ranks=ranks,
-        n_hosts=jobs.nodes,
+        n_hosts=prepared.hosts,
         mpi_family="mpich",
         mpiio_implementation="romio",
         collective_bytes=_ASSUMED_BYTES,

@@ -94,7 +94,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
             workspace,
             storage=storage,
             striping=striping(options, known),
-            nodes=prepared.jobs.nodes if prepared else 1,
+            nodes=prepared.hosts if prepared else 1,
             burst_buffer_nodes=prepared.own_nodes if prepared else 0,
             job=evidence,
         ),

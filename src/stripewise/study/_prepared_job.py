@@ -22,8 +22,15 @@ from stripewise.jobs import (
     moves_to,
 )
 from stripewise.launch import ScriptJobs
-from stripewise.slurm import Partition, Slurm
+from stripewise.slurm import Slurm, options_of_variables
 from stripewise.study._allocation_time import allocation_seconds, too_short
+from stripewise.study._job_header import (
+    check_input,
+    cluster_of,
+    find_partition,
+    overridden,
+    wall_seconds_of,
+)
 from stripewise.study._job_moves import check_place, where_unclear
 from stripewise.study._job_tier import (
     asked_of_tier,
@@ -34,7 +41,7 @@ from stripewise.study._job_tier import (
 )
 from stripewise.study._options import StudyOptions
 from stripewise.study._tuned_script import results_place
-from stripewise.text import printable
+from stripewise.text import plural, printable
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,11 @@ class PreparedJob:
         if jobs.own is None or jobs.pool is None:
             return 0
         return jobs.own.nodes or jobs.tier.nodes_of(jobs.own.capacity_bytes, jobs.pool)
+
+    @property
+    def hosts(self) -> int:
+        """Compute nodes of the tuned program; those of a part of a job are seen in its runs."""
+        return 1 if self.jobs.script.resources.is_heterogeneous else self.jobs.nodes
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -116,8 +128,11 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
             "script that it submits"
         )
     launch = script.certain_launch(job.step)
+    check_input(script)
     slurm.check()
-    partition = _partition(script, slurm)
+    given = options_of_variables(os.environ)
+    slurm.cluster = cluster_of(script, given)
+    partition = find_partition(script, slurm, given, _first_nodes(script, launch))
     tier, pools, own = tier_of_job(script, job, slurm)
     if again:
         pools = tuple(replace(pool, free_bytes=pool.total_bytes) for pool in pools)
@@ -138,39 +153,22 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         own=own,
         ask=ask,
         nodes=_nodes(script, launch),
-        wall_seconds=_wall_seconds(script, partition),
+        wall_seconds=wall_seconds_of(script, partition, given),
         moved=moves_to(script.moves, Lead.NAMED, here, os.environ, ours),
     )
     jobs = replace(jobs, allocation_seconds=allocation_seconds(options, jobs, partition))
     return PreparedJob(jobs, launch, node_ladder(job, jobs, pools), _warnings(options, jobs))
 
 
-def _partition(script: JobScript, slurm: Slurm) -> Partition | None:
-    """Return the partition that the script names, or the default one.
-
-    Raises:
-        UsageError: There is none of that name, or it starts no jobs.
-    """
-    wanted = [name for name in (script.resources.partition or "").split(",") if name]
-    known = slurm.partitions()
-    there = ", ".join(one.name for one in known)
-    for name in wanted:
-        if name not in [one.name for one in known]:
-            raise UsageError(
-                f"{script.name}: there is no partition {printable(name)!r}; there are {there}"
-            )
-    found = [one for one in known if (one.name in wanted if wanted else one.is_default)]
-    if found and not any(one.is_up for one in found):
-        names = ", ".join(one.name for one in found)
-        raise UsageError(
-            f"{script.name}: partition {names} starts no jobs now: choose another of {there}, or "
-            "wait"
-        )
-    return next((one for one in found if one.is_up), None)
-
-
 def _nodes(script: JobScript, launch: LaunchLine) -> int:
-    """Return the compute nodes of a run, as far as the script says."""
+    """Return the compute nodes of a run, as far as the script says; of all parts of its job."""
+    others = max((option.component for option in script.options), default=0)
+    return _first_nodes(script, launch) + sum(
+        _nodes_of_part(script, part) for part in range(1, others + 1)
+    )
+
+
+def _first_nodes(script: JobScript, launch: LaunchLine) -> int:
     said = script.resources
     if said.nodes:
         return said.nodes
@@ -178,19 +176,34 @@ def _nodes(script: JobScript, launch: LaunchLine) -> int:
     return ceil(ranks / per_node) if ranks and per_node else 1
 
 
-def _wall_seconds(script: JobScript, partition: Partition | None) -> float | None:
-    """Return the time limit of a run: the script's, or the partition's for jobs without one."""
-    if script.resources.wall_seconds is not None:
-        return float(script.resources.wall_seconds)
-    return partition.default_seconds if partition is not None else None
+def _nodes_of_part(script: JobScript, part: int) -> int:
+    """Return the nodes of a further part of a heterogeneous job."""
+    said = {one.name: one.value or "" for one in script.options if one.component == part}
+    nodes, ranks, per_node = (
+        int(text) if (text := said.get(name, "").partition("-")[0]).isdecimal() else 0
+        for name in ("nodes", "ntasks", "ntasks-per-node")
+    )
+    return nodes or (ceil(ranks / per_node) if ranks and per_node else 1)
+
+
+def _unknown_nodes(script: JobScript, launch: LaunchLine) -> bool:
+    """Whether only Slurm will know how many nodes the ranks take."""
+    said = script.resources
+    ranks, per_node = said.ranks or launch.ranks, said.ranks_per_node or launch.ranks_per_node
+    return not said.nodes and not per_node and (ranks or 1) > 1
 
 
 def _warnings(options: StudyOptions, jobs: ScriptJobs) -> tuple[str, ...]:
-    script, found = jobs.script, []
+    script, found = jobs.script, list(overridden(jobs.script))
     if script.resources.array:
         found.append(f"{script.name} is an array of jobs: the first element is tuned")
     if jobs.wall_seconds is None:
         found.append(f"{script.name} has no time limit: give it one with #SBATCH --time")
+    if _unknown_nodes(script, script.launch(jobs.step)):
+        found.append(
+            f"{script.name} does not say how many nodes it takes, so that node-hours are those of "
+            f"{plural(jobs.nodes, 'node')}: give it #SBATCH --nodes"
+        )
     found += too_short(options, jobs)
     found += [
         f"{text}; it is measured as it is" for text in missing_cpus(script, os.environ, jobs.step)
