@@ -13,7 +13,7 @@ import pytest
 from stripewise.cli._job_script import NodeHours, is_job_script
 from stripewise.errors import RuntimeMissingError
 from stripewise.runtime import find_runtime
-from support.job_cluster import BURST, SCRIPT, JobCluster, Said, job_cluster
+from support.job_cluster import BURST, PERSISTENT, SCRIPT, JobCluster, Said, job_cluster
 
 HEAD = "#!/bin/bash\n#SBATCH --nodes=1 --time=10\n"
 OWN = "#DW jobdw type=scratch access_mode=striped capacity=2GiB\n"
@@ -58,8 +58,19 @@ def refused(cluster: JobCluster, said: Said, *words: str) -> str:
         (HEAD + OWN + "#DW stage_in type=directory source=/no/such destination=$DW_JOB_STRIPED/\n"
          + LAUNCH, ("/no/such", "no such directory")),
         (HEAD + OWN + "#DW stage_in type=file source=/a destination=$DW_JOB_STRIPED/a\n"
-         + LAUNCH, ("stage_in", "type=directory")),
-        (HEAD + "#DW persistentdw name=mine\n" + LAUNCH, ("persistent", "mine", "jobdw")),
+         + LAUNCH, ("stage_in", "/a", "absolute path")),
+        (HEAD + OWN + "#DW stage_in type=list source=/etc/passwd destination=$DW_JOB_STRIPED/a\n"
+         + LAUNCH, ("type=list", "type=file, type=directory")),
+        (HEAD + OWN + "#DW stage_in type=file source=/etc/passwd destination=$OTHER/a\n"
+         + LAUNCH, ("$OTHER", "$DW_JOB_STRIPED")),
+        (HEAD + OWN + "#DW stage_in type=file source=/etc/passwd destination=$DW_JOB_STRIPED/../a"
+         + "\n" + LAUNCH, ("copies what a study cannot",)),
+        (HEAD + OWN + "#DW persistentdw name=mine\n" + LAUNCH, ("mine`", "second burst buffer")),
+        (HEAD + "#DW persistentdw name=hers\n" + LAUNCH, ("'hers'", "there are none")),
+        (HEAD + "#BB create_persistent name=mine capacity=1GiB\n" + LAUNCH,
+         ("run.sh, line 3", "create_persistent name=mine", "job of its own")),
+        (HEAD + "#DW persistentdw name=mine\n#BB destroy_persistent name=mine\n" + LAUNCH,
+         ("run.sh, line 4", "destroy_persistent", "take it out")),
         (HEAD + OWN.replace("2GiB", "1TiB") + LAUNCH, ("pool wlm_pool", "has 8", "fewer")),
         (HEAD + OWN.replace("2GiB", "lots") + LAUNCH, ("lots",)),
         ("#!/usr/bin/python3\n#SBATCH --nodes=1\n", ("python", "shell script")),
@@ -136,6 +147,23 @@ DOWN = "PartitionName=work Default=YES MaxTime=1-00:00:00 State=DOWN TotalNodes=
         (("--tier", "datawarp"), {"burst": ""}, ("datawarp", "--granularity", "--tier none")),
         (("--tier", "directory"), {}, ("--tier directory", "--place '$TMPDIR'")),
         (("--tier", "directory", "--place", "/x/$A"), {}, ("--place '$TMPDIR'",)),
+        (("--persistent", "hers"), {"burst": BURST + PERSISTENT}, ("'hers'", "there are mine")),
+        (("--persistent", "hers"), {}, ("'hers'", "there are none")),
+        (
+            ("--persistent", "my-own"),
+            {"burst": ""},
+            ("my-own", "none has none", "--tier datawarp"),
+        ),
+        (
+            ("--persistent", "x", "--tier", "directory", "--place", "$BB"),
+            {},
+            ("directory has none",),
+        ),
+        (
+            ("--persistent", "mine", "--bb-nodes", "2"),
+            {"burst": BURST + PERSISTENT},
+            ("--bb-nodes", "has its nodes already"),
+        ),
         (("--bb-nodes", "9"), {}, ("9 nodes", "has 8", "fewer")),
         (("--bb-nodes", "5"), {}, ("5 nodes", "4 of 8 are free", "2 drained")),
         (("--bb-nodes", "0"), {}, ("--bb-nodes", "at least 1")),
@@ -386,6 +414,22 @@ def test_own_directives_decide_on_the_ladder(cluster) -> None:
     assert found["bb_nodes"] == [4]
     cluster.tune("run.sh", "--tier", "rabbit", "--dry-run").error("directives for datawarp")
     cluster.tune("run.sh", "--stage-in", "/tmp").error("stages by itself")
+
+
+def test_persistent_burst_buffers_have_their_nodes(cluster) -> None:
+    cluster.set(burst=BURST + PERSISTENT)
+    words = ("run.sh", "--dry-run", "--json")
+    found = cluster.tune(*words, "--persistent", "mine").json
+    assert (found["tier"], found["pool"], found["bb_nodes"]) == ("datawarp", "", [3])
+    assert found["warnings"] == []
+    cluster.write(HEAD + "#DW persistentdw name=mine\n" + LAUNCH)
+    assert cluster.tune(*words).json["bb_nodes"] == []
+    cluster.tune(*words, "--persistent", "mine").error("lines for a burst buffer of its own")
+    cluster.tune(*words, "--bb-capacity", "1GiB").error("has its nodes already")
+    cluster.tune(*words, "--stage-in", "/no/such").error("/no/such", "no such directory")
+    cluster.tune(*words, "--stage-in", "/tmp", "--stage-out", "/tmp").error("stages by itself")
+    assert cluster.tune(*words, "--stage-in", "/tmp").code == 0
+    assert cluster.tune(*words, "--tier", "rabbit").code == 0, "its line could be either's"
 
 
 def test_the_sites_own_lines(cluster) -> None:

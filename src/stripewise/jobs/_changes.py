@@ -25,6 +25,8 @@ class Changes:
         job: Ranks, ranks per node and threads go into the launch line, and into the #SBATCH
             options where these say them; its environment and its burst buffer are not used.
         directory: Name of an environment variable: the script goes to that directory first.
+        place: Directory below it, which is made and gone to; "": that directory itself.
+        stays: The place is made, and the script does not go there.
         exports: Environment variable to value, set before the first command of the script.
         notes: Comments for people.
     """
@@ -37,5 +39,7 @@ class Changes:
     options: Mapping[str, str | None] = field(default_factory=dict)
     job: JobSettings = field(default_factory=JobSettings)
     directory: str = ""
+    place: str = ""
+    stays: bool = False
     exports: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -23,6 +23,7 @@ from stripewise.jobs._script import JobScript
 from stripewise.text import printable
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=]")
 _RESOURCES = {
     "ranks": "ntasks",
@@ -135,10 +136,12 @@ def _commands(script: JobScript, changes: Changes) -> Iterator[bytes]:
     if changes.directory:
         # sh takes a variable that is not set for "", and stays where it is; csh ends by itself
         name = _checked_name(changes.directory)
-        form = (
-            f'cd "${name}" || exit 1' if script.kind == "csh" else f'cd "${{{name}:?}}" || exit 1'
-        )
-        yield _bytes(form)
+        top = f"${name}" if script.kind == "csh" else f"${{{name}:?}}"
+        there = f'"{top}/{_checked_place(changes.place)}"' if changes.place else f'"{top}"'
+        if changes.place:
+            yield _bytes(f"mkdir -p {there} || exit 1")
+        if not changes.stays:
+            yield _bytes(f"cd {there} || exit 1")
     yield from _exports(script.kind, changes.exports)
 
 
@@ -156,6 +159,14 @@ def _checked_name(name: str) -> str:
             "and _ only"
         )
     return name
+
+
+def _checked_place(place: str) -> str:
+    if not _PLACE.fullmatch(place):
+        raise UsageError(
+            f"{printable(place)!r} is no place below a directory: write letters, digits, - and _"
+        )
+    return place
 
 
 def _bytes(text: str) -> bytes:

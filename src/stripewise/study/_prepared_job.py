@@ -11,7 +11,14 @@ from math import ceil
 from pathlib import Path
 
 from stripewise.errors import UsageError
-from stripewise.jobs import JobScript, LaunchLine, OnTier, is_rewritten, missing_cpus
+from stripewise.jobs import (
+    JobScript,
+    LaunchLine,
+    OnTier,
+    is_rewritten,
+    missing_cpus,
+    place_of_script,
+)
 from stripewise.launch import ScriptJobs
 from stripewise.slurm import Partition, Slurm
 from stripewise.study._allocation_time import allocation_seconds, too_short
@@ -53,9 +60,9 @@ class PreparedJob:
     def own_nodes(self) -> int:
         """The burst-buffer nodes of the script as it is."""
         jobs = self.jobs
-        if jobs.own is None or jobs.pool is None:
-            return 0
-        return jobs.own.nodes or jobs.tier.nodes_of(jobs.own.capacity_bytes, jobs.pool)
+        if jobs.own is None or jobs.own.nodes or jobs.pool is None:
+            return jobs.own.nodes if jobs.own is not None else 0
+        return jobs.tier.nodes_of(jobs.own.capacity_bytes, jobs.pool)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -106,14 +113,15 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
     launch = script.launch(job.step)
     if not launch.program:
         raise UsageError(f"{script.name}, line {launch.first_line}: {launch.problem}")
+    script.check_persistent()
     slurm.check()
     partition = _partition(script, slurm)
-    tier, pools, own = tier_of_job(script, job, slurm)
+    tier, pools, own, base = tier_of_job(script, job, slurm)
     if again:
         pools = tuple(replace(pool, free_bytes=pool.total_bytes) for pool in pools)
     if own is not None:
-        check_own(script, own)
-    ask = asked_of_tier(job, own, tier, options.origin)
+        check_own(script, tier, own)
+    ask = asked_of_tier(job, base, tier, options.origin, is_own=own is not None)
     pool = checked_pool(job, ask, tier, pools, own, options.origin)
     jobs = ScriptJobs(
         script=script,
@@ -123,6 +131,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         pool=pool,
         own=own,
         ask=ask,
+        instead=job.stage_in if own is not None else "",
         nodes=_nodes(script, launch),
         wall_seconds=_wall_seconds(script, partition),
     )
@@ -198,6 +207,8 @@ def _unstaged(options: StudyOptions, jobs: ScriptJobs) -> str:
     path = Path(job.script)
     results = Path(job.stage_out) if job.stage_out else results_place(options.origin / path)
     request = replace(jobs.ask, nodes=jobs.ask.nodes or 1, stage_out=results)
+    if request.persistent:
+        request = replace(request, place=place_of_script(options.origin / path))
     if job.stage_in:
         request = replace(request, stage_in=Path(job.stage_in))
     left_out = {path.name, f"{path.stem}.tuned{path.suffix}", options.study_directory.name}
