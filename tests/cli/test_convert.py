@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from support.job_cluster import SCRIPT
+from support.job_cluster import BURST, PERSISTENT, SCRIPT
 from support.job_scripts import HOSTILE_NAMES
 
 SLIDE = """\
@@ -37,6 +38,7 @@ def run(path: Path, top: Path) -> list[str]:
     srun.write_text('#!/bin/sh\nprintf "%s|" "$PWD" "$@"\n')
     srun.chmod(0o755)
     environment = {"PATH": f"{top}/bin:/usr/bin:/bin", "DW_JOB_STRIPED": str(top / "bb")}
+    environment["DW_PERSISTENT_STRIPED_mine"] = str(top / "bb")
     done = subprocess.run(["bash", path], cwd=path.parent, env=environment, capture_output=True)
     assert done.returncode == 0, done
     assert not list(top.rglob("canary*"))
@@ -112,8 +114,11 @@ def test_nothing_is_replaced(cluster) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), ("--bb-nodes N, or --revert",)),
-        (("--revert", "--bb-nodes", "1"), ("--bb-nodes N, or --revert",)),
+        ((), ("--bb-nodes N, --persistent NAME, or --revert",)),
+        (("--revert", "--bb-nodes", "1"), ("--bb-nodes N, --persistent NAME, or --revert",)),
+        (("--persistent", "a", "--bb-nodes", "1"), ("--persistent NAME",)),
+        (("--persistent", "a b"), ("'a b'", "there are none")),
+        (("--persistent", "a", "--tier", "directory", "--place", "$A"), ("directory has none",)),
         (("--revert",), ("run.sh",)),
         (("--bb-nodes", "9"), ("9 nodes", "has 8")),
         (("--bb-nodes", "1", "--pool", "nope"), ("'nope'", "wlm_pool")),
@@ -143,6 +148,7 @@ def test_bad_requests(cluster, words, says) -> None:
         (b"\x7fELF\0", "NUL"),
         (b"echo\n", "#!/bin/bash"),
         (b"#!/bin/sh\n#DW persistentdw name=mine\nsrun ./a\n", "persistent"),
+        (b"#!/bin/sh\n#BB destroy_persistent name=x\nsrun ./a\n", "job of its own"),
         (b"#!/bin/sh\n#DW jobdw type=scratch capacity=lots\nsrun ./a\n", "lots"),
     ],
 )
@@ -173,6 +179,42 @@ def test_lines_of_its_own_get_another_number_of_nodes(cluster) -> None:
     assert "\n#DW stage_out type=directory source=$DW_JOB_STRIPED/r destination=/res\n" in out
     out = cluster.run("convert", "run.sh", "--bb-nodes", "0", "--print").out
     assert "\n#DW" not in out
+
+
+def test_a_persistent_burst_buffer(cluster, tmp_path) -> None:
+    (cluster.work / "in").mkdir()
+    words = ("--persistent", "mine", "--stage-in", f"{cluster.work}/in", "--stage-out", "/res")
+    said = cluster.run("convert", "run.sh", *words)
+    said.error("'mine'", "there are none")
+    cluster.set(burst=BURST + PERSISTENT)
+    cluster.run("convert", "run.sh", "--persistent", "hers").error("'hers'", "there are mine")
+    done = cluster.run("convert", "run.sh", *words)
+    assert done.code == 0, done
+    assert "files stay in $DW_PERSISTENT_STRIPED_mine/run-" in done.err
+    made = cluster.work / "run.bb.sh"
+    one, into, out = (line for line in made.read_text().splitlines() if line.startswith("#DW"))
+    assert one == "#DW persistentdw name=mine"
+    place = out.partition("source=")[2].partition(" ")[0]
+    assert re.fullmatch(r"\$DW_PERSISTENT_STRIPED_mine/run-[0-9a-f]{8}", place)
+    assert into.endswith(f"source={cluster.work}/in destination={place}")
+    assert out == f"#DW stage_out type=directory source={place} destination=/res"
+    there = run(made, tmp_path)[0]
+    assert there == place.replace("$DW_PERSISTENT_STRIPED_mine", f"{tmp_path}/bb")
+    assert cluster.run("convert", "--revert", "run.bb.sh", "--print").out == SCRIPT
+
+
+def test_a_persistent_burst_buffer_without_slurm(cluster, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin/nothing")
+    cluster.write(SLIDE.replace("/bin/bash", "/bin/csh"))
+    done = cluster.run("convert", "run.sh", "--persistent", "mine", "--print")
+    assert done.code == 0, done
+    out = done.out
+    assert '\nmkdir -p "$DW_PERSISTENT_STRIPED_mine/run-' in out
+    assert '\ncd "$DW_PERSISTENT_STRIPED_mine/run-' in out
+    words = ("--persistent", "my-own", "--tier", "rabbit", "--print")
+    out = cluster.run("convert", "run.sh", *words).out
+    assert "#DW persistentdw name=my-own\n" in out
+    assert '\ncd "$DW_PERSISTENT_my_own/run-' in out
 
 
 def test_the_sites_own_lines(cluster) -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from support.job_cluster import HEAD, LAUNCH, OWN, SCRIPT
+from support.job_cluster import BURST, HEAD, LAUNCH, OWN, PERSISTENT, SCRIPT
 
 
 def test_a_dry_run_submits_nothing(cluster) -> None:
@@ -110,6 +110,22 @@ def test_own_directives_decide_on_the_ladder(cluster) -> None:
     assert found["bb_nodes"] == [4]
     cluster.tune("run.sh", "--tier", "rabbit", "--dry-run").error("directives for datawarp")
     cluster.tune("run.sh", "--stage-in", "/tmp").error("stages by itself")
+
+
+def test_persistent_burst_buffers_have_their_nodes(cluster) -> None:
+    cluster.set(burst=BURST + PERSISTENT)
+    words = ("run.sh", "--dry-run", "--json")
+    found = cluster.tune(*words, "--persistent", "mine").json
+    assert (found["tier"], found["pool"], found["bb_nodes"]) == ("datawarp", "", [3])
+    assert found["warnings"] == []
+    cluster.write(HEAD + "#DW persistentdw name=mine\n" + LAUNCH)
+    assert cluster.tune(*words).json["bb_nodes"] == []
+    cluster.tune(*words, "--persistent", "mine").error("lines for a burst buffer of its own")
+    cluster.tune(*words, "--bb-capacity", "1GiB").error("has its nodes already")
+    cluster.tune(*words, "--stage-in", "/no/such").error("/no/such", "no such directory")
+    cluster.tune(*words, "--stage-in", "/tmp", "--stage-out", "/tmp").error("stages by itself")
+    assert cluster.tune(*words, "--stage-in", "/tmp").code == 0
+    assert cluster.tune(*words, "--tier", "rabbit").code == 0, "its line could be either's"
 
 
 def test_the_sites_own_lines(cluster) -> None:

@@ -11,7 +11,7 @@ import pytest
 from stripewise.cli._job_script import is_job_script
 from stripewise.errors import RuntimeMissingError
 from stripewise.runtime import find_runtime
-from support.job_cluster import BURST, HEAD, LAUNCH, OWN, SCRIPT, refused
+from support.job_cluster import BURST, HEAD, LAUNCH, OWN, PERSISTENT, SCRIPT, refused
 
 
 def _need_runtime() -> None:
@@ -33,14 +33,25 @@ def _need_runtime() -> None:
         (HEAD + LAUNCH + "\0", ("run.sh", "NUL", "no script")),
         (HEAD + "#SBATCH --partition=nope\n" + LAUNCH, ("'nope'", "there are work")),
         (HEAD + "#SBATCH --comment='open\n" + LAUNCH, ("run.sh",)),
-        (HEAD + "#SBATCH -D /usr\n" + LAUNCH, ("works in /usr", "run this command there (cd /usr)")),
+        (HEAD + "#SBATCH -D /usr\n" + LAUNCH, ("works in /usr", "(cd /usr)")),
         (HEAD + "#SBATCH --input=in.txt\n" + LAUNCH, ("--input=in.txt", "< FILE")),
         (HEAD + "#SBATCH --nodes=5\n" + LAUNCH, ("5 nodes", "work has 4", "ask for fewer")),
         (HEAD + OWN + "#DW stage_in type=directory source=/no/such destination=$DW_JOB_STRIPED/\n"
          + LAUNCH, ("/no/such", "no such directory")),
         (HEAD + OWN + "#DW stage_in type=file source=/a destination=$DW_JOB_STRIPED/a\n"
-         + LAUNCH, ("stage_in", "type=directory")),
-        (HEAD + "#DW persistentdw name=mine\n" + LAUNCH, ("persistent", "mine", "jobdw")),
+         + LAUNCH, ("stage_in", "/a", "absolute path")),
+        (HEAD + OWN + "#DW stage_in type=list source=/etc/passwd destination=$DW_JOB_STRIPED/a\n"
+         + LAUNCH, ("type=list", "type=file, type=directory")),
+        (HEAD + OWN + "#DW stage_in type=file source=/etc/passwd destination=$OTHER/a\n"
+         + LAUNCH, ("$OTHER", "$DW_JOB_STRIPED")),
+        (HEAD + OWN + "#DW stage_in type=file source=/etc/passwd destination=$DW_JOB_STRIPED/../a"
+         + "\n" + LAUNCH, ("copies what a study cannot",)),
+        (HEAD + OWN + "#DW persistentdw name=mine\n" + LAUNCH, ("mine`", "second burst buffer")),
+        (HEAD + "#DW persistentdw name=hers\n" + LAUNCH, ("'hers'", "there are none")),
+        (HEAD + "#BB create_persistent name=mine capacity=1GiB\n" + LAUNCH,
+         ("run.sh, line 3", "create_persistent name=mine", "job of its own")),
+        (HEAD + "#DW persistentdw name=mine\n#BB destroy_persistent name=mine\n" + LAUNCH,
+         ("run.sh, line 4", "destroy_persistent", "take it out")),
         (HEAD + OWN.replace("2GiB", "1TiB") + LAUNCH, ("pool wlm_pool", "has 8", "fewer")),
         (HEAD + OWN.replace("2GiB", "lots") + LAUNCH, ("lots",)),
         ("#!/usr/bin/python3\n#SBATCH --nodes=1\n", ("python", "shell script")),
@@ -119,6 +130,23 @@ DOWN = "PartitionName=work Default=YES MaxTime=1-00:00:00 State=DOWN TotalNodes=
         (("--tier", "datawarp"), {"burst": ""}, ("datawarp", "--granularity", "--tier none")),
         (("--tier", "directory"), {}, ("--tier directory", "--place '$TMPDIR'")),
         (("--tier", "directory", "--place", "/x/$A"), {}, ("--place '$TMPDIR'",)),
+        (("--persistent", "hers"), {"burst": BURST + PERSISTENT}, ("'hers'", "there are mine")),
+        (("--persistent", "hers"), {}, ("'hers'", "there are none")),
+        (
+            ("--persistent", "my-own"),
+            {"burst": ""},
+            ("my-own", "none has none", "--tier datawarp"),
+        ),
+        (
+            ("--persistent", "x", "--tier", "directory", "--place", "$BB"),
+            {},
+            ("directory has none",),
+        ),
+        (
+            ("--persistent", "mine", "--bb-nodes", "2"),
+            {"burst": BURST + PERSISTENT},
+            ("--bb-nodes", "has its nodes already"),
+        ),
         (("--bb-nodes", "9"), {}, ("9 nodes", "has 8", "fewer")),
         (("--bb-nodes", "5"), {}, ("5 nodes", "4 of 8 are free", "2 drained")),
         (("--bb-nodes", "0"), {}, ("--bb-nodes", "at least 1")),

@@ -153,12 +153,29 @@ def test_what_lies_on_the_burst_buffer() -> None:
     assert jobs.stage(request()) is None
     assert jobs.stage(request(burst_buffer_nodes=0)) is None
     whole = jobs.stage(request(burst_buffer_nodes=1))
-    assert (whole.variable, whole.mode, whole.source) == ("DW_JOB_STRIPED", "all", "")
+    assert (whole.variable, whole.mode, whole.copies) == ("DW_JOB_STRIPED", "all", ())
+    assert not whole.content
     some = jobs.stage(request(burst_buffer_nodes=1, burst_buffer_files="a*,b.dat"))
     assert (some.mode, some.globs) == ("files", ("a*", "b.dat"))
     own = TierRequest(capacity_bytes=GIB, stage_in=Path("/in"), place="here")
     staged = replace(jobs, own=own, ask=own).stage(request())
-    assert (staged.source, staged.place) == ("/in", "here")
+    assert staged.copies == (("/in", "here"),)
+
+
+def test_what_runs_find_on_a_persistent_burst_buffer() -> None:
+    """What the script's own lines name is copied; a chosen one only lends its room."""
+    asked = TierRequest(persistent="mine", nodes=4, stage_in=Path("/in"))
+    jobs = plan(pool=None, own=asked, ask=asked)
+    stage = jobs.stage(request())
+    assert stage.variable == "DW_PERSISTENT_STRIPED_mine"
+    assert (stage.content, stage.copies) == (True, (("/in", ""),))
+    assert jobs.allocation(request()).directives == ("#DW persistentdw name=mine",)
+    named = replace(jobs, instead="/what").stage(request())
+    assert (named.content, named.copies) == (False, (("/what", ""), ("/in", "")))
+    chosen = plan(pool=None, ask=replace(asked, stage_in=None))
+    stage = chosen.stage(request(burst_buffer_nodes=4))
+    assert (stage.content, stage.copies) == (False, ())
+    assert chosen.stage(request()) is None
 
 
 def test_links_lead_to_the_files_that_runs_showed(tmp_path) -> None:

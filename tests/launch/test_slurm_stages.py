@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import ClassVar
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from stripewise.launch import PlainJobs, Stage
 from stripewise.launch import _agent_files as files
 from stripewise.launch._agent import Agent
+from stripewise.launch._staging import MOST_CONTENT_BYTES
 from stripewise.model import FailureCause, RunStatus
 from support.slurm_jobs import until
 
@@ -49,6 +51,55 @@ def test_a_run_works_on_the_burst_buffer(jobs, staged, tmp_path):
     assert large.read_text() == "shared"
     assert not (request.directory / "old").exists()
     assert list(staged.iterdir()) == []
+
+
+OTHER = "stripewise-01234567-89ab-cdef-0123-456789abcdef"
+
+
+def test_a_run_works_on_a_copy_of_what_a_persistent_burst_buffer_holds(jobs, staged, tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_text("one")
+    (two / "deep").mkdir(parents=True)
+    (two / "deep" / "x").write_text("two")
+    copies = ((str(one), "d/first"), (str(two), ""), (str(one), "d"))
+    jobs.launch(PlainJobs(staged=Stage("DW_JOB_STRIPED", copies=copies, content=True)))
+    for name in ("d", OTHER, "stripewise-mine"):
+        (staged / name).mkdir()
+        (staged / name / "x").write_text(name)
+    (staged / "sub").mkdir()
+    (staged / "sub" / "up").symlink_to("../d")
+    (staged / "sub" / "whole").symlink_to(staged / "d")
+    (staged / "out").symlink_to(two)
+    request = jobs.runs.shell(
+        "find . | sort; cat in d/x; for i in d/x d/first sub/up/new sub/whole/more; "
+        "do echo new > $i; done; rm -r stripewise-mine; echo new > in"
+    )
+    (request.directory / "d").symlink_to(tmp_path)
+    (request.directory / "in").write_text("mine ")
+    outcome = jobs.end(jobs.launcher.submit(request))
+    assert outcome.status is RunStatus.OK, outcome
+    said = (request.record_directory / "stdout").read_text().splitlines()
+    assert said == [
+        ".", "./d", "./d/first", "./d/one", "./d/x", "./deep", "./deep/x", "./in", "./out",
+        "./stripewise-mine", "./stripewise-mine/x", "./sub", "./sub/up", "./sub/whole", "mine d",
+    ]  # fmt: skip
+    assert outcome.stage_in_seconds > 0
+    left = {str(p.relative_to(staged)): p.read_text() for p in staged.rglob("*") if p.is_file()}
+    assert left == {f"{name}/x": name for name in ("d", OTHER, "stripewise-mine")}
+    assert one.read_text() == "one"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name in ("x", "new")) == []
+
+
+def test_a_persistent_burst_buffer_that_holds_too_much(jobs, staged):
+    jobs.launch(PlainJobs(staged=Stage("DW_JOB_STRIPED", content=True)))
+    with open(staged / "large", "wb") as stream:
+        stream.truncate(MOST_CONTENT_BYTES + 1)
+    outcome = jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
+    assert outcome.cause is FailureCause.LAUNCH
+    assert "\n" not in outcome.message
+    for text in ("holds 128.0 GiB", "at most", "--stage-in DIR"):
+        assert text in outcome.message
+    assert os.listdir(staged) == ["large"]
 
 
 def test_a_run_with_some_files_on_the_burst_buffer(jobs, staged):

@@ -92,6 +92,7 @@ class Left:
             "PATH": f"{self.top}/bin:/usr/bin:/bin",
             "RECORD": str(record),
             "DW_JOB_STRIPED": str(self.top / "bb"),
+            "DW_PERSISTENT_STRIPED_mine": str(self.top / "bb"),
             "SLURM_SUBMIT_DIR": str(self.work),
         }
         if not (self.top / "bb" / "solve").exists():
@@ -254,6 +255,54 @@ def test_a_script_with_directives_of_its_own(left) -> None:
     assert revert(made.path.read_bytes()) == data
     made = left.write(Configuration((HINTS,)), data, jobs=jobs)
     assert "capacity=1GiB" in made.path.read_text()
+
+
+def persistent(**given) -> dict:
+    return {"jobs": {"pool": None, "ask": TierRequest(persistent="mine", nodes=4), **given}}
+
+
+def test_lines_for_a_persistent_burst_buffer_stay_as_they_are(left) -> None:
+    own = b"#DW persistentdw name=mine\n#DW  stage_out type=file source=$X/a destination=/b/a\n"
+    data = SCRIPT.replace(b"export", own + b"cd $DW_PERSISTENT_STRIPED_mine\nexport")
+    request = TierRequest(persistent="mine", nodes=4)
+    made = left.write(Configuration((HINTS,)), data, **persistent(own=request, ask=request))
+    text = made.path.read_bytes()
+    assert own in text
+    assert text.count(b"persistentdw") == 1
+    assert b"stays" not in text
+    assert revert(text) == data
+
+
+def test_a_persistent_burst_buffer(left) -> None:
+    made = left.write(job(burst_buffer_nodes=4), **persistent())
+    first, *staged, out = directives(made.path)
+    assert first == "#DW persistentdw name=mine"
+    place = out.partition("source=")[2].partition(" ")[0]
+    assert place.startswith("$DW_PERSISTENT_STRIPED_mine/run-")
+    assert staged[0].endswith(f"source={left.work}/solve destination={place}/solve")
+    assert out.endswith(f" destination={left.work}/run.results")
+    assert f"\n# files stay in {place} after the job: " in made.path.read_text()
+    there = left.top / "bb" / place.partition("/")[2]
+    there.mkdir()
+    (there / "solve").symlink_to(left.work / "solve")
+    assert left.run(made.path) == [f"{there}||1"]
+    assert revert(made.path.read_bytes()) == SCRIPT
+    other = Left(left.top / "other").write(job(burst_buffer_nodes=4), **persistent())
+    assert f"{place}\n" not in other.path.read_text(), "another script of this name"
+
+
+def test_a_hybrid_job_on_a_persistent_burst_buffer(left) -> None:
+    winner = job(burst_buffer_nodes=4, burst_buffer_files="big*")
+    made = left.write(winner, **persistent())
+    assert "\ncd " not in made.path.read_text()
+    assert left.run(made.path)[0] == f"{left.work}||1"
+    (there,) = (path for path in (left.top / "bb").iterdir() if path.is_dir())
+    pair = f"%{{SLURM_SUBMIT_DIR}}/big*=%{{DW_PERSISTENT_STRIPED_mine}}/{there.name}"
+    assert f"@STRIPEWISE_REDIRECT={pair}\0".encode() in (left.study / TASK_FILE).read_bytes()
+    made = left.write(winner, **persistent(links=True, seen=lambda: ("big.out",)))
+    left._program(left.work / "solve", "#!/bin/sh\necho x > big.out\n")
+    left.run(made.path)
+    assert (there / "big.out").read_text() == "x\n"
 
 
 def test_cray_takes_hints_by_itself(left) -> None:

@@ -27,6 +27,11 @@ Name=datawarp DefaultPool=wlm_pool Granularity=2GiB TotalSpace=16GiB FreeSpace=8
   PoolName[0]=small Granularity=1GiB TotalSpace=4GiB FreeSpace=4GiB UsedSpace=0
 """
 """8 nodes, of which 4 are free, 2 used, and 2 drained."""
+PERSISTENT = """\
+  Allocated Buffers:
+    Name=mine CreateTime=2026-01-01T00:00:00 Pool=wlm_pool Size=6GiB State=allocated UserID=me(7)
+"""
+"""Behind the others: one of 3 nodes."""
 SCRIPT = """\
 #!/bin/bash
 #SBATCH --job-name=solve

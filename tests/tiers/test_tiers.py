@@ -92,6 +92,37 @@ def test_a_persistent_one_is_only_named() -> None:
         tier.check(TierRequest(persistent="al-pha"), [])
 
 
+def test_only_some_tiers_outlive_jobs() -> None:
+    request = TierRequest(persistent="alpha", variable="X", template=("#BB_LUA",), directory="/x")
+    for name in ("lua", "directory", "none"):
+        with pytest.raises(UsageError, match=f"alpha: the tier {name} has none"):
+            find_tier(name).check(request, [])
+    assert find_tier("rabbit").check(request, []) is None
+
+
+def test_what_the_lines_of_a_script_copy(tmp_path: Path) -> None:
+    """The directory of the request, and what is kept; a study copies the same for each run."""
+    (tmp_path / "one").touch()
+    there = "$DW_PERSISTENT_STRIPED_x"
+    words = words_of(
+        (
+            "#DW persistentdw name=x",
+            f"#DW stage_in type=directory source={tmp_path} destination={there}/d",
+            f"#DW stage_in type=file source={tmp_path}/one destination={there}/",
+            f"#DW stage_out type=file source={there}/o destination={tmp_path}/o",
+        )
+    )
+    tier, request = tier_of_words(words)
+    assert tier.copied_in(request) == ((str(tmp_path), "d"), (f"{tmp_path}/one", ""))
+    words = words_of(("#DW persistentdw name=x", f"#DW copy_in source={tmp_path}/one"))
+    tier, request = tier_of_words(words)
+    assert tier.name == "rabbit"
+    with pytest.raises(UsageError, match=r"copies what a study cannot .* to \$DW_PERSISTENT_x"):
+        tier.copied_in(request)
+    assert tier_of_words(words[:1])[0].name == "datawarp"
+    assert tier_of_words(words[:1], "rabbit")[0].name == "rabbit"
+
+
 def test_capacities_of_known_sites() -> None:
     """368 GiB: one GiB less; 174416 MiB: in MiB; nodes of 1 GiB or less: all of them."""
     tier = find_tier("datawarp")

@@ -168,9 +168,9 @@ def setup(storage: Storage, options: argparse.Namespace) -> object:
 
 
 def create_persistent(storage: Storage, options: argparse.Namespace) -> object:
-    """Make a session that outlives jobs."""
+    """Make a session that outlives jobs; Slurm looks for the word in the answer."""
     _make(storage, options, private=options.access == "private", persistent=True)
-    return None
+    return "created"
 
 
 def _make(
@@ -179,7 +179,7 @@ def _make(
     pool, _, size = options.capacity.partition(":")
     if pool != POOL:
         raise Refused(f"there is no pool {pool}")
-    nodes = max(1, ceil(size_bytes(size) / storage.settings.granularity_bytes))
+    nodes = ceil(size_bytes(size) / storage.settings.granularity_bytes)  # 0: only persistent ones
     if options.token in storage.sessions:
         raise Refused(f"token {options.token} exists")
     if nodes > storage.free:
@@ -187,7 +187,7 @@ def _make(
     directory = storage.directory(options.token)
     directory.mkdir(mode=0o700, parents=True)
     make_session_clocks(
-        storage.settings, directory, storage.clocks(options.token), nodes, private=private
+        storage.settings, directory, storage.clocks(options.token), nodes or 1, private=private
     )
     storage.sessions[options.token] = {
         "nodes": nodes, "owner": int(options.user), "created": int(time.time()),
@@ -239,8 +239,11 @@ def _stage(storage: Storage, options: argparse.Namespace, directive: str) -> Non
 
 
 def _expanded(storage: Storage, options: argparse.Namespace, text: str) -> Path:
-    directory = str(storage.directory(options.token))
-    return Path(re.sub(r"\$\{?DW_JOB_(STRIPED|PRIVATE)\}?", lambda _: directory, text))
+    def directory(found: re.Match[str]) -> str:
+        return str(storage.directory(found[1] or options.token))
+
+    variable = r"\$\{?DW_(?:JOB_(?:STRIPED|PRIVATE)|PERSISTENT_STRIPED_(\w+))\}?"
+    return Path(re.sub(variable, directory, text))
 
 
 def directives(job: str | None) -> list[list[str]]:

@@ -14,6 +14,7 @@ import struct
 import sys
 from pathlib import Path
 
+PERSISTENT = "DW_PERSISTENT_STRIPED_"
 RANKS_PER_NODE_AT = 32
 """Offset of `ranks_per_node` in a mapping: native/include/stripewise/emulate.h."""
 
@@ -24,7 +25,9 @@ def main(directory: Path) -> None:
         return
     settings = json.loads((directory / "cluster.json").read_text(encoding="utf-8"))
     clocks = directory / "clocks"
-    found = [clocks / "scratch", clocks / os.environ.get("SLURM_JOB_ID", "-")]
+    persistent = [name[len(PERSISTENT) :] for name in os.environ if name.startswith(PERSISTENT)]
+    names = ["scratch", os.environ.get("SLURM_JOB_ID", "-"), *persistent]
+    found = [clocks / name for name in names]
     found = [path for path in found if path.exists()]
     tasks = os.environ["SLURM_STEP_TASKS_PER_NODE"]
     ranks = int(tasks.split(",")[0].split("(")[0] or 1)

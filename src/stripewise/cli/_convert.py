@@ -26,12 +26,15 @@ if TYPE_CHECKING:
         "stripewise convert run.sh --bb-nodes 4 --print",
         "stripewise convert run.sh --bb-nodes 8 --stage-in $PWD/input --stage-out $PWD/results",
         "stripewise convert run.sh --bb-nodes 4 --granularity 368GiB --pool wlm_pool -o bb.sh",
+        "stripewise convert run.sh --persistent mydata --stage-in $PWD/in --stage-out $PWD/out",
         "stripewise convert --revert run.tuned.sh --print",
     )
 )
 @click.argument("script", type=click.Path(path_type=Path, readable=False), metavar="SCRIPT")
 @click.option("--bb-nodes", type=click.IntRange(0), metavar="N",
               help="Burst-buffer nodes that the job asks for; 0: none.")  # fmt: skip
+@click.option("--persistent", default="", metavar="NAME",
+              help="Existing persistent burst buffer that the job works on.")  # fmt: skip
 @click.option("--tier", default="datawarp", show_default=True, metavar="NAME",
               help="Kind of burst buffer: datawarp, lua, rabbit, directory.")  # fmt: skip
 @click.option("--pool", default="", metavar="NAME",
@@ -66,8 +69,8 @@ def command(
     Adds the directives for so many nodes, copies in and out, and a line that goes to the burst
     buffer.  Nothing is run or submitted.  All that is added stands between marks.
     """
-    if reverts == (bb_nodes is not None):
-        raise UsageError("say what to do: --bb-nodes N, or --revert")
+    if [reverts, bb_nodes is not None, bool(asked["persistent"])].count(True) != 1:
+        raise UsageError("say what to do: --bb-nodes N, --persistent NAME, or --revert")
     data = _reverted(script) if reverts else _converted(script, bb_nodes or 0, tier, asked)
     if prints:
         sys.stdout.flush()
@@ -117,18 +120,33 @@ def _reverted(script: Path) -> bytes:
 
 
 def _converted(script: Path, nodes: int, tier_name: str, asked: dict[str, object]) -> bytes:
-    from stripewise.jobs import JobScript, OnTier, missing_cpus, script_on_tier
+    from stripewise.jobs import (
+        JobScript,
+        OnTier,
+        kept_notes,
+        missing_cpus,
+        place_of_script,
+        script_on_tier,
+    )
+    from stripewise.text import printable
     from stripewise.tiers import TierRequest, find_tier, tier_of_words, variable_of
 
     parsed = JobScript.parse(_read(script), script.name)
     for text in filter(None, (parsed.dos_problem, *missing_cpus(parsed, os.environ))):
         note(text)
+    parsed.check_persistent()
     words = [(f"#{line.kind}", *line.words) for line in parsed.burst_buffer]
-    of_script, own = tier_of_words(words)
+    of_script, own = tier_of_words(words, tier_name)
     has_own = of_script.name != "none"
     tier = of_script if has_own else find_tier(tier_name)
-    if not nodes:
+    persistent = str(asked["persistent"])
+    if not nodes and not persistent:
         return script_on_tier(parsed, OnTier(tier))
+    if persistent and has_own:
+        raise UsageError(
+            f"--persistent {printable(persistent)}: {parsed.name} has lines for a burst buffer "
+            "of its own; take these lines out of the script"
+        )
     if own.persistent:
         raise UsageError(
             f"{parsed.name} works on the persistent burst buffer {own.persistent}, whose nodes "
@@ -138,6 +156,8 @@ def _converted(script: Path, nodes: int, tier_name: str, asked: dict[str, object
     request = replace(
         own if has_own else TierRequest(access=str(asked["access"])),
         nodes=nodes,
+        persistent=persistent,
+        place=place_of_script(script) if persistent else own.place,
         pool=str(asked["pool"]) or own.pool,
         stage_in=_path(asked["stage_in"]) or own.stage_in,
         stage_out=_path(asked["stage_out"]) or own.stage_out,
@@ -145,7 +165,11 @@ def _converted(script: Path, nodes: int, tier_name: str, asked: dict[str, object
         directory=place,
         variable=variable_of(place) if tier.name == "lua" else own.variable,
     )
-    pools = _pools(tier.name, nodes, request.pool, int(str(asked["granularity"])))
+    if persistent:
+        _check_persistent(tier.name, persistent)
+        pools: tuple[Pool, ...] = ()
+    else:
+        pools = _pools(tier.name, nodes, request.pool, int(str(asked["granularity"])))
     pool = tier.check(request, pools)
     on = OnTier(tier, request, pool, own=has_own)
     if not has_own and not on.variable:
@@ -153,8 +177,11 @@ def _converted(script: Path, nodes: int, tier_name: str, asked: dict[str, object
             f"--tier {tier.name}: name the environment variable that holds the directory in the "
             "job with --place, such as --place '$TMPDIR'"
         )
-    data = script_on_tier(parsed, on, moved=_moved(parsed, on.variable))
-    if not has_own and request.stage_out is None:
+    notes = kept_notes(on)
+    data = script_on_tier(parsed, on, moved=_moved(parsed, on.variable), notes=notes)
+    for text in notes:
+        note(text)
+    if not (has_own or persistent) and request.stage_out is None:
         note("what the job leaves on the burst buffer is lost: --stage-out DIR copies it to DIR")
     return data
 
@@ -191,6 +218,27 @@ def _template(path: object) -> tuple[str, ...]:
 
 def _path(text: object) -> Path | None:
     return Path(str(text)) if text else None
+
+
+def _check_persistent(tier: str, name: str) -> None:
+    """Refuse a persistent burst buffer that is not there, if Slurm is here to tell.
+
+    Raises:
+        UsageError: With those that there are.
+    """
+    from stripewise.slurm import (
+        Slurm,
+        SlurmError,
+        SlurmMissingError,
+        nodes_of_persistent,
+        parse_burst,
+    )
+
+    try:
+        known = parse_burst(Slurm().show_burst())
+    except (SlurmError, SlurmMissingError):
+        return
+    nodes_of_persistent(name, tier, known)
 
 
 def _pools(tier: str, nodes: int, name: str, granularity: int) -> tuple[Pool, ...]:

@@ -56,6 +56,8 @@ _OPTIONS = (
                  help="Job script: kind of burst buffer: datawarp, lua, rabbit, directory, none."),
     click.option("--pool", default="", metavar="NAME",
                  help="Job script: pool of the burst buffer  [default: the site's]"),
+    click.option("--persistent", default="", metavar="NAME",
+                 help="Job script: existing persistent burst buffer to run on."),
     click.option("--bb-nodes", type=Numbers(), default=(), metavar="N,N",
                  help="Job script: numbers of burst-buffer nodes to try  "
                  "[default: 1x, 2x, 4x ... of what the job needs, as many as are free]"),

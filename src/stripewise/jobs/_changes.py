@@ -28,6 +28,8 @@ class Changes:
             options where these say them; its environment and its burst buffer are not used.
         directory: Name of an environment variable: the script goes to that directory first, and
             SLURM_SUBMIT_DIR names it from then on.
+        place: Directory below it, which is made and gone to; "": that directory itself.
+        stays: The place is made, and the script does not go there.
         moved: Moves of the script that go to the directory that it is submitted from, or below, by
             its name; they go to the one that SLURM_SUBMIT_DIR names instead, or below.
         exports: Environment variable to value, set before the first command of the script.
@@ -42,6 +44,8 @@ class Changes:
     options: Mapping[str, str | None] = field(default_factory=dict)
     job: JobSettings = field(default_factory=JobSettings)
     directory: str = ""
+    place: str = ""
+    stays: bool = False
     moved: Mapping[Move, Path] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

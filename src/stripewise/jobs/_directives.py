@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stripewise.jobs._options import header_lines
 
+_MAKERS = (("create_persistent",), ("destroy_persistent",))
 _BEGINNING = re.compile(rb"#(DW|BB_LUA|BB)(?![A-Za-z0-9_])")
 
 
@@ -39,6 +41,11 @@ class Directive:
     def settings(self) -> dict[str, str]:
         """The words that are NAME=VALUE."""
         return dict(word.split("=", 1) for word in self.words if "=" in word)
+
+
+def persistent_maker(directives: Iterable[Directive]) -> Directive | None:
+    """Return the line that makes or removes a persistent burst buffer; None if there is none."""
+    return next((one for one in directives if one.kind == "BB" and one.words[:1] in _MAKERS), None)
 
 
 def is_directive_line(line: bytes) -> bool:

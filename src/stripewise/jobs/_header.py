@@ -24,6 +24,7 @@ from stripewise.jobs._script import JobScript
 from stripewise.text import printable
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=]")
 _RESOURCES = {
     "ranks": "ntasks",
@@ -137,10 +138,17 @@ def _commands(script: JobScript, changes: Changes) -> Iterator[bytes]:
         # sh takes a variable that is not set for "", and stays where it is; csh ends by itself
         name = _checked_name(changes.directory)
         is_csh = script.kind == "csh"
-        yield _bytes(f'cd "${name}" || exit 1' if is_csh else f'cd "${{{name}:?}}" || exit 1')
-        # many scripts go there by themselves
-        here = f'setenv {SUBMITTED_FROM} "$cwd"' if is_csh else f'export {SUBMITTED_FROM}="$PWD"'
-        yield _bytes(here)
+        top = f"${name}" if is_csh else f"${{{name}:?}}"
+        there = f'"{top}/{_checked_place(changes.place)}"' if changes.place else f'"{top}"'
+        if changes.place:
+            yield _bytes(f"mkdir -p {there} || exit 1")
+        if not changes.stays:
+            yield _bytes(f"cd {there} || exit 1")
+            # many scripts go there by themselves
+            form = (
+                f'setenv {SUBMITTED_FROM} "$cwd"' if is_csh else f'export {SUBMITTED_FROM}="$PWD"'
+            )
+            yield _bytes(form)
     yield from _exports(script.kind, changes.exports)
 
 
@@ -158,6 +166,14 @@ def _checked_name(name: str) -> str:
             "and _ only"
         )
     return name
+
+
+def _checked_place(place: str) -> str:
+    if not _PLACE.fullmatch(place):
+        raise UsageError(
+            f"{printable(place)!r} is no place below a directory: write letters, digits, - and _"
+        )
+    return place
 
 
 def _bytes(text: str) -> bytes:

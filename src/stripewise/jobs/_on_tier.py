@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 
 from stripewise.errors import UsageError
@@ -49,7 +52,7 @@ class OnTier:
         Raises:
             UsageError: Too much would be staged, or what the tier cannot name.
         """
-        if self.request is None:
+        if self.request is None or self.keeps_lines:
             return ()
         for path in (self.request.stage_in, self.request.stage_out):
             if path is not None:
@@ -69,11 +72,45 @@ class OnTier:
         return (*lines[:1], *staged, *lines[1:])
 
     @property
+    def keeps_lines(self) -> bool:
+        """Whether the script's own lines stay as they are: what they name has a size already."""
+        return self.own and self.request is not None and bool(self.request.persistent)
+
+    @property
     def variable(self) -> str:
         """Name of the variable whose directory the job goes to; "" if it stays where it is."""
         if self.request is None or self.own or self.is_hybrid:
             return ""
         return self.tier.directory_variable(self.request)
+
+    @property
+    def place(self) -> str:
+        """Directory below that of the variable which the job makes first; "": none."""
+        return "" if self.request is None or self.own else self.request.place
+
+    @property
+    def hybrid_variable(self) -> str:
+        """Name of the variable below which a job makes a place that it does not go to."""
+        if self.request is None or not (self.is_hybrid and self.place):
+            return ""
+        return self.tier.directory_variable(self.request)
+
+
+def place_of_script(path: Path) -> str:
+    """Return the name of a script's directory on a burst buffer that outlives jobs.
+
+    Scripts of the same name in other directories have other ones.
+    """
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", path.stem)[:40]
+    return f"{name}-{sha256(os.fsencode(path.absolute())).hexdigest()[:8]}"
+
+
+def kept_notes(on: OnTier) -> tuple[str, ...]:
+    """Return what is to be said of files that stay on a persistent burst buffer after the job."""
+    if on.request is None or on.own or not on.request.persistent:
+        return ()
+    there = f"${on.tier.directory_variable(on.request)}/{on.request.place}"
+    return (f"files stay in {there} after the job: remove that when you do not need them",)
 
 
 def check_tier_options(script: JobScript) -> None:
@@ -130,9 +167,12 @@ def script_on_tier(
         step=step,
         directives=on.lines,
         options=options or {},
-        drop_burst_buffer=bool(script.burst_buffer) and (on.own or on.request is None),
+        drop_burst_buffer=bool(script.burst_buffer)
+        and (on.request is None or (on.own and not on.keeps_lines)),
         job=replace(resources, burst_buffer_nodes=None, burst_buffer_files=None),
-        directory=on.variable,
+        directory=on.variable or on.hybrid_variable,
+        place=on.place,
+        stays=on.is_hybrid,
         moved=(moved or {}) if on.variable else {},
         exports=exports or {},
         notes=notes,

@@ -13,7 +13,7 @@ from functools import cached_property
 from stripewise.errors import UsageError
 from stripewise.inputs import JOB_SCRIPT
 from stripewise.jobs._csh import read_csh
-from stripewise.jobs._directives import Directive, read_directives
+from stripewise.jobs._directives import Directive, persistent_maker, read_directives
 from stripewise.jobs._launches import LaunchLine, calls_sbatch, read_launches
 from stripewise.jobs._moves import Move, read_moves
 from stripewise.jobs._options import JobOption, read_options, sbatch_arguments
@@ -102,6 +102,19 @@ class JobScript:
             f"{self.name}, line {line} ends as lines of DOS do (CRLF), which sbatch refuses; run "
             f"dos2unix {self.name}"
         )
+
+    def check_persistent(self) -> None:
+        """Refuse lines that make or remove a persistent burst buffer.
+
+        Raises:
+            UsageError: Runs would make it again and again, or remove it under the user's data.
+        """
+        if line := persistent_maker(self.burst_buffer):
+            raise UsageError(
+                f"{self.name}, line {line.line}: `#BB {printable(' '.join(line.words))}` would "
+                "make or remove a persistent burst buffer in each run: submit that line in a job "
+                "of its own, and take it out of this script"
+            )
 
     def sbatch_arguments(self, drop: Collection[str] = ()) -> tuple[str, ...]:
         """Return the #SBATCH options as arguments of sbatch: `--name=value`.

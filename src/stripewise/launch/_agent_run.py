@@ -118,16 +118,18 @@ class Run:
                 f"the job has no burst buffer: ${wanted['variable']} names no directory ({top!r})"
             )
         begun = time.monotonic()
-        path = os.path.join(top, f"stripewise-{self.order['run_id']}")
+        path = os.path.join(top, _staging.stage_name(str(self.order["run_id"])))
         shutil.rmtree(path, ignore_errors=True)  # of the same run before a requeue
         os.mkdir(path, 0o700)
         self.stage = path
-        if wanted.get("source"):
-            there = os.path.join(path, str(wanted["place"]))
-            os.makedirs(there, exist_ok=True)
-            _staging.stage_in(str(wanted["source"]), there, None, self.tick)
         globs = None if wanted["mode"] == "all" else list(wanted["globs"])
-        before = _staging.stage_in(self.directory, path, globs, self.tick)
+        _staging.stage_in(self.directory, path, globs, self.tick)
+        if wanted.get("content"):
+            _staging.check_content(top)
+            _staging.stage_in(top, path, None, self.tick)
+        for source, place in wanted.get("copies", ()):
+            _staging.copy_to(str(source), path, str(place), self.tick)
+        before = _staging.manifest_of(path)
         self.times["stage_in_seconds"] = time.monotonic() - begun
         return before
 
@@ -295,7 +297,7 @@ def record_interrupted(order: dict[str, Any], reason: str) -> None:
         store(record, result)
     wanted = order.get("stage")
     if wanted and (top := os.environ.get(str(wanted["variable"]), "")):
-        path = os.path.join(top, f"stripewise-{order['run_id']}")
+        path = os.path.join(top, _staging.stage_name(str(order["run_id"])))
         shutil.rmtree(path, ignore_errors=True)
 
 

@@ -70,15 +70,16 @@ class Stage:
         mode: "all": the run works there; "files": files that match lie there, and the library
             leads the program to them; "links": links in the run's directory do.
         globs: Names relative to the run's directory; "*" does not stand for "/".
-        source: Directory that is copied there before the files of the run; "": none.
-        place: Where it goes there, relative.
+        copies: Files and directories that are copied there after the files of the run, with
+            their places there, relative.
+        content: The burst buffer outlives the job, and what it holds is copied, too.
     """
 
     variable: str
     mode: str = "all"
     globs: tuple[str, ...] = ()
-    source: str = ""
-    place: str = ""
+    copies: tuple[tuple[str, str], ...] = ()
+    content: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in STAGE_MODES:

@@ -53,6 +53,8 @@ class ScriptJobs(JobPlan):
         allocation_seconds: Limit of an allocation; None: that of one run.
         moved: Moves that name the directory that the script is submitted from, or one below; they
             go to that of the run.
+        instead: Directory that runs find on a persistent burst buffer instead of a copy of what
+            it holds; "": the copy.
         links: Links in the run's directory lead large files to the burst buffer, not the library.
         seen: Tells the names of all files that runs showed so far; links need them.
     """
@@ -68,6 +70,7 @@ class ScriptJobs(JobPlan):
     wall_seconds: float | None = None
     allocation_seconds: float | None = None
     moved: Mapping[Move, Path] = field(default_factory=dict)
+    instead: str = ""
     links: bool = False
     seen: Callable[[], Iterable[str]] = tuple
     _latest: dict[str, Allocation] = field(default_factory=dict)
@@ -129,10 +132,15 @@ class ScriptJobs(JobPlan):
         _write(path, rewrite(self.script, changes))
         return (str(path), *self.words)
 
-    def write_links(self, job: JobSettings, path: Path) -> tuple[str, ...]:
+    def write_links(self, job: JobSettings, path: Path, below: str = "") -> tuple[str, ...]:
         """Write what makes the links of a hybrid run; return the words before the launcher.
 
         There are none where no links are wanted, or no file of the job is known to be large.
+
+        Args:
+            job: Of the run.
+            path: File to write.
+            below: Where the files lie below the burst buffer's directory; "": in it.
 
         Raises:
             OSError: It cannot be written.
@@ -141,7 +149,7 @@ class ScriptJobs(JobPlan):
         names = [name for name in dict.fromkeys(self.seen()) if is_below(name, globs)]
         if not self.links or asked is None or not names:
             return ()
-        _write(path, links_program(self.tier.directory_variable(asked), names))
+        _write(path, links_program(self.tier.directory_variable(asked), names, below))
         return ("sh", str(path))
 
     def stage(self, request: RunRequest) -> Stage | None:
@@ -152,8 +160,11 @@ class ScriptJobs(JobPlan):
             return None
         variable = self.tier.directory_variable(asked)
         if job.burst_buffer_files is None:
-            source = str(asked.stage_in) if asked.stage_in is not None else ""
-            return Stage(variable, source=source, place=asked.place if source else "")
+            copies = self.tier.copied_in(asked)
+            if self.instead:
+                copies = ((self.instead, ""), *copies)
+            content = bool(asked.persistent and self.own is not None and not self.instead)
+            return Stage(variable, copies=copies, content=content)
         mode = "links" if self.links else "files"
         return Stage(variable, mode, tuple(job.burst_buffer_files.split(",")))
 

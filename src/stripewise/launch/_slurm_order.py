@@ -58,8 +58,8 @@ def make_order(
             "variable": stage.variable,
             "mode": stage.mode,
             "globs": list(stage.globs),
-            "source": portable(stage.source),
-            "place": portable(stage.place),
+            "copies": [[portable(text) for text in copy] for copy in stage.copies],
+            "content": stage.content,
         },
         **changes,
     }

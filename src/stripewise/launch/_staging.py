@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import shutil
 import stat
 
@@ -20,14 +21,26 @@ if TYPE_CHECKING:
     """Name below the stage to inode, size and time of change of its content."""
 
 _PIECE_BYTES = 64 << 20
+_STAGE = re.compile(r"stripewise-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""Names of the directories of runs on a burst buffer."""
+MOST_CONTENT_BYTES = 128 << 30
+"""So much of what a burst buffer holds is copied for each run at most.
+
+Assumed: at 1 GiB/s the copy takes two minutes, as long as a run of the short case may."""
+
+
+def stage_name(run_id: str) -> str:
+    """Return the name of the directory of a run on a burst buffer."""
+    return f"stripewise-{run_id}"
 
 
 def stage_in(
     source: str, target: str, globs: list[str] | None, tick: Callable[[], None]
 ) -> Manifest:
-    """Copy a directory, or the files in it that match.
+    """Copy a directory, or the files in it that match; directories of runs are left out.
 
-    Links to files are followed; links to directories still lead where they led.
+    Links to files are followed.  Links to directories still lead where they led, but for those
+    that lead below the source: these lead to the copy.
 
     Args:
         source: Directory of the run.
@@ -41,16 +54,53 @@ def stage_in(
     for glob in globs or ():
         above = os.path.dirname(glob)
         if above and not set(above) & set("*?["):
-            os.makedirs(os.path.join(target, above), exist_ok=True)
-    for name, folder in _walk(source, skip=target):
+            _make_folder(target, above)
+    for name, folder in _walk(source, skip=target, stages=False):
         if folder:
             if globs is None or _leads_to(name, globs):
-                os.makedirs(os.path.join(target, name), exist_ok=True)
+                _make_folder(target, name)
         elif globs is None or is_one_of(name, globs):
-            here, there = os.path.join(source, name), os.path.join(target, name)
-            os.makedirs(os.path.dirname(there), exist_ok=True)
-            _copy(here, there, tick, follow=True)
+            _make_folder(target, os.path.dirname(name))
+            _copy(os.path.join(source, name), os.path.join(target, name), tick, top=source)
     return manifest_of(target)
+
+
+def copy_to(source: str, target: str, place: str, tick: Callable[[], None]) -> None:
+    """Copy a file or a directory to a place below the target.
+
+    A file whose place is a directory keeps its name in it.
+
+    Raises:
+        OSError: There is no room, or a file cannot be read.
+    """
+    if os.path.isdir(source):
+        stage_in(source, _make_folder(target, place), None, tick)
+        return
+    if os.path.isdir(os.path.join(target, place)):
+        place = os.path.join(place, os.path.basename(source))
+    folder = _make_folder(target, os.path.dirname(place))
+    _copy(source, os.path.join(folder, os.path.basename(place)), tick, os.path.dirname(source))
+
+
+def check_content(top: str) -> None:
+    """Refuse to copy more of a burst buffer for each run than a study can.
+
+    Raises:
+        OSError: It holds too much, or a directory cannot be read.
+    """
+    size_bytes = sum(
+        os.stat(path).st_size
+        for name, folder in _walk(top, stages=False)
+        if not folder and os.path.isfile(path := os.path.join(top, name))
+    )
+    room = os.statvfs(top)
+    most_bytes = min(MOST_CONTENT_BYTES, room.f_bavail * room.f_frsize)
+    if size_bytes > most_bytes:
+        raise OSError(
+            f"the burst buffer holds {size_bytes / 2**30:.1f} GiB, and a run can have a copy of "
+            f"at most {most_bytes / 2**30:.1f} GiB: name what the job needs of it with "
+            "--stage-in DIR"
+        )
 
 
 def stage_out(source: str, target: str, before: Manifest, tick: Callable[[], None]) -> int:
@@ -75,11 +125,11 @@ def stage_out(source: str, target: str, before: Manifest, tick: Callable[[], Non
         here, there = os.path.join(source, name), os.path.join(target, name)
         seen.add(name)
         if folder:
-            os.makedirs(there, exist_ok=True)
+            _make_folder(target, name)
         elif before.get(name) != _mark(here):
-            os.makedirs(os.path.dirname(there), exist_ok=True)
+            _make_folder(target, os.path.dirname(name))
             temporary = f"{there}.stripewise-stage"
-            _copy(here, temporary, tick, follow=False)
+            _copy(here, temporary, tick)
             if os.path.isdir(there) and not os.path.islink(there):
                 shutil.rmtree(there)
             os.replace(temporary, there)
@@ -102,10 +152,15 @@ def _mark(path: str) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _walk(top: str, skip: str = "") -> Iterator[tuple[str, bool]]:
+def _walk(top: str, skip: str = "", stages: bool = True) -> Iterator[tuple[str, bool]]:
     """Names below a directory, each with whether it is one; directories before what they hold.
 
     A link to a directory is none: it may lead anywhere, back up too.
+
+    Args:
+        top: The directory.
+        skip: Path of a directory below it that is left out.
+        stages: Whether directories of runs at its top are not left out.
     """
     pending = [""]
     while pending:
@@ -114,7 +169,8 @@ def _walk(top: str, skip: str = "") -> Iterator[tuple[str, bool]]:
             for entry in sorted(entries, key=lambda entry: entry.name):
                 name = os.path.join(folder, entry.name)
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.path != skip:
+                    is_stage = not (folder or stages) and _STAGE.fullmatch(entry.name)
+                    if entry.path != skip and not is_stage:
                         pending.append(name)
                         yield name, True
                 elif entry.is_file() or entry.is_symlink():
@@ -131,6 +187,17 @@ def is_one_of(name: str, globs: Sequence[str]) -> bool:
     return False
 
 
+def _make_folder(top: str, name: str) -> str:
+    """Make a directory below another, where no link leads out of that; return its path."""
+    path = top
+    for part in filter(None, name.split("/")):
+        path = os.path.join(path, part)
+        if os.path.islink(path):
+            os.unlink(path)
+        os.makedirs(path, exist_ok=True)
+    return path
+
+
 def _leads_to(folder: str, globs: list[str]) -> bool:
     """Whether files that match may be made in a directory, which must be there for them."""
     parts = folder.split("/")
@@ -141,13 +208,22 @@ def _leads_to(folder: str, globs: list[str]) -> bool:
     return False
 
 
-def _copy(source: str, target: str, tick: Callable[[], None], follow: bool) -> None:
-    """Copy one file with its mode and times, or a link."""
-    if os.path.islink(source) and not (follow and os.path.isfile(source)):
+def _copy(source: str, target: str, tick: Callable[[], None], top: str = "") -> None:
+    """Copy one file with its mode and times, or a link.
+
+    Args:
+        source: Path.
+        target: Path of the copy.
+        tick: Called often.
+        top: Directory below which files are copied that links lead to; "": links are kept.
+    """
+    if os.path.islink(source) and not (top and os.path.isfile(source)):
         if os.path.lexists(target):
             os.unlink(target)
-        os.symlink(_link_text(source) if follow else os.readlink(source), target)
+        os.symlink(_link_text(source, top) if top else os.readlink(source), target)
         return
+    if top and os.path.islink(target):
+        os.unlink(target)
     with open(source, "rb") as reader, open(target, "wb") as writer:
         mode = stat.S_IMODE(os.fstat(reader.fileno()).st_mode)
         os.fchmod(writer.fileno(), mode | stat.S_IWUSR)
@@ -159,9 +235,12 @@ def _copy(source: str, target: str, tick: Callable[[], None], follow: bool) -> N
     tick()
 
 
-def _link_text(link: str) -> str:
-    """Return where a link leads, in words that hold in another directory."""
-    text = os.readlink(link)
+def _link_text(link: str, top: str) -> str:
+    """Return where a link leads, in words that hold in a copy of the directory `top`."""
+    text, real, real_top = os.readlink(link), os.path.realpath(link), os.path.realpath(top)
+    if os.path.isdir(real) and os.path.commonpath((real, real_top)) == real_top:
+        folder = os.path.relpath(os.path.dirname(link), top)
+        return os.path.relpath(os.path.relpath(real, real_top), folder)
     inside = os.path.normpath(text).split(os.sep)[0] != os.pardir
     return text if inside or os.path.isabs(text) else os.path.realpath(link)
 

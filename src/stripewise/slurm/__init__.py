@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stripewise.slurm._limiter import Request as Request
     from stripewise.slurm._partitions import Partition as Partition
     from stripewise.slurm._partitions import parse_seconds as parse_seconds
+    from stripewise.slurm._persistent import nodes_of_persistent as nodes_of_persistent
     from stripewise.slurm._states import JobState as JobState
     from stripewise.slurm._states import JobStatus as JobStatus
     from stripewise.slurm._variables import options_of_variables as options_of_variables

@@ -25,6 +25,7 @@ class JobOptions:
         access: Of a burst buffer: "striped" or "private".
         granularity_bytes / free_nodes: Override what Slurm says of the pool; 0: as it says.
         capacity_bytes: That the job needs on the burst buffer: it decides on the least nodes.
+        persistent: Name of an existing persistent burst buffer that runs work on; "": none.
         bb_nodes: Numbers of burst-buffer nodes to try; empty: 1x, 2x, 4x ... of the least.
         stage_in / stage_out: Directories that run.tuned.sh copies to and from the burst buffer;
             "": the directory of the job.
@@ -50,6 +51,7 @@ class JobOptions:
     granularity_bytes: int = 0
     free_nodes: int | None = None
     capacity_bytes: int = 0
+    persistent: str = ""
     bb_nodes: tuple[int, ...] = ()
     stage_in: str = ""
     stage_out: str = ""

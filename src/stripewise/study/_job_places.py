@@ -24,7 +24,7 @@ class JobPlaces:
 
     Attributes:
         tier: Kind of the burst buffer.
-        details: What else tells one burst buffer from another: pool, access, directory.
+        details: What else tells one burst buffer from another: pool, access, directory or name.
         own_nodes: Of the script as it is; 0: it lies on the parallel file system.
     """
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from stripewise.errors import UsageError
 from stripewise.jobs import JobScript
 from stripewise.launch import ScriptJobs
-from stripewise.slurm import BurstBuffers, Slurm, SlurmAwayError, SlurmError, parse_burst
+from stripewise.slurm import (
+    BurstBuffers,
+    Slurm,
+    SlurmAwayError,
+    SlurmError,
+    nodes_of_persistent,
+    parse_burst,
+)
 from stripewise.study._job_options import JobOptions
 from stripewise.text import printable
 from stripewise.tiers import Pool, Tier, TierRequest, find_tier, ladder, tier_of_words, variable_of
@@ -21,10 +28,18 @@ _PLUGINS = ("datawarp", "lua")
 
 def tier_of_job(
     script: JobScript, job: JobOptions, slurm: Slurm
-) -> tuple[Tier, tuple[Pool, ...], TierRequest | None]:
-    """Return the kind of burst buffer, its pools, and what the script asks of it."""
+) -> tuple[Tier, tuple[Pool, ...], TierRequest | None, TierRequest]:
+    """Return the kind of burst buffer, its pools, and what runs ask of it.
+
+    Returns:
+        Kind, pools, what the script itself asks for (None: nothing), and what runs on the burst
+        buffer ask for, as far as the script or the choice of a persistent one says.
+
+    Raises:
+        UsageError: There is no such burst buffer, or the script asks for another.
+    """
     words = [(f"#{line.kind}", *line.words) for line in script.burst_buffer]
-    of_script, request = tier_of_words(words)
+    of_script, request = tier_of_words(words, job.tier)
     has_own = of_script.name != "none"
     name = job.tier
     known = () if job.tier in ("none", "directory") else _burst_buffers(slurm)
@@ -43,26 +58,30 @@ def tier_of_job(
     if not pools and job.granularity_bytes and job.free_nodes is not None:
         size = job.granularity_bytes * job.free_nodes
         pools = (Pool(job.pool, job.granularity_bytes, size, size),)
-    return tier, pools, request if has_own else None
+    if job.persistent and has_own:
+        raise UsageError(
+            f"--persistent {printable(job.persistent)}: {script.name} has lines for a burst "
+            "buffer of its own; leave --persistent out, or take these lines out of the script"
+        )
+    base = replace(request, persistent=job.persistent or request.persistent)
+    if base.persistent:
+        base = replace(base, nodes=nodes_of_persistent(base.persistent, tier.name, known))
+    return tier, pools, base if has_own else None, base
 
 
-def check_own(script: JobScript, own: TierRequest) -> None:
+def check_own(script: JobScript, tier: Tier, own: TierRequest) -> None:
     """Refuse directives whose meaning a study cannot keep in each of its runs.
 
     Raises:
         UsageError: With the line and the remedy.
     """
-    kept = [line for line in own.kept if "stage_in" in line or "copy_in" in line]
-    if kept:
-        raise UsageError(
-            f"{script.name}: `{kept[0]}` copies what a study cannot copy anew for each run: let "
-            "one directory be staged in (type=directory)"
-        )
-    if own.persistent:
-        raise UsageError(
-            f"{script.name} works on the persistent burst buffer {own.persistent}, whose nodes "
-            "are chosen already: tune a script that makes its own (#DW jobdw)"
-        )
+    tier.copied_in(own)
+    for line in own.kept:
+        if line.split()[1:2] in (["jobdw"], ["persistentdw"]):
+            raise UsageError(
+                f"{script.name}: `{printable(line)}` asks for a second burst buffer, and a study "
+                "can give each run a place on one: take one of the two out of the script"
+            )
 
 
 def _burst_buffers(slurm: Slurm) -> tuple[BurstBuffers, ...]:
@@ -100,12 +119,14 @@ def checked_pool(
         UsageError: With the remedy.
         StorageError: Too few nodes are free.
     """
-    if tier.sized and not pools:
+    if tier.sized and not pools and (tier.needs_pool or not ask.persistent):
         raise UsageError(
             f"Slurm tells of no pool of {tier.name} here (scontrol show burst): give "
             "--granularity and --free-nodes, or --tier none"
         )
     _check_place(tier, ask)
+    if own is not None and own.persistent and job.stage_in and not job.stage_out:
+        return tier.check(replace(ask, stage_in=Path(job.stage_in)), pools)
     if own is not None or not tier.markers:
         if job.stage_in or job.stage_out:
             why = "stages by itself" if own is not None else f"has nothing for --tier {tier.name}"
@@ -139,14 +160,13 @@ def _check_place(tier: Tier, ask: TierRequest) -> None:
 
 
 def asked_of_tier(
-    job: JobOptions, own: TierRequest | None, tier: Tier, origin: Path
+    job: JobOptions, base: TierRequest, tier: Tier, origin: Path, *, is_own: bool
 ) -> TierRequest:
     """Return what runs on a burst buffer ask for; the nodes are chosen for each.
 
     Raises:
         UsageError: The template cannot be read.
     """
-    base = own or TierRequest()
     template: tuple[str, ...] = ()
     if job.template:
         try:
@@ -160,7 +180,7 @@ def asked_of_tier(
     return replace(
         base,
         pool=job.pool or base.pool,
-        access=job.access if own is None else base.access,
+        access=base.access if is_own else job.access,
         capacity_bytes=job.capacity_bytes or base.capacity_bytes,
         template=template or base.template,
         directory=job.place or base.directory,
@@ -176,6 +196,14 @@ def node_ladder(job: JobOptions, jobs: ScriptJobs, pools: tuple[Pool, ...]) -> t
         StorageError: More than are free.
     """
     tier, pool = jobs.tier, jobs.pool
+    if jobs.ask.persistent:
+        chosen = (jobs.ask.nodes,) if jobs.own is None else ()
+        if job.bb_nodes not in ((), chosen) or job.capacity_bytes:
+            raise UsageError(
+                f"--bb-nodes, --bb-capacity: the persistent burst buffer {jobs.ask.persistent} "
+                "has its nodes already: leave them out"
+            )
+        return chosen
     if tier.name == "none":
         if job.bb_nodes:
             raise UsageError(

@@ -169,7 +169,7 @@ def places_of(prepared: PreparedJob) -> JobPlaces:
     """Return the places on which the files of trials may lie."""
     jobs, ask = prepared.jobs, prepared.jobs.ask
     pool = jobs.pool.name if jobs.pool else ""
-    details = (pool, ask.access, ask.type, ask.directory)
+    details = (pool, ask.access, ask.type, ask.persistent or ask.directory)
     return JobPlaces(jobs.tier.name, details, prepared.own_nodes)
 
 
@@ -182,6 +182,8 @@ def described_job(prepared: PreparedJob) -> dict[str, str]:
         "compute nodes": str(jobs.nodes),
         "burst buffer": jobs.tier.name,
     }
+    if jobs.ask.persistent:
+        found["persistent burst buffer"] = jobs.ask.persistent
     if jobs.pool is not None:
         found["pool"] = f"{jobs.pool.name}, {plural(jobs.pool.nodes, 'node')}"
     return found

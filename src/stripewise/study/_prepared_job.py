@@ -20,6 +20,7 @@ from stripewise.jobs import (
     is_rewritten,
     missing_cpus,
     moves_to,
+    place_of_script,
 )
 from stripewise.launch import ScriptJobs
 from stripewise.slurm import Slurm, options_of_variables
@@ -70,9 +71,9 @@ class PreparedJob:
     def own_nodes(self) -> int:
         """The burst-buffer nodes of the script as it is."""
         jobs = self.jobs
-        if jobs.own is None or jobs.pool is None:
-            return 0
-        return jobs.own.nodes or jobs.tier.nodes_of(jobs.own.capacity_bytes, jobs.pool)
+        if jobs.own is None or jobs.own.nodes or jobs.pool is None:
+            return jobs.own.nodes if jobs.own is not None else 0
+        return jobs.tier.nodes_of(jobs.own.capacity_bytes, jobs.pool)
 
     @property
     def hosts(self) -> int:
@@ -129,18 +130,19 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         )
     launch = script.certain_launch(job.step)
     check_input(script)
+    script.check_persistent()
     slurm.check()
     given = options_of_variables(os.environ)
     slurm.cluster = cluster_of(script, given)
     partition = find_partition(script, slurm, given, _first_nodes(script, launch))
-    tier, pools, own = tier_of_job(script, job, slurm)
+    tier, pools, own, base = tier_of_job(script, job, slurm)
     if again:
         pools = tuple(replace(pool, free_bytes=pool.total_bytes) for pool in pools)
     if tier.markers:
         check_tier_options(script)
     if own is not None:
-        check_own(script, own)
-    ask = asked_of_tier(job, own, tier, options.origin)
+        check_own(script, tier, own)
+    ask = asked_of_tier(job, base, tier, options.origin, is_own=own is not None)
     pool = checked_pool(job, ask, tier, pools, own, options.origin)
     here, ours = options.origin.absolute(), [tier.directory_variable(ask)]
     check_place(script, launch, here, ours)
@@ -152,6 +154,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         pool=pool,
         own=own,
         ask=ask,
+        instead=job.stage_in if own is not None else "",
         nodes=_nodes(script, launch),
         wall_seconds=wall_seconds_of(script, partition, given),
         moved=moves_to(script.moves, Lead.NAMED, here, os.environ, ours),
@@ -228,6 +231,8 @@ def _unstaged(options: StudyOptions, jobs: ScriptJobs) -> str:
     path = Path(job.script)
     results = Path(job.stage_out) if job.stage_out else results_place(options.origin / path)
     request = replace(jobs.ask, nodes=jobs.ask.nodes or 1, stage_out=results)
+    if request.persistent:
+        request = replace(request, place=place_of_script(options.origin / path))
     if job.stage_in:
         request = replace(request, stage_in=Path(job.stage_in))
     left_out = {path.name, f"{path.stem}.tuned{path.suffix}", options.study_directory.name}

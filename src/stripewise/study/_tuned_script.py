@@ -12,7 +12,13 @@ from pathlib import Path
 
 from stripewise.errors import StorageError, UsageError
 from stripewise.formats import get
-from stripewise.jobs import OnTier, is_rewritten, script_on_tier
+from stripewise.jobs import (
+    OnTier,
+    is_rewritten,
+    kept_notes,
+    place_of_script,
+    script_on_tier,
+)
 from stripewise.launch import ScriptJobs, redirect_pair
 from stripewise.model import Configuration, JobSettings
 from stripewise.outputs import write_file
@@ -87,7 +93,9 @@ def write_tuned_script(
     results = Path(stage_out) if stage_out else snapshot.source if hybrid else own_place
     left_out = {script_path.name, target.name, own_place.name}
     on = _on_tier(jobs, job, snapshot, stage_in, results, left_out)
-    around = jobs.write_links(job, study / LINKS_FILE)
+    if on.request is not None and on.request.persistent and not on.own:
+        on = replace(on, request=replace(on.request, place=place_of_script(script_path)))
+    around = jobs.write_links(job, study / LINKS_FILE, on.place)
     if not exports and not _of_tasks(jobs, configuration).is_empty:
         path = study / TASK_FILE
         variables = configured_environment(runtime, configuration, study)
@@ -95,6 +103,7 @@ def write_tuned_script(
         wrap = (str(task_program(runtime)), str(path), "--")
     if on.request is not None and not on.own:
         notes = (*notes, f"results are copied to {on.request.stage_out} when the job ends")
+    notes = (*notes, *kept_notes(on))
     text = script_on_tier(
         jobs.script,
         on,
@@ -175,7 +184,7 @@ def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, 
             f"the large files {', '.join(below)} lie in directories, which a burst buffer has not "
             "before the job: let the program write them beside the script, or take another winner"
         )
-    here, there = "%{SLURM_SUBMIT_DIR}", f"%{{{variable}}}"
+    here, there = "%{SLURM_SUBMIT_DIR}", "/".join(filter(None, (f"%{{{variable}}}", on.place)))
     pairs = (redirect_pair(glob, here, there) for glob in globs)
     return {"STRIPEWISE_REDIRECT": ":".join(pairs)}
 

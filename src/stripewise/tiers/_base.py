@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stripewise.errors import UsageError
-from stripewise.tiers._checks import check_pool, check_staging
+from stripewise.tiers._checks import check_persistent, check_pool, check_staging
+from stripewise.tiers._words import copied_of
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,8 @@ class Tier(ABC):
         markers: First words of its lines in a job script ("#DW"); empty: it has no lines.
         sized: Whether a job chooses the number of its nodes.
         needs_pool: Whether nothing can be had where no pool is known.
+        has_persistent: Whether there are some that outlive jobs, found by their names.
+        copy_in: Keyword of the lines that copy to it; "" if it has none.
     """
 
     name: str
@@ -104,6 +107,8 @@ class Tier(ABC):
     markers: tuple[str, ...] = ()
     sized: bool = True
     needs_pool: bool = True
+    has_persistent: bool = False
+    copy_in: str = ""
 
     def capacity_bytes(self, nodes: int, pool: Pool) -> int:
         """Return the capacity to ask for to get exactly this many nodes of a pool; 0: none."""
@@ -142,6 +147,21 @@ class Tier(ABC):
             "--stage-in"
         )
 
+    def copied_in(self, request: TierRequest) -> tuple[tuple[str, str], ...]:
+        """Return what a script's own lines copy to the tier: sources, and their places there.
+
+        A source is a file or a directory; a file whose place is a directory keeps its name.
+
+        Raises:
+            UsageError: A line copies what cannot be copied in its place.
+        """
+        found = [(str(request.stage_in), request.place)] if request.stage_in else []
+        variable = self.directory_variable(request)
+        for line in request.kept:
+            if self.copy_in and line.split()[1:2] == [self.copy_in]:
+                found.append(copied_of(line, variable))
+        return tuple(found)
+
     @abstractmethod
     def directory_variable(self, request: TierRequest) -> str:
         """Return the environment variable that holds the directory in a job; "" if none does."""
@@ -177,6 +197,7 @@ class Tier(ABC):
             StorageError: Too few nodes are free now.
         """
         check_staging(request)
+        check_persistent(self, request)
         if not self.sized or request.persistent:
             return None
         if not (pools or self.needs_pool or request.nodes):

@@ -61,6 +61,19 @@ def _chosen(tier: Tier, request: TierRequest, pools: Sequence[Pool]) -> Pool:
     raise UsageError(f"there is no pool {printable(request.pool)!r}; there are {there}")
 
 
+def check_persistent(tier: Tier, request: TierRequest) -> None:
+    """Check that there can be a persistent one, where the request names one.
+
+    Raises:
+        UsageError: This kind of tier has none.
+    """
+    if request.persistent and not tier.has_persistent:
+        raise UsageError(
+            f"persistent burst buffer {printable(request.persistent)}: the tier {tier.name} has "
+            "none; choose --tier datawarp or --tier rabbit"
+        )
+
+
 def check_staging(request: TierRequest) -> None:
     """Check the names and directories of a request.
 

@@ -28,6 +28,8 @@ class DataWarpTier(Tier):
     name = "datawarp"
     summary = "Cray DataWarp: #DW lines, nodes by capacity"
     markers = ("#DW",)
+    has_persistent = True
+    copy_in = "stage_in"
 
     def capacity_bytes(self, nodes: int, pool: Pool) -> int:
         """Return 1 GiB less than so many nodes hold, or all where a node holds little.

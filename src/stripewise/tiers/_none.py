@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stripewise.tiers._base import Pool, Tier, TierRequest
+from stripewise.tiers._checks import check_persistent
 
 
 class NoTier(Tier):
@@ -25,5 +26,6 @@ class NoTier(Tier):
         return ""
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Accept everything: nothing is asked for."""
+        """Accept everything but a persistent one: nothing is asked for."""
+        check_persistent(self, request)
         return None

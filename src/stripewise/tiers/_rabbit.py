@@ -32,6 +32,8 @@ class RabbitTier(Tier):
     summary = "HPE Rabbit (DWS): #DW lines with a named allocation"
     markers = ("#DW",)
     needs_pool = False
+    has_persistent = True
+    copy_in = "copy_in"
 
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
         """Return the #DW lines: the allocation, the copies, what else the script had."""

@@ -41,19 +41,22 @@ def register_tier(tier: Tier) -> None:
     _TIERS[tier.name] = tier
 
 
-def tier_of_words(words: Sequence[Sequence[str]]) -> tuple[Tier, TierRequest]:
+def tier_of_words(words: Sequence[Sequence[str]], wanted: str = "") -> tuple[Tier, TierRequest]:
     """Return the tier that a script's directives are for, with the request; `none` without any.
 
     Rabbit's lines are DataWarp's with other types; a persistent one that has DataWarp's staging
-    or no staging is taken for DataWarp's.
+    or no staging is taken for DataWarp's, unless Rabbit's is wanted.
 
     Args:
         words: Of each directive; the first is the marker.
+        wanted: Name of the tier that the user says; "" or another: what the lines say.
 
     Raises:
         UsageError: A directive has a value that is none.
     """
-    rabbit = any("copy_in" in line[1:2] or "copy_out" in line[1:2] for line in words)
+    rabbit = wanted == RabbitTier.name or any(
+        "copy_in" in line[1:2] or "copy_out" in line[1:2] for line in words
+    )
     for tier in _TIERS.values():
         request = tier.read(words)
         if request is None:

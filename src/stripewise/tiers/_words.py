@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from stripewise.errors import UsageError
@@ -40,6 +41,28 @@ def place_in(path: str, variable: str) -> str | None:
         if path.startswith(root + "/"):
             return path[len(root) + 1 :].strip("/")
     return None
+
+
+def copied_of(line: str, variable: str) -> tuple[str, str]:
+    """Return source and place of a line that copies a file or a directory to a tier.
+
+    Raises:
+        UsageError: It copies a list, or to another tier, or its source is not there.
+    """
+    options = options_of(line.split()[2:])
+    source, place = options.get("source", ""), place_in(options.get("destination", ""), variable)
+    kind = options.get("type", "file")
+    if place is None or ".." in place.split("/") or kind not in ("file", "directory"):
+        raise UsageError(
+            f"`{printable(line)}` copies what a study cannot copy anew for each run: let it copy "
+            f"a file or a directory (type=file, type=directory) to ${variable}"
+        )
+    if not os.path.isabs(source) or not os.path.exists(source):
+        raise UsageError(
+            f"`{printable(line)}`: {printable(source)!r} is no file or directory that is there: "
+            "give an absolute path"
+        )
+    return source, place
 
 
 def below(variable: str, place: str) -> str:
