@@ -65,9 +65,10 @@ def test_a_program_that_works_here_is_not(cluster, tmp_path, move) -> None:
 
 
 def test_a_place_that_is_not_known(cluster) -> None:
-    cluster.write(HEAD + "cd $(mktemp -d)\ncd $1\n" + LAUNCH)
+    own = 'DIR=$(cd "$(dirname "$0")"; pwd)\n'
+    cluster.write(HEAD + own + "cd $(mktemp -d)\ncd $1\n" + LAUNCH)
     (text,) = cluster.tune("run.sh", "--dry-run", "--json").json["warnings"]
-    assert "`cd $(mktemp -d)` (line 3), `cd $1` (line 4) is not known to stay" in text
+    assert ": `cd $(mktemp -d)` (line 4), `cd $1` (line 5) is not known to stay" in text
 
 
 def test_own_directories_of_the_burst_buffer_are_known(cluster) -> None:

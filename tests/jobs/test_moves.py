@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stripewise.jobs import Changes, JobScript, Lead, moves_to, revert, rewrite
+from stripewise.jobs import Changes, JobScript, Lead, move_before, moves_to, revert, rewrite
 from stripewise.jobs._moves import lead_of
 
 ENVIRONMENT = {"HOME": "/home/me", "USER": "me", "SCRATCH": "/scratch/me", "SLURM_TMPDIR": "/t"}
@@ -61,6 +61,32 @@ def parsed(text: str, shell: str = "bash") -> JobScript:
 def test_leads(text: str, lead: Lead, path: str) -> None:
     (move,) = parsed(text).moves
     assert lead_of(move, HERE, ENVIRONMENT, ["DW_JOB_STRIPED"]) == (lead, Path(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "decisive"),
+    [
+        ("", None),
+        ("cd run", None),
+        ("cd /a", "/a"),
+        ("cd /a\ncd run\ncd ..", "/a"),
+        ("cd /a; cd -", None),
+        ("cd /a; cd /b; cd -", "/a"),
+        ("pushd /a; make; popd", None),
+        ("(cd /a && make)", None),
+        ("X=$(cd /a; pwd)", None),
+        ("X=`cd /a; pwd`", None),
+        ("cd /a; (cd /b; X=$(cd /c))", "/a"),
+        ("(cd /a\n(cd /b)", "/a"),
+        ("cd $1", "${1}"),
+        ("cd $(mktemp -d)", ""),
+        ("f() { cd /a; }", "/a"),
+    ],
+)
+def test_what_decides_where_the_program_works(text: str, decisive: str | None) -> None:
+    script = parsed(text + ("\nsrun ./x\n)" if text.count("(") > text.count(")") else ""))
+    move = move_before(script.moves, script.launches[0].start)
+    assert (move and move.target) == decisive
 
 
 def test_csh() -> None:

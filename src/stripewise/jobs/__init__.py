@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from stripewise.jobs._moves import SUBMITTED_FROM as SUBMITTED_FROM
     from stripewise.jobs._moves import Lead as Lead
     from stripewise.jobs._moves import Move as Move
+    from stripewise.jobs._moves import lead_of as lead_of
+    from stripewise.jobs._moves import move_before as move_before
     from stripewise.jobs._moves import moves_to as moves_to
     from stripewise.jobs._on_tier import OnTier as OnTier
     from stripewise.jobs._on_tier import check_tier_options as check_tier_options

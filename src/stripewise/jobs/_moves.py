@@ -21,7 +21,8 @@ from stripewise.jobs._shell import Reading
 from stripewise.jobs._word import Word
 
 SUBMITTED_FROM = "SLURM_SUBMIT_DIR"
-_COMMANDS = ("cd", "chdir", "pushd")
+_COMMANDS = ("cd", "chdir", "pushd", "popd")
+_BACK = "-"
 _EXPANSION = re.compile(r"\$(\w+)|\$\{(\w+)\}|\$\(\s*pwd\s*\)|`\s*pwd\s*`")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _MOST_NESTED = 8
@@ -35,13 +36,15 @@ class Move:
         line: Of the script, from 1.
         text: The command as written.
         target: Where to, with the values that the script gives to variables; others as ${NAME};
-            "" where it is not known.
+            "" where it is not known, "-" for the directory before.
+        until: Byte of the script at which the shell ends that it is for.
         start / end: Bytes of the word with the directory.
     """
 
     line: int
     text: str
     target: str
+    until: int = field(default=0, repr=False)
     start: int = field(default=0, repr=False)
     end: int = field(default=0, repr=False)
 
@@ -65,12 +68,14 @@ def read_moves(text: str, reading: Reading) -> tuple[Move, ...]:
             continue
         named = [w for w in words[1:] if not (w.text.startswith("-") and len(w.text) > 1)]
         word = named[0] if named else words[0]
-        target = _target(word, reading) if named else "${HOME}"
+        target = _target(word, reading) if named else _without_words(words[0].text)
+        shells = [span for span in reading.subshells if span[0] <= command.start < span[1]]
         found.append(
             Move(
                 line=bisect.bisect_left(newlines, command.start) + 1,
                 text=utf8(text[command.start : command.end]),
                 target="" if command.in_backquotes else utf8(target),
+                until=min((end for _, end in shells), default=len(text)),
                 start=word.start,
                 end=word.end,
             )
@@ -122,6 +127,27 @@ def moves_to(
     """Return the moves that lead so, each with its directory; arguments as of `lead_of`."""
     leads = {move: lead_of(move, here, environment, ours) for move in moves}
     return {move: path for move, (kind, path) in leads.items() if kind is lead}
+
+
+def move_before(moves: Sequence[Move], place: int) -> Move | None:
+    """Return the move that decides on the directory at a byte of the script; None: none does.
+
+    Moves to relative names go on from there; what an `if` or a function does is not considered.
+    """
+    decisive: list[Move] = []
+    for move in moves:
+        if not move.start < place < move.until:
+            continue
+        if move.target == _BACK:
+            decisive = decisive[:-1]
+        elif not move.target or move.target[0] in "/$":
+            decisive.append(move)
+    return decisive[-1] if decisive else None
+
+
+def _without_words(command: str) -> str:
+    """Return where a command without words leads."""
+    return _BACK if command in ("popd", "pushd") else "${HOME}"
 
 
 def _target(word: Word, reading: Reading) -> str:

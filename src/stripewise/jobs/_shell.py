@@ -49,6 +49,7 @@ class Reading:
         breaks: Positions of lines before which another line may be put.
         values: Name of a variable to the texts that it is given; None for one that is not known.
         written: Name of a variable to what stands behind the `=` of each assignment.
+        subshells: Start and end of what runs in a shell of its own: `( ... )`, `$( ... )`.
         programs: Name of a variable to whether all its values begin as a program, once asked.
         launchers: Likewise, whether one of them begins as a launcher.
         problem: Why nothing was read from `stopped` on; "" if all was.
@@ -58,6 +59,7 @@ class Reading:
     breaks: list[int] = field(default_factory=lambda: [0])
     values: dict[str, list[Word | None]] = field(default_factory=dict)
     written: dict[str, list[str]] = field(default_factory=dict)
+    subshells: list[tuple[int, int]] = field(default_factory=list)
     programs: dict[str, bool] = field(default_factory=dict)
     launchers: dict[str, bool] = field(default_factory=dict)
     problem: str = ""
@@ -97,11 +99,13 @@ class _ShellReader(WordReader):
     def read_list(self, ends: frozenset[str]) -> str:
         self.nest()
         self._is_between = True
-        found = None
+        start, found = self.place, None
         while found is None:
             self.skip_blanks()
             found = self._read_next(ends)
         self.unnest()
+        if found == ")" or self.backquotes:
+            self.reading.subshells.append((start, self.place))
         return found
 
     def _read_next(self, ends: frozenset[str]) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from stripewise.errors import UsageError
-from stripewise.jobs import JobScript, LaunchLine, Lead, moves_to
+from stripewise.jobs import JobScript, LaunchLine, Lead, Move, lead_of, move_before, moves_to
 from stripewise.text import printable
 
 _IN_LAUNCH = ("-D", "--chdir", "-wdir", "--wdir", "-wd")
@@ -33,10 +33,10 @@ def check_place(script: JobScript, launch: LaunchLine, here: Path, ours: Collect
     for target in said[-1:]:
         if os.path.realpath(here / target) != os.path.realpath(here):
             raise _elsewhere(script, f"#SBATCH --chdir={target}", here / target)
-    before = [move for move in script.moves if move.start < launch.start]
-    elsewhere = moves_to(before[-1:], Lead.ELSEWHERE, here, os.environ, ours)
-    for move, path in elsewhere.items():
-        raise _elsewhere(script, f"line {move.line}: {move.text}", path)
+    if move := move_before(script.moves, launch.start):
+        lead, path = lead_of(move, here, os.environ, ours)
+        if lead is Lead.ELSEWHERE:
+            raise _elsewhere(script, f"line {move.line}: {move.text}", path)
     words = [text for text, _ in launch.known]
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word == launch.program:
@@ -54,7 +54,13 @@ def check_place(script: JobScript, launch: LaunchLine, here: Path, ours: Collect
 def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Iterator[str]:
     """Yield a warning for commands that go, or may go, to directories that runs share."""
     away = moves_to(script.moves, Lead.ELSEWHERE, here, os.environ, ours)
-    unknown = moves_to(script.moves, Lead.UNKNOWN, here, os.environ, ours)
+    unknown = moves_to(
+        [move for move in script.moves if _reaches_a_launch(script, move)],
+        Lead.UNKNOWN,
+        here,
+        os.environ,
+        ours,
+    )
     for moves, why in ((away, "leads to another directory"), (unknown, "is not known to stay")):
         told = [f"`{printable(move.text)}` (line {move.line})" for move in moves][:_MOST_TOLD]
         if told:
@@ -62,6 +68,10 @@ def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Itera
                 f"{script.name}: {', '.join(told)} {why}: what the script changes there, each run "
                 "changes again"
             )
+
+
+def _reaches_a_launch(script: JobScript, move: Move) -> bool:
+    return any(move.start < launch.start < move.until for launch in script.launches)
 
 
 def _elsewhere(script: JobScript, what: str, path: Path) -> UsageError:
