@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from stripewise.jobs._marks import is_rewritten as is_rewritten
     from stripewise.jobs._marks import revert as revert
     from stripewise.jobs._on_tier import OnTier as OnTier
+    from stripewise.jobs._on_tier import copies_on_tier as copies_on_tier
     from stripewise.jobs._on_tier import kept_notes as kept_notes
     from stripewise.jobs._on_tier import place_of_script as place_of_script
+    from stripewise.jobs._on_tier import results_place as results_place
     from stripewise.jobs._on_tier import script_on_tier as script_on_tier
     from stripewise.jobs._options import JobOption as JobOption
     from stripewise.jobs._quoting import quote as quote

@@ -27,6 +27,8 @@ class Changes:
         directory: Name of an environment variable: the script goes to that directory first.
         place: Directory below it, which is made and gone to; "": that directory itself.
         stays: The place is made, and the script does not go there.
+        within: Words of a program that starts the script, as its argument, in another directory;
+            the script calls it first, unless it did.
         exports: Environment variable to value, set before the first command of the script.
         notes: Comments for people.
     """
@@ -41,5 +43,6 @@ class Changes:
     directory: str = ""
     place: str = ""
     stays: bool = False
+    within: tuple[str, ...] = ()
     exports: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from stripewise.jobs import (
     is_rewritten,
     missing_cpus,
     place_of_script,
+    results_place,
 )
 from stripewise.launch import ScriptJobs
 from stripewise.slurm import Partition, Slurm
@@ -30,7 +31,6 @@ from stripewise.study._job_tier import (
     tier_of_job,
 )
 from stripewise.study._options import StudyOptions
-from stripewise.study._tuned_script import results_place
 from stripewise.text import printable
 
 
