@@ -91,11 +91,6 @@ def test_the_granularity_without_slurm(cluster, monkeypatch) -> None:
     assert "capacity=735GiB" in done.out
     said = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print")
     said.error("no Slurm on this host", "--granularity, such as 368GiB")
-    done = cluster.run(
-        "convert", "run.sh", "--bb-nodes", "1", "--tier", "directory", "--place", "$TMPDIR",
-        "--print",
-    )  # fmt: skip
-    assert 'cd "${TMPDIR:?}" || exit 1' in done.out
 
 
 def test_nothing_is_replaced(cluster) -> None:
@@ -114,18 +109,22 @@ def test_nothing_is_replaced(cluster) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), ("--bb-nodes N, --persistent NAME, or --revert",)),
-        (("--revert", "--bb-nodes", "1"), ("--bb-nodes N, --persistent NAME, or --revert",)),
+        ((), ("--bb-nodes N, --persistent NAME, --tier directory, or --revert",)),
+        (("--revert", "--bb-nodes", "1"), ("say what to do",)),
+        (("--revert", "--tier", "directory"), ("say what to do",)),
         (("--persistent", "a", "--bb-nodes", "1"), ("--persistent NAME",)),
         (("--persistent", "a b"), ("'a b'", "there are none")),
-        (("--persistent", "a", "--tier", "directory", "--place", "$A"), ("directory has none",)),
+        (("--persistent", "a", "--tier", "directory", "--place", "$A"), ("say what to do",)),
+        (("--persistent", "a", "--tier", "lua", "--place", "$A"), ("lua",)),
         (("--revert",), ("run.sh",)),
         (("--bb-nodes", "9"), ("9 nodes", "has 8")),
         (("--bb-nodes", "1", "--pool", "nope"), ("'nope'", "wlm_pool")),
         (("--bb-nodes", "1", "--tier", "nope"), ("nope", "datawarp")),
         (("--bb-nodes", "1", "--tier", "none"), ("--tier none",)),
         (("--bb-nodes", "1", "--tier", "directory"), ("TMPDIR",)),
-        (("--bb-nodes", "1", "--tier", "directory", "--place", "/l/$A"), ("--place '$TMPDIR'",)),
+        (("--tier", "directory", "--place", "l/$A"), ("absolute path", "$TMPDIR")),
+        (("--tier", "directory", "--place", "/l", "--stage-out", "res"), ("res", "absolute")),
+        (("--tier", "directory", "--place", "/l", "--stage-in", "/no/such"), ("/no/such",)),
         (("--bb-nodes", "1", "--tier", "lua", "--place", "$BB"), ("template",)),
         (("--bb-nodes", "1", "--tier", "lua", "--template", "bin"), ("--template", "UTF-8")),
         (("--bb-nodes", "1", "--stage-in", "/no/such"), ("/no/such",)),
@@ -223,6 +222,84 @@ def test_the_sites_own_lines(cluster) -> None:
     out = cluster.run("convert", "run.sh", "--bb-nodes", "2", "--print", *words).out
     assert "\n#BB_LUA pool=wlm_pool capacity=736GiB\n" in out
     assert 'cd "${BB_DIR:?}"' in out
+
+
+FAST = ("--tier", "directory", "--place", "$FAST")
+
+
+def run_there(path: Path, top: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script that copies its files to $FAST; its launcher is its program."""
+    (top / "bin").mkdir(exist_ok=True)
+    srun = top / "bin" / "srun"
+    srun.write_text('#!/bin/sh\nshift 2; exec "$@"\n')
+    srun.chmod(0o755)
+    environment = {"PATH": f"{top}/bin:/usr/bin:/bin", "FAST": str(top / "fast")}
+    environment |= {"SLURM_JOB_ID": "7", "STRIPEWISE_IN_PLACE": "6"}
+    done = subprocess.run([path], cwd=path.parent, env=environment, capture_output=True, text=True)
+    assert list((top / "fast").iterdir()) == []
+    assert not list(top.rglob("canary*"))
+    return done
+
+
+def test_a_directory_of_the_nodes(cluster, tmp_path) -> None:
+    (tmp_path / "fast").mkdir()
+    script = SCRIPT.replace(
+        "./writer out.dat input.txt", "sh -c 'pwd; ls; cat input.txt >out; exit 3'"
+    )
+    cluster.write(script)
+    (cluster.work / "old.stripewise").mkdir()
+    done = cluster.run("convert", "run.sh", *FAST)
+    assert done.code == 0, done
+    assert done.err.strip() == ""
+    assert cluster.names == {
+        "run.sh",
+        "run.bb.sh",
+        "run.bb.sh.copies",
+        "input.txt",
+        "old.stripewise",
+    }
+    ran = run_there(cluster.work / "run.bb.sh", tmp_path)
+    assert ran.returncode == 3, ran
+    where, *seen = ran.stdout.splitlines()
+    assert re.fullmatch(rf"{tmp_path}/fast/stripewise-7-\d+/work", where)
+    assert seen == ["input.txt"], "neither scripts nor studies"
+    results = cluster.work / "run.results"
+    assert [path.name for path in results.iterdir()] == ["out"]
+    assert (results / "out").read_text() == "input\n"
+    assert cluster.run("convert", "--revert", "run.bb.sh", "--print").out == script
+    cluster.run("convert", "run.sh", *FAST).error("run.bb.sh exists", "--output")
+    (cluster.work / "run.bb.sh").unlink()
+    cluster.run("convert", "run.sh", *FAST).error("run.bb.sh.copies exists", "--output")
+
+
+def test_directories_that_are_copied_to_the_nodes(cluster, tmp_path) -> None:
+    for name in ("fast", "in a"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "in a" / "x").write_text("x")
+    cluster.write(SCRIPT.replace("./writer out.dat input.txt", "sh -c 'ls; cat x > y'"))
+    words = (*FAST, "--stage-in", f"{tmp_path}/in a", "--stage-out", f"{tmp_path}/out $(x)")
+    done = cluster.run("convert", "run.sh", *words, "--print")
+    assert "the script needs" in done.err
+    assert "run.bb.sh.copies, which is written without --print" in " ".join(done.err.split())
+    assert cluster.run("convert", "run.sh", *words).code == 0
+    ran = run_there(cluster.work / "run.bb.sh", tmp_path)
+    assert (ran.returncode, ran.stdout) == (0, "x\n"), ran
+    assert [path.name for path in (tmp_path / "out $(x)").iterdir()] == ["y"]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_that_are_copied_to_the_nodes(cluster, tmp_path, name) -> None:
+    (tmp_path / "fast").mkdir()
+    code = 'sh -c \'for i in ./*; do cp "$i" "$i-new"; done\''
+    path = cluster.write(SCRIPT.replace("./writer out.dat input.txt", code), f"{name}.sh")
+    (cluster.work / name).write_text("x")
+    cluster.script.unlink()
+    done = cluster.run("convert", *FAST, "--", f"{name}.sh")
+    assert done.code == 0, done
+    ran = run_there(path.with_name(f"{name}.bb.sh"), tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, ""), ran
+    results = {path.name: path.read_text() for path in cluster.work.glob("*.results/*")}
+    assert results == {"input.txt-new": "input\n", f"{name}-new": "x"}
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

@@ -129,7 +129,13 @@ DOWN = "PartitionName=work Default=YES MaxTime=1-00:00:00 State=DOWN TotalNodes=
         (("--tier", "rabbit"), {}, ("rabbit", "--granularity and --free-nodes")),
         (("--tier", "datawarp"), {"burst": ""}, ("datawarp", "--granularity", "--tier none")),
         (("--tier", "directory"), {}, ("--tier directory", "--place '$TMPDIR'")),
-        (("--tier", "directory", "--place", "/x/$A"), {}, ("--place '$TMPDIR'",)),
+        (("--tier", "directory", "--place", "x/$A"), {}, ("absolute path", "$TMPDIR")),
+        (("--tier", "directory", "--place", "$A", "--stage-out", "a"), {}, ("absolute path",)),
+        (
+            ("--tier", "directory", "--place", "$A", "--stage-in", "/no"),
+            {},
+            ("no such directory",),
+        ),
         (("--persistent", "hers"), {"burst": BURST + PERSISTENT}, ("'hers'", "there are mine")),
         (("--persistent", "hers"), {}, ("'hers'", "there are none")),
         (

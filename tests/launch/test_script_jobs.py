@@ -202,7 +202,12 @@ def test_runs_without_links(tmp_path) -> None:
 
 def test_a_directory_of_the_nodes() -> None:
     jobs = replace(plan(ask=TierRequest(directory="${TMPDIR}")), tier=find_tier("directory"))
-    assert jobs.stage(request(burst_buffer_nodes=1)).variable == "TMPDIR"
+    stage = jobs.stage(request(burst_buffer_nodes=1))
+    assert (stage.variable, stage.directory, stage.may_be_local) == ("TMPDIR", "${TMPDIR}", True)
+    assert not plan().stage(request(burst_buffer_nodes=1)).may_be_local
+    jobs = replace(jobs, ask=TierRequest(directory="/flash/$USER"))
+    stage = jobs.stage(request(burst_buffer_nodes=1, burst_buffer_files="a*"))
+    assert (stage.variable, stage.directory, stage.mode) == ("", "/flash/$USER", "files")
 
 
 @pytest.mark.parametrize(

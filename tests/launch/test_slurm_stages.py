@@ -90,6 +90,31 @@ def test_a_run_works_on_a_copy_of_what_a_persistent_burst_buffer_holds(jobs, sta
     assert sorted(path.name for path in tmp_path.iterdir() if path.name in ("x", "new")) == []
 
 
+@pytest.mark.parametrize(("nodes", "works"), [("1", True), ("2", False)])
+def test_storage_of_a_node_is_not_for_several(jobs, staged, nodes, works):
+    stage = Stage("", directory=f"{staged.parent}/$A/", may_be_local=True)
+    jobs.launch(PlainJobs(staged=stage))
+    jobs.fake.set(environment={"A": "bb", "SLURM_JOB_NUM_NODES": nodes})
+    request = jobs.runs.shell("pwd; echo $STRIPEWISE_STAGE")
+    outcome = jobs.end(jobs.launcher.submit(request))
+    if works:
+        assert outcome.status is RunStatus.OK, outcome
+        place = f"{staged}/stripewise-{request.run_id}\n"
+        assert (request.record_directory / "stdout").read_text() == place + place
+    else:
+        assert outcome.cause is FailureCause.LAUNCH
+        assert "which the 2 nodes of the job cannot share" in outcome.message
+        assert "\n" not in outcome.message
+    assert list(staged.iterdir()) == []
+
+
+def test_a_place_whose_variables_are_not_set(jobs, staged):
+    jobs.launch(PlainJobs(staged=Stage("", directory=f"{staged.parent}/$GONE/")))
+    outcome = jobs.end(jobs.launcher.submit(jobs.runs.shell(":")))
+    assert outcome.cause is FailureCause.LAUNCH
+    assert f"{staged.parent}/$GONE/ names no directory" in outcome.message
+
+
 def test_a_persistent_burst_buffer_that_holds_too_much(jobs, staged):
     jobs.launch(PlainJobs(staged=Stage("DW_JOB_STRIPED", content=True)))
     with open(staged / "large", "wb") as stream:

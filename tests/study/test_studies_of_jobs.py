@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import stat
 import subprocess
@@ -206,17 +207,47 @@ def test_an_exhausted_allocation(cluster) -> None:
     assert cluster.names == {"run.sh", "input.txt", "writer"}
 
 
-def test_a_directory_of_the_nodes_leaves_settings_but_no_script(cluster) -> None:
+@pytest.mark.parametrize("text", ["$LOCAL", "{top}/$NAME"])
+def test_a_directory_of_the_nodes(cluster, text) -> None:
     place = cluster.work.parent / "bb-local"
     place.mkdir()
-    cluster.set(environment={"LOCAL": str(place), "FAKE_BB_CAPACITY": "4"})
-    words = ("--tier", "directory", "--place", "$LOCAL", "--strategy", "random", "--trials", "1")
+    found = {"LOCAL": str(place), "NAME": "bb-local", "FAKE_BB_CAPACITY": "4"}
+    cluster.set(environment=found)
+    words = (
+        "--tier",
+        "directory",
+        "--place",
+        text.format(top=cluster.work.parent),
+        "--strategy",
+        "random",
+        "--trials",
+        "1",
+    )
     said = cluster.tune("run.sh", *words)
     assert said.code == 0, said
-    assert "no script was written: the tier directory copies nothing" in " ".join(said.out.split())
-    assert (cluster.work / "run.stripewise" / "best.toml").exists()
-    assert not (cluster.work / "run.tuned.sh").exists()
     assert list(place.iterdir()) == []
+    result = json.loads((cluster.work / "run.stripewise" / "result.json").read_text())
+    (run,) = (one for one in result["job"]["runs"] if one["nodes"] == 1)
+    assert run["stage_in_seconds"] > 0
+    assert run["stage_out_seconds"] > 0
+    made = cluster.work / "run.tuned.sh"
+    assert revert(made.read_bytes()) == SCRIPT.encode()
+    variables = {**os.environ, **found, "SLURM_JOB_ID": "9"}
+    done = subprocess.run([made], cwd=cluster.work, env=variables, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert (cluster.work / "run.results" / "out.dat").stat().st_size == 4 * 65536
+    assert not (cluster.work / "out.dat").exists()
+    assert list(place.iterdir()) == []
+
+
+def test_a_place_that_several_nodes_cannot_share(cluster) -> None:
+    place = cluster.work.parent / "bb-local"
+    place.mkdir()
+    cluster.set(environment={"LOCAL": str(place), "SLURM_JOB_NUM_NODES": "2"})
+    words = ("--tier", "directory", "--place", "$LOCAL", "--strategy", "random", "--trials", "1")
+    said = cluster.tune("run.sh", *words)
+    assert "is storage of each node, which the 2 nodes of the job cannot share" in said.out, said
+    assert not (cluster.work / "run.tuned.sh").exists()
 
 
 def test_a_script_without_directives_is_a_program(cluster) -> None:

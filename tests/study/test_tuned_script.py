@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 from dataclasses import replace
@@ -21,7 +22,12 @@ from stripewise.runtime import Runtime
 from stripewise.study import JobOptions, StudyOptions
 from stripewise.study._job_tools import leave_script
 from stripewise.study._prepared_job import PreparedJob
-from stripewise.study._tuned_script import LINKS_FILE, TASK_FILE, write_tuned_script
+from stripewise.study._tuned_script import (
+    COPIES_FILE,
+    LINKS_FILE,
+    TASK_FILE,
+    write_tuned_script,
+)
 from stripewise.testing.strategy_suite import romio_facts
 from stripewise.tiers import Pool, TierRequest, find_tier
 from stripewise.workspace import InputSnapshot
@@ -93,6 +99,8 @@ class Left:
             "RECORD": str(record),
             "DW_JOB_STRIPED": str(self.top / "bb"),
             "DW_PERSISTENT_STRIPED_mine": str(self.top / "bb"),
+            "FAST": str(self.top / "bb"),
+            "BB": "bb",
             "SLURM_SUBMIT_DIR": str(self.work),
         }
         if not (self.top / "bb" / "solve").exists():
@@ -350,10 +358,72 @@ def test_nothing_of_the_users_is_replaced(left, kind) -> None:
         assert left.write(job(burst_buffer_nodes=2)).path == target  # ours is replaced
 
 
-def test_a_directory_of_nodes_keeps_no_results(left) -> None:
-    jobs = {"pool": None, "ask": TierRequest(directory="$TMPDIR")}
-    with pytest.raises(UsageError, match="copies nothing by itself"):
-        left.write(job(burst_buffer_nodes=1), tier="directory", jobs=jobs)
+def on_fast(place: str = "$FAST", **given) -> dict:
+    jobs = {"pool": None, "ask": TierRequest(directory=place), **given}
+    return {"tier": "directory", "jobs": jobs}
+
+
+def test_a_directory_of_the_nodes(left) -> None:
+    made = left.write(job(burst_buffer_nodes=1), **on_fast())
+    assert made.path == left.work / "run.tuned.sh"
+    program = left.study / COPIES_FILE
+    assert stat.S_IMODE(program.stat().st_mode) == 0o600
+    assert f"|| exec sh {program} " in made.path.read_text()
+    for name in ("big.dat", "small.nml"):
+        (left.work / name).write_text(name)
+    (left.work / "in").mkdir()
+    left._program(left.work / "solve", "#!/bin/sh\nls; cat big.dat > out\n")
+    (seen,) = left.run(made.path)
+    assert seen.startswith(f"{left.top}/bb/stripewise-0-"), seen
+    results = left.work / "run.results"
+    assert [path.name for path in results.iterdir()] == ["out"]
+    assert (results / "out").read_text() == "big.dat"
+    assert [path.name for path in (left.top / "bb").iterdir()] == ["solve"]
+    assert revert(made.path.read_bytes()) == SCRIPT
+
+
+def test_directories_that_the_user_names_for_the_nodes(left) -> None:
+    for name in ("in a", "out a"):
+        (left.work / name).mkdir()
+    shutil.copy(left.work / "solve", left.work / "in a" / "solve")
+    named = {"stage_in": f"{left.work}/in a", "stage_out": f"{left.work}/out a"}
+    made = left.write(job(burst_buffer_nodes=1), **named, **on_fast(f"{left.top}/$BB"))
+    left._program(left.work / "in a" / "solve", "#!/bin/sh\necho x > out\n")
+    assert left.run(made.path)[0].startswith(f"{left.top}/bb/stripewise-0-")
+    assert os.listdir(left.work / "out a") == ["out"]
+
+
+def test_a_hybrid_job_on_a_directory_of_the_nodes(left) -> None:
+    winner = job(burst_buffer_nodes=1, burst_buffer_files="big*")
+    (left.work / "big.dat").write_text("big")
+    left._program(left.work / "solve", "#!/bin/sh\ncat $STRIPEWISE_STAGE/big.dat\n")
+    for place, variable in (("$FAST", "FAST"), (f"{left.top}/$BB", "STRIPEWISE_STAGE")):
+        made = left.write(winner, **on_fast(place))
+        assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
+        pair = f"@STRIPEWISE_REDIRECT=%{{SLURM_SUBMIT_DIR}}/big*=%{{{variable}}}\0"
+        assert pair.encode() in (left.study / TASK_FILE).read_bytes()
+    links = on_fast(f"{left.top}/$BB", links=True, seen=lambda: ("big.dat", "big.out"))
+    made = left.write(winner, **links)
+    left._program(left.work / "solve", "#!/bin/sh\necho x > big.out; echo y >> big.dat\n")
+    assert left.run(made.path) == [f"{left.work}||1"]
+    assert (left.work / "big.out").read_text() == "x\n"
+    assert (left.work / "big.dat").read_text() == "bigy\n"
+    assert not list(left.work.glob("*.stripewise*"))
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_hostile_names_on_a_directory_of_the_nodes(tmp_path, name) -> None:
+    left = Left(tmp_path, f"w{name}" if name != "-dash" else name, f"{name}.sh")
+    left.study = tmp_path / f"study {name}"
+    left.study.mkdir()
+    left.entries[name] = Entry("file")
+    (left.work / name).write_text("in")
+    left._program(left.work / "solve", '#!/bin/sh\nfor i in ./*; do cp "$i" "$i-new"; done\n')
+    made = left.write(job(burst_buffer_nodes=1), **on_fast())
+    assert left.run(made.path)
+    (results,) = left.work.glob("*.results")
+    assert (results / f"{name}-new").read_text() == "in"
+    assert revert(made.path.read_bytes()) == SCRIPT
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)

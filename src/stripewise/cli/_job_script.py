@@ -77,9 +77,9 @@ _OPTIONS = (
                  "[default: that of the job]"),
     click.option("--template", default="", metavar="FILE",
                  help="Job script: the site's directives, with --tier lua."),
-    click.option("--place", default="", metavar="VARIABLE",
-                 help="Job script: variable with the directory in each job, such as '$TMPDIR', "
-                 "with --tier directory or lua."),
+    click.option("--place", default="", metavar="DIR",
+                 help="Job script: with --tier directory, where it is in each job, such as "
+                 "'$TMPDIR' or '/flash/$USER'; with --tier lua, the variable that names it."),
     click.option("--hybrid", type=click.Choice(["auto", "redirect", "links"]), default="auto",
                  show_default=True,
                  help="Job script: how large files alone get onto the burst buffer: the library "

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from stripewise.jobs._moves import moves_to as moves_to
     from stripewise.jobs._on_tier import OnTier as OnTier
     from stripewise.jobs._on_tier import check_tier_options as check_tier_options
+    from stripewise.jobs._on_tier import copies_on_tier as copies_on_tier
     from stripewise.jobs._on_tier import kept_notes as kept_notes
     from stripewise.jobs._on_tier import place_of_script as place_of_script
+    from stripewise.jobs._on_tier import results_place as results_place
     from stripewise.jobs._on_tier import script_on_tier as script_on_tier
     from stripewise.jobs._options import JobOption as JobOption
     from stripewise.jobs._quoting import quote as quote

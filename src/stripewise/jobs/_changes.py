@@ -30,6 +30,8 @@ class Changes:
             SLURM_SUBMIT_DIR names it from then on.
         place: Directory below it, which is made and gone to; "": that directory itself.
         stays: The place is made, and the script does not go there.
+        within: Words of a program that starts the script, as its argument, in another directory;
+            the script calls it first, unless it did.
         moved: Moves of the script that go to the directory that it is submitted from, or below, by
             its name; they go to the one that SLURM_SUBMIT_DIR names instead, or below.
         exports: Environment variable to value, set before the first command of the script.
@@ -46,6 +48,7 @@ class Changes:
     directory: str = ""
     place: str = ""
     stays: bool = False
+    within: tuple[str, ...] = ()
     moved: Mapping[Move, Path] = field(default_factory=dict)
     exports: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -25,6 +25,8 @@ from stripewise.text import printable
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PLACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
+IN_PLACE = "STRIPEWISE_IN_PLACE"
+"""Variable with the number of the job whose script works in a directory of its own already."""
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=]")
 _RESOURCES = {
     "ranks": "ntasks",
@@ -129,11 +131,16 @@ def _note(line: str) -> bytes:
 
 
 def _commands(script: JobScript, changes: Changes) -> Iterator[bytes]:
-    if (changes.directory or changes.exports) and script.kind not in ("sh", "csh"):
+    if (changes.directory or changes.exports or changes.within) and script.kind not in (
+        "sh",
+        "csh",
+    ):
         raise UsageError(
             f"{script.name}: the script is for no shell, so no directory and no variables can be "
             "set in it; write the launch line in a shell script"
         )
+    if changes.within:
+        yield _bytes(_start_again(script.kind, changes.within))
     if changes.directory:
         # sh takes a variable that is not set for "", and stays where it is; csh ends by itself
         name = _checked_name(changes.directory)
@@ -150,6 +157,17 @@ def _commands(script: JobScript, changes: Changes) -> Iterator[bytes]:
             )
             yield _bytes(form)
     yield from _exports(script.kind, changes.exports)
+
+
+def _start_again(kind: str, words: tuple[str, ...]) -> str:
+    """Return the line that starts the script as an argument of a program, once in each job.
+
+    A job that is submitted from within another one inherits the variable, with another number.
+    """
+    written = " ".join(quote(word, kind) for word in words)
+    if kind == "csh":
+        return f'if ( "`printenv {IN_PLACE}`" != "$SLURM_JOB_ID" ) exec {written} "$0" $argv:q'
+    return f'[ "${{{IN_PLACE}:-}}" = "${{SLURM_JOB_ID:-0}}" ] || exec {written} "$0" "$@"'
 
 
 def _exports(kind: str, exports: Mapping[str, str]) -> Iterator[bytes]:

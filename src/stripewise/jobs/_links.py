@@ -5,11 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from stripewise.jobs._quoting import quote
+from stripewise.jobs._shell_parts import names_function, shell_parts
 
 REPLACED = ".replaced"
 """Ends the name of the file in which the program's names stand whose link it replaced."""
@@ -35,7 +34,7 @@ def links_program(variable: str, names: Iterable[str], below: str = "") -> bytes
     place = f"place=${{{variable}:?names no directory on the burst buffer}}"
     if below:
         place += f"/{quote(below)}"
-    lines = ["#!/bin/sh", place, "names() {", ":", *calls, "}", _body()]
+    lines = ["#!/bin/sh", place, *names_function(calls), *shell_parts("command", "links")]
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
@@ -46,9 +45,3 @@ def replaced_links(program: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple(dict.fromkeys(text.decode("utf-8", "surrogateescape").split("\0")[:-1]))
-
-
-@cache
-def _body() -> str:
-    text = files(__package__).joinpath("links.sh").read_text(encoding="utf-8")
-    return text.partition("\n")[2]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from stripewise.errors import UsageError
 from stripewise.jobs._changes import Changes
+from stripewise.jobs._copies import copies_program
 from stripewise.jobs._moves import Move
 from stripewise.jobs._rewrite import rewrite
 from stripewise.jobs._script import JobScript
@@ -54,6 +55,8 @@ class OnTier:
         """
         if self.request is None or self.keeps_lines:
             return ()
+        if self.copies:
+            return self.tier.directives(self.request, self.pool)
         for path in (self.request.stage_in, self.request.stage_out):
             if path is not None:
                 check_path(path)
@@ -72,6 +75,11 @@ class OnTier:
         return (*lines[:1], *staged, *lines[1:])
 
     @property
+    def copies(self) -> bool:
+        """Whether the job itself copies its files, by the program of `copies_on_tier`."""
+        return self.request is not None and self.tier.copies_itself
+
+    @property
     def keeps_lines(self) -> bool:
         """Whether the script's own lines stay as they are: what they name has a size already."""
         return self.own and self.request is not None and bool(self.request.persistent)
@@ -79,7 +87,7 @@ class OnTier:
     @property
     def variable(self) -> str:
         """Name of the variable whose directory the job goes to; "" if it stays where it is."""
-        if self.request is None or self.own or self.is_hybrid:
+        if self.request is None or self.own or self.is_hybrid or self.copies:
             return ""
         return self.tier.directory_variable(self.request)
 
@@ -96,6 +104,14 @@ class OnTier:
         return self.tier.directory_variable(self.request)
 
 
+def results_place(script: Path) -> Path:
+    """Return the directory to which a job copies its results, if the user names none.
+
+    Inputs beside the script, which may have been changed meanwhile, are not written over.
+    """
+    return script.with_name(f"{script.stem}.results")
+
+
 def place_of_script(path: Path) -> str:
     """Return the name of a script's directory on a burst buffer that outlives jobs.
 
@@ -103,6 +119,27 @@ def place_of_script(path: Path) -> str:
     """
     name = re.sub(r"[^A-Za-z0-9_]+", "_", path.stem)[:40]
     return f"{name}-{sha256(os.fsencode(path.absolute())).hexdigest()[:8]}"
+
+
+def copies_on_tier(on: OnTier, *, links: bool = False) -> bytes:
+    """Return the program that starts a script of such a job, and copies its files.
+
+    Args:
+        on: How the job uses the tier; its request says where results go.
+        links: Links lead to its large files.
+    """
+    assert on.request is not None
+    assert on.request.stage_out is not None
+    whole = on.request.stage_in
+    return copies_program(
+        on.tier.directory_text(on.request),
+        source=whole or on.source,
+        results=on.request.stage_out,
+        names=(".",) if whole else on.inputs,
+        variable=on.tier.directory_variable(on.request),
+        stays=on.is_hybrid,
+        links=links,
+    )
 
 
 def kept_notes(on: OnTier) -> tuple[str, ...]:
@@ -137,6 +174,7 @@ def script_on_tier(
     job: JobSettings | None = None,
     options: Mapping[str, str | None] | None = None,
     moved: Mapping[Move, Path] | None = None,
+    within: tuple[str, ...] = (),
     exports: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> bytes:
@@ -152,6 +190,7 @@ def script_on_tier(
         options: Options of sbatch to their values, added where the script has them not.
         moved: Moves that name the directory of the script, or one below; where the job goes to the
             tier, they go there instead.
+        within: Words of the program that copies the job's files and starts the script.
         exports: Variables that are set before the first command.
         notes: Comments for people.
 
@@ -173,7 +212,8 @@ def script_on_tier(
         directory=on.variable or on.hybrid_variable,
         place=on.place,
         stays=on.is_hybrid,
-        moved=(moved or {}) if on.variable else {},
+        moved=(moved or {}) if (on.variable or within) and not on.is_hybrid else {},
+        within=within,
         exports=exports or {},
         notes=notes,
     )

@@ -4,7 +4,7 @@
 #
 # While a command runs, links in the job's directory lead large files to the burst buffer.
 # Above this stand `place`, the directory there, and `names`, which calls a function with the
-# number and the name of each file.  Usage: sh FILE COMMAND...
+# number and the name of each file, and command.sh.  Usage: sh FILE COMMAND...
 # shellcheck disable=SC2154,SC2317,SC3013
 
 place=${place%/} # DataWarp's variables end so
@@ -118,18 +118,6 @@ take_link_out() {
 
 mkdir -p "$made" || exit 1
 (cd "${SLURM_SUBMIT_DIR:-.}" && names make_link) || exit 1
-exec 9<&0 # a command in the background has no input otherwise
-"$@" <&9 9<&- &
-child=$!
-for signal in HUP INT TERM USR1 USR2; do
-    # shellcheck disable=SC2064
-    trap "kill -s $signal $child" "$signal"
-done
-wait "$child"
-code=$?
-while kill -0 "$child" 2>/dev/null; do
-    wait "$child"
-    code=$?
-done
+run_command "$@"
 cd "${SLURM_SUBMIT_DIR:-.}" && names follow_moved && names take_link_out
 exit "$code"

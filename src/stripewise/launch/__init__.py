@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stripewise._lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from stripewise.launch._agent_run import STAGE_VARIABLE as STAGE_VARIABLE
     from stripewise.launch._base import Handle as Handle
     from stripewise.launch._base import Launcher as Launcher
     from stripewise.launch._base import Outcome as Outcome

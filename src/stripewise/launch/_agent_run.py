@@ -112,11 +112,12 @@ class Run:
         wanted = self.order.get("stage")
         if not wanted:
             return None
-        top = os.environ.get(str(wanted["variable"]), "")
+        top = _staging.top_of(wanted, os.environ)
         if not os.path.isdir(top):
-            raise OSError(
-                f"the job has no burst buffer: ${wanted['variable']} names no directory ({top!r})"
-            )
+            name = wanted.get("directory") or f"${wanted['variable']}"
+            raise OSError(f"the job has no burst buffer: {name} names no directory ({top!r})")
+        if wanted.get("may_be_local"):
+            _staging.check_shared(top, int(os.environ.get("SLURM_JOB_NUM_NODES") or 1))
         begun = time.monotonic()
         path = os.path.join(top, _staging.stage_name(str(self.order["run_id"])))
         shutil.rmtree(path, ignore_errors=True)  # of the same run before a requeue
@@ -168,7 +169,8 @@ class Run:
         environment.pop(STAGE_VARIABLE, None)
         if self.stage:
             environment[STAGE_VARIABLE] = self.stage
-            environment[str(order["stage"]["variable"])] = self.stage
+            if variable := order["stage"]["variable"]:
+                environment[str(variable)] = self.stage
         for name, text in order.get("expand", {}).items():
             expanded = _NAMED.sub(lambda match: environment.get(match[1], ""), text)
             environment[name] = expanded
@@ -296,7 +298,7 @@ def record_interrupted(order: dict[str, Any], reason: str) -> None:
         result = supervise.result_of(order["run_id"], started=time.time(), reason=reason)
         store(record, result)
     wanted = order.get("stage")
-    if wanted and (top := os.environ.get(str(wanted["variable"]), "")):
+    if wanted and (top := _staging.top_of(wanted, os.environ)):
         path = os.path.join(top, _staging.stage_name(str(order["run_id"])))
         shutil.rmtree(path, ignore_errors=True)
 

@@ -66,12 +66,15 @@ class Stage:
     """What of a run lies on the burst buffer.
 
     Attributes:
-        variable: Of the job's environment; it names the burst buffer: DW_JOB_STRIPED.
+        variable: Of the job's environment; it names the burst buffer: DW_JOB_STRIPED; "" where
+            `directory` does.
         mode: "all": the run works there; "files": files that match lie there, and the library
             leads the program to them; "links": links in the run's directory do.
         globs: Names relative to the run's directory; "*" does not stand for "/".
         copies: Files and directories that are copied there after the files of the run, with
             their places there, relative.
+        directory: Path with variables of the job's environment, such as /flash/$USER.
+        may_be_local: The storage may be each node's own, which several nodes cannot share.
         content: The burst buffer outlives the job, and what it holds is copied, too.
     """
 
@@ -79,6 +82,8 @@ class Stage:
     mode: str = "all"
     globs: tuple[str, ...] = ()
     copies: tuple[tuple[str, str], ...] = ()
+    directory: str = ""
+    may_be_local: bool = False
     content: bool = False
 
     def __post_init__(self) -> None:

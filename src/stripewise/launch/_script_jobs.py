@@ -15,6 +15,7 @@ from pathlib import Path
 from stripewise.formats import get
 from stripewise.jobs import Changes, JobScript, Move, links_program, replaced_links, rewrite
 from stripewise.launch import _staging
+from stripewise.launch._agent_run import STAGE_VARIABLE
 from stripewise.launch._base import RunRequest
 from stripewise.launch._job_plan import Allocation, JobPlan, Stage, time_text
 from stripewise.model import Configuration, JobSettings
@@ -149,7 +150,8 @@ class ScriptJobs(JobPlan):
         names = [name for name in dict.fromkeys(self.seen()) if is_below(name, globs)]
         if not self.links or asked is None or not names:
             return ()
-        _write(path, links_program(self.tier.directory_variable(asked), names, below))
+        variable = self.tier.directory_variable(asked) or STAGE_VARIABLE
+        _write(path, links_program(variable, names, below))
         return ("sh", str(path))
 
     def stage(self, request: RunRequest) -> Stage | None:
@@ -158,15 +160,17 @@ class ScriptJobs(JobPlan):
         asked = self.asked(job)
         if asked is None:
             return None
-        variable = self.tier.directory_variable(asked)
+        stage = Stage(self.tier.directory_variable(asked))
+        if self.tier.copies_itself:
+            stage = replace(stage, directory=asked.directory, may_be_local=True)
         if job.burst_buffer_files is None:
             copies = self.tier.copied_in(asked)
             if self.instead:
                 copies = ((self.instead, ""), *copies)
             content = bool(asked.persistent and self.own is not None and not self.instead)
-            return Stage(variable, copies=copies, content=content)
+            return replace(stage, copies=copies, content=content)
         mode = "links" if self.links else "files"
-        return Stage(variable, mode, tuple(job.burst_buffer_files.split(",")))
+        return replace(stage, mode=mode, globs=tuple(job.burst_buffer_files.split(",")))
 
     def variables(self, request: RunRequest) -> Mapping[str, str]:
         """Return what lets Cray MPICH print what it does, and hints if need be.

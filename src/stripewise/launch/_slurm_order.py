@@ -59,6 +59,8 @@ def make_order(
             "mode": stage.mode,
             "globs": list(stage.globs),
             "copies": [[portable(text) for text in copy] for copy in stage.copies],
+            "directory": portable(stage.directory),
+            "may_be_local": stage.may_be_local,
             "content": stage.content,
         },
         **changes,

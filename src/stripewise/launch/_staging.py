@@ -12,10 +12,12 @@ import os
 import re
 import shutil
 import stat
+import subprocess
 
 TYPE_CHECKING = False  # typing is slow to import
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
 
     Manifest = dict[str, tuple[int, int, int]]
     """Name below the stage to inode, size and time of change of its content."""
@@ -27,6 +29,48 @@ MOST_CONTENT_BYTES = 128 << 30
 """So much of what a burst buffer holds is copied for each run at most.
 
 Assumed: at 1 GiB/s the copy takes two minutes, as long as a run of the short case may."""
+
+
+LOCAL_TYPES = (
+    "bcachefs", "btrfs", "ext2/ext3", "f2fs", "jfs", "overlayfs", "ramfs", "reiserfs", "tmpfs",
+    "xfs", "zfs",
+)  # fmt: skip
+"""File systems of one node alone, as `stat -f` names them (ext4 is "ext2/ext3").
+
+Source: human_fstype() of GNU coreutils; documented."""
+_VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
+
+
+def top_of(stage: dict[str, Any], environment: Mapping[str, str]) -> str:
+    """Return the directory of a burst buffer in a job; "" if a variable is not set."""
+    text = str(stage.get("directory") or f"${{{stage['variable']}}}")
+    names = [one[0] or one[1] for one in _VARIABLE.findall(text)]
+    if not all(environment.get(name) for name in names):
+        return ""
+    return _VARIABLE.sub(lambda found: environment[found[1] or found[2]], text)
+
+
+def check_shared(top: str, nodes: int) -> None:
+    """Refuse a directory that several nodes of a job cannot share, as far as can be known.
+
+    Raises:
+        OSError: It lies on storage of a node.
+    """
+    if nodes < 2:
+        return
+    words = ("stat", "-f", "-c", "%T", os.path.join(top, "."))
+    try:
+        said = subprocess.run(
+            words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False
+        )
+    except OSError:
+        return  # it cannot be known
+    kind = said.stdout.decode("utf-8", "replace").strip()
+    if kind in LOCAL_TYPES:
+        raise OSError(
+            f"{top} ({kind}) is storage of each node, which the {nodes} nodes of the job cannot "
+            "share: tune a job of one node, or name a place that all nodes see"
+        )
 
 
 def stage_name(run_id: str) -> str:

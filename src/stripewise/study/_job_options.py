@@ -30,8 +30,8 @@ class JobOptions:
         stage_in / stage_out: Directories that run.tuned.sh copies to and from the burst buffer;
             "": the directory of the job.
         template: Of tiers that a site writes itself (lua): file with its directives.
-        place: Of the tiers `directory` and `lua`: the variable that holds the directory in the
-            job, as $TMPDIR.
+        place: Of the tier `directory`: where it is in the job, as $TMPDIR or /flash/$USER; of
+            `lua`: the variable that names it.
         per_run: Submit a job for each run, not many runs in one allocation.
         allocation_seconds: Time limit of an allocation; None: what the runs ahead may take, as
             far as the partition allows.

@@ -127,7 +127,7 @@ def checked_pool(
     _check_place(tier, ask)
     if own is not None and own.persistent and job.stage_in and not job.stage_out:
         return tier.check(replace(ask, stage_in=Path(job.stage_in)), pools)
-    if own is not None or not tier.markers:
+    if own is not None or not (tier.markers or tier.copies_itself):
         if job.stage_in or job.stage_out:
             why = "stages by itself" if own is not None else f"has nothing for --tier {tier.name}"
             raise UsageError(f"--stage-in, --stage-out: the script {why}: leave them out")
@@ -152,10 +152,11 @@ def _check_place(tier: Tier, ask: TierRequest) -> None:
     Raises:
         UsageError: With the remedy.
     """
-    if tier.name in ("directory", "lua") and not tier.directory_variable(ask):
+    given = ask.directory if tier.copies_itself else tier.directory_variable(ask)
+    if tier.name in ("directory", "lua") and not given:
         raise UsageError(
-            f"--tier {tier.name}: name the environment variable that holds the directory in each "
-            f"job with --place, such as --place '$TMPDIR' (not {printable(ask.directory)!r})"
+            f"--tier {tier.name}: say which directory it is in each job with --place, such as "
+            f"--place '$TMPDIR' (not {printable(ask.directory)!r})"
         )
 
 

@@ -21,6 +21,7 @@ from stripewise.jobs import (
     missing_cpus,
     moves_to,
     place_of_script,
+    results_place,
 )
 from stripewise.launch import ScriptJobs
 from stripewise.slurm import Slurm, options_of_variables
@@ -41,7 +42,6 @@ from stripewise.study._job_tier import (
     tier_of_job,
 )
 from stripewise.study._options import StudyOptions
-from stripewise.study._tuned_script import results_place
 from stripewise.text import plural, printable
 
 

@@ -14,12 +14,14 @@ from stripewise.errors import StorageError, UsageError
 from stripewise.formats import get
 from stripewise.jobs import (
     OnTier,
+    copies_on_tier,
     is_rewritten,
     kept_notes,
     place_of_script,
+    results_place,
     script_on_tier,
 )
-from stripewise.launch import ScriptJobs, redirect_pair
+from stripewise.launch import STAGE_VARIABLE, ScriptJobs, redirect_pair
 from stripewise.model import Configuration, JobSettings
 from stripewise.outputs import write_file
 from stripewise.runtime import (
@@ -32,9 +34,7 @@ from stripewise.workspace import InputSnapshot
 
 TASK_FILE = "tuned.task"
 LINKS_FILE = "tuned.links"
-RESULTS = ".results"
-"""Ends the name of the directory to which a job copies all that is on the burst buffer: inputs
-beside the script, which may have been changed meanwhile, are not written over."""
+COPIES_FILE = "tuned.copies"
 
 
 @dataclass(frozen=True)
@@ -96,6 +96,10 @@ def write_tuned_script(
     if on.request is not None and on.request.persistent and not on.own:
         on = replace(on, request=replace(on.request, place=place_of_script(script_path)))
     around = jobs.write_links(job, study / LINKS_FILE, on.place)
+    within: tuple[str, ...] = ()
+    if on.copies:
+        within = ("sh", str(study / COPIES_FILE))
+        _write_private(study / COPIES_FILE, copies_on_tier(on, links=bool(around)))
     if not exports and not _of_tasks(jobs, configuration).is_empty:
         path = study / TASK_FILE
         variables = configured_environment(runtime, configuration, study)
@@ -113,15 +117,11 @@ def write_tuned_script(
         job=replace(job, mca={}, environment={}),
         options=jobs.compute_options(job),  # what its trial was submitted with
         moved=jobs.moved,
+        within=within,
         exports=exports,
         notes=notes,
     )
     return TunedScript(_written(target, study, text, script_path), hints)
-
-
-def results_place(script_path: Path) -> Path:
-    """Return the directory to which a job copies its results, if the user names none."""
-    return script_path.with_name(f"{script_path.stem}{RESULTS}")
 
 
 def _of_tasks(jobs: ScriptJobs, configuration: Configuration) -> Configuration:
@@ -144,12 +144,6 @@ def _on_tier(
     asked = jobs.asked(job)
     if asked is None:
         return OnTier(jobs.tier)
-    if not jobs.tier.markers:
-        raise UsageError(
-            f"the tier {jobs.tier.name} copies nothing by itself: copy inputs to "
-            f"{asked.directory} and results back in the job script, then add the settings of "
-            "best.toml with stripewise run --config"
-        )
     if jobs.own is not None:
         own = replace(jobs.own, nodes=asked.nodes)
         return OnTier(jobs.tier, own, jobs.pool, own=True)
@@ -178,7 +172,8 @@ def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, 
     """Return the variable that leads the large files of a hybrid job to the burst buffer."""
     if jobs.links or job.burst_buffer_files is None or on.request is None:
         return {}
-    variable, globs = jobs.tier.directory_variable(on.request), job.burst_buffer_files.split(",")
+    variable = jobs.tier.directory_variable(on.request) or STAGE_VARIABLE
+    globs = job.burst_buffer_files.split(",")
     if below := [glob for glob in globs if "/" in glob]:
         raise UsageError(
             f"the large files {', '.join(below)} lie in directories, which a burst buffer has not "
@@ -187,6 +182,11 @@ def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, 
     here, there = "%{SLURM_SUBMIT_DIR}", "/".join(filter(None, (f"%{{{variable}}}", on.place)))
     pairs = (redirect_pair(glob, here, there) for glob in globs)
     return {"STRIPEWISE_REDIRECT": ":".join(pairs)}
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    write_file(path, data)
+    os.chmod(path, 0o600)
 
 
 def _written(target: Path, study: Path, text: bytes, like: Path) -> Path:

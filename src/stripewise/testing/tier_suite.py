@@ -125,7 +125,7 @@ class TierSuite:
     )
     def test_paths_that_lines_cannot_hold_are_refused(self, path: str) -> None:
         """No path can add a word or a line to a directive."""
-        if self.tier_name != "none":
+        if self.make().markers or (path == "relative" and self.tier_name != "none"):
             with pytest.raises(UsageError) as caught:
                 self.make().check(replace(self.request, stage_out=Path(path)), [some_pool()])
             assert "\n" not in str(caught.value)

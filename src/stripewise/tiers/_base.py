@@ -98,6 +98,7 @@ class Tier(ABC):
         markers: First words of its lines in a job script ("#DW"); empty: it has no lines.
         sized: Whether a job chooses the number of its nodes.
         needs_pool: Whether nothing can be had where no pool is known.
+        copies_itself: Whether nobody copies a job's files there unless the job does.
         has_persistent: Whether there are some that outlive jobs, found by their names.
         copy_in: Keyword of the lines that copy to it; "" if it has none.
     """
@@ -107,6 +108,7 @@ class Tier(ABC):
     markers: tuple[str, ...] = ()
     sized: bool = True
     needs_pool: bool = True
+    copies_itself: bool = False
     has_persistent: bool = False
     copy_in: str = ""
 

@@ -93,7 +93,7 @@ def check_staging(request: TierRequest) -> None:
     for path in filter(None, (request.stage_in, request.stage_out, request.backing)):
         check_path(path)
     for path in filter(None, (request.stage_in, request.backing)):
-        _check_there(path)
+        check_there(path)
 
 
 def _climbs(place: str) -> bool:
@@ -116,6 +116,13 @@ def check_path(path: Path) -> None:
         )
 
 
-def _check_there(path: Path) -> None:
+def check_there(path: Path) -> None:
+    """Refuse a directory that is not there.
+
+    Raises:
+        UsageError: With the remedy.
+    """
     if not os.path.isdir(path):
-        raise UsageError(f"{path}: there is no such directory: make it, or name another")
+        raise UsageError(
+            f"{printable(str(path))}: there is no such directory: make it, or name another"
+        )

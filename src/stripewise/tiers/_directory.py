@@ -11,17 +11,19 @@ from pathlib import Path
 from stripewise.errors import UsageError
 from stripewise.text import printable
 from stripewise.tiers._base import Pool, Tier, TierRequest
+from stripewise.tiers._checks import check_persistent, check_there
 
 _WORD = "[A-Za-z_][A-Za-z0-9_]*"
 _VARIABLE = re.compile(rf"\$(?:({_WORD})|\{{({_WORD})\}})")
 
 
 class DirectoryTier(Tier):
-    """Storage that needs no lines in the job script; nothing is allocated or staged."""
+    """Storage that needs no lines of a batch system; the job copies its files by itself."""
 
     name = "directory"
     summary = "a directory that exists in the job: $TMPDIR, /local/$SLURM_JOB_ID, a flash pool"
     sized = False
+    copies_itself = True
 
     def directives(self, request: TierRequest, pool: Pool | None) -> tuple[str, ...]:
         """Return no lines of its own."""
@@ -36,17 +38,26 @@ class DirectoryTier(Tier):
         return "/".join(part for part in (request.directory.rstrip("/"), request.place) if part)
 
     def check(self, request: TierRequest, pools: Sequence[Pool]) -> Pool | None:
-        """Check that it is a path that a job can find."""
+        """Check that it is a path that a job can find, and what the job is to copy.
+
+        Raises:
+            UsageError: It is none, or a directory is not there.
+        """
+        check_persistent(self, request)
         text = request.directory
         if not text or text[0] not in "/$" or not text.isprintable():
             raise UsageError(
                 f"{printable(text)!r}: the directory of a tier is an absolute path or begins "
                 "with an environment variable of the job (/local/$SLURM_JOB_ID, $TMPDIR)"
             )
-        pool = super().check(request, pools)
-        if request.stage_in or request.stage_out:
-            raise UsageError("a directory stages no files by itself: copy them in the job script")
-        return pool
+        for path in filter(None, (request.stage_in, request.stage_out)):
+            if not path.is_absolute():
+                raise UsageError(
+                    f"{printable(str(path))}: a copied directory needs an absolute path"
+                )
+        if request.stage_in:
+            check_there(request.stage_in)
+        return None
 
 
 def variable_of(text: str) -> str:

@@ -1,0 +1,334 @@
+# SPDX-FileCopyrightText: 2026 The Stripewise developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A job script in a directory of its own on fast storage: nothing is lost, nothing is left."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from stripewise.jobs import Changes, JobScript, links_program, revert, rewrite
+from stripewise.jobs._copies import copies_program
+from stripewise.launch._staging import LOCAL_TYPES
+
+HOSTILE = (
+    "a b", "$(touch canary)", "`touch canary`", "'; touch canary; '", '"', "*", "-rf", "new\nline",
+    "end\n", "\\", "caf\udce9", "%s", "#x", "~", "--back", "{}",
+)  # fmt: skip
+SHELLS = [name for name in ("dash", "bash", "busybox") if shutil.which(name)]
+
+
+class Job:
+    """A directory, fast storage, and a script."""
+
+    def __init__(self, top: Path, *names: str, place: str = "$FAST", **given) -> None:
+        self.top, self.work, self.fast, self.results = top, top / "w", top / "f", top / "r"
+        for path in (self.work, self.fast, top / "study"):
+            path.mkdir(exist_ok=True)
+        self.program = top / "study" / "copies"
+        self.variables: dict[str, str] = {}
+        given = {"source": self.work, "results": self.results, "variable": "FAST", **given}
+        self.program.write_bytes(copies_program(place, names=names, **given))
+
+    def begin(self, code: str, number: int = 7, shell: str = "sh") -> subprocess.Popen[str]:
+        script = self.top / f"script-{number}"
+        script.write_text(f"#!/bin/bash\n{code}\n")
+        script.chmod(0o700)
+        environment = {"PATH": os.environ["PATH"], "FAST": str(self.fast), **self.variables}
+        environment |= {"SLURM_JOB_ID": str(number), "SLURM_SUBMIT_DIR": str(self.work)}
+        first = ["busybox", "sh"] if shell == "busybox" else [shell]
+        return subprocess.Popen(
+            [*first, str(self.program), str(script), "a b"],
+            cwd=self.work, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, errors="surrogateescape",
+        )  # fmt: skip
+
+    def run(self, code: str, number: int = 7, shell: str = "sh") -> tuple[int, str, str]:
+        begun = self.begin(code, number, shell)
+        said = begun.communicate(timeout=60)
+        self.check_nothing_is_left()
+        return begun.returncode, *said
+
+    def check_nothing_is_left(self) -> None:
+        assert list(self.fast.iterdir()) == []
+        assert list((self.top / "study").iterdir()) == [self.program]
+        assert not list(self.top.rglob("canary*"))
+
+    @property
+    def got(self) -> dict[str, str]:
+        return contents(self.results)
+
+
+def contents(top: Path) -> dict[str, str]:
+    return {str(p.relative_to(top)): p.read_text() for p in top.rglob("*") if p.is_file()}
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    made = Job(tmp_path, "in", "d", "gone")
+    (made.work / "in").write_text("in\n")
+    (made.work / "other").write_text("other\n")
+    (made.work / "d").mkdir()
+    (made.work / "d" / "x").write_text("x\n")
+    return made
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_what_is_new_or_changed_comes_back(job, shell) -> None:
+    code, out, err = job.run(
+        "pwd; echo $FAST $SLURM_SUBMIT_DIR $STRIPEWISE_STAGE $1; ls; stat -c %a .. .; "
+        "echo more >> in; mv d/x d/y; mkdir -p e/f; ln -s in l; mkfifo p; exit 5",
+        shell=shell,
+    )
+    assert (code, err) == (5, "")
+    where, same, *rest = out.splitlines()
+    assert re.fullmatch(rf"{job.fast}/stripewise-7-\d+/work", where)
+    assert same == f"{where} {where} {where} a b"
+    assert rest[:3] == ["d", "in", "700"]
+    assert job.got == {"in": "in\nmore\n", "l": "in\nmore\n", "d/y": "x\n"}
+    assert os.readlink(job.results / "l") == "in"
+    assert (job.results / "e" / "f").is_dir()
+    assert contents(job.work) == {"in": "in\n", "other": "other\n", "d/x": "x\n"}
+
+
+def test_modes_and_times_are_kept(job) -> None:
+    (job.work / "in").chmod(0o750)
+    os.utime(job.work / "in", (1, 1))
+    _, out, _ = job.run("stat -c '%a %Y' in; umask 077; echo x > y; chmod 711 y")
+    assert out == "750 1\n"
+    assert stat.S_IMODE((job.results / "y").stat().st_mode) == 0o711
+
+
+def test_an_output_that_a_job_before_left_beside_the_script(job) -> None:
+    assert job.run("echo new > other")[0] == 0
+    assert job.got == {"other": "new\n"}
+    assert (job.work / "other").read_text() == "other\n"
+    job.run("echo newer > other", number=8)
+    assert job.got == {"other": "newer\n"}, "results of a job that has ended are replaced"
+
+
+def test_a_result_that_somebody_changed_meanwhile_stays(job) -> None:
+    code, _, err = job.run(f"mkdir {job.results}; echo mine > {job.results}/out; echo new > out")
+    assert (code, job.got) == (0, {"out": "mine\n", "out.stripewise-7": "new\n"})
+    assert err.startswith(f"stripewise: {job.results}/out was changed meanwhile: the result is in")
+
+
+def test_two_jobs_at_a_time(job) -> None:
+    one = job.begin("echo 1 > a; sleep 1; ls", 1)
+    two = job.begin("echo 2 > b; sleep 1; ls", 2)
+    assert one.communicate()[0] == "a\nd\nin\n"
+    assert two.communicate()[0] == "b\nd\nin\n"
+    assert job.got == {"a": "1\n", "b": "2\n"}
+    job.check_nothing_is_left()
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names(tmp_path, name, shell) -> None:
+    job = Job(tmp_path, name, f"d{name}")
+    (job.work / name).write_text("in")
+    (job.work / f"d{name}").mkdir()
+    (job.work / f"d{name}" / name).write_text("deep")
+    code, _, err = job.run(
+        'for i in ./*; do [ -f "$i" ] && cp "$i" "$i.new"; done; '
+        'for i in ./*/*; do echo x >> "$i"; done; :',
+        shell=shell,
+    )
+    assert (code, err) == (0, "")
+    assert job.got == {f"{name}.new": "in", f"d{name}/{name}": "deepx\n"}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_directories(tmp_path, name) -> None:
+    top = tmp_path / f"top{name}"
+    top.mkdir()
+    job = Job(top, ".", source=top / "w", results=top / f"r{name}")
+    (job.work / "in").write_text("in")
+    job.fast.rename(top / f"f{name}")
+    job.fast = top / f"f{name}"
+    assert job.run("cat in > out")[0] == 0
+    assert contents(top / f"r{name}") == {"out": "in"}
+
+
+@pytest.mark.parametrize("place", ["{fast}/$A/${{B}}", "{fast}/$A/$B/"])
+def test_a_place_with_variables(tmp_path, place) -> None:
+    job = Job(tmp_path, place=place.format(fast=tmp_path / "f"), variable="")
+    there = job.fast / "$(touch canary)" / "b c"
+    there.mkdir(parents=True)
+    job.variables = {"A": "$(touch canary)", "B": "b c"}
+    begun = job.begin("pwd; echo $FAST; echo x > out")
+    out, err = begun.communicate()
+    assert err == ""
+    where, fast = out.splitlines()
+    assert (Path(where).parent.parent, fast) == (there, str(job.fast))
+    assert job.got == {"out": "x\n"}
+    assert list(there.iterdir()) == []
+    job.variables = {"A": "a"}
+    begun = job.begin("pwd")
+    assert "B: is not set in this job" in begun.communicate()[1]
+    assert begun.returncode
+
+
+def test_a_place_that_is_not_there(job) -> None:
+    job.variables = {"FAST": str(job.top / "no")}
+    code, out, err = job.run("pwd")
+    assert (code, out) == (1, "")
+    assert "no: there is no such directory in this job" in err
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 20
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("kind", ["script", "its command", "both"])
+def test_slurms_signal(job, shell, kind) -> None:
+    """Slurm signals the batch script alone, or all of a job; results come back in both cases."""
+    began = job.top / "began"
+    begun = job.begin(f"echo one > out; touch {began}; sleep 60; echo two >> out", shell=shell)
+    wait_for(began)
+    if kind != "its command":
+        begun.send_signal(signal.SIGTERM)
+    if kind != "script":
+        found = [
+            int(entry.name) for entry in Path("/proc").iterdir()
+            if entry.name.isdigit() and str(job.top).encode() in _words(entry)
+        ]  # fmt: skip
+        for pid in found:
+            if pid != begun.pid:
+                os.kill(pid, signal.SIGTERM)
+    _, err = begun.communicate(timeout=60)
+    assert begun.returncode == 128 + signal.SIGTERM, err
+    assert job.got == {"out": "one\n"}
+    job.check_nothing_is_left()
+
+
+def _words(entry: Path) -> bytes:
+    try:
+        return (entry / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_a_script_that_ends_in_order_after_a_signal(job) -> None:
+    began = job.top / "began"
+    begun = job.begin(f"trap 'echo saved > out; exit 0' TERM; touch {began}; sleep 60 & wait")
+    wait_for(began)
+    begun.send_signal(signal.SIGTERM)
+    begun.communicate(timeout=60)
+    assert begun.returncode == 0
+    assert job.got == {"out": "saved\n"}
+    job.check_nothing_is_left()
+
+
+def test_what_the_script_left_behind_writes_no_more(job) -> None:
+    job.run("(trap '' HUP; while :; do echo x >> out; sleep 0.01; done) & sleep 0.2")
+    assert set(job.got) == {"out"}
+
+
+def test_inputs_that_have_no_room(job) -> None:
+    """Not a byte of the job's files is run with half of its inputs."""
+    (job.work / "in").unlink()
+    os.mkfifo(job.work / "sub")
+    job.variables = {"PATH": f"{job.top}/bin:{os.environ['PATH']}"}
+    (job.top / "bin").mkdir()
+    copy = job.top / "bin" / "cp"
+    copy.write_text("#!/bin/sh\nexit 1\n")
+    copy.chmod(0o700)
+    code, out, err = job.run("echo ran")
+    assert (code, out) == (1, "")
+    assert "not all inputs could be copied" in err
+    assert not job.results.exists()
+
+
+def test_results_that_have_no_room_stay_where_they_are(job) -> None:
+    job.results.write_text("a file in the way")
+    begun = job.begin("echo x > out")
+    _, err = begun.communicate()
+    assert begun.returncode == 1
+    assert f"not all results could be copied to {job.results}: they are in {job.fast}/" in err
+    (kept,) = job.fast.glob("*/work/out")
+    assert kept.read_text() == "x\n"
+
+
+def test_some_files_alone(job) -> None:
+    job = Job(job.top, "in", results=job.work, stays=True)
+    _, out, _ = job.run(
+        "pwd; echo $SLURM_SUBMIT_DIR; echo more >> $FAST/in; echo new > $FAST/out; echo here > log"
+    )
+    assert out == f"{job.work}\n{job.work}\n"
+    assert contents(job.work) == {
+        "in": "in\nmore\n", "out": "new\n", "log": "here\n", "other": "other\n", "d/x": "x\n",
+    }  # fmt: skip
+    _, _, err = job.run("echo mine > in; sleep 0.1; echo more >> $FAST/in")
+    assert "was changed meanwhile" in err
+    assert (job.work / "in").read_text() == "mine\n"
+    assert (job.work / "in.stripewise-7").read_text() == "in\nmore\nmore\n"
+
+
+def test_links_lead_to_these_files(job) -> None:
+    job = Job(job.top, "in", results=job.work, stays=True, links=True)
+    links = job.top / "links"
+    links.write_bytes(links_program("FAST", ["in", "out"]))
+    _, out, err = job.run(f"sh {links} sh -c 'readlink in; echo more >> in; echo new > out'")
+    assert out.startswith(f"{job.fast}/stripewise-7-"), err
+    assert err == ""
+    assert not [path for path in job.work.iterdir() if path.is_symlink()]
+    assert (job.work / "in").read_text() == "in\nmore\n"
+    assert (job.work / "out").read_text() == "new\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "nodes"), [("xfs", 2), ("ext2/ext3", 8), ("lustre", 2), ("xfs", 1)]
+)
+def test_several_nodes_cannot_share_storage_of_one(job, kind, nodes) -> None:
+    (job.top / "bin").mkdir()
+    program = job.top / "bin" / "stat"
+    program.write_text(f"#!/bin/sh\necho {kind}\n")
+    program.chmod(0o700)
+    job.variables = {"PATH": f"{job.top}/bin:{os.environ['PATH']}"}
+    job.variables["SLURM_JOB_NUM_NODES"] = str(nodes)
+    code, out, err = job.run("echo ran")
+    if nodes > 1 and kind != "lustre":
+        assert (code, out) == (1, "")
+        assert f"{job.fast} is storage of each node, which the {nodes} nodes" in err
+        assert err.count("\n") == 1
+    else:
+        assert (code, out, err) == (0, "ran\n", "")
+
+
+def test_the_study_knows_the_same_file_systems() -> None:
+    text = copies_program("/x", source=Path("/a"), results=Path("/b"), names=()).decode()
+    (line,) = re.findall(r"\n +(bcachefs .*)\) ;;\n", text)
+    assert tuple(line.split(" | ")) == LOCAL_TYPES
+
+
+@pytest.mark.parametrize("shell", ["sh", "csh"])
+def test_the_script_starts_itself_again_once_in_each_job(tmp_path, shell) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"there is no {shell}")
+    program = tmp_path / "around 'x'"
+    program.write_text(
+        'echo around; STRIPEWISE_IN_PLACE=$SLURM_JOB_ID; export STRIPEWISE_IN_PLACE\n"$@"\n'
+    )
+    data = f"#!{shutil.which(shell)}\n#SBATCH -n 1\necho $1\nexit 4\n".encode()
+    changed = rewrite(JobScript.parse(data), Changes(within=("sh", str(program))))
+    assert revert(changed) == data
+    script = tmp_path / "run.sh"
+    script.write_bytes(changed)
+    script.chmod(0o700)
+    for inherited in ({}, {"STRIPEWISE_IN_PLACE": "6"}):
+        environment = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": "7", **inherited}
+        done = subprocess.run([script, "a;b"], env=environment, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (4, "around\na;b\n"), done
