@@ -23,7 +23,7 @@ packages() {
     lustre-mpi) echo "xz-utils" ;;
     cargo) echo "cargo-web" ;;
     test) echo "gfortran python3-mpi4py python3-h5py-mpi hdf5-tools procps strace util-linux bsdutils
-        chromium minisign" ;;
+        chromium minisign tcsh" ;;
     lint) echo "shellcheck git" ;;
     slurm) echo "slurmctld slurmd slurmdbd slurm-client slurm-wlm-basic-plugins munge
         mariadb-server-core mariadb-client-core util-linux" ;;

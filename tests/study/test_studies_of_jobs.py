@@ -319,3 +319,23 @@ def test_a_script_that_goes_to_its_directory_by_name(cluster, tmp_path) -> None:
     for name in ("out.dat", "kept.dat"):
         assert (cluster.work / name).read_text() == "the user's"
         assert (cluster.work / "run.results" / name).stat().st_size == 4 * 65536
+
+
+def test_a_script_that_works_beside_its_own_burst_buffer(cluster) -> None:
+    """It names its output there; what it leaves in its directory stays on the file system."""
+    text = (
+        "#!/bin/bash\n#SBATCH --nodes=1 --time=10\n"
+        "#DW jobdw type=scratch access_mode=striped capacity=1GiB\n"
+        f"#DW stage_out type=directory source=$DW_JOB_STRIPED/ destination={cluster.work}/res\n"
+        "cd $SLURM_SUBMIT_DIR\n"
+        "case $PWD in */bb-*) exit 9; esac\n[ -f input.txt ] || exit 8\n"
+        '[ -z "$(ls -A $DW_JOB_STRIPED)" ] || exit 7\n'
+        "srun -n 1 ./writer $DW_JOB_STRIPED/out.dat input.txt\n"
+    )
+    cluster.write(text)
+    said = cluster.tune("run.sh", "--strategy", "random", "--trials", "2", "--bb-nodes", "4")
+    assert said.code == 0, said
+    result = json.loads((cluster.work / "run.stripewise" / "result.json").read_text())
+    assert result["speedup"]["low"] > 1
+    assert result["verification"]["compared"] == ["out.dat"]
+    assert "capacity=7GiB" in (cluster.work / "run.tuned.sh").read_text()

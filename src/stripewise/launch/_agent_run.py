@@ -136,7 +136,7 @@ class Run:
 
     def _stage_out(self, before: _staging.Manifest) -> None:
         begun = time.monotonic()
-        if self.order["stage"]["mode"] == "links":  # what they led to and is gone was seen to
+        if self._mode == "links":  # what they led to and is gone was seen to
             before = {name: mark for name, mark in before.items() if self._is_there(name)}
         _staging.stage_out(self.stage, self.directory, before, self.tick)
         self.times["stage_out_seconds"] = time.monotonic() - begun
@@ -150,8 +150,16 @@ class Run:
 
     def _place(self) -> str:
         """Where the command works."""
-        whole = self.stage and self.order["stage"]["mode"] == "all"
-        return self.stage if whole else self.directory
+        return self.stage if self._mode == "all" else self.directory
+
+    def _files_were_in(self) -> str:
+        """From where files were brought to the run's directory; that itself if from nowhere."""
+        return self.stage if self._mode in ("all", "beside") else self.directory
+
+    @property
+    def _mode(self) -> str:
+        """How the run uses the burst buffer; "" if not."""
+        return str(self.order["stage"]["mode"]) if self.stage else ""
 
     # -- the command -------------------------------------------------------------------------
 
@@ -276,7 +284,7 @@ class Run:
 
     def _store(self) -> str:
         """Write the result, over that of the supervisor, whose room is reserved."""
-        self.result.update(self.times, directory=self._place(), job_id=self.agent.job_id)
+        self.result.update(self.times, directory=self._files_were_in(), job_id=self.agent.job_id)
         return store(self.record, self.result)
 
 

@@ -14,7 +14,7 @@ from stripewise.errors import UsageError
 from stripewise.launch._base import RunRequest
 from stripewise.runtime import command_with_resources
 
-STAGE_MODES = ("all", "files", "links")
+STAGE_MODES = ("all", "beside", "files", "links")
 SIGNAL_SECONDS = 30
 """So long before the end of an allocation Slurm is asked to send SIGTERM."""
 MARGIN_SECONDS = SIGNAL_SECONDS + 60.0 + 5.0
@@ -68,7 +68,8 @@ class Stage:
     Attributes:
         variable: Of the job's environment; it names the burst buffer: DW_JOB_STRIPED; "" where
             `directory` does.
-        mode: "all": the run works there; "files": files that match lie there, and the library
+        mode: "all": the run works there; "beside": it works in its own directory, and names files
+            there by the variable; "files": files that match lie there, and the library
             leads the program to them; "links": links in the run's directory do.
         globs: Names relative to the run's directory; "*" does not stand for "/".
         copies: Files and directories that are copied there after the files of the run, with

@@ -56,6 +56,8 @@ class ScriptJobs(JobPlan):
             go to that of the run.
         instead: Directory that runs find on a persistent burst buffer instead of a copy of what
             it holds; "": the copy.
+        beside: The script has lines of its own for the tier, and its program works where the job
+            is submitted from: it names its files on the tier by the variable.
         links: Links in the run's directory lead large files to the burst buffer, not the library.
         seen: Tells the names of all files that runs showed so far; links need them.
     """
@@ -72,6 +74,7 @@ class ScriptJobs(JobPlan):
     allocation_seconds: float | None = None
     moved: Mapping[Move, Path] = field(default_factory=dict)
     instead: str = ""
+    beside: bool = False
     links: bool = False
     seen: Callable[[], Iterable[str]] = tuple
     _latest: dict[str, Allocation] = field(default_factory=dict)
@@ -168,7 +171,8 @@ class ScriptJobs(JobPlan):
             if self.instead:
                 copies = ((self.instead, ""), *copies)
             content = bool(asked.persistent and self.own is not None and not self.instead)
-            return replace(stage, copies=copies, content=content)
+            mode = "beside" if self.beside else "all"
+            return replace(stage, mode=mode, copies=copies, content=content)
         mode = "links" if self.links else "files"
         return replace(stage, mode=mode, globs=tuple(job.burst_buffer_files.split(",")))
 

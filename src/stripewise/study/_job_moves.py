@@ -51,6 +51,21 @@ def check_place(script: JobScript, launch: LaunchLine, here: Path, ours: Collect
             )
 
 
+def works_on_tier(script: JobScript, launch: LaunchLine, variable: str) -> bool:
+    """Whether the program of a script with lines of its own works in the tier's directory.
+
+    Otherwise it works where the job is submitted from.
+
+    Args:
+        script: The user's.
+        launch: The line that is tuned.
+        variable: Names the tier's directory.
+    """
+    move = move_before(script.moves, launch.start)
+    lead = lead_of(move, Path("/"), os.environ, [variable])[0] if move else Lead.HERE
+    return bool(move and (lead is Lead.UNKNOWN or move.target.startswith(f"${{{variable}}}")))
+
+
 def where_unclear(script: JobScript, here: Path, ours: Collection[str]) -> Iterator[str]:
     """Yield a warning for commands that go, or may go, to directories that runs share."""
     away = moves_to(script.moves, Lead.ELSEWHERE, here, os.environ, ours)

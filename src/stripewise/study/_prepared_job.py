@@ -33,7 +33,7 @@ from stripewise.study._job_header import (
     overridden,
     wall_seconds_of,
 )
-from stripewise.study._job_moves import check_place, where_unclear
+from stripewise.study._job_moves import check_place, where_unclear, works_on_tier
 from stripewise.study._job_tier import (
     asked_of_tier,
     check_own,
@@ -157,6 +157,7 @@ def prepare_job(options: StudyOptions, slurm: Slurm, *, again: bool = False) -> 
         instead=job.stage_in if own is not None else "",
         nodes=_nodes(script, launch),
         wall_seconds=wall_seconds_of(script, partition, given),
+        beside=own is not None and not works_on_tier(script, launch, ours[0]),
         moved=moves_to(script.moves, Lead.NAMED, here, os.environ, ours),
     )
     jobs = replace(jobs, allocation_seconds=allocation_seconds(options, jobs, partition))
