@@ -213,9 +213,21 @@ def test_hybrid_by_links_with_hints(left) -> None:
     assert left.run(made.path) == [f"{left.work}|*.dat:cb_nodes=2|1"]
 
 
-def test_hybrid_with_files_in_directories_is_refused(left) -> None:
-    with pytest.raises(UsageError, match="out/a"):
-        left.write(job(burst_buffer_nodes=2, burst_buffer_files="out/a*"))
+def test_hybrid_with_outputs_in_directories(left) -> None:
+    made = left.write(job(burst_buffer_nodes=2, burst_buffer_files="out/a*,out/b*,o/p/q"))
+    redirect = b"%{SLURM_SUBMIT_DIR}/out/b*=%{DW_JOB_STRIPED}/out:%{SLURM_SUBMIT_DIR}/o/p/q="
+    assert redirect in (left.study / TASK_FILE).read_bytes()
+    assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
+    assert (left.top / "bb" / "out").is_dir()
+    assert (left.top / "bb" / "o" / "p").is_dir()
+    assert directives(made.path)[-1].endswith(f"destination={left.work}")
+    assert revert(made.path.read_bytes()) == SCRIPT
+
+
+@pytest.mark.parametrize("globs", ["in/d*", "o*/a", "$(touch canary)/a", "../a", "a b/c"])
+def test_hybrid_with_what_cannot_be_there_before_the_job(left, globs) -> None:
+    with pytest.raises(UsageError):
+        left.write(job(burst_buffer_nodes=2, burst_buffer_files=globs))
     assert not (left.work / "run.tuned.sh").exists()
 
 

@@ -29,6 +29,7 @@ class Changes:
         directory: Name of an environment variable: the script goes to that directory first, and
             SLURM_SUBMIT_DIR names it from then on.
         place: Directory below it, which is made and gone to; "": that directory itself.
+        folders: Directories that are made below the place.
         stays: The place is made, and the script does not go there.
         within: Words of a program that starts the script, as its argument, in another directory;
             the script calls it first, unless it did.
@@ -47,6 +48,7 @@ class Changes:
     job: JobSettings = field(default_factory=JobSettings)
     directory: str = ""
     place: str = ""
+    folders: tuple[str, ...] = ()
     stays: bool = False
     within: tuple[str, ...] = ()
     moved: Mapping[Move, Path] = field(default_factory=dict)

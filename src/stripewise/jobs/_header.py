@@ -147,8 +147,9 @@ def _commands(script: JobScript, changes: Changes) -> Iterator[bytes]:
         is_csh = script.kind == "csh"
         top = f"${name}" if is_csh else f"${{{name}:?}}"
         there = f'"{top}/{_checked_place(changes.place)}"' if changes.place else f'"{top}"'
-        if changes.place:
-            yield _bytes(f"mkdir -p {there} || exit 1")
+        made = [_checked_place(name) for name in changes.folders] or [""] * bool(changes.place)
+        for name in made:
+            yield _bytes(f"mkdir -p {there}{name and '/'}{name} || exit 1")
         if not changes.stays:
             yield _bytes(f"cd {there} || exit 1")
             # many scripts go there by themselves

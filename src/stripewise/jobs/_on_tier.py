@@ -35,6 +35,7 @@ class OnTier:
         inputs: Name to whether it is a directory: copied to the tier before the job, one by one,
             where the request names no directory.
         source: The directory that they are in.
+        folders: Directories that the job makes there for its large files.
         is_hybrid: Only some files lie on the tier; the job works where it is.
     """
 
@@ -44,6 +45,7 @@ class OnTier:
     own: bool = False
     inputs: Mapping[str, bool] = field(default_factory=dict)
     source: Path = Path()
+    folders: tuple[str, ...] = ()
     is_hybrid: bool = False
 
     @property
@@ -98,8 +100,8 @@ class OnTier:
 
     @property
     def hybrid_variable(self) -> str:
-        """Name of the variable below which a job makes a place that it does not go to."""
-        if self.request is None or not (self.is_hybrid and self.place):
+        """Name of the variable below which a job makes directories that it does not go to."""
+        if self.request is None or not (self.is_hybrid and (self.place or self.folders)):
             return ""
         return self.tier.directory_variable(self.request)
 
@@ -211,6 +213,7 @@ def script_on_tier(
         job=replace(resources, burst_buffer_nodes=None, burst_buffer_files=None),
         directory=on.variable or on.hybrid_variable,
         place=on.place,
+        folders=on.folders,
         stays=on.is_hybrid,
         moved=(moved or {}) if (on.variable or within) and not on.is_hybrid else {},
         within=within,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from stripewise.launch._registry import register_launcher as register_launcher
     from stripewise.launch._script_jobs import HINTS_VARIABLE as HINTS_VARIABLE
     from stripewise.launch._script_jobs import ScriptJobs as ScriptJobs
+    from stripewise.launch._script_jobs import is_below as is_below
     from stripewise.launch._script_jobs import links_replaced as links_replaced
     from stripewise.launch._simulated import SimulatedLauncher as SimulatedLauncher
     from stripewise.launch._slurm import SlurmLauncher as SlurmLauncher

@@ -21,7 +21,7 @@ from stripewise.jobs import (
     results_place,
     script_on_tier,
 )
-from stripewise.launch import STAGE_VARIABLE, ScriptJobs, redirect_pair
+from stripewise.launch import STAGE_VARIABLE, ScriptJobs, is_below, redirect_pair
 from stripewise.model import Configuration, JobSettings
 from stripewise.outputs import write_file
 from stripewise.runtime import (
@@ -95,6 +95,8 @@ def write_tuned_script(
     on = _on_tier(jobs, job, snapshot, stage_in, results, left_out)
     if on.request is not None and on.request.persistent and not on.own:
         on = replace(on, request=replace(on.request, place=place_of_script(script_path)))
+    if hybrid and not jobs.links:
+        on = replace(on, folders=_folders(job, snapshot, on))
     around = jobs.write_links(job, study / LINKS_FILE, on.place)
     within: tuple[str, ...] = ()
     if on.copies:
@@ -168,17 +170,29 @@ def _matches(name: str, job: JobSettings) -> bool:
     return any(fnmatchcase(name, glob) for glob in (job.burst_buffer_files or "").split(","))
 
 
+def _folders(job: JobSettings, snapshot: InputSnapshot, on: OnTier) -> tuple[str, ...]:
+    """Return the directories of the large files of a hybrid job, which it makes on the tier.
+
+    Raises:
+        UsageError: They cannot be there when the program begins.
+    """
+    below = [glob for glob in (job.burst_buffer_files or "").split(",") if "/" in glob]
+    folders = tuple(dict.fromkeys(os.path.dirname(glob) for glob in below))
+    is_input = any(is_below(name, below) for name in snapshot.entries)
+    if below and (is_input or on.copies or any(set(name) & set("*?[") for name in folders)):
+        raise UsageError(
+            f"the large files {', '.join(below)} lie in directories, which a burst buffer has not "
+            "before the job: let the program use them beside the script, or give --hybrid links"
+        )
+    return folders
+
+
 def _redirected(jobs: ScriptJobs, job: JobSettings, on: OnTier) -> Mapping[str, str]:
     """Return the variable that leads the large files of a hybrid job to the burst buffer."""
     if jobs.links or job.burst_buffer_files is None or on.request is None:
         return {}
     variable = jobs.tier.directory_variable(on.request) or STAGE_VARIABLE
     globs = job.burst_buffer_files.split(",")
-    if below := [glob for glob in globs if "/" in glob]:
-        raise UsageError(
-            f"the large files {', '.join(below)} lie in directories, which a burst buffer has not "
-            "before the job: let the program write them beside the script, or take another winner"
-        )
     here, there = "%{SLURM_SUBMIT_DIR}", "/".join(filter(None, (f"%{{{variable}}}", on.place)))
     pairs = (redirect_pair(glob, here, there) for glob in globs)
     return {"STRIPEWISE_REDIRECT": ":".join(pairs)}
