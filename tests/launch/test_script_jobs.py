@@ -96,9 +96,9 @@ def test_the_baseline_runs_beside_its_candidate() -> None:
 
 
 def test_ranks_change_the_nodes() -> None:
-    made = plan().allocation(request(ranks=4, threads=2))
+    made = plan().allocation(request(ranks=2, threads=2))
     assert made.nodes == 1
-    for word in ("--ntasks=4", "--cpus-per-task=2", "--nodes=1"):
+    for word in ("--ntasks=2", "--cpus-per-task=2", "--nodes=1"):
         assert word in made.arguments
     assert "--ntasks=8" not in made.arguments
     assert plan().allocation(request(ranks=8, ranks_per_node=2)).nodes == 4
@@ -135,8 +135,29 @@ def test_only_a_run_with_threads_of_its_own_tells_srun_of_cpus(tmp_path) -> None
     (path, *_) = jobs.command(request(), tmp_path, ())
     assert Path(path).read_text().endswith("\nsrun -n 8 ./solve\n"), "the baseline is as it is"
     (path, *_) = jobs.command(request(ranks=4, threads=8), tmp_path, ())
-    assert "env OMP_NUM_THREADS=8 srun --cpus-per-task=8 -n 4 ./solve\n" in Path(path).read_text()
+    line = "env OMP_NUM_THREADS=8 srun --ntasks-per-node=2 --cpus-per-task=8 -n 4 ./solve\n"
+    assert line in Path(path).read_text()
     assert "--cpus-per-task=8" in jobs.allocation(request(ranks=4, threads=8)).arguments
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "per_node", "nodes"),
+    [
+        (b"", {"ranks": 4}, None, 1),
+        (b"", {"ranks": 4, "threads": 2}, 2, 2),
+        (b"", {"ranks": 2, "threads": 4}, 1, 2),
+        (b"", {"ranks": 1, "threads": 8}, 1, 1),
+        (b" -c 2", {"ranks": 4, "threads": 2}, None, 1),
+        (b"", {"ranks": 4, "threads": 2, "ranks_per_node": 4}, 4, 1),
+        (b"", {"ranks": 8, "threads": 2}, None, 2),
+    ],
+)
+def test_a_node_gets_no_more_threads_than_it_has_cpus(said, asked, per_node, nodes) -> None:
+    jobs = plan(SCRIPT.replace(b"--time=10", b"--time=10" + said))
+    assert jobs.of_launch(JobSettings(**asked)).ranks_per_node == per_node
+    made = jobs.allocation(request(**asked))
+    assert made.nodes == nodes
+    assert [word for word in made.arguments if word.startswith("--nodes=")] == [f"--nodes={nodes}"]
 
 
 def test_a_link_in_the_place_of_the_variant_is_not_followed(tmp_path) -> None:

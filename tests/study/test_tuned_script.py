@@ -252,9 +252,10 @@ def test_a_job_with_other_threads_asks_for_the_cpus_of_its_trial(left) -> None:
     given = {"tier": "none", "jobs": {"pool": None, "nodes": 2}}
     made = left.write(job(ranks=4, threads=2), data, **given)
     asked = " ".join(JobScript.parse(made.path.read_bytes(), "x").sbatch_arguments())
-    for option in ("--cpus-per-task=2", "--ntasks=4", "--ntasks-per-node=4", "--nodes=1"):
+    for option in ("--cpus-per-task=2", "--ntasks=4", "--ntasks-per-node=2", "--nodes=2"):
         assert option in asked
-    assert "env OMP_NUM_THREADS=2 srun --cpus-per-task=2 -n 4 ./solve" in made.path.read_text()
+    text = made.path.read_text()
+    assert "OMP_NUM_THREADS=2 srun --ntasks-per-node=2 --cpus-per-task=2 -n 4 ./solve" in text
     assert revert(made.path.read_bytes()) == data
     made = left.write(Configuration((HINTS,)), data.replace(b"--ntasks=8", b"-n 8 -c 2"), **given)
     assert "\nsrun -n 4 " in made.path.read_text()

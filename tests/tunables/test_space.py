@@ -152,6 +152,15 @@ def test_resources_only_with_the_users_ladder():
     assert serial.left_out["job.ranks"] == "the program uses no MPI"
 
 
+def test_ranks_and_threads_within_the_cpus_of_the_job():
+    facts = dataclasses.replace(MPICH, n_ranks=8, job_cpus=16)
+    assert is_valid({"job.threads": 2}, facts)
+    assert not is_valid({"job.threads": 4}, facts)
+    assert is_valid({"job.ranks": 4, "job.threads": 4}, facts)
+    assert not is_valid({"job.ranks": 4, "job.threads": 8}, facts)
+    assert is_valid({"job.threads": 64}, dataclasses.replace(facts, job_cpus=0))
+
+
 def test_what_nothing_proves_is_searched_only_by_name():
     facts = dataclasses.replace(MPICH, uses_hdf5=True, uses_parallel_hdf5=True, matched_calls=True)
     everything = frozenset(SafetyClass)

@@ -126,9 +126,7 @@ class ScriptJobs(JobPlan):
             around=self.write_links(job, record_directory / LINKS),
             step=self.step,
             drop_burst_buffer=bool(self.script.burst_buffer),
-            job=JobSettings(
-                ranks=job.ranks, ranks_per_node=job.ranks_per_node, threads=job.threads
-            ),
+            job=self.of_launch(job),
             moved=self.moved,
             exports=self._of_array(),
         )
@@ -200,19 +198,40 @@ class ScriptJobs(JobPlan):
         """Whether the user sets a variable: in the script, or before it is submitted."""
         return name in os.environ or name.encode() in self.script.data
 
+    @property
+    def ranks_per_node(self) -> int | None:
+        """Ranks on each node of the job as it is; None: it does not say."""
+        said = self.script.resources.ranks_per_node
+        return said or self.script.launch(self.step).ranks_per_node
+
+    def of_launch(self, job: JobSettings) -> JobSettings:
+        """Return the ranks and threads of a run.
+
+        Fewer ranks with more threads take no more CPUs of a node than the job has there, if its
+        nodes are enough for that.
+        """
+        per_node = job.ranks_per_node
+        if per_node is None and job.ranks and job.threads and self.ranks_per_node:
+            cpus = self.ranks_per_node * (self.script.resources.cpus_per_task or 1)
+            fitting = max(1, cpus // job.threads)
+            if fitting < self.ranks_per_node and ceil(job.ranks / fitting) <= self.nodes:
+                per_node = fitting
+        return JobSettings(ranks=job.ranks, ranks_per_node=per_node, threads=job.threads)
+
     def nodes_of(self, job: JobSettings) -> int:
         """Return the compute nodes of a run."""
-        per_node = job.ranks_per_node or self.script.resources.ranks_per_node
+        per_node = self.of_launch(job).ranks_per_node or self.ranks_per_node
         if job.ranks is None or not per_node:
             return self.nodes
         return max(1, ceil(job.ranks / per_node))
 
     def compute_options(self, job: JobSettings) -> dict[str, str]:
         """Return the options of sbatch that a run's ranks and threads change; mostly none."""
+        asked = self.of_launch(job)
         changed = {
-            "ntasks": job.ranks,
-            "ntasks-per-node": job.ranks_per_node,
-            "cpus-per-task": job.threads,
+            "ntasks": asked.ranks,
+            "ntasks-per-node": asked.ranks_per_node,
+            "cpus-per-task": asked.threads,
         }
         found = {name: str(number) for name, number in changed.items() if number is not None}
         if found and self.script.resources.nodes is not None:

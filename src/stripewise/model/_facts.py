@@ -126,6 +126,8 @@ class ProgramFacts:
             it does not say.
         striping: What new files can be striped over; None where that is not known.
         burst_buffer_nodes: Of the job as its script says; 0: it has no burst buffer.
+        job_cpus: Of all ranks together, as a job script says: ranks by threads cannot be more;
+            0: not known.
         in_reach: The library is in the program; if not, its I/O is known from Darshan's logs, and
             nothing can be set inside it.
         virtual_nodes: Nodes that ROMIO finds on emulated storage, and places its aggregators by;
@@ -183,6 +185,7 @@ class ProgramFacts:
     network_variables: tuple[str, ...] = ()
     virtual_nodes: int = 0
     burst_buffer_nodes: int = 0
+    job_cpus: int = 0
     in_reach: bool = True
 
     @property

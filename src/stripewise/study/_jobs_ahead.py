@@ -145,4 +145,5 @@ def _assumed(prepared: PreparedJob) -> ProgramFacts:
         shared_files=1,
         filesystem="lustre",
         burst_buffer_nodes=prepared.own_nodes,
+        job_cpus=prepared.cpus,
     )

@@ -96,6 +96,7 @@ def make_tools(options: StudyOptions, ledger: Ledger) -> Tools:
             striping=striping(options, known),
             nodes=prepared.hosts if prepared else 1,
             burst_buffer_nodes=prepared.own_nodes if prepared else 0,
+            job_cpus=prepared.cpus if prepared and options.job and options.job.resources else 0,
             job=evidence,
         ),
         compare=_comparison(workspace),

@@ -161,6 +161,7 @@ def look_first(
     striping: Striping | None = None,
     nodes: int = 1,
     burst_buffer_nodes: int = 0,
+    job_cpus: int = 0,
     job: JobEvidence | None = None,
 ) -> FirstLook:
     """Return what the program does, or why it cannot be tuned.
@@ -172,6 +173,7 @@ def look_first(
         storage: That was emulated.
         nodes: Compute nodes of a job, where that is known.
         burst_buffer_nodes: Of the job as it is.
+        job_cpus: Of the ranks of a job script together; 0: not known.
         striping: Of new files, where the storage that is there is described.
         job: What tells of a run beside the library; None: nothing does.
     """
@@ -209,6 +211,7 @@ def look_first(
         facts,
         n_hosts=max(facts.n_hosts, nodes),
         burst_buffer_nodes=burst_buffer_nodes,
+        job_cpus=job_cpus,
         in_reach=in_reach,
     )
     facts = with_patterns(facts, evidence, place.directory)

@@ -81,6 +81,17 @@ class PreparedJob:
         return 1 if self.jobs.script.resources.is_heterogeneous else self.jobs.nodes
 
     @property
+    def cpus(self) -> int:
+        """CPUs of all ranks together, as the script says; 0: it does not."""
+        said = self.jobs.script.resources
+        ranks = (
+            self.launch.ranks or said.ranks or self.jobs.nodes * (self.jobs.ranks_per_node or 0)
+        )
+        if said.is_heterogeneous:
+            return 0
+        return ranks * (self.launch.cpus_per_rank or said.cpus_per_task or 1)
+
+    @property
     def command(self) -> tuple[str, ...]:
         """The command that is tuned, as far as the script tells without being run."""
         return self.launch.words

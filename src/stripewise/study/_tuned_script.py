@@ -116,7 +116,7 @@ def write_tuned_script(
         step=jobs.step,
         wrap=wrap,
         around=around,
-        job=replace(job, mca={}, environment={}),
+        job=jobs.of_launch(job),
         options=jobs.compute_options(job),  # what its trial was submitted with
         moved=jobs.moved,
         within=within,

@@ -187,6 +187,14 @@ def is_valid(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
     return all(_act_together(on, facts) for on in on_classes)
 
 
+def _has_cpus(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
+    """Whether the job has as many CPUs as its ranks and threads need."""
+    ranks, threads = settings.get("job.ranks", facts.n_ranks), settings.get("job.threads")
+    if not (facts.job_cpus and isinstance(ranks, int) and isinstance(threads, int)):
+        return True
+    return ranks * threads <= facts.job_cpus
+
+
 def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
     nodes = settings.get("job.burst_buffer_nodes", facts.burst_buffer_nodes)
     if "job.burst_buffer_files" in settings and not nodes:
@@ -195,6 +203,8 @@ def _act_together(settings: Mapping[str, Value], facts: ProgramFacts) -> bool:
         for other, needed in get(name).requires(facts).items():
             if settings.get(other, _current(other, facts)) != needed:
                 return False
+    if not _has_cpus(settings, facts):
+        return False
     direct_writes = settings.get("mpiio.romio_cb_write") == "disable"
     direct_reads = settings.get("mpiio.romio_cb_read") == "disable"
     if settings.get("mpiio.romio_no_indep_rw") is True and (direct_writes or direct_reads):
