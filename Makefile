@@ -3,7 +3,7 @@
 #
 # Every target does its own set-up and is quick the second time.
 
-.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi test test-ci test-long lint docs bench bench-effects clean setup setup-dev
+.PHONY: all abis adios2 cluster cluster-stop default-to-best demo lustre-mpi test test-ci test-long lint docs bench bench-effects bench-jobs clean setup setup-dev
 
 BIN := .venv/bin
 
@@ -100,6 +100,11 @@ bench-findings: setup ## apply the remedies of findings, compare claims with gai
 bench-effects: setup ## published effects, by real programs on emulated storage; needs lustre-mpi; minutes
 	@tools/bootstrap.sh venv dev
 	$(BIN)/python benchmarks/effects.py --into docs/results.md
+
+bench-jobs: setup ## tune job scripts on test clusters, submit what is left; half an hour, quiet machine
+	@tools/bootstrap.sh system slurm
+	@tools/bootstrap.sh venv dev
+	$(BIN)/python benchmarks/job_scripts.py --into docs/results.md
 
 surfaces: setup ## record what strategies are compared on; hours on a quiet machine
 	$(BIN)/python benchmarks/record_surfaces.py

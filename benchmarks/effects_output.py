@@ -66,12 +66,17 @@ def markdown(found: Sequence[tuple[Effect, Sequence[Figure]]]) -> str:
 
 def replace_marked(page: Path, part: str) -> None:
     """Put a part between the marks of a page; at its end if it has none."""
+    replace_between(page, part, BEGIN, END)
+
+
+def replace_between(page: Path, part: str, begin: str, end: str) -> None:
+    """Put a part between two marks of a page; at its end if it has none."""
     text = page.read_text(encoding="utf-8")
-    if BEGIN not in text or END not in text:
-        text = f"{text.rstrip()}\n\n{BEGIN}\n{END}\n"
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    page.write_text(f"{before}{BEGIN}\n{part}{END}{after}", encoding="utf-8")
+    if begin not in text or end not in text:
+        text = f"{text.rstrip()}\n\n{begin}\n{end}\n"
+    before, _, rest = text.partition(begin)
+    after = rest.partition(end)[2]
+    page.write_text(f"{before}{begin}\n{part}{end}{after}", encoding="utf-8")
 
 
 def _figure(value: float | None, *, small: bool) -> str:
