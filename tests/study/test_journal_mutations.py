@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from stripewise.errors import StudyError
+from stripewise.errors import StripewiseError
 from stripewise.launch import Launcher
 from stripewise.study import StudyOptions, parse_journal, run_study
 from support.journal_checks import encode
@@ -82,7 +82,7 @@ def test_every_mutation_is_refused_in_one_line_or_harmless(resumed, share):
     for seed in range(COUNT):
         try:
             resumed(mutated(records, Random(seed)))
-        except StudyError as error:
+        except StripewiseError as error:
             refused.append(str(error))
     assert len(refused) > COUNT // 4
     assert not any("\n" in text for text in refused)
