@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from stripewise.errors import StudyError
+from stripewise.launch._agent_steps import end_stale_steps, parse_older_steps
 from stripewise.model import FailureCause, RunStatus
 from support.slurm_jobs import until
 
@@ -157,3 +158,32 @@ def test_the_controller_is_away_while_a_run_goes_on(jobs):
     assert jobs.end(handle).status is RunStatus.OK
     assert jobs.end(jobs.launcher.submit(jobs.runs.shell(":"))).status is RunStatus.OK
     jobs.fake.set()
+
+
+def test_steps_that_began_before_a_run() -> None:
+    listed = "5.0 1:08\n5.batch 9:08\n5.1 0:20\n5.2 0:05\n5.3 1-02:03:04\n5.extern 9:00\n5.4 X\n\n"
+    assert parse_older_steps(listed + "5.5 2:00:00\n", 22.0) == ["5.0", "5.3", "5.5"]
+    assert parse_older_steps(listed, 7200.0) == ["5.3"]
+    assert parse_older_steps("slurm_load_jobs error: Invalid job id\n", 0.0) == []
+
+
+def test_steps_of_earlier_runs_are_ended_if_none_has_tasks_here(tmp_path, monkeypatch) -> None:
+    said = tmp_path / "said"
+    for name, answer in (
+        ("scontrol", "PID JOBID STEPID\n9 5 batch\n$LOCAL"),
+        ("squeue", "5.batch 9:00\n5.0 1:00\n5.3 0:19"),
+        ("scancel", ""),
+    ):
+        program = tmp_path / name
+        text = f'#!/bin/sh\necho {name} "$@" >>{said}\ncat <<END\n{answer}\nEND\n'
+        program.write_text(text)
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("SLURM_JOB_ID", "5")
+    monkeypatch.delenv("SLURMD_NODENAME", raising=False)
+    end_stale_steps(20.0)
+    assert said.read_text().splitlines()[-1] == "scancel 5.0"
+    said.unlink()
+    monkeypatch.setenv("LOCAL", "10 5 3")
+    end_stale_steps(20.0)
+    assert said.read_text() == "scontrol listpids 5\n"

@@ -19,6 +19,8 @@ _NO_JOB = re.compile(
 )
 """Seen: Slurm 22.05 after its controller was killed before it had stored the job."""
 _TAIL_BYTES = 8192
+_MARGIN_SECONDS = 2.0
+"""squeue states whole seconds."""
 _COMMAND_SECONDS = 20.0
 _ALL_SECONDS = 30.0
 
@@ -27,6 +29,41 @@ def parse_listpids(text: str) -> set[int]:
     """Return the steps that `scontrol listpids` lists, but for the batch script's own."""
     fields = (line.split() for line in text.splitlines()[1:])
     return {int(words[2]) for words in fields if len(words) > 2 and words[2].isdecimal()}
+
+
+def parse_older_steps(text: str, seconds: float) -> list[str]:
+    """Return the steps that `squeue --steps` lists and that began so long ago or earlier.
+
+    Args:
+        text: A line for each step: its number, as in 5.0, and its time, as in 1-02:03:04.
+        seconds: By durations, as clocks of hosts differ.
+    """
+    found = []
+    for step, time_used in (line.split() for line in text.splitlines() if len(line.split()) == 2):
+        days, _, rest = time_used.rpartition("-")
+        parts = [days or "0", *rest.split(":")]
+        if step.partition(".")[2].isdecimal() and all(part.isdecimal() for part in parts):
+            numbers = [0] * (4 - len(parts)) + [int(part) for part in parts[1:]]
+            hours, minutes, last = numbers[-3:]
+            age = ((int(parts[0]) * 24 + hours) * 60 + minutes) * 60 + last
+            if age >= seconds:
+                found.append(step)
+    return found
+
+
+def end_stale_steps(run_seconds: float) -> None:
+    """End steps from before this run that the controller takes for running.
+
+    A controller that was killed forgets ends of steps that it had not stored.  These keep their
+    processors, so that srun waits for them until the job ends (seen: Slurm 22.05).  Nothing is
+    asked while a step of the job has tasks on this node.
+    """
+    job = os.environ.get("SLURM_JOB_ID", "")
+    if not job or _steps(job):
+        return
+    listed = _run("squeue", "--steps", "--noheader", "--jobs", job, "--format=%i %M")
+    for step in parse_older_steps(listed, run_seconds + _MARGIN_SECONDS):
+        _run("scancel", step)
 
 
 def lost_its_job(stderr: str) -> bool:
