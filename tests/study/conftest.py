@@ -17,6 +17,7 @@ from stripewise.runtime import find_runtime, task_program
 from stripewise.study import Observer, StudyOptions, run_study
 from support.job_cluster import JobCluster, build_writer, job_cluster, prepared
 from support.study_fakes import fake_tools, tools_by_case
+from support.tuned_scripts import Left
 
 Run = Callable[..., StudyResult]
 
@@ -78,3 +79,9 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: Path) -> It
     """A directory with a job script, on a fake Slurm."""
     with job_cluster(tmp_path, monkeypatch) as made:
         yield prepared(made, writer)
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Left:
+    """A directory of a user, and what a study of a job script leaves there."""
+    return Left(tmp_path)

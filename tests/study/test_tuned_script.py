@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,112 +16,28 @@ from stripewise.errors import UsageError
 from stripewise.jobs import JobScript, revert
 from stripewise.launch import NullLauncher, ScriptJobs
 from stripewise.model import Configuration, FileRule, JobSettings
-from stripewise.runtime import Runtime
 from stripewise.study import JobOptions, StudyOptions
 from stripewise.study._job_tools import leave_script
 from stripewise.study._prepared_job import PreparedJob
 from stripewise.study._tuned_script import (
-    COPIES_FILE,
     LINKS_FILE,
     TASK_FILE,
-    write_tuned_script,
 )
 from stripewise.testing.strategy_suite import romio_facts
-from stripewise.tiers import Pool, TierRequest, find_tier
-from stripewise.workspace import InputSnapshot
+from stripewise.tiers import TierRequest, find_tier
 from stripewise.workspace._snapshot import Entry
 from support.job_scripts import HOSTILE_NAMES
-
-GIB = 1 << 30
-POOL = Pool("wlm_pool", 2 * GIB, 16 * GIB, 16 * GIB)
-SCRIPT = b"""\
-#!/bin/bash
-#SBATCH --nodes=1
-#SBATCH --time=10
-export OMP_NUM_THREADS=1
-srun -n 4 ./solve big.dat
-"""
-HINTS = FileRule("*.dat", mpiio={"cb_nodes": 2}, override=True)
-HYBRID = {"burst_buffer_nodes": 1, "burst_buffer_files": "b*"}
-OWN_HINTS = SCRIPT.replace(b"export", b"export MPICH_MPIIO_HINTS='*:a=b'\nexport")
-TASK = '#!/bin/sh\necho "task $1" >> "$RECORD"\nshift 2\nexec "$@"\n'
-SRUN = (
-    '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do [ "$1" = -n ] && shift; shift; done\n'
-    'echo "$PWD|$MPICH_MPIIO_HINTS|$OMP_NUM_THREADS" >> "$RECORD"\nexec "$@"\n'
+from support.tuned_scripts import (
+    GIB,
+    HINTS,
+    HYBRID,
+    OWN_HINTS,
+    SCRIPT,
+    Left,
+    directives,
+    job,
+    linked,
 )
-
-
-class Left:
-    """A directory of a user, and what a study leaves there."""
-
-    def __init__(self, top: Path, folder: str = "work", name: str = "run.sh") -> None:
-        self.top, self.work, self.study = top, top / folder, top / "study"
-        for path in (self.work, self.study, top / "rt" / "bin", top / "bin", top / "bb"):
-            path.mkdir(parents=True)
-        self._program(top / "rt" / "bin" / "stripewise-task", TASK)
-        self._program(top / "bin" / "srun", SRUN)
-        self._program(self.work / "solve", "#!/bin/sh\n")
-        self.script = self.work / name
-        self.runtime = Runtime(top / "rt")
-        self.entries = {"solve": Entry("file"), "big.dat": Entry("file"), name: Entry("file")}
-        self.entries |= {"small.nml": Entry("file"), "in": Entry("directory")}
-        self.entries["in/deep"] = Entry("file")
-
-    @staticmethod
-    def _program(path: Path, text: str) -> None:
-        path.write_text(text)
-        path.chmod(0o755)
-
-    def write(self, winner: Configuration, data: bytes = SCRIPT, tier: str = "datawarp", **given):
-        self.script.write_bytes(data)
-        self.script.chmod(0o750)
-        script = JobScript.parse(data, self.script.name)
-        jobs = ScriptJobs(script, 1, find_tier(tier), pool=POOL)
-        jobs = replace(jobs, **given.pop("jobs", {}))
-        return write_tuned_script(
-            jobs,
-            winner,
-            runtime=self.runtime,
-            script_path=self.script,
-            study=self.study,
-            snapshot=InputSnapshot(self.study, self.work, self.entries),
-            **given,
-        )
-
-    def run(self, path: Path) -> list[str]:
-        """Run the script from its directory; return what srun and the tasks saw."""
-        record = self.top / "record"
-        record.unlink(missing_ok=True)
-        environment = {
-            "PATH": f"{self.top}/bin:/usr/bin:/bin",
-            "RECORD": str(record),
-            "DW_JOB_STRIPED": str(self.top / "bb"),
-            "DW_PERSISTENT_STRIPED_mine": str(self.top / "bb"),
-            "FAST": str(self.top / "bb"),
-            "BB": "bb",
-            "SLURM_SUBMIT_DIR": str(self.work),
-        }
-        if not (self.top / "bb" / "solve").exists():
-            (self.top / "bb" / "solve").symlink_to(self.work / "solve")
-        done = subprocess.run(
-            ["bash", path], cwd=self.work, env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done
-        assert not list(self.top.rglob("canary*"))
-        return record.read_text("utf-8", "surrogateescape").splitlines()
-
-
-def job(**given) -> Configuration:
-    return Configuration(job=JobSettings(**given))
-
-
-@pytest.fixture
-def left(tmp_path: Path) -> Left:
-    return Left(tmp_path)
-
-
-def directives(path: Path) -> list[str]:
-    return [line for line in path.read_text().splitlines() if line.startswith("#DW")]
 
 
 def test_a_burst_buffer(left) -> None:
@@ -178,10 +92,6 @@ def test_hybrid(left) -> None:
     redirect = b"@STRIPEWISE_REDIRECT=%{SLURM_SUBMIT_DIR}/big*=%{DW_JOB_STRIPED}\0"
     assert redirect in (left.study / TASK_FILE).read_bytes()
     assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
-
-
-def linked(*names: str) -> dict:
-    return {"jobs": {"links": True, "seen": lambda: names}}
 
 
 def test_hybrid_by_links(left) -> None:
@@ -278,54 +188,6 @@ def test_a_script_with_directives_of_its_own(left) -> None:
     assert "capacity=1GiB" in made.path.read_text()
 
 
-def persistent(**given) -> dict:
-    return {"jobs": {"pool": None, "ask": TierRequest(persistent="mine", nodes=4), **given}}
-
-
-def test_lines_for_a_persistent_burst_buffer_stay_as_they_are(left) -> None:
-    own = b"#DW persistentdw name=mine\n#DW  stage_out type=file source=$X/a destination=/b/a\n"
-    data = SCRIPT.replace(b"export", own + b"cd $DW_PERSISTENT_STRIPED_mine\nexport")
-    request = TierRequest(persistent="mine", nodes=4)
-    made = left.write(Configuration((HINTS,)), data, **persistent(own=request, ask=request))
-    text = made.path.read_bytes()
-    assert own in text
-    assert text.count(b"persistentdw") == 1
-    assert b"stays" not in text
-    assert revert(text) == data
-
-
-def test_a_persistent_burst_buffer(left) -> None:
-    made = left.write(job(burst_buffer_nodes=4), **persistent())
-    first, *staged, out = directives(made.path)
-    assert first == "#DW persistentdw name=mine"
-    place = out.partition("source=")[2].partition(" ")[0]
-    assert place.startswith("$DW_PERSISTENT_STRIPED_mine/run-")
-    assert staged[0].endswith(f"source={left.work}/solve destination={place}/solve")
-    assert out.endswith(f" destination={left.work}/run.results")
-    assert f"\n# files stay in {place} after the job: " in made.path.read_text()
-    there = left.top / "bb" / place.partition("/")[2]
-    there.mkdir()
-    (there / "solve").symlink_to(left.work / "solve")
-    assert left.run(made.path) == [f"{there}||1"]
-    assert revert(made.path.read_bytes()) == SCRIPT
-    other = Left(left.top / "other").write(job(burst_buffer_nodes=4), **persistent())
-    assert f"{place}\n" not in other.path.read_text(), "another script of this name"
-
-
-def test_a_hybrid_job_on_a_persistent_burst_buffer(left) -> None:
-    winner = job(burst_buffer_nodes=4, burst_buffer_files="big*")
-    made = left.write(winner, **persistent())
-    assert "\ncd " not in made.path.read_text()
-    assert left.run(made.path)[0] == f"{left.work}||1"
-    (there,) = (path for path in (left.top / "bb").iterdir() if path.is_dir())
-    pair = f"%{{SLURM_SUBMIT_DIR}}/big*=%{{DW_PERSISTENT_STRIPED_mine}}/{there.name}"
-    assert f"@STRIPEWISE_REDIRECT={pair}\0".encode() in (left.study / TASK_FILE).read_bytes()
-    made = left.write(winner, **persistent(links=True, seen=lambda: ("big.out",)))
-    left._program(left.work / "solve", "#!/bin/sh\necho x > big.out\n")
-    left.run(made.path)
-    assert (there / "big.out").read_text() == "x\n"
-
-
 def test_cray_takes_hints_by_itself(left) -> None:
     winner = Configuration((HINTS,), JobSettings(burst_buffer_nodes=1))
     made = left.write(winner, is_cray=True)
@@ -369,74 +231,6 @@ def test_nothing_of_the_users_is_replaced(left, kind) -> None:
         target.unlink()
         assert left.write(job(burst_buffer_nodes=1)).path == target
         assert left.write(job(burst_buffer_nodes=2)).path == target  # ours is replaced
-
-
-def on_fast(place: str = "$FAST", **given) -> dict:
-    jobs = {"pool": None, "ask": TierRequest(directory=place), **given}
-    return {"tier": "directory", "jobs": jobs}
-
-
-def test_a_directory_of_the_nodes(left) -> None:
-    made = left.write(job(burst_buffer_nodes=1), **on_fast())
-    assert made.path == left.work / "run.tuned.sh"
-    program = left.study / COPIES_FILE
-    assert stat.S_IMODE(program.stat().st_mode) == 0o600
-    assert f"|| exec sh {program} " in made.path.read_text()
-    for name in ("big.dat", "small.nml"):
-        (left.work / name).write_text(name)
-    (left.work / "in").mkdir()
-    left._program(left.work / "solve", "#!/bin/sh\nls; cat big.dat > out\n")
-    (seen,) = left.run(made.path)
-    assert seen.startswith(f"{left.top}/bb/stripewise-0-"), seen
-    results = left.work / "run.results"
-    assert [path.name for path in results.iterdir()] == ["out"]
-    assert (results / "out").read_text() == "big.dat"
-    assert [path.name for path in (left.top / "bb").iterdir()] == ["solve"]
-    assert revert(made.path.read_bytes()) == SCRIPT
-
-
-def test_directories_that_the_user_names_for_the_nodes(left) -> None:
-    for name in ("in a", "out a"):
-        (left.work / name).mkdir()
-    shutil.copy(left.work / "solve", left.work / "in a" / "solve")
-    named = {"stage_in": f"{left.work}/in a", "stage_out": f"{left.work}/out a"}
-    made = left.write(job(burst_buffer_nodes=1), **named, **on_fast(f"{left.top}/$BB"))
-    left._program(left.work / "in a" / "solve", "#!/bin/sh\necho x > out\n")
-    assert left.run(made.path)[0].startswith(f"{left.top}/bb/stripewise-0-")
-    assert os.listdir(left.work / "out a") == ["out"]
-
-
-def test_a_hybrid_job_on_a_directory_of_the_nodes(left) -> None:
-    winner = job(burst_buffer_nodes=1, burst_buffer_files="big*")
-    (left.work / "big.dat").write_text("big")
-    left._program(left.work / "solve", "#!/bin/sh\ncat $STRIPEWISE_STAGE/big.dat\n")
-    for place, variable in (("$FAST", "FAST"), (f"{left.top}/$BB", "STRIPEWISE_STAGE")):
-        made = left.write(winner, **on_fast(place))
-        assert left.run(made.path) == [f"{left.work}||1", f"task {left.study / TASK_FILE}"]
-        pair = f"@STRIPEWISE_REDIRECT=%{{SLURM_SUBMIT_DIR}}/big*=%{{{variable}}}\0"
-        assert pair.encode() in (left.study / TASK_FILE).read_bytes()
-    links = on_fast(f"{left.top}/$BB", links=True, seen=lambda: ("big.dat", "big.out"))
-    made = left.write(winner, **links)
-    left._program(left.work / "solve", "#!/bin/sh\necho x > big.out; echo y >> big.dat\n")
-    assert left.run(made.path) == [f"{left.work}||1"]
-    assert (left.work / "big.out").read_text() == "x\n"
-    assert (left.work / "big.dat").read_text() == "bigy\n"
-    assert not list(left.work.glob("*.stripewise*"))
-
-
-@pytest.mark.parametrize("name", HOSTILE_NAMES)
-def test_hostile_names_on_a_directory_of_the_nodes(tmp_path, name) -> None:
-    left = Left(tmp_path, f"w{name}" if name != "-dash" else name, f"{name}.sh")
-    left.study = tmp_path / f"study {name}"
-    left.study.mkdir()
-    left.entries[name] = Entry("file")
-    (left.work / name).write_text("in")
-    left._program(left.work / "solve", '#!/bin/sh\nfor i in ./*; do cp "$i" "$i-new"; done\n')
-    made = left.write(job(burst_buffer_nodes=1), **on_fast())
-    assert left.run(made.path)
-    (results,) = left.work.glob("*.results")
-    assert (results / f"{name}-new").read_text() == "in"
-    assert revert(made.path.read_bytes()) == SCRIPT
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
