@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import os
+import socket
+
 import pytest
 
 from stripewise.errors import StudyError
-from stripewise.launch._agent_steps import end_stale_steps, parse_older_steps
+from stripewise.launch._agent_steps import end_stale_steps, parse_orphans
 from stripewise.model import FailureCause, RunStatus
 from support.slurm_jobs import until
 
@@ -160,30 +163,44 @@ def test_the_controller_is_away_while_a_run_goes_on(jobs):
     jobs.fake.set()
 
 
-def test_steps_that_began_before_a_run() -> None:
-    listed = "5.0 1:08\n5.batch 9:08\n5.1 0:20\n5.2 0:05\n5.3 1-02:03:04\n5.extern 9:00\n5.4 X\n\n"
-    assert parse_older_steps(listed + "5.5 2:00:00\n", 22.0) == ["5.0", "5.3", "5.5"]
-    assert parse_older_steps(listed, 7200.0) == ["5.3"]
-    assert parse_older_steps("slurm_load_jobs error: Invalid job id\n", 0.0) == []
+STEP = "StepId={} UserId=9 State=RUNNING Nodes=2 Name=a=b Dist=Block SrunHost:Pid={}:{}"
+
+
+def test_steps_whose_srun_has_ended_here() -> None:
+    alive, dead = os.getpid(), 2**22 + 1  # above the largest process of Linux
+    listed = [
+        STEP.format("5.batch", "(null)", 0),
+        STEP.format("5.0", "n1.centre.org", dead),
+        STEP.format("5.1", "n1", alive),
+        STEP.format("5.2", "n2", dead),
+        STEP.format("5.TDB", "n1", dead),
+        STEP.format("5.3", "n1", dead),
+        "",
+    ]
+    assert parse_orphans("\n".join(listed), "n1") == ["5.0", "5.3"]
+    assert parse_orphans("\n".join(listed), "n1.centre.org") == ["5.0", "5.3"]
+    assert parse_orphans("slurm_get_job_steps error: Invalid job id specified\n", "n1") == []
 
 
 def test_steps_of_earlier_runs_are_ended_if_none_has_tasks_here(tmp_path, monkeypatch) -> None:
-    said = tmp_path / "said"
-    for name, answer in (
-        ("scontrol", "PID JOBID STEPID\n9 5 batch\n$LOCAL"),
-        ("squeue", "5.batch 9:00\n5.0 1:00\n5.3 0:19"),
-        ("scancel", ""),
-    ):
+    said, here = tmp_path / "said", socket.gethostname()
+    local, steps = tmp_path / "local", tmp_path / "steps"
+    local.write_text("PID JOBID STEPID\n9 5 batch\n")
+    lines = (STEP.format("5.0", here, 2**22 + 1), STEP.format("5.3", here, os.getpid()))
+    steps.write_text("\n".join(lines))
+    for name in ("scontrol", "scancel"):
         program = tmp_path / name
-        text = f'#!/bin/sh\necho {name} "$@" >>{said}\ncat <<END\n{answer}\nEND\n'
-        program.write_text(text)
+        program.write_text(
+            f'#!/bin/sh\necho {name} "$@" >>{said}\n'
+            f'case "$*" in listpids*) cat {local} ;; *show*) cat {steps} ;; esac\n'
+        )
         program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("SLURM_JOB_ID", "5")
     monkeypatch.delenv("SLURMD_NODENAME", raising=False)
-    end_stale_steps(20.0)
-    assert said.read_text().splitlines()[-1] == "scancel 5.0"
+    end_stale_steps()
+    assert said.read_text().splitlines()[2:] == ["scancel 5.0"]
     said.unlink()
-    monkeypatch.setenv("LOCAL", "10 5 3")
-    end_stale_steps(20.0)
+    local.write_text("PID JOBID STEPID\n9 5 batch\n10 5 3\n")
+    end_stale_steps()
     assert said.read_text() == "scontrol listpids 5\n"

@@ -86,9 +86,9 @@ def test_the_controller_and_the_database_are_killed(cluster, begin):
     before = len(study.finished)
     time.sleep(4)
     cluster.restart("slurmctld")
-    until(lambda: len(study.finished) >= before + 2, why=study.said)
+    until(lambda: len(study.finished) >= before + 2, why=study.state)
     cluster.kill("slurmdbd")
-    until(lambda: len(study.finished) >= before + 4, why=study.said)
+    until(lambda: len(study.finished) >= before + 4, why=study.state)
     cluster.restart("slurmdbd")
     check_whole(study)
 
@@ -121,7 +121,7 @@ def test_the_tuner_is_killed_and_goes_on(begin):
         before = study.finished
         assert study.strike(signal.SIGKILL) == -signal.SIGKILL
         study.resume()
-        until(lambda before=before: len(study.finished) > len(before), why=study.said)
+        until(lambda before=before: len(study.finished) > len(before), why=study.state)
         assert before.items() <= study.finished.items()
     study.until_finished(9)
     before = study.finished
@@ -137,7 +137,7 @@ def test_the_tuner_is_killed_and_goes_on(begin):
 def test_allocations_end_and_a_run_exceeds_its_limit(begin):
     hangs = "if mv '{here}/hang' '{here}/hung' 2>/dev/null; then sleep 300; fi; sleep 4"
     study = begin(*SMALL, "--allocation-time", "2min", "--timeout", "20s", before=hangs)
-    until(lambda: len(study.finished) >= 2, why=study.said)
+    until(lambda: len(study.finished) >= 2, why=study.state)
     (study.folder / "hang").touch()
     check_whole(study)
     assert (study.folder / "hung").exists()

@@ -34,15 +34,24 @@ exec {path} "$@"
 """The tuner's requests; what an agent asks the daemon of its node is none."""
 
 
-def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS, why: str = "") -> None:
+def until(
+    condition: Callable[[], Any],
+    seconds: float = PATIENCE_SECONDS,
+    why: Callable[[], str] = lambda: "",
+) -> None:
     """Wait for a condition.
+
+    Args:
+        condition: Of what is waited for.
+        seconds: How long at most.
+        why: Tells how things stand if the condition does not come true.
 
     Raises:
         AssertionError: It does not come true in time.
     """
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, f"not in {seconds} s: {why}"
+        assert time.monotonic() < deadline, f"not in {seconds} s: {why()}"
         time.sleep(0.05)
 
 
@@ -112,6 +121,14 @@ class SlurmStudy:
         """What the tuner printed."""
         return (self.folder / "said").read_text(errors="replace")
 
+    def state(self) -> str:
+        """What the tuner and Slurm say of the study, for a test that fails."""
+        steps = self.cluster.run("scontrol", "--oneliner", "show", "step").stdout
+        errors = (self.folder / "study" / "runs").glob("*/stderr")
+        last = max(errors, key=lambda path: path.stat().st_mtime, default=None)
+        said = last.read_text(errors="replace")[-1000:] if last else ""
+        return "\n".join((self.said[-2000:], *self.queue(), steps, *self.processes(), said))
+
     # -- the journal -------------------------------------------------------------------------
 
     def records(self) -> list[dict[str, Any]]:
@@ -136,7 +153,7 @@ class SlurmStudy:
             assert self.tuner.poll() is None, f"the tuner has ended: {self.said[-3000:]}"
             return len(self.finished) >= number and bool(self.running())
 
-        until(there, why=f"{number} runs: {self.said[-2000:]}")
+        until(there, why=lambda: f"{number} runs: {self.state()}")
 
     def running(self) -> str:
         """Return the job in which a run of the program goes on now; "" if none does."""
@@ -177,5 +194,5 @@ class SlurmStudy:
 
     def check_nothing_is_left(self) -> None:
         """Check that queue and process table are as before."""
-        until(lambda: not self.queue(), 30, f"jobs are left: {self.queue()}")
-        until(lambda: not self.processes(), 30, f"processes are left: {self.processes()}")
+        until(lambda: not self.queue(), 30, lambda: f"jobs are left: {self.queue()}")
+        until(lambda: not self.processes(), 30, lambda: f"processes are left: {self.processes()}")

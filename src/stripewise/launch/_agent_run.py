@@ -36,8 +36,8 @@ else:  # on its own: no package, no site-packages
 GRACE_SECONDS = 5.0
 """srun ends its tasks on all nodes when it gets SIGTERM; that takes a moment."""
 LOOK_SECONDS = 0.5
-STALE_SECONDS = (20.0, 80.0, 320.0)
-"""After so long without an end of a run it is seen whether steps of earlier runs hold it up."""
+STALE_SECONDS = 10.0
+"""After so long, and each time twice as long, it is seen whether stale steps hold a run up."""
 STAGE_VARIABLE = "STRIPEWISE_STAGE"
 """In the environment of a staged run: its private directory on the burst buffer."""
 _NAMED = re.compile(r"%\{(\w+)\}")
@@ -225,11 +225,12 @@ class Run:
     def _watch(self, supervisor: subprocess.Popen[bytes]) -> None:
         """Wait for the supervisor; tell it when the run is to end."""
         deadline = None
-        begun, looks = time.monotonic(), list(STALE_SECONDS)
+        begun, stale_seconds = time.monotonic(), STALE_SECONDS
         while supervisor.poll() is None:
             self.agent.pause(LOOK_SECONDS)
-            if looks and time.monotonic() - begun > looks[0]:
-                steps.end_stale_steps(looks.pop(0))
+            if time.monotonic() - begun > stale_seconds:
+                stale_seconds *= 2
+                steps.end_stale_steps()
             try:
                 self.tick()
             except Cancelled:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import time
 
@@ -19,8 +20,7 @@ _NO_JOB = re.compile(
 )
 """Seen: Slurm 22.05 after its controller was killed before it had stored the job."""
 _TAIL_BYTES = 8192
-_MARGIN_SECONDS = 2.0
-"""squeue states whole seconds."""
+_STEP_AND_SRUN = re.compile(r"^StepId=(\d+\.\d+) .*SrunHost:Pid=([^:\s]+):(\d+)", re.MULTILINE)
 _COMMAND_SECONDS = 20.0
 _ALL_SECONDS = 30.0
 
@@ -31,28 +31,23 @@ def parse_listpids(text: str) -> set[int]:
     return {int(words[2]) for words in fields if len(words) > 2 and words[2].isdecimal()}
 
 
-def parse_older_steps(text: str, seconds: float) -> list[str]:
-    """Return the steps that `squeue --steps` lists and that began so long ago or earlier.
+def parse_orphans(text: str, host: str) -> list[str]:
+    """Return the steps that `scontrol --oneliner show step` lists whose srun has ended here.
 
     Args:
-        text: A line for each step: its number, as in 5.0, and its time, as in 1-02:03:04.
-        seconds: By durations, as clocks of hosts differ.
+        text: A line for each step, with StepId=5.0 and, at its end, SrunHost:Pid=HOST:NUMBER.
+        host: This one's name; whether srun is alive elsewhere is not known here.
     """
     found = []
-    for step, time_used in (line.split() for line in text.splitlines() if len(line.split()) == 2):
-        days, _, rest = time_used.rpartition("-")
-        parts = [days or "0", *rest.split(":")]
-        if step.partition(".")[2].isdecimal() and all(part.isdecimal() for part in parts):
-            numbers = [0] * (4 - len(parts)) + [int(part) for part in parts[1:]]
-            hours, minutes, last = numbers[-3:]
-            age = ((int(parts[0]) * 24 + hours) * 60 + minutes) * 60 + last
-            if age >= seconds:
-                found.append(step)
+    for step, name, number in _STEP_AND_SRUN.findall(text):
+        is_here = name.partition(".")[0] == host.partition(".")[0]
+        if is_here and not os.path.exists(f"/proc/{number}"):
+            found.append(step)
     return found
 
 
-def end_stale_steps(run_seconds: float) -> None:
-    """End steps from before this run that the controller takes for running.
+def end_stale_steps() -> None:
+    """End steps of earlier runs that the controller takes for running: their srun is gone.
 
     A controller that was killed forgets ends of steps that it had not stored.  These keep their
     processors, so that srun waits for them until the job ends (seen: Slurm 22.05).  Nothing is
@@ -61,8 +56,8 @@ def end_stale_steps(run_seconds: float) -> None:
     job = os.environ.get("SLURM_JOB_ID", "")
     if not job or _steps(job):
         return
-    listed = _run("squeue", "--steps", "--noheader", "--jobs", job, "--format=%i %M")
-    for step in parse_older_steps(listed, run_seconds + _MARGIN_SECONDS):
+    listed = _run("scontrol", "--oneliner", "show", "step", job)
+    for step in parse_orphans(listed, socket.gethostname()):
         _run("scancel", step)
 
 
