@@ -54,8 +54,8 @@ def check(cluster, work: Path, job: str, state: str) -> str:
         said = cluster.run("scontrol", "show", "job", job).stdout
         return f"JobState={state} " in said
 
-    until(ended, 120, cluster.run("scontrol", "show", "job", job).stdout)
-    until(lambda: not list((work.parent / "place").iterdir()), 20, "the directory is left")
+    until(ended, 120, lambda: cluster.run("scontrol", "show", "job", job).stdout)
+    until(lambda: not list((work.parent / "place").iterdir()), 20, lambda: "the directory is left")
     results = {path.name: path.read_text() for path in (work / "run.results").iterdir()}
     assert {"out-0", "out-1"} <= results.keys(), results
     assert results["out-0"].startswith("input\n")
@@ -67,7 +67,7 @@ def check(cluster, work: Path, job: str, state: str) -> str:
 
 def begun(cluster, work: Path, job: str) -> None:
     place = work.parent / "place"
-    until(lambda: len(list(place.glob(f"stripewise-{job}-*/work/out-*"))) == 2, 60, job)
+    until(lambda: len(list(place.glob(f"stripewise-{job}-*/work/out-*"))) == 2, 60, lambda: job)
 
 
 @pytest.mark.parametrize(("code", "state"), [("exit 0", "COMPLETED"), ("exit 3", "FAILED")])

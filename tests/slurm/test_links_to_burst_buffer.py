@@ -80,7 +80,7 @@ def submit(cluster, script: Path) -> str:
     code = 'cd "$1" && exec sbatch --wait --output="$2" "$3"'
     done = cluster.run("sh", "-c", code, "sh", str(folder), str(out), str(script))
     assert "Submitted" in done.stdout, done
-    until(lambda: not list((cluster.directory / "bb").iterdir()), 60, "the stage-out")
+    until(lambda: not list((cluster.directory / "bb").iterdir()), 60, lambda: "the stage-out")
     return out.read_text()
 
 

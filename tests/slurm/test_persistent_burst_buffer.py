@@ -46,12 +46,12 @@ def shown(cluster) -> str:
 def instance(cluster) -> Iterator[Path]:
     """The directory of a persistent burst buffer of 2 nodes, with files of the user."""
     submit(cluster, MAKE)
-    until(lambda: "Name=mine" in shown(cluster), 30, shown(cluster))
+    until(lambda: "Name=mine" in shown(cluster), 30, lambda: shown(cluster))
     submit(cluster, FILL)
     place = cluster.directory / "bb" / "mine"
     yield place
     submit(cluster, DESTROY)
-    until(lambda: "Name=mine" not in shown(cluster), 30, shown(cluster))
+    until(lambda: "Name=mine" not in shown(cluster), 30, lambda: shown(cluster))
     assert not place.exists()
 
 
@@ -116,6 +116,6 @@ def _submit_tuned(cluster, folder: Path, instance: Path) -> tuple[str, Path]:
     out = folder / "tuned.out"
     done = cluster.run("sbatch", "--wait", f"--output={out}", "run.tuned.sh", cwd=folder)
     assert done.returncode == 0, (done, out.read_text())
-    until(lambda: list(folder.glob("*results/*")), 60, "the stage-out")
+    until(lambda: list(folder.glob("*results/*")), 60, lambda: "the stage-out")
     (place,) = instance.glob("run-*")
     return out.read_text(), place
